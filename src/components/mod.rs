@@ -1,0 +1,1 @@
+//! The page's components: they show an analysis and hold no arithmetic.

@@ -1,0 +1,338 @@
+//! Every number that the page or the command line shows, in one struct.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "op, tensor and kernel ids are dense indices of one graph"
+)]
+
+use super::device::{Device, default_device};
+use super::diagnostic::{Code, Diagnostic, has_errors};
+use super::fusion::{Partition, Policy, partition};
+use super::graph::{Graph, OpId, TensorId, build_graph};
+use super::op::{Op, TensorDecl};
+use super::program::Program;
+use super::resolve::resolve;
+use super::roofline::{Placement, place};
+use super::traffic::{
+    Access, Conventions, KernelTraffic, ReshapeCost, SizeSource, Traffic, is_view, kernel_traffic,
+    serialize_count,
+};
+use super::work::{Work, op_work};
+use serde::Serialize;
+
+/// What a visitor chooses beside the text.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Options {
+    /// Who decides what fuses.
+    pub policy: Policy,
+    /// How bytes are counted.
+    pub conventions: Conventions,
+    /// What the kernels run on.
+    pub device: Device,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            policy: Policy::default(),
+            conventions: Conventions::default(),
+            device: default_device().clone(),
+        }
+    }
+}
+
+/// One kernel.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Kernel {
+    /// Its ops, in execution order.
+    pub ops: Vec<OpId>,
+    /// What it reads and writes.
+    pub traffic: KernelTraffic,
+    /// Bytes read.
+    #[serde(serialize_with = "serialize_count")]
+    pub bytes_read: u64,
+    /// Bytes written.
+    #[serde(serialize_with = "serialize_count")]
+    pub bytes_written: u64,
+    /// FLOPs.
+    pub work: Work,
+    /// Its point and its time.
+    pub placement: Placement,
+    /// Views only: nobody launches it.
+    pub is_free: bool,
+}
+
+impl Kernel {
+    /// Bytes read and written.
+    pub fn bytes(&self) -> u64 {
+        self.bytes_read + self.bytes_written
+    }
+}
+
+/// One way to run the whole program.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Execution {
+    /// Kernels in the order in which they run.
+    pub kernels: Vec<Kernel>,
+    /// Sum of their bytes.
+    pub traffic: Traffic,
+    /// Sum of their predicted times.
+    pub time_s: f64,
+    /// Kernels that are launched: all but free views.
+    pub launches: usize,
+}
+
+/// What fusion does to the bytes of one tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct TensorTraffic {
+    /// Bytes of one access; the largest where readers count it differently.
+    #[serde(serialize_with = "serialize_count")]
+    pub bytes: u64,
+    /// Where that figure comes from.
+    pub source: SizeSource,
+    /// Bytes that the unfused program moves for it, all accesses together.
+    #[serde(serialize_with = "serialize_count")]
+    pub unfused_bytes: u64,
+    /// Bytes that the fused program moves for it; the difference vanished.
+    #[serde(serialize_with = "serialize_count")]
+    pub fused_bytes: u64,
+    /// Fused kernels that read it from memory.
+    pub fused_readers: usize,
+    /// The fused program never moves it, while the unfused one does.
+    pub is_on_chip: bool,
+}
+
+/// A fused kernel beside the same ops run one by one: the two ends of its line on the roofline.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// Bytes of its ops, unfused.
+    #[serde(serialize_with = "serialize_count")]
+    pub unfused_bytes: u64,
+    /// Bytes read of its ops, unfused.
+    #[serde(serialize_with = "serialize_count")]
+    pub unfused_bytes_read: u64,
+    /// Time of its ops, unfused.
+    pub unfused_time_s: f64,
+    /// Where the ops stand taken together with the bytes that they move one by one.
+    pub unfused_placement: Placement,
+}
+
+/// The result of an analysis.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Analysis {
+    /// Ops and tensors.
+    pub graph: Graph,
+    /// Which ops run as which kernel.
+    pub partition: Partition,
+    /// One kernel for each op, in execution order: kernel index = op index.
+    pub unfused: Execution,
+    /// One kernel for each group of `partition`.
+    pub fused: Execution,
+    /// For each fused kernel what its ops were before.
+    pub comparisons: Vec<Comparison>,
+    /// For each tensor of `graph` what fusion does to it.
+    pub tensors: Vec<TensorTraffic>,
+    /// Saved part of the unfused bytes, in percent.
+    pub savings_pct: f64,
+    /// Unfused time over fused time; 1 when nothing runs.
+    pub speedup: f64,
+    /// What was chosen.
+    pub options: Options,
+}
+
+/// What a text comes to.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Outcome {
+    /// The numbers of all statements that could be understood; `None` when the list itself is broken.
+    pub analysis: Option<Analysis>,
+    /// For each op of the analysis its statement in [`Program::ops`].
+    pub statement_of_op: Vec<usize>,
+    /// What is wrong or assumed, beyond what reading the text has said.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Resolves and analyses a program. Total: whatever is wrong becomes a diagnostic.
+///
+/// `O(ops + reads)` for a list in execution order.
+pub fn analyze_program(program: &Program, options: &Options) -> Outcome {
+    let resolved = resolve(program);
+    let mut diagnostics = resolved.diagnostics;
+    if resolved.ops.is_empty() && !has_errors(&diagnostics) {
+        diagnostics.push(
+            Diagnostic::warning(Code::EmptyProgram, "there are no operations yet")
+                .hint("write one, such as `y = relu(x) : f16[1024]`, or pick an example"),
+        );
+    }
+    match analyze(&resolved.ops, &resolved.externals, options) {
+        Ok(analysis) => Outcome {
+            statement_of_op: analysis
+                .graph
+                .listed_at
+                .iter()
+                .map(|&listed| resolved.statement_of_op[listed])
+                .collect(),
+            analysis: Some(analysis),
+            diagnostics,
+        },
+        Err(problems) => {
+            diagnostics.extend(problems.into_iter().map(|mut problem| {
+                problem.span = problem
+                    .op
+                    .and_then(|op| resolved.statement_of_op.get(op))
+                    .and_then(|&statement| program.ops.get(statement))
+                    .map(|statement| statement.span);
+                problem
+            }));
+            Outcome {
+                diagnostics,
+                ..Outcome::default()
+            }
+        }
+    }
+}
+
+/// Analyses a list of ops.
+///
+/// # Errors
+/// As [`build_graph`].
+pub fn analyze(
+    ops: &[Op],
+    externals: &[TensorDecl],
+    options: &Options,
+) -> Result<Analysis, Vec<Diagnostic>> {
+    let graph = build_graph(ops, externals)?;
+    let work: Vec<Work> = (0..graph.ops.len()).map(|op| op_work(&graph, op)).collect();
+    let unfused = execute(
+        &graph,
+        &work,
+        &partition(&graph, Policy::None),
+        options,
+        None,
+    );
+    let partition = partition(&graph, options.policy);
+    let fused = execute(
+        &graph,
+        &work,
+        &partition,
+        options,
+        Some(unfused.traffic.total),
+    );
+    let comparisons = fused
+        .kernels
+        .iter()
+        .map(|kernel| compare(kernel, &unfused, options))
+        .collect();
+    Ok(Analysis {
+        tensors: tensor_traffic(&graph, &unfused, &fused),
+        savings_pct: fused.traffic.savings_pct(),
+        speedup: if fused.time_s > 0.0 {
+            unfused.time_s / fused.time_s
+        } else {
+            1.0
+        },
+        comparisons,
+        partition,
+        unfused,
+        fused,
+        graph,
+        options: options.clone(),
+    })
+}
+
+fn execute(
+    graph: &Graph,
+    work: &[Work],
+    partition: &Partition,
+    options: &Options,
+    unfused_total: Option<u64>,
+) -> Execution {
+    let traffics = kernel_traffic(graph, partition, options.conventions);
+    let traffic = Traffic::of(&traffics, unfused_total);
+    let views_are_free = options.conventions.reshape == ReshapeCost::View;
+    let kernels: Vec<Kernel> = partition
+        .groups
+        .iter()
+        .zip(traffics)
+        .map(|(members, traffic)| {
+            let work = members
+                .iter()
+                .fold(Work::default(), |sum, &op| sum.and(work[op]));
+            let is_free = views_are_free && members.iter().all(|&op| is_view(&graph.ops[op]));
+            Kernel {
+                bytes_read: traffic.bytes_read(),
+                bytes_written: traffic.bytes_written(),
+                placement: place(&options.device, work, traffic.total(), is_free),
+                ops: members.clone(),
+                traffic,
+                work,
+                is_free,
+            }
+        })
+        .collect();
+    Execution {
+        time_s: kernels.iter().map(|k| k.placement.time_s).sum(),
+        launches: kernels.iter().filter(|k| !k.is_free).count(),
+        traffic,
+        kernels,
+    }
+}
+
+fn compare(kernel: &Kernel, unfused: &Execution, options: &Options) -> Comparison {
+    let before = || kernel.ops.iter().map(|&op| &unfused.kernels[op]);
+    let unfused_bytes = before().map(Kernel::bytes).sum();
+    Comparison {
+        unfused_bytes,
+        unfused_bytes_read: before().map(|k| k.bytes_read).sum(),
+        unfused_time_s: before().map(|k| k.placement.time_s).sum(),
+        unfused_placement: place(&options.device, kernel.work, unfused_bytes, kernel.is_free),
+    }
+}
+
+fn tensor_traffic(graph: &Graph, unfused: &Execution, fused: &Execution) -> Vec<TensorTraffic> {
+    let mut tensors: Vec<TensorTraffic> = graph
+        .tensors
+        .iter()
+        .map(|tensor| TensorTraffic {
+            bytes: tensor.bytes().unwrap_or(0),
+            source: SizeSource::Produced,
+            unfused_bytes: 0,
+            fused_bytes: 0,
+            fused_readers: 0,
+            is_on_chip: false,
+        })
+        .collect();
+    let external = |t: TensorId| graph.tensors[t].is_external();
+    let mut seen = vec![false; graph.tensors.len()];
+    for kernel in &unfused.kernels {
+        for Access {
+            tensor,
+            bytes,
+            source,
+        } in kernel
+            .traffic
+            .reads
+            .iter()
+            .chain(&kernel.traffic.writes)
+            .copied()
+        {
+            let report = &mut tensors[tensor];
+            report.unfused_bytes += bytes;
+            if external(tensor) && (!seen[tensor] || bytes > report.bytes) {
+                seen[tensor] = true;
+                (report.bytes, report.source) = (bytes, source);
+            }
+        }
+    }
+    for kernel in &fused.kernels {
+        for access in &kernel.traffic.reads {
+            tensors[access.tensor].fused_bytes += access.bytes;
+            tensors[access.tensor].fused_readers += 1;
+        }
+        for access in &kernel.traffic.writes {
+            tensors[access.tensor].fused_bytes += access.bytes;
+        }
+    }
+    for report in &mut tensors {
+        report.is_on_chip = report.fused_bytes == 0 && report.unfused_bytes > 0;
+    }
+    tensors
+}

@@ -1,0 +1,112 @@
+//! Graph to groups: which ops run as one kernel. One policy, one file.
+
+mod none;
+mod rules;
+
+use super::diagnostic::Diagnostic;
+use super::graph::{Graph, OpId, build_graph};
+use super::op::Op;
+use serde::{Deserialize, Serialize};
+
+/// Who decides what fuses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Policy {
+    /// Every op is its own kernel.
+    None,
+    /// The contract's forward scan.
+    #[default]
+    Rules,
+}
+
+impl Policy {
+    /// All policies, in the order in which a picker shows them.
+    pub const ALL: [Self; 2] = [Self::None, Self::Rules];
+
+    /// The name on the command line and in links.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Rules => "rules",
+        }
+    }
+
+    /// The policy of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|p| p.name() == name)
+    }
+
+    /// What it does, in a sentence.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Self::None => "every op runs as a kernel of its own",
+            Self::Rules => {
+                "one forward scan: element-wise chains, matmul epilogues, reductions that end a kernel"
+            }
+        }
+    }
+}
+
+/// The kernels of a graph: each op in exactly one, kernels in an order in which they can run, the ops of
+/// one kernel in execution order.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize)]
+pub struct Partition {
+    /// The ops of each kernel.
+    pub groups: Vec<Vec<OpId>>,
+    /// For each op its kernel.
+    pub group_of: Vec<usize>,
+}
+
+impl Partition {
+    /// The partition with these groups, which hold each of `ops` ops once.
+    pub fn new(groups: Vec<Vec<OpId>>, ops: usize) -> Self {
+        let mut group_of = vec![0; ops];
+        for (group, members) in groups.iter().enumerate() {
+            for &op in members {
+                if let Some(place) = group_of.get_mut(op) {
+                    *place = group;
+                }
+            }
+        }
+        Self { groups, group_of }
+    }
+}
+
+/// Groups the ops of `graph` into kernels. `O(ops + reads)` for every policy of the contract.
+pub fn partition(graph: &Graph, policy: Policy) -> Partition {
+    match policy {
+        Policy::None => none::partition(graph),
+        Policy::Rules => rules::partition(graph),
+    }
+}
+
+/// The contract's fusion rules on a list of ops: the kernels, each a list of ops.
+///
+/// # Errors
+/// As [`build_graph`].
+///
+/// ```
+/// use fuseline::core::{find_fusion_groups, Op, OpType::*};
+/// let ops = [
+///     Op::new("matmul1", Matmul, &["x", "w1"], "y1", &[1024, 4096], 2),
+///     Op::new("bias1", Elementwise, &["y1", "b1"], "y2", &[1024, 4096], 2),
+///     Op::new("relu", Elementwise, &["y2"], "y3", &[1024, 4096], 2),
+///     Op::new("matmul2", Matmul, &["y3", "w2"], "y4", &[1024, 1024], 2),
+/// ];
+/// let groups: Vec<Vec<String>> = find_fusion_groups(&ops)?
+///     .into_iter()
+///     .map(|group| group.into_iter().map(|op| op.name).collect())
+///     .collect();
+/// assert_eq!(groups, [vec!["matmul1", "bias1", "relu"], vec!["matmul2"]]);
+/// # Ok::<(), Vec<fuseline::core::Diagnostic>>(())
+/// ```
+pub fn find_fusion_groups(ops: &[Op]) -> Result<Vec<Vec<Op>>, Vec<Diagnostic>> {
+    let graph = build_graph(ops, &[])?;
+    let kernels = partition(&graph, Policy::Rules);
+    let op = |&id: &OpId| graph.ops.get(id).cloned();
+    Ok(kernels
+        .groups
+        .iter()
+        .map(|members| members.iter().filter_map(op).collect())
+        .collect())
+}

@@ -1,0 +1,114 @@
+//! Policy `rules`: the contract's one forward scan.
+//!
+//! A group is an in-tree: every member but the tail has exactly one consuming op, and that one is inside.
+//! So only the tail's tensor is written, groups are convex, and tails ordered by place give an order in
+//! which the groups can run.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "op and group ids are dense indices of this graph"
+)]
+
+use super::Partition;
+use crate::core::graph::{Graph, OpId};
+use crate::core::op::OpType;
+
+/// What decides whether an open group takes another op.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    /// Elementwise and reshape ops only.
+    Light,
+    /// One matmul and its epilogue.
+    Matmul,
+    /// A reduction: the next op starts a new group.
+    Closed,
+}
+
+/// Groups grow during the scan; merged ones are linked to the one that took them.
+struct Scan {
+    holds: Vec<Holds>,
+    tail: Vec<OpId>,
+    merged_into: Vec<usize>,
+    group_of: Vec<usize>,
+}
+
+/// Runs the scan. `O(ops + reads)`: an op joins by its producers' tails, and a group is merged at most once.
+pub(super) fn partition(graph: &Graph) -> Partition {
+    let mut scan = Scan {
+        holds: Vec::new(),
+        tail: Vec::new(),
+        merged_into: Vec::new(),
+        group_of: Vec::with_capacity(graph.ops.len()),
+    };
+    for op in 0..graph.ops.len() {
+        scan.place(graph, op);
+    }
+    scan.finish()
+}
+
+impl Scan {
+    fn place(&mut self, graph: &Graph, op: OpId) {
+        let op_type = graph.ops[op].op_type;
+        let mut matmul_group = None;
+        let mut light_groups = Vec::new();
+        for &producer in &graph.predecessors[op] {
+            let group = self.group_of[producer];
+            // A tail with one consumer has never been merged away, so its group id is still its own.
+            if self.tail[group] != producer || graph.successors[producer].len() != 1 {
+                continue;
+            }
+            match (self.holds[group], op_type) {
+                (Holds::Light, OpType::Elementwise | OpType::Reduction | OpType::Reshape) => {
+                    light_groups.push(group);
+                }
+                // Predecessors ascend, so the last one that qualifies has the latest tail.
+                (Holds::Matmul, OpType::Elementwise | OpType::Reshape) => {
+                    matmul_group = Some(group)
+                }
+                _ => {}
+            }
+        }
+        let base = matmul_group
+            .or_else(|| light_groups.first().copied())
+            .unwrap_or_else(|| {
+                self.holds.push(match op_type {
+                    OpType::Matmul => Holds::Matmul,
+                    OpType::Reduction => Holds::Closed,
+                    OpType::Elementwise | OpType::Reshape => Holds::Light,
+                });
+                self.tail.push(op);
+                self.merged_into.push(self.merged_into.len());
+                self.merged_into.len() - 1
+            });
+        for group in light_groups {
+            self.merged_into[group] = base;
+        }
+        if op_type == OpType::Reduction {
+            self.holds[base] = Holds::Closed;
+        }
+        self.tail[base] = op;
+        self.group_of.push(base);
+    }
+
+    fn finish(mut self) -> Partition {
+        let count = self.group_of.len();
+        for group in (0..self.merged_into.len()).rev() {
+            self.merged_into[group] = self.root(group);
+        }
+        let mut members: Vec<Vec<OpId>> = vec![Vec::new(); self.merged_into.len()];
+        for (op, &group) in self.group_of.iter().enumerate() {
+            members[self.merged_into[group]].push(op);
+        }
+        let mut groups: Vec<Vec<OpId>> = members.into_iter().filter(|m| !m.is_empty()).collect();
+        groups.sort_by_key(|m| m.last().copied());
+        Partition::new(groups, count)
+    }
+
+    /// Follows the merges to the group that remains, halving the path on the way.
+    fn root(&mut self, mut group: usize) -> usize {
+        while self.merged_into[group] != group {
+            self.merged_into[group] = self.merged_into[self.merged_into[group]];
+            group = self.merged_into[group];
+        }
+        group
+    }
+}

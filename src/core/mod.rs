@@ -1,0 +1,40 @@
+//! The model: pure, deterministic, panic-free; no I/O, no web type.
+//!
+//! In reading order: the contract's data model ([`op`], [`dtype`]), a program as text
+//! ([`program`], [`notation`], [`resolve`], [`functions`]), then the phases
+//! `Graph -> Partition -> Traffic -> Work -> Placement -> Analysis`.
+
+pub mod analysis;
+pub mod device;
+pub mod diagnostic;
+pub mod dtype;
+pub mod edit;
+pub mod functions;
+pub mod fusion;
+pub mod graph;
+pub mod notation;
+pub mod op;
+mod order;
+pub mod program;
+pub mod resolve;
+pub mod roofline;
+pub mod traffic;
+pub mod transformer;
+pub mod work;
+
+pub use analysis::{
+    Analysis, Comparison, Execution, Kernel, Options, Outcome, TensorTraffic, analyze,
+    analyze_program,
+};
+pub use device::{DEVICES, Device, default_device, device};
+pub use diagnostic::{Code, Diagnostic, Severity, Span};
+pub use dtype::DType;
+pub use fusion::{Partition, Policy, find_fusion_groups, partition};
+pub use graph::{Graph, OpId, Tensor, TensorId, build_graph};
+pub use op::{Op, OpType, TensorDecl, TensorRole};
+pub use program::Program;
+pub use roofline::{Bound, Placement, ridge_point};
+pub use traffic::{
+    Conventions, Externals, ReshapeCost, SizeSource, Traffic, estimate_memory_traffic,
+};
+pub use transformer::{TransformerAnalysis, analyze_transformer_block};

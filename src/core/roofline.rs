@@ -1,0 +1,112 @@
+//! Bytes and FLOPs to a place on the roofline and a predicted time.
+
+use super::device::Device;
+use super::dtype::DType;
+use super::work::Work;
+use serde::Serialize;
+
+/// What keeps a kernel from being faster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Bound {
+    /// Memory bandwidth.
+    Memory,
+    /// The matrix units.
+    Matrix,
+    /// The vector units.
+    Vector,
+    /// Starting it takes longer than running it.
+    Launch,
+}
+
+impl Bound {
+    /// The word for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Matrix => "matrix units",
+            Self::Vector => "vector units",
+            Self::Launch => "launch",
+        }
+    }
+}
+
+/// Where a kernel stands. Time is a prediction: no caches, full overlap, peak rates.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Placement {
+    /// FLOPs for each byte moved; `None` without FLOPs, without bytes or with an unknown K: no point.
+    pub intensity: Option<f64>,
+    /// Peak of the units that the kernel is held against.
+    pub peak_flops_per_s: Option<f64>,
+    /// `min(peak, intensity * bandwidth)`.
+    pub attainable_flops_per_s: Option<f64>,
+    /// The longest of the four times below decides.
+    pub bound: Bound,
+    /// Bytes over bandwidth.
+    pub memory_s: f64,
+    /// Matrix FLOPs over the matrix peak; 0 where the device has no figure.
+    pub matrix_s: f64,
+    /// Vector FLOPs over the vector peak; 0 where the device has no figure.
+    pub vector_s: f64,
+    /// `max(memory_s, matrix_s, vector_s)` plus one launch; 0 for a free view.
+    pub time_s: f64,
+}
+
+/// Places a kernel of this work and these bytes on the roofline of `device`.
+///
+/// A kernel with a matmul is held against the matrix units' peak for the matmul's element type, all others
+/// against the vector units'. `is_free`: a view, which nobody launches.
+pub fn place(device: &Device, work: Work, bytes: u64, is_free: bool) -> Placement {
+    let flops = work.flops() as f64;
+    let has_matmul = work.matrix_dtype.is_some();
+    let matrix_peak = work
+        .matrix_dtype
+        .and_then(|dtype| device.matrix_peak(dtype))
+        .map(|f| f.value);
+    let vector_peak = device.vector_flops_per_s.map(|f| f.value);
+    let peak = if has_matmul { matrix_peak } else { vector_peak };
+
+    let intensity = (flops > 0.0 && bytes > 0 && !work.is_unknown).then(|| flops / bytes as f64);
+    let attainable = intensity.map(|i| {
+        let by_memory = i * device.memory_bytes_per_s.value;
+        peak.map_or(by_memory, |p| p.min(by_memory))
+    });
+
+    let memory_s = bytes as f64 / device.memory_bytes_per_s.value;
+    let matrix_s = matrix_peak.map_or(0.0, |p| work.matrix_flops as f64 / p);
+    let vector_s = vector_peak.map_or(0.0, |p| work.vector_flops as f64 / p);
+    let launch_s = if is_free { 0.0 } else { device.launch_s.value };
+    let busy_s = memory_s.max(matrix_s).max(vector_s);
+    let bound = if launch_s > busy_s {
+        Bound::Launch
+    } else if memory_s >= busy_s {
+        Bound::Memory
+    } else if matrix_s >= busy_s {
+        Bound::Matrix
+    } else {
+        Bound::Vector
+    };
+    Placement {
+        intensity,
+        peak_flops_per_s: peak,
+        attainable_flops_per_s: attainable,
+        bound,
+        memory_s,
+        matrix_s,
+        vector_s,
+        time_s: busy_s + launch_s,
+    }
+}
+
+/// Intensity at which the matrix units' peak for `dtype` meets the bandwidth, in FLOP/byte.
+///
+/// ```
+/// use fuseline::core::{ridge_point, Device, DType};
+/// let device = Device::custom(2e12, 312e12, 19.5e12, 0.0);
+/// assert_eq!(ridge_point(&device, DType::F16), Some(156.0));
+/// ```
+pub fn ridge_point(device: &Device, dtype: DType) -> Option<f64> {
+    device
+        .matrix_peak(dtype)
+        .map(|peak| peak.value / device.memory_bytes_per_s.value)
+}

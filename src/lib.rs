@@ -1,0 +1,12 @@
+//! Fuseline: edit a list of GPU operations and watch fusion groups, memory traffic and the roofline move.
+//!
+//! [`core`] computes, [`picture`] draws into plain data, and the page (on `wasm32`) or the command line
+//! (native) shows it.
+
+pub mod core;
+pub mod picture;
+
+#[cfg(target_arch = "wasm32")]
+pub mod components;
+#[cfg(target_arch = "wasm32")]
+pub mod state;

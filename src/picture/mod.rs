@@ -1,0 +1,1 @@
+//! Pictures as data: pure functions from an analysis to marks and positions.
