@@ -9,6 +9,7 @@ pub mod device;
 pub mod diagnostic;
 pub mod dtype;
 pub mod edit;
+pub mod format;
 pub mod functions;
 pub mod fusion;
 pub mod graph;
