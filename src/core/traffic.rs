@@ -180,6 +180,7 @@ impl Traffic {
 
 /// A count as a plain number where JavaScript can hold it exactly, and through `u128` above, which
 /// becomes a `BigInt` in JavaScript and stays a plain integer in JSON.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
 pub(crate) fn serialize_count<S: Serializer>(
     count: &u64,
     serializer: S,

@@ -4,7 +4,8 @@ use super::analysis::{Analysis, Options, analyze};
 use super::diagnostic::{Code, Diagnostic};
 use super::dtype::DType;
 use super::fusion::Policy;
-use super::op::{Op, OpType, TensorDecl, TensorRole};
+use super::op::OpType::{Elementwise, Matmul, Reduction, Reshape};
+use super::op::{Op, TensorDecl, TensorRole};
 use super::traffic::Traffic;
 use serde::Serialize;
 
@@ -81,6 +82,60 @@ pub fn transformer_block(
     num_heads: u64,
     dtype_bytes: u32,
 ) -> Result<(Vec<Op>, Vec<TensorDecl>), Diagnostic> {
+    check_sizes(seq_len, hidden_dim, num_heads, dtype_bytes)?;
+    let overflow = || {
+        Diagnostic::error(Code::Overflow, "the sizes of the block pass 2^63")
+            .hint("use smaller sizes")
+    };
+    let (s, h, n, hd) = (seq_len, hidden_dim, num_heads, hidden_dim / num_heads);
+    let (h3, h4) = h
+        .checked_mul(3)
+        .zip(h.checked_mul(4))
+        .ok_or_else(overflow)?;
+    let op = |name: &str, op_type, function: &str, inputs: &[&str], output: &str, shape: &[u64]| {
+        Op::new(name, op_type, inputs, output, shape, dtype_bytes).with_function(function)
+    };
+    let matmul = |name: &str, inputs: &[&str], output: &str, shape: &[u64], k| {
+        op(name, Matmul, "matmul", inputs, output, shape).with_contraction(k)
+    };
+    #[rustfmt::skip]
+    let ops = vec![
+        matmul("qkv_proj", &["input", "w_qkv"], "qkv", &[s, h3], h),
+        op("split_heads", Reshape, "reshape", &["qkv"], "qkv_split", &[n, s, 3 * hd]),
+        // Q and K are parts of one packed tensor, so K is the head size and not the packed width.
+        matmul("attn_scores", &["qkv_split", "qkv_split"], "scores_raw", &[n, s, s], hd),
+        op("softmax", Reduction, "softmax", &["scores_raw"], "scores", &[n, s, s]),
+        matmul("attn_output", &["scores", "qkv_split"], "attn_out", &[n, s, hd], s),
+        op("concat_heads", Reshape, "reshape", &["attn_out"], "attn_concat", &[s, h]),
+        matmul("out_proj", &["attn_concat", "w_out"], "proj_out", &[s, h], h),
+        op("residual_add1", Elementwise, "add", &["proj_out", "input"], "resid1", &[s, h]),
+        op("layer_norm1", Reduction, "layer_norm", &["resid1"], "ln1", &[s, h]),
+        matmul("ffn_up", &["ln1", "w_ffn_up"], "ffn_up_out", &[s, h4], h),
+        op("gelu", Elementwise, "gelu", &["ffn_up_out"], "gelu_out", &[s, h4]),
+        matmul("ffn_down", &["gelu_out", "w_ffn_down"], "ffn_down_out", &[s, h], h4),
+        op("residual_add2", Elementwise, "add", &["ffn_down_out", "ln1"], "resid2", &[s, h]),
+        op("layer_norm2", Reduction, "layer_norm", &["resid2"], "ln2", &[s, h]),
+    ];
+    let weight = |name: &str, shape: &[u64]| TensorDecl {
+        role: TensorRole::Weight,
+        ..TensorDecl::new(name, shape, dtype_bytes)
+    };
+    let externals = vec![
+        TensorDecl::new("input", &[s, h], dtype_bytes),
+        weight("w_qkv", &[h, h3]),
+        weight("w_out", &[h, h]),
+        weight("w_ffn_up", &[h, h4]),
+        weight("w_ffn_down", &[h4, h]),
+    ];
+    Ok((ops, externals))
+}
+
+fn check_sizes(
+    seq_len: u64,
+    hidden_dim: u64,
+    num_heads: u64,
+    dtype_bytes: u32,
+) -> Result<(), Diagnostic> {
     if seq_len == 0 || hidden_dim == 0 || num_heads == 0 {
         return Err(Diagnostic::error(
             Code::NonPositiveSize,
@@ -101,128 +156,5 @@ pub fn transformer_block(
         )
         .hint("use a hidden size that is a multiple of the number of heads"));
     }
-    let overflow = || {
-        Diagnostic::error(Code::Overflow, "the sizes of the block pass 2^63")
-            .hint("use smaller sizes")
-    };
-    let (s, h, n, hd) = (seq_len, hidden_dim, num_heads, hidden_dim / num_heads);
-    let (h3, h4) = h
-        .checked_mul(3)
-        .zip(h.checked_mul(4))
-        .ok_or_else(overflow)?;
-    let op = |name: &str, op_type, function: &str, inputs: &[&str], output: &str, shape: &[u64]| {
-        Op::new(name, op_type, inputs, output, shape, dtype_bytes).with_function(function)
-    };
-    let matmul = |name: &str, inputs: &[&str], output: &str, shape: &[u64], k| {
-        op(name, OpType::Matmul, "matmul", inputs, output, shape).with_contraction(k)
-    };
-    let ops = vec![
-        matmul("qkv_proj", &["input", "w_qkv"], "qkv", &[s, h3], h),
-        op(
-            "split_heads",
-            OpType::Reshape,
-            "reshape",
-            &["qkv"],
-            "qkv_split",
-            &[n, s, 3 * hd],
-        ),
-        // Q and K are parts of one packed tensor, so K is the head size and not the packed width.
-        matmul(
-            "attn_scores",
-            &["qkv_split", "qkv_split"],
-            "scores_raw",
-            &[n, s, s],
-            hd,
-        ),
-        op(
-            "softmax",
-            OpType::Reduction,
-            "softmax",
-            &["scores_raw"],
-            "scores",
-            &[n, s, s],
-        ),
-        matmul(
-            "attn_output",
-            &["scores", "qkv_split"],
-            "attn_out",
-            &[n, s, hd],
-            s,
-        ),
-        op(
-            "concat_heads",
-            OpType::Reshape,
-            "reshape",
-            &["attn_out"],
-            "attn_concat",
-            &[s, h],
-        ),
-        matmul(
-            "out_proj",
-            &["attn_concat", "w_out"],
-            "proj_out",
-            &[s, h],
-            h,
-        ),
-        op(
-            "residual_add1",
-            OpType::Elementwise,
-            "add",
-            &["proj_out", "input"],
-            "resid1",
-            &[s, h],
-        ),
-        op(
-            "layer_norm1",
-            OpType::Reduction,
-            "layer_norm",
-            &["resid1"],
-            "ln1",
-            &[s, h],
-        ),
-        matmul("ffn_up", &["ln1", "w_ffn_up"], "ffn_up_out", &[s, h4], h),
-        op(
-            "gelu",
-            OpType::Elementwise,
-            "gelu",
-            &["ffn_up_out"],
-            "gelu_out",
-            &[s, h4],
-        ),
-        matmul(
-            "ffn_down",
-            &["gelu_out", "w_ffn_down"],
-            "ffn_down_out",
-            &[s, h],
-            h4,
-        ),
-        op(
-            "residual_add2",
-            OpType::Elementwise,
-            "add",
-            &["ffn_down_out", "ln1"],
-            "resid2",
-            &[s, h],
-        ),
-        op(
-            "layer_norm2",
-            OpType::Reduction,
-            "layer_norm",
-            &["resid2"],
-            "ln2",
-            &[s, h],
-        ),
-    ];
-    let weight = |name: &str, shape: &[u64]| TensorDecl {
-        role: TensorRole::Weight,
-        ..TensorDecl::new(name, shape, dtype_bytes)
-    };
-    let externals = vec![
-        TensorDecl::new("input", &[s, h], dtype_bytes),
-        weight("w_qkv", &[h, h3]),
-        weight("w_out", &[h, h]),
-        weight("w_ffn_up", &[h, h4]),
-        weight("w_ffn_down", &[h4, h]),
-    ];
-    Ok((ops, externals))
+    Ok(())
 }

@@ -62,7 +62,7 @@ impl Scan {
                 }
                 // Predecessors ascend, so the last one that qualifies has the latest tail.
                 (Holds::Matmul, OpType::Elementwise | OpType::Reshape) => {
-                    matmul_group = Some(group)
+                    matmul_group = Some(group);
                 }
                 _ => {}
             }

@@ -1,0 +1,11 @@
+//! What the model promises, seen from outside.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+mod contract;
+mod properties;
+mod random_graph;
