@@ -19,6 +19,7 @@ mod order;
 pub mod program;
 pub mod resolve;
 pub mod roofline;
+pub mod share;
 pub mod traffic;
 pub mod transformer;
 pub mod work;

@@ -9,3 +9,4 @@
 mod contract;
 mod properties;
 mod random_graph;
+mod share;
