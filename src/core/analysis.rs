@@ -4,6 +4,7 @@
     reason = "op, tensor and kernel ids are dense indices of one graph"
 )]
 
+use super::count;
 use super::device::{Device, default_device};
 use super::diagnostic::{Code, Diagnostic, has_errors};
 use super::fusion::{Partition, Policy, partition};
@@ -14,7 +15,6 @@ use super::resolve::resolve;
 use super::roofline::{Placement, place};
 use super::traffic::{
     Access, Conventions, KernelTraffic, ReshapeCost, SizeSource, Traffic, is_view, kernel_traffic,
-    serialize_count,
 };
 use super::work::{Work, op_work};
 use serde::Serialize;
@@ -48,10 +48,10 @@ pub struct Kernel {
     /// What it reads and writes.
     pub traffic: KernelTraffic,
     /// Bytes read.
-    #[serde(serialize_with = "serialize_count")]
+    #[serde(serialize_with = "count::serialize")]
     pub bytes_read: u64,
     /// Bytes written.
-    #[serde(serialize_with = "serialize_count")]
+    #[serde(serialize_with = "count::serialize")]
     pub bytes_written: u64,
     /// FLOPs.
     pub work: Work,
@@ -85,15 +85,15 @@ pub struct Execution {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct TensorTraffic {
     /// Bytes of one access; the largest where readers count it differently.
-    #[serde(serialize_with = "serialize_count")]
+    #[serde(serialize_with = "count::serialize")]
     pub bytes: u64,
     /// Where that figure comes from.
     pub source: SizeSource,
     /// Bytes that the unfused program moves for it, all accesses together.
-    #[serde(serialize_with = "serialize_count")]
+    #[serde(serialize_with = "count::serialize")]
     pub unfused_bytes: u64,
     /// Bytes that the fused program moves for it; the difference vanished.
-    #[serde(serialize_with = "serialize_count")]
+    #[serde(serialize_with = "count::serialize")]
     pub fused_bytes: u64,
     /// Fused kernels that read it from memory.
     pub fused_readers: usize,
@@ -105,10 +105,10 @@ pub struct TensorTraffic {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
     /// Bytes of its ops, unfused.
-    #[serde(serialize_with = "serialize_count")]
+    #[serde(serialize_with = "count::serialize")]
     pub unfused_bytes: u64,
     /// Bytes read of its ops, unfused.
-    #[serde(serialize_with = "serialize_count")]
+    #[serde(serialize_with = "count::serialize")]
     pub unfused_bytes_read: u64,
     /// Time of its ops, unfused.
     pub unfused_time_s: f64,

@@ -4,13 +4,14 @@
     reason = "ids are dense indices that build_graph hands out"
 )]
 
+use super::count;
 use super::diagnostic::{Code, Diagnostic};
 use super::dtype::DType;
 use super::op::{Op, TensorDecl, TensorRole, byte_count};
 use super::order::topological_order;
 use super::traffic::{Externals, read_size};
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Index of an op in [`Graph::ops`].
 pub type OpId = usize;
@@ -23,6 +24,7 @@ pub struct Tensor {
     /// Its name.
     pub name: String,
     /// Produced: its op's shape. External: its declared shape, if any.
+    #[serde(serialize_with = "count::serialize_some")]
     pub shape: Option<Vec<u64>>,
     /// Bytes of one element, where known.
     pub bytes_per_element: Option<u32>,
@@ -91,6 +93,44 @@ impl Graph {
     /// The op of this name. Linear in the ops.
     pub fn op_named(&self, name: &str) -> Option<OpId> {
         self.ops.iter().position(|o| o.name == name)
+    }
+}
+
+/// A graph by names instead of ids, as plain objects for JavaScript and JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize)]
+pub struct NamedGraph {
+    /// For each produced tensor the op that writes it.
+    pub producers: BTreeMap<String, String>,
+    /// For each tensor the ops that read it, in execution order; empty for a final tensor.
+    pub consumers: BTreeMap<String, Vec<String>>,
+    /// For each op the ops whose outputs it reads, in execution order.
+    pub predecessors: BTreeMap<String, Vec<String>>,
+    /// For each op the ops that read its output, in execution order.
+    pub successors: BTreeMap<String, Vec<String>>,
+}
+
+impl From<&Graph> for NamedGraph {
+    fn from(graph: &Graph) -> Self {
+        let names = |ops: &[OpId]| ops.iter().map(|&op| graph.ops[op].name.clone()).collect();
+        let by_op = |lists: &[Vec<OpId>]| {
+            let pairs = graph.ops.iter().zip(lists);
+            pairs
+                .map(|(op, list)| (op.name.clone(), names(list)))
+                .collect()
+        };
+        let tensors = graph.tensors.iter();
+        Self {
+            producers: graph
+                .ops
+                .iter()
+                .map(|op| (op.output.clone(), op.name.clone()))
+                .collect(),
+            consumers: tensors
+                .map(|t| (t.name.clone(), names(&t.consumers)))
+                .collect(),
+            predecessors: by_op(&graph.predecessors),
+            successors: by_op(&graph.successors),
+        }
     }
 }
 

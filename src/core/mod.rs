@@ -5,6 +5,7 @@
 //! `Graph -> Partition -> Traffic -> Work -> Placement -> Analysis`.
 
 pub mod analysis;
+mod count;
 pub mod device;
 pub mod diagnostic;
 pub mod dtype;
@@ -32,7 +33,7 @@ pub use device::{DEVICES, Device, default_device, device};
 pub use diagnostic::{Code, Diagnostic, Severity, Span};
 pub use dtype::DType;
 pub use fusion::{Partition, Policy, find_fusion_groups, partition};
-pub use graph::{Graph, OpId, Tensor, TensorId, build_graph};
+pub use graph::{Graph, NamedGraph, OpId, Tensor, TensorId, build_graph};
 pub use op::{Op, OpType, TensorDecl, TensorRole};
 pub use program::Program;
 pub use roofline::{Bound, Placement, ridge_point};

@@ -1,5 +1,6 @@
 //! The data model of the contract: ops and the tensors between them.
 
+use super::count;
 use super::dtype::DType;
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +55,7 @@ pub struct Op {
     /// The tensor written; no other op writes it.
     pub output: String,
     /// Shape of the output, outermost dimension first.
+    #[serde(serialize_with = "count::serialize_all")]
     pub shape: Vec<u64>,
     /// Bytes of one output element.
     pub bytes_per_element: u32,
@@ -65,7 +67,11 @@ pub struct Op {
     pub dtype: Option<DType>,
     /// Contraction length K of a matmul (for a convolution, input channels times kernel area) when
     /// it is known beyond the shapes of the operands.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "count::serialize_option"
+    )]
     pub contraction: Option<u64>,
 }
 
@@ -129,6 +135,7 @@ pub struct TensorDecl {
     /// The name that ops read it by.
     pub name: String,
     /// Outermost dimension first; empty for a scalar.
+    #[serde(serialize_with = "count::serialize_all")]
     pub shape: Vec<u64>,
     /// Bytes of one element.
     pub bytes_per_element: u32,

@@ -4,12 +4,13 @@
     reason = "op and tensor ids are dense indices of this graph"
 )]
 
+use super::count;
 use super::diagnostic::Diagnostic;
 use super::functions;
 use super::fusion::{Partition, Policy, partition};
 use super::graph::{Graph, OpId, TensorId, build_graph};
 use super::op::{Op, OpType, TensorDecl, byte_count};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// How large an external tensor counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -104,7 +105,7 @@ pub struct Access {
     /// Which tensor.
     pub tensor: TensorId,
     /// How many bytes it counts here.
-    #[serde(serialize_with = "serialize_count")]
+    #[serde(serialize_with = "count::serialize")]
     pub bytes: u64,
     /// Where that figure comes from.
     pub source: SizeSource,
@@ -140,16 +141,16 @@ impl KernelTraffic {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Traffic {
     /// Bytes read from memory.
-    #[serde(serialize_with = "serialize_count")]
+    #[serde(serialize_with = "count::serialize")]
     pub bytes_read: u64,
     /// Bytes written to memory.
-    #[serde(serialize_with = "serialize_count")]
+    #[serde(serialize_with = "count::serialize")]
     pub bytes_written: u64,
     /// Both.
-    #[serde(serialize_with = "serialize_count")]
+    #[serde(serialize_with = "count::serialize")]
     pub total: u64,
     /// Total of the unfused program minus this total; 0 for the unfused program.
-    #[serde(serialize_with = "serialize_count")]
+    #[serde(serialize_with = "count::serialize")]
     pub saved_by_fusion: u64,
 }
 
@@ -175,21 +176,6 @@ impl Traffic {
         } else {
             self.saved_by_fusion as f64 / unfused as f64 * 100.0
         }
-    }
-}
-
-/// A count as a plain number where JavaScript can hold it exactly, and through `u128` above, which
-/// becomes a `BigInt` in JavaScript and stays a plain integer in JSON.
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
-pub(crate) fn serialize_count<S: Serializer>(
-    count: &u64,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
-    if *count <= MAX_SAFE_INTEGER {
-        serializer.serialize_u64(*count)
-    } else {
-        serializer.serialize_u128(u128::from(*count))
     }
 }
 

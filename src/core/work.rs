@@ -4,6 +4,7 @@
     reason = "op and tensor ids are dense indices of this graph"
 )]
 
+use super::count;
 use super::dtype::DType;
 use super::functions;
 use super::graph::{Graph, OpId};
@@ -16,8 +17,10 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Work {
     /// FLOPs on the matrix units.
+    #[serde(serialize_with = "count::serialize")]
     pub matrix_flops: u128,
     /// FLOPs on the vector units.
+    #[serde(serialize_with = "count::serialize")]
     pub vector_flops: u128,
     /// Element type that the matrix units multiply, when there is a matmul.
     pub matrix_dtype: Option<DType>,

@@ -1,0 +1,70 @@
+//! Counts on their way out: plain numbers where JavaScript holds them exactly, never rounded above.
+//!
+//! Above `2^53 - 1` a count goes through `u128`, which becomes a `BigInt` in JavaScript and stays an
+//! ordinary integer in JSON.
+
+use serde::ser::SerializeSeq;
+use serde::{Serialize, Serializer};
+
+const MAX_SAFE_INTEGER: u128 = (1 << 53) - 1;
+
+/// For `u64` and `u128` fields.
+pub(crate) fn serialize<T, S>(count: &T, serializer: S) -> Result<S::Ok, S::Error>
+where
+    T: Copy + Into<u128>,
+    S: Serializer,
+{
+    let count: u128 = (*count).into();
+    match u64::try_from(count) {
+        Ok(small) if count <= MAX_SAFE_INTEGER => serializer.serialize_u64(small),
+        _ => serializer.serialize_u128(count),
+    }
+}
+
+struct Count(u64);
+
+impl Serialize for Count {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialize(&self.0, serializer)
+    }
+}
+
+/// For shapes.
+pub(crate) fn serialize_all<S: Serializer>(
+    counts: &[u64],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let mut list = serializer.serialize_seq(Some(counts.len()))?;
+    for &count in counts {
+        list.serialize_element(&Count(count))?;
+    }
+    list.end()
+}
+
+/// For shapes that may be unknown.
+#[allow(clippy::ref_option, reason = "serde's signature")]
+pub(crate) fn serialize_some<S: Serializer>(
+    counts: &Option<Vec<u64>>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match counts {
+        Some(counts) => serialize_all(counts, serializer),
+        None => serializer.serialize_none(),
+    }
+}
+
+/// For counts that may be unknown.
+#[allow(
+    clippy::ref_option,
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde's signature"
+)]
+pub(crate) fn serialize_option<S: Serializer>(
+    count: &Option<u64>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match count {
+        Some(count) => serialize(count, serializer),
+        None => serializer.serialize_none(),
+    }
+}
