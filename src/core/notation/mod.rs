@@ -1,7 +1,21 @@
 //! Text to program and back.
 
-use super::diagnostic::Diagnostic;
-use super::program::Program;
+mod lexer;
+mod parser;
+mod printer;
+pub(in crate::core) mod spelling;
+
+use super::diagnostic::{Code, Diagnostic, Span};
+use super::program::{
+    Attribute, AttributeValue, Declaration, ExprKind, Name, OpStatement, Program,
+};
+use lexer::{Lexeme, Token, tokens};
+use parser::{Statement, starts_statement, statement};
+use spelling::quoted;
+use std::collections::HashMap;
+
+pub(in crate::core) use lexer::written_name;
+pub use printer::{print, print_expr};
 
 /// A text as far as it could be read.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -13,13 +27,208 @@ pub struct Parsed {
 }
 
 /// Reads a program. Total: any bytes give a program and diagnostics. `O(text)`.
+///
+/// ```
+/// use fuseline::core::notation::parse;
+/// let parsed = parse("input x : f16[1024]\ny = relu(x)\nz = = add(y)\n");
+/// assert_eq!(parsed.program.ops[0].callee.text, "relu");
+/// assert_eq!(parsed.diagnostics[0].message, "expected the name of a function, found `=`");
+/// ```
 pub fn parse(text: &str) -> Parsed {
-    let _ = text;
-    Parsed::default()
+    let tokens = tokens(text);
+    let mut reader = Reader {
+        newlines: (tokens.iter())
+            .filter(|t| t.kind == Lexeme::Newline)
+            .map(|t| t.span.start)
+            .collect(),
+        parsed: Parsed::default(),
+        params: HashMap::new(),
+        tensors: HashMap::new(),
+        op_names: HashMap::new(),
+    };
+    for_each_statement(text, &tokens, |tokens| match statement(text, tokens) {
+        Ok(statement) => reader.accept(statement),
+        Err(problem) => {
+            reader.parsed.diagnostics.push(problem);
+            if let [keyword, name, ..] = tokens
+                && keyword.span.slice(text) == "param"
+            {
+                // Its uses are no words, though it has no value.
+                reader
+                    .params
+                    .entry(name.span.slice(text).to_owned())
+                    .or_insert(name.span);
+            }
+        }
+    });
+    settle_words(text, &reader.params, &mut reader.parsed.program);
+    reader.parsed
 }
 
-/// Writes a program so that [`parse`] gives the same program again, but for spans.
-pub fn print(program: &Program) -> String {
-    let _ = program;
-    String::new()
+/// `k=S` is a size when a param `S` stands anywhere in the text, else `S` is a word.
+fn settle_words(text: &str, params: &HashMap<String, Span>, program: &mut Program) {
+    for op in &mut program.ops {
+        for Attribute { value, .. } in &mut op.attributes {
+            if let AttributeValue::Size(expr) = value
+                && let ExprKind::Param(name) = &expr.kind
+                // In brackets, or in backquotes, a name is what it looks like.
+                && expr.span.slice(text) == name
+                && !params.contains_key(name)
+            {
+                *value = AttributeValue::Word(name.clone());
+            }
+        }
+    }
+}
+
+/// Calls `visit` with the tokens of each statement, without comments and newlines.
+fn for_each_statement(text: &str, tokens: &[Token], mut visit: impl FnMut(&[Token])) {
+    let mut statement: Vec<Token> = Vec::new();
+    let mut open_brackets = 0_usize;
+    for (index, &token) in tokens.iter().enumerate() {
+        match token.kind {
+            Lexeme::Comment => continue,
+            Lexeme::Newline => {
+                let next_line = tokens.get(index + 1..).unwrap_or(&[]);
+                // A bracket that is never closed must not swallow the rest of the text.
+                if open_brackets == 0 || starts_statement(text, next_line) {
+                    if !statement.is_empty() {
+                        visit(&statement);
+                    }
+                    statement.clear();
+                    open_brackets = 0;
+                }
+                continue;
+            }
+            Lexeme::OpenParen | Lexeme::OpenBracket => open_brackets += 1,
+            Lexeme::CloseParen | Lexeme::CloseBracket => {
+                open_brackets = open_brackets.saturating_sub(1);
+            }
+            _ => {}
+        }
+        statement.push(token);
+    }
+    if !statement.is_empty() {
+        visit(&statement);
+    }
+}
+
+/// What has written or declared a tensor.
+#[derive(Clone, Copy)]
+enum Origin {
+    Declared(Span),
+    Produced(Span),
+}
+
+/// Collects statements and refuses what is there already.
+struct Reader {
+    parsed: Parsed,
+    newlines: Vec<usize>,
+    params: HashMap<String, Span>,
+    tensors: HashMap<String, Origin>,
+    op_names: HashMap<String, Span>,
+}
+
+impl Reader {
+    /// One-based line of a place in the text. `O(log lines)`.
+    fn line_of(&self, span: Span) -> usize {
+        self.newlines.partition_point(|&n| n < span.start) + 1
+    }
+
+    fn accept(&mut self, statement: Statement) {
+        let problem = match statement {
+            Statement::Param(param, doubt) => {
+                if let Some(&first) = self.params.get(&param.name.text) {
+                    Some(self.twice("the param", &param.name, first))
+                } else {
+                    self.params.insert(param.name.text.clone(), param.name.span);
+                    self.parsed.program.params.push(param);
+                    doubt
+                }
+            }
+            Statement::Declaration(declaration) => self.accept_declaration(declaration),
+            Statement::Op(op) => self.accept_op(op),
+        };
+        self.parsed.diagnostics.extend(problem);
+    }
+
+    fn accept_declaration(&mut self, declaration: Declaration) -> Option<Diagnostic> {
+        let name = &declaration.name;
+        match self.tensors.get(&name.text).copied() {
+            Some(Origin::Declared(first)) => Some(self.twice("the tensor", name, first)),
+            Some(Origin::Produced(first)) => Some(self.declared_and_produced(name, first)),
+            None => {
+                self.tensors
+                    .insert(name.text.clone(), Origin::Declared(name.span));
+                self.parsed.program.declarations.push(declaration);
+                None
+            }
+        }
+    }
+
+    fn accept_op(&mut self, op: OpStatement) -> Option<Diagnostic> {
+        let output = &op.output;
+        match self.tensors.get(&output.text).copied() {
+            Some(Origin::Declared(first)) => {
+                return Some(self.declared_and_produced(output, first));
+            }
+            Some(Origin::Produced(first)) => {
+                let line = self.line_of(first);
+                let name = quoted(&output.text);
+                return Some(
+                    Diagnostic::error(
+                        Code::DuplicateOutput,
+                        format!("{name} is already written in line {line}"),
+                    )
+                    .at(output.span)
+                    .hint("give this output a name of its own"),
+                );
+            }
+            None => {}
+        }
+        let name = op.name();
+        if let Some(first) = self.op_names.get(&name.text).copied() {
+            let line = self.line_of(first);
+            let label = quoted(&name.text);
+            return Some(
+                Diagnostic::error(
+                    Code::DuplicateOpName,
+                    format!("the op in line {line} is already called {label}"),
+                )
+                .at(name.span)
+                .hint("give this op another label"),
+            );
+        }
+        self.op_names.insert(name.text.clone(), name.span);
+        self.tensors
+            .insert(output.text.clone(), Origin::Produced(output.span));
+        self.parsed.program.ops.push(op);
+        None
+    }
+
+    fn twice(&self, what: &str, name: &Name, first: Span) -> Diagnostic {
+        let line = self.line_of(first);
+        Diagnostic::error(
+            Code::DuplicateDeclaration,
+            format!(
+                "{what} {} is already declared in line {line}",
+                quoted(&name.text)
+            ),
+        )
+        .at(name.span)
+        .hint("remove one of the two, or rename it")
+    }
+
+    fn declared_and_produced(&self, name: &Name, first: Span) -> Diagnostic {
+        let line = self.line_of(first);
+        Diagnostic::error(
+            Code::DuplicateDeclaration,
+            format!(
+                "{} is both declared and the output of an op, see line {line}",
+                quoted(&name.text)
+            ),
+        )
+        .at(name.span)
+        .hint("rename one of the two: only tensors from outside are declared")
+    }
 }

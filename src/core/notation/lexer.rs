@@ -1,0 +1,230 @@
+//! Text to tokens. Every byte of the text is in one token or is white space between two.
+
+use crate::core::diagnostic::Span;
+
+/// One token of the notation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Token {
+    /// What it is.
+    pub(super) kind: Lexeme,
+    /// Where it stands.
+    pub(super) span: Span,
+}
+
+/// The kinds of tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lexeme {
+    /// `h.0.attn`
+    Name,
+    /// A name in backquotes, which may hold any character.
+    QuotedName,
+    /// `2048`, `1_000`
+    Int,
+    /// `0.1`, `1e-5`
+    Float,
+    /// `=`
+    Equals,
+    /// `:`
+    Colon,
+    /// `,`
+    Comma,
+    /// `(`
+    OpenParen,
+    /// `)`
+    CloseParen,
+    /// `[`
+    OpenBracket,
+    /// `]`
+    CloseBracket,
+    /// `+`
+    Plus,
+    /// `-`
+    Minus,
+    /// `*`
+    Star,
+    /// `/`
+    Slash,
+    /// `..`
+    DotDot,
+    /// `# to the end of the line`
+    Comment,
+    /// The end of a line.
+    Newline,
+    /// A number that runs into letters: `4H`.
+    MalformedNumber,
+    /// A backquote that its line does not close.
+    OpenQuote,
+    /// A character that is no part of the notation.
+    Unknown,
+}
+
+/// All tokens of `text`, in order. `O(text)`.
+pub(super) fn tokens(text: &str) -> Vec<Token> {
+    let mut tokens = Vec::with_capacity(text.len() / 3);
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let (kind, length) = match first {
+            '\n' => (Some(Lexeme::Newline), 1),
+            '\u{feff}' => (None, first.len_utf8()),
+            _ if first.is_whitespace() => (None, first.len_utf8()),
+            _ => {
+                let (kind, length) = token(rest, first);
+                (Some(kind), length)
+            }
+        };
+        let start = text.len() - rest.len();
+        if let Some(kind) = kind {
+            let span = Span::new(start, start + length);
+            tokens.push(Token { kind, span });
+        }
+        rest = rest.get(length..).unwrap_or("");
+    }
+    tokens
+}
+
+/// The token that `rest` starts with, and its length in bytes.
+fn token(rest: &str, first: char) -> (Lexeme, usize) {
+    let single = match first {
+        '=' => Lexeme::Equals,
+        ':' => Lexeme::Colon,
+        ',' => Lexeme::Comma,
+        '(' => Lexeme::OpenParen,
+        ')' => Lexeme::CloseParen,
+        '[' => Lexeme::OpenBracket,
+        ']' => Lexeme::CloseBracket,
+        '+' => Lexeme::Plus,
+        '-' => Lexeme::Minus,
+        '*' => Lexeme::Star,
+        '/' => Lexeme::Slash,
+        '#' => return (Lexeme::Comment, line_length(rest)),
+        '`' => return quoted(rest),
+        '.' if rest.starts_with("..") => return (Lexeme::DotDot, 2),
+        _ if first.is_ascii_digit() => return number(rest),
+        _ if starts_name(first) => return (Lexeme::Name, name_length(rest)),
+        _ => return (Lexeme::Unknown, first.len_utf8()),
+    };
+    (single, 1)
+}
+
+fn line_length(rest: &str) -> usize {
+    let length = rest.find('\n').unwrap_or(rest.len());
+    let line = rest.get(..length).unwrap_or(rest);
+    line.strip_suffix('\r').unwrap_or(line).len()
+}
+
+/// Whether a name may start with `c`.
+fn starts_name(c: char) -> bool {
+    c == '_' || c.is_alphabetic()
+}
+
+fn continues_name(c: char) -> bool {
+    c == '_' || c.is_alphanumeric()
+}
+
+/// Length of the name that `rest` starts with. A dot belongs to it only before another of its characters,
+/// so that `a..b` is a range.
+fn name_length(rest: &str) -> usize {
+    let mut end = 0;
+    let mut pending_dot = 0;
+    for c in rest.chars() {
+        if continues_name(c) {
+            end += pending_dot + c.len_utf8();
+            pending_dot = 0;
+        } else if c == '.' && pending_dot == 0 {
+            pending_dot = 1;
+        } else {
+            break;
+        }
+    }
+    end
+}
+
+fn number(rest: &str) -> (Lexeme, usize) {
+    let bytes = rest.as_bytes();
+    let at = |i: usize| bytes.get(i).copied().unwrap_or(0);
+    let digits_from = |start: usize| {
+        let tail = bytes.get(start..).unwrap_or(&[]);
+        start
+            + tail
+                .iter()
+                .take_while(|&&b| b.is_ascii_digit() || b == b'_')
+                .count()
+    };
+    let mut end = digits_from(0);
+    let mut kind = Lexeme::Int;
+    if at(end) == b'.' && at(end + 1).is_ascii_digit() {
+        end = digits_from(end + 1);
+        kind = Lexeme::Float;
+    }
+    if matches!(at(end), b'e' | b'E') {
+        let digits = end + 1 + usize::from(matches!(at(end + 1), b'+' | b'-'));
+        if at(digits).is_ascii_digit() {
+            end = digits_from(digits);
+            kind = Lexeme::Float;
+        }
+    }
+    let tail = name_length(rest.get(end..).unwrap_or(""));
+    if tail > 0 {
+        return (Lexeme::MalformedNumber, end + tail);
+    }
+    (kind, end)
+}
+
+fn quoted(rest: &str) -> (Lexeme, usize) {
+    let mut is_escaped = false;
+    for (place, c) in rest.char_indices().skip(1) {
+        match c {
+            '\n' => break,
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '`' => return (Lexeme::QuotedName, place + 1),
+            _ => {}
+        }
+    }
+    (Lexeme::OpenQuote, line_length(rest))
+}
+
+/// What a name in backquotes says, or `None` when it holds an escape that there is not.
+pub(super) fn unquoted(token: &str) -> Option<String> {
+    let inner = token.strip_prefix('`')?.strip_suffix('`')?;
+    if !inner.contains('\\') {
+        return Some(inner.to_owned());
+    }
+    let mut name = String::with_capacity(inner.len());
+    let mut characters = inner.chars();
+    while let Some(c) = characters.next() {
+        name.push(match c {
+            '\\' => match characters.next()? {
+                'n' => '\n',
+                'r' => '\r',
+                escaped @ ('\\' | '`') => escaped,
+                _ => return None,
+            },
+            _ => c,
+        });
+    }
+    Some(name)
+}
+
+/// `name` as the notation writes it: as it is when it fits, else in backquotes.
+pub(in crate::core) fn written_name(name: &str) -> String {
+    let fits = name.starts_with(starts_name) && name_length(name) == name.len();
+    if fits {
+        return name.to_owned();
+    }
+    let mut written = String::with_capacity(name.len() + 2);
+    written.push('`');
+    for c in name.chars() {
+        match c {
+            '\n' => written.push_str("\\n"),
+            '\r' => written.push_str("\\r"),
+            '\\' | '`' => {
+                written.push('\\');
+                written.push(c);
+            }
+            _ => written.push(c),
+        }
+    }
+    written.push('`');
+    written
+}

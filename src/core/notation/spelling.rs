@@ -1,0 +1,63 @@
+//! Names in messages: shortened, and the nearest known one.
+
+use crate::core::dtype::DType;
+
+/// Longest name that a message repeats in full, in characters.
+const SHOWN: usize = 40;
+
+/// `text`, or its beginning when it is long.
+pub(in crate::core) fn shortened(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or("")),
+        None => text.to_owned(),
+    }
+}
+
+/// A name as a message shows it.
+pub(in crate::core) fn quoted(name: &str) -> String {
+    format!("`{}`", shortened(name))
+}
+
+/// The element type that `name` most likely means.
+pub(super) fn nearest_dtype(name: &str) -> DType {
+    let name = shortened(name).to_lowercase();
+    let alias = match name.as_str() {
+        "half" | "fp16" | "float16" => Some(DType::F16),
+        "float" | "fp32" | "float32" | "tf32" | "single" => Some(DType::F32),
+        "double" | "fp64" | "float64" => Some(DType::F64),
+        "bfloat16" | "bfloat" => Some(DType::Bf16),
+        "int8" | "uint8" | "u8" | "byte" => Some(DType::I8),
+        "int" | "int32" => Some(DType::I32),
+        "long" | "int64" => Some(DType::I64),
+        _ if name.contains("e4m3") || name.contains("e5m2") => Some(DType::F8),
+        _ => None,
+    };
+    alias.unwrap_or_else(|| {
+        let distance = |dtype: &DType| edit_distance(&name, dtype.name());
+        DType::ALL
+            .into_iter()
+            .min_by_key(distance)
+            .unwrap_or(DType::F32)
+    })
+}
+
+/// Insertions, deletions and replacements that turn `a` into `b`. `O(|a| |b|)`.
+pub(in crate::core) fn edit_distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = i;
+        let mut left = i + 1;
+        if let Some(first) = row.first_mut() {
+            *first = left;
+        }
+        for (cell, cb) in row.iter_mut().skip(1).zip(b.chars()) {
+            let best = (diagonal + usize::from(ca != cb))
+                .min(*cell + 1)
+                .min(left + 1);
+            diagonal = *cell;
+            *cell = best;
+            left = best;
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
