@@ -7,6 +7,7 @@
 )]
 
 mod contract;
+mod notation;
 mod properties;
 mod random_graph;
 mod share;

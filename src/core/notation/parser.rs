@@ -447,7 +447,7 @@ impl<'a> Parser<'a> {
         } {
             self.at += 1;
             let right = self.term(outside)?;
-            left = self.binary(operator, left, right)?;
+            left = binary(operator, left, right)?;
         }
         Ok(left)
     }
@@ -461,22 +461,9 @@ impl<'a> Parser<'a> {
         } {
             self.at += 1;
             let right = self.unary(outside)?;
-            left = self.binary(operator, left, right)?;
+            left = binary(operator, left, right)?;
         }
         Ok(left)
-    }
-
-    fn binary(&self, operator: BinaryOp, left: Nested, right: Nested) -> Parse<Nested> {
-        let span = left.expr.span.to(right.expr.span);
-        let depth = left.depth.max(right.depth) + 1;
-        if depth > MAX_DEPTH {
-            return Err(too_deep(span));
-        }
-        let kind = ExprKind::Binary(operator, Box::new(left.expr), Box::new(right.expr));
-        Ok(Nested {
-            expr: Expr { kind, span },
-            depth,
-        })
     }
 
     fn unary(&mut self, outside: usize) -> Parse<Nested> {
@@ -617,6 +604,19 @@ fn range_problem(name: &str, value: i64, range: ParamRange) -> Option<(Diagnosti
         ));
     }
     None
+}
+
+fn binary(operator: BinaryOp, left: Nested, right: Nested) -> Parse<Nested> {
+    let span = left.expr.span.to(right.expr.span);
+    let depth = left.depth.max(right.depth) + 1;
+    if depth > MAX_DEPTH {
+        return Err(too_deep(span));
+    }
+    let kind = ExprKind::Binary(operator, Box::new(left.expr), Box::new(right.expr));
+    Ok(Nested {
+        expr: Expr { kind, span },
+        depth,
+    })
 }
 
 fn too_deep(span: Span) -> Diagnostic {

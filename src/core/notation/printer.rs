@@ -4,7 +4,7 @@ use super::written_name;
 use crate::core::op::TensorRole;
 use crate::core::program::{
     Attribute, AttributeValue, BinaryOp, Declaration, Expr, ExprKind, Name, OpStatement, Param,
-    Program, TypeAnnotation,
+    ParamRange, Program, TypeAnnotation,
 };
 use std::collections::HashSet;
 
@@ -97,14 +97,19 @@ fn padded(text: &str, width: usize) -> String {
 
 fn print_param(text: &mut String, param: &Param, name_width: usize) {
     let name = padded(&written_name(&param.name.text), name_width);
-    text.push_str(&format!("param {name} = {}", param.value));
-    if let Some(range) = param.range {
-        text.push_str(&format!(" in {}..{}", range.min, range.max));
-        if range.step != 1 {
-            text.push_str(&format!(" step {}", range.step));
-        }
-    }
-    text.push('\n');
+    let range = match param.range {
+        Some(ParamRange { min, max, step: 1 }) => format!(" in {min}..{max}"),
+        Some(ParamRange { min, max, step }) => format!(" in {min}..{max} step {step}"),
+        None => String::new(),
+    };
+    text.extend([
+        "param ",
+        &name,
+        " = ",
+        &param.value.to_string(),
+        &range,
+        "\n",
+    ]);
 }
 
 /// From the callee to the end of the annotation.
