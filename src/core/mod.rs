@@ -18,6 +18,7 @@ pub mod notation;
 pub mod op;
 mod order;
 pub mod program;
+pub mod report;
 pub mod resolve;
 pub mod roofline;
 pub mod share;

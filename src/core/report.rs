@@ -1,0 +1,166 @@
+//! An analysis by names instead of ids: what the command line prints as JSON and the page exports.
+
+use super::analysis::{Analysis, Kernel};
+use super::count;
+use super::diagnostic::{Code, Diagnostic, Severity, line_and_column};
+use super::graph::Graph;
+use super::op::Op;
+use super::roofline::Bound;
+use super::traffic::{Access, SizeSource, Traffic};
+use serde::Serialize;
+
+/// Everything that a program downstream may want to know.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// The ops in execution order.
+    pub ops: Vec<Op>,
+    /// Names of the ops of each kernel, kernels in the order in which they run.
+    pub fusion_groups: Vec<Vec<String>>,
+    /// Every op its own kernel.
+    pub unfused_traffic: Traffic,
+    /// One kernel for each group.
+    pub fused_traffic: Traffic,
+    /// Saved part of the unfused bytes, in percent.
+    pub savings_pct: f64,
+    /// Predicted time of the unfused program over the fused one's.
+    pub predicted_speedup: f64,
+    /// Id of the device that times are predicted for.
+    pub device: String,
+    /// Name of the policy.
+    pub policy: &'static str,
+    /// The fused kernels.
+    pub kernels: Vec<KernelReport>,
+    /// What was assumed.
+    pub diagnostics: Vec<DiagnosticReport>,
+}
+
+/// One fused kernel.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct KernelReport {
+    /// Names of its ops.
+    pub ops: Vec<String>,
+    /// Its arithmetic, on both kinds of units.
+    #[serde(serialize_with = "count::serialize")]
+    pub flops: u128,
+    /// Bytes read.
+    #[serde(serialize_with = "count::serialize")]
+    pub bytes_read: u64,
+    /// Bytes written.
+    #[serde(serialize_with = "count::serialize")]
+    pub bytes_written: u64,
+    /// Bytes that its ops move one by one.
+    #[serde(serialize_with = "count::serialize")]
+    pub unfused_bytes: u64,
+    /// FLOPs for each byte; `null` without a point on the roofline.
+    pub intensity: Option<f64>,
+    /// `min(peak, intensity * bandwidth)`.
+    pub attainable_flops_per_s: Option<f64>,
+    /// What limits it.
+    pub bound: Bound,
+    /// Predicted time.
+    pub time_s: f64,
+    /// Tensors that it reads from memory.
+    pub reads: Vec<AccessReport>,
+    /// Tensors that it writes to memory.
+    pub writes: Vec<AccessReport>,
+}
+
+/// One tensor that a kernel moves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AccessReport {
+    /// Its name.
+    pub tensor: String,
+    /// Bytes moved.
+    #[serde(serialize_with = "count::serialize")]
+    pub bytes: u64,
+    /// Where that figure comes from.
+    pub source: SizeSource,
+}
+
+/// A diagnostic with its place as editors count it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DiagnosticReport {
+    /// How much it matters.
+    pub severity: Severity,
+    /// Its kind.
+    pub code: Code,
+    /// What is wrong.
+    pub message: String,
+    /// How to mend it.
+    pub hint: Option<String>,
+    /// One-based line, when it has a place.
+    pub line: Option<usize>,
+    /// One-based column in characters.
+    pub column: Option<usize>,
+}
+
+impl Report {
+    /// The report of an analysis of `text`; spans of `diagnostics` refer to it.
+    pub fn new(analysis: &Analysis, diagnostics: &[Diagnostic], text: &str) -> Self {
+        let graph = &analysis.graph;
+        let kernels = analysis.fused.kernels.iter();
+        Self {
+            ops: graph.ops.clone(),
+            fusion_groups: kernels.clone().map(|k| op_names(graph, k)).collect(),
+            unfused_traffic: analysis.unfused.traffic,
+            fused_traffic: analysis.fused.traffic,
+            savings_pct: analysis.savings_pct,
+            predicted_speedup: analysis.speedup,
+            device: analysis.options.device.id.to_string(),
+            policy: analysis.options.policy.name(),
+            kernels: kernels
+                .zip(&analysis.comparisons)
+                .map(|(kernel, before)| KernelReport {
+                    ops: op_names(graph, kernel),
+                    flops: kernel.work.flops(),
+                    bytes_read: kernel.bytes_read,
+                    bytes_written: kernel.bytes_written,
+                    unfused_bytes: before.unfused_bytes,
+                    intensity: kernel.placement.intensity,
+                    attainable_flops_per_s: kernel.placement.attainable_flops_per_s,
+                    bound: kernel.placement.bound,
+                    time_s: kernel.placement.time_s,
+                    reads: accesses(graph, &kernel.traffic.reads),
+                    writes: accesses(graph, &kernel.traffic.writes),
+                })
+                .collect(),
+            diagnostics: diagnostics
+                .iter()
+                .map(|d| DiagnosticReport::new(d, text))
+                .collect(),
+        }
+    }
+}
+
+impl DiagnosticReport {
+    /// The diagnostic with its place in `text`.
+    pub fn new(diagnostic: &Diagnostic, text: &str) -> Self {
+        let place = diagnostic.span.map(|span| line_and_column(text, span.start));
+        Self {
+            severity: diagnostic.severity,
+            code: diagnostic.code,
+            message: diagnostic.message.clone(),
+            hint: diagnostic.hint.clone(),
+            line: place.map(|(line, _)| line),
+            column: place.map(|(_, column)| column),
+        }
+    }
+}
+
+fn op_names(graph: &Graph, kernel: &Kernel) -> Vec<String> {
+    let name = |&op: &usize| graph.ops.get(op).map(|op| op.name.clone());
+    kernel.ops.iter().filter_map(name).collect()
+}
+
+fn accesses(graph: &Graph, list: &[Access]) -> Vec<AccessReport> {
+    list.iter()
+        .map(|access| AccessReport {
+            tensor: graph
+                .tensors
+                .get(access.tensor)
+                .map_or_else(String::new, |t| t.name.clone()),
+            bytes: access.bytes,
+            source: access.source,
+        })
+        .collect()
+}
