@@ -135,7 +135,9 @@ impl Report {
 impl DiagnosticReport {
     /// The diagnostic with its place in `text`.
     pub fn new(diagnostic: &Diagnostic, text: &str) -> Self {
-        let place = diagnostic.span.map(|span| line_and_column(text, span.start));
+        let place = diagnostic
+            .span
+            .map(|span| line_and_column(text, span.start));
         Self {
             severity: diagnostic.severity,
             code: diagnostic.code,

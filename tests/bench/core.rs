@@ -1,0 +1,178 @@
+//! Speed of the core: the time for each op must not grow with the program.
+//!
+//! Criterion gives the distributions; the summary at the end gives ns per op and the ratio that matters,
+//! both sizes measured in turns in one run, because the machine's speed drifts.
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "criterion's macros, and a benchmark fails loudly"
+)]
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group};
+use fuseline::core::transformer::transformer_block;
+use fuseline::core::{Op, OpType, Options, TensorDecl, analyze, analyze_program, notation};
+use std::fmt::Write as _;
+use std::hint::black_box;
+use std::time::Instant;
+
+const SIZES: [usize; 3] = [14, 10_000, 100_000];
+/// Ten times the ops may take at most this many times the time.
+const LINEAR_LIMIT: f64 = 12.0;
+
+/// Transformer blocks in a row, each reading the one before, cut at `count` ops.
+fn stack(count: usize) -> (Vec<Op>, Vec<TensorDecl>) {
+    let (block, externals) = transformer_block(512, 768, 12, 2).expect("a valid block");
+    let mut ops = Vec::with_capacity(count + block.len());
+    while ops.len() < count {
+        let layer = ops.len() / block.len();
+        let rename = |name: &String| match name.as_str() {
+            "input" if layer > 0 => format!("ln2.{}", layer - 1),
+            "input" | "w_qkv" | "w_out" | "w_ffn_up" | "w_ffn_down" => name.clone(),
+            _ => format!("{name}.{layer}"),
+        };
+        ops.extend(block.iter().map(|op| Op {
+            name: rename(&op.name),
+            output: rename(&op.output),
+            inputs: op.inputs.iter().map(rename).collect(),
+            ..op.clone()
+        }));
+    }
+    ops.truncate(count);
+    (ops, externals)
+}
+
+/// The same program as text.
+fn text(count: usize) -> String {
+    let (ops, externals) = stack(count);
+    let list = |sizes: &[u64]| {
+        sizes
+            .iter()
+            .map(u64::to_string)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let mut text = String::new();
+    for tensor in &externals {
+        writeln!(
+            text,
+            "weight {} : f16[{}]",
+            tensor.name,
+            list(&tensor.shape)
+        )
+        .unwrap();
+    }
+    for op in &ops {
+        let inputs = op.inputs.join(", ");
+        let callee = match (op.op_type, op.contraction) {
+            (OpType::Matmul, Some(k)) => format!("matmul({inputs}, k={k})"),
+            _ => format!("{}({inputs})", op.op_type.name()),
+        };
+        writeln!(
+            text,
+            "{}: {} = {callee} : f16[{}]",
+            op.name,
+            op.output,
+            list(&op.shape)
+        )
+        .unwrap();
+    }
+    text
+}
+
+fn whole_text(text: &str, options: &Options) -> usize {
+    let outcome = analyze_program(&notation::parse(text).program, options);
+    outcome.analysis.expect("a valid program").graph.ops.len()
+}
+
+fn analysis(c: &mut Criterion) {
+    let mut group = c.benchmark_group("analyze");
+    for count in SIZES {
+        let (ops, externals) = stack(count);
+        let options = Options::default();
+        group.throughput(Throughput::Elements(count as u64));
+        group.bench_function(BenchmarkId::from_parameter(count), |b| {
+            b.iter(|| analyze(black_box(&ops), &externals, &options));
+        });
+    }
+}
+
+fn text_to_analysis(c: &mut Criterion) {
+    let mut group = c.benchmark_group("text_to_analysis");
+    for count in SIZES {
+        let text = text(count);
+        let options = Options::default();
+        assert_eq!(whole_text(&text, &options), count, "every op is analysed");
+        group.throughput(Throughput::Elements(count as u64));
+        group.bench_function(BenchmarkId::from_parameter(count), |b| {
+            b.iter(|| whole_text(black_box(&text), &options));
+        });
+    }
+}
+
+/// Median seconds of each of `runs`, taken in turns.
+fn medians(rounds: usize, runs: &[&dyn Fn()]) -> Vec<f64> {
+    let mut seconds = vec![Vec::with_capacity(rounds); runs.len()];
+    for _ in 0..rounds {
+        for (run, seconds) in runs.iter().zip(&mut seconds) {
+            let start = Instant::now();
+            run();
+            seconds.push(start.elapsed().as_secs_f64());
+        }
+    }
+    for list in &mut seconds {
+        list.sort_by(f64::total_cmp);
+    }
+    seconds.iter().map(|list| list[list.len() / 2]).collect()
+}
+
+fn summary() {
+    let options = Options::default();
+    let stacks = SIZES.map(stack);
+    let texts = SIZES.map(text);
+    let from_ops = |size: usize| {
+        let (ops, externals) = &stacks[size];
+        black_box(analyze(ops, externals, &options)).expect("a valid program");
+    };
+    let from_text = |size: usize| {
+        black_box(whole_text(&texts[size], &options));
+    };
+    println!(
+        "\nns per op, median of 15 rounds   14 ops   10,000 ops   100,000 ops   100,000 / 10,000 (limit {LINEAR_LIMIT})"
+    );
+    for (what, run) in [
+        ("ops to analysis", &from_ops as &dyn Fn(usize)),
+        ("text to analysis", &from_text),
+    ] {
+        let medians = medians(15, &[&|| run(0), &|| run(1), &|| run(2)]);
+        let per_op: Vec<f64> = medians
+            .iter()
+            .zip(SIZES)
+            .map(|(s, n)| s * 1e9 / n as f64)
+            .collect();
+        let ratio = medians[2] / medians[1];
+        println!(
+            "{what:<30} {:>8.0} {:>12.0} {:>13.0} {ratio:>14.1}   (14 ops: {:.1} µs)",
+            per_op[0],
+            per_op[1],
+            per_op[2],
+            medians[0] * 1e6
+        );
+        assert!(
+            ratio <= LINEAR_LIMIT,
+            "{what}: ten times the ops take {ratio:.1} times as long"
+        );
+    }
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default().sample_size(20);
+    targets = analysis, text_to_analysis
+}
+
+fn main() {
+    benches();
+    Criterion::default().configure_from_args().final_summary();
+    summary();
+}
