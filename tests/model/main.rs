@@ -8,6 +8,8 @@
 
 mod contract;
 mod notation;
+mod notation_diagnostics;
+mod notation_properties;
 mod properties;
 mod random_graph;
 mod share;

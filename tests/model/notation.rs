@@ -59,3 +59,46 @@ fn attributes_are_sizes_lists_numbers_and_words() {
     assert_eq!(value("u"), AttributeValue::Word("unknown".into()));
     assert_eq!(size("q"), ExprKind::Param("m".into()));
 }
+
+#[test]
+fn highlighting_names_every_piece() {
+    use fuseline::core::notation::{TokenKind::*, highlight};
+    let text = "param S = 8 in 1..64 # ten\ninput input : f16[S, 4]\nup: y = f(input, k=S, w=no, d=f32, s=[S]) : f17[$]\n";
+    let pieces = highlight(text);
+    let joined: String = pieces.iter().map(|(span, _)| span.slice(text)).collect();
+    assert_eq!(joined, text);
+    let named: Vec<(&str, _)> = pieces
+        .iter()
+        .filter(|(_, kind)| !matches!(kind, Space | Punctuation))
+        .map(|&(span, kind)| (span.slice(text), kind))
+        .collect();
+    let expected = [
+        ("param", Keyword),
+        ("S", Param),
+        ("8", Number),
+        ("in", Keyword),
+        ("1", Number),
+        ("64", Number),
+        ("# ten", Comment),
+        ("input", Keyword),
+        ("input", Tensor),
+        ("f16", Dtype),
+        ("S", Param),
+        ("4", Number),
+        ("up", Label),
+        ("y", Tensor),
+        ("f", Function),
+        ("input", Tensor),
+        ("k", Attribute),
+        ("S", Param),
+        ("w", Attribute),
+        ("no", Keyword),
+        ("d", Attribute),
+        ("f32", Dtype),
+        ("s", Attribute),
+        ("S", Param),
+        ("f17", Error),
+        ("$", Error),
+    ];
+    assert_eq!(named, expected);
+}

@@ -1,5 +1,8 @@
 //! Text to program and back.
 
+mod cursor;
+mod expression;
+mod highlight;
 mod lexer;
 mod parser;
 mod printer;
@@ -14,6 +17,7 @@ use parser::{Statement, starts_statement, statement};
 use spelling::quoted;
 use std::collections::HashMap;
 
+pub use highlight::{TokenKind, highlight};
 pub(in crate::core) use lexer::written_name;
 pub use printer::{print, print_expr};
 

@@ -22,18 +22,17 @@
 //! `step` are keywords only where the grammar has them, so a tensor may be called `input`. A comment runs
 //! from `#` to the end of the line. In backquotes `` \` ``, `\\`, `\n` and `\r` are escapes.
 
-use super::lexer::{Lexeme, Token, unquoted};
+use super::cursor::{Cursor, Parse, unclosed};
+use super::expression::expression;
+use super::lexer::{Lexeme, Token};
 use super::spelling::{nearest_dtype, quoted, shortened};
-use crate::core::diagnostic::{Code, Diagnostic, Span};
+use crate::core::diagnostic::{Code, Diagnostic};
 use crate::core::dtype::DType;
 use crate::core::op::TensorRole;
 use crate::core::program::{
-    Attribute, AttributeValue, BinaryOp, Declaration, Expr, ExprKind, Name, OpStatement, Param,
-    ParamRange, TypeAnnotation,
+    Attribute, AttributeValue, Declaration, Expr, ExprKind, Name, OpStatement, Param, ParamRange,
+    TypeAnnotation,
 };
-
-/// Deepest nesting of an expression, so that nobody who walks one runs out of stack.
-pub(super) const MAX_DEPTH: usize = 64;
 
 /// One statement that could be read.
 pub(super) enum Statement {
@@ -47,135 +46,48 @@ pub(super) enum Statement {
 
 /// Reads the one statement that `tokens` are; they hold no comment and no newline, and at least one token.
 pub(super) fn statement(text: &str, tokens: &[Token]) -> Result<Statement, Diagnostic> {
-    let mut parser = Parser {
+    let mut cursor = Cursor {
         text,
         tokens,
         at: 0,
     };
-    let statement = match parser.keyword() {
-        Some("param") => parser.param(),
-        Some("input") => parser.declaration(TensorRole::Input),
-        Some("weight") => parser.declaration(TensorRole::Weight),
-        _ => parser.operation(),
+    let statement = match declaring_keyword(text, tokens) {
+        Some("param") => cursor.param(),
+        Some("input") => cursor.declaration(TensorRole::Input),
+        Some("weight") => cursor.declaration(TensorRole::Weight),
+        _ => cursor.operation(),
     }?;
-    match parser.peek() {
+    match cursor.peek() {
         None => Ok(statement),
-        Some(token) => Err(parser.unexpected_after_end(token)),
+        Some(token) => Err(cursor.unexpected_after_end(token)),
     }
+}
+
+/// `param`, `input` or `weight` when the statement starts with one. What follows decides, for a tensor may
+/// be called `input`.
+pub(super) fn declaring_keyword<'a>(text: &'a str, tokens: &[Token]) -> Option<&'a str> {
+    let first = tokens.first().filter(|t| t.kind == Lexeme::Name)?;
+    let is_plain_name = matches!(
+        tokens.get(1).map(|t| t.kind),
+        Some(Lexeme::Equals | Lexeme::Colon | Lexeme::OpenParen)
+    );
+    let word = first.span.slice(text);
+    Some(word).filter(|w| !is_plain_name && matches!(*w, "param" | "input" | "weight"))
 }
 
 /// Whether the line that starts with `tokens` can only be a new statement, even where a bracket is open.
 pub(super) fn starts_statement(text: &str, tokens: &[Token]) -> bool {
     let kind = |i: usize| tokens.get(i).map(|t| t.kind);
     let is_name = |i: usize| matches!(kind(i), Some(Lexeme::Name | Lexeme::QuotedName));
-    let is_keyword = || {
-        tokens
-            .first()
-            .is_some_and(|t| matches!(t.span.slice(text), "param" | "input" | "weight"))
-    };
     is_name(0)
         && match kind(1) {
             Some(Lexeme::Colon) => true,
             Some(Lexeme::Equals) => is_name(2) && kind(3) == Some(Lexeme::OpenParen),
-            _ => is_name(1) && is_keyword(),
+            _ => is_name(1) && declaring_keyword(text, tokens).is_some(),
         }
 }
 
-type Parse<T> = Result<T, Diagnostic>;
-
-/// An expression and how deep it nests.
-struct Nested {
-    expr: Expr,
-    depth: usize,
-}
-
-struct Parser<'a> {
-    text: &'a str,
-    tokens: &'a [Token],
-    at: usize,
-}
-
-impl<'a> Parser<'a> {
-    fn peek(&self) -> Option<Token> {
-        self.tokens.get(self.at).copied()
-    }
-
-    fn peek_kind(&self) -> Option<Lexeme> {
-        self.kind_ahead(0)
-    }
-
-    fn kind_ahead(&self, distance: usize) -> Option<Lexeme> {
-        self.tokens.get(self.at + distance).map(|t| t.kind)
-    }
-
-    fn slice(&self, token: Token) -> &'a str {
-        token.span.slice(self.text)
-    }
-
-    /// The span of the last token that was taken.
-    fn last_span(&self) -> Span {
-        let last = self.at.checked_sub(1).and_then(|i| self.tokens.get(i));
-        last.map_or(Span::default(), |t| t.span)
-    }
-
-    /// From the start of the statement to the last token taken.
-    fn span_so_far(&self) -> Span {
-        let first = self.tokens.first().map_or(Span::default(), |t| t.span);
-        first.to(self.last_span())
-    }
-
-    fn take(&mut self, kind: Lexeme) -> Option<Token> {
-        let token = self.peek().filter(|t| t.kind == kind)?;
-        self.at += 1;
-        Some(token)
-    }
-
-    fn expect(&mut self, kind: Lexeme, what: &str, hint: &str) -> Parse<Token> {
-        self.take(kind)
-            .ok_or_else(|| self.expected(what).hint(hint))
-    }
-
-    /// The declaring keyword that the statement starts with. What follows it decides: a tensor may be
-    /// called `input`.
-    fn keyword(&self) -> Option<&'a str> {
-        let first = self.peek().filter(|t| t.kind == Lexeme::Name)?;
-        let is_plain_name = matches!(
-            self.kind_ahead(1),
-            Some(Lexeme::Equals | Lexeme::Colon | Lexeme::OpenParen)
-        );
-        Some(self.slice(first)).filter(|_| !is_plain_name)
-    }
-
-    fn take_word(&mut self, word: &str) -> bool {
-        let is_next = self
-            .peek()
-            .is_some_and(|t| t.kind == Lexeme::Name && self.slice(t) == word);
-        self.at += usize::from(is_next);
-        is_next
-    }
-
-    fn name(&mut self, what: &str, hint: &str) -> Parse<Name> {
-        let token = self
-            .peek()
-            .filter(|t| matches!(t.kind, Lexeme::Name | Lexeme::QuotedName))
-            .ok_or_else(|| self.expected(what).hint(hint))?;
-        self.at += 1;
-        let text = match token.kind {
-            Lexeme::Name => self.slice(token).to_owned(),
-            _ => unquoted(self.slice(token)).ok_or_else(|| {
-                Diagnostic::error(Code::Syntax, "the name holds an unknown escape")
-                    .at(token.span)
-                    .hint(
-                        "in backquotes write `\\\\` for a backslash and `` \\` `` for a backquote",
-                    )
-            })?,
-        };
-        Ok(Name {
-            text,
-            span: token.span,
-        })
-    }
-
+impl Cursor<'_> {
     fn param(&mut self) -> Parse<Statement> {
         const HINT: &str = "write `param S = 2048` or `param S = 2048 in 128..16384 step 128`";
         self.at += 1;
@@ -225,40 +137,6 @@ impl<'a> Parser<'a> {
         Ok(Statement::Param(param, doubt))
     }
 
-    /// `2048` or `-1`, and where it stands.
-    fn integer(&mut self, hint: &str) -> Parse<(i64, Span)> {
-        let minus = self.take(Lexeme::Minus);
-        let token = self.take(Lexeme::Int).ok_or_else(|| match self.peek() {
-            Some(t) if matches!(t.kind, Lexeme::Name | Lexeme::OpenParen) => self
-                .expected("a whole number")
-                .hint("a param is a plain number, so that a slider can set it; shapes may compute with it"),
-            _ => self.expected("a whole number").hint(hint),
-        })?;
-        let span = minus.map_or(token.span, |m| m.span.to(token.span));
-        Ok((self.int_value(token, minus.is_some(), span)?, span))
-    }
-
-    fn int_value(&self, token: Token, is_negative: bool, span: Span) -> Parse<i64> {
-        let overflow = || {
-            Diagnostic::error(
-                Code::Overflow,
-                format!("{} is past 2^63", shortened(span.slice(self.text))),
-            )
-            .at(span)
-            .hint("use a smaller number")
-        };
-        let mut value: i64 = 0;
-        for digit in self.slice(token).bytes().filter(u8::is_ascii_digit) {
-            let digit = i64::from(digit - b'0');
-            let signed = if is_negative { -digit } else { digit };
-            value = value
-                .checked_mul(10)
-                .and_then(|v| v.checked_add(signed))
-                .ok_or_else(overflow)?;
-        }
-        Ok(value)
-    }
-
     fn declaration(&mut self, role: TensorRole) -> Parse<Statement> {
         let hint = match role {
             TensorRole::Input => "write `input x : f16[1024, 4096]`",
@@ -281,12 +159,19 @@ impl<'a> Parser<'a> {
         let mut output = self.name("a statement", HINT)?;
         let mut label = None;
         if self.take(Lexeme::Colon).is_some() {
-            let hint = match output.text.as_str() {
-                "input" | "weight" => "a declaration names its tensor: `input x : f16[1024]`",
-                _ => "a label stands before an op: `label: y = relu(x)`",
-            };
+            let is_role = matches!(output.text.as_str(), "input" | "weight");
+            if is_role && self.kind_ahead(1) != Some(Lexeme::Equals) {
+                return Err(
+                    Diagnostic::error(Code::Syntax, "the declared tensor has no name")
+                        .at(output.span)
+                        .hint("write it before the colon: `input x : f16[1024]`"),
+                );
+            }
             label = Some(output);
-            output = self.name("the name of the output", hint)?;
+            output = self.name(
+                "the name of the output",
+                "a label stands before an op: `label: y = relu(x)`",
+            )?;
         }
         self.expect(Lexeme::Equals, "`=`", HINT)?;
         let callee = self.name("the name of a function", HINT)?;
@@ -311,6 +196,7 @@ impl<'a> Parser<'a> {
         const HINT: &str = "list input tensors, then attributes: `softmax(x, axis=-1)`";
         let mut inputs = Vec::new();
         let mut attributes: Vec<Attribute> = Vec::new();
+        let mut named: HashSet<String> = HashSet::new();
         while self.take(Lexeme::CloseParen).is_none() {
             let is_attribute = self.kind_ahead(1) == Some(Lexeme::Equals);
             if self.peek().is_none() {
@@ -323,7 +209,7 @@ impl<'a> Parser<'a> {
             }
             let name = self.name("the name of a tensor", HINT)?;
             if is_attribute {
-                if attributes.iter().any(|a| a.name.text == name.text) {
+                if !named.insert(name.text.clone()) {
                     return Err(Diagnostic::error(
                         Code::Syntax,
                         format!("{} is given twice", quoted(&name.text)),
@@ -353,26 +239,6 @@ impl<'a> Parser<'a> {
         Ok((inputs, attributes))
     }
 
-    /// Takes a comma, or leaves the closing bracket to be taken.
-    fn separator(&mut self, open: Token, close: Lexeme, what: &str) -> Parse<()> {
-        if self.take(Lexeme::Comma).is_some() || self.peek_kind() == Some(close) {
-            return Ok(());
-        }
-        Err(match self.peek() {
-            None => unclosed(
-                open,
-                if close == Lexeme::CloseParen {
-                    "`)`"
-                } else {
-                    "`]`"
-                },
-            ),
-            Some(_) => self
-                .expected(what)
-                .hint("separate what stands in brackets by commas"),
-        })
-    }
-
     fn attribute_value(&mut self) -> Parse<AttributeValue> {
         if let Some(open) = self.take(Lexeme::OpenBracket) {
             return Ok(AttributeValue::Sizes(self.sizes(open)?));
@@ -400,7 +266,7 @@ impl<'a> Parser<'a> {
             Some(token) if is_lone && token.kind == Lexeme::QuotedName => {
                 Ok(AttributeValue::Word(self.name("a word", "")?.text))
             }
-            _ => Ok(AttributeValue::Size(self.expression(0)?.expr)),
+            _ => Ok(AttributeValue::Size(expression(self)?)),
         }
     }
 
@@ -431,109 +297,10 @@ impl<'a> Parser<'a> {
             if self.peek().is_none() {
                 return Err(unclosed(open, "`]`"));
             }
-            sizes.push(self.expression(0)?.expr);
+            sizes.push(expression(self)?);
             self.separator(open, Lexeme::CloseBracket, "`,` or `]`")?;
         }
         Ok(sizes)
-    }
-
-    /// `outside` is how many brackets and signs stand around it.
-    fn expression(&mut self, outside: usize) -> Parse<Nested> {
-        let mut left = self.term(outside)?;
-        while let Some(operator) = match self.peek_kind() {
-            Some(Lexeme::Plus) => Some(BinaryOp::Add),
-            Some(Lexeme::Minus) => Some(BinaryOp::Sub),
-            _ => None,
-        } {
-            self.at += 1;
-            let right = self.term(outside)?;
-            left = binary(operator, left, right)?;
-        }
-        Ok(left)
-    }
-
-    fn term(&mut self, outside: usize) -> Parse<Nested> {
-        let mut left = self.unary(outside)?;
-        while let Some(operator) = match self.peek_kind() {
-            Some(Lexeme::Star) => Some(BinaryOp::Mul),
-            Some(Lexeme::Slash) => Some(BinaryOp::Div),
-            _ => None,
-        } {
-            self.at += 1;
-            let right = self.unary(outside)?;
-            left = binary(operator, left, right)?;
-        }
-        Ok(left)
-    }
-
-    fn unary(&mut self, outside: usize) -> Parse<Nested> {
-        const HINT: &str = "a size is a number, a param or a computation such as `4*H`";
-        let Some(token) = self.peek() else {
-            return Err(self.expected("a size").hint(HINT));
-        };
-        if outside >= MAX_DEPTH {
-            return Err(too_deep(token.span));
-        }
-        let leaf = |kind, span| Nested {
-            expr: Expr { kind, span },
-            depth: 1,
-        };
-        match token.kind {
-            Lexeme::Minus => {
-                self.at += 1;
-                if let Some(digits) = self.take(Lexeme::Int) {
-                    let span = token.span.to(digits.span);
-                    let value = self.int_value(digits, true, span)?;
-                    return Ok(leaf(ExprKind::Int(value), span));
-                }
-                let operand = self.unary(outside + 1)?;
-                let span = token.span.to(operand.expr.span);
-                let depth = operand.depth + 1;
-                if depth > MAX_DEPTH {
-                    return Err(too_deep(span));
-                }
-                let kind = ExprKind::Negate(Box::new(operand.expr));
-                Ok(Nested {
-                    expr: Expr { kind, span },
-                    depth,
-                })
-            }
-            Lexeme::Int => {
-                self.at += 1;
-                let value = self.int_value(token, false, token.span)?;
-                Ok(leaf(ExprKind::Int(value), token.span))
-            }
-            Lexeme::Name | Lexeme::QuotedName => {
-                let name = self.name("a size", HINT)?;
-                Ok(leaf(ExprKind::Param(name.text), name.span))
-            }
-            Lexeme::OpenParen => {
-                self.at += 1;
-                let mut inner = self.expression(outside + 1)?;
-                let Some(close) = self.take(Lexeme::CloseParen) else {
-                    return Err(match self.peek() {
-                        None => unclosed(token, "`)`"),
-                        Some(_) => self.expected("an operator or `)`").hint(HINT),
-                    });
-                };
-                inner.expr.span = token.span.to(close.span);
-                Ok(inner)
-            }
-            _ => Err(self.expected("a size").hint(HINT)),
-        }
-    }
-
-    /// The next token is not `what` must stand here.
-    fn expected(&self, what: &str) -> Diagnostic {
-        let Some(token) = self.peek() else {
-            return Diagnostic::error(Code::Syntax, format!("the line ends before {what}"))
-                .at(self.last_span());
-        };
-        self.unreadable(token).unwrap_or_else(|| {
-            let found = shortened(self.slice(token));
-            Diagnostic::error(Code::Syntax, format!("expected {what}, found `{found}`"))
-                .at(token.span)
-        })
     }
 
     fn unexpected_after_end(&self, token: Token) -> Diagnostic {
@@ -546,30 +313,6 @@ impl<'a> Parser<'a> {
             .at(token.span)
             .hint("write one statement a line, and comments behind `#`")
         })
-    }
-
-    /// What is wrong with the token itself, wherever it stands.
-    fn unreadable(&self, token: Token) -> Option<Diagnostic> {
-        let found = self.slice(token);
-        let problem = match token.kind {
-            Lexeme::Unknown => {
-                return Some(unknown_character(found).at(token.span));
-            }
-            Lexeme::OpenQuote => "the name in backquotes has no end".to_owned(),
-            Lexeme::MalformedNumber => {
-                format!("`{}` is neither a number nor a name", shortened(found))
-            }
-            _ => return None,
-        };
-        let hint = match token.kind {
-            Lexeme::OpenQuote => "close it with another backquote on the same line",
-            _ => "write a product with `*`, as in `4*H`; a name starts with a letter",
-        };
-        Some(
-            Diagnostic::error(Code::Syntax, problem)
-                .at(token.span)
-                .hint(hint),
-        )
     }
 }
 
@@ -606,34 +349,6 @@ fn range_problem(name: &str, value: i64, range: ParamRange) -> Option<(Diagnosti
     None
 }
 
-fn binary(operator: BinaryOp, left: Nested, right: Nested) -> Parse<Nested> {
-    let span = left.expr.span.to(right.expr.span);
-    let depth = left.depth.max(right.depth) + 1;
-    if depth > MAX_DEPTH {
-        return Err(too_deep(span));
-    }
-    let kind = ExprKind::Binary(operator, Box::new(left.expr), Box::new(right.expr));
-    Ok(Nested {
-        expr: Expr { kind, span },
-        depth,
-    })
-}
-
-fn too_deep(span: Span) -> Diagnostic {
-    Diagnostic::error(
-        Code::Syntax,
-        format!("the expression nests more than {MAX_DEPTH} levels deep"),
-    )
-    .at(span)
-    .hint("shorten it, or give a part of it a name with `param`")
-}
-
-fn unclosed(open: Token, close: &str) -> Diagnostic {
-    Diagnostic::error(Code::Syntax, "the bracket is never closed")
-        .at(open.span)
-        .hint(format!("close it with {close}"))
-}
-
 /// The error for an element type that there is not.
 pub(super) fn unknown_dtype(name: &str) -> Diagnostic {
     Diagnostic::error(
@@ -641,24 +356,4 @@ pub(super) fn unknown_dtype(name: &str) -> Diagnostic {
         format!("there is no element type {}", quoted(name)),
     )
     .hint(format!("did you mean `{}`?", nearest_dtype(name).name()))
-}
-
-fn unknown_character(character: &str) -> Diagnostic {
-    let hint = match character {
-        "×" | "·" | "∗" => "write `*` for a product",
-        "÷" => "write `/` for a quotient",
-        "−" | "–" | "—" => "write a minus as `-`",
-        ";" => "write one statement a line",
-        "{" | "}" => "sizes stand in `[ ]`, inputs in `( )`",
-        "\"" | "'" | "“" | "”" | "‘" | "’" => {
-            "write a name with special characters in backquotes"
-        }
-        "." => "write a number with a digit before the point, a range as `1..8`",
-        _ => "remove it, or put it into a comment behind `#`",
-    };
-    Diagnostic::error(
-        Code::UnknownCharacter,
-        format!("`{character}` is no part of the notation"),
-    )
-    .hint(hint)
 }

@@ -1,0 +1,178 @@
+//! Text to coloured pieces, for the editor.
+
+use super::for_each_statement;
+use super::lexer::{Lexeme, Token, tokens, unquoted};
+use super::parser::declaring_keyword;
+use crate::core::diagnostic::Span;
+use crate::core::dtype::DType;
+use std::collections::HashSet;
+
+/// What a piece of the text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TokenKind {
+    /// `param`, `input`, `weight`, `in`, `step`, and words such as `false` and `unknown`.
+    Keyword,
+    /// A param, where it is declared and where it is used.
+    Param,
+    /// A tensor.
+    Tensor,
+    /// The label of an op.
+    Label,
+    /// What an op calls.
+    Function,
+    /// The name of an attribute.
+    Attribute,
+    /// A number.
+    Number,
+    /// An element type.
+    Dtype,
+    /// From `#` to the end of the line.
+    Comment,
+    /// Operators, brackets and separators.
+    Punctuation,
+    /// What is no part of the notation.
+    Error,
+    /// White space and line ends.
+    Space,
+}
+
+/// The pieces of `text` in order; joined, they are `text`. Total, `O(text)`.
+///
+/// It looks at single tokens and their neighbours only, so a line that is being typed keeps its colours.
+pub fn highlight(text: &str) -> Vec<(Span, TokenKind)> {
+    let tokens = tokens(text);
+    let mut params: HashSet<String> = HashSet::new();
+    for_each_statement(text, &tokens, |statement| {
+        if let ([_, name, ..], Some("param")) = (statement, declaring_keyword(text, statement)) {
+            params.insert(name_text(text, *name));
+        }
+    });
+    let mut kinds = Vec::with_capacity(tokens.len());
+    for_each_statement(text, &tokens, |statement| {
+        kinds.extend(kinds_of_statement(text, statement, &params));
+    });
+
+    let mut kinds = kinds.into_iter();
+    let mut pieces: Vec<(Span, TokenKind)> = Vec::with_capacity(tokens.len() * 2);
+    let mut end = 0;
+    for token in tokens {
+        let kind = match token.kind {
+            Lexeme::Comment => TokenKind::Comment,
+            Lexeme::Newline => continue,
+            _ => kinds.next().unwrap_or(TokenKind::Error),
+        };
+        if end < token.span.start {
+            pieces.push((Span::new(end, token.span.start), TokenKind::Space));
+        }
+        pieces.push((token.span, kind));
+        end = token.span.end;
+    }
+    if end < text.len() {
+        pieces.push((Span::new(end, text.len()), TokenKind::Space));
+    }
+    pieces
+}
+
+fn name_text(text: &str, token: Token) -> String {
+    let written = token.span.slice(text);
+    unquoted(written).unwrap_or_else(|| written.to_owned())
+}
+
+/// Which part of a statement a token stands in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// `param ...`
+    Param,
+    /// Before the call or the type.
+    Head,
+    /// Inputs and names of attributes.
+    Arguments,
+    /// The value of an attribute.
+    Value,
+    /// Element type and shape.
+    Type,
+}
+
+fn kinds_of_statement<'a>(
+    text: &'a str,
+    statement: &'a [Token],
+    params: &'a HashSet<String>,
+) -> impl Iterator<Item = TokenKind> + 'a {
+    let keyword = declaring_keyword(text, statement);
+    let mut part = match keyword {
+        Some("param") => Part::Param,
+        _ => Part::Head,
+    };
+    let mut open_brackets = 0_usize;
+    let mut is_behind_equals = false;
+    statement.iter().enumerate().map(move |(index, &token)| {
+        let next = statement.get(index + 1).map(|t| t.kind);
+        match token.kind {
+            Lexeme::OpenParen | Lexeme::OpenBracket => {
+                open_brackets += 1;
+                if part == Part::Head {
+                    part = Part::Arguments;
+                }
+            }
+            Lexeme::CloseParen | Lexeme::CloseBracket => {
+                open_brackets = open_brackets.saturating_sub(1);
+            }
+            Lexeme::Equals => {
+                is_behind_equals = true;
+                if part == Part::Arguments {
+                    part = Part::Value;
+                }
+            }
+            Lexeme::Comma if part == Part::Value && open_brackets <= 1 => part = Part::Arguments,
+            Lexeme::Colon if keyword.is_some() || is_behind_equals => part = Part::Type,
+            Lexeme::Int | Lexeme::Float => return TokenKind::Number,
+            Lexeme::MalformedNumber | Lexeme::OpenQuote | Lexeme::Unknown => {
+                return TokenKind::Error;
+            }
+            Lexeme::Name | Lexeme::QuotedName => {
+                return match part {
+                    _ if index == 0 && keyword.is_some() => TokenKind::Keyword,
+                    Part::Param if index > 1 => TokenKind::Keyword,
+                    Part::Head if next == Some(Lexeme::Colon) && keyword.is_none() => {
+                        TokenKind::Label
+                    }
+                    Part::Head if is_behind_equals => TokenKind::Function,
+                    Part::Arguments if next == Some(Lexeme::Equals) => TokenKind::Attribute,
+                    Part::Head | Part::Arguments => TokenKind::Tensor,
+                    Part::Value if is_lone_value(statement, index) => {
+                        word_kind(&name_text(text, token), params)
+                    }
+                    Part::Type if open_brackets == 0 => {
+                        match DType::from_name(token.span.slice(text)) {
+                            Some(_) => TokenKind::Dtype,
+                            None => TokenKind::Error,
+                        }
+                    }
+                    Part::Param | Part::Value | Part::Type => TokenKind::Param,
+                };
+            }
+            _ => {}
+        }
+        TokenKind::Punctuation
+    })
+}
+
+/// Whether the token is all of an attribute's value.
+fn is_lone_value(statement: &[Token], index: usize) -> bool {
+    let kind = |i: usize| statement.get(i).map(|t| t.kind);
+    index.checked_sub(1).and_then(kind) == Some(Lexeme::Equals)
+        && matches!(
+            kind(index + 1),
+            None | Some(Lexeme::Comma | Lexeme::CloseParen)
+        )
+}
+
+fn word_kind(word: &str, params: &HashSet<String>) -> TokenKind {
+    if params.contains(word) {
+        TokenKind::Param
+    } else if DType::from_name(word).is_some() {
+        TokenKind::Dtype
+    } else {
+        TokenKind::Keyword
+    }
+}

@@ -1,0 +1,270 @@
+//! Properties of the notation: reading is total, printing and reading are inverse.
+
+use fuseline::core::diagnostic::Span;
+use fuseline::core::notation::{highlight, parse, print};
+use fuseline::core::program::{
+    Attribute, AttributeValue, BinaryOp, Declaration, Expr, ExprKind, Name, OpStatement, Param,
+    ParamRange, Program, TypeAnnotation,
+};
+use fuseline::core::{DType, TensorRole};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use std::collections::HashSet;
+
+/// Pieces of the notation, so that random texts come near it.
+const PIECES: &[&str] = &[
+    "param",
+    "input",
+    "weight",
+    "in",
+    "step",
+    "x",
+    "y",
+    "S",
+    "h.0",
+    "..",
+    ".",
+    " ",
+    "\n",
+    "\r\n",
+    "\t",
+    "=",
+    ":",
+    ",",
+    "(",
+    ")",
+    "[",
+    "]",
+    "+",
+    "-",
+    "*",
+    "/",
+    "#",
+    "`",
+    "\\",
+    "f16",
+    "f17",
+    "0",
+    "1",
+    "4096",
+    "1e9",
+    "0.5",
+    "99999999999999999999",
+    "relu",
+    "matmul",
+    "é",
+    "×",
+    "\u{feff}",
+    "\"",
+];
+
+fn near_text() -> impl Strategy<Value = String> {
+    vec(prop::sample::select(PIECES), 0..60).prop_map(|pieces| pieces.concat())
+}
+
+fn check_total(text: &str) -> Result<(), TestCaseError> {
+    let parsed = parse(text);
+    for diagnostic in &parsed.diagnostics {
+        let span = diagnostic.span.unwrap();
+        prop_assert!(
+            text.get(span.start..span.end)
+                .is_some_and(|s| !s.is_empty())
+        );
+        prop_assert!(diagnostic.hint.is_some());
+    }
+    prop_assert!(parsed.diagnostics.len() <= text.lines().count());
+    let again = parse(&print(&parsed.program));
+    prop_assert_eq!(
+        again.program.without_spans(),
+        parsed.program.without_spans()
+    );
+    let joined: String = (highlight(text).iter())
+        .map(|(span, _)| span.slice(text))
+        .collect();
+    prop_assert_eq!(joined, text);
+    Ok(())
+}
+
+fn name() -> impl Strategy<Value = Name> {
+    let text = prop_oneof![
+        4 => "[a-z]{1,2}",
+        1 => "[a-zA-Zé_][a-z0-9_.]{0,8}",
+        1 => any::<String>(),
+        1 => prop::sample::select(&["param", "input", "weight", "in", "step", "f16", "<img onerror=alert(1)>"][..])
+            .prop_map(str::to_owned),
+    ];
+    text.prop_map(|text| Name {
+        text,
+        span: Span::default(),
+    })
+}
+
+fn expr() -> impl Strategy<Value = Expr> {
+    let new = |kind| Expr {
+        kind,
+        span: Span::default(),
+    };
+    let leaf = prop_oneof![
+        any::<i64>().prop_map(ExprKind::Int),
+        (0..9_i64).prop_map(ExprKind::Int),
+        name().prop_map(|n| ExprKind::Param(n.text)),
+    ];
+    let operator =
+        prop::sample::select(&[BinaryOp::Add, BinaryOp::Sub, BinaryOp::Mul, BinaryOp::Div][..]);
+    leaf.prop_map(new).prop_recursive(5, 20, 2, move |inner| {
+        prop_oneof![
+            inner
+                .clone()
+                .prop_map(move |e| new(ExprKind::Negate(Box::new(e)))),
+            (operator.clone(), inner.clone(), inner)
+                .prop_map(move |(o, a, b)| { new(ExprKind::Binary(o, Box::new(a), Box::new(b))) }),
+        ]
+    })
+}
+
+fn annotation() -> impl Strategy<Value = TypeAnnotation> {
+    let dtype = prop::sample::select(&DType::ALL[..]);
+    (dtype, vec(expr(), 0..4)).prop_map(|(dtype, dims)| TypeAnnotation {
+        dtype,
+        dtype_span: Span::default(),
+        dims,
+        span: Span::default(),
+    })
+}
+
+fn attribute() -> impl Strategy<Value = Attribute> {
+    let value = prop_oneof![
+        expr().prop_map(AttributeValue::Size),
+        vec(expr(), 0..4).prop_map(AttributeValue::Sizes),
+        "-?[0-9]{1,3}\\.[0-9]{1,3}(e-?[0-9])?".prop_map(AttributeValue::Number),
+        name().prop_map(|n| AttributeValue::Word(n.text)),
+    ];
+    (name(), value).prop_map(|(name, value)| Attribute {
+        name,
+        value,
+        span: Span::default(),
+    })
+}
+
+fn param() -> impl Strategy<Value = Param> {
+    let range = option::of((1..9_i64, 0..9_i64, 1..3_i64)).prop_map(|range| {
+        range.map(|(min, length, step)| ParamRange {
+            min,
+            max: min + length,
+            step,
+        })
+    });
+    (name(), 1..=i64::MAX, range).prop_map(|(name, value, range)| Param {
+        name,
+        value,
+        value_span: Span::default(),
+        range,
+        span: Span::default(),
+    })
+}
+
+fn declaration() -> impl Strategy<Value = Declaration> {
+    let role = prop::sample::select(&[TensorRole::Input, TensorRole::Weight][..]);
+    (role, name(), annotation()).prop_map(|(role, name, annotation)| Declaration {
+        role,
+        name,
+        annotation,
+        span: Span::default(),
+    })
+}
+
+fn op() -> impl Strategy<Value = OpStatement> {
+    (
+        option::of(name()),
+        name(),
+        name(),
+        vec(name(), 0..4),
+        vec(attribute(), 0..3),
+        option::of(annotation()),
+    )
+        .prop_map(|(label, output, callee, inputs, attributes, annotation)| {
+            let mut names = HashSet::new();
+            OpStatement {
+                label: label.filter(|l| l.text != output.text),
+                output,
+                callee,
+                inputs,
+                attributes: attributes
+                    .into_iter()
+                    .filter(|a| names.insert(a.name.text.clone()))
+                    .collect(),
+                annotation,
+                span: Span::default(),
+            }
+        })
+}
+
+/// Programs without a name twice.
+fn program() -> impl Strategy<Value = Program> {
+    (
+        vec(param(), 0..4),
+        vec(declaration(), 0..4),
+        vec(op(), 0..6),
+    )
+        .prop_map(|(params, declarations, ops)| {
+            let (mut param_names, mut tensors, mut op_names) =
+                (HashSet::new(), HashSet::new(), HashSet::new());
+            Program {
+                params: params
+                    .into_iter()
+                    .filter(|p| param_names.insert(p.name.text.clone()))
+                    .collect(),
+                declarations: declarations
+                    .into_iter()
+                    .filter(|d| tensors.insert(d.name.text.clone()))
+                    .collect(),
+                ops: ops
+                    .into_iter()
+                    .filter(|op| {
+                        !tensors.contains(&op.output.text)
+                            && !op_names.contains(&op.name().text)
+                            && tensors.insert(op.output.text.clone())
+                            && op_names.insert(op.name().text.clone())
+                    })
+                    .collect(),
+            }
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text_is_read(text in any::<String>()) {
+        check_total(&text)?;
+    }
+
+    #[test]
+    fn any_text_near_the_notation_is_read(text in near_text()) {
+        check_total(&text)?;
+    }
+
+    #[test]
+    fn printing_and_reading_are_inverse(program in program()) {
+        let text = print(&program);
+        let parsed = parse(&text);
+        prop_assert_eq!(&parsed.program.without_spans(), &program, "{}", text);
+    }
+}
+
+#[test]
+fn twenty_thousand_ops_are_read() {
+    let lines: Vec<String> = (1..=20_000)
+        .map(|op| format!("op{op}: t{op} = add(t{}, t{})", op - 1, op / 2))
+        .collect();
+    let parsed = parse(&lines.join("\n"));
+    assert_eq!(
+        (parsed.program.ops.len(), parsed.diagnostics.len()),
+        (20_000, 0)
+    );
+    assert_eq!(
+        parse(&print(&parsed.program)).program.without_spans(),
+        parsed.program.without_spans()
+    );
+}
