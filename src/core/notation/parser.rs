@@ -34,6 +34,8 @@ use crate::core::program::{
     TypeAnnotation,
 };
 
+use std::collections::HashSet;
+
 /// One statement that could be read.
 pub(super) enum Statement {
     /// A param, and what is doubtful about it.
