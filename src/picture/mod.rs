@@ -1,1 +1,9 @@
 //! Pictures as data: pure functions from an analysis to marks and positions.
+
+mod axes;
+mod labels;
+pub mod recording;
+pub mod roofline;
+mod roofline_points;
+mod room;
+pub mod scene;

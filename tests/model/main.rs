@@ -6,6 +6,8 @@
     reason = "a test fails by panicking"
 )]
 
+mod charts;
+mod charts_svg;
 mod contract;
 mod notation;
 mod notation_diagnostics;

@@ -1,0 +1,403 @@
+//! The roofline: every kernel's arithmetic intensity and the rate that the device leaves it, before and
+//! after fusion.
+
+use super::axes::{Axis, Frame, Plot, draw_frame};
+use super::roofline_points::{kernel_points, without_point};
+use super::room::{Room, text_boxes};
+use super::scene::{Anchor, Mark, Point, Role, Scene, Shape, tenths, text, text_width};
+use crate::core::device::Figure;
+use crate::core::format::{format_bandwidth, format_intensity, format_rate};
+use crate::core::{Analysis, DType, Placement};
+
+/// Draws the roofline of `analysis` into a frame of `size` units.
+///
+/// Both axes snap to whole decades that hold every point with room to spare, so that the frame stands
+/// still while a slider moves. `O(kernels)` and at most a few hundred marks, however large the program.
+pub fn scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
+    let roofs = Roofs::of(analysis);
+    let (x, y) = axes(analysis, &roofs);
+    let is_compact = size.0 < 520.0;
+    let top_rate = match y {
+        Axis::Decades { to, .. } => 10_f64.powi(to),
+        Axis::Linear { end, .. } => end,
+    };
+    let unit = if is_compact { "" } else { "FLOP/s" };
+    let frame = Frame {
+        size,
+        margins: if is_compact {
+            [26.0, 14.0, 42.0, 48.0]
+        } else {
+            [30.0, 16.0, 46.0, 96.0]
+        },
+        x,
+        y: Some(y),
+        x_ticks: if is_compact { 7 } else { 12 },
+        x_text: &|value| power_text(value, ""),
+        y_text: &|value| power_text(value, unit),
+        lines: &roofs.lines(x, top_rate),
+    };
+    let mut marks = Vec::new();
+    let plot = draw_frame(&frame, &mut marks);
+    let mut room = Room::new(plot.edges);
+    draw_names(&roofs, &plot, x, is_compact, &mut marks, &mut room);
+    let focus_order = kernel_points(analysis, &plot, is_compact, &mut room, &mut marks);
+    Scene {
+        width: size.0,
+        height: size.1,
+        title: "Roofline".to_owned(),
+        description: description(analysis, &roofs),
+        marks,
+        focus_order,
+    }
+}
+
+/// The roofs of a device for one program.
+struct Roofs {
+    bandwidth: Figure,
+    /// Peaks of the matrix units for the element types of the program's matmuls, the main one first.
+    matrix: Vec<(DType, Figure)>,
+    vector: Option<Figure>,
+    has_matmul: bool,
+}
+
+impl Roofs {
+    fn of(analysis: &Analysis) -> Self {
+        let device = &analysis.options.device;
+        // FLOPs by element type; the heaviest is the main one, and f16 stands in where there is no matmul.
+        let mut by_type = DType::ALL.map(|dtype| (dtype, false, 0_u128));
+        for kernel in &analysis.fused.kernels {
+            for (dtype, is_used, flops) in &mut by_type {
+                if kernel.work.matrix_dtype == Some(*dtype) {
+                    *is_used = true;
+                    *flops = flops.saturating_add(kernel.work.matrix_flops);
+                }
+            }
+        }
+        let mut used: Vec<(DType, u128)> = by_type
+            .into_iter()
+            .filter(|&(_, is_used, _)| is_used)
+            .map(|(dtype, _, flops)| (dtype, flops))
+            .collect();
+        used.sort_by_key(|&(_, flops)| std::cmp::Reverse(flops));
+        let has_matmul = !used.is_empty();
+        if !has_matmul {
+            used.push((DType::F16, 0));
+        }
+        let mut matrix: Vec<(DType, Figure)> = Vec::new();
+        for (dtype, _) in used {
+            if let Some(peak) = device.matrix_peak(dtype).filter(is_positive)
+                && !matrix
+                    .iter()
+                    .any(|(_, known)| same(known.value, peak.value))
+            {
+                matrix.push((dtype, peak));
+            }
+        }
+        Self {
+            bandwidth: Some(device.memory_bytes_per_s)
+                .filter(is_positive)
+                .unwrap_or(Figure {
+                    value: 1e12,
+                    is_confirmed: false,
+                }),
+            matrix,
+            vector: device.vector_flops_per_s.filter(is_positive),
+            has_matmul,
+        }
+    }
+
+    /// The peak whose ridge is marked: of the units that do the program's main work.
+    fn main_peak(&self) -> Option<Figure> {
+        let matrix = self.matrix.first().map(|&(_, peak)| peak);
+        if self.has_matmul {
+            matrix.or(self.vector)
+        } else {
+            self.vector.or(matrix)
+        }
+    }
+
+    fn peaks(&self) -> impl Iterator<Item = f64> + '_ {
+        let matrix = self.matrix.iter().map(|(_, peak)| peak.value);
+        matrix.chain(self.vector.map(|peak| peak.value))
+    }
+
+    fn ridge(&self, peak: Figure) -> f64 {
+        peak.value / self.bandwidth.value
+    }
+
+    /// The lines that plotters draws: each peak from its ridge on, and the slope up to the highest.
+    fn lines(&self, x: Axis, top_rate: f64) -> Vec<(Role, Vec<(f64, f64)>)> {
+        let (start, end) = ends(x);
+        let mut lines = Vec::new();
+        if let Some(peak) = self.main_peak() {
+            let ridge = self.ridge(peak);
+            lines.push((Role::Ridge, vec![(ridge, 0.0), (ridge, peak.value)]));
+        }
+        if let Some(peak) = self.vector {
+            lines.push((
+                Role::VectorRoof,
+                vec![(self.ridge(peak), peak.value), (end, peak.value)],
+            ));
+        }
+        for &(_, peak) in &self.matrix {
+            lines.push((
+                Role::MatrixRoof,
+                vec![(self.ridge(peak), peak.value), (end, peak.value)],
+            ));
+        }
+        let summit = self.peaks().reduce(f64::max).unwrap_or(top_rate);
+        let bandwidth = self.bandwidth.value;
+        let foot = (start, start * bandwidth);
+        let summit = ((summit / bandwidth).min(end), summit.min(end * bandwidth));
+        lines.push((Role::MemoryRoof, vec![foot, summit]));
+        lines
+    }
+}
+
+fn is_positive(figure: &Figure) -> bool {
+    figure.value.is_finite() && figure.value > 0.0
+}
+
+fn same(a: f64, b: f64) -> bool {
+    (a - b).abs() <= a.abs() * 1e-6
+}
+
+/// First and last value of a logarithmic axis.
+fn ends(axis: Axis) -> (f64, f64) {
+    match axis {
+        Axis::Decades { from, to } => (10_f64.powi(from), 10_f64.powi(to)),
+        Axis::Linear { end, unit } => (0.0, end * unit),
+    }
+}
+
+/// Intensity and rate of a placement that has a point: both finite and positive.
+pub(super) fn point_of(placement: &Placement) -> Option<(f64, f64)> {
+    let is_drawable = |value: &f64| value.is_finite() && *value > 0.0;
+    placement
+        .intensity
+        .filter(is_drawable)
+        .zip(placement.attainable_flops_per_s.filter(is_drawable))
+}
+
+/// At least 0.1 to 10 k FLOP/B and all points, in whole decades.
+fn axes(analysis: &Analysis, roofs: &Roofs) -> (Axis, Axis) {
+    let fused = analysis.fused.kernels.iter().map(|k| &k.placement);
+    let ops = analysis.unfused.kernels.iter().map(|k| &k.placement);
+    let before = analysis.comparisons.iter().map(|c| &c.unfused_placement);
+    let (mut low, mut high, mut top) = (0.15_f64, 9e3_f64, 0.0_f64);
+    for (intensity, rate) in fused.chain(ops).chain(before).filter_map(point_of) {
+        low = low.min(intensity);
+        high = high.max(intensity);
+        top = top.max(rate);
+    }
+    for peak in roofs.peaks() {
+        let ridge = peak / roofs.bandwidth.value;
+        low = low.min(ridge / 3.0);
+        high = high.max(ridge * 3.0);
+        top = top.max(peak);
+    }
+    let x = decades(low / 1.05, high * 1.05, 3);
+    let foot = ends(x).0 * roofs.bandwidth.value;
+    let top = if top > 0.0 { top } else { foot * 1e4 };
+    (x, decades(foot, top * 1.7, 3))
+}
+
+/// The whole decades around `low..=high`, at least `least` of them, within what floats can hold.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "logarithms of finite floats are below 400"
+)]
+fn decades(low: f64, high: f64, least: i32) -> Axis {
+    let exponent = |value: f64| value.clamp(1e-30, 1e60).log10();
+    let from = (exponent(low) + 1e-9).floor() as i32;
+    let to = (exponent(high) - 1e-9).ceil() as i32;
+    Axis::Decades {
+        from,
+        to: to.max(from + least),
+    }
+}
+
+/// A power of ten with an SI prefix: `0.1`, `100`, `10 k`, `1 TFLOP/s`.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "exponents of finite floats are below 400"
+)]
+fn power_text(value: f64, unit: &str) -> String {
+    const PREFIXES: [&str; 11] = ["", "k", "M", "G", "T", "P", "E", "Z", "Y", "R", "Q"];
+    let exponent = value.log10().round() as i32;
+    if exponent < 0 {
+        let decimals = exponent.unsigned_abs() as usize;
+        return if decimals > 4 {
+            format!("1e{exponent} {unit}").trim_end().to_owned()
+        } else {
+            format!("{value:.decimals$} {unit}").trim_end().to_owned()
+        };
+    }
+    match PREFIXES.get(exponent as usize / 3) {
+        Some(prefix) => format!("{} {prefix}{unit}", 10_u32.pow(exponent as u32 % 3))
+            .trim_end()
+            .to_owned(),
+        None => format!("1e{exponent} {unit}").trim_end().to_owned(),
+    }
+}
+
+/// A figure's text, with a question mark where its source was not at hand.
+fn figure_text(figure: Figure, format: fn(f64) -> String) -> String {
+    let mark = if figure.is_confirmed { "" } else { " ?" };
+    format!("{}{mark}", format(figure.value))
+}
+
+/// Names of axes, roofs, ridge and regions.
+fn draw_names(
+    roofs: &Roofs,
+    plot: &Plot,
+    x: Axis,
+    is_compact: bool,
+    marks: &mut Vec<Mark>,
+    room: &mut Room,
+) {
+    let [left, top, right, bottom] = plot.edges;
+    let mut name = |mark: Mark| {
+        for taken in text_boxes(&mark) {
+            room.take(&taken);
+        }
+        marks.push(mark);
+    };
+    let (x_title, y_title) = if is_compact {
+        ("FLOP per byte moved", "attainable FLOP/s")
+    } else {
+        (
+            "arithmetic intensity: FLOP per byte moved",
+            "attainable rate",
+        )
+    };
+    name(text(
+        Role::AxisTitle,
+        (right, bottom + 38.0),
+        Anchor::End,
+        x_title,
+    ));
+    name(text(
+        Role::AxisTitle,
+        (0.0, top - 14.0),
+        Anchor::Start,
+        y_title,
+    ));
+
+    let end = ends(x).1;
+    for (dtype, peak) in &roofs.matrix {
+        let (_, y) = plot.place(end, peak.value);
+        let above = (y - top - 13.0).clamp(7.0, 26.0);
+        let figure = figure_text(*peak, format_rate);
+        let words = format!("{} matrix units {figure}", dtype.name());
+        name(text(
+            Role::RoofText,
+            (right - 4.0, y - above),
+            Anchor::End,
+            words,
+        ));
+    }
+    if let Some(peak) = roofs.vector {
+        let (_, y) = plot.place(end, peak.value);
+        let words = format!("vector units {}", figure_text(peak, format_rate));
+        name(text(
+            Role::RoofText,
+            (right - 4.0, y + 15.0),
+            Anchor::End,
+            words,
+        ));
+    }
+
+    if let Some(peak) = roofs.main_peak() {
+        let ridge = roofs.ridge(peak);
+        let (ridge_x, ridge_y) = plot.place(ridge, peak.value);
+        name(Mark::new(
+            Role::RidgeText,
+            Shape::Circle {
+                center: (ridge_x, ridge_y),
+                radius: 3.0,
+            },
+        ));
+        let below = bottom - 9.0;
+        name(text(
+            Role::RegionText,
+            (ridge_x - 8.0, below),
+            Anchor::End,
+            "memory-bound",
+        ));
+        name(text(
+            Role::RegionText,
+            (ridge_x + 8.0, below),
+            Anchor::Start,
+            "compute-bound",
+        ));
+        let words = format!("ridge {}", format_intensity(ridge));
+        let is_right = ridge_x + text_width(&words) + 12.0 < right;
+        let (x, anchor) = if is_right {
+            (ridge_x + 8.0, Anchor::Start)
+        } else {
+            (ridge_x - 8.0, Anchor::End)
+        };
+        name(text(Role::RidgeText, (x, below - 18.0), anchor, words));
+    }
+    let words = format!("memory {}", figure_text(roofs.bandwidth, format_bandwidth));
+    let start = (
+        left,
+        plot.place(ends(x).0, ends(x).0 * roofs.bandwidth.value).1,
+    );
+    if let Some(mark) = slope_text(roofs, plot, start, &words) {
+        name(mark);
+    }
+}
+
+/// The name of the slope, written along it and above the numbers of its points.
+fn slope_text(roofs: &Roofs, plot: &Plot, foot: Point, words: &str) -> Option<Mark> {
+    let summit_rate = roofs.peaks().reduce(f64::max)?;
+    let summit = plot.place(summit_rate / roofs.bandwidth.value, summit_rate);
+    let (dx, dy) = (summit.0 - foot.0, summit.1 - foot.1);
+    let length = dx.hypot(dy);
+    if length < text_width(words) + 60.0 {
+        return None;
+    }
+    let lift = 26.0;
+    let middle = 0.36;
+    let at = (
+        foot.0 + dx * middle + dy / length * lift,
+        foot.1 + dy * middle - dx / length * lift,
+    );
+    Some(Mark::new(
+        Role::RoofText,
+        Shape::Text {
+            at: tenths(at),
+            anchor: Anchor::Middle,
+            turn_deg: (dy.atan2(dx).to_degrees() * 10.0).round() / 10.0,
+            text: words.to_owned(),
+        },
+    ))
+}
+
+fn description(analysis: &Analysis, roofs: &Roofs) -> String {
+    let mut facts = vec![format!(
+        "{} on logarithmic axes: memory roof {}",
+        analysis.options.device.name,
+        figure_text(roofs.bandwidth, format_bandwidth)
+    )];
+    for (dtype, peak) in &roofs.matrix {
+        let figure = figure_text(*peak, format_rate);
+        facts.push(format!("matrix units on {} {figure}", dtype.name()));
+    }
+    if let Some(peak) = roofs.vector {
+        facts.push(format!("vector units {}", figure_text(peak, format_rate)));
+    }
+    if let Some(peak) = roofs.main_peak() {
+        facts.push(format!("ridge at {}", format_intensity(roofs.ridge(peak))));
+    }
+    let mut words = facts.join(", ");
+    words.push_str(". Hollow points show kernels before fusion, solid points after.");
+    if let Some(rest) = without_point(analysis) {
+        words.push(' ');
+        words.push_str(&rest);
+    }
+    words
+}

@@ -1,0 +1,96 @@
+//! Charts against golden pictures, and what holds for every chart.
+//!
+//! `UPDATE_GOLDEN=1 cargo test --test model charts` writes the pictures anew; look at them before committing.
+
+use crate::charts_svg::svg;
+use fuseline::core::transformer::transformer_block;
+use fuseline::core::{Analysis, Op, OpType, Options, Policy, TensorDecl, analyze};
+use fuseline::picture::roofline;
+use fuseline::picture::scene::Scene;
+
+const WIDE: (f64, f64) = (900.0, 560.0);
+const COMPACT: (f64, f64) = (360.0, 300.0);
+
+fn rules() -> Options {
+    Options {
+        policy: Policy::Rules,
+        ..Options::default()
+    }
+}
+
+fn transformer() -> Analysis {
+    let (ops, externals) = transformer_block(2048, 4096, 32, 2).unwrap();
+    analyze(&ops, &externals, &rules()).unwrap()
+}
+
+/// The exercise's four ops.
+fn exercise() -> Analysis {
+    let shape = [1024, 4096];
+    let ops = [
+        Op::new("matmul1", OpType::Matmul, &["x", "w1"], "y1", &shape, 2),
+        Op::new("relu", OpType::Elementwise, &["y1"], "y2", &shape, 2),
+        Op::new("dropout", OpType::Elementwise, &["y2"], "y3", &shape, 2),
+        Op::new(
+            "matmul2",
+            OpType::Matmul,
+            &["y3", "w2"],
+            "y4",
+            &[1024, 1024],
+            2,
+        ),
+    ];
+    let externals = [
+        TensorDecl::new("x", &[1024, 1024], 2),
+        TensorDecl::new("w1", &[1024, 4096], 2),
+        TensorDecl::new("w2", &[4096, 1024], 2),
+    ];
+    analyze(&ops, &externals, &rules()).unwrap()
+}
+
+/// A chain without a matmul.
+fn elementwise() -> Analysis {
+    let shape = [1 << 20];
+    let ops = [
+        Op::new("a", OpType::Elementwise, &["x"], "y1", &shape, 4).with_function("gelu"),
+        Op::new("b", OpType::Elementwise, &["y1"], "y2", &shape, 4).with_function("relu"),
+        Op::new("c", OpType::Elementwise, &["y2", "x"], "y3", &shape, 4).with_function("add"),
+    ];
+    analyze(&ops, &[], &rules()).unwrap()
+}
+
+fn check_golden(name: &str, scene: &Scene) {
+    let path = format!(
+        "{}/tests/model/golden/{name}.svg",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let drawn = svg(scene);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, drawn).unwrap();
+        return;
+    }
+    let golden = std::fs::read_to_string(&path).unwrap_or_default();
+    let differs = golden.lines().zip(drawn.lines()).position(|(a, b)| a != b);
+    assert!(
+        golden == drawn,
+        "{name} differs from its golden picture at line {:?}; if it should, write it anew with UPDATE_GOLDEN=1",
+        differs.map(|line| line + 1)
+    );
+}
+
+#[test]
+fn rooflines_are_as_drawn_before() {
+    for (name, analysis) in [
+        ("transformer", transformer()),
+        ("exercise", exercise()),
+        ("elementwise", elementwise()),
+    ] {
+        check_golden(
+            &format!("roofline_{name}_wide"),
+            &roofline::scene(&analysis, WIDE),
+        );
+        check_golden(
+            &format!("roofline_{name}_compact"),
+            &roofline::scene(&analysis, COMPACT),
+        );
+    }
+}
