@@ -5,11 +5,13 @@
 //! `Graph -> Partition -> Traffic -> Work -> Placement -> Analysis`.
 
 pub mod analysis;
+mod attributes;
 mod count;
 pub mod device;
 pub mod diagnostic;
 pub mod dtype;
 pub mod edit;
+mod expr;
 pub mod format;
 pub mod functions;
 pub mod fusion;
@@ -21,9 +23,11 @@ pub mod program;
 pub mod report;
 pub mod resolve;
 pub mod roofline;
+mod shapes;
 pub mod share;
 pub mod traffic;
 pub mod transformer;
+mod undeclared;
 pub mod work;
 
 pub use analysis::{

@@ -23,6 +23,22 @@ pub(super) fn topological_order(predecessors: &[Vec<usize>]) -> Result<Vec<usize
         return Ok((0..count).collect());
     }
 
+    let (order, missing) = run(predecessors);
+    if order.len() == count {
+        Ok(order)
+    } else {
+        Err(cycle(predecessors, &missing))
+    }
+}
+
+/// The nodes that are on no cycle and behind none, in the same order.
+pub(super) fn runnable(predecessors: &[Vec<usize>]) -> Vec<usize> {
+    run(predecessors).0
+}
+
+/// Takes nodes while any is ready; gives their order, and for each node how many predecessors it still lacks.
+fn run(predecessors: &[Vec<usize>]) -> (Vec<usize>, Vec<usize>) {
+    let count = predecessors.len();
     let mut missing = vec![0_usize; count];
     let mut successors = vec![Vec::new(); count];
     for (node, before) in predecessors.iter().enumerate() {
@@ -45,11 +61,7 @@ pub(super) fn topological_order(predecessors: &[Vec<usize>]) -> Result<Vec<usize
             }
         }
     }
-    if order.len() == count {
-        Ok(order)
-    } else {
-        Err(cycle(predecessors, &missing))
-    }
+    (order, missing)
 }
 
 /// Walks backwards among the unfinished nodes, where each has an unfinished predecessor, until one repeats.
@@ -74,7 +86,7 @@ fn cycle(predecessors: &[Vec<usize>], missing: &[usize]) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::topological_order;
+    use super::{runnable, topological_order};
 
     #[test]
     fn keeps_a_sorted_list_and_sorts_another_stably() {
@@ -96,5 +108,14 @@ mod tests {
             Err(vec![1, 2])
         );
         assert_eq!(topological_order(&[vec![0]]), Err(vec![0]));
+    }
+
+    #[test]
+    fn runs_what_no_cycle_holds_up() {
+        // 0 free, 1 <-> 2, 3 behind the cycle, 4 behind 0
+        assert_eq!(
+            runnable(&[vec![], vec![2], vec![1], vec![2], vec![0]]),
+            [0, 4]
+        );
     }
 }

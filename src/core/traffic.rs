@@ -363,14 +363,18 @@ fn inferred_bytes(graph: &Graph, op: OpId, tensor: TensorId) -> Option<u64> {
 /// A matmul gives it when the missing operand is a matrix: the other operand is one too and so is the
 /// output. With batch dimensions it could be shared or batched, which is a choice and no inference.
 pub fn inferred_shape(graph: &Graph, op: OpId, tensor: TensorId) -> Option<Vec<u64>> {
-    let definition = &graph.ops[op];
-    let inputs = &graph.inputs[op];
     let shape_of = |t: TensorId| graph.tensors[t].shape.as_deref();
-    match (
-        definition.op_type,
-        definition.function.as_deref(),
-        &inputs[..],
-    ) {
+    inferred_operand(&graph.ops[op], &graph.inputs[op], tensor, shape_of)
+}
+
+/// The same for an op outside a graph, whose tensors go by any ids.
+pub(super) fn inferred_operand<'a>(
+    definition: &Op,
+    inputs: &[usize],
+    tensor: usize,
+    shape_of: impl Fn(usize) -> Option<&'a [u64]>,
+) -> Option<Vec<u64>> {
+    match (definition.op_type, definition.function.as_deref(), inputs) {
         (OpType::Reshape, None | Some("reshape" | "transpose"), &[_]) => {
             Some(definition.shape.clone())
         }

@@ -101,10 +101,26 @@ pub fn contraction(graph: &Graph, op: OpId) -> Option<u64> {
     if definition.contraction.is_some() {
         return definition.contraction;
     }
-    let (&[.., rows, columns], &[a, b, ..]) = (&definition.shape[..], &graph.inputs[op][..]) else {
+    if definition.function.as_deref() == Some("conv2d") {
+        return None;
+    }
+    let &[a, b, ..] = &graph.inputs[op][..] else {
         return None;
     };
-    let last_two = |t: usize| match graph.tensors[t].shape.as_deref() {
+    let shape_of = |t: usize| graph.tensors[t].shape.as_deref();
+    contraction_of_shapes(&definition.shape, shape_of(a), shape_of(b))
+}
+
+/// The same from the shapes of the output and of both operands, as far as they are known.
+pub(super) fn contraction_of_shapes(
+    output: &[u64],
+    a: Option<&[u64]>,
+    b: Option<&[u64]>,
+) -> Option<u64> {
+    let &[.., rows, columns] = output else {
+        return None;
+    };
+    let last_two = |shape: Option<&[u64]>| match shape {
         Some(&[.., p, q]) => Some((p, q)),
         _ => None,
     };

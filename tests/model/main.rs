@@ -14,4 +14,5 @@ mod notation_diagnostics;
 mod notation_properties;
 mod properties;
 mod random_graph;
+mod resolve;
 mod share;

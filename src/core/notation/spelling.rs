@@ -41,6 +41,31 @@ pub(super) fn nearest_dtype(name: &str) -> DType {
     })
 }
 
+/// The candidate that is one or two letters away from `name`, the nearest first, ties by order.
+///
+/// Looks at the first 500 candidates only: a suggestion is a courtesy, and a text with thousands of
+/// errors must stay fast.
+pub(in crate::core) fn nearest<'a>(
+    name: &str,
+    candidates: impl Iterator<Item = &'a str>,
+) -> Option<&'a str> {
+    const CANDIDATES: usize = 500;
+    // One letter of a short name is most of it.
+    let limit = match name.len() {
+        0 | 1 => return None,
+        2 | 3 => 1,
+        4..=SHOWN => 2,
+        _ => return None,
+    };
+    candidates
+        .take(CANDIDATES)
+        .filter(|known| known.len().abs_diff(name.len()) <= limit)
+        .map(|known| (edit_distance(name, known), known))
+        .filter(|&(distance, _)| distance <= limit)
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, known)| known)
+}
+
 /// Insertions, deletions and replacements that turn `a` into `b`. `O(|a| |b|)`.
 pub(in crate::core) fn edit_distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.chars().count()).collect();

@@ -1,0 +1,217 @@
+//! Attributes of a call: which ones a function takes, and their values.
+
+use super::diagnostic::{Code, Diagnostic, Span};
+use super::dtype::DType;
+use super::expr::{Params, evaluate};
+use super::functions::{AttributeKind, find_attribute};
+use super::notation::spelling::{nearest, quoted};
+use super::program::{Attribute, AttributeValue, Expr, ExprKind, OpStatement};
+
+/// The attributes of one call beside the params that their values may name.
+#[derive(Clone, Copy)]
+pub(super) struct Attributes<'a> {
+    /// As written, in order.
+    pub(super) list: &'a [Attribute],
+    /// What their expressions may name.
+    pub(super) params: &'a Params<'a>,
+}
+
+impl<'a> Attributes<'a> {
+    /// Where an attribute stands, or where it is missing.
+    pub(super) fn span(&self, name: &str, call: Span) -> Span {
+        self.get(name).map_or(call, |attribute| attribute.span)
+    }
+
+    fn get(&self, name: &str) -> Option<&'a Attribute> {
+        self.list.iter().find(|a| a.name.text == name)
+    }
+
+    /// The value of an integer attribute.
+    pub(super) fn size(&self, name: &str) -> Result<Option<i64>, Diagnostic> {
+        match self.get(name) {
+            Some(attribute) => match &attribute.value {
+                AttributeValue::Size(expr) => evaluate(expr, self.params).map(Some),
+                AttributeValue::Word(word) => {
+                    evaluate(&param(word, attribute.span), self.params).map(Some)
+                }
+                _ => Err(unfit(attribute, "an integer")),
+            },
+            None => Ok(None),
+        }
+    }
+
+    /// The values of an attribute that takes one integer or a list.
+    pub(super) fn sizes(&self, name: &str) -> Result<Option<Vec<i64>>, Diagnostic> {
+        match self.get(name) {
+            Some(Attribute {
+                value: AttributeValue::Sizes(list),
+                ..
+            }) => list
+                .iter()
+                .map(|expr| evaluate(expr, self.params))
+                .collect::<Result<_, _>>()
+                .map(Some),
+            _ => Ok(self.size(name)?.map(|one| vec![one])),
+        }
+    }
+
+    /// Height and width of a window: one number stands for both.
+    pub(super) fn pair(
+        &self,
+        name: &str,
+        smallest: i64,
+        default: [u64; 2],
+    ) -> Result<[u64; 2], Diagnostic> {
+        let Some(values) = self.sizes(name)? else {
+            return Ok(default);
+        };
+        let pair = match values[..] {
+            [both] => [both, both],
+            [height, width] => [height, width],
+            _ => return Err(self.problem(name, "takes one number or [height, width]")),
+        };
+        if pair.iter().any(|&v| v < smallest) {
+            return Err(self.problem(name, &format!("must be at least {smallest}")));
+        }
+        Ok(pair.map(i64::unsigned_abs))
+    }
+
+    /// Whether a flag is set.
+    pub(super) fn flag(&self, name: &str, default: bool) -> bool {
+        match self.get(name).and_then(|a| word(&a.value)) {
+            Some("true") => true,
+            Some("false") => false,
+            _ => default,
+        }
+    }
+
+    /// An element type.
+    pub(super) fn dtype(&self, name: &str) -> Option<DType> {
+        DType::from_name(word(&self.get(name)?.value)?)
+    }
+
+    /// Whether the attribute is the word `unknown`.
+    pub(super) fn is_unknown(&self, name: &str) -> bool {
+        self.get(name).and_then(|a| word(&a.value)) == Some("unknown")
+    }
+
+    /// Whether the attribute is written.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// The value of an attribute does not do: `axis=3` of a matrix.
+    pub(super) fn problem(&self, name: &str, why: &str) -> Diagnostic {
+        let problem = Diagnostic::error(Code::UnknownAttribute, format!("`{name}` {why}"));
+        match self.get(name) {
+            Some(attribute) => problem.at(attribute.span),
+            None => problem,
+        }
+    }
+}
+
+/// The first attribute that the callee does not take, takes with other values, or has twice.
+pub(super) fn check_attributes(
+    statement: &OpStatement,
+    allowed: &[&'static str],
+    params: &Params<'_>,
+) -> Result<(), Diagnostic> {
+    for (index, attribute) in statement.attributes.iter().enumerate() {
+        let name = attribute.name.text.as_str();
+        let spec = allowed
+            .iter()
+            .find(|&&known| known == name)
+            .and_then(|known| find_attribute(known));
+        let Some(spec) = spec else {
+            return Err(unknown_attribute(statement, attribute, allowed));
+        };
+        let is_repeated = statement
+            .attributes
+            .iter()
+            .take(index)
+            .any(|earlier| earlier.name.text == name);
+        if is_repeated {
+            return Err(Diagnostic::error(
+                Code::UnknownAttribute,
+                format!("`{name}` is given twice"),
+            )
+            .at(attribute.span)
+            .hint("keep one of them"));
+        }
+        let fits = match (spec.kind, &attribute.value) {
+            (
+                AttributeKind::Size | AttributeKind::SizeOrSizes | AttributeKind::SizeOrUnknown,
+                AttributeValue::Size(_),
+            )
+            | (AttributeKind::SizeOrSizes | AttributeKind::Sizes, AttributeValue::Sizes(_))
+            | (AttributeKind::Number, AttributeValue::Number(_)) => true,
+            // Only whether the params exist matters: a factor of 1/8 is no size.
+            (AttributeKind::Number, AttributeValue::Size(expr)) => match evaluate(expr, params) {
+                Err(problem) if problem.code == Code::UnknownParam => return Err(problem),
+                _ => true,
+            },
+            (AttributeKind::Flag, value) => matches!(word(value), Some("true" | "false")),
+            (AttributeKind::Type, value) => word(value).and_then(DType::from_name).is_some(),
+            (AttributeKind::SizeOrUnknown, value) if word(value) == Some("unknown") => true,
+            // A lone name is a param wherever a number may stand.
+            (kind, AttributeValue::Word(name)) if kind != AttributeKind::Sizes => {
+                evaluate(&param(name, attribute.span), params)?;
+                true
+            }
+            _ => false,
+        };
+        if !fits {
+            return Err(unfit(attribute, spec.kind.expected()));
+        }
+    }
+    Ok(())
+}
+
+fn unknown_attribute(
+    statement: &OpStatement,
+    attribute: &Attribute,
+    allowed: &[&'static str],
+) -> Diagnostic {
+    let callee = quoted(&statement.callee.text);
+    let name = attribute.name.text.as_str();
+    let problem = Diagnostic::error(
+        Code::UnknownAttribute,
+        format!("{callee} takes no attribute {}", quoted(name)),
+    )
+    .at(attribute.span);
+    if allowed.is_empty() {
+        return problem.hint("remove it");
+    }
+    let known: Vec<String> = allowed.iter().map(|known| format!("`{known}`")).collect();
+    let known = known.join(", ");
+    problem.hint(match nearest(name, allowed.iter().copied()) {
+        Some(meant) => format!("did you mean `{meant}`? {callee} takes {known}"),
+        None => format!("{callee} takes {known}"),
+    })
+}
+
+fn unfit(attribute: &Attribute, expected: &str) -> Diagnostic {
+    let name = attribute.name.text.as_str();
+    Diagnostic::error(Code::UnknownAttribute, format!("`{name}` takes {expected}"))
+        .at(attribute.span)
+        .hint(format!("write `{name}=` and {expected}"))
+}
+
+/// The value as a word, when it is one; a lone name is one whether it was read as a word or as a param.
+fn word(value: &AttributeValue) -> Option<&str> {
+    match value {
+        AttributeValue::Word(word) => Some(word),
+        AttributeValue::Size(Expr {
+            kind: ExprKind::Param(name),
+            ..
+        }) => Some(name),
+        _ => None,
+    }
+}
+
+fn param(name: &str, span: Span) -> Expr {
+    Expr {
+        kind: ExprKind::Param(name.to_owned()),
+        span,
+    }
+}

@@ -1,0 +1,155 @@
+//! Size expressions: their value over the params.
+
+use super::diagnostic::{Code, Diagnostic};
+use super::notation::print_expr;
+use super::notation::spelling::{nearest, quoted, shortened};
+use super::program::{BinaryOp, Expr, ExprKind, Param};
+use std::cell::Cell;
+use std::collections::HashMap;
+
+/// The values of the params, for look-up by name.
+pub(super) struct Params<'a> {
+    values: HashMap<&'a str, i64>,
+    list: &'a [Param],
+    /// A text with thousands of errors must stay fast, and nobody reads that many suggestions.
+    suggestions_left: Cell<u32>,
+}
+
+impl<'a> Params<'a> {
+    /// The first declaration of a name counts, as in the parser.
+    pub(super) fn new(list: &'a [Param]) -> Self {
+        let mut values = HashMap::with_capacity(list.len());
+        for param in list {
+            values
+                .entry(param.name.text.as_str())
+                .or_insert(param.value);
+        }
+        Self {
+            values,
+            list,
+            suggestions_left: Cell::new(32),
+        }
+    }
+
+    /// The known name that was probably meant.
+    pub(super) fn suggest<'n>(
+        &self,
+        name: &str,
+        known: impl Iterator<Item = &'n str>,
+    ) -> Option<&'n str> {
+        let left = self.suggestions_left.get().checked_sub(1)?;
+        self.suggestions_left.set(left);
+        nearest(name, known)
+    }
+
+    fn value(&self, name: &str) -> Result<i64, Diagnostic> {
+        self.values.get(name).copied().ok_or_else(|| {
+            let unknown = Diagnostic::error(
+                Code::UnknownParam,
+                format!("no param is called {}", quoted(name)),
+            );
+            match self.suggest(name, self.list.iter().map(|p| p.name.text.as_str())) {
+                Some(known) => unknown.hint(format!("did you mean `{known}`?")),
+                None => unknown.hint(format!("declare it: `param {} = 1024`", shortened(name))),
+            }
+        })
+    }
+}
+
+/// The value of an expression, in exact integer arithmetic.
+///
+/// Walks with its own stack, so that no depth of nesting can exhaust the thread's.
+pub(super) fn evaluate(expr: &Expr, params: &Params<'_>) -> Result<i64, Diagnostic> {
+    match &expr.kind {
+        ExprKind::Int(value) => return Ok(*value),
+        ExprKind::Param(name) => return params.value(name).map_err(|d| d.at(expr.span)),
+        _ => {}
+    }
+    let mut todo = vec![(expr, false)];
+    let mut values = Vec::new();
+    while let Some((expr, operands_are_ready)) = todo.pop() {
+        let value = match &expr.kind {
+            ExprKind::Int(value) => *value,
+            ExprKind::Param(name) => params.value(name).map_err(|d| d.at(expr.span))?,
+            ExprKind::Negate(operand) if !operands_are_ready => {
+                todo.extend([(expr, true), (&**operand, false)]);
+                continue;
+            }
+            ExprKind::Binary(_, left, right) if !operands_are_ready => {
+                todo.extend([(expr, true), (&**right, false), (&**left, false)]);
+                continue;
+            }
+            ExprKind::Negate(_) => {
+                let operand: i64 = values.pop().unwrap_or(0);
+                operand.checked_neg().ok_or_else(|| overflow(expr))?
+            }
+            ExprKind::Binary(operator, ..) => {
+                let (right, left) = (values.pop().unwrap_or(0), values.pop().unwrap_or(0));
+                apply(*operator, left, right, expr)?
+            }
+        };
+        values.push(value);
+    }
+    Ok(values.pop().unwrap_or(0))
+}
+
+fn apply(operator: BinaryOp, left: i64, right: i64, expr: &Expr) -> Result<i64, Diagnostic> {
+    match operator {
+        BinaryOp::Add => left.checked_add(right),
+        BinaryOp::Sub => left.checked_sub(right),
+        BinaryOp::Mul => left.checked_mul(right),
+        BinaryOp::Div if right == 0 => {
+            return Err(Diagnostic::error(
+                Code::InexactDivision,
+                format!("{} divides by zero", expr_text(expr)),
+            )
+            .at(expr.span)
+            .hint("divide by a number that is not zero"));
+        }
+        BinaryOp::Div => match left.checked_rem(right) {
+            Some(0) => left.checked_div(right),
+            Some(remainder) => {
+                return Err(Diagnostic::error(
+                    Code::InexactDivision,
+                    format!(
+                        "{} is {left} / {right}, which leaves a remainder of {}",
+                        expr_text(expr),
+                        remainder.unsigned_abs()
+                    ),
+                )
+                .at(expr.span)
+                .hint("choose sizes of which one divides the other"));
+            }
+            None => None,
+        },
+    }
+    .ok_or_else(|| overflow(expr))
+}
+
+fn overflow(expr: &Expr) -> Diagnostic {
+    Diagnostic::error(Code::Overflow, format!("{} passes 2^63", expr_text(expr)))
+        .at(expr.span)
+        .hint("use smaller sizes")
+}
+
+/// A size: the value of an expression that must be at least 1.
+pub(super) fn evaluate_size(expr: &Expr, params: &Params<'_>) -> Result<u64, Diagnostic> {
+    let value = evaluate(expr, params)?;
+    match u64::try_from(value) {
+        Ok(size) if size > 0 => Ok(size),
+        _ => Err(Diagnostic::error(
+            Code::NonPositiveSize,
+            match &expr.kind {
+                ExprKind::Int(_) => format!("a size of {value}"),
+                _ => format!("{} is {value}", expr_text(expr)),
+            },
+        )
+        .at(expr.span)
+        .hint("every size is at least 1")),
+    }
+}
+
+/// An expression as a message shows it.
+fn expr_text(expr: &Expr) -> String {
+    quoted(&print_expr(expr))
+}

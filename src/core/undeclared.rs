@@ -1,0 +1,149 @@
+//! Tensors that nothing declares or produces: what they count as, and how to declare them.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "statements and tensors are dense indices that Scope hands out"
+)]
+
+use super::diagnostic::{Code, Diagnostic};
+use super::dtype::DType;
+use super::expr::Params;
+use super::functions::{self, Function, ShapeRule};
+use super::notation::spelling::quoted;
+use super::notation::written_name;
+use super::op::{OpType, TensorRole, shape_text};
+use super::program::OpStatement;
+use super::resolve::{Known, Origin};
+use super::shapes::Operand;
+use super::traffic::inferred_operand;
+
+/// One warning for each undeclared tensor that a resolved op reads, at its first use in the text.
+pub(super) fn warn_of_undeclared(known: &Known<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let mut is_reported = vec![false; known.scope.tensors.len()];
+    for (index, (statement, op)) in known.program.ops.iter().zip(known.ops).enumerate() {
+        let Some(op) = op else { continue };
+        let reads = known.scope.reads(index);
+        for (place, &tensor) in reads.iter().enumerate() {
+            if known.scope.tensors[tensor] != Origin::Undeclared || is_reported[tensor] {
+                continue;
+            }
+            is_reported[tensor] = true;
+            let name = &statement.inputs[place];
+            let dtype = op.dtype.unwrap_or(DType::F16);
+            let shape_of = |t: usize| known.type_of(t).map(|(shape, _)| shape);
+            let (shape, why) = if let Some(shape) = inferred_operand(op, reads, tensor, shape_of) {
+                (
+                    shape,
+                    "from the other shapes of its reader it is".to_owned(),
+                )
+            } else {
+                let reader = quoted(&op.output);
+                let why = format!("as a guess it counts as large as {reader},");
+                (op.shape.clone(), why)
+            };
+            let function = op.function.as_deref().and_then(functions::find);
+            let role = role_of(function, place);
+            diagnostics.push(
+                Diagnostic::warning(
+                    Code::UndeclaredTensor,
+                    format!(
+                        "nothing declares {}: {why} {}{}",
+                        quoted(&name.text),
+                        dtype.name(),
+                        shape_text(&shape)
+                    ),
+                )
+                .at(name.span)
+                .about(index)
+                .hint(format!(
+                    "declare it: `{}`",
+                    declaration(role, &name.text, dtype, &shape)
+                )),
+            );
+        }
+    }
+}
+
+/// The error of an op whose shape depends on a tensor that nothing declares.
+pub(super) fn missing_size(
+    statement: &OpStatement,
+    function: &Function,
+    operands: &[Operand<'_>],
+    reads: &[usize],
+    known: &Known<'_>,
+    params: &Params<'_>,
+) -> Diagnostic {
+    let place = reads
+        .iter()
+        .position(|&t| known.type_of(t).is_none())
+        .unwrap_or(0);
+    let Some(name) = statement.inputs.get(place) else {
+        return Diagnostic::error(Code::MissingShape, "an input has no size");
+    };
+    let missing = Diagnostic::error(
+        Code::MissingShape,
+        format!(
+            "the shape of {} depends on {}, which nothing declares",
+            quoted(&statement.output.text),
+            quoted(&name.text)
+        ),
+    )
+    .at(name.span);
+    let declared = known.program.declarations.iter().map(|d| &d.name.text);
+    let produced = known.program.ops.iter().map(|op| &op.output.text);
+    let others = declared
+        .chain(produced)
+        .filter(|&other| *other != statement.output.text)
+        .map(String::as_str);
+    if let Some(meant) = params.suggest(&name.text, others) {
+        return missing.hint(format!("did you mean {}?", quoted(meant)));
+    }
+    let dtype = operands.first().map_or(DType::F16, |operand| operand.dtype);
+    let shape = example_shape(function, place, operands);
+    let example = declaration(role_of(Some(function), place), &name.text, dtype, &shape);
+    missing.hint(format!(
+        "declare it, such as `{example}`, or write the op's own shape behind a colon"
+    ))
+}
+
+/// A shape that the missing input could have, as far as the others say.
+fn example_shape(function: &Function, place: usize, operands: &[Operand<'_>]) -> Vec<u64> {
+    const FREE: u64 = 1024;
+    let other = operands.first().map_or(&[][..], |operand| operand.shape);
+    match (function.shape_rule, place, other) {
+        (ShapeRule::Matmul, 0, &[.., k, _]) | (ShapeRule::Linear, 0 | 1, &[.., k]) => vec![FREE, k],
+        (ShapeRule::Matmul, _, &[.., k]) => vec![k, FREE],
+        (ShapeRule::Conv2d, 0, &[_, channels, ..]) => vec![1, channels, 56, 56],
+        (ShapeRule::Conv2d | ShapeRule::Pool2d, 0, _) => vec![1, 64, 56, 56],
+        (ShapeRule::Conv2d, 1, &[_, channels, ..]) => vec![64, channels, 3, 3],
+        (ShapeRule::PerChannel, 1.., &[_, channels, ..]) => vec![channels],
+        (_, _, []) => vec![FREE, FREE],
+        (_, _, other) => other.to_vec(),
+    }
+}
+
+/// What an input at this place of a call usually is.
+fn role_of(function: Option<&Function>, place: usize) -> TensorRole {
+    let takes_weights = function.is_some_and(|f| match f.shape_rule {
+        ShapeRule::Matmul | ShapeRule::Linear | ShapeRule::Conv2d | ShapeRule::PerChannel => true,
+        ShapeRule::SameAsFirst => f.op_type == OpType::Reduction,
+        _ => false,
+    });
+    if takes_weights && place > 0 {
+        TensorRole::Weight
+    } else {
+        TensorRole::Input
+    }
+}
+
+fn declaration(role: TensorRole, name: &str, dtype: DType, shape: &[u64]) -> String {
+    let role = match role {
+        TensorRole::Input => "input",
+        TensorRole::Weight => "weight",
+    };
+    format!(
+        "{role} {} : {}{}",
+        written_name(name),
+        dtype.name(),
+        shape_text(shape)
+    )
+}
