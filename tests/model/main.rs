@@ -9,6 +9,7 @@
 mod charts;
 mod charts_svg;
 mod contract;
+mod edit;
 mod notation;
 mod notation_diagnostics;
 mod notation_properties;

@@ -1,8 +1,8 @@
 //! Text to coloured pieces, for the editor.
 
-use super::for_each_statement;
-use super::lexer::{Lexeme, Token, tokens, unquoted};
+use super::lexer::{Lexeme, Token, tokens};
 use super::parser::declaring_keyword;
+use super::{for_each_statement, name_text};
 use crate::core::diagnostic::Span;
 use crate::core::dtype::DType;
 use std::collections::HashSet;
@@ -71,11 +71,6 @@ pub fn highlight(text: &str) -> Vec<(Span, TokenKind)> {
         pieces.push((Span::new(end, text.len()), TokenKind::Space));
     }
     pieces
-}
-
-fn name_text(text: &str, token: Token) -> String {
-    let written = token.span.slice(text);
-    unquoted(written).unwrap_or_else(|| written.to_owned())
 }
 
 /// Which part of a statement a token stands in.

@@ -12,10 +12,10 @@ use super::diagnostic::{Code, Diagnostic, Span};
 use super::program::{
     Attribute, AttributeValue, Declaration, ExprKind, Name, OpStatement, Program,
 };
-use lexer::{Lexeme, Token, tokens};
+use lexer::{Lexeme, Token, tokens, unquoted};
 use parser::{Statement, starts_statement, statement};
 use spelling::quoted;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 pub use highlight::{TokenKind, highlight};
 pub(in crate::core) use lexer::written_name;
@@ -60,7 +60,7 @@ pub fn parse(text: &str) -> Parsed {
                 // Its uses are no words, though it has no value.
                 reader
                     .params
-                    .entry(name.span.slice(text).to_owned())
+                    .entry(name_text(text, *name))
                     .or_insert(name.span);
             }
         }
@@ -115,6 +115,55 @@ fn for_each_statement(text: &str, tokens: &[Token], mut visit: impl FnMut(&[Toke
     if !statement.is_empty() {
         visit(&statement);
     }
+}
+
+/// Where the brackets of a call stand.
+pub(in crate::core) struct ArgumentPlaces {
+    /// `(`
+    pub(in crate::core) open: Span,
+    /// `)`
+    pub(in crate::core) close: Span,
+}
+
+/// Finds the brackets of an op's call again.
+pub(in crate::core) fn argument_places(text: &str, op: &OpStatement) -> Option<ArgumentPlaces> {
+    let start = op.callee.span.end;
+    let mut open = None;
+    let mut depth = 0_usize;
+    for token in tokens(text.get(start..op.span.end)?) {
+        let span = Span::new(token.span.start + start, token.span.end + start);
+        match token.kind {
+            Lexeme::OpenParen => {
+                depth += 1;
+                open = open.or(Some(span));
+            }
+            Lexeme::CloseParen => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return Some(ArgumentPlaces {
+                        open: open?,
+                        close: span,
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Every name that the text mentions, for whatever, also in lines that cannot be read.
+pub(in crate::core) fn names_in(text: &str) -> HashSet<String> {
+    (tokens(text).into_iter())
+        .filter(|t| matches!(t.kind, Lexeme::Name | Lexeme::QuotedName))
+        .map(|t| name_text(text, t))
+        .collect()
+}
+
+/// The name that a token says; as written where it holds an unknown escape.
+fn name_text(text: &str, token: Token) -> String {
+    let written = token.span.slice(text);
+    unquoted(written).unwrap_or_else(|| written.to_owned())
 }
 
 /// What has written or declared a tensor.

@@ -1,0 +1,278 @@
+//! Edits of the text: each changes what it must and leaves every other byte alone.
+
+use fuseline::core::edit::{
+    add_op, main_dtype, move_op, remove_op, rename_op, rename_tensor, set_annotation, set_callee,
+    set_dtype, set_inputs, set_param,
+};
+use fuseline::core::notation::parse;
+use fuseline::core::program::Program;
+use fuseline::core::{Code, DType};
+
+const TEXT: &str = "\
+# a block
+param S = 2048 in 128..16384 step 128   # rows
+input  x : f16[S, 64]  # not `x1`
+weight w : f16[64, 64]
+this line is broken
+up: y1 = matmul(x, w)       # one
+    y2 = add( y1 , b )      # two
+
+    # the third
+    y3 = elementwise(y2, k=(S)) : f32[S, 64]
+    y4 = matmul(y3, w,
+                transpose_b=true, # as it is
+        ) : f16[S, 64]
+";
+
+/// The text that `edit` gives; all of its lines but those in `changed` (old, new) are as they were.
+fn edited(edit: impl Fn(&str, &Program) -> String, changed: &[(&str, &str)]) -> String {
+    let program = parse(TEXT).program;
+    let result = edit(TEXT, &program);
+    let expected = changed.iter().fold(TEXT.to_owned(), |text, (old, new)| {
+        assert_eq!(text.matches(old).count(), 1, "{old}");
+        text.replace(old, new)
+    });
+    assert_eq!(result, expected);
+    assert_eq!(parse(&result).diagnostics.len(), 1, "only the broken line");
+    result
+}
+
+#[test]
+fn set_param_writes_the_value() {
+    edited(|t, p| set_param(t, p, 0, 512), &[("= 2048", "= 512")]);
+    edited(|t, p| set_param(t, p, 1, 512), &[]);
+}
+
+#[test]
+fn set_dtype_writes_the_most_frequent_one() {
+    assert_eq!(main_dtype(&parse(TEXT).program), Some(DType::F16));
+    edited(
+        |t, p| set_dtype(t, p, DType::Bf16),
+        &[
+            ("x : f16[", "x : bf16["),
+            ("w : f16[", "w : bf16["),
+            (") : f16[", ") : bf16["),
+        ],
+    );
+    assert_eq!(main_dtype(&parse("y = relu(x)").program), None);
+    let tie = parse("input a : f8[1]\ninput b : f32[1]").program;
+    assert_eq!(main_dtype(&tie), Some(DType::F8));
+}
+
+#[test]
+fn add_op_reads_the_op_before_it() {
+    edited(
+        |t, p| add_op(t, p, Some(0)),
+        &[("# one\n", "# one\n    y5 = relu(y1)\n")],
+    );
+    edited(
+        |t, p| add_op(t, p, None),
+        &[(") : f16[S, 64]\n", ") : f16[S, 64]\n    y5 = relu(y4)\n")],
+    );
+    edited(|t, p| add_op(t, p, Some(99)), &[]);
+}
+
+#[test]
+fn add_op_starts_a_program() {
+    let add = |text: &str| add_op(text, &parse(text).program, None);
+    assert_eq!(add(""), "input x1 : f16[1024, 1024]\ny1 = relu(x1)\n");
+    assert_eq!(
+        add("# y1, x1\ny1 = = x1"),
+        "# y1, x1\ny1 = = x1\ninput x2 : f16[1024, 1024]\ny2 = relu(x2)\n"
+    );
+    assert_eq!(
+        add("weight `a b` : f16[4]"),
+        "weight `a b` : f16[4]\ny1 = relu(`a b`)\n"
+    );
+    assert_eq!(
+        add("\ty = relu(x)\r\n# end\r\n"),
+        "\ty = relu(x)\r\n\ty2 = relu(y)\r\n# end\r\n"
+    );
+    assert_eq!(add("y = relu(x)"), "y = relu(x)\ny2 = relu(y)");
+}
+
+#[test]
+fn remove_op_rewires_readers_where_the_shape_passes() {
+    edited(
+        |t, p| remove_op(t, p, 2),
+        &[
+            ("    y3 = elementwise(y2, k=(S)) : f32[S, 64]\n", ""),
+            ("matmul(y3, w,", "matmul(y2, w,"),
+        ],
+    );
+    edited(
+        |t, p| remove_op(t, p, 0),
+        &[("up: y1 = matmul(x, w)       # one\n", "")],
+    );
+    edited(
+        |t, p| remove_op(t, p, 3),
+        &[(
+            "    y4 = matmul(y3, w,\n                transpose_b=true, # as it is\n        ) : f16[S, 64]\n",
+            "",
+        )],
+    );
+    edited(|t, p| remove_op(t, p, 4), &[]);
+}
+
+#[test]
+fn remove_op_rewires_a_reader_that_names_it_twice() {
+    let text = "a = elementwise(x) : f16[4]\nb = elementwise(a, a) : f16[4]\n";
+    let program = parse(text).program;
+    assert_eq!(
+        remove_op(text, &program, 0),
+        "b = elementwise(x, x) : f16[4]\n"
+    );
+}
+
+#[test]
+fn move_op_moves_whole_statements() {
+    let order = |text: &str| -> Vec<String> {
+        (parse(text).program.ops.into_iter())
+            .map(|op| op.output.text)
+            .collect()
+    };
+    let program = parse(TEXT).program;
+    for from in 0..4 {
+        for to in 0..6 {
+            let mut expected = order(TEXT);
+            let name = expected.remove(from);
+            expected.insert(to.min(3), name);
+            let moved = move_op(TEXT, &program, from, to);
+            assert_eq!(order(&moved), expected);
+            let sorted = |text: &str| {
+                let mut lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
+                lines.sort();
+                lines
+            };
+            assert_eq!(sorted(&moved), sorted(TEXT));
+        }
+    }
+    assert_eq!(
+        move_op(
+            "a = f(x)\nb = f(x)",
+            &parse("a = f(x)\nb = f(x)").program,
+            1,
+            0
+        ),
+        "b = f(x)\na = f(x)"
+    );
+}
+
+#[test]
+fn rename_op_renames_label_or_tensor() {
+    let rename =
+        |op, name: &'static str| move |t: &str, p: &Program| rename_op(t, p, op, name).unwrap();
+    edited(rename(0, "ffn_up"), &[("up: ", "ffn_up: ")]);
+    edited(
+        rename(1, "a tensor"),
+        &[
+            ("y2 = add", "`a tensor` = add"),
+            ("(y2, k", "(`a tensor`, k"),
+        ],
+    );
+    edited(rename(1, "y2"), &[]);
+    // A label lives apart from tensors.
+    edited(rename(0, "x"), &[("up: ", "x: ")]);
+    let twice = "y: y = relu(x)\nz = relu(y)";
+    assert_eq!(
+        rename_op(twice, &parse(twice).program, 0, "a").unwrap(),
+        "a = relu(x)\nz = relu(a)"
+    );
+}
+
+#[test]
+fn rename_tensor_follows_every_mention() {
+    edited(
+        |t, p| rename_tensor(t, p, "w", "weights").unwrap(),
+        &[
+            ("weight w ", "weight weights "),
+            ("(x, w)", "(x, weights)"),
+            ("(y3, w,", "(y3, weights,"),
+        ],
+    );
+    edited(
+        |t, p| rename_tensor(t, p, "b", "bias").unwrap(),
+        &[("y1 , b )", "y1 , bias )")],
+    );
+    edited(|t, p| rename_tensor(t, p, "nothing", "bias").unwrap(), &[]);
+}
+
+#[test]
+fn taken_names_are_refused() {
+    let program = parse(TEXT).program;
+    let code = |op, name: &str| rename_op(TEXT, &program, op, name).unwrap_err().code;
+    assert_eq!(code(0, "y2"), Code::DuplicateOpName);
+    assert_eq!(code(1, "up"), Code::DuplicateOpName);
+    assert_eq!(code(1, "y3"), Code::DuplicateOutput);
+    assert_eq!(code(1, "x"), Code::DuplicateDeclaration);
+    assert_eq!(code(1, "b"), Code::DuplicateDeclaration);
+    assert_eq!(code(1, ""), Code::Syntax);
+    assert_eq!(code(0, ""), Code::Syntax);
+    let refused = rename_tensor(TEXT, &program, "x", "y1").unwrap_err();
+    assert_eq!(refused.message, "another op already writes `y1`");
+}
+
+#[test]
+fn set_callee_keeps_the_arguments() {
+    edited(
+        |t, p| set_callee(t, p, 1, "mul"),
+        &[("= add( y1", "= mul( y1")],
+    );
+}
+
+#[test]
+fn set_inputs_writes_what_differs() {
+    let set = |op, names: &'static [&'static str]| {
+        let names: Vec<String> = names.iter().map(|&n| n.to_owned()).collect();
+        move |t: &str, p: &Program| set_inputs(t, p, op, &names)
+    };
+    edited(set(1, &["y1", "c"]), &[("y1 , b )", "y1 , c )")]);
+    edited(set(1, &["y1", "b", "c"]), &[("y1 , b )", "y1 , b, c )")]);
+    edited(set(1, &["y1"]), &[("( y1 , b )", "(y1)")]);
+    edited(set(1, &[]), &[("( y1 , b )", "()")]);
+    edited(set(2, &["y2", "a b"]), &[("(y2, k", "(y2, `a b`, k")]);
+    edited(set(2, &[]), &[("(y2, k", "(k")]);
+    edited(
+        set(3, &["y3"]),
+        &[("(y3, w,\n                transpose", "(y3, transpose")],
+    );
+    let empty = "y = f(k=1)";
+    let filled = set_inputs(empty, &parse(empty).program, 0, &["x".to_owned()]);
+    assert_eq!(filled, "y = f(x, k=1)");
+    let comma = "y = f(x,)";
+    assert_eq!(set_inputs(comma, &parse(comma).program, 0, &[]), "y = f()");
+}
+
+#[test]
+fn set_annotation_states_a_type_or_none() {
+    edited(
+        |t, p| set_annotation(t, p, 1, Some("f32[S,\n64]")),
+        &[("y1 , b )", "y1 , b ) : f32[S, 64]")],
+    );
+    edited(
+        |t, p| set_annotation(t, p, 2, Some("f8[S]")),
+        &[("f32[S, 64]", "f8[S]")],
+    );
+    edited(
+        |t, p| set_annotation(t, p, 3, None),
+        &[(") : f16[S, 64]\n", ")\n")],
+    );
+    edited(|t, p| set_annotation(t, p, 0, None), &[]);
+}
+
+#[test]
+fn a_program_of_another_text_breaks_nothing() {
+    let program = parse(TEXT).program;
+    for text in ["", "é", "y = relu(x)"] {
+        set_param(text, &program, 0, 1);
+        set_dtype(text, &program, DType::F8);
+        add_op(text, &program, None);
+        for op in 0..4 {
+            remove_op(text, &program, op);
+            move_op(text, &program, op, 3 - op);
+            set_inputs(text, &program, op, &[]);
+            set_annotation(text, &program, op, None);
+            let _ = rename_op(text, &program, op, "new");
+        }
+    }
+}
