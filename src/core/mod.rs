@@ -11,6 +11,7 @@ pub mod device;
 pub mod diagnostic;
 pub mod dtype;
 pub mod edit;
+pub mod examples;
 mod expr;
 pub mod format;
 pub mod functions;

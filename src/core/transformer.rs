@@ -92,8 +92,13 @@ pub fn transformer_block(
         .checked_mul(3)
         .zip(h.checked_mul(4))
         .ok_or_else(overflow)?;
+    let dtype = DType::float_of_bytes(dtype_bytes);
     let op = |name: &str, op_type, function: &str, inputs: &[&str], output: &str, shape: &[u64]| {
-        Op::new(name, op_type, inputs, output, shape, dtype_bytes).with_function(function)
+        let op = Op::new(name, op_type, inputs, output, shape, dtype_bytes);
+        Op {
+            dtype,
+            ..op.with_function(function)
+        }
     };
     let matmul = |name: &str, inputs: &[&str], output: &str, shape: &[u64], k| {
         op(name, Matmul, "matmul", inputs, output, shape).with_contraction(k)
@@ -116,12 +121,14 @@ pub fn transformer_block(
         op("residual_add2", Elementwise, "add", &["ffn_down_out", "ln1"], "resid2", &[s, h]),
         op("layer_norm2", Reduction, "layer_norm", &["resid2"], "ln2", &[s, h]),
     ];
-    let weight = |name: &str, shape: &[u64]| TensorDecl {
-        role: TensorRole::Weight,
+    let external = |name: &str, role, shape: &[u64]| TensorDecl {
+        role,
+        dtype,
         ..TensorDecl::new(name, shape, dtype_bytes)
     };
+    let weight = |name: &str, shape: &[u64]| external(name, TensorRole::Weight, shape);
     let externals = vec![
-        TensorDecl::new("input", &[s, h], dtype_bytes),
+        external("input", TensorRole::Input, &[s, h]),
         weight("w_qkv", &[h, h3]),
         weight("w_out", &[h, h]),
         weight("w_ffn_up", &[h, h4]),

@@ -10,6 +10,7 @@ mod charts;
 mod charts_svg;
 mod contract;
 mod edit;
+mod examples;
 mod notation;
 mod notation_diagnostics;
 mod notation_properties;

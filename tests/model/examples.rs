@@ -1,0 +1,220 @@
+//! The examples: the folder and the table agree, all are free of complaints, and their numbers are those
+//! that one gets by hand.
+
+use fuseline::core::examples::{EXAMPLES, Example, example};
+use fuseline::core::notation::parse;
+use fuseline::core::program::Program;
+use fuseline::core::resolve::resolve;
+use fuseline::core::transformer::transformer_block;
+use fuseline::core::{Analysis, Code, Options, Policy, analyze_program};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+fn program(example: &Example) -> Program {
+    let parsed = parse(example.text);
+    assert_eq!(parsed.diagnostics, [], "{}", example.id);
+    parsed.program
+}
+
+fn analysis(id: &str) -> Analysis {
+    let options = Options {
+        policy: Policy::Rules,
+        ..Options::default()
+    };
+    let outcome = analyze_program(&program(example(id).unwrap()), &options);
+    assert_eq!(outcome.diagnostics, [], "{id}");
+    outcome.analysis.unwrap()
+}
+
+fn set(program: &mut Program, name: &str, value: i64) {
+    let param = program
+        .params
+        .iter_mut()
+        .find(|p| p.name.text == name)
+        .unwrap();
+    param.value = value;
+}
+
+#[test]
+fn the_folder_and_the_table_agree() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("public/examples");
+    let files: BTreeSet<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    let table: BTreeSet<String> = EXAMPLES.iter().map(|e| format!("{}.fuse", e.id)).collect();
+    assert_eq!(files, table);
+}
+
+#[test]
+fn every_example_says_what_to_watch_for_and_has_sliders() {
+    for example in EXAMPLES {
+        assert!(
+            example.watch.ends_with('.') && example.watch.len() < 160,
+            "{}",
+            example.id
+        );
+        assert!(example.text.starts_with("# "), "{}", example.id);
+        assert!(
+            example.text.lines().all(|line| line.len() <= 100),
+            "{}",
+            example.id
+        );
+        let program = program(example);
+        assert!(!program.params.is_empty() && program.params.iter().all(|p| p.range.is_some()));
+    }
+}
+
+/// Bytes by hand, from the tensors that each kernel reads and writes.
+#[test]
+fn the_numbers_are_those_by_hand() {
+    const MB: u64 = 1 << 20;
+    // Exercise: x, w1, w2, y4 of 2, 8, 8 and 2 MiB, the bias of 8 KiB; y1, y2, y3 of 8 MiB move twice
+    // each, fused only y3.
+    let exercise = |moved: u64| (2 + 8 + 8 + 2) * MB + 8192 + moved * 2 * 8 * MB;
+    // A row of LayerNorm+GELU is 4096 * 1024 * 2 bytes; both weights are 2 KiB.
+    let rows = |times: u64| times * 8 * MB + 2 * 2048;
+    // L2 norm: x is 64 MiB, the column of row results 16 KiB.
+    let l2 = |full: u64, column: u64| full * 64 * MB + column * 16384;
+    // Attention: scores of 16 * 2048 * 2048 * 2 bytes; Q, K, V and the result of 4 MiB.
+    let attention = |scores: u64| scores * 128 * MB + 4 * 4 * MB;
+    // ResNet: images of 32 * 64 * 56 * 56 * 2 bytes, weights of 64 * 64 * 9 * 2, four vectors of 128.
+    let resnet = |images: u64| images * 12_845_056 + 2 * 73_728 + 4 * 128;
+    // MLP: x and y of 8 MiB, two weights of 8 MiB, biases of 8 and 2 KiB, a hidden tensor of 32 MiB.
+    let mlp = |hidden: u64| 4 * 8 * MB + 8192 + 2048 + hidden * 32 * MB;
+    let expected: [(&str, usize, &[usize], u64, u64); 9] = [
+        ("exercise", 4, &[3, 1], exercise(3), exercise(1)),
+        (
+            "transformer",
+            14,
+            &[2, 1, 1, 2, 2, 1, 2, 2, 1],
+            2_298_478_592,
+            1_962_934_272,
+        ),
+        ("layernorm_gelu", 3, &[2, 1], rows(3 + 2 + 2), rows(3 + 2)),
+        ("l2_norm", 4, &[2, 2], l2(5, 4), l2(3, 2)),
+        ("attention", 6, &[3, 1, 1, 1], attention(10), attention(6)),
+        ("diamond", 4, &[1, 3], 10 * 2 * MB, 5 * 2 * MB),
+        ("resnet_block", 7, &[3, 4], resnet(15), resnet(5)),
+        ("mlp", 4, &[3, 1], mlp(6), mlp(2)),
+        // Softmax taken apart: 8MN + 4M elements; exp joins the subtraction, which saves 2MN.
+        (
+            "softmax",
+            5,
+            &[1, 2, 1, 1],
+            8 * 64 * MB + 4 * 16384,
+            6 * 64 * MB + 4 * 16384,
+        ),
+    ];
+    assert_eq!(
+        expected.map(|e| e.0).to_vec(),
+        EXAMPLES.iter().map(|e| e.id).collect::<Vec<_>>()
+    );
+    for (id, ops, kernels, unfused, fused) in expected {
+        let analysis = analysis(id);
+        assert_eq!(analysis.graph.ops.len(), ops, "{id}");
+        let sizes: Vec<usize> = analysis.fused.kernels.iter().map(|k| k.ops.len()).collect();
+        assert_eq!(sizes, kernels, "{id}");
+        assert_eq!(analysis.unfused.traffic.total, unfused, "{id}, unfused");
+        assert_eq!(analysis.fused.traffic.total, fused, "{id}, fused");
+    }
+}
+
+#[test]
+fn from_4096_on_the_scores_move_most_of_the_bytes_of_the_transformer() {
+    let mut program = program(example("transformer").unwrap());
+    set(&mut program, "S", 4096);
+    let outcome = analyze_program(&program, &Options::default());
+    let analysis = outcome.analysis.unwrap();
+    let scores: u64 = ["scores_raw", "scores"]
+        .iter()
+        .map(|name| analysis.graph.tensor_named(name).unwrap())
+        .map(|tensor| analysis.tensors[tensor].unfused_bytes)
+        .sum();
+    assert!(scores * 3 > analysis.unfused.traffic.total * 2);
+}
+
+/// FLOPs by hand: 2 * output elements * K for what runs on matrix units.
+#[test]
+fn the_flops_are_those_by_hand() {
+    let flops = |id: &str| {
+        let total = |f: fn(&fuseline::core::Kernel) -> u128| {
+            analysis(id).fused.kernels.iter().map(f).sum::<u128>()
+        };
+        (
+            total(|k| k.work.matrix_flops),
+            total(|k| k.work.vector_flops),
+        )
+    };
+    let tokens = 1024 * 4096_u128;
+    assert_eq!(flops("exercise"), (2 * 2 * tokens * 1024, (1 + 1) * tokens));
+    assert_eq!(flops("l2_norm"), (0, 4096 * 4096 * 3 + 4096));
+    let pixels = 32 * 64 * 56 * 56_u128;
+    assert_eq!(
+        flops("resnet_block"),
+        (2 * 2 * pixels * 64 * 9, pixels * (2 + 1 + 2 + 1 + 1))
+    );
+    let scores = 16 * 2048 * 2048_u128;
+    assert_eq!(
+        flops("attention"),
+        (2 * 2 * scores * 64, scores * (1 + 1 + 5 + 2))
+    );
+}
+
+#[test]
+fn the_transformer_is_the_contracts_block() {
+    for (s, h, heads) in [(2048, 4096, 32), (128, 256, 64), (16384, 12288, 96)] {
+        let mut program = program(example("transformer").unwrap());
+        for (name, value) in [("S", s), ("H", h), ("heads", heads)] {
+            set(&mut program, name, value);
+        }
+        let resolved = resolve(&program);
+        assert_eq!(resolved.diagnostics, []);
+        let size = |n: i64| u64::try_from(n).unwrap();
+        let (ops, externals) = transformer_block(size(s), size(h), size(heads), 2).unwrap();
+        assert_eq!(resolved.ops, ops);
+        assert_eq!(resolved.externals, externals);
+    }
+}
+
+#[test]
+fn heads_that_do_not_divide_cost_one_error_with_its_figures() {
+    let mut program = program(example("transformer").unwrap());
+    set(&mut program, "heads", 96);
+    let diagnostics = resolve(&program).diagnostics;
+    let [problem] = &diagnostics[..] else {
+        panic!("{diagnostics:?}")
+    };
+    assert_eq!(problem.code, Code::InexactDivision);
+    assert_eq!(
+        problem.message,
+        "`H/heads` is 4096 / 96, which leaves a remainder of 64"
+    );
+}
+
+/// Each slider from end to end, the others at their start; the heads where they divide.
+#[test]
+fn every_slider_position_analyses_without_an_error() {
+    for example in EXAMPLES {
+        let start = program(example);
+        for param in &start.params {
+            let range = param.range.unwrap();
+            let step = usize::try_from(range.step).unwrap();
+            for value in (range.min..=range.max).step_by(step) {
+                if (example.id, param.name.text.as_str(), value) == ("transformer", "heads", 96) {
+                    continue;
+                }
+                let mut program = start.clone();
+                set(&mut program, &param.name.text, value);
+                let outcome = analyze_program(&program, &Options::default());
+                assert_eq!(
+                    outcome.diagnostics,
+                    [],
+                    "{} {} = {value}",
+                    example.id,
+                    param.name.text
+                );
+            }
+        }
+    }
+}
