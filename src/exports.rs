@@ -8,15 +8,17 @@ use crate::core::{
     analyze_transformer_block as analyze_block, build_graph as build,
     estimate_memory_traffic as estimate, find_fusion_groups as find_groups,
 };
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use serde_wasm_bindgen::Serializer;
 use std::collections::BTreeMap;
 use wasm_bindgen::prelude::{JsError, JsValue, wasm_bindgen};
 
+const TRAFFIC_OPTIONS: [&str; 3] = ["tensors", "externals", "reshape"];
+
 /// `{ tensors?, externals?, reshape? }` of [`estimate_memory_traffic`].
 #[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 struct TrafficOptions {
     tensors: BTreeMap<String, Size>,
     externals: Externals,
@@ -65,6 +67,7 @@ pub fn estimate_memory_traffic(
     let options: TrafficOptions = if options.is_undefined() || options.is_null() {
         TrafficOptions::default()
     } else {
+        refuse_others(&options, &TRAFFIC_OPTIONS)?;
         read("options", options)?
     };
     let externals: Vec<TensorDecl> = options
@@ -113,6 +116,19 @@ pub fn analyze_transformer_block(
 
 fn read_ops(ops: JsValue) -> Result<Vec<Op>, JsError> {
     read("ops", ops)
+}
+
+/// An option with a slip in its name must not be passed over. (`deny_unknown_fields` sees no unknown ones
+/// here: only fields that a struct knows are asked of a JavaScript object.)
+fn refuse_others(options: &JsValue, known: &[&str]) -> Result<(), JsError> {
+    let given: BTreeMap<String, IgnoredAny> = read("options", options.clone())?;
+    match given.keys().find(|name| !known.contains(&name.as_str())) {
+        Some(name) => Err(JsError::new(&format!(
+            "options: unknown option `{name}` (there are {})",
+            known.join(", ")
+        ))),
+        None => Ok(()),
+    }
 }
 
 fn read<T: DeserializeOwned>(what: &str, value: JsValue) -> Result<T, JsError> {
