@@ -8,7 +8,8 @@ use crate::core::{
     analyze_transformer_block as analyze_block, build_graph as build,
     estimate_memory_traffic as estimate, find_fusion_groups as find_groups,
 };
-use serde::de::{DeserializeOwned, IgnoredAny};
+use js_sys::Object;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_wasm_bindgen::Serializer;
 use std::collections::BTreeMap;
@@ -121,8 +122,9 @@ fn read_ops(ops: JsValue) -> Result<Vec<Op>, JsError> {
 /// An option with a slip in its name must not be passed over. (`deny_unknown_fields` sees no unknown ones
 /// here: only fields that a struct knows are asked of a JavaScript object.)
 fn refuse_others(options: &JsValue, known: &[&str]) -> Result<(), JsError> {
-    let given: BTreeMap<String, IgnoredAny> = read("options", options.clone())?;
-    match given.keys().find(|name| !known.contains(&name.as_str())) {
+    let given = Object::keys(&Object::from(options.clone()));
+    let mut names = given.iter().filter_map(|name| name.as_string());
+    match names.find(|name| !known.contains(&name.as_str())) {
         Some(name) => Err(JsError::new(&format!(
             "options: unknown option `{name}` (there are {})",
             known.join(", ")
