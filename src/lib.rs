@@ -4,11 +4,16 @@
 //! (native) shows it.
 
 pub mod core;
+pub mod history;
 pub mod picture;
 
+#[cfg(target_arch = "wasm32")]
+pub mod app;
 #[cfg(target_arch = "wasm32")]
 pub mod components;
 #[cfg(target_arch = "wasm32")]
 pub mod exports;
+#[cfg(target_arch = "wasm32")]
+pub mod platform;
 #[cfg(target_arch = "wasm32")]
 pub mod state;

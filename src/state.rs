@@ -1,6 +1,18 @@
 //! What the page knows: the text, and what the visitor chose beside it.
+//!
+//! The text is the single source of truth. `text -> parsed -> outcome -> shown` are memos at the root;
+//! every edit, wherever it is made, is a new text through [`Page::edit`].
 
-use crate::core::{Analysis, OpId};
+use crate::core::diagnostic::has_errors;
+use crate::core::notation::{Parsed, parse};
+use crate::core::{
+    Analysis, Conventions, Device, Diagnostic, OpId, Options, Outcome, Policy, Program, Severity,
+    Span, analyze, analyze_program, default_device,
+};
+use crate::history::{History, Origin};
+use crate::platform;
+use leptos::prelude::*;
+use std::sync::Arc;
 
 /// What is selected, in all views at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,4 +35,320 @@ impl Selection {
             Self::Kernel(kernel) => (kernel < analysis.fused.kernels.len()).then_some(kernel),
         }
     }
+}
+
+/// The page's colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Theme {
+    /// As the system says.
+    #[default]
+    Auto,
+    /// Always light.
+    Light,
+    /// Always dark.
+    Dark,
+}
+
+impl Theme {
+    /// All three, in the order of the button.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Light, Self::Dark];
+
+    /// The word for storage and for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+}
+
+/// How the op list is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OpsView {
+    /// As text.
+    #[default]
+    Text,
+    /// As a table with form controls.
+    Table,
+}
+
+/// Something to tell the visitor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// One or two sentences.
+    pub text: String,
+    /// A failure and not news.
+    pub is_failure: bool,
+    /// The last edit can be taken back from here.
+    pub offers_undo: bool,
+}
+
+/// What the pictures and tables show.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shown {
+    /// The numbers of the last text without an error, under the present choices.
+    pub analysis: Arc<Analysis>,
+    /// For each op of the analysis its statement in `program`.
+    pub statement_of_op: Vec<usize>,
+    /// The program that was analysed.
+    pub program: Arc<Program>,
+    /// The text has errors, and what is shown is older than it.
+    pub is_stale: bool,
+}
+
+/// All signals of the page, made once at the root.
+#[derive(Clone, Copy)]
+pub struct Page {
+    /// The op list. Written by [`Page::edit`], undo and redo alone.
+    pub text: RwSignal<String>,
+    /// Who decides what fuses.
+    pub policy: RwSignal<Policy>,
+    /// How bytes are counted.
+    pub conventions: RwSignal<Conventions>,
+    /// What the kernels run on.
+    pub device: RwSignal<Device>,
+    /// The fused picture is shown, not the unfused one.
+    pub is_fused: RwSignal<bool>,
+    /// What is selected.
+    pub selection: RwSignal<Selection>,
+    /// Colours.
+    pub theme: RwSignal<Theme>,
+    /// Text or table.
+    pub ops_view: RwSignal<OpsView>,
+    /// The example that the text began as.
+    pub example: RwSignal<Option<&'static str>>,
+    /// The latest message.
+    pub notice: RwSignal<Option<Notice>>,
+    /// The text as read.
+    pub parsed: Memo<Arc<Parsed>>,
+    /// What the text comes to.
+    pub outcome: Memo<Arc<Outcome>>,
+    /// Everything that is wrong or assumed, in text order.
+    pub diagnostics: Memo<Arc<Vec<Diagnostic>>>,
+    /// What the pictures and tables show.
+    pub shown: Memo<Arc<Shown>>,
+    /// Its numbers.
+    pub analysis: Memo<Arc<Analysis>>,
+    /// Whether they are older than the text.
+    pub is_stale: Memo<bool>,
+    /// There is something to undo.
+    pub can_undo: RwSignal<bool>,
+    /// There is something to redo.
+    pub can_redo: RwSignal<bool>,
+    history: StoredValue<History>,
+}
+
+impl Page {
+    /// The state of a page that starts with `text` and the default choices.
+    pub fn new(text: String) -> Self {
+        let text = RwSignal::new(text);
+        let policy = RwSignal::new(Policy::default());
+        let conventions = RwSignal::new(Conventions::default());
+        let device = RwSignal::new(default_device().clone());
+        let options = Memo::new(move |_| Options {
+            policy: policy.get(),
+            conventions: conventions.get(),
+            device: device.get(),
+        });
+        let parsed = Memo::new(move |_| Arc::new(text.with(|t| parse(t))));
+        let outcome = Memo::new(move |_| {
+            parsed.with(|p| Arc::new(options.with(|o| analyze_program(&p.program, o))))
+        });
+        let diagnostics = Memo::new(move |_| {
+            let mut all = parsed.with(|p| p.diagnostics.clone());
+            outcome.with(|o| all.extend_from_slice(&o.diagnostics));
+            all.sort_by_key(|d| d.span.map_or(usize::MAX, |s| s.start));
+            Arc::new(all)
+        });
+        let has_error = Memo::new(move |_| diagnostics.with(|d| has_errors(d)));
+        let shown = Memo::new(move |last: Option<&Arc<Shown>>| {
+            Arc::new(show(
+                &parsed.get(),
+                &outcome.get(),
+                has_error.get(),
+                &options.get(),
+                last,
+            ))
+        });
+        Self {
+            text,
+            policy,
+            conventions,
+            device,
+            is_fused: RwSignal::new(true),
+            selection: RwSignal::new(Selection::Nothing),
+            theme: RwSignal::new(Theme::default()),
+            ops_view: RwSignal::new(OpsView::default()),
+            example: RwSignal::new(None),
+            notice: RwSignal::new(None),
+            parsed,
+            outcome,
+            diagnostics,
+            analysis: Memo::new(move |_| shown.with(|s| s.analysis.clone())),
+            is_stale: Memo::new(move |_| shown.with(|s| s.is_stale)),
+            shown,
+            can_undo: RwSignal::new(false),
+            can_redo: RwSignal::new(false),
+            history: StoredValue::new(History::default()),
+        }
+    }
+
+    /// Replaces the text. Edits of one origin that follow each other closely are one step back.
+    pub fn edit(self, text: String, origin: Origin) {
+        if self.text.with_untracked(|t| *t == text) {
+            return;
+        }
+        self.history.update_value(|history| {
+            self.text
+                .with_untracked(|before| history.record(before, origin, platform::now_ms()));
+        });
+        self.put(text);
+    }
+
+    /// Replaces the text by `change(text, program)`, as one step of `origin`.
+    pub fn change(self, origin: Origin, change: impl FnOnce(&str, &Program) -> String) {
+        let text = self
+            .text
+            .with_untracked(|text| self.parsed.with_untracked(|p| change(text, &p.program)));
+        self.edit(text, origin);
+    }
+
+    /// Ends a series of edits, so that the next one is a step of its own.
+    pub fn seal(self) {
+        self.history.update_value(History::seal);
+    }
+
+    /// One step back. `false` when there is none.
+    pub fn undo(self) -> bool {
+        self.step(History::undo)
+    }
+
+    /// One step forward again. `false` when there is none.
+    pub fn redo(self) -> bool {
+        self.step(History::redo)
+    }
+
+    fn step(self, step: fn(&mut History, &str) -> Option<String>) -> bool {
+        let text = self
+            .history
+            .try_update_value(|h| self.text.with_untracked(|present| step(h, present)))
+            .flatten();
+        let is_changed = text.is_some();
+        if let Some(text) = text {
+            self.put(text);
+        }
+        is_changed
+    }
+
+    fn put(self, text: String) {
+        platform::remember_text(&text);
+        self.text.set(text);
+        self.history.with_value(|history| {
+            set_if_changed(self.can_undo, history.can_undo());
+            set_if_changed(self.can_redo, history.can_redo());
+        });
+    }
+
+    /// Selects `selection`, or nothing when it is selected already.
+    pub fn toggle(self, selection: Selection) {
+        let is_selected = self.selection.get_untracked() == selection;
+        self.selection.set(if is_selected {
+            Selection::Nothing
+        } else {
+            selection
+        });
+    }
+
+    /// Tells the visitor something.
+    pub fn tell(self, text: impl Into<String>) {
+        self.notice.set(Some(Notice {
+            text: text.into(),
+            is_failure: false,
+            offers_undo: false,
+        }));
+    }
+
+    /// Tells the visitor that something failed.
+    pub fn tell_failure(self, text: impl Into<String>) {
+        self.notice.set(Some(Notice {
+            text: text.into(),
+            is_failure: true,
+            offers_undo: false,
+        }));
+    }
+
+    /// The place in the text of a shown op; `None` when what is shown is older than the text.
+    pub fn span_of_op(self, op: OpId) -> Option<Span> {
+        self.shown.with(|shown| {
+            let statement = *shown.statement_of_op.get(op)?;
+            let span = shown.program.ops.get(statement)?.span;
+            (!shown.is_stale).then_some(span)
+        })
+    }
+
+    /// The worst that the diagnostics say, and how often.
+    pub fn worst(self) -> Option<(Severity, usize)> {
+        self.diagnostics.with(|all| {
+            let worst = all.iter().map(|d| d.severity).max()?;
+            Some((worst, all.iter().filter(|d| d.severity == worst).count()))
+        })
+    }
+}
+
+/// Writes a signal only when that changes it, so that nobody wakes for nothing.
+pub fn set_if_changed<T: PartialEq + Send + Sync + 'static>(signal: RwSignal<T>, value: T) {
+    if signal.with_untracked(|present| *present != value) {
+        signal.set(value);
+    }
+}
+
+/// The present text when it has no error, else the last one that had none under the present options, else
+/// whatever of the present text could be understood.
+fn show(
+    parsed: &Parsed,
+    outcome: &Outcome,
+    has_error: bool,
+    options: &Options,
+    last: Option<&Arc<Shown>>,
+) -> Shown {
+    let present = |is_stale| {
+        outcome.analysis.as_ref().map(|analysis| Shown {
+            analysis: Arc::new(analysis.clone()),
+            statement_of_op: outcome.statement_of_op.clone(),
+            program: Arc::new(parsed.program.clone()),
+            is_stale,
+        })
+    };
+    let last_good = || {
+        let last = last.filter(|l| !l.analysis.graph.ops.is_empty())?;
+        if last.analysis.options == *options {
+            return Some(Shown {
+                is_stale: true,
+                ..Shown::clone(last)
+            });
+        }
+        let again = analyze_program(&last.program, options);
+        Some(Shown {
+            analysis: Arc::new(again.analysis?),
+            statement_of_op: again.statement_of_op,
+            program: last.program.clone(),
+            is_stale: true,
+        })
+    };
+    let found = if has_error {
+        last_good().or_else(|| present(true))
+    } else {
+        present(false)
+    };
+    found.unwrap_or_else(|| Shown {
+        analysis: Arc::new(empty_analysis(options)),
+        statement_of_op: Vec::new(),
+        program: Arc::new(Program::default()),
+        is_stale: has_error,
+    })
+}
+
+fn empty_analysis(options: &Options) -> Analysis {
+    analyze(&[], &[], options).unwrap_or_else(|_| unreachable!("an empty list has no fault"))
 }

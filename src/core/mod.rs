@@ -12,6 +12,7 @@ pub mod diagnostic;
 pub mod dtype;
 pub mod edit;
 pub mod examples;
+pub mod explain;
 mod expr;
 pub mod format;
 pub mod functions;

@@ -1,6 +1,7 @@
 //! Pictures as data: pure functions from an analysis to marks and positions.
 
 mod axes;
+pub mod code;
 mod labels;
 pub mod recording;
 pub mod roofline;

@@ -1,0 +1,100 @@
+//! What is wrong with the text, or assumed about it, as a list that leads to the places.
+
+use super::editor::go_to;
+use super::headline::Announcement;
+use crate::core::diagnostic::line_and_column;
+use crate::core::{Severity, Span};
+use crate::state::Page;
+use leptos::prelude::*;
+
+/// Findings that are listed; more are counted.
+const LISTED: usize = 40;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Finding {
+    severity: Severity,
+    place: String,
+    message: String,
+    hint: String,
+    span: Option<Span>,
+}
+
+/// The word for people.
+pub const fn severity_word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    }
+}
+
+/// The list below the editor.
+#[component]
+pub fn DiagnosticsList(
+    /// The page whose text is judged.
+    page: Page,
+) -> impl IntoView {
+    let findings = Memo::new(move |_| {
+        page.diagnostics.with(|all| {
+            page.text.with(|text| {
+                all.iter()
+                    .take(LISTED)
+                    .map(|d| Finding {
+                        severity: d.severity,
+                        place: d.span.map_or(String::new(), |span| {
+                            let (line, column) = line_and_column(text, span.start);
+                            format!("{line}:{column}")
+                        }),
+                        message: d.message.clone(),
+                        hint: d.hint.clone().unwrap_or_default(),
+                        span: d.span,
+                    })
+                    .collect::<Vec<_>>()
+            })
+        })
+    });
+    let unlisted = Memo::new(move |_| {
+        page.diagnostics
+            .with(|all| all.len().saturating_sub(LISTED))
+    });
+    let summary = Memo::new(move |_| summary(page));
+    view! {
+        <div class="diagnostics" id="diagnostics" class:is-empty=move || findings.with(Vec::is_empty)>
+            <ul aria-label="Problems in the text">
+                <For each=move || findings.get() key=Clone::clone let(finding)>
+                    <li class=format!("diagnostic is-{}", severity_word(finding.severity))>
+                        <button type="button" on:click=move |_| if let Some(span) = finding.span { go_to(page, span) }>
+                            <span class="diagnostic-place">
+                                <span class="diagnostic-word">{severity_word(finding.severity)}</span>
+                                " "
+                                {finding.place}
+                            </span>
+                            <span class="diagnostic-message">{finding.message}</span>
+                            <span class="diagnostic-hint">{finding.hint}</span>
+                        </button>
+                    </li>
+                </For>
+            </ul>
+            <Show when=move || { unlisted.get() > 0 }>
+                <p class="quiet">{move || format!("and {} more", unlisted.get())}</p>
+            </Show>
+            <Announcement text=summary />
+        </div>
+    }
+}
+
+fn summary(page: Page) -> String {
+    let Some((worst, count)) = page.worst() else {
+        return "The text has no problems.".to_owned();
+    };
+    let plural = if count == 1 { "" } else { "s" };
+    let stale = if page.is_stale.get() {
+        " The pictures show the last text without errors."
+    } else {
+        ""
+    };
+    format!(
+        "{count} {}{plural} in the text.{stale}",
+        severity_word(worst)
+    )
+}

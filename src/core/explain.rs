@@ -1,0 +1,293 @@
+//! How a number came about, in words: the arithmetic behind bytes, FLOPs and times of one kernel.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "op, tensor and kernel ids are dense indices of one analysis"
+)]
+
+use super::analysis::{Analysis, Kernel};
+use super::device::Device;
+use super::format::{
+    format_bandwidth, format_bytes, format_exact, format_flops, format_rate, format_seconds,
+};
+use super::functions;
+use super::graph::{Graph, OpId, TensorId};
+use super::op::{OpType, element_count};
+use super::traffic::{Access, SizeSource, inferred_shape};
+use super::work::{contraction, op_work};
+
+/// What one kernel moves of one tensor, beside what its ops move of it one by one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LedgerRow {
+    /// Which tensor.
+    pub tensor: TensorId,
+    /// Bytes that the fused kernel reads.
+    pub bytes_read: u64,
+    /// Bytes that the fused kernel writes.
+    pub bytes_written: u64,
+    /// Bytes that its ops move alone and the kernel does not.
+    pub bytes_vanished: u64,
+    /// Where the size comes from.
+    pub source: SizeSource,
+    /// How the bytes of one access come about: `2048 × 4096 × 2 B`.
+    pub size: String,
+}
+
+/// Every tensor that the ops of a fused kernel touch, in order of first use. `O(accesses²)` of the kernel.
+pub fn ledger(analysis: &Analysis, kernel: usize) -> Vec<LedgerRow> {
+    let Some(fused) = analysis.fused.kernels.get(kernel) else {
+        return Vec::new();
+    };
+    let mut rows: Vec<LedgerRow> = Vec::new();
+    for &op in &fused.ops {
+        let alone = &analysis.unfused.kernels[op].traffic;
+        for access in alone.reads.iter().chain(&alone.writes) {
+            let row = row_of(&mut rows, analysis, op, *access);
+            row.bytes_vanished += access.bytes;
+        }
+    }
+    let last = fused.ops.last().copied().unwrap_or(0);
+    for access in &fused.traffic.reads {
+        let row = row_of(&mut rows, analysis, last, *access);
+        row.bytes_read += access.bytes;
+        row.bytes_vanished = row.bytes_vanished.saturating_sub(access.bytes);
+    }
+    for access in &fused.traffic.writes {
+        let row = row_of(&mut rows, analysis, last, *access);
+        row.bytes_written += access.bytes;
+        row.bytes_vanished = row.bytes_vanished.saturating_sub(access.bytes);
+    }
+    rows
+}
+
+fn row_of<'a>(
+    rows: &'a mut Vec<LedgerRow>,
+    analysis: &Analysis,
+    op: OpId,
+    access: Access,
+) -> &'a mut LedgerRow {
+    let place = rows
+        .iter()
+        .position(|row| row.tensor == access.tensor)
+        .unwrap_or_else(|| {
+            rows.push(LedgerRow {
+                tensor: access.tensor,
+                bytes_read: 0,
+                bytes_written: 0,
+                bytes_vanished: 0,
+                source: access.source,
+                size: size_text(analysis, op, access),
+            });
+            rows.len() - 1
+        });
+    &mut rows[place]
+}
+
+/// The factors behind the bytes that `op` reads or writes of one tensor.
+fn size_text(analysis: &Analysis, op: OpId, access: Access) -> String {
+    let graph = &analysis.graph;
+    let tensor = &graph.tensors[access.tensor];
+    let reader = &graph.ops[op];
+    let width = |of_tensor: Option<u32>| of_tensor.unwrap_or(reader.bytes_per_element);
+    let (shape, width) = match access.source {
+        SizeSource::Ignored => return "counted as 0 bytes".to_owned(),
+        SizeSource::Produced | SizeSource::Declared => (
+            tensor.shape.clone().unwrap_or_default(),
+            width(tensor.bytes_per_element),
+        ),
+        SizeSource::Inferred => (
+            inferred_shape(graph, op, access.tensor).unwrap_or_default(),
+            reader.bytes_per_element,
+        ),
+        SizeSource::Assumed => (reader.shape.clone(), reader.bytes_per_element),
+    };
+    let mut factors: Vec<String> = shape.iter().map(|&d| format_exact(u128::from(d))).collect();
+    factors.push(format!("{width} B"));
+    factors.join(" × ")
+}
+
+/// What a source means, for people.
+pub const fn source_text(source: SizeSource) -> &'static str {
+    match source {
+        SizeSource::Produced => "computed here",
+        SizeSource::Declared => "declared",
+        SizeSource::Inferred => "inferred",
+        SizeSource::Assumed => "assumed",
+        SizeSource::Ignored => "not counted",
+    }
+}
+
+/// Why a tensor counts as large as it does, in a sentence.
+pub fn source_reason(graph: &Graph, tensor: TensorId, source: SizeSource) -> String {
+    let reader = graph.tensors[tensor]
+        .consumers
+        .first()
+        .map_or("its reader", |&op| graph.ops[op].name.as_str());
+    match source {
+        SizeSource::Produced => "the shape of the op that computes it".to_owned(),
+        SizeSource::Declared => "its declaration in the text".to_owned(),
+        SizeSource::Inferred => format!("the only size that fits the other shapes of {reader}"),
+        SizeSource::Assumed => {
+            format!("nothing declares it: taken as large as the output of {reader}")
+        }
+        SizeSource::Ignored => {
+            "the chosen convention counts external tensors as 0 bytes".to_owned()
+        }
+    }
+}
+
+/// How the FLOPs of an op come about: `2 × 2,048 × 12,288 × 4,096 (K) = 206 GFLOP`.
+pub fn flops_text(graph: &Graph, op: OpId) -> String {
+    let definition = &graph.ops[op];
+    let flops = op_work(graph, op).flops();
+    let function = definition.function.as_deref().and_then(functions::find);
+    let per_element = function.map_or(1, |f| f.flops_per_element);
+    let count = |n: u64| format_exact(u128::from(n));
+    match definition.op_type {
+        OpType::Matmul => match contraction(graph, op) {
+            None => "unknown: the contraction length K is not known".to_owned(),
+            Some(k) => {
+                let dims: Vec<String> = definition.shape.iter().map(|&d| count(d)).collect();
+                format!(
+                    "2 × {} × {} (K) = {}",
+                    dims.join(" × "),
+                    count(k),
+                    format_flops(flops)
+                )
+            }
+        },
+        OpType::Reshape => "0: it computes nothing".to_owned(),
+        OpType::Elementwise => {
+            let elements = element_count(&definition.shape).unwrap_or(0);
+            format!(
+                "{per_element} for each of {} elements = {}",
+                count(elements),
+                format_flops(flops)
+            )
+        }
+        OpType::Reduction => {
+            let elements = flops.checked_div(u128::from(per_element)).unwrap_or(0);
+            format!(
+                "{per_element} for each of {} input elements = {}",
+                format_exact(elements),
+                format_flops(flops)
+            )
+        }
+    }
+}
+
+/// How the predicted time of a kernel comes about, a line for each part.
+pub fn time_lines(kernel: &Kernel, device: &Device) -> Vec<String> {
+    let placement = &kernel.placement;
+    if kernel.is_free {
+        return vec!["a view: nobody launches it, 0 s".to_owned()];
+    }
+    let mut lines = vec![format!(
+        "memory: {} / {} = {}",
+        format_bytes(kernel.bytes()),
+        format_bandwidth(device.memory_bytes_per_s.value),
+        format_seconds(placement.memory_s)
+    )];
+    let rate = |name: &str, flops: u128, peak: Option<f64>, seconds: f64| match peak {
+        _ if flops == 0 => None,
+        None => Some(format!("{name}: the device has no figure for them")),
+        Some(peak) => Some(format!(
+            "{name}: {} / {} = {}",
+            format_flops(flops),
+            format_rate(peak),
+            format_seconds(seconds)
+        )),
+    };
+    let matrix = kernel.work.matrix_dtype.and_then(|d| device.matrix_peak(d));
+    lines.extend(rate(
+        "matrix units",
+        kernel.work.matrix_flops,
+        matrix.map(|f| f.value),
+        placement.matrix_s,
+    ));
+    lines.extend(rate(
+        "vector units",
+        kernel.work.vector_flops,
+        device.vector_flops_per_s.map(|f| f.value),
+        placement.vector_s,
+    ));
+    lines.push(format!(
+        "the longest of these + {} launch = {}",
+        format_seconds(device.launch_s.value),
+        format_seconds(placement.time_s)
+    ));
+    lines
+}
+
+/// Whether any tensor that the kernel moves has an assumed size.
+pub fn has_assumed_size(kernel: &Kernel) -> bool {
+    kernel
+        .traffic
+        .reads
+        .iter()
+        .any(|access| access.source == SizeSource::Assumed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{flops_text, ledger, time_lines};
+    use crate::core::analysis::{Options, analyze};
+    use crate::core::op::{Op, OpType::*, TensorDecl};
+    use crate::core::traffic::SizeSource;
+
+    fn epilogue() -> crate::core::Analysis {
+        let ops = [
+            Op::new("up", Matmul, &["x", "w"], "y1", &[1024, 4096], 2),
+            Op::new("bias", Elementwise, &["y1", "b"], "y2", &[1024, 4096], 2),
+        ];
+        let x = TensorDecl::new("x", &[1024, 512], 2);
+        match analyze(&ops, &[x], &Options::default()) {
+            Ok(analysis) => analysis,
+            Err(problems) => unreachable!("{problems:?}"),
+        }
+    }
+
+    #[test]
+    fn a_ledger_accounts_for_every_byte_of_the_comparison() {
+        let analysis = epilogue();
+        let rows = ledger(&analysis, 0);
+        let names: Vec<&str> = rows
+            .iter()
+            .map(|r| analysis.graph.tensors[r.tensor].name.as_str())
+            .collect();
+        assert_eq!(names, ["x", "w", "y1", "b", "y2"]);
+        assert_eq!(rows[1].source, SizeSource::Inferred);
+        assert_eq!(rows[1].size, "512 × 4,096 × 2 B");
+        assert_eq!(rows[3].source, SizeSource::Assumed);
+        assert_eq!(
+            rows[2].bytes_vanished,
+            2 * 1024 * 4096 * 2,
+            "written and read again"
+        );
+        let kernel = &analysis.fused.kernels[0];
+        let moved: u64 = rows.iter().map(|r| r.bytes_read + r.bytes_written).sum();
+        let vanished: u64 = rows.iter().map(|r| r.bytes_vanished).sum();
+        assert_eq!(moved, kernel.bytes());
+        assert_eq!(moved + vanished, analysis.comparisons[0].unfused_bytes);
+        assert!(ledger(&analysis, 7).is_empty());
+    }
+
+    #[test]
+    fn flops_and_times_say_their_factors() {
+        let analysis = epilogue();
+        assert_eq!(
+            flops_text(&analysis.graph, 0),
+            "2 × 1,024 × 4,096 × 512 (K) = 4.29 GFLOP"
+        );
+        assert_eq!(
+            flops_text(&analysis.graph, 1),
+            "1 for each of 4,194,304 elements = 4.19 MFLOP"
+        );
+        let lines = time_lines(&analysis.fused.kernels[0], &analysis.options.device);
+        assert_eq!(lines.len(), 4);
+        assert!(
+            lines[1].starts_with("matrix units: 4.29 GFLOP / 312 TFLOP/s"),
+            "{}",
+            lines[1]
+        );
+    }
+}

@@ -1,0 +1,55 @@
+//! Files in and out.
+
+use js_sys::Array;
+use wasm_bindgen::closure::Closure;
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::{Blob, BlobPropertyBag, Event, File, HtmlAnchorElement, HtmlInputElement, Url};
+
+/// Offers `content` as a file of this name.
+pub fn download(file_name: &str, media_type: &str, content: &str) {
+    let options = BlobPropertyBag::new();
+    options.set_type(media_type);
+    let parts = Array::of1(&JsValue::from_str(content));
+    let Ok(blob) = Blob::new_with_str_sequence_and_options(&parts, &options) else {
+        return;
+    };
+    let Ok(url) = Url::create_object_url_with_blob(&blob) else {
+        return;
+    };
+    let link = super::document()
+        .and_then(|d| d.create_element("a").ok())
+        .and_then(|e| e.dyn_into::<HtmlAnchorElement>().ok());
+    if let Some(link) = link {
+        link.set_href(&url);
+        link.set_download(file_name);
+        link.click();
+    }
+    // The download has its own hold on the bytes from here on.
+    let _ = Url::revoke_object_url(&url);
+}
+
+/// The file that a visitor chose in the file input that `event` comes from. Clears the input, so that
+/// choosing the same file again is an event again.
+pub fn chosen_file(event: &Event) -> Option<File> {
+    let input: HtmlInputElement = event.target()?.dyn_into().ok()?;
+    let file = input.files()?.get(0);
+    input.set_value("");
+    file
+}
+
+/// The first file that was dropped.
+pub fn dropped_file(event: &web_sys::DragEvent) -> Option<File> {
+    event.data_transfer()?.files()?.get(0)
+}
+
+/// Reads a file as text; `done` gets `None` when it cannot be read. Bytes that are no UTF-8 become U+FFFD.
+pub fn read_file(file: &File, done: impl Fn(Option<String>) + 'static) {
+    let done = std::rc::Rc::new(done);
+    let refused = done.clone();
+    let read = Closure::once(move |text: JsValue| done(text.as_string()));
+    let failed = Closure::once(move |_: JsValue| refused(None));
+    let blob: &Blob = file;
+    let _ = blob.text().then2(&read, &failed);
+    read.forget();
+    failed.forget();
+}

@@ -1,0 +1,119 @@
+//! Focus, carets and scrolling.
+
+use wasm_bindgen::JsCast;
+use web_sys::{
+    Element, Event, HtmlElement, HtmlInputElement, HtmlTextAreaElement, ScrollIntoViewOptions,
+    ScrollLogicalPosition,
+};
+
+/// A selection in a text field, in UTF-16 units as browsers count; `start == end` is a caret.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Caret {
+    /// First selected unit.
+    pub start: u32,
+    /// One past the last.
+    pub end: u32,
+}
+
+/// Focuses the element of this id. `false` when there is none.
+pub fn focus(id: &str) -> bool {
+    html_element(id).is_some_and(|e| e.focus().is_ok())
+}
+
+/// Whether the element of this id has the focus.
+pub fn is_focused(id: &str) -> bool {
+    active_element().is_some_and(|e| e.id() == id)
+}
+
+/// Whether keys go into a text field just now.
+pub fn has_focus_in_text_field() -> bool {
+    active_element().is_some_and(|e| {
+        e.has_attribute("contenteditable")
+            || e.is_instance_of::<HtmlTextAreaElement>()
+            || e.dyn_into::<HtmlInputElement>().is_ok_and(|input| {
+                !matches!(
+                    input.type_().as_str(),
+                    "range" | "checkbox" | "radio" | "button"
+                )
+            })
+    })
+}
+
+/// The caret of the text area of this id.
+pub fn caret(id: &str) -> Option<Caret> {
+    let area = text_area(id)?;
+    Some(Caret {
+        start: area.selection_start().ok()??,
+        end: area.selection_end().ok()??,
+    })
+}
+
+/// Puts the caret of the text area of this id.
+pub fn set_caret(id: &str, caret: Caret) {
+    if let Some(area) = text_area(id) {
+        let _ = area.set_selection_range(caret.start, caret.end);
+    }
+}
+
+/// Selects all of the text field of this id and focuses it.
+pub fn select_all(id: &str) {
+    if let Some(Ok(input)) = super::element(id).map(JsCast::dyn_into::<HtmlInputElement>) {
+        let _ = input.focus();
+        input.select();
+    }
+}
+
+/// Scrolls the scroller of this id so that a line can be seen; `line` counts from 0.
+pub fn scroll_to_line(scroller: &str, line: usize, lines: usize) {
+    let Some(scroller) = super::element(scroller) else {
+        return;
+    };
+    let line_height = f64::from(scroller.scroll_height()) / lines.max(1) as f64;
+    let top = line_height * line as f64;
+    let (from, height) = (
+        f64::from(scroller.scroll_top()),
+        f64::from(scroller.client_height()),
+    );
+    if top < from || top + line_height > from + height {
+        #[expect(clippy::cast_possible_truncation, reason = "a place in whole pixels")]
+        scroller.set_scroll_top((top - height / 3.0).max(0.0) as i32);
+    }
+}
+
+/// Brings the element of this id into view, no farther than needed.
+pub fn reveal(id: &str) {
+    if let Some(element) = super::element(id) {
+        let options = ScrollIntoViewOptions::new();
+        options.set_block(ScrollLogicalPosition::Nearest);
+        element.scroll_into_view_with_scroll_into_view_options(&options);
+    }
+}
+
+/// The value of the input that `event` comes from.
+pub fn input_value(event: &Event) -> String {
+    input(event).map(|i| i.value()).unwrap_or_default()
+}
+
+/// Writes the value of the input that `event` comes from: for a value that was corrected to what it was
+/// before, which no signal would write.
+pub fn set_value(event: &Event, value: &str) {
+    if let Some(input) = input(event) {
+        input.set_value(value);
+    }
+}
+
+fn input(event: &Event) -> Option<HtmlInputElement> {
+    event.target()?.dyn_into().ok()
+}
+
+fn active_element() -> Option<Element> {
+    super::document()?.active_element()
+}
+
+fn html_element(id: &str) -> Option<HtmlElement> {
+    super::element(id)?.dyn_into().ok()
+}
+
+fn text_area(id: &str) -> Option<HtmlTextAreaElement> {
+    super::element(id)?.dyn_into().ok()
+}

@@ -1,0 +1,56 @@
+//! The browser, behind plain functions: the only place that names `web_sys` and `js_sys`.
+//!
+//! Every function tolerates that the browser refuses: storage may be full or forbidden, the clipboard
+//! may need a permission, a page may be served without a secure context.
+
+mod files;
+mod focus;
+mod json;
+mod location;
+mod overlay;
+mod share_out;
+mod storage;
+
+pub use files::{chosen_file, download, dropped_file, read_file};
+pub use focus::{
+    Caret, caret, focus, has_focus_in_text_field, input_value, is_focused, reveal, scroll_to_line,
+    select_all, set_caret, set_value,
+};
+pub use json::to_json;
+pub use location::{address, clear_fragment, fragment};
+pub use overlay::{install_panic_hook, remember_text};
+pub use share_out::copy;
+pub use storage::{load, store};
+
+/// Milliseconds since the page was opened.
+pub fn now_ms() -> f64 {
+    web_sys::window()
+        .and_then(|w| w.performance())
+        .map_or(0.0, |p| p.now())
+}
+
+/// Sets or, with `None`, removes an attribute of the `<html>` element.
+pub fn set_root_attribute(name: &str, value: Option<&str>) {
+    if let Some(root) = document().and_then(|d| d.document_element()) {
+        // The browser refuses malformed names alone, and these are ours.
+        let _ = match value {
+            Some(value) => root.set_attribute(name, value),
+            None => root.remove_attribute(name),
+        };
+    }
+}
+
+/// Removes the element of this id, if there is one.
+pub fn remove_element(id: &str) {
+    if let Some(element) = element(id) {
+        element.remove();
+    }
+}
+
+fn document() -> Option<web_sys::Document> {
+    web_sys::window()?.document()
+}
+
+fn element(id: &str) -> Option<web_sys::Element> {
+    document()?.get_element_by_id(id)
+}
