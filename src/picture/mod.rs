@@ -2,6 +2,7 @@
 
 mod axes;
 pub mod code;
+pub mod dag;
 mod labels;
 pub mod recording;
 pub mod roofline;

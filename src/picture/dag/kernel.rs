@@ -1,0 +1,235 @@
+//! Inside one kernel: ops in rows, each as near to its consumer as can be.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "op, member and node ids are dense indices of one graph"
+)]
+
+use super::columns::columns;
+use super::layered::{Layered, LinkId, NodeId};
+use super::metrics::{
+    APPROACH, CHIP_MARGIN, CHIP_SIZE, LANE_GAP, OP_GAP, PANEL_PADDING, TRACK_GAP,
+};
+use super::routes::{Routes, routes};
+use super::sides::Side;
+use crate::core::{Graph, OpId, Partition, TensorId};
+
+/// Room between two rows: a chip and its margins.
+pub(super) const ROW_GAP: f64 = CHIP_SIZE.1 + 2.0 * CHIP_MARGIN;
+
+/// How an edge from outside reaches an op of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    /// Straight from above: the op stands in the first row.
+    Top,
+    /// From one side of the panel, or from either.
+    Side(Option<Side>),
+    /// Down through the panel: the op stands between others.
+    Through,
+}
+
+/// A tensor that stays inside, on its way to one op.
+pub(super) struct InnerEdge {
+    pub(super) tensor: TensorId,
+    pub(super) from: OpId,
+    pub(super) to: OpId,
+    pub(super) link: LinkId,
+}
+
+/// The inside of a kernel. Positions are relative to the middle of its panel.
+pub(super) struct Inside {
+    /// Ops in layers 1 to `rows`; layers 0 and `rows + 1` hold the ends of ways through the panel.
+    pub(super) graph: Layered,
+    /// Anchors of the nodes.
+    pub(super) x: Vec<f64>,
+    pub(super) routes: Routes,
+    /// Number of rows.
+    pub(super) rows: usize,
+    /// Half the width of the panel.
+    pub(super) half: f64,
+    pub(super) edges: Vec<InnerEdge>,
+    /// Ways down from the panel's upper side to an op between others.
+    pub(super) entries: Vec<(TensorId, OpId, NodeId, LinkId)>,
+    /// Ways from an op that is not in the last row to the panel's lower side.
+    pub(super) exits: Vec<(OpId, NodeId, LinkId)>,
+}
+
+/// Where an op stands in its kernel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seat {
+    /// Row, counted from the top.
+    pub(super) row: usize,
+    /// Its node in [`Inside::graph`].
+    pub(super) node: NodeId,
+    /// How edges from outside reach it.
+    pub(super) access: Access,
+    /// Its middle, from the middle of the panel.
+    pub(super) x: f64,
+}
+
+/// Places the ops of one kernel; fills in their seats.
+pub(super) fn inside(
+    graph: &Graph,
+    partition: &Partition,
+    group: usize,
+    op_width: f64,
+    seats: &mut [Seat],
+) -> Inside {
+    let members = &partition.groups[group];
+    let is_inside = |op: OpId| partition.group_of[op] == group;
+
+    // Distance from the end of the kernel; members come in execution order.
+    let mut rows = 1;
+    for &op in members.iter().rev() {
+        let below = graph.successors[op].iter().filter(|&&s| is_inside(s));
+        seats[op].row = below.map(|&s| seats[s].row + 1).max().unwrap_or(0);
+        rows = rows.max(seats[op].row + 1);
+    }
+    let mut in_row = vec![0_usize; rows];
+    for &op in members {
+        seats[op].row = rows - 1 - seats[op].row;
+        in_row[seats[op].row] += 1;
+    }
+
+    let mut drawing = Layered::new(rows + 2);
+    for &op in members {
+        seats[op].node = drawing.add_node(seats[op].row + 1, op_width / 2.0, op_width / 2.0);
+        seats[op].access = match (seats[op].row, in_row[seats[op].row]) {
+            (0, _) => Access::Top,
+            (_, 1 | 2) => Access::Side(None),
+            _ => Access::Through,
+        };
+    }
+    let mut edges = Vec::new();
+    let mut entries = Vec::new();
+    let mut exits = Vec::new();
+    for &op in members {
+        let tensor = graph.output[op];
+        let consumers = &graph.successors[op];
+        let mut targets: Vec<OpId> = consumers.iter().copied().filter(|&s| is_inside(s)).collect();
+        targets.retain(|&t| seats[t].row > seats[op].row);
+        let leaves_early =
+            seats[op].row + 1 < rows && consumers.iter().any(|&s| !is_inside(s));
+        let mut nodes: Vec<NodeId> = targets.iter().map(|&t| seats[t].node).collect();
+        if leaves_early {
+            nodes.push(drawing.add_node(rows + 1, 0.0, 0.0));
+        }
+        if !nodes.is_empty() {
+            let links = drawing.add_net(seats[op].node, &nodes);
+            edges.extend(targets.iter().zip(&links).map(|(&to, &link)| InnerEdge {
+                tensor,
+                from: op,
+                to,
+                link,
+            }));
+            if let (true, Some(&node), Some(&link)) = (leaves_early, nodes.last(), links.last()) {
+                exits.push((op, node, link));
+            }
+        }
+        if seats[op].access == Access::Through {
+            for tensor in graph.distinct_inputs(op) {
+                let producer = graph.tensors[tensor].producer;
+                if producer.is_none_or(|p| !is_inside(p)) {
+                    let top = drawing.add_node(0, 0.0, 0.0);
+                    let links = drawing.add_net(top, &[seats[op].node]);
+                    entries.push((tensor, op, top, links[0]));
+                }
+            }
+        }
+    }
+
+    drawing.order();
+    let place = drawing.places();
+    for &op in members {
+        let seat = &mut seats[op];
+        spread_pins(&mut drawing, &place, seat.node, op_width);
+        if seat.access == Access::Side(None) {
+            let row = &drawing.layers[seat.row + 1];
+            let is_first = row.first() == Some(&seat.node);
+            let is_last = row.last() == Some(&seat.node);
+            seat.access = Access::Side(match (is_first, is_last) {
+                (true, false) => Some(Side::Left),
+                (false, true) => Some(Side::Right),
+                _ => None,
+            });
+        }
+    }
+    let mut x = columns(&drawing, OP_GAP);
+    let mut width: f64 = 0.0;
+    for (node, x) in drawing.nodes.iter().zip(&x) {
+        let lane_room = if node.right > 0.0 { 0.0 } else { LANE_GAP / 2.0 };
+        width = width.max(x + node.right + lane_room);
+    }
+    for x in &mut x {
+        *x -= width / 2.0;
+    }
+    for &op in members {
+        seats[op].x = x[seats[op].node];
+    }
+    Inside {
+        routes: routes(&drawing, &x),
+        graph: drawing,
+        x,
+        rows,
+        half: width / 2.0 + PANEL_PADDING,
+        edges,
+        entries,
+        exits,
+    }
+}
+
+/// Spreads the links that reach a box from above over its upper side, the one that carries the spine in the
+/// middle.
+pub(super) fn spread_pins(graph: &mut Layered, place: &[usize], node: NodeId, width: f64) {
+    let links = graph.above[node].clone();
+    spread_links(graph, place, links, 0.0, width);
+}
+
+/// As [`spread_pins`] for some links of a node, around `middle`.
+pub(super) fn spread_links(
+    graph: &mut Layered,
+    place: &[usize],
+    mut links: Vec<LinkId>,
+    middle: f64,
+    width: f64,
+) {
+    let spine = graph.heaviest(&links);
+    links.sort_by(|&a, &b| {
+        let (a, b) = (&graph.links[a], &graph.links[b]);
+        let by_place = place[a.upper].cmp(&place[b.upper]);
+        by_place.then(a.upper_offset.total_cmp(&b.upper_offset))
+    });
+    let last = links.len().saturating_sub(1) as f64;
+    let spine_rank = spine.and_then(|spine| links.iter().position(|&l| l == spine));
+    let centre = spine_rank.map_or(last / 2.0, |rank| rank as f64);
+    let reach = centre.max(last - centre).max(1.0);
+    let spacing = 24.0_f64.min((width / 2.0 - 10.0) / reach);
+    for (rank, link) in links.into_iter().enumerate() {
+        graph.links[link].lower_offset = middle + (rank as f64 - centre) * spacing;
+    }
+}
+
+impl Inside {
+    /// Heights of the spaces above each row and below the last: room for runs, and for chips between rows.
+    pub(super) fn gap(&self, layer: usize) -> f64 {
+        let tracks = self.routes.count.get(layer).copied().unwrap_or(0);
+        let room = if layer == 0 || layer == self.rows {
+            PANEL_PADDING
+        } else {
+            ROW_GAP
+        };
+        if tracks == 0 {
+            room
+        } else {
+            room + (tracks - 1) as f64 * TRACK_GAP + APPROACH
+        }
+    }
+
+    /// From the start of the space below a layer to its first run.
+    pub(super) fn first_track(&self, layer: usize) -> f64 {
+        if layer == 0 || layer == self.rows {
+            PANEL_PADDING
+        } else {
+            ROW_GAP
+        }
+    }
+}

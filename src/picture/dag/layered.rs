@@ -1,0 +1,372 @@
+//! A graph in layers: nets become links between neighbouring layers, long ones through lanes, and an order
+//! within each layer is found that crosses few links.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "node, link and layer ids are dense indices of one graph"
+)]
+
+/// Rounds of sweeps, and nodes up to which neighbours are also swapped one by one.
+const ROUNDS: usize = 6;
+const SWAP_LIMIT: usize = 6_000;
+
+pub(super) type NodeId = usize;
+pub(super) type LinkId = usize;
+
+/// A box or one layer of a lane.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) layer: usize,
+    /// Room to the left of its anchor.
+    pub(super) left: f64,
+    /// Room to the right of its anchor.
+    pub(super) right: f64,
+    /// It is a piece of a net on its way through a layer.
+    pub(super) is_lane: bool,
+}
+
+/// One step of a net from a layer to the next.
+#[derive(Clone, Debug)]
+pub(super) struct Link {
+    pub(super) net: usize,
+    pub(super) upper: NodeId,
+    pub(super) lower: NodeId,
+    /// Where it leaves the upper node, from that node's anchor.
+    pub(super) upper_offset: f64,
+    /// Where it reaches the lower node, from that node's anchor.
+    pub(super) lower_offset: f64,
+}
+
+/// Nodes in layers. Every link leads from one layer to the next.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Layered {
+    pub(super) nodes: Vec<Node>,
+    pub(super) links: Vec<Link>,
+    /// Nodes of each layer, from left to right.
+    pub(super) layers: Vec<Vec<NodeId>>,
+    /// Links that reach a node from above.
+    pub(super) above: Vec<Vec<LinkId>>,
+    /// Links that leave a node downwards.
+    pub(super) below: Vec<Vec<LinkId>>,
+    /// Longest way up and down from each node, in links; known after [`Layered::order`].
+    depth: Vec<u32>,
+    height: Vec<u32>,
+    /// Layer in which each net starts.
+    net_layer: Vec<usize>,
+}
+
+impl Layered {
+    pub(super) fn new(layers: usize) -> Self {
+        Self {
+            layers: vec![Vec::new(); layers],
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn add_node(&mut self, layer: usize, left: f64, right: f64) -> NodeId {
+        self.push(Node {
+            layer,
+            left,
+            right,
+            is_lane: false,
+        })
+    }
+
+    fn push(&mut self, node: Node) -> NodeId {
+        let id = self.nodes.len();
+        self.layers[node.layer].push(id);
+        self.nodes.push(node);
+        self.above.push(Vec::new());
+        self.below.push(Vec::new());
+        id
+    }
+
+    /// Joins `source` with each of `targets`, which lie in lower layers; the net runs as one trunk as far
+    /// as its deepest target. Gives the last link of each target.
+    pub(super) fn add_net(&mut self, source: NodeId, targets: &[NodeId]) -> Vec<LinkId> {
+        let first = self.nodes[source].layer;
+        let net = self.net_layer.len();
+        self.net_layer.push(first);
+        let last = targets.iter().map(|&t| self.nodes[t].layer).max();
+        // trunk[i] carries the net out of layer `first + i`.
+        let mut trunk = vec![source];
+        for layer in first + 1..last.unwrap_or(0) {
+            let lane = self.push(Node {
+                layer,
+                left: 0.0,
+                right: 0.0,
+                is_lane: true,
+            });
+            self.link(net, trunk[trunk.len() - 1], lane);
+            trunk.push(lane);
+        }
+        targets
+            .iter()
+            .map(|&target| {
+                let upper = trunk[self.nodes[target].layer - first - 1];
+                self.link(net, upper, target)
+            })
+            .collect()
+    }
+
+    fn link(&mut self, net: usize, upper: NodeId, lower: NodeId) -> LinkId {
+        let id = self.links.len();
+        self.links.push(Link {
+            net,
+            upper,
+            lower,
+            upper_offset: 0.0,
+            lower_offset: 0.0,
+        });
+        self.below[upper].push(id);
+        self.above[lower].push(id);
+        id
+    }
+
+    /// How much a straight line matters here: the longest way that leads over this link. Lanes come last,
+    /// for the spine of a picture is made of boxes.
+    pub(super) fn weight(&self, link: LinkId) -> u32 {
+        let Link { upper, lower, .. } = self.links[link];
+        if self.nodes[upper].is_lane || self.nodes[lower].is_lane {
+            0
+        } else {
+            self.depth[upper] + self.height[lower] + 1
+        }
+    }
+
+    /// The one link among `links` that carries the spine; `None` when two are equally long.
+    pub(super) fn heaviest(&self, links: &[LinkId]) -> Option<LinkId> {
+        let best = links.iter().copied().max_by_key(|&l| self.weight(l))?;
+        let weight = self.weight(best);
+        let is_only = links.iter().filter(|&&l| self.weight(l) == weight).count() == 1;
+        (is_only && (weight > 0 || links.len() == 1)).then_some(best)
+    }
+
+    /// Orders each layer: a walk along the spine first, which is free of crossings for nested skips and
+    /// branches; where it is not, sweeps by barycentre and swaps of neighbours, of which the best is kept.
+    /// `O(nodes + links log links)` for a fixed number of rounds.
+    pub(super) fn order(&mut self) {
+        self.measure();
+        self.walk();
+        let mut place = self.places();
+        let mut best = self.crossings(&place);
+        let mut best_layers = self.layers.clone();
+        for round in 0..ROUNDS {
+            if best == 0 {
+                break;
+            }
+            for downwards in [round % 2 == 0, round % 2 != 0] {
+                self.sweep(&mut place, downwards);
+                if self.nodes.len() <= SWAP_LIMIT {
+                    self.swap_neighbours(&mut place);
+                }
+                let crossings = self.crossings(&place);
+                if crossings < best {
+                    best = crossings;
+                    best_layers.clone_from(&self.layers);
+                }
+            }
+        }
+        self.layers = best_layers;
+    }
+
+    fn measure(&mut self) {
+        self.depth = vec![0; self.nodes.len()];
+        self.height = vec![0; self.nodes.len()];
+        for layer in &self.layers {
+            for &node in layer {
+                for &link in &self.above[node] {
+                    self.depth[node] =
+                        self.depth[node].max(self.depth[self.links[link].upper] + 1);
+                }
+            }
+        }
+        for layer in self.layers.iter().rev() {
+            for &node in layer {
+                for &link in &self.below[node] {
+                    self.height[node] =
+                        self.height[node].max(self.height[self.links[link].lower] + 1);
+                }
+            }
+        }
+    }
+
+    /// Places nodes in the order of a depth-first walk: down along the longest way first, and whatever else
+    /// feeds a node before going on below it, the shortest lane first. So a skip lies right of all that it skips.
+    fn walk(&mut self) {
+        let mut roots: Vec<NodeId> = self.layers.iter().flatten().copied().collect();
+        roots.sort_by_key(|&n| (std::cmp::Reverse(self.height[n] + self.depth[n]), self.nodes[n].layer));
+        let mut layers = vec![Vec::new(); self.layers.len()];
+        let mut is_placed = vec![false; self.nodes.len()];
+        let mut stack = Vec::new();
+        for root in roots {
+            stack.push(root);
+            while let Some(node) = stack.pop() {
+                if std::mem::replace(&mut is_placed[node], true) {
+                    continue;
+                }
+                layers[self.nodes[node].layer].push(node);
+                let from = stack.len();
+                // The stack is last in, first out: lower neighbours first, least important first.
+                stack.extend(
+                    self.below[node]
+                        .iter()
+                        .map(|&l| self.links[l].lower)
+                        .filter(|&n| !is_placed[n] && !self.nodes[n].is_lane),
+                );
+                stack[from..].sort_by_key(|&n| self.height[n]);
+                let from = stack.len();
+                stack.extend(
+                    self.above[node]
+                        .iter()
+                        .map(|&l| self.links[l].upper)
+                        .filter(|&n| !is_placed[n]),
+                );
+                // A deep source is the end of a short lane.
+                stack[from..].sort_by_key(|&n| self.lane_start(n));
+            }
+        }
+        self.layers = layers;
+    }
+
+    /// Layer of the node itself, or for a lane the layer in which its net starts.
+    fn lane_start(&self, node: NodeId) -> usize {
+        match self.above[node].first() {
+            Some(&link) if self.nodes[node].is_lane => self.net_layer[self.links[link].net],
+            _ => self.nodes[node].layer,
+        }
+    }
+
+    /// For each node its place in its layer.
+    pub(super) fn places(&self) -> Vec<usize> {
+        let mut place = vec![0; self.nodes.len()];
+        for layer in &self.layers {
+            for (index, &node) in layer.iter().enumerate() {
+                place[node] = index;
+            }
+        }
+        place
+    }
+
+    fn sweep(&mut self, place: &mut [usize], downwards: bool) {
+        let count = self.layers.len();
+        let mut keys = vec![0.0; self.nodes.len()];
+        for step in 0..count {
+            let layer = if downwards { step } else { count - 1 - step };
+            let mut nodes = std::mem::take(&mut self.layers[layer]);
+            for &node in &nodes {
+                let neighbours = if downwards {
+                    &self.above[node]
+                } else {
+                    &self.below[node]
+                };
+                let sum: usize = neighbours
+                    .iter()
+                    .map(|&l| {
+                        let link = &self.links[l];
+                        place[if downwards { link.upper } else { link.lower }]
+                    })
+                    .sum();
+                keys[node] = if neighbours.is_empty() {
+                    place[node] as f64
+                } else {
+                    sum as f64 / neighbours.len() as f64
+                };
+            }
+            nodes.sort_by(|&a, &b| keys[a].total_cmp(&keys[b]));
+            for (index, &node) in nodes.iter().enumerate() {
+                place[node] = index;
+            }
+            self.layers[layer] = nodes;
+        }
+    }
+
+    fn swap_neighbours(&mut self, place: &mut [usize]) {
+        for layer in 0..self.layers.len() {
+            for right in 1..self.layers[layer].len() {
+                let (a, b) = (self.layers[layer][right - 1], self.layers[layer][right]);
+                let crossed = |first: NodeId, second: NodeId| {
+                    pair_crossings(&self.ends(&self.above[first], place, true), &self.ends(&self.above[second], place, true))
+                        + pair_crossings(&self.ends(&self.below[first], place, false), &self.ends(&self.below[second], place, false))
+                };
+                if crossed(b, a) < crossed(a, b) {
+                    self.layers[layer].swap(right - 1, right);
+                    place.swap(a, b);
+                }
+            }
+        }
+    }
+
+    fn ends(&self, links: &[LinkId], place: &[usize], upper: bool) -> Vec<usize> {
+        let mut ends: Vec<usize> = links
+            .iter()
+            .map(|&l| {
+                let link = &self.links[l];
+                place[if upper { link.upper } else { link.lower }]
+            })
+            .collect();
+        ends.sort_unstable();
+        ends
+    }
+
+    /// Pairs of links that cross, over all layers.
+    pub(super) fn crossings(&self, place: &[usize]) -> u64 {
+        let mut total = 0;
+        for (layer, nodes) in self.layers.iter().enumerate() {
+            let width = self.layers.get(layer + 1).map_or(0, Vec::len);
+            let mut seen = Fenwick::new(width);
+            let mut count = 0;
+            for &node in nodes {
+                let ends = self.ends(&self.below[node], place, false);
+                for &end in &ends {
+                    total += count - seen.up_to(end);
+                }
+                for &end in &ends {
+                    seen.add(end);
+                    count += 1;
+                }
+            }
+        }
+        total
+    }
+}
+
+/// Crossings of the links to `left` with those to `right`, both sorted, when `left`'s node stands left.
+fn pair_crossings(left: &[usize], right: &[usize]) -> usize {
+    let mut below = 0;
+    let mut total = 0;
+    for &end in left {
+        while right.get(below).is_some_and(|&r| r < end) {
+            below += 1;
+        }
+        total += below;
+    }
+    total
+}
+
+/// Counts of places, with sums of prefixes in `O(log n)`.
+struct Fenwick(Vec<u64>);
+
+impl Fenwick {
+    fn new(len: usize) -> Self {
+        Self(vec![0; len + 1])
+    }
+
+    fn add(&mut self, place: usize) {
+        let mut i = place + 1;
+        while i < self.0.len() {
+            self.0[i] += 1;
+            i += i & i.wrapping_neg();
+        }
+    }
+
+    /// How many were added at `place` or left of it.
+    fn up_to(&self, place: usize) -> u64 {
+        let mut i = place + 1;
+        let mut sum = 0;
+        while i > 0 {
+            sum += self.0[i];
+            i &= i - 1;
+        }
+        sum
+    }
+}

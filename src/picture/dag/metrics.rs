@@ -1,0 +1,109 @@
+//! Sizes, and the width of text without a browser to ask.
+
+/// Height of an op's box.
+pub const OP_HEIGHT: f64 = 40.0;
+/// Narrowest and widest box of an op.
+pub const OP_WIDTHS: (f64, f64) = (120.0, 176.0);
+/// Room left and right of the text in an op's box.
+pub const OP_PADDING: f64 = 10.0;
+/// From a panel's border to the ops in it, on every side.
+pub const PANEL_PADDING: f64 = 10.0;
+/// Size of the chip that says how many bytes a tensor has.
+pub const CHIP_SIZE: (f64, f64) = (88.0, 18.0);
+/// Room above and below a chip.
+pub const CHIP_MARGIN: f64 = 4.0;
+/// Height of a pill.
+pub const PILL_HEIGHT: f64 = 30.0;
+/// Narrowest and widest pill.
+pub const PILL_WIDTHS: (f64, f64) = (62.0, 116.0);
+/// Font sizes: the function, then everything small.
+pub const FONT_PX: (f64, f64) = (13.0, 11.0);
+
+/// From a pill to the panel or op that it feeds.
+pub(super) const PILL_GAP: f64 = 18.0;
+/// Between two pills of one op.
+pub(super) const PILL_STACK_GAP: f64 = 6.0;
+/// Between two lanes, and between a lane and a box.
+pub(super) const LANE_GAP: f64 = 16.0;
+/// Between two panels side by side.
+pub(super) const PANEL_GAP: f64 = 28.0;
+/// Between two ops side by side in one panel.
+pub(super) const OP_GAP: f64 = 16.0;
+/// Between two horizontal runs in the space between layers.
+pub(super) const TRACK_GAP: f64 = 11.0;
+/// From the last horizontal run to the box below it.
+pub(super) const APPROACH: f64 = 12.0;
+/// Height of the slot that a lane needs at the side of an op.
+pub(super) const ENTRY_SLOT: f64 = 14.0;
+/// Empty border of the whole picture; a kernel's badge reaches into it.
+pub(super) const MARGIN: f64 = 16.0;
+/// Digits of one dimension that every box has room for, so that a slider cannot widen it.
+const RESERVED_DIGITS: usize = 5;
+
+/// Estimated width of `text` in a system font of this size, in the same unit as `font_px`.
+pub fn text_width(text: &str, font_px: f64) -> f64 {
+    text.chars().map(|c| char_em(c) * font_px).sum()
+}
+
+/// `text` as far as it fits into `width`, with an ellipsis where it was cut. Reads no further than that.
+pub fn fit_text(text: &str, width: f64, font_px: f64) -> String {
+    let ellipsis = char_em('…') * font_px;
+    let mut used = 0.0;
+    // End of the longest prefix that leaves room for the ellipsis.
+    let mut cut = 0;
+    for (place, c) in text.char_indices() {
+        used += char_em(c) * font_px;
+        if used > width {
+            let mut short = text.get(..cut).unwrap_or("").trim_end().to_owned();
+            short.push('…');
+            return short;
+        }
+        if used + ellipsis <= width {
+            cut = place + c.len_utf8();
+        }
+    }
+    text.to_owned()
+}
+
+/// Width that a shape of this rank can need, whatever its sizes are.
+pub(super) fn reserved_shape_width(rank: usize) -> f64 {
+    let digits = rank.saturating_mul(RESERVED_DIGITS) as f64 * char_em('0');
+    let separators = rank.saturating_sub(1) as f64 * (char_em(',') + char_em(' '));
+    (digits + separators + 2.0 * char_em('[')) * FONT_PX.1
+}
+
+/// Width of a character in em, rounded up over the usual system fonts.
+fn char_em(c: char) -> f64 {
+    match c {
+        'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | ' ' => 0.29,
+        'f' | 't' | 'r' | 'I' | '(' | ')' | '[' | ']' | '{' | '}' | '/' | '-' => 0.38,
+        'm' | 'w' | 'M' | 'W' | '@' | '%' => 0.92,
+        'A'..='Z' | '…' | '~' => 0.7,
+        '\0'..='\x7f' => 0.58,
+        '\u{80}'..='\u{2fff}' => 0.66,
+        _ => 1.1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_text_is_cut_to_its_room() {
+        let long = "a_very_long_name_".repeat(600);
+        let short = fit_text(&long, 100.0, 11.0);
+        assert!(short.ends_with('…'));
+        assert!(text_width(&short, 11.0) <= 100.0);
+        assert!(text_width(&short, 11.0) > 80.0);
+        assert_eq!(fit_text("gelu", 100.0, 11.0), "gelu");
+        assert_eq!(fit_text("", 0.0, 11.0), "");
+        assert_eq!(fit_text("名前名前名前", 30.0, 11.0), "名…");
+    }
+
+    #[test]
+    fn reserved_room_covers_large_shapes() {
+        let text = crate::core::op::shape_text(&[16384, 65536, 12288]);
+        assert!(text_width(&text, FONT_PX.1) <= reserved_shape_width(3));
+    }
+}
