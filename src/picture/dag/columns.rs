@@ -262,7 +262,11 @@ impl Columns<'_> {
                 least = least.min(x[first] - self.graph.nodes[first].left);
             }
         }
-        let origin = if least.is_finite() { least.floor() } else { 0.0 };
+        let origin = if least.is_finite() {
+            least.floor()
+        } else {
+            0.0
+        };
         for x in &mut x {
             *x -= origin;
         }

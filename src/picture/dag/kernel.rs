@@ -105,10 +105,13 @@ pub(super) fn inside(
     for &op in members {
         let tensor = graph.output[op];
         let consumers = &graph.successors[op];
-        let mut targets: Vec<OpId> = consumers.iter().copied().filter(|&s| is_inside(s)).collect();
+        let mut targets: Vec<OpId> = consumers
+            .iter()
+            .copied()
+            .filter(|&s| is_inside(s))
+            .collect();
         targets.retain(|&t| seats[t].row > seats[op].row);
-        let leaves_early =
-            seats[op].row + 1 < rows && consumers.iter().any(|&s| !is_inside(s));
+        let leaves_early = seats[op].row + 1 < rows && consumers.iter().any(|&s| !is_inside(s));
         let mut nodes: Vec<NodeId> = targets.iter().map(|&t| seats[t].node).collect();
         if leaves_early {
             nodes.push(drawing.add_node(rows + 1, 0.0, 0.0));
@@ -156,7 +159,11 @@ pub(super) fn inside(
     let mut x = columns(&drawing, OP_GAP);
     let mut width: f64 = 0.0;
     for (node, x) in drawing.nodes.iter().zip(&x) {
-        let lane_room = if node.right > 0.0 { 0.0 } else { LANE_GAP / 2.0 };
+        let lane_room = if node.right > 0.0 {
+            0.0
+        } else {
+            LANE_GAP / 2.0
+        };
         width = width.max(x + node.right + lane_room);
     }
     for x in &mut x {

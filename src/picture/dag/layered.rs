@@ -175,8 +175,7 @@ impl Layered {
         for layer in &self.layers {
             for &node in layer {
                 for &link in &self.above[node] {
-                    self.depth[node] =
-                        self.depth[node].max(self.depth[self.links[link].upper] + 1);
+                    self.depth[node] = self.depth[node].max(self.depth[self.links[link].upper] + 1);
                 }
             }
         }
@@ -194,7 +193,12 @@ impl Layered {
     /// feeds a node before going on below it, the shortest lane first. So a skip lies right of all that it skips.
     fn walk(&mut self) {
         let mut roots: Vec<NodeId> = self.layers.iter().flatten().copied().collect();
-        roots.sort_by_key(|&n| (std::cmp::Reverse(self.height[n] + self.depth[n]), self.nodes[n].layer));
+        roots.sort_by_key(|&n| {
+            (
+                std::cmp::Reverse(self.height[n] + self.depth[n]),
+                self.nodes[n].layer,
+            )
+        });
         let mut layers = vec![Vec::new(); self.layers.len()];
         let mut is_placed = vec![false; self.nodes.len()];
         let mut stack = Vec::new();
@@ -285,8 +289,13 @@ impl Layered {
             for right in 1..self.layers[layer].len() {
                 let (a, b) = (self.layers[layer][right - 1], self.layers[layer][right]);
                 let crossed = |first: NodeId, second: NodeId| {
-                    pair_crossings(&self.ends(&self.above[first], place, true), &self.ends(&self.above[second], place, true))
-                        + pair_crossings(&self.ends(&self.below[first], place, false), &self.ends(&self.below[second], place, false))
+                    pair_crossings(
+                        &self.ends(&self.above[first], place, true),
+                        &self.ends(&self.above[second], place, true),
+                    ) + pair_crossings(
+                        &self.ends(&self.below[first], place, false),
+                        &self.ends(&self.below[second], place, false),
+                    )
                 };
                 if crossed(b, a) < crossed(a, b) {
                     self.layers[layer].swap(right - 1, right);

@@ -9,8 +9,8 @@ use super::kernel::{Access, Inside, Seat, inside, spread_links};
 use super::layered::{Layered, LinkId, NodeId};
 use super::metrics::{
     APPROACH, CHIP_MARGIN, CHIP_SIZE, FONT_PX, LANE_GAP, MARGIN, OP_HEIGHT, OP_PADDING, OP_WIDTHS,
-    PANEL_GAP, PANEL_PADDING, PILL_GAP, PILL_HEIGHT, PILL_WIDTHS, TRACK_GAP, fit_text,
-    reserved_shape_width, text_width,
+    PANEL_GAP, PILL_GAP, PILL_HEIGHT, PILL_WIDTHS, TRACK_GAP, fit_text, reserved_shape_width,
+    text_width,
 };
 use super::routes::{Routes, routes, straighten};
 use super::sides::{Lane, Side, SidePill, Sides};
@@ -160,7 +160,10 @@ fn kernel_layers(graph: &Graph, partition: &Partition) -> Vec<usize> {
     // Deepest layer in which each tensor is read: lowering a kernel lengthens the lane of what it reads last.
     let mut deepest = vec![0_usize; graph.tensors.len()];
     for (tensor, known) in graph.tensors.iter().enumerate() {
-        let readers = known.consumers.iter().map(|&c| layers[partition.group_of[c]]);
+        let readers = known
+            .consumers
+            .iter()
+            .map(|&c| layers[partition.group_of[c]]);
         deepest[tensor] = readers.max().unwrap_or(0);
     }
     for (group, members) in partition.groups.iter().enumerate().rev() {
@@ -310,7 +313,6 @@ impl Picture<'_> {
         self.side_pills[kernel].push(SidePill {
             pill,
             op,
-            row: self.seats[op].row,
             width: self.layout.pills[pill].rect.width,
             wants,
         });
@@ -564,7 +566,12 @@ impl Picture<'_> {
         let is_result = members
             .iter()
             .any(|&op| self.graph.tensors[self.graph.output[op]].is_final());
-        CHIP_MARGIN + if is_result { APPROACH + PILL_HEIGHT } else { CHIP_SIZE.1 + CHIP_MARGIN }
+        CHIP_MARGIN
+            + if is_result {
+                APPROACH + PILL_HEIGHT
+            } else {
+                CHIP_SIZE.1 + CHIP_MARGIN
+            }
     }
 
     fn heights(&self, routes: &Routes) -> Heights {
@@ -645,7 +652,11 @@ impl Picture<'_> {
         let rect = self.layout.ops[op].rect;
         let tensor = self.graph.output[op];
         let x = rect.center().x;
-        let y = if is_last_row { panel.bottom() } else { rect.bottom() } + CHIP_MARGIN;
+        let y = if is_last_row {
+            panel.bottom()
+        } else {
+            rect.bottom()
+        } + CHIP_MARGIN;
         if self.graph.tensors[tensor].is_final() {
             let pill = self.new_pill(tensor, PillKind::Output);
             let place = &mut self.layout.pills[pill].rect;
@@ -695,7 +706,10 @@ impl Picture<'_> {
     fn draw_inner_edges(&mut self, kernel: usize, x: f64, gap_y: &[f64]) {
         let inside = &self.insides[kernel];
         for edge in &inside.edges {
-            let (from, to) = (self.layout.ops[edge.from].rect, self.layout.ops[edge.to].rect);
+            let (from, to) = (
+                self.layout.ops[edge.from].rect,
+                self.layout.ops[edge.to].rect,
+            );
             let offset = inside.graph.links[edge.link].lower_offset;
             let mut points = vec![Point::new(from.center().x, from.bottom())];
             points.extend(self.inner_trail(kernel, x, gap_y, edge.link));
@@ -755,7 +769,12 @@ impl Picture<'_> {
                     let (_, op, _, link) = inside.entries[entry];
                     let middle = x[self.kernel_node[branch.kernel]];
                     let mut end = vec![Point::new(end_x, self.layout.panels[branch.kernel].y)];
-                    end.extend(self.inner_trail(branch.kernel, middle, &inner[branch.kernel], link));
+                    end.extend(self.inner_trail(
+                        branch.kernel,
+                        middle,
+                        &inner[branch.kernel],
+                        link,
+                    ));
                     let rect = self.layout.ops[op].rect;
                     let offset = inside.graph.links[link].lower_offset;
                     end.push(Point::new(rect.center().x + offset, rect.y));

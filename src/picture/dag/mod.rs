@@ -24,6 +24,7 @@ mod columns;
 mod kernel;
 mod layered;
 mod layout;
+pub mod looks;
 pub mod metrics;
 pub mod path;
 mod routes;

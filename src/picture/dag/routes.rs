@@ -58,7 +58,13 @@ pub(super) fn routes(graph: &Layered, x: &[f64]) -> Routes {
 impl Routes {
     /// The corners on the way of the net that `last` ends: from below its source to above its target.
     /// `gap_y` is the height of the first track below each layer.
-    pub(super) fn trail(&self, graph: &Layered, x: &[f64], gap_y: &[f64], last: LinkId) -> Vec<Point> {
+    pub(super) fn trail(
+        &self,
+        graph: &Layered,
+        x: &[f64],
+        gap_y: &[f64],
+        last: LinkId,
+    ) -> Vec<Point> {
         let mut points = Vec::new();
         let mut next = Some(last);
         while let Some(id) = next {

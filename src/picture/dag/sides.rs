@@ -65,7 +65,6 @@ pub(super) struct SidePill {
     /// Index in the picture.
     pub(super) pill: usize,
     pub(super) op: OpId,
-    pub(super) row: usize,
     pub(super) width: f64,
     pub(super) wants: Option<Side>,
 }
@@ -83,7 +82,13 @@ impl Stack {
     pub(super) fn height(&self) -> f64 {
         let entries = self.lanes.len() as f64 * ENTRY_SLOT;
         let pills = self.pills.len() as f64 * (PILL_HEIGHT + PILL_STACK_GAP);
-        (entries + pills - if self.pills.is_empty() { 0.0 } else { PILL_STACK_GAP }).max(0.0)
+        (entries + pills
+            - if self.pills.is_empty() {
+                0.0
+            } else {
+                PILL_STACK_GAP
+            })
+        .max(0.0)
     }
 
     /// Heights of the middles of lanes and pills, from the middle of the op.
@@ -106,7 +111,10 @@ impl Stack {
     /// Height of an op's box whose side all of these can reach.
     pub(super) fn op_height(&self) -> f64 {
         let (lanes, pills) = self.middles();
-        let reach = lanes.iter().chain(&pills).fold(0.0_f64, |r, y| r.max(y.abs()));
+        let reach = lanes
+            .iter()
+            .chain(&pills)
+            .fold(0.0_f64, |r, y| r.max(y.abs()));
         OP_HEIGHT.max(2.0 * (reach + 6.0))
     }
 }
@@ -161,7 +169,9 @@ impl Sides {
                 }
             }
             for pill in &sides.pills[side] {
-                sides.stacks.entry(pill.op).or_default()[side].pills.push(pill.pill);
+                sides.stacks.entry(pill.op).or_default()[side]
+                    .pills
+                    .push(pill.pill);
             }
         }
         sides

@@ -156,7 +156,12 @@ fn sort_by_pairs(cluster: &[(usize, &Run)]) -> Vec<usize> {
     let mut rest: Vec<(usize, usize)> = cluster
         .iter()
         .enumerate()
-        .map(|(item, run)| (cluster.iter().filter(|other| wishes(other, run)).count(), item))
+        .map(|(item, run)| {
+            (
+                cluster.iter().filter(|other| wishes(other, run)).count(),
+                item,
+            )
+        })
         .collect();
     let mut sorted = Vec::with_capacity(rest.len());
     while let Some((place, &(_, item))) = rest.iter().enumerate().min_by_key(|&(_, key)| key) {
@@ -164,7 +169,10 @@ fn sort_by_pairs(cluster: &[(usize, &Run)]) -> Vec<usize> {
         sorted.push(item);
         if let Some(taken) = cluster.get(item) {
             for (against, other) in &mut rest {
-                if cluster.get(*other).is_some_and(|other| wishes(taken, other)) {
+                if cluster
+                    .get(*other)
+                    .is_some_and(|other| wishes(taken, other))
+                {
                     *against = against.saturating_sub(1);
                 }
             }

@@ -1,0 +1,322 @@
+//! What the numbers make of a placed graph: how wide an edge is, what a chip says, what a screen reader hears.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "op, kernel and tensor ids are dense indices of one analysis"
+)]
+
+use super::metrics::{CHIP_SIZE, FONT_PX, OP_PADDING, PILL_WIDTHS, fit_text};
+use super::{DagLayout, Edge, EdgeEnd, Pill, PillKind};
+use crate::core::format::{format_bytes, format_exact, format_percent};
+use crate::core::op::shape_text;
+use crate::core::{Analysis, Execution, OpId, SizeSource, TensorId};
+
+/// Longest name that is read out or shown in a tooltip, in characters.
+const SPOKEN_NAME: usize = 120;
+
+/// An op's box.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpLook {
+    /// Shape of the output, cut to the box.
+    pub shape: String,
+    /// The op in words.
+    pub name: String,
+}
+
+/// A kernel's panel.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PanelLook {
+    /// The kernel in words.
+    pub name: String,
+}
+
+/// An edge.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct EdgeLook {
+    /// It goes through memory; else fusion keeps it on chip, or it is a free view.
+    pub is_loud: bool,
+    /// Width of its line when it is loud, in pixels.
+    pub width_px: f64,
+}
+
+/// The chip of a tensor that an op produces.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChipLook {
+    /// The tensor goes through memory, so the chip is shown.
+    pub is_shown: bool,
+    /// How many bytes, and how many kernels read them when there are several.
+    pub text: String,
+    /// The same in words.
+    pub title: String,
+}
+
+/// The pill of a tensor that enters or leaves the program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PillLook {
+    /// How many bytes, with a tilde when that is an assumption.
+    pub text: String,
+    /// The tensor in words.
+    pub title: String,
+}
+
+/// All that depends on numbers, in the order of the layout's lists.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Looks {
+    /// Ops.
+    pub ops: Vec<OpLook>,
+    /// Panels.
+    pub panels: Vec<PanelLook>,
+    /// Edges.
+    pub edges: Vec<EdgeLook>,
+    /// Chips; hidden ones where the layout has none.
+    pub chips: Vec<ChipLook>,
+    /// Pills.
+    pub pills: Vec<PillLook>,
+}
+
+/// The numbers of `analysis` on its layout, fused or op by op. `O(ops + reads)` but for a sort of the reads.
+pub fn looks(analysis: &Analysis, layout: &DagLayout, is_fused: bool) -> Looks {
+    let view = View::new(analysis, is_fused);
+    let ops = 0..analysis.graph.ops.len();
+    Looks {
+        ops: ops.clone().map(|op| view.op(op, layout)).collect(),
+        panels: (0..analysis.partition.groups.len())
+            .map(|kernel| view.panel(kernel))
+            .collect(),
+        edges: layout.edges.iter().map(|edge| view.edge(edge)).collect(),
+        chips: ops.map(|op| view.chip(op)).collect(),
+        pills: layout.pills.iter().map(|pill| view.pill(pill)).collect(),
+    }
+}
+
+/// Width of a loud edge: 1.5 px for a kilobyte, 0.8 px more for each power of ten.
+pub fn edge_width_px(bytes: u64) -> f64 {
+    let powers = ((bytes.max(1) as f64).log10() - 3.0).clamp(0.0, 7.5);
+    1.5 + 0.8 * powers
+}
+
+struct View<'a> {
+    analysis: &'a Analysis,
+    is_fused: bool,
+    /// Kernel and tensor of every read, sorted.
+    reads: Vec<(usize, TensorId)>,
+    /// For each tensor how many kernels read it.
+    readers: Vec<usize>,
+    /// For each tensor whether it is written.
+    is_written: Vec<bool>,
+}
+
+impl<'a> View<'a> {
+    fn new(analysis: &'a Analysis, is_fused: bool) -> Self {
+        let execution: &Execution = if is_fused {
+            &analysis.fused
+        } else {
+            &analysis.unfused
+        };
+        let mut view = Self {
+            analysis,
+            is_fused,
+            reads: Vec::new(),
+            readers: vec![0; analysis.graph.tensors.len()],
+            is_written: vec![false; analysis.graph.tensors.len()],
+        };
+        for (kernel, run) in execution.kernels.iter().enumerate() {
+            for read in &run.traffic.reads {
+                view.reads.push((kernel, read.tensor));
+                view.readers[read.tensor] += 1;
+            }
+            for write in &run.traffic.writes {
+                view.is_written[write.tensor] = true;
+            }
+        }
+        view.reads.sort_unstable();
+        view
+    }
+
+    fn is_read_by(&self, op: OpId, tensor: TensorId) -> bool {
+        let kernel = if self.is_fused {
+            self.analysis.partition.group_of[op]
+        } else {
+            op
+        };
+        self.reads.binary_search(&(kernel, tensor)).is_ok()
+    }
+
+    fn is_through_memory(&self, tensor: TensorId) -> bool {
+        self.is_written[tensor] || self.readers[tensor] > 0
+    }
+
+    fn op(&self, op: OpId, layout: &DagLayout) -> OpLook {
+        let definition = &self.analysis.graph.ops[op];
+        let tensor = self.analysis.graph.output[op];
+        let shape = shape_text(&definition.shape);
+        let function = definition.function.as_deref().unwrap_or("");
+        let mut name = spoken(&definition.name);
+        if !function.is_empty() && function != definition.name {
+            name = format!("{name}, {}", spoken(function));
+        }
+        let kernel = self.analysis.partition.group_of[op] + 1;
+        let kernels = self.analysis.partition.groups.len();
+        let fate = if self.is_through_memory(tensor) {
+            format!("{} through memory", format_bytes(self.bytes(tensor)))
+        } else {
+            "stays on chip".to_owned()
+        };
+        let width = layout.ops.get(op).map_or(0.0, |b| b.rect.width);
+        OpLook {
+            name: format!(
+                "{name}, {}, kernel {kernel} of {kernels}, output {}, {fate}",
+                definition.op_type.name(),
+                spoken(&shape)
+            ),
+            shape: fit_text(&shape, width - 2.0 * OP_PADDING, FONT_PX.1),
+        }
+    }
+
+    fn panel(&self, kernel: usize) -> PanelLook {
+        let ops = &self.analysis.partition.groups[kernel];
+        let first: Vec<String> = ops
+            .iter()
+            .take(4)
+            .map(|&op| spoken(&self.analysis.graph.ops[op].name))
+            .collect();
+        let more = match ops.len().saturating_sub(4) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let run = &self.analysis.fused.kernels[kernel];
+        let before = self.analysis.comparisons[kernel].unfused_bytes;
+        let saved = if before > run.bytes() {
+            let part = (before - run.bytes()) as f64 / before as f64 * 100.0;
+            format!(", {} less than op by op", format_percent(part))
+        } else {
+            String::new()
+        };
+        PanelLook {
+            name: format!(
+                "kernel {} of {}: {}{more}, {} through memory{saved}",
+                kernel + 1,
+                self.analysis.partition.groups.len(),
+                first.join(", "),
+                format_bytes(run.bytes()),
+            ),
+        }
+    }
+
+    fn edge(&self, edge: &Edge) -> EdgeLook {
+        let is_loud = match edge.to {
+            EdgeEnd::Op(op) => self.is_read_by(op, edge.tensor),
+            EdgeEnd::Pill(_) => self.is_written[edge.tensor],
+        };
+        EdgeLook {
+            is_loud,
+            width_px: edge_width_px(self.bytes(edge.tensor)),
+        }
+    }
+
+    fn chip(&self, op: OpId) -> ChipLook {
+        let tensor = self.analysis.graph.output[op];
+        let readers = self.readers[tensor];
+        let bytes = format_bytes(self.bytes(tensor));
+        let room = CHIP_SIZE.0 - 8.0;
+        ChipLook {
+            is_shown: self.is_through_memory(tensor),
+            text: if readers > 1 {
+                fit_text(&format!("{bytes} x{readers}"), room, FONT_PX.1)
+            } else {
+                bytes
+            },
+            title: self.title(tensor),
+        }
+    }
+
+    fn pill(&self, pill: &Pill) -> PillLook {
+        let sum: u64 = pill.tensors.iter().map(|&t| self.bytes(t)).sum();
+        let is_assumed = pill
+            .tensors
+            .iter()
+            .any(|&t| self.analysis.tensors[t].source == SizeSource::Assumed);
+        let is_ignored = pill.kind != PillKind::Output
+            && pill
+                .tensors
+                .iter()
+                .all(|&t| self.analysis.tensors[t].source == SizeSource::Ignored);
+        let text = if is_ignored {
+            "not counted".to_owned()
+        } else if is_assumed {
+            format!("~{}", format_bytes(sum))
+        } else {
+            format_bytes(sum)
+        };
+        let kind = match pill.kind {
+            PillKind::Input => "input",
+            PillKind::Weight => "weight",
+            PillKind::Output => "result",
+        };
+        let title = match pill.tensors[..] {
+            [tensor] => format!("{kind} {}", self.title(tensor)),
+            _ => format!("{} tensors from outside, {text}", pill.tensors.len()),
+        };
+        PillLook {
+            text: fit_text(&text, PILL_WIDTHS.1 - 8.0, FONT_PX.1),
+            title,
+        }
+    }
+
+    fn bytes(&self, tensor: TensorId) -> u64 {
+        self.analysis.tensors[tensor].bytes
+    }
+
+    /// The tensor, its size and who moves it.
+    fn title(&self, tensor: TensorId) -> String {
+        let known = &self.analysis.graph.tensors[tensor];
+        let bytes = self.bytes(tensor);
+        let size = match self.analysis.tensors[tensor].source {
+            SizeSource::Ignored => "not counted".to_owned(),
+            SizeSource::Assumed => format!(
+                "assumed {}: as large as the output of its reader",
+                format_bytes(bytes)
+            ),
+            SizeSource::Inferred => format!("{} (inferred)", format_bytes(bytes)),
+            SizeSource::Produced | SizeSource::Declared => {
+                format!(
+                    "{} ({} bytes)",
+                    format_bytes(bytes),
+                    format_exact(bytes.into())
+                )
+            }
+        };
+        let written = if self.is_written[tensor] {
+            "written once, "
+        } else {
+            ""
+        };
+        let read = match self.readers[tensor] {
+            0 => "read by no kernel".to_owned(),
+            1 => "read by 1 kernel".to_owned(),
+            n => format!("read by {n} kernels"),
+        };
+        format!("{}: {size}, {written}{read}", spoken(&known.name))
+    }
+}
+
+/// A name as far as anybody listens.
+fn spoken(name: &str) -> String {
+    match name.char_indices().nth(SPOKEN_NAME) {
+        Some((end, _)) => format!("{}…", name.get(..end).unwrap_or("")),
+        None => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn width_follows_the_logarithm_of_the_bytes() {
+        assert!((edge_width_px(1) - 1.5).abs() < 1e-9);
+        assert!((edge_width_px(1_000_000) - 3.9).abs() < 1e-9);
+        let step = edge_width_px(10_000_000) - edge_width_px(1_000_000);
+        assert!((step - 0.8).abs() < 1e-9);
+        assert!(edge_width_px(u64::MAX) < 8.0);
+    }
+}
