@@ -9,8 +9,12 @@
 mod charts;
 mod charts_svg;
 mod contract;
+mod dag;
+mod dag_check;
+mod dag_svg;
 mod edit;
 mod examples;
+mod gpt2;
 mod notation;
 mod notation_diagnostics;
 mod notation_properties;

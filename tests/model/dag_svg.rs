@@ -1,0 +1,118 @@
+//! A placed graph as SVG text with the page's classes: what the page shows, without a browser.
+
+use fuseline::core::Analysis;
+use fuseline::picture::dag::looks::looks;
+use fuseline::picture::dag::path::path_data;
+use fuseline::picture::dag::{DagLayout, PillKind, layout};
+use std::fmt::Write as _;
+
+/// The picture of an analysis, fused or op by op.
+pub(crate) fn svg(analysis: &Analysis, is_fused: bool) -> String {
+    let picture = layout(&analysis.graph, &analysis.partition);
+    draw(analysis, &picture, is_fused)
+}
+
+fn draw(analysis: &Analysis, picture: &DagLayout, is_fused: bool) -> String {
+    let looks = looks(analysis, picture, is_fused);
+    let view = if is_fused { "is-fused" } else { "is-unfused" };
+    let (width, height) = (picture.width, picture.height);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"dag {view}\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\">\n"
+    );
+    for (kernel, panel) in picture.panels.iter().enumerate() {
+        let _ = writeln!(
+            out,
+            "<rect class=\"dag-panel kernel-{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"12\"/>",
+            kernel % 12 + 1,
+            panel.x,
+            panel.y,
+            panel.width,
+            panel.height
+        );
+    }
+    for (edge, look) in picture.edges.iter().zip(&looks.edges) {
+        let loud = if look.is_loud { "is-loud" } else { "is-quiet" };
+        let width = if look.is_loud { look.width_px } else { 1.5 };
+        let _ = writeln!(
+            out,
+            "<path class=\"dag-edge {loud}\" stroke-width=\"{width:.2}\" d=\"{}\"/>",
+            path_data(&edge.points, 10.0)
+        );
+    }
+    for (op, look) in picture.ops.iter().zip(&looks.ops) {
+        let middle = op.rect.center();
+        let _ = writeln!(
+            out,
+            "<g class=\"dag-op\"><title>{}</title><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"7\"/><text class=\"dag-title\" x=\"{}\" y=\"{}\"><tspan class=\"dag-function\">{}</tspan><tspan class=\"dag-label\" dx=\"6\">{}</tspan></text><text class=\"dag-shape\" x=\"{}\" y=\"{}\">{}</text></g>",
+            escaped(&look.name),
+            op.rect.x,
+            op.rect.y,
+            op.rect.width,
+            op.rect.height,
+            middle.x,
+            middle.y - 4.0,
+            escaped(&op.function),
+            escaped(&op.label),
+            middle.x,
+            middle.y + 12.0,
+            escaped(&look.shape)
+        );
+    }
+    for (kernel, panel) in picture.panels.iter().enumerate() {
+        let _ = writeln!(
+            out,
+            "<g class=\"dag-badge kernel-{}\"><circle cx=\"{}\" cy=\"{}\" r=\"9.5\"/><text x=\"{}\" y=\"{}\">{}</text></g>",
+            kernel % 12 + 1,
+            panel.x + 3.0,
+            panel.y + 3.0,
+            panel.x + 3.0,
+            panel.y + 7.0,
+            kernel + 1
+        );
+    }
+    for (chip, look) in picture.chips.iter().zip(&looks.chips) {
+        if let (Some(chip), true) = (chip, look.is_shown) {
+            let width = fuseline::picture::dag::metrics::text_width(&look.text, 11.0) + 12.0;
+            let _ = writeln!(
+                out,
+                "<g class=\"dag-chip\"><rect x=\"{}\" y=\"{}\" width=\"{width}\" height=\"{}\" rx=\"9\"/><text x=\"{}\" y=\"{}\">{}</text></g>",
+                chip.center().x - width / 2.0,
+                chip.y,
+                chip.height,
+                chip.center().x,
+                chip.center().y + 4.0,
+                escaped(&look.text)
+            );
+        }
+    }
+    for (pill, look) in picture.pills.iter().zip(&looks.pills) {
+        let kind = match pill.kind {
+            PillKind::Input => "is-input",
+            PillKind::Weight => "is-weight",
+            PillKind::Output => "is-output",
+        };
+        let (rect, middle) = (pill.rect, pill.rect.center());
+        let _ = writeln!(
+            out,
+            "<g class=\"dag-pill {kind}\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"15\"/><text class=\"dag-name\" x=\"{}\" y=\"{}\">{}</text><text class=\"dag-bytes\" x=\"{}\" y=\"{}\">{}</text></g>",
+            rect.x,
+            rect.y,
+            rect.width,
+            rect.height,
+            middle.x,
+            middle.y - 2.0,
+            escaped(&pill.text),
+            middle.x,
+            middle.y + 10.0,
+            escaped(&look.text)
+        );
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
