@@ -298,8 +298,9 @@ fn shape_view(chart: Chart, mark: Memo<Option<Mark>>, first: &Mark) -> AnyView {
                     ></rect>
                 }
             };
-            let is_hatched = matches!(first.role, Role::Write | Role::WriteBefore);
-            let hatch = is_hatched
+            let hatch = first
+                .role
+                .is_hatched()
                 .then(|| rect("hatch", Some(format!("url(#{})", chart.hatch.get_value()))));
             view! {
                 {rect("", None)}

@@ -33,7 +33,7 @@ pub(super) enum Axis {
 
 /// Where the plot stands in its frame and what is written around it.
 pub(super) struct Frame<'a> {
-    /// Width and height of the whole.
+    /// Width and height of the whole, as [`drawable`] gives them.
     pub size: (f64, f64),
     /// Room above, right, below and left of the plot.
     pub margins: [f64; 4],
@@ -143,10 +143,7 @@ impl Ranged for AxisCoord {
 
 /// Draws the frame at the end of `marks` and gives the mapping of its plot.
 pub(super) fn draw_frame(frame: &Frame<'_>, marks: &mut Vec<Mark>) -> Plot {
-    let (width, height) = (frame.size.0.max(80.0), frame.size.1.max(60.0));
     let [top, right, bottom, left] = frame.margins;
-    let (left, right) = fitted(left, right, width);
-    let (top, bottom) = fitted(top, bottom, height);
     let px = |units: f64| units * SCALE;
     let y = frame.y.unwrap_or(Axis::Linear {
         end: 1.0,
@@ -154,7 +151,7 @@ pub(super) fn draw_frame(frame: &Frame<'_>, marks: &mut Vec<Mark>) -> Plot {
     });
 
     let root = Recording {
-        size: (width, height),
+        size: frame.size,
         marks,
     }
     .into_drawing_area();
@@ -208,14 +205,17 @@ pub(super) fn draw_frame(frame: &Frame<'_>, marks: &mut Vec<Mark>) -> Plot {
     }
 }
 
-/// Two margins of `extent`, cut in proportion where they would leave no plot between them.
-fn fitted(before: f64, after: f64, extent: f64) -> (f64, f64) {
-    let shrink = ((extent - 40.0) / (before + after).max(1.0)).min(1.0);
-    (before * shrink, after * shrink)
+/// The smallest frame that holds a chart with its words.
+const LEAST: (f64, f64) = (240.0, 140.0);
+
+/// `size`, where it can hold a chart; else the nearest that can.
+pub(super) fn drawable(size: (f64, f64)) -> (f64, f64) {
+    let most = 10_000.0;
+    // `max` first, because it also turns NaN into a number.
+    (size.0.max(LEAST.0).min(most), size.1.max(LEAST.1).min(most))
 }
 
 /// The smallest axis of round length from 0 that holds `most` and changes seldom while `most` moves.
-#[allow(dead_code, reason = "the traffic bars come next")]
 pub(super) fn round_axis(most: f64) -> Axis {
     const ENDS: [f64; 9] = [1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
     if !most.is_finite() || most <= 0.0 {

@@ -9,3 +9,7 @@ pub mod roofline;
 mod roofline_points;
 mod room;
 pub mod scene;
+pub mod traffic_bars;
+mod traffic_bars_by_kernel;
+
+pub use traffic_bars_by_kernel::by_kernel_scene;

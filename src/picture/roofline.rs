@@ -1,7 +1,7 @@
 //! The roofline: every kernel's arithmetic intensity and the rate that the device leaves it, before and
 //! after fusion.
 
-use super::axes::{Axis, Frame, Plot, draw_frame};
+use super::axes::{Axis, Frame, Plot, draw_frame, drawable};
 use super::roofline_points::{kernel_points, without_point};
 use super::room::{Room, text_boxes};
 use super::scene::{Anchor, Mark, Point, Role, Scene, Shape, tenths, text, text_width};
@@ -9,11 +9,12 @@ use crate::core::device::Figure;
 use crate::core::format::{format_bandwidth, format_intensity, format_rate};
 use crate::core::{Analysis, DType, Placement};
 
-/// Draws the roofline of `analysis` into a frame of `size` units.
+/// Draws the roofline of `analysis` into a frame of `size` units, at least 240 by 140.
 ///
 /// Both axes snap to whole decades that hold every point with room to spare, so that the frame stands
 /// still while a slider moves. `O(kernels)` and at most a few hundred marks, however large the program.
 pub fn scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
+    let size = drawable(size);
     let roofs = Roofs::of(analysis);
     let (x, y) = axes(analysis, &roofs);
     let is_compact = size.0 < 520.0;
@@ -313,7 +314,7 @@ fn draw_names(
         let ridge = roofs.ridge(peak);
         let (ridge_x, ridge_y) = plot.place(ridge, peak.value);
         name(Mark::new(
-            Role::RidgeText,
+            Role::RidgePoint,
             Shape::Circle {
                 center: (ridge_x, ridge_y),
                 radius: 3.0,

@@ -196,6 +196,11 @@ macro_rules! roles {
         pub enum Role { $($(#[$doc])* $role,)* }
 
         impl Role {
+            /// Whether marks in this role are hatched.
+            pub const fn is_hatched(self) -> bool {
+                matches!(self, Self::Write | Self::WriteBefore | Self::WriteKey)
+            }
+
             /// All roles, in declaration order.
             pub const ALL: &[Self] = &[$(Self::$role,)*];
 
@@ -226,6 +231,8 @@ roles! {
     RoofText "mark-roof-text",
     /// The line between memory-bound and compute-bound.
     Ridge "mark-ridge",
+    /// The point of the ridge.
+    RidgePoint "mark-ridge-point",
     /// The figure of the ridge.
     RidgeText "mark-ridge-text",
     /// The name of a region.
@@ -252,6 +259,10 @@ roles! {
     ReadBefore "mark-read-before",
     /// Bytes written before fusion, beside those after.
     WriteBefore "mark-write-before",
+    /// What the look of bytes read means.
+    ReadKey "mark-read-key",
+    /// What the look of bytes written means.
+    WriteKey "mark-write-key",
     /// Bytes that fusion saves.
     Saved "mark-saved",
     /// Their figure.
@@ -300,7 +311,6 @@ pub(super) fn line(role: Role, points: &[Point]) -> Mark {
 }
 
 /// A rectangle by its edges; never of negative size.
-#[allow(dead_code, reason = "the traffic bars come next")]
 pub(super) fn rect(role: Role, (left, top): Point, (right, bottom): Point) -> Mark {
     let (corner, end) = (tenths((left, top)), tenths((right, bottom)));
     Mark::new(

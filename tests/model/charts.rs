@@ -5,8 +5,8 @@
 use crate::charts_svg::svg;
 use fuseline::core::transformer::transformer_block;
 use fuseline::core::{Analysis, Op, OpType, Options, Policy, TensorDecl, analyze};
-use fuseline::picture::roofline;
 use fuseline::picture::scene::Scene;
+use fuseline::picture::{by_kernel_scene, roofline, traffic_bars};
 
 const WIDE: (f64, f64) = (900.0, 560.0);
 const COMPACT: (f64, f64) = (360.0, 300.0);
@@ -93,4 +93,27 @@ fn rooflines_are_as_drawn_before() {
             &roofline::scene(&analysis, COMPACT),
         );
     }
+}
+
+#[test]
+fn traffic_bars_are_as_drawn_before() {
+    for (name, analysis) in [
+        ("transformer", transformer()),
+        ("exercise", exercise()),
+        ("elementwise", elementwise()),
+    ] {
+        let wide = traffic_bars::scene(&analysis, (900.0, 200.0));
+        check_golden(&format!("traffic_{name}_wide"), &wide);
+        let compact = traffic_bars::scene(&analysis, (360.0, 200.0));
+        check_golden(&format!("traffic_{name}_compact"), &compact);
+    }
+    let analysis = transformer();
+    check_golden(
+        "by_kernel_transformer_wide",
+        &by_kernel_scene(&analysis, 900.0),
+    );
+    check_golden(
+        "by_kernel_transformer_compact",
+        &by_kernel_scene(&analysis, 360.0),
+    );
 }

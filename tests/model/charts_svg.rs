@@ -1,6 +1,6 @@
 //! A scene as SVG text, one mark a line: what the page shows, without a browser.
 
-use fuseline::picture::scene::{Mark, Role, Scene, Shape};
+use fuseline::picture::scene::{Mark, Scene, Shape};
 use std::fmt::Write as _;
 
 pub(crate) fn svg(scene: &Scene) -> String {
@@ -45,7 +45,7 @@ fn write_mark(out: &mut String, mark: &Mark) {
                 corner.0, corner.1
             );
             let _ = writeln!(out, "<rect {attributes} {place}/>");
-            if matches!(mark.role, Role::Write | Role::WriteBefore) {
+            if mark.role.is_hatched() {
                 writeln!(out, "<rect class=\"hatch\" fill=\"url(#hatch)\" {place}/>")
             } else {
                 Ok(())

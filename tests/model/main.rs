@@ -7,6 +7,7 @@
 )]
 
 mod charts;
+mod charts_properties;
 mod charts_svg;
 mod contract;
 mod dag;

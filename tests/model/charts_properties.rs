@@ -1,0 +1,395 @@
+//! What holds for the charts of every program on every device.
+
+use crate::random_graph;
+use fuseline::core::device::Figure;
+use fuseline::core::transformer::transformer_block;
+use fuseline::core::{
+    Analysis, DEVICES, Device, Op, OpType, Options, Policy, TensorDecl, analyze, default_device,
+};
+use fuseline::picture::scene::{FONT_PX, Mark, Point, Role, Scene, Shape};
+use fuseline::picture::{by_kernel_scene, roofline, traffic_bars};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+/// Phone, panel, projector, and a sliver that nobody should make.
+const SIZES: [(f64, f64); 4] = [
+    (320.0, 260.0),
+    (480.0, 360.0),
+    (1600.0, 900.0),
+    (60.0, 40.0),
+];
+
+fn analysis(ops: &[Op], externals: &[TensorDecl], device: &Device, policy: Policy) -> Analysis {
+    let options = Options {
+        policy,
+        device: device.clone(),
+        ..Options::default()
+    };
+    analyze(ops, externals, &options).unwrap()
+}
+
+fn block(seq_len: u64, hidden_dim: u64, heads: u64, device: &Device) -> Analysis {
+    let (ops, externals) = transformer_block(seq_len, hidden_dim, heads, 2).unwrap();
+    analysis(&ops, &externals, device, Policy::Rules)
+}
+
+fn all_scenes(analysis: &Analysis) -> Vec<Scene> {
+    let mut scenes = Vec::new();
+    for size in SIZES {
+        scenes.push(roofline::scene(analysis, size));
+        scenes.push(traffic_bars::scene(analysis, size));
+        scenes.push(by_kernel_scene(analysis, size.0));
+    }
+    scenes
+}
+
+fn points_of(mark: &Mark) -> Vec<Point> {
+    match &mark.shape {
+        Shape::Path { points, .. } => points.clone(),
+        Shape::Circle { center, .. } => vec![*center],
+        Shape::Rect {
+            corner,
+            width,
+            height,
+        } => vec![*corner, (corner.0 + width, corner.1 + height)],
+        Shape::Text { at, .. } => vec![*at],
+    }
+}
+
+/// Every mark is on the frame, every focusable one has a name and is reached once.
+fn check_sound(scene: &Scene) {
+    let (width, height) = (scene.width, scene.height);
+    for mark in &scene.marks {
+        for (x, y) in points_of(mark) {
+            assert!(
+                (-0.1..=width + 0.1).contains(&x) && (-0.1..=height + 0.1).contains(&y),
+                "{mark:?} leaves {width} x {height}"
+            );
+        }
+        if let Shape::Rect { width, height, .. } = mark.shape {
+            assert!(width >= 0.0 && height >= 0.0, "{mark:?}");
+        }
+        if let Some(label) = &mark.label {
+            assert!(
+                !label.name.is_empty() && label.name.chars().count() < 400,
+                "{label:?}"
+            );
+            assert!(
+                !label.name.contains("NaN") && !label.name.contains("inf"),
+                "{label:?}"
+            );
+        }
+    }
+    let once: BTreeSet<usize> = scene.focus_order.iter().copied().collect();
+    assert_eq!(once.len(), scene.focus_order.len());
+    assert!(once.iter().all(|&mark| scene.marks[mark].label.is_some()));
+}
+
+fn center_of(scene: &Scene, role: Role, kernel: usize) -> Option<Point> {
+    scene.marks.iter().find_map(|mark| match mark.shape {
+        Shape::Circle { center, .. } if mark.role == role && mark.kernel == Some(kernel) => {
+            Some(center)
+        }
+        _ => None,
+    })
+}
+
+/// Fusion moves a kernel's point right, never left.
+fn check_points_move_right(analysis: &Analysis) {
+    let scene = roofline::scene(analysis, (900.0, 600.0));
+    for (kernel, comparison) in analysis.comparisons.iter().enumerate() {
+        let solid = center_of(&scene, Role::SolidPoint, kernel);
+        let hollow = center_of(&scene, Role::HollowPoint, kernel);
+        let fused = &analysis.fused.kernels[kernel];
+        assert_eq!(solid.is_some(), fused.placement.intensity.is_some());
+        let moves = fused.ops.len() > 1 && comparison.unfused_placement.intensity.is_some();
+        assert_eq!(hollow.is_some(), moves);
+        if let (Some(solid), Some(hollow)) = (solid, hollow) {
+            assert!(
+                solid.0 >= hollow.0,
+                "kernel {kernel}: {hollow:?} -> {solid:?}"
+            );
+        }
+    }
+}
+
+/// The ends of the segments of one bar, from left to right.
+fn bar(scene: &Scene, is_upper: bool) -> Vec<(f64, f64)> {
+    let rects: Vec<(Point, f64)> = scene
+        .marks
+        .iter()
+        .filter(|mark| matches!(mark.role, Role::Read | Role::Write))
+        .filter_map(|mark| match mark.shape {
+            Shape::Rect { corner, width, .. } => Some((corner, width)),
+            _ => None,
+        })
+        .collect();
+    let top = rects
+        .iter()
+        .map(|(corner, _)| corner.1)
+        .fold(f64::INFINITY, f64::min);
+    rects
+        .into_iter()
+        .filter(|(corner, _)| (corner.1 - top < 1.0) == is_upper)
+        .map(|(corner, width)| (corner.0, corner.0 + width))
+        .collect()
+}
+
+/// Segments follow each other without gap or overlap, are as long as their bytes, and the gap at the end of
+/// the fused bar is what the fused program does not move.
+fn check_bars_add_up(analysis: &Analysis) {
+    let scene = traffic_bars::scene(analysis, (900.0, 200.0));
+    let unfused = analysis.unfused.traffic.total;
+    if unfused == 0 {
+        return;
+    }
+    let upper = bar(&scene, true);
+    let lower = bar(&scene, false);
+    let origin = upper[0].0;
+    let px_per_byte = (upper.last().unwrap().1 - origin) / unfused as f64;
+    for segments in [&upper, &lower] {
+        for pair in segments.windows(2) {
+            assert!((pair[0].1 - pair[1].0).abs() < 0.11, "{pair:?}");
+        }
+    }
+    let fused_end = origin + analysis.fused.traffic.total as f64 * px_per_byte;
+    assert!((lower.last().unwrap().1 - fused_end).abs() < 0.25);
+    let gap = scene.marks.iter().find(|mark| mark.role == Role::Saved);
+    let saved = analysis.fused.traffic.saved_by_fusion;
+    assert_eq!(gap.is_some(), saved > 0);
+    if let Some(Shape::Rect { corner, width, .. }) = gap.map(|mark| &mark.shape) {
+        assert!((corner.0 - fused_end).abs() < 0.25);
+        assert!((width - saved as f64 * px_per_byte).abs() < 0.25);
+    }
+}
+
+fn check_all(analysis: &Analysis) {
+    for scene in all_scenes(analysis) {
+        check_sound(&scene);
+    }
+    check_points_move_right(analysis);
+    check_bars_add_up(analysis);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn charts_of_random_programs((ops, externals) in random_graph::ops(40), device in 0..DEVICES.len()) {
+        for policy in [Policy::None, Policy::Rules] {
+            check_all(&analysis(&ops, &externals, &DEVICES[device], policy));
+        }
+    }
+
+    #[test]
+    fn charts_of_transformer_blocks(s in 1_u64..40_000, head in 1_u64..300, heads in 1_u64..64, device in 0..DEVICES.len()) {
+        check_all(&block(s, head * heads, heads, &DEVICES[device]));
+    }
+}
+
+#[test]
+fn an_empty_program_has_empty_axes() {
+    let empty = analysis(&[], &[], default_device(), Policy::Rules);
+    check_all(&empty);
+    let scene = roofline::scene(&empty, (900.0, 600.0));
+    assert!(scene.focus_order.is_empty());
+    assert!(scene.marks.iter().any(|mark| mark.role == Role::MemoryRoof));
+}
+
+#[test]
+fn huge_and_tiny_figures_stay_on_the_frame() {
+    let huge = [Op::new(
+        "m",
+        OpType::Matmul,
+        &["a", "b"],
+        "y",
+        &[1 << 20, 1 << 20],
+        1,
+    )
+    .with_contraction(1 << 62)];
+    let tiny = [
+        Op::new("e", OpType::Elementwise, &["x"], "y", &[1], 8).with_function("relu"),
+        Op::new("f", OpType::Elementwise, &["y", "big"], "z", &[1], 8).with_function("add"),
+    ];
+    let big = [TensorDecl::new("big", &[1 << 58], 8)];
+    let mut odd = default_device().clone();
+    for (bandwidth, rate) in [
+        (1e-3, 1e30),
+        (f64::INFINITY, f64::NAN),
+        (1e30, 1.0),
+        (0.0, -1.0),
+    ] {
+        let figure = |value| Figure {
+            value,
+            is_confirmed: true,
+        };
+        odd.memory_bytes_per_s = figure(bandwidth);
+        odd.vector_flops_per_s = Some(figure(rate));
+        odd.matrix_f16_flops_per_s = None;
+        odd.matrix_f8_flops_per_s = Some(figure(rate));
+        for device in [default_device(), &odd] {
+            for scene in all_scenes(&analysis(&huge, &[], device, Policy::Rules)) {
+                check_sound(&scene);
+            }
+            for scene in all_scenes(&analysis(&tiny, &big, device, Policy::Rules)) {
+                check_sound(&scene);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_long_program_has_a_few_hundred_marks() {
+    let names: Vec<String> = (0..20_000).map(|op| format!("t{op}")).collect();
+    let ops: Vec<Op> = (0..20_000)
+        .map(|op| {
+            let input = if op == 0 { "x" } else { &names[op - 1] };
+            // Reductions close a group, so that there are many kernels; sizes differ, so that points do.
+            let op_type = if op % 3 == 2 {
+                OpType::Reduction
+            } else {
+                OpType::Elementwise
+            };
+            let shape = [64 + (op as u64 * 7919) % 4000];
+            Op::new(&names[op], op_type, &[input], &names[op], &shape, 2)
+        })
+        .collect();
+    let analysis = analysis(&ops, &[], default_device(), Policy::Rules);
+    assert!(analysis.fused.kernels.len() > 5000);
+    check_bars_add_up(&analysis);
+    for scene in all_scenes(&analysis) {
+        check_sound(&scene);
+        assert!(
+            scene.marks.len() < 700,
+            "{}: {}",
+            scene.title,
+            scene.marks.len()
+        );
+    }
+}
+
+#[test]
+fn long_and_hostile_names_are_cut_and_kept_as_text() {
+    let name = format!("<img onerror=alert(1)>{}", "é".repeat(10_000));
+    let ops = [Op::new(&name, OpType::Elementwise, &["x"], "y", &[64], 2)];
+    let analysis = analysis(&ops, &[], default_device(), Policy::Rules);
+    for scene in all_scenes(&analysis) {
+        check_sound(&scene);
+        assert!(scene.description.len() < 1000);
+    }
+    let scene = roofline::scene(&analysis, (900.0, 600.0));
+    let label = scene.marks[scene.focus_order[0]].label.as_ref().unwrap();
+    assert!(
+        label.name.starts_with("kernel 1: <img onerror=alert(1)>"),
+        "{}",
+        label.name
+    );
+}
+
+#[test]
+fn every_op_and_every_kernel_has_its_point() {
+    let analysis = block(2048, 4096, 32, default_device());
+    let scene = roofline::scene(&analysis, (900.0, 600.0));
+    let count = |role| scene.marks.iter().filter(|mark| mark.role == role).count();
+    assert_eq!(count(Role::SolidPoint), 9);
+    assert_eq!(count(Role::Number), 9);
+    assert_eq!(count(Role::HollowPoint), 5);
+    assert_eq!(
+        count(Role::OpPoint),
+        12,
+        "all ops but both reshapes, which have no FLOPs"
+    );
+}
+
+#[test]
+fn numbers_do_not_hide_each_other() {
+    for s in (128..=16384).step_by(640) {
+        for size in [(360.0, 300.0), (900.0, 600.0)] {
+            let scene = roofline::scene(&block(s, 4096, 32, default_device()), size);
+            let boxes: Vec<[f64; 4]> = scene
+                .marks
+                .iter()
+                .filter_map(|mark| match &mark.shape {
+                    Shape::Text {
+                        at, anchor, text, ..
+                    } if mark.role == Role::Number => {
+                        let width = text.len() as f64 * FONT_PX * 0.58;
+                        let start = at.0
+                            - match anchor.name() {
+                                "start" => 0.0,
+                                "end" => width,
+                                _ => width / 2.0,
+                            };
+                        Some([start, at.1 - 8.5, start + width, at.1])
+                    }
+                    _ => None,
+                })
+                .collect();
+            assert_eq!(boxes.len(), 9, "S = {s}: each kernel has its number");
+            for (index, a) in boxes.iter().enumerate() {
+                for b in &boxes[index + 1..] {
+                    let overlaps = a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+                    assert!(!overlaps, "S = {s}, {size:?}: {a:?} {b:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_roofline_stands_still_while_a_slider_moves() {
+    let frames: BTreeSet<Vec<String>> = (128..=16384)
+        .step_by(128)
+        .map(|s| {
+            let scene = roofline::scene(&block(s, 4096, 32, default_device()), (900.0, 600.0));
+            let ticks = scene
+                .marks
+                .iter()
+                .filter(|mark| mark.role == Role::AxisText);
+            ticks.map(|mark| format!("{:?}", mark.shape)).collect()
+        })
+        .collect();
+    assert_eq!(frames.len(), 1);
+}
+
+#[test]
+fn recalled_figures_carry_a_question_mark() {
+    let texts = |id: &str| -> String {
+        let device = DEVICES.iter().find(|device| device.id == id).unwrap();
+        let scene = roofline::scene(&block(512, 1024, 8, device), (900.0, 600.0));
+        scene
+            .marks
+            .iter()
+            .filter_map(|mark| match &mark.shape {
+                Shape::Text { text, .. } if mark.role == Role::RoofText => Some(text.clone()),
+                _ => None,
+            })
+            .collect::<Vec<_>>()
+            .join("; ")
+    };
+    assert_eq!(
+        texts("rtx-3090"),
+        "f16 matrix units 71.0 TFLOP/s ?; vector units 35.6 TFLOP/s ?; memory 936 GB/s ?"
+    );
+    assert!(!texts("h100").contains('?'));
+    assert_eq!(
+        texts("tpu-v4"),
+        "f16 matrix units 275 TFLOP/s; memory 1.23 TB/s"
+    );
+}
+
+#[test]
+fn kernels_without_a_point_are_named() {
+    let ops = [
+        Op::new("view", OpType::Reshape, &["x"], "y", &[64], 2),
+        Op::new("mystery", OpType::Matmul, &["p", "q"], "z", &[8, 8], 2),
+    ];
+    let analysis = analysis(&ops, &[], default_device(), Policy::Rules);
+    let scene = roofline::scene(&analysis, (900.0, 600.0));
+    let expected = "Without a point: kernel 1: view (no FLOPs); kernel 2: mystery (K is unknown).";
+    assert!(
+        scene.description.ends_with(expected),
+        "{}",
+        scene.description
+    );
+}
