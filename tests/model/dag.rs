@@ -62,3 +62,98 @@ fn gpt2_blocks_have_no_overlap_and_no_crossing() {
     assert_clean("gpt2_block", &of_gpt2(1));
     assert_clean("gpt2_stack", &of_gpt2(48));
 }
+
+/// Groups that no policy makes: convex, but with several results and ops that others read.
+fn any_partition(count: usize, cuts: &[bool]) -> Partition {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for op in 0..count {
+        match groups.last_mut() {
+            // Consecutive ops of a list in execution order are convex whatever they read.
+            Some(group) if !cuts.get(op % cuts.len().max(1)).copied().unwrap_or(true) => {
+                group.push(op);
+            }
+            _ => groups.push(vec![op]),
+        }
+    }
+    Partition::new(groups, count)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn random_graphs_have_no_overlap((ops, externals) in random_graph::ops(40)) {
+        let analysis = analyze(&ops, &externals, &Options::default()).unwrap();
+        let picture = layout(&analysis.graph, &analysis.partition);
+        let faults = faults(&analysis.graph, &analysis.partition, &picture);
+        prop_assert!(faults.is_empty(), "{faults:#?}");
+        prop_assert_eq!(crossings(&analysis.partition, &picture).1, 0, "lines through boxes");
+        prop_assert_eq!(&picture, &layout(&analysis.graph, &analysis.partition));
+    }
+
+    #[test]
+    fn any_groups_have_no_overlap(
+        (ops, externals) in random_graph::ops(30),
+        cuts in prop::collection::vec(any::<bool>(), 1..12),
+    ) {
+        let graph = build_graph(&ops, &externals).unwrap();
+        let partition = any_partition(graph.ops.len(), &cuts);
+        let picture = layout(&graph, &partition);
+        let faults = faults(&graph, &partition, &picture);
+        prop_assert!(faults.is_empty(), "{faults:#?}");
+        prop_assert_eq!(crossings(&partition, &picture).1, 0, "lines through boxes");
+    }
+}
+
+#[test]
+fn sizes_move_nothing() {
+    let text = EXAMPLES
+        .iter()
+        .find(|e| e.id == "transformer")
+        .unwrap()
+        .text;
+    let small = of_text(&text.replace("param S = 2048", "param S = 128"));
+    let large = of_text(&text.replace("param S = 2048", "param S = 16384"));
+    assert_ne!(small.fused.traffic, large.fused.traffic);
+    assert_eq!(
+        layout(&small.graph, &small.partition),
+        layout(&large.graph, &large.partition)
+    );
+}
+
+#[test]
+fn a_long_name_makes_no_wide_picture() {
+    let name = "n".repeat(10_000);
+    let ops = [
+        Op::new(&name, OpType::Matmul, &["x", &name[1..]], "y", &[8, 8], 2),
+        Op::new("z", OpType::Elementwise, &["y"], &name[2..], &[8, 8], 2).with_function(&name),
+    ];
+    let analysis = analyze(&ops, &[], &Options::default()).unwrap();
+    assert_clean("long_names", &analysis);
+    let picture = layout(&analysis.graph, &analysis.partition);
+    assert!(picture.width < 500.0, "{}", picture.width);
+    assert!(picture.ops[0].function == "matmul" && picture.ops[1].function.ends_with('…'));
+}
+
+#[test]
+fn an_op_with_very_many_inputs_gets_few_pills() {
+    let names: Vec<String> = (0..5_000).map(|i| format!("x{i}")).collect();
+    let inputs: Vec<&str> = names.iter().map(String::as_str).collect();
+    let ops = [Op::new("concat", OpType::Reshape, &inputs, "y", &[8], 2)];
+    let analysis = analyze(&ops, &[], &Options::default()).unwrap();
+    assert_clean("many_inputs", &analysis);
+    let picture = layout(&analysis.graph, &analysis.partition);
+    assert!(picture.pills.len() < 10);
+    assert!(
+        picture
+            .pills
+            .iter()
+            .any(|pill| pill.text.ends_with(" more"))
+    );
+}
+
+#[test]
+fn nothing_gives_an_empty_picture() {
+    let analysis = analyze(&[], &[], &Options::default()).unwrap();
+    assert_clean("empty", &analysis);
+}

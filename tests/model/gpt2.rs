@@ -1,4 +1,8 @@
 //! GPT-2 as it stands in a trace: 51 small ops a block, so that a picture of many blocks can be timed.
+#![allow(
+    unreachable_pub,
+    reason = "the benchmark of the layout reads this file too"
+)]
 
 use fuseline::core::{Op, OpType, TensorDecl, TensorRole};
 

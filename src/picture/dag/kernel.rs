@@ -146,14 +146,7 @@ pub(super) fn inside(
         let seat = &mut seats[op];
         spread_pins(&mut drawing, &place, seat.node, op_width);
         if seat.access == Access::Side(None) {
-            let row = &drawing.layers[seat.row + 1];
-            let is_first = row.first() == Some(&seat.node);
-            let is_last = row.last() == Some(&seat.node);
-            seat.access = Access::Side(match (is_first, is_last) {
-                (true, false) => Some(Side::Left),
-                (false, true) => Some(Side::Right),
-                _ => None,
-            });
+            seat.access = Access::Side(open_side(&drawing, seat.node).flatten());
         }
     }
     let mut x = columns(&drawing, OP_GAP);
@@ -212,6 +205,28 @@ pub(super) fn spread_links(
     let spacing = 24.0_f64.min((width / 2.0 - 10.0) / reach);
     for (rank, link) in links.into_iter().enumerate() {
         graph.links[link].lower_offset = middle + (rank as f64 - centre) * spacing;
+    }
+}
+
+/// From which side of the panel a box can be reached without running through another: `None` from neither,
+/// `Some(None)` from both. A lone box is better reached where no lane passes it.
+pub(super) fn open_side(graph: &Layered, node: NodeId) -> Option<Option<Side>> {
+    let row = &graph.layers[graph.nodes[node].layer];
+    let boxes = || row.iter().filter(|&&n| !graph.nodes[n].is_lane);
+    match (
+        boxes().next() == Some(&node),
+        boxes().next_back() == Some(&node),
+    ) {
+        (false, false) => None,
+        (true, false) => Some(Some(Side::Left)),
+        (false, true) => Some(Some(Side::Right)),
+        (true, true) => Some(
+            match (row.first() == Some(&node), row.last() == Some(&node)) {
+                (true, false) => Some(Side::Left),
+                (false, true) => Some(Side::Right),
+                _ => None,
+            },
+        ),
     }
 }
 

@@ -5,7 +5,7 @@
 )]
 
 use super::columns::columns;
-use super::kernel::{Access, Inside, Seat, inside, spread_links};
+use super::kernel::{Access, Inside, Seat, inside, open_side, spread_links};
 use super::layered::{Layered, LinkId, NodeId};
 use super::metrics::{
     APPROACH, CHIP_MARGIN, CHIP_SIZE, FONT_PX, LANE_GAP, MARGIN, OP_HEIGHT, OP_PADDING, OP_WIDTHS,
@@ -240,7 +240,9 @@ impl Picture<'_> {
             match seat.access {
                 Access::Top if leads => self.add_pill_above(tensor, above, &[op]),
                 Access::Through => self.add_pill_above(tensor, above, &[op]),
-                Access::Top if !self.is_at_side(op) => self.add_pill_above(tensor, above, &[op]),
+                Access::Top if self.open_side(op).is_none() => {
+                    self.add_pill_above(tensor, above, &[op])
+                }
                 Access::Top | Access::Side(_) => {
                     self.add_pill_beside(tensor, op, &mut pills_beside[op]);
                 }
@@ -248,11 +250,10 @@ impl Picture<'_> {
         }
     }
 
-    /// Whether nothing of its row stands between the op and at least one side of its panel.
-    fn is_at_side(&self, op: OpId) -> bool {
-        let row = &self.insides[self.partition.group_of[op]].graph.layers[self.seats[op].row + 1];
-        let node = Some(&self.seats[op].node);
-        row.first() == node || row.last() == node
+    /// From which side of its panel the op can be reached.
+    fn open_side(&self, op: OpId) -> Option<Option<Side>> {
+        let inside = &self.insides[self.partition.group_of[op]];
+        open_side(&inside.graph, self.seats[op].node)
     }
 
     fn new_pill(&mut self, tensor: TensorId, kind: PillKind) -> usize {
@@ -303,13 +304,7 @@ impl Picture<'_> {
             return;
         }
         let pill = self.new_pill(tensor, self.external_kind(tensor));
-        let row = &self.insides[kernel].graph.layers[self.seats[op].row + 1];
-        let node = Some(&self.seats[op].node);
-        let wants = match (row.first() == node, row.last() == node) {
-            (true, false) => Some(Side::Left),
-            (false, true) => Some(Side::Right),
-            _ => None,
-        };
+        let wants = self.open_side(op).flatten();
         self.side_pills[kernel].push(SidePill {
             pill,
             op,
