@@ -175,10 +175,13 @@ pub fn analyze_program(program: &Program, options: &Options) -> Outcome {
         },
         Err(problems) => {
             diagnostics.extend(problems.into_iter().map(|mut problem| {
+                // As everywhere in an outcome, by the statement and not by the op that it became.
+                problem.op = problem
+                    .op
+                    .and_then(|op| resolved.statement_of_op.get(op).copied());
                 problem.span = problem
                     .op
-                    .and_then(|op| resolved.statement_of_op.get(op))
-                    .and_then(|&statement| program.ops.get(statement))
+                    .and_then(|statement| program.ops.get(statement))
                     .map(|statement| statement.span);
                 problem
             }));

@@ -5,7 +5,6 @@
 //! `Graph -> Partition -> Traffic -> Work -> Placement -> Analysis`.
 
 pub mod analysis;
-mod attributes;
 mod count;
 pub mod device;
 pub mod diagnostic;
@@ -13,7 +12,6 @@ pub mod dtype;
 pub mod edit;
 pub mod examples;
 pub mod explain;
-mod expr;
 pub mod format;
 pub mod functions;
 pub mod fusion;
@@ -25,11 +23,9 @@ pub mod program;
 pub mod report;
 pub mod resolve;
 pub mod roofline;
-mod shapes;
 pub mod share;
 pub mod traffic;
 pub mod transformer;
-mod undeclared;
 pub mod work;
 
 pub use analysis::{

@@ -1,18 +1,20 @@
-//! From a text to ops: shapes, element types, K, and one bad input for each diagnostic.
+//! From a text to ops: element types, K, order, undeclared tensors, size and any text at all.
 
-use fuseline::core::diagnostic::line_and_column;
 use fuseline::core::notation::parse;
 use fuseline::core::resolve::{Resolved, resolve};
-use fuseline::core::{Code, DType, Op, OpType, Severity};
+use fuseline::core::traffic::{SizeSource, inferred_shape};
+use fuseline::core::{Code, DType, Op, OpType, Options, analyze_program, build_graph};
+use proptest::prelude::*;
+use std::fmt::Write;
 
-fn resolved(text: &str) -> Resolved {
+pub(crate) fn resolved(text: &str) -> Resolved {
     let parsed = parse(text);
     assert_eq!(parsed.diagnostics, [], "{text}");
     resolve(&parsed.program)
 }
 
 /// The ops of a text about which there is nothing to say.
-fn ops(text: &str) -> Vec<Op> {
+pub(crate) fn ops(text: &str) -> Vec<Op> {
     let resolved = resolved(text);
     assert_eq!(resolved.diagnostics, [], "{text}");
     resolved.ops
@@ -38,24 +40,374 @@ ffn_up: y1 = matmul(x, w)
             .all(|op| op.dtype == Some(DType::F16) && op.bytes_per_element == 2)
     );
     assert_eq!(ops[0].contraction, Some(4096));
+    assert_eq!(ops[0].inputs, ["x", "w"]);
+    assert_eq!(ops[2].function.as_deref(), Some("gelu"));
     assert_eq!(ops[3].function, None);
     assert_eq!(ops[3].op_type, OpType::Elementwise);
 }
 
 #[test]
-fn a_typo_costs_one_diagnostic_and_what_hangs_on_it_is_left_out() {
-    let text = "input x : f16[8]\ny = gellu(x)\nz = relu(y)\nu = neg(x)";
+fn size_expressions_follow_the_usual_precedence() {
+    let text = "param S = 12\nparam H = 8\ninput x : f16[S + 2*H, (S + 2)*H, S/3/2, -S - -20, 10 - 3 - 2]\ny = neg(x)";
+    assert_eq!(ops(text)[0].shape, [28, 112, 2, 8, 5]);
+}
+
+#[test]
+fn element_types_come_from_the_first_input_or_the_annotation() {
+    let head = "input h : f16[4, 4]\ninput s : f32[4, 4]\ninput c : bool[4, 4]\n";
+    for (call, dtype) in [
+        ("add(h, s)", DType::F16),
+        ("add(s, h)", DType::F32),
+        ("where(c, s, h)", DType::F32),
+        ("cast(h, dtype=bf16)", DType::Bf16),
+        ("cast(h) : i8[4, 4]", DType::I8),
+        ("matmul(h, h)", DType::F16),
+        ("matmul(h, h) : f32[4, 4]", DType::F32),
+        ("linear(h, h) : f32[4, 4]", DType::F32),
+        ("reduction(h) : f64[4]", DType::F64),
+    ] {
+        let resolved = resolved(&format!("{head}y = {call}"));
+        assert_eq!(resolved.ops[0].dtype, Some(dtype), "{call}");
+        assert_eq!(resolved.ops[0].bytes_per_element, dtype.bytes(), "{call}");
+    }
+}
+
+#[test]
+fn statements_may_stand_in_any_order() {
+    let lines = [
+        "input x : f16[8, 4]",
+        "weight w : f16[4, 6]",
+        "a = matmul(x, w)",
+        "b = relu(a)",
+        "c = add(b, a)",
+    ];
+    let sorted = ops(&lines.join("\n"));
+    let mut mixed = ops(&lines.iter().rev().copied().collect::<Vec<_>>().join("\n"));
+    assert_eq!(
+        mixed.iter().map(|op| op.name.as_str()).collect::<Vec<_>>(),
+        ["c", "b", "a"]
+    );
+    mixed.reverse();
+    assert_eq!(mixed, sorted);
+}
+
+#[test]
+fn what_hangs_on_an_error_is_left_out_without_another() {
+    let text = "input x : f16[8]\ny = gellu(x)\nz = relu(y)\nu = neg(x)\nv = add(z, u) : f16[8]";
     let resolved = resolved(text);
+    assert_eq!(resolved.diagnostics.len(), 1);
     assert_eq!(resolved.ops.len(), 1);
     assert_eq!(resolved.statement_of_op, [2]);
-    let [problem] = &resolved.diagnostics[..] else {
-        panic!("{:?}", resolved.diagnostics);
-    };
+}
+
+#[test]
+fn a_declaration_whose_size_is_wrong_takes_its_readers_with_it() {
+    let resolved = resolved("input x : f16[8 / 3]\ny = relu(x)");
     assert_eq!(
-        (problem.severity, problem.code),
-        (Severity::Error, Code::UnknownFunction)
+        resolved
+            .diagnostics
+            .iter()
+            .map(|d| d.code)
+            .collect::<Vec<_>>(),
+        [Code::InexactDivision]
     );
-    assert_eq!(problem.hint.as_deref(), Some("did you mean `gelu`?"));
-    let at = line_and_column(text, problem.span.map_or(0, |s| s.start));
-    assert_eq!(at, (2, 5));
+    assert_eq!((resolved.ops.len(), resolved.externals.len()), (0, 0));
+}
+
+#[test]
+fn a_cycle_leaves_the_rest_of_the_program() {
+    let resolved = resolved(
+        "input x : f16[8]\na = add(x, c)\nb = relu(a)\nc = relu(b)\nd = neg(c)\ne = neg(x)",
+    );
+    assert_eq!(resolved.diagnostics.len(), 1);
+    assert_eq!(
+        resolved
+            .ops
+            .iter()
+            .map(|op| op.name.as_str())
+            .collect::<Vec<_>>(),
+        ["e"]
+    );
+}
+
+#[test]
+fn k_follows_from_the_operands_or_is_stated() {
+    let head = "input a : f16[8, 6]\ninput p : f16[2, 8, 12]\ninput w : f16[5, 6]\ninput i : f16[1, 6, 9, 9]\nweight f : f16[4, 3, 3, 3]\n";
+    for (call, k) in [
+        ("matmul(a, w, transpose_b=true)", Some(6)),
+        ("matmul(a, a, transpose_a=true)", Some(8)),
+        ("linear(a, w)", Some(6)),
+        ("conv2d(i, f, groups=2)", Some(3 * 3 * 3)),
+        ("matmul(p, p, k=2*2) : f16[2, 8, 8]", Some(4)),
+        ("matmul(p, p, k=unknown) : f16[2, 8, 8]", None),
+        // The weight alone is enough.
+        ("linear(u, w) : f16[8, 5]", Some(6)),
+        ("conv2d(u, f) : f16[1, 4, 9, 9]", Some(27)),
+        ("matmul(u, v) : f16[8, 5]", None),
+    ] {
+        assert_eq!(
+            resolved(&format!("{head}y = {call}")).ops[0].contraction,
+            k,
+            "{call}"
+        );
+    }
+}
+
+#[test]
+fn a_matmul_whose_k_nothing_says_has_a_note_and_no_flops() {
+    let unknown = |text: &str| {
+        let found = resolved(text).diagnostics;
+        found
+            .iter()
+            .filter(|d| d.code == Code::UnknownContraction)
+            .count()
+    };
+    assert_eq!(unknown("y = matmul(u, v) : f16[8, 5]"), 1);
+    assert_eq!(
+        unknown(
+            "input p : f16[7, 3]\ninput q : f16[9, 6]\ny = matmul(p, q, k=unknown) : f16[8, 5]"
+        ),
+        1
+    );
+    // One declared operand is enough.
+    assert_eq!(
+        unknown("input u : f16[8, 6]\ny = matmul(u, v) : f16[8, 5]"),
+        0
+    );
+
+    let program = parse("y = matmul(u, v) : f16[8, 5]").program;
+    let analysis = analyze_program(&program, &Options::default())
+        .analysis
+        .unwrap();
+    assert!(analysis.fused.kernels[0].work.is_unknown);
+}
+
+/// The line that the hint offers, added to the text, mends it and changes no byte.
+#[test]
+fn the_offered_declaration_says_what_was_inferred_or_assumed() {
+    let head = "input x : f16[8, 6]\nweight m : f16[6, 5]\n";
+    for (call, line, source) in [
+        (
+            "matmul(x, w) : f16[8, 5]",
+            "weight w : f16[6, 5]",
+            SizeSource::Inferred,
+        ),
+        (
+            "matmul(x, w, transpose_b=true) : f16[8, 5]",
+            "weight w : f16[5, 6]",
+            SizeSource::Inferred,
+        ),
+        (
+            "matmul(w, m) : f16[9, 5]",
+            "input w : f16[9, 6]",
+            SizeSource::Inferred,
+        ),
+        (
+            "matmul(w, m, transpose_a=true) : f16[9, 5]",
+            "input w : f16[6, 9]",
+            SizeSource::Inferred,
+        ),
+        (
+            "linear(x, w) : f16[8, 5]",
+            "weight w : f16[5, 6]",
+            SizeSource::Inferred,
+        ),
+        (
+            "add(x, w) : f16[8, 6]",
+            "input w : f16[8, 6]",
+            SizeSource::Assumed,
+        ),
+        (
+            "layer_norm(x, w) : f16[8, 6]",
+            "weight w : f16[8, 6]",
+            SizeSource::Assumed,
+        ),
+        (
+            "reshape(w) : f16[4, 6]",
+            "input w : f16[4, 6]",
+            SizeSource::Inferred,
+        ),
+        (
+            "elementwise(w) : f32[4]",
+            "input w : f32[4]",
+            SizeSource::Assumed,
+        ),
+    ] {
+        // Both declared tensors have a reader, so that nothing else is to be said.
+        let text = format!("{head}y = {call}\nz = neg(x)\nv = neg(m)\n");
+        let resolved = resolved(&text);
+        let [warning] = &resolved.diagnostics[..] else {
+            panic!("{call}: {:?}", resolved.diagnostics)
+        };
+        assert_eq!(warning.code, Code::UndeclaredTensor);
+        assert_eq!(
+            warning.hint,
+            Some(format!("declare it: `{line}`")),
+            "{call}"
+        );
+
+        let graph = build_graph(&resolved.ops, &resolved.externals).unwrap();
+        let inferred = inferred_shape(&graph, 0, graph.tensor_named("w").unwrap());
+        assert_eq!(inferred.is_some(), source == SizeSource::Inferred, "{call}");
+        let total = |text: &str| {
+            let outcome = analyze_program(&parse(text).program, &Options::default());
+            (
+                outcome.analysis.unwrap().unfused.traffic,
+                outcome.diagnostics.len(),
+            )
+        };
+        let mended = total(&format!("{line}\n{text}"));
+        assert_eq!(mended, (total(&text).0, 0), "{call}");
+    }
+}
+
+#[test]
+fn an_undeclared_tensor_is_warned_of_once_at_its_first_use() {
+    let text = "a = relu(x) : f16[8]\nb = neg(x) : f16[8]\nc = add(x, y) : f16[8]";
+    let places: Vec<_> = resolved(text)
+        .diagnostics
+        .iter()
+        .map(|d| d.span.unwrap().start)
+        .collect();
+    assert_eq!(places, [text.find('x').unwrap(), text.find("y)").unwrap()]);
+}
+
+#[test]
+fn findings_stand_in_text_order_and_name_their_statement() {
+    let text = "c = relu(b)\nb = foo(a)\na = bar(x)\ninput x : f16[0]\ninput unused : f16[1]\nd = baz(e) : f16[2]";
+    let diagnostics = resolved(text).diagnostics;
+    let starts: Vec<_> = diagnostics.iter().map(|d| d.span.unwrap().start).collect();
+    assert!(starts.is_sorted());
+    let named: Vec<_> = diagnostics.iter().map(|d| (d.code, d.op)).collect();
+    assert_eq!(
+        named,
+        [
+            (Code::UnknownFunction, Some(1)),
+            (Code::UnknownFunction, Some(2)),
+            (Code::NonPositiveSize, None),
+            (Code::UnusedTensor, None),
+            (Code::UnknownFunction, Some(3)),
+        ]
+    );
+}
+
+#[test]
+fn twenty_thousand_ops_in_the_worst_order_and_a_name_of_10_kb() {
+    let name = "n".repeat(10_000);
+    let mut text = String::new();
+    for i in (1..20_000).rev() {
+        writeln!(text, "t{i} = relu(t{})", i - 1).unwrap();
+    }
+    writeln!(text, "t0 = relu({name})\ninput {name} : f16[4, 4]").unwrap();
+    let ops = ops(&text);
+    assert_eq!(ops.len(), 20_000);
+    assert!(ops.iter().all(|op| op.shape == [4, 4]));
+}
+
+#[test]
+fn a_text_full_of_errors_stays_readable() {
+    let name = "n".repeat(10_000);
+    let mut text = format!("a = {name}(b)\nc = relu({name})\nd = relu(b, {name}={name})\n");
+    for i in 0..5_000 {
+        writeln!(text, "t{i} = reluu{i}(u{i}) : f16[P{i}]\nv{i} = relu(w{i})").unwrap();
+    }
+    let diagnostics = resolved(&text).diagnostics;
+    assert_eq!(diagnostics.len(), 10_003);
+    assert!(diagnostics.iter().all(|d| d.message.len() < 200));
+}
+
+/// A statement of the notation or something close to it.
+fn any_statement() -> impl Strategy<Value = String> {
+    let name = || prop::sample::select(vec!["a", "b", "c", "d", "x", "y", "S", "H"]);
+    let size = || {
+        prop::sample::select(vec![
+            "1",
+            "4",
+            "S",
+            "H",
+            "S*H",
+            "H/S",
+            "S-4",
+            "-1",
+            "0",
+            "3000000000",
+            "9223372036854775807",
+        ])
+    };
+    let shape = || prop::collection::vec(size(), 0..5).prop_map(|s| format!("[{}]", s.join(", ")));
+    let dtype = || prop::sample::select(vec!["f16", "f32", "i8"]);
+    let functions: Vec<&str> = fuseline::core::functions::FUNCTIONS
+        .iter()
+        .map(|f| f.name)
+        .chain(["elementwise", "reduction", "nope"])
+        .collect();
+    let attributes: Vec<&str> = fuseline::core::functions::ATTRIBUTES
+        .iter()
+        .map(|a| a.name)
+        .chain(["nope"])
+        .collect();
+    let value = prop_oneof![
+        size().prop_map(str::to_owned),
+        shape(),
+        prop::sample::select(vec!["true", "false", "unknown", "0.5", "f32", "-2", "2"])
+            .prop_map(str::to_owned),
+    ];
+    let attribute = (prop::sample::select(attributes), value)
+        .prop_map(|(name, value)| format!("{name}={value}"));
+    let annotation = prop::option::of((dtype(), shape()).prop_map(|(d, s)| format!(" : {d}{s}")));
+    let op = (
+        name(),
+        prop::sample::select(functions),
+        prop::collection::vec(name(), 0..4),
+        prop::collection::vec(attribute, 0..3),
+        annotation,
+    )
+        .prop_map(|(output, callee, inputs, attributes, annotation)| {
+            let arguments: Vec<String> = inputs
+                .iter()
+                .map(|&i| i.to_owned())
+                .chain(attributes)
+                .collect();
+            format!(
+                "{output} = {callee}({}){}",
+                arguments.join(", "),
+                annotation.unwrap_or_default()
+            )
+        });
+    prop_oneof![
+        1 => (name(), -2_i64..100).prop_map(|(name, value)| format!("param {name} = {value}")),
+        2 => (name(), dtype(), shape()).prop_map(|(name, d, s)| format!("input {name} : {d}{s}")),
+        4 => op,
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Total, deterministic, and what comes out is a list that the next phase takes but for its bytes.
+    #[test]
+    fn any_program_resolves(statements in prop::collection::vec(any_statement(), 0..12)) {
+        let text = statements.join("\n");
+        let program = parse(&text).program;
+        let resolved = resolve(&program);
+        prop_assert_eq!(&resolved, &resolve(&program));
+        prop_assert_eq!(resolved.ops.len(), resolved.statement_of_op.len());
+        for (op, &statement) in resolved.ops.iter().zip(&resolved.statement_of_op) {
+            prop_assert_eq!(&op.output, &program.ops[statement].output.text);
+            prop_assert!(!op.shape.contains(&0) && op.dtype.is_some());
+        }
+        for diagnostic in &resolved.diagnostics {
+            let span = diagnostic.span.unwrap();
+            prop_assert!(text.get(span.start..span.end).is_some());
+            prop_assert!(!diagnostic.message.ends_with('.'));
+        }
+        if let Err(problems) = build_graph(&resolved.ops, &resolved.externals) {
+            prop_assert!(problems.iter().all(|p| p.code == Code::Overflow), "{:?}", problems);
+        }
+    }
+
+    #[test]
+    fn any_text_resolves(text in ".{0,200}") {
+        resolve(&parse(&text).program);
+    }
 }

@@ -4,17 +4,19 @@
     reason = "statements and tensors are dense indices that Scope hands out"
 )]
 
-use super::diagnostic::{Code, Diagnostic};
-use super::dtype::DType;
+use super::attributes;
 use super::expr::Params;
-use super::functions::{self, Function, ShapeRule};
-use super::notation::spelling::quoted;
-use super::notation::written_name;
-use super::op::{OpType, TensorRole, shape_text};
-use super::program::OpStatement;
-use super::resolve::{Known, Origin};
+use super::scope::{Known, Origin};
 use super::shapes::Operand;
-use super::traffic::inferred_operand;
+use crate::core::diagnostic::{Code, Diagnostic, Severity};
+use crate::core::dtype::DType;
+use crate::core::functions::{self, Function, ShapeRule};
+use crate::core::notation::spelling::quoted;
+use crate::core::notation::written_name;
+use crate::core::op::{OpType, TensorRole, shape_text};
+use crate::core::program::OpStatement;
+use crate::core::traffic::inferred_operand;
+use crate::core::work::contraction_of_shapes;
 
 /// One warning for each undeclared tensor that a resolved op reads, at its first use in the text.
 pub(super) fn warn_of_undeclared(known: &Known<'_>, diagnostics: &mut Vec<Diagnostic>) {
@@ -30,16 +32,23 @@ pub(super) fn warn_of_undeclared(known: &Known<'_>, diagnostics: &mut Vec<Diagno
             let name = &statement.inputs[place];
             let dtype = op.dtype.unwrap_or(DType::F16);
             let shape_of = |t: usize| known.type_of(t).map(|(shape, _)| shape);
-            let (shape, why) = if let Some(shape) = inferred_operand(op, reads, tensor, shape_of) {
-                (
-                    shape,
-                    "from the other shapes of its reader it is".to_owned(),
-                )
-            } else {
-                let reader = quoted(&op.output);
-                let why = format!("as a guess it counts as large as {reader},");
-                (op.shape.clone(), why)
-            };
+            let (mut shape, why) =
+                if let Some(shape) = inferred_operand(op, reads, tensor, shape_of) {
+                    (
+                        shape,
+                        "from the other shapes of its reader it is".to_owned(),
+                    )
+                } else {
+                    let reader = quoted(&op.output);
+                    let why = format!("as a guess it counts as large as {reader},");
+                    (op.shape.clone(), why)
+                };
+            let transposed = ["transpose_a", "transpose_b"];
+            if (transposed.get(place)).is_some_and(|flag| attributes::is_set(statement, flag))
+                && let [p, q] = &mut shape[..]
+            {
+                std::mem::swap(p, q);
+            }
             let function = op.function.as_deref().and_then(functions::find);
             let role = role_of(function, place);
             diagnostics.push(
@@ -60,6 +69,39 @@ pub(super) fn warn_of_undeclared(known: &Known<'_>, diagnostics: &mut Vec<Diagno
                 )),
             );
         }
+    }
+}
+
+/// A matmul whose K nothing says has no FLOPs, which must not look like a result.
+pub(super) fn note_unknown_contractions(known: &Known<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    for (index, (statement, op)) in known.program.ops.iter().zip(known.ops).enumerate() {
+        let Some(op) = op.as_ref().filter(|op| op.op_type == OpType::Matmul) else {
+            continue;
+        };
+        if op.contraction.is_some() {
+            continue;
+        }
+        let shape_of = |place: usize| {
+            let tensor = known.scope.reads(index).get(place)?;
+            known.type_of(*tensor).map(|(shape, _)| shape)
+        };
+        let is_plain = op.function.as_deref() != Some("conv2d");
+        if is_plain && contraction_of_shapes(&op.shape, shape_of(0), shape_of(1)).is_some() {
+            continue;
+        }
+        diagnostics.push(
+            Diagnostic::new(
+                Severity::Note,
+                Code::UnknownContraction,
+                format!(
+                    "the contraction length of {} is unknown: it has no FLOPs and no point",
+                    quoted(&op.name)
+                ),
+            )
+            .at(statement.callee.span)
+            .about(index)
+            .hint("declare its operands, or state it: `k=1024`"),
+        );
     }
 }
 

@@ -1,9 +1,9 @@
 //! Size expressions: their value over the params.
 
-use super::diagnostic::{Code, Diagnostic};
-use super::notation::print_expr;
-use super::notation::spelling::{nearest, quoted, shortened};
-use super::program::{BinaryOp, Expr, ExprKind, Param};
+use crate::core::diagnostic::{Code, Diagnostic};
+use crate::core::notation::print_expr;
+use crate::core::notation::spelling::{nearest, quoted, shortened};
+use crate::core::program::{BinaryOp, Expr, ExprKind, Param};
 use std::cell::Cell;
 use std::collections::HashMap;
 

@@ -1,11 +1,11 @@
 //! Attributes of a call: which ones a function takes, and their values.
 
-use super::diagnostic::{Code, Diagnostic, Span};
-use super::dtype::DType;
 use super::expr::{Params, evaluate};
-use super::functions::{AttributeKind, find_attribute};
-use super::notation::spelling::{nearest, quoted};
-use super::program::{Attribute, AttributeValue, Expr, ExprKind, OpStatement};
+use crate::core::diagnostic::{Code, Diagnostic, Span};
+use crate::core::dtype::DType;
+use crate::core::functions::{AttributeKind, find_attribute};
+use crate::core::notation::spelling::{nearest, quoted};
+use crate::core::program::{Attribute, AttributeValue, Expr, ExprKind, OpStatement};
 
 /// The attributes of one call beside the params that their values may name.
 #[derive(Clone, Copy)]
@@ -68,10 +68,16 @@ impl<'a> Attributes<'a> {
         let pair = match values[..] {
             [both] => [both, both],
             [height, width] => [height, width],
-            _ => return Err(self.problem(name, "takes one number or [height, width]")),
+            _ => {
+                return Err(self
+                    .problem(name, "takes one number or [height, width]")
+                    .hint(format!("write `{name}=1` or `{name}=[1, 1]`")));
+            }
         };
         if pair.iter().any(|&v| v < smallest) {
-            return Err(self.problem(name, &format!("must be at least {smallest}")));
+            return Err(self
+                .problem(name, &format!("must be at least {smallest}"))
+                .hint("use a larger number"));
         }
         Ok(pair.map(i64::unsigned_abs))
     }
@@ -108,6 +114,12 @@ impl<'a> Attributes<'a> {
             None => problem,
         }
     }
+}
+
+/// Whether a flag of the statement is written as true.
+pub(super) fn is_set(statement: &OpStatement, flag: &str) -> bool {
+    let mut attributes = statement.attributes.iter();
+    attributes.any(|a| a.name.text == flag && word(&a.value) == Some("true"))
 }
 
 /// The first attribute that the callee does not take, takes with other values, or has twice.

@@ -1,0 +1,180 @@
+//! Program to ops: params into sizes, shapes and element types inferred, every name looked up.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "statements and tensors are dense indices that Scope hands out"
+)]
+
+mod attributes;
+mod expr;
+mod scope;
+mod shapes;
+mod statement;
+mod undeclared;
+
+use super::diagnostic::{Code, Diagnostic, Severity};
+use super::graph::cycle_diagnostic;
+use super::notation::spelling::quoted;
+use super::op::{Op, TensorDecl};
+use super::order::{runnable, topological_order};
+use super::program::{Declaration, Program};
+use expr::Params;
+use scope::{Known, Origin, Scope};
+use statement::{resolve_op, resolve_shape};
+use undeclared::{note_unknown_contractions, warn_of_undeclared};
+
+/// The contract's data model of a program, and what is wrong with it.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Resolved {
+    /// The ops whose shapes are known, in text order.
+    pub ops: Vec<Op>,
+    /// For each of them its statement in [`Program::ops`].
+    pub statement_of_op: Vec<usize>,
+    /// Declared external tensors whose sizes are known.
+    pub externals: Vec<TensorDecl>,
+    /// What is wrong or assumed, in text order. [`Diagnostic::op`] is an index into [`Program::ops`].
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Resolves a program. Total: an op that cannot be resolved is left out with one diagnostic, and ops that
+/// hang on it are left out without another, whether annotated or not.
+///
+/// The element type of a result is the first input's (of `where` the second's), unless it is a cast, a
+/// bare op type or a matmul with an annotation. `O(program)` for a text in execution order.
+///
+/// ```
+/// use fuseline::core::{notation::parse, resolve::resolve, OpType};
+/// let text = "param S = 8\ninput x : f16[S, 4]\nweight w : f16[4, 2*S]\ny = matmul(x, w)\nz = gelu(y)";
+/// let resolved = resolve(&parse(text).program);
+/// assert_eq!(resolved.diagnostics, []);
+/// assert_eq!((resolved.ops[0].op_type, resolved.ops[0].contraction), (OpType::Matmul, Some(4)));
+/// assert_eq!(resolved.ops[1].shape, [8, 16]);
+/// ```
+pub fn resolve(program: &Program) -> Resolved {
+    let params = Params::new(&program.params);
+    let mut diagnostics = Vec::new();
+    let mut scope = Scope::new(program);
+    let mut externals = Vec::with_capacity(program.declarations.len());
+    for declaration in &program.declarations {
+        // What is declared twice, or declared and produced, the parser has refused.
+        let Some(&tensor) = scope
+            .ids
+            .get(declaration.name.text.as_str())
+            .filter(|&&tensor| scope.tensors[tensor] == Origin::Undeclared)
+        else {
+            continue;
+        };
+        match resolve_declaration(declaration, &params) {
+            Ok(external) => {
+                scope.tensors[tensor] = Origin::Declared(externals.len());
+                externals.push(external);
+            }
+            Err(problem) => {
+                scope.tensors[tensor] = Origin::Broken;
+                diagnostics.push(problem);
+            }
+        }
+    }
+
+    let order = execution_order(program, &scope, &mut diagnostics);
+    let mut ops: Vec<Option<Op>> = vec![None; program.ops.len()];
+    for statement in order {
+        let known = Known {
+            program,
+            scope: &scope,
+            ops: &ops,
+            externals: &externals,
+        };
+        match resolve_op(statement, &params, &known) {
+            Ok(op) => ops[statement] = op,
+            Err(problem) => {
+                let span = problem.span.unwrap_or(program.ops[statement].callee.span);
+                diagnostics.push(problem.at(span).about(statement));
+            }
+        }
+    }
+
+    let known = Known {
+        program,
+        scope: &scope,
+        ops: &ops,
+        externals: &externals,
+    };
+    warn_of_undeclared(&known, &mut diagnostics);
+    note_unknown_contractions(&known, &mut diagnostics);
+    note_unused(program, &scope, &mut diagnostics);
+    diagnostics.sort_by_key(|d| d.span.map(|s| s.start));
+    let (statement_of_op, ops) = ops
+        .into_iter()
+        .enumerate()
+        .filter_map(|(statement, op)| Some((statement, op?)))
+        .unzip();
+    Resolved {
+        ops,
+        statement_of_op,
+        externals,
+        diagnostics,
+    }
+}
+
+/// Text order where it is one in which the ops can run. Ops on a cycle and behind it are missing, with one
+/// error for the first cycle.
+fn execution_order(
+    program: &Program,
+    scope: &Scope<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<usize> {
+    let count = program.ops.len();
+    if (0..count).all(|statement| scope.producers(statement).all(|p| p < statement)) {
+        return (0..count).collect();
+    }
+    let predecessors: Vec<Vec<usize>> = (0..count)
+        .map(|statement| scope.producers(statement).collect())
+        .collect();
+    topological_order(&predecessors).unwrap_or_else(|cycle| {
+        let names: Vec<_> = cycle
+            .iter()
+            .map(|&s| program.ops[s].name().text.as_str())
+            .collect();
+        if let Some(&first) = cycle.first() {
+            let span = program.ops[first].output.span;
+            diagnostics.push(cycle_diagnostic(&names).at(span).about(first));
+        }
+        runnable(&predecessors)
+    })
+}
+
+fn resolve_declaration(
+    declaration: &Declaration,
+    params: &Params<'_>,
+) -> Result<TensorDecl, Diagnostic> {
+    let annotation = &declaration.annotation;
+    let name = &declaration.name.text;
+    Ok(TensorDecl {
+        shape: resolve_shape(name, annotation, params)?,
+        name: name.clone(),
+        bytes_per_element: annotation.dtype.bytes(),
+        role: declaration.role,
+        dtype: Some(annotation.dtype),
+    })
+}
+
+fn note_unused(program: &Program, scope: &Scope<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    for declaration in &program.declarations {
+        let name = &declaration.name;
+        let is_read = scope
+            .ids
+            .get(name.text.as_str())
+            .is_some_and(|&t| scope.is_read[t]);
+        if !is_read {
+            diagnostics.push(
+                Diagnostic::new(
+                    Severity::Note,
+                    Code::UnusedTensor,
+                    format!("no op reads {}", quoted(&name.text)),
+                )
+                .at(name.span)
+                .hint("remove it, or name it as an input"),
+            );
+        }
+    }
+}

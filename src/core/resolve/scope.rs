@@ -1,0 +1,125 @@
+//! The tensors of a program under dense ids, and what is known about them.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "statements and tensors are dense indices that Scope hands out"
+)]
+
+use crate::core::dtype::DType;
+use crate::core::op::{Op, TensorDecl};
+use crate::core::program::Program;
+use std::collections::HashMap;
+
+/// Where a tensor comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// Index into the externals.
+    Declared(usize),
+    /// Declared, but its size could not be evaluated.
+    Broken,
+    /// Index into the statements.
+    Produced(usize),
+    /// Nothing declares or produces it.
+    Undeclared,
+}
+
+/// The tensors of a program under dense ids.
+pub(super) struct Scope<'a> {
+    /// For each name its tensor.
+    pub(super) ids: HashMap<&'a str, usize>,
+    /// For each tensor where it comes from.
+    pub(super) tensors: Vec<Origin>,
+    /// For each tensor whether a statement reads it.
+    pub(super) is_read: Vec<bool>,
+    /// The tensors that statements read, one statement behind the other.
+    reads: Vec<usize>,
+    /// For each statement where its reads begin, and the end of the last one's.
+    first_read: Vec<usize>,
+}
+
+impl<'a> Scope<'a> {
+    pub(super) fn new(program: &'a Program) -> Self {
+        let names = program.declarations.len() + program.ops.len();
+        let mut scope = Self {
+            ids: HashMap::with_capacity(names),
+            tensors: Vec::with_capacity(names),
+            is_read: Vec::new(),
+            reads: Vec::with_capacity(2 * program.ops.len()),
+            first_read: Vec::with_capacity(program.ops.len() + 1),
+        };
+        for (statement, op) in program.ops.iter().enumerate() {
+            let tensor = scope.id(&op.output.text);
+            if scope.tensors[tensor] == Origin::Undeclared {
+                scope.tensors[tensor] = Origin::Produced(statement);
+            }
+        }
+        for declaration in &program.declarations {
+            scope.id(&declaration.name.text);
+        }
+        for op in &program.ops {
+            scope.first_read.push(scope.reads.len());
+            for input in &op.inputs {
+                let tensor = scope.id(&input.text);
+                scope.reads.push(tensor);
+            }
+        }
+        scope.first_read.push(scope.reads.len());
+        scope.is_read = vec![false; scope.tensors.len()];
+        for &tensor in &scope.reads {
+            scope.is_read[tensor] = true;
+        }
+        scope
+    }
+
+    fn id(&mut self, name: &'a str) -> usize {
+        let next = self.tensors.len();
+        let id = *self.ids.entry(name).or_insert(next);
+        if id == next {
+            self.tensors.push(Origin::Undeclared);
+        }
+        id
+    }
+
+    /// The tensors that a statement reads, in order of the call.
+    pub(super) fn reads(&self, statement: usize) -> &[usize] {
+        &self.reads[self.first_read[statement]..self.first_read[statement + 1]]
+    }
+
+    /// The statements whose outputs a statement reads.
+    pub(super) fn producers(&self, statement: usize) -> impl Iterator<Item = usize> + '_ {
+        self.reads(statement)
+            .iter()
+            .filter_map(|&tensor| match self.tensors[tensor] {
+                Origin::Produced(producer) => Some(producer),
+                _ => None,
+            })
+    }
+}
+
+/// Everything that is known about tensors so far.
+pub(super) struct Known<'a> {
+    /// All statements.
+    pub(super) program: &'a Program,
+    /// Ids and origins.
+    pub(super) scope: &'a Scope<'a>,
+    /// For each statement its op, when it is resolved.
+    pub(super) ops: &'a [Option<Op>],
+    /// Declared tensors.
+    pub(super) externals: &'a [TensorDecl],
+}
+
+impl<'a> Known<'a> {
+    /// Shape and element type of a tensor.
+    pub(super) fn type_of(&self, tensor: usize) -> Option<(&'a [u64], DType)> {
+        match self.scope.tensors[tensor] {
+            Origin::Declared(external) => {
+                let external = &self.externals[external];
+                Some((&external.shape, external.element_type()?))
+            }
+            Origin::Produced(statement) => {
+                let op = self.ops[statement].as_ref()?;
+                Some((&op.shape, op.element_type()?))
+            }
+            Origin::Broken | Origin::Undeclared => None,
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Shapes that need not be equal: NumPy's broadcasting, and one value for each channel.
+
+use super::{Operand, mismatch, text};
+use crate::core::diagnostic::Diagnostic;
+use crate::core::op::shape_text;
+
+/// Aligns two shapes at their last dimension; `None` when a pair of sizes is unequal and neither is 1.
+pub(super) fn broadcast(a: &[u64], b: &[u64]) -> Option<Vec<u64>> {
+    let (long, short) = if a.len() >= b.len() { (a, b) } else { (b, a) };
+    let mut shape = long.to_vec();
+    for (size, &other) in shape.iter_mut().rev().zip(short.iter().rev()) {
+        if *size == 1 {
+            *size = other;
+        } else if other != 1 && *size != other {
+            return None;
+        }
+    }
+    Some(shape)
+}
+
+pub(super) fn broadcast_all(operands: &[Operand<'_>]) -> Result<Vec<u64>, Diagnostic> {
+    let mut shape = operands.first().map_or_else(Vec::new, |o| o.shape.to_vec());
+    for (index, operand) in operands.iter().enumerate().skip(1) {
+        if shape == operand.shape {
+            continue;
+        }
+        shape = broadcast(&shape, operand.shape).ok_or_else(|| {
+            // The first earlier input that clashes by itself, else the result so far.
+            let clashing = operands
+                .iter()
+                .take(index)
+                .find(|earlier| broadcast(earlier.shape, operand.shape).is_none());
+            let other = clashing.map_or_else(|| shape_text(&shape), text);
+            mismatch(
+                operand,
+                format!("{} does not broadcast with {other}", text(operand)),
+            )
+            .hint("sizes are compared from the last one; each pair must be equal, or one of them 1")
+        })?;
+    }
+    Ok(shape)
+}
+
+pub(super) fn broadcast_into(first: &Operand<'_>, other: &Operand<'_>) -> Result<(), Diagnostic> {
+    let fits = other.shape == first.shape
+        || other.shape.len() <= first.shape.len()
+            && first
+                .shape
+                .iter()
+                .rev()
+                .zip(other.shape.iter().rev())
+                .all(|(&size, &own)| own == size || own == 1);
+    if fits {
+        return Ok(());
+    }
+    Err(mismatch(
+        other,
+        format!("{} does not broadcast into {}", text(other), text(first)),
+    )
+    .hint("sizes are compared from the last one; each must be equal to the first input's, or 1"))
+}
+
+pub(super) fn per_channel(
+    first: &Operand<'_>,
+    others: &[Operand<'_>],
+) -> Result<Vec<u64>, Diagnostic> {
+    let &[_, channels, ..] = first.shape else {
+        return Err(mismatch(first, format!("{} has no channels", text(first)))
+            .hint("write the input as [batch, channels, ...]"));
+    };
+    for other in others {
+        if other.shape != [channels] {
+            return Err(mismatch(
+                other,
+                format!(
+                    "{} must hold one value for each channel of {}",
+                    text(other),
+                    text(first)
+                ),
+            )
+            .hint(format!("its shape must be [{channels}]")));
+        }
+    }
+    Ok(first.shape.to_vec())
+}

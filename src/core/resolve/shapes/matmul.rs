@@ -1,0 +1,111 @@
+//! Matrix products: `matmul` and `linear`.
+
+use super::broadcast::broadcast;
+use super::{Call, Inferred, Operand, mismatch, text};
+use crate::core::diagnostic::Diagnostic;
+
+pub(super) fn matmul(
+    call: &Call<'_>,
+    a: &Operand<'_>,
+    b: &Operand<'_>,
+) -> Result<Inferred, Diagnostic> {
+    let (a_batch, rows, a_k) = matrix(a, call.attributes.flag("transpose_a", false))?;
+    let (b_batch, b_k, columns) = matrix(b, call.attributes.flag("transpose_b", false))?;
+    if a_k != b_k {
+        let problem = mismatch(
+            b,
+            format!(
+                "{} and {} do not multiply: K is {a_k} on the left and {b_k} on the right",
+                text(a),
+                text(b)
+            ),
+        );
+        return Err(if a_k == columns {
+            problem.hint("write `transpose_b=true` when the second operand is [N, K]")
+        } else {
+            problem
+                .hint("the last size of the first operand must be the last but one of the second")
+        });
+    }
+    let mut shape = broadcast(a_batch, b_batch).ok_or_else(|| {
+        mismatch(
+            b,
+            format!(
+                "the batch dimensions of {} and {} do not broadcast",
+                text(a),
+                text(b)
+            ),
+        )
+        .hint("each pair of batch sizes must be equal, or one of them 1")
+    })?;
+    shape.extend([rows, columns]);
+    Ok(Inferred {
+        shape,
+        contraction: Some(a_k),
+    })
+}
+
+/// Batch dimensions and the last two sizes, swapped when transposed.
+fn matrix<'a>(
+    operand: &Operand<'a>,
+    transposed: bool,
+) -> Result<(&'a [u64], u64, u64), Diagnostic> {
+    match *operand.shape {
+        [ref batch @ .., p, q] => Ok(if transposed {
+            (batch, q, p)
+        } else {
+            (batch, p, q)
+        }),
+        _ => Err(mismatch(operand, format!("{} is no matrix", text(operand)))
+            .hint("an operand of a matmul has at least two dimensions")),
+    }
+}
+
+pub(super) fn linear(
+    x: &Operand<'_>,
+    weight: &Operand<'_>,
+    bias: Option<&Operand<'_>>,
+) -> Result<Inferred, Diagnostic> {
+    let Some((&k, rows)) = x.shape.split_last() else {
+        return Err(mismatch(x, format!("{} is a scalar", text(x)))
+            .hint("the input of a linear layer has at least one dimension"));
+    };
+    let &[features, weight_k] = weight.shape else {
+        return Err(mismatch(weight, format!("{} is no matrix", text(weight)))
+            .hint("the weight of a linear layer is [out features, in features]"));
+    };
+    if k != weight_k {
+        let problem = mismatch(
+            weight,
+            format!(
+                "{} has {k} features, but {} takes {weight_k}",
+                text(x),
+                text(weight)
+            ),
+        );
+        return Err(if k == features {
+            problem
+                .hint("the weight of `linear` is [out, in]; use `matmul` for one that is [in, out]")
+        } else {
+            problem.hint("the weight of a linear layer is [out features, in features]")
+        });
+    }
+    check_bias(bias, features)?;
+    let mut shape = rows.to_vec();
+    shape.push(features);
+    Ok(Inferred {
+        shape,
+        contraction: Some(k),
+    })
+}
+
+pub(super) fn check_bias(bias: Option<&Operand<'_>>, features: u64) -> Result<(), Diagnostic> {
+    match bias {
+        Some(bias) if bias.shape != [features] => Err(mismatch(
+            bias,
+            format!("the bias {} must be [{features}]", text(bias)),
+        )
+        .hint("a bias holds one value for each output feature")),
+        _ => Ok(()),
+    }
+}

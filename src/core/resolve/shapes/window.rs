@@ -1,0 +1,135 @@
+//! Windows that slide over images: convolutions and pools.
+
+use super::matmul::check_bias;
+use super::{Call, Inferred, Operand, mismatch, missing, text, too_large};
+use crate::core::diagnostic::Diagnostic;
+use crate::core::notation::spelling::shortened;
+use crate::core::op::element_count;
+
+pub(super) fn conv2d(
+    call: &Call<'_>,
+    x: &Operand<'_>,
+    weight: &Operand<'_>,
+    bias: Option<&Operand<'_>>,
+) -> Result<Inferred, Diagnostic> {
+    let &[batch, channels, height, width] = x.shape else {
+        return Err(not_an_image(x));
+    };
+    let &[features, weight_channels, kernel_height, kernel_width] = weight.shape else {
+        return Err(
+            mismatch(weight, format!("{} is no convolution weight", text(weight))).hint(
+                "a weight is [out channels, in channels / groups, kernel height, kernel width]",
+            ),
+        );
+    };
+    let groups = call.attributes.size("groups")?.unwrap_or(1);
+    let groups = u64::try_from(groups)
+        .ok()
+        .filter(|&g| g > 0 && channels.is_multiple_of(g) && features.is_multiple_of(g))
+        .ok_or_else(|| {
+            call.attributes
+                .problem(
+                    "groups",
+                    &format!(
+                        "is {groups}, which does not divide {channels} input and {features} output channels"
+                    ),
+                )
+                .hint("use a number that divides both")
+        })?;
+    if channels / groups != weight_channels {
+        return Err(mismatch(
+            weight,
+            format!(
+                "{} has {channels} channels in {groups} group{}, but {} takes {weight_channels}",
+                text(x),
+                if groups == 1 { "" } else { "s" },
+                text(weight)
+            ),
+        )
+        .hint("a weight is [out channels, in channels / groups, kernel height, kernel width]"));
+    }
+    check_bias(bias, features)?;
+    let stride = call.attributes.pair("stride", 1, [1, 1])?;
+    let padding = call.attributes.pair("padding", 0, [0, 0])?;
+    let dilation = call.attributes.pair("dilation", 1, [1, 1])?;
+    let window = [kernel_height, kernel_width];
+    let [height, width] = slide(call, x, [height, width], window, stride, padding, dilation)?;
+    let contraction = element_count(&[weight_channels, kernel_height, kernel_width])
+        .ok_or_else(|| too_large(call))?;
+    Ok(Inferred {
+        shape: vec![batch, features, height, width],
+        contraction: Some(contraction),
+    })
+}
+
+pub(super) fn pool2d(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
+    let &[batch, channels, height, width] = input.shape else {
+        return Err(not_an_image(input));
+    };
+    if !call.attributes.has("kernel") {
+        return Err(missing(
+            call,
+            &format!("`{}` needs the size of its window", call.callee.text),
+        )
+        .hint(format!(
+            "write `{}({}, kernel=2)`",
+            call.callee.text,
+            shortened(&input.name.text)
+        )));
+    }
+    let window = call.attributes.pair("kernel", 1, [1, 1])?;
+    let stride = call.attributes.pair("stride", 1, window)?;
+    let padding = call.attributes.pair("padding", 0, [0, 0])?;
+    let [height, width] = slide(
+        call,
+        input,
+        [height, width],
+        window,
+        stride,
+        padding,
+        [1, 1],
+    )?;
+    Ok(vec![batch, channels, height, width])
+}
+
+fn not_an_image(operand: &Operand<'_>) -> Diagnostic {
+    mismatch(operand, format!("{} is no batch of images", text(operand)))
+        .hint("the input is [batch, channels, height, width]")
+}
+
+/// How many places a window takes on height and width: `(size + 2p - d(w - 1) - 1) / s + 1`, rounded down.
+fn slide(
+    call: &Call<'_>,
+    input: &Operand<'_>,
+    size: [u64; 2],
+    window: [u64; 2],
+    stride: [u64; 2],
+    padding: [u64; 2],
+    dilation: [u64; 2],
+) -> Result<[u64; 2], Diagnostic> {
+    let places = |size: u64, window: u64, stride: u64, padding: u64, dilation: u64| {
+        let padded = size
+            .checked_add(padding.checked_mul(2).ok_or_else(|| too_large(call))?)
+            .ok_or_else(|| too_large(call))?;
+        let reach = dilation
+            .checked_mul(window.saturating_sub(1))
+            .ok_or_else(|| too_large(call))?;
+        padded
+            .checked_sub(1)
+            .and_then(|last| last.checked_sub(reach))
+            .map(|room| room / stride + 1)
+            .ok_or_else(|| {
+                mismatch(
+                    input,
+                    format!(
+                        "a window of {window} does not fit into {size} of {}",
+                        text(input)
+                    ),
+                )
+                .hint("use a smaller window or more `padding`")
+            })
+    };
+    let ([h, w], [wh, ww], [sh, sw], [ph, pw], [dh, dw]) =
+        (size, window, stride, padding, dilation);
+    Ok([places(h, wh, sh, ph, dh)?, places(w, ww, sw, pw, dw)?])
+}

@@ -1,0 +1,356 @@
+//! One statement to one op: the callee looked up, inputs and attributes checked, its type found.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "statements and tensors are dense indices that Scope hands out"
+)]
+
+use super::attributes::{Attributes, check_attributes};
+use super::expr::{Params, evaluate_size};
+use super::scope::{Known, Origin};
+use super::shapes::{Call, Inferred, Operand, infer, tensor_text};
+use super::undeclared::missing_size;
+use crate::core::diagnostic::{Code, Diagnostic, Span};
+use crate::core::dtype::DType;
+use crate::core::functions::{self, ANY_NUMBER, FUNCTIONS, Function, ShapeRule};
+use crate::core::notation::spelling::quoted;
+use crate::core::op::{Op, OpType, byte_count, element_count, shape_text};
+use crate::core::program::{OpStatement, TypeAnnotation};
+
+/// What a statement calls.
+#[derive(Clone, Copy)]
+enum Callee {
+    Function(&'static Function),
+    /// `elementwise` or `reduction`: the shape is as annotated.
+    Bare(OpType),
+}
+
+impl Callee {
+    fn find(statement: &OpStatement, params: &Params<'_>) -> Result<Self, Diagnostic> {
+        let name = statement.callee.text.as_str();
+        if let Some(function) = functions::find(name) {
+            return Ok(Self::Function(function));
+        }
+        if let Some(op_type) = OpType::from_name(name) {
+            return Ok(Self::Bare(op_type));
+        }
+        let known = FUNCTIONS
+            .iter()
+            .map(|f| f.name)
+            .chain([OpType::Elementwise.name(), OpType::Reduction.name()]);
+        let unknown = Diagnostic::error(
+            Code::UnknownFunction,
+            format!("there is no function {}", quoted(name)),
+        )
+        .at(statement.callee.span);
+        Err(match params.suggest(name, known) {
+            Some(known) => unknown.hint(format!("did you mean `{known}`?")),
+            None => unknown.hint(
+                "use a function of the list, or `elementwise` or `reduction` with the shape behind a colon",
+            ),
+        })
+    }
+}
+
+/// The op of a statement; `None` when it hangs on one that is left out.
+pub(super) fn resolve_op(
+    index: usize,
+    params: &Params<'_>,
+    known: &Known<'_>,
+) -> Result<Option<Op>, Diagnostic> {
+    let statement = &known.program.ops[index];
+    let reads = known.scope.reads(index);
+    let hangs = reads
+        .iter()
+        .any(|&tensor| match known.scope.tensors[tensor] {
+            Origin::Produced(producer) => known.ops[producer].is_none(),
+            Origin::Broken => true,
+            Origin::Declared(_) | Origin::Undeclared => false,
+        });
+    let callee = Callee::find(statement, params)?;
+    check_inputs(statement, callee)?;
+    if hangs {
+        return Ok(None);
+    }
+    let allowed = match callee {
+        Callee::Function(function) => function.attributes,
+        Callee::Bare(_) => &[],
+    };
+    check_attributes(statement, allowed, params)?;
+    let annotated = match &statement.annotation {
+        Some(annotation) => Some(resolve_shape(&statement.output.text, annotation, params)?),
+        None => None,
+    };
+    let (shape, dtype, contraction, function) = match callee {
+        Callee::Bare(op_type) => {
+            let (Some(shape), Some(annotation)) = (annotated, &statement.annotation) else {
+                return Err(bare_without_shape(statement, op_type, reads, known));
+            };
+            (shape, annotation.dtype, None, None)
+        }
+        Callee::Function(function) => {
+            let (inferred, dtype) =
+                resolve_call(statement, function, annotated, params, reads, known)?;
+            (
+                inferred.shape,
+                dtype,
+                inferred.contraction,
+                Some(function.name.to_owned()),
+            )
+        }
+    };
+    check_bytes(&statement.output.text, &shape, dtype).map_err(|d| d.at(statement.output.span))?;
+    Ok(Some(Op {
+        name: statement.name().text.clone(),
+        op_type: match callee {
+            Callee::Function(function) => function.op_type,
+            Callee::Bare(op_type) => op_type,
+        },
+        inputs: statement
+            .inputs
+            .iter()
+            .map(|input| input.text.clone())
+            .collect(),
+        output: statement.output.text.clone(),
+        shape,
+        bytes_per_element: dtype.bytes(),
+        function,
+        dtype: Some(dtype),
+        contraction,
+    }))
+}
+
+fn check_inputs(statement: &OpStatement, callee: Callee) -> Result<(), Diagnostic> {
+    let (fewest, most) = match callee {
+        Callee::Function(function) => (function.min_inputs, function.max_inputs),
+        Callee::Bare(_) => (0, ANY_NUMBER),
+    };
+    let given = statement.inputs.len();
+    if (fewest..=most).contains(&given) {
+        return Ok(());
+    }
+    let plural = |n: usize| if n == 1 { "input" } else { "inputs" };
+    let takes = match (fewest, most) {
+        (fewest, most) if fewest == most => format!("{fewest} {}", plural(fewest)),
+        (fewest, ANY_NUMBER) => format!("{fewest} or more inputs"),
+        (fewest, most) => format!("{fewest} to {most} inputs"),
+    };
+    let callee = quoted(&statement.callee.text);
+    Err(Diagnostic::error(
+        Code::WrongInputCount,
+        format!("{callee} takes {takes}, not {given}"),
+    )
+    .at(statement.callee.span)
+    .hint(if given < fewest {
+        format!("name {} more {}", fewest - given, plural(fewest - given))
+    } else {
+        format!("remove {} {}", given - most, plural(given - most))
+    }))
+}
+
+fn bare_without_shape(
+    statement: &OpStatement,
+    op_type: OpType,
+    reads: &[usize],
+    known: &Known<'_>,
+) -> Diagnostic {
+    let example = reads
+        .first()
+        .and_then(|&tensor| known.type_of(tensor))
+        .map_or("f16[1024]".to_owned(), |(shape, dtype)| {
+            format!("{}{}", dtype.name(), shape_text(shape))
+        });
+    Diagnostic::error(
+        Code::MissingShape,
+        format!("`{}` says nothing about its shape", op_type.name()),
+    )
+    .at(statement.callee.span)
+    .hint(format!("write it behind a colon, such as `: {example}`"))
+}
+
+/// Shape, K and element type of a call of a function.
+fn resolve_call(
+    statement: &OpStatement,
+    function: &'static Function,
+    annotated: Option<Vec<u64>>,
+    params: &Params<'_>,
+    reads: &[usize],
+    known: &Known<'_>,
+) -> Result<(Inferred, DType), Diagnostic> {
+    let attributes = Attributes {
+        list: &statement.attributes,
+        params,
+    };
+    let mut operands = Vec::with_capacity(reads.len());
+    for (name, &tensor) in statement.inputs.iter().zip(reads) {
+        if let Some((shape, dtype)) = known.type_of(tensor) {
+            operands.push(Operand { name, shape, dtype });
+        }
+    }
+    // The first input decides, of a selection the first of the two that it selects from.
+    let leading = usize::from(function.name == "where");
+    let inferred_dtype = reads
+        .get(leading)
+        .and_then(|&t| known.type_of(t))
+        .map(|(_, dtype)| dtype);
+    let dtype = result_dtype(statement, function, inferred_dtype, attributes)?;
+
+    if attributes.has("k") {
+        let Some(shape) = annotated else {
+            return Err(Diagnostic::error(
+                Code::MissingShape,
+                "a matmul with `k=` says nothing about its shape",
+            )
+            .at(attributes.span("k", statement.callee.span))
+            .hint("write the shape behind a colon, or remove `k=`"));
+        };
+        let contraction = stated_contraction(attributes)?;
+        return Ok((Inferred { shape, contraction }, dtype.unwrap_or(DType::F16)));
+    }
+    if operands.len() < reads.len() {
+        // An input that nothing declares: only an annotation can say what comes out.
+        return match (annotated, dtype) {
+            (Some(shape), Some(dtype)) => {
+                let contraction = weight_contraction(function, reads, known);
+                Ok((Inferred { shape, contraction }, dtype))
+            }
+            _ => Err(missing_size(
+                statement, function, &operands, reads, known, params,
+            )),
+        };
+    }
+    let call = Call {
+        operands: &operands,
+        attributes,
+        callee: &statement.callee,
+        annotated: annotated
+            .as_deref()
+            .zip(statement.annotation.as_ref().map(|a| a.span)),
+    };
+    let inferred = infer(function.shape_rule, &call)?;
+    let dtype = dtype.unwrap_or(DType::F16);
+    if let (Some(shape), Some(annotation)) = (&annotated, &statement.annotation)
+        && *shape != inferred.shape
+    {
+        return Err(Diagnostic::error(
+            Code::AnnotationMismatch,
+            format!(
+                "{} is annotated as {}, but `{}` gives {}",
+                quoted(&statement.output.text),
+                shape_text(shape),
+                function.name,
+                shape_text(&inferred.shape)
+            ),
+        )
+        .at(annotation.span)
+        .hint(match function.shape_rule {
+            ShapeRule::Matmul => {
+                "remove the annotation, mend it, or state `k=` when the operands hold more than is read"
+            }
+            _ => "remove the annotation, or mend it or the inputs",
+        }));
+    }
+    Ok((inferred, dtype))
+}
+
+/// The element type of the result; `None` when it follows from nothing.
+fn result_dtype(
+    statement: &OpStatement,
+    function: &Function,
+    inferred: Option<DType>,
+    attributes: Attributes<'_>,
+) -> Result<Option<DType>, Diagnostic> {
+    let is_cast = function.name == "cast";
+    let target = attributes.dtype("dtype");
+    let expected = if is_cast { target } else { inferred };
+    let Some(annotation) = &statement.annotation else {
+        if is_cast && target.is_none() {
+            return Err(Diagnostic::error(
+                Code::MissingShape,
+                "a cast needs the element type to cast to",
+            )
+            .at(statement.callee.span)
+            .hint("write it as an attribute: `dtype=f32`"));
+        }
+        return Ok(expected);
+    };
+    let accumulates = function.op_type == OpType::Matmul;
+    match expected {
+        Some(expected) if expected != annotation.dtype && !accumulates => Err(Diagnostic::error(
+            Code::AnnotationMismatch,
+            format!(
+                "{} is annotated as {}, but `{}` gives {}",
+                quoted(&statement.output.text),
+                annotation.dtype.name(),
+                function.name,
+                expected.name()
+            ),
+        )
+        .at(annotation.dtype_span)
+        .hint(if is_cast {
+            format!(
+                "write {}, or let the attribute say the same",
+                expected.name()
+            )
+        } else {
+            let expected = expected.name();
+            format!("write {expected}, or add a `cast` where the element type changes")
+        })),
+        _ => Ok(Some(annotation.dtype)),
+    }
+}
+
+/// `k=K`, or nothing for `k=unknown`.
+fn stated_contraction(attributes: Attributes<'_>) -> Result<Option<u64>, Diagnostic> {
+    if attributes.is_unknown("k") {
+        return Ok(None);
+    }
+    let Some(k) = attributes.size("k")? else {
+        return Ok(None);
+    };
+    match u64::try_from(k) {
+        Ok(k) if k > 0 => Ok(Some(k)),
+        _ => Err(
+            Diagnostic::error(Code::NonPositiveSize, format!("`k` is {k}"))
+                .at(attributes.span("k", Span::default()))
+                .hint("the contraction length is at least 1"),
+        ),
+    }
+}
+
+/// K of a linear layer or a convolution whose weight alone is declared.
+fn weight_contraction(function: &Function, reads: &[usize], known: &Known<'_>) -> Option<u64> {
+    match function.shape_rule {
+        ShapeRule::Linear | ShapeRule::Conv2d => {
+            let (weight, _) = known.type_of(*reads.get(1)?)?;
+            element_count(weight.get(1..)?)
+        }
+        _ => None,
+    }
+}
+
+pub(super) fn resolve_shape(
+    tensor: &str,
+    annotation: &TypeAnnotation,
+    params: &Params<'_>,
+) -> Result<Vec<u64>, Diagnostic> {
+    let mut shape = Vec::with_capacity(annotation.dims.len());
+    for dim in &annotation.dims {
+        shape.push(evaluate_size(dim, params)?);
+    }
+    check_bytes(tensor, &shape, annotation.dtype).map_err(|d| d.at(annotation.span))?;
+    Ok(shape)
+}
+
+fn check_bytes(tensor: &str, shape: &[u64], dtype: DType) -> Result<(), Diagnostic> {
+    match byte_count(shape, dtype.bytes()) {
+        Some(_) => Ok(()),
+        None => Err(Diagnostic::error(
+            Code::Overflow,
+            format!(
+                "the bytes of {} pass 2^63",
+                tensor_text(tensor, dtype, shape)
+            ),
+        )
+        .hint("use smaller sizes")),
+    }
+}

@@ -1,0 +1,234 @@
+//! The shape that each function gives, and the inputs that it refuses.
+
+use crate::resolve::{ops, resolved};
+use fuseline::core::Code;
+use fuseline::core::functions::FUNCTIONS;
+use std::collections::BTreeSet;
+
+/// Tensors for the calls below.
+const HEAD: &str = "input v : f16[6]
+input m : f16[8, 6]
+input n : f16[6, 5]
+input t : f16[5, 6]
+input r : f16[8, 1]
+input q : f16[3, 8, 6]
+input u : f16[2, 1, 6, 4]
+input i : f16[2, 6, 9, 7]
+input s : f16[]
+input f : f16[4, 6, 3, 3]
+input g : f16[4, 2, 3, 1]
+input b4 : f16[4]
+input c6 : f16[6]
+input b5 : f16[5]
+";
+
+/// A call and the shape that comes out.
+#[rustfmt::skip]
+const SHAPES: &[(&str, &[u64])] = &[
+    ("add(m, m)", &[8, 6]),
+    ("add(m, v)", &[8, 6]),
+    ("add(v, m)", &[8, 6]),
+    ("sub(m, r)", &[8, 6]),
+    ("mul(r, v)", &[8, 6]),
+    ("div(m, s)", &[8, 6]),
+    ("maximum(q, m)", &[3, 8, 6]),
+    ("minimum(m, q)", &[3, 8, 6]),
+    ("pow(m, v)", &[8, 6]),
+    ("pow(m, exponent=2)", &[8, 6]),
+    ("neg(m)", &[8, 6]),
+    ("abs(s)", &[]),
+    ("square(q)", &[3, 8, 6]),
+    ("relu(m)", &[8, 6]),
+    ("gelu(m)", &[8, 6]),
+    ("silu(m)", &[8, 6]),
+    ("sigmoid(m)", &[8, 6]),
+    ("tanh(m)", &[8, 6]),
+    ("exp(m)", &[8, 6]),
+    ("log(m)", &[8, 6]),
+    ("erf(m)", &[8, 6]),
+    ("sqrt(m)", &[8, 6]),
+    ("rsqrt(m)", &[8, 6]),
+    ("reciprocal(m)", &[8, 6]),
+    ("scale(m)", &[8, 6]),
+    ("scale(m, factor=0.125)", &[8, 6]),
+    ("scale(m, factor=1/8)", &[8, 6]),
+    ("mask(q, m)", &[3, 8, 6]),
+    ("mask(q)", &[3, 8, 6]),
+    ("dropout(m, p=0.1)", &[8, 6]),
+    ("cast(m, dtype=f32)", &[8, 6]),
+    ("where(m, r, q)", &[3, 8, 6]),
+    ("clamp(m, min=0, max=6)", &[8, 6]),
+    ("batch_norm(i, c6, c6)", &[2, 6, 9, 7]),
+    ("batch_norm(m, c6, c6)", &[8, 6]),
+    ("sum(q)", &[3, 8, 1]),
+    ("sum(q, axis=0)", &[1, 8, 6]),
+    ("sum(q, axis=-2, keepdim=false)", &[3, 6]),
+    ("sum(q, axis=[0, -1])", &[1, 8, 1]),
+    ("sum(q, axis=[0, 1, 2], keepdim=false)", &[]),
+    ("sum(s)", &[]),
+    ("mean(i, axis=[2, 3], keepdim=true)", &[2, 6, 1, 1]),
+    ("max(m)", &[8, 1]),
+    ("min(m, axis=0)", &[1, 6]),
+    ("var(m)", &[8, 1]),
+    ("softmax(q)", &[3, 8, 6]),
+    ("softmax(q, axis=1)", &[3, 8, 6]),
+    ("log_softmax(m)", &[8, 6]),
+    ("layer_norm(m)", &[8, 6]),
+    ("layer_norm(m, v, v, eps=0.00001)", &[8, 6]),
+    ("rms_norm(q, v)", &[3, 8, 6]),
+    ("l2_norm(m, axis=0)", &[8, 6]),
+    ("max_pool2d(i, kernel=3)", &[2, 6, 3, 2]),
+    ("max_pool2d(i, kernel=3, stride=2, padding=1)", &[2, 6, 5, 4]),
+    ("avg_pool2d(i, kernel=[9, 7])", &[2, 6, 1, 1]),
+    ("matmul(m, n)", &[8, 5]),
+    ("matmul(m, t, transpose_b=true)", &[8, 5]),
+    ("matmul(n, t, transpose_a=true, transpose_b=true)", &[5, 5]),
+    ("matmul(q, n)", &[3, 8, 5]),
+    ("matmul(t, u)", &[2, 1, 5, 4]),
+    ("matmul(q, u)", &[2, 3, 8, 4]),
+    ("linear(m, t)", &[8, 5]),
+    ("linear(q, t, b5)", &[3, 8, 5]),
+    ("linear(v, t)", &[5]),
+    ("conv2d(i, f)", &[2, 4, 7, 5]),
+    ("conv2d(i, f, b4, padding=1)", &[2, 4, 9, 7]),
+    ("conv2d(i, f, stride=[2, 3], padding=[1, 0])", &[2, 4, 5, 2]),
+    ("conv2d(i, f, dilation=3, padding=1)", &[2, 4, 5, 3]),
+    ("reshape(m) : f16[2, 24]", &[2, 24]),
+    ("reshape(m, shape=[3, -1])", &[3, 16]),
+    ("reshape(m, shape=[48])", &[48]),
+    ("reshape(s, shape=[1, 1])", &[1, 1]),
+    ("transpose(q)", &[3, 6, 8]),
+    ("transpose(q, perm=[2, 0, 1])", &[6, 3, 8]),
+    ("transpose(q, perm=[-1, -2, -3])", &[6, 8, 3]),
+    ("split(m, parts=3)", &[8, 2]),
+    ("split(m, parts=2, index=1, axis=0)", &[4, 6]),
+    ("concat(m, m, r)", &[8, 13]),
+    ("concat(t, m, axis=0)", &[13, 6]),
+    ("slice(m, start=2, end=5)", &[8, 3]),
+    ("slice(m, start=-2)", &[8, 2]),
+    ("slice(m, end=-1, axis=0)", &[7, 6]),
+];
+
+#[test]
+fn every_function_gives_its_shape() {
+    let mut called = BTreeSet::new();
+    for (call, shape) in SHAPES {
+        // Every tensor has a reader, so that only the call is under test.
+        let text = format!(
+            "{HEAD}y = {call}\nall = elementwise(v, m, n, t, r, q, u, i, s, f, g, b4, c6, b5) : f16[1]"
+        );
+        assert_eq!(ops(&text)[0].shape, *shape, "{call}");
+        called.extend(call.split('(').next());
+    }
+    let table: BTreeSet<&str> = FUNCTIONS.iter().map(|f| f.name).collect();
+    assert_eq!(called, table);
+}
+
+/// The annotation of what comes out anyway changes nothing; any other one is an error.
+#[test]
+fn an_annotation_is_checked() {
+    for (call, shape) in SHAPES {
+        let call = call.split(" : ").next().unwrap();
+        let dtype = if call.starts_with("cast") {
+            "f32"
+        } else {
+            "f16"
+        };
+        let text = |shape: &[u64]| format!("{HEAD}y = {call} : {dtype}{shape:?}");
+        assert!(!resolved(&text(shape)).ops.is_empty(), "{call}");
+        let mut wrong = shape.to_vec();
+        wrong.push(7);
+        let found = resolved(&text(&wrong));
+        let code = if call.starts_with("reshape") && !call.contains("shape=") {
+            Code::ShapeMismatch
+        } else {
+            Code::AnnotationMismatch
+        };
+        assert!(
+            found.ops.is_empty() && found.diagnostics.iter().any(|d| d.code == code),
+            "{call}"
+        );
+    }
+}
+
+/// A call that is refused, why, and the message.
+#[rustfmt::skip]
+const REFUSED: &[(&str, Code, &str)] = &[
+    ("add(m, n)", Code::ShapeMismatch, "`n` f16[6, 5] does not broadcast with `m` f16[8, 6]"),
+    ("where(m, r, n)", Code::ShapeMismatch, "`n` f16[6, 5] does not broadcast with `m` f16[8, 6]"),
+    ("mask(m, q)", Code::ShapeMismatch, "`q` f16[3, 8, 6] does not broadcast into `m` f16[8, 6]"),
+    ("layer_norm(m, b5)", Code::ShapeMismatch, "`b5` f16[5] does not broadcast into `m` f16[8, 6]"),
+    ("batch_norm(i, b4, c6)", Code::ShapeMismatch, "`b4` f16[4] must hold one value for each channel of `i` f16[2, 6, 9, 7]"),
+    ("batch_norm(v, v, v)", Code::ShapeMismatch, "`v` f16[6] has no channels"),
+    ("sum(m, axis=2)", Code::UnknownAttribute, "`axis` is 2, but `m` f16[8, 6] has 2 dimensions"),
+    ("softmax(m, axis=-3)", Code::UnknownAttribute, "`axis` is -3, but `m` f16[8, 6] has 2 dimensions"),
+    ("softmax(m, axis=[0, 1])", Code::UnknownAttribute, "`axis` must be one dimension here"),
+    ("sum(s, axis=0)", Code::UnknownAttribute, "`axis` is 0, but `s` f16[] has 0 dimensions"),
+    ("matmul(m, t)", Code::ShapeMismatch, "`m` f16[8, 6] and `t` f16[5, 6] do not multiply: K is 6 on the left and 5 on the right"),
+    ("matmul(m, v)", Code::ShapeMismatch, "`v` f16[6] is no matrix"),
+    ("matmul(q, i, transpose_a=true)", Code::ShapeMismatch, "`q` f16[3, 8, 6] and `i` f16[2, 6, 9, 7] do not multiply: K is 8 on the left and 9 on the right"),
+    ("matmul(q, q, k=0) : f16[1]", Code::NonPositiveSize, "`k` is 0"),
+    ("matmul(q, q, k=4)", Code::MissingShape, "a matmul with `k=` says nothing about its shape"),
+    ("linear(m, n)", Code::ShapeMismatch, "`m` f16[8, 6] has 6 features, but `n` f16[6, 5] takes 5"),
+    ("linear(m, t, b4)", Code::ShapeMismatch, "the bias `b4` f16[4] must be [5]"),
+    ("linear(s, t)", Code::ShapeMismatch, "`s` f16[] is a scalar"),
+    ("linear(m, v)", Code::ShapeMismatch, "`v` f16[6] is no matrix"),
+    ("conv2d(m, f)", Code::ShapeMismatch, "`m` f16[8, 6] is no batch of images"),
+    ("conv2d(i, m)", Code::ShapeMismatch, "`m` f16[8, 6] is no convolution weight"),
+    ("conv2d(i, g)", Code::ShapeMismatch, "`i` f16[2, 6, 9, 7] has 6 channels in 1 group, but `g` f16[4, 2, 3, 1] takes 2"),
+    ("conv2d(i, g, groups=3)", Code::UnknownAttribute, "`groups` is 3, which does not divide 6 input and 4 output channels"),
+    ("conv2d(i, f, b5)", Code::ShapeMismatch, "the bias `b5` f16[5] must be [4]"),
+    ("conv2d(i, f, stride=0)", Code::UnknownAttribute, "`stride` must be at least 1"),
+    ("conv2d(i, f, stride=[1, 1, 1])", Code::UnknownAttribute, "`stride` takes one number or [height, width]"),
+    ("conv2d(i, f, dilation=4)", Code::ShapeMismatch, "a window of 3 does not fit into 7 of `i` f16[2, 6, 9, 7]"),
+    ("max_pool2d(i)", Code::MissingShape, "`max_pool2d` needs the size of its window"),
+    ("max_pool2d(i, kernel=10)", Code::ShapeMismatch, "a window of 10 does not fit into 9 of `i` f16[2, 6, 9, 7]"),
+    ("avg_pool2d(i, kernel=2, padding=9223372036854775807)", Code::Overflow, "a size in `avg_pool2d` passes 2^63"),
+    ("reshape(m)", Code::MissingShape, "a reshape needs its new shape"),
+    ("reshape(m, shape=[5, 9])", Code::ShapeMismatch, "`m` f16[8, 6] holds 48 elements, but [5, 9] holds 45"),
+    ("reshape(m, shape=[5, -1])", Code::InexactDivision, "the -1 in `shape` is 48 / 5, which leaves a remainder"),
+    ("reshape(m, shape=[-1, -1])", Code::NonPositiveSize, "a size of -1 in `shape`"),
+    ("reshape(m, shape=[0])", Code::NonPositiveSize, "a size of 0 in `shape`"),
+    ("reshape(m, shape=6)", Code::UnknownAttribute, "`shape` takes a list such as [0, 2, 1]"),
+    ("transpose(v)", Code::ShapeMismatch, "`v` f16[6] has no two dimensions to swap"),
+    ("transpose(q, perm=[0, 1])", Code::UnknownAttribute, "`perm` must name each dimension of `q` f16[3, 8, 6] once"),
+    ("transpose(q, perm=[0, 0, 1])", Code::UnknownAttribute, "`perm` must name each dimension of `q` f16[3, 8, 6] once"),
+    ("transpose(q, perm=[0, 1, 3])", Code::UnknownAttribute, "`perm` is 3, but `q` f16[3, 8, 6] has 3 dimensions"),
+    ("split(m)", Code::MissingShape, "`split` needs the number of pieces"),
+    ("split(m, parts=0)", Code::UnknownAttribute, "`parts` is 0"),
+    ("split(m, parts=4)", Code::InexactDivision, "`m` f16[8, 6] does not split into 4 equal pieces: 6 / 4 leaves a remainder of 2"),
+    ("split(m, parts=2, index=2)", Code::UnknownAttribute, "`index` is 2, but there are 2 pieces"),
+    ("split(s, parts=1)", Code::ShapeMismatch, "`s` f16[] is a scalar and has no dimension"),
+    ("concat(m, n)", Code::ShapeMismatch, "`n` f16[6, 5] does not line up with `m` f16[8, 6] along axis 1"),
+    ("concat(m, v, axis=0)", Code::ShapeMismatch, "`v` f16[6] does not line up with `m` f16[8, 6] along axis 0"),
+    ("slice(m, start=4, end=4)", Code::NonPositiveSize, "the slice from 4 to 4 is empty"),
+    ("slice(m, end=7)", Code::UnknownAttribute, "`end` is 7, but `m` f16[8, 6] has 6 along axis 1"),
+    ("slice(m, start=-7)", Code::UnknownAttribute, "`start` is -7, but `m` f16[8, 6] has 6 along axis 1"),
+    ("cast(m)", Code::MissingShape, "a cast needs the element type to cast to"),
+    ("cast(m, dtype=f17)", Code::UnknownAttribute, "`dtype` takes an element type such as f32"),
+    ("sum(m, keepdim=1)", Code::UnknownAttribute, "`keepdim` takes true or false"),
+    ("sum(m, axis=0.5)", Code::UnknownAttribute, "`axis` takes an integer or a list such as [1, 2]"),
+    ("matmul(m, n, k=true) : f16[1]", Code::UnknownParam, "no param is called `true`"),
+    ("scale(m, factor=Z/2)", Code::UnknownParam, "no param is called `Z`"),
+];
+
+#[test]
+fn what_does_not_fit_is_refused_with_its_figures() {
+    for (call, code, message) in REFUSED {
+        let found = resolved(&format!("y = {call}\n{HEAD}"));
+        let errors: Vec<_> = found
+            .diagnostics
+            .iter()
+            .filter(|d| d.op == Some(0))
+            .collect();
+        let [problem] = errors[..] else {
+            panic!("{call}: {errors:?}")
+        };
+        assert_eq!(
+            (problem.code, problem.message.as_str()),
+            (*code, *message),
+            "{call}"
+        );
+        assert!(problem.hint.is_some() && problem.span.is_some(), "{call}");
+    }
+}
