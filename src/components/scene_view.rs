@@ -275,7 +275,7 @@ fn shape_view(chart: Chart, mark: Memo<Option<Mark>>, first: &Mark) -> AnyView {
                         class="chart-hit"
                         cx=number(x_of)
                         cy=number(y_of)
-                        r=number(|shape| width_of(shape) + 4.0)
+                        r=number(|shape| (width_of(shape) + 4.0).max(9.0))
                     ></circle>
                 }
             });

@@ -289,7 +289,7 @@ fn draw_names(
     let end = ends(x).1;
     for (dtype, peak) in &roofs.matrix {
         let (_, y) = plot.place(end, peak.value);
-        let above = (y - top - 13.0).clamp(7.0, 26.0);
+        let above = (y - top - 2.0).clamp(7.0, 26.0);
         let figure = figure_text(*peak, format_rate);
         let words = format!("{} matrix units {figure}", dtype.name());
         name(text(

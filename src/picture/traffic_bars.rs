@@ -112,7 +112,7 @@ pub fn scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
             margins: [24.0, 24.0, 26.0, 10.0],
             x: round_axis(before.total.max(after.total) as f64),
             y: None,
-            x_ticks: if is_compact { 4 } else { 9 },
+            x_ticks: tick_count(width),
             x_text: &tick_text,
             y_text: &|_| String::new(),
             lines: &[],
@@ -178,6 +178,16 @@ pub fn scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
         marks,
         focus_order,
     }
+}
+
+/// How many byte counts fit below an axis of this length.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "lengths are on the frame"
+)]
+pub(super) fn tick_count(length: f64) -> usize {
+    (length / 80.0).clamp(2.0, 11.0) as usize
 }
 
 /// A tick's text without digits that say nothing: `0`, `500 MB`, `1.5 GB`.

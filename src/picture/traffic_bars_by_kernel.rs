@@ -3,7 +3,7 @@
 use super::axes::{Frame, Plot, draw_frame, drawable, round_axis};
 use super::labels::{kernel_heading, op_names};
 use super::scene::{Anchor, Label, Mark, Role, Scene, rect, text};
-use super::traffic_bars::{Bytes, tick_text};
+use super::traffic_bars::{Bytes, tick_count, tick_text};
 use crate::core::Analysis;
 use crate::core::format::format_bytes;
 
@@ -36,7 +36,7 @@ pub fn by_kernel_scene(analysis: &Analysis, width: f64) -> Scene {
         .flat_map(|line| [line.bytes.read_before, line.bytes.written_before])
         .max()
         .unwrap_or(0);
-    let names = if is_compact { 26.0 } else { 200.0 };
+    let names = if is_compact { 26.0 } else { 214.0 };
     let (gap, right) = (44.0, 26.0);
     let column = ((width - names - gap - right) / 2.0).max(20.0);
 
@@ -48,7 +48,7 @@ pub fn by_kernel_scene(analysis: &Analysis, width: f64) -> Scene {
                 margins: [HEAD, right, FOOT, left],
                 x: round_axis(most as f64),
                 y: None,
-                x_ticks: if is_compact { 3 } else { 5 },
+                x_ticks: tick_count(column),
                 x_text: &tick_text,
                 y_text: &|_| String::new(),
                 lines: &[],
@@ -169,7 +169,7 @@ fn lines(analysis: &Analysis) -> Vec<Line> {
 
 /// A name that fits its column.
 fn cut(name: &str) -> String {
-    const CHARS: usize = 23;
+    const CHARS: usize = 26;
     match name.char_indices().nth(CHARS) {
         Some((end, _)) => format!("{}…", name.get(..end).unwrap_or("")),
         None => name.to_owned(),
