@@ -30,6 +30,8 @@ pub enum ShapeRule {
     Pool2d,
     /// As many elements in another shape, given by the annotation or `shape=[..]`.
     Reshape,
+    /// Whatever the annotation says, from any number of inputs.
+    Stated,
     /// Dimensions in another order.
     Transpose,
     /// One of `parts` equal pieces along an axis.
@@ -322,6 +324,7 @@ pub static FUNCTIONS: &[Function] = &[
     contract("linear", ShapeRule::Linear, "x times a transposed weight [N, K], plus an optional bias", "2 * K for each output element; the bias rides along"),
     contract("conv2d", ShapeRule::Conv2d, "convolution of [B, C, H, W] by [O, C/groups, KH, KW]", "2 * C/groups * KH * KW for each output element").with(&["stride", "padding", "dilation", "groups"]),
     layout("reshape", ShapeRule::Reshape, &["shape"], "the same elements in another shape"),
+    layout("rearrange", ShapeRule::Stated, &[], "elements moved in a way that only the annotation tells").takes(1, ANY_NUMBER),
     layout("transpose", ShapeRule::Transpose, &["perm"], "dimensions in another order"),
     layout("split", ShapeRule::Split, &["parts", "index", "axis"], "one of several equal pieces along an axis"),
     layout("concat", ShapeRule::Concat, &["axis"], "all inputs one behind the other along an axis").takes(2, ANY_NUMBER).copying(),

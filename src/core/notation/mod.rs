@@ -3,6 +3,7 @@
 mod cursor;
 mod expression;
 mod highlight;
+pub mod import;
 mod lexer;
 mod parser;
 mod printer;

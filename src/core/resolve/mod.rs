@@ -19,6 +19,7 @@ use super::order::{runnable, topological_order};
 use super::program::{Declaration, Program};
 use expr::Params;
 use scope::{Known, Origin, Scope};
+pub(super) use shapes::infer_call;
 use statement::{resolve_op, resolve_shape};
 use undeclared::{note_unknown_contractions, warn_of_undeclared};
 

@@ -120,7 +120,12 @@ pub(super) fn resolve_op(
 }
 
 fn check_inputs(statement: &OpStatement, callee: Callee) -> Result<(), Diagnostic> {
+    // A matmul that states its K may read packed or separate parts of its operands.
+    let states_k = statement.attributes.iter().any(|a| a.name.text == "k");
     let (fewest, most) = match callee {
+        Callee::Function(function) if states_k && function.attributes.contains(&"k") => {
+            (1, ANY_NUMBER)
+        }
         Callee::Function(function) => (function.min_inputs, function.max_inputs),
         Callee::Bare(_) => (0, ANY_NUMBER),
     };
@@ -273,9 +278,9 @@ fn result_dtype(
         }
         return Ok(expected);
     };
-    let accumulates = function.op_type == OpType::Matmul;
+    let is_free = function.op_type == OpType::Matmul || function.shape_rule == ShapeRule::Stated;
     match expected {
-        Some(expected) if expected != annotation.dtype && !accumulates => Err(Diagnostic::error(
+        Some(expected) if expected != annotation.dtype && !is_free => Err(Diagnostic::error(
             Code::AnnotationMismatch,
             format!(
                 "{} is annotated as {}, but `{}` gives {}",

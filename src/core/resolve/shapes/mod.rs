@@ -6,12 +6,13 @@ mod matmul;
 mod window;
 
 use super::attributes::Attributes;
+use super::expr::Params;
 use crate::core::diagnostic::{Code, Diagnostic, Span};
 use crate::core::dtype::DType;
 use crate::core::functions::ShapeRule;
 use crate::core::notation::spelling::quoted;
 use crate::core::op::shape_text;
-use crate::core::program::Name;
+use crate::core::program::{Attribute, Name};
 use broadcast::{broadcast_all, broadcast_into, per_channel};
 use layout::{concat, reshape, slice, split, transpose};
 use matmul::{linear, matmul};
@@ -79,6 +80,13 @@ pub(super) fn infer(rule: ShapeRule, call: &Call<'_>) -> Result<Inferred, Diagno
         }
         (ShapeRule::Pool2d, [input]) => pool2d(call, input)?,
         (ShapeRule::Reshape, [input]) => reshape(call, input)?,
+        (ShapeRule::Stated, _) => match call.annotated {
+            Some((shape, _)) => shape.to_vec(),
+            None => {
+                return Err(missing(call, "only an annotation says this shape")
+                    .hint("write it behind a colon, such as `: f16[1024]`"));
+            }
+        },
         (ShapeRule::Transpose, [input]) => transpose(call, input)?,
         (ShapeRule::Split, [input]) => split(call, input)?,
         (ShapeRule::Concat, [first, others @ ..]) => concat(call, first, others)?,
@@ -87,6 +95,36 @@ pub(super) fn infer(rule: ShapeRule, call: &Call<'_>) -> Result<Inferred, Diagno
         _ => return Err(missing(call, "the inputs do not fit the function")),
     };
     Ok(shape.into())
+}
+
+/// Shape of the output, and K where there is one, of a call on inputs of these types whose attributes name
+/// no params; `None` when they do not fit.
+pub(in crate::core) fn infer_call(
+    rule: ShapeRule,
+    inputs: &[(&[u64], DType)],
+    attributes: &[Attribute],
+    annotated: &[u64],
+) -> Option<(Vec<u64>, Option<u64>)> {
+    let nameless = Name::default();
+    let operands: Vec<Operand<'_>> = inputs
+        .iter()
+        .map(|&(shape, dtype)| Operand {
+            name: &nameless,
+            shape,
+            dtype,
+        })
+        .collect();
+    let call = Call {
+        operands: &operands,
+        attributes: Attributes {
+            list: attributes,
+            params: &Params::new(&[]),
+        },
+        callee: &nameless,
+        annotated: Some((annotated, Span::default())),
+    };
+    let inferred = infer(rule, &call).ok()?;
+    Some((inferred.shape, inferred.contraction))
 }
 
 /// `a` f16[2, 3]: a tensor in a message.

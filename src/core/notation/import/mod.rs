@@ -1,0 +1,198 @@
+//! The two other forms of a program, a JSON list of ops and pasted `Op(...)` lines, to the notation.
+
+mod check;
+mod op_lines;
+mod statements;
+mod values;
+
+use super::Parsed;
+use super::spelling::quoted;
+use crate::core::diagnostic::{Code, Diagnostic, Span};
+use crate::core::op::{Op, TensorDecl};
+use crate::core::program::Program;
+use check::{FieldSpans, Subject, op_of_entry, tensor_of_entry};
+use std::collections::{HashMap, HashSet};
+
+pub use statements::program_of_ops;
+pub use values::{OpEntry, OpList, Scalar, TensorEntry, Value};
+
+/// The forms in which a program comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// For [`super::parse`].
+    Notation,
+    /// For a JSON reader into [`OpList`], then [`program_of_op_list`].
+    Json,
+    /// For [`read_op_lines`].
+    OpLines,
+}
+
+/// Which form a text most likely has, from how it and its lines start. `O(text)`.
+pub fn form_of(text: &str) -> Form {
+    let start = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+    if op_lines::holds_op_lines(text) && !start.starts_with('{') {
+        Form::OpLines
+    } else if start.starts_with(['{', '[']) {
+        Form::Json
+    } else {
+        Form::Notation
+    }
+}
+
+/// Reads pasted lines `Op("matmul1", "matmul", ["x", "w1"], "y1", (1024, 4096), 2),`. Total; `O(text)`.
+///
+/// Fields may be given by name, strings in either quotes, lists as tuples. What stands around the calls is
+/// skipped. Spans are places in the pasted text.
+pub fn read_op_lines(text: &str) -> Parsed {
+    let mut diagnostics = Vec::new();
+    let mut entries = Vec::new();
+    for line in op_lines::op_lines(text) {
+        match line {
+            Ok(line) => entries.push((line.entry, Some(line.spans))),
+            Err(problem) => diagnostics.push(problem),
+        }
+    }
+    let mut parsed = program_of_entries(&entries, Vec::new());
+    diagnostics.append(&mut parsed.diagnostics);
+    diagnostics.sort_by_key(|d| d.span);
+    parsed.diagnostics = diagnostics;
+    parsed
+}
+
+/// Turns a deserialized list into a program. An entry that does not fit costs a diagnostic that names it
+/// and is left out. Total; `O(list)`. Spans are empty: a list has no text.
+pub fn program_of_op_list(list: &OpList) -> Parsed {
+    let mut diagnostics = Vec::new();
+    let mut tensors = Vec::new();
+    let mut declared = HashSet::new();
+    for (index, entry) in list.tensors.iter().enumerate() {
+        match tensor_of_entry(index, entry) {
+            Ok(tensor) if declared.insert(tensor.name.clone()) => tensors.push(tensor),
+            Ok(tensor) => diagnostics.push(
+                Diagnostic::error(
+                    Code::DuplicateDeclaration,
+                    format!("the tensor {} is given twice", quoted(&tensor.name)),
+                )
+                .hint("remove one of the two"),
+            ),
+            Err(problem) => diagnostics.push(problem),
+        }
+    }
+    let entries: Vec<(OpEntry, Option<FieldSpans>)> =
+        list.ops.iter().map(|op| (op.clone(), None)).collect();
+    let mut parsed = program_of_entries(&entries, tensors);
+    diagnostics.append(&mut parsed.diagnostics);
+    parsed.diagnostics = diagnostics;
+    parsed
+}
+
+fn program_of_entries(
+    entries: &[(OpEntry, Option<FieldSpans>)],
+    mut tensors: Vec<TensorDecl>,
+) -> Parsed {
+    let mut diagnostics = Vec::new();
+    let mut ops: Vec<Op> = Vec::with_capacity(entries.len());
+    let mut spans: Vec<Option<&FieldSpans>> = Vec::with_capacity(entries.len());
+    let mut writer: HashMap<String, usize> = HashMap::with_capacity(entries.len());
+    let mut named: HashSet<String> = HashSet::with_capacity(entries.len());
+    for (index, (entry, entry_spans)) in entries.iter().enumerate() {
+        let subject = Subject::op(index, entry, entry_spans.as_ref());
+        let op = match op_of_entry(entry, &subject) {
+            Ok((op, doubt)) => {
+                diagnostics.extend(doubt);
+                op
+            }
+            Err(problem) => {
+                diagnostics.push(problem);
+                continue;
+            }
+        };
+        if let Some(first) = writer.get(&op.output).and_then(|&first| ops.get(first)) {
+            let what = format!(
+                "{} is already written by {}",
+                quoted(&op.output),
+                quoted(&first.name)
+            );
+            diagnostics.push(
+                subject
+                    .error(Code::DuplicateOutput, |s| s.output, what)
+                    .hint("give this output a name of its own"),
+            );
+            continue;
+        }
+        if !named.insert(op.name.clone()) {
+            let what = format!("another op is already called {}", quoted(&op.name));
+            diagnostics.push(
+                subject
+                    .error(Code::DuplicateOpName, |s| s.name, what)
+                    .hint("give this op a name of its own"),
+            );
+            continue;
+        }
+        writer.insert(op.output.clone(), ops.len());
+        ops.push(op);
+        spans.push(entry_spans.as_ref());
+    }
+    tensors.retain(|tensor| {
+        let Some(op) = writer.get(&tensor.name).and_then(|&op| ops.get(op)) else {
+            return true;
+        };
+        // Lists often give the size of every tensor; the op's own word counts.
+        if (&tensor.shape, tensor.bytes_per_element) != (&op.shape, op.bytes_per_element) {
+            diagnostics.push(
+                Diagnostic::warning(
+                    Code::DuplicateDeclaration,
+                    format!(
+                        "the tensor {} has another size than its op {} says",
+                        quoted(&tensor.name),
+                        quoted(&op.name)
+                    ),
+                )
+                .hint("remove it from `tensors`, or mend it"),
+            );
+        }
+        false
+    });
+    let (mut program, doubts) = program_of_ops(&ops, &tensors);
+    diagnostics.extend(doubts.into_iter().map(|mut doubt| {
+        let place = doubt.op.and_then(|op| spans.get(op).copied().flatten());
+        doubt.span = place.map(|s| s.shape);
+        doubt
+    }));
+    place_ops(&mut program, &spans);
+    Parsed {
+        program,
+        diagnostics,
+    }
+}
+
+/// Puts the statements where the pasted text says the same.
+fn place_ops(program: &mut Program, spans: &[Option<&FieldSpans>]) {
+    for (op, spans) in program.ops.iter_mut().zip(spans) {
+        let Some(spans) = spans else { continue };
+        let or_call = |span: Span| {
+            if span == Span::default() {
+                spans.call
+            } else {
+                span
+            }
+        };
+        op.span = spans.call;
+        op.output.span = or_call(spans.output);
+        op.callee.span = or_call(spans.op_type);
+        if let Some(label) = &mut op.label {
+            label.span = or_call(spans.name);
+        }
+        for input in &mut op.inputs {
+            input.span = or_call(spans.inputs);
+        }
+        for attribute in &mut op.attributes {
+            attribute.span = spans.call;
+            attribute.name.span = spans.call;
+        }
+        if let Some(annotation) = &mut op.annotation {
+            annotation.span = or_call(spans.shape);
+            annotation.dtype_span = or_call(spans.bytes_per_element);
+        }
+    }
+}

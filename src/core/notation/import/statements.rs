@@ -1,0 +1,243 @@
+//! Ops of the contract to statements of the notation that resolve to the same ops.
+
+use crate::core::diagnostic::{Code, Diagnostic, Span};
+use crate::core::dtype::DType;
+use crate::core::functions::{self, Function, ShapeRule};
+use crate::core::notation::spelling::quoted;
+use crate::core::op::{Op, OpType, TensorDecl, element_count};
+use crate::core::program::{
+    Attribute, AttributeValue, Declaration, Expr, ExprKind, Name, OpStatement, Program,
+    TypeAnnotation,
+};
+use crate::core::resolve::infer_call;
+use crate::core::work::contraction_of_shapes;
+use std::collections::HashMap;
+
+/// The program whose ops are `ops` and whose declarations are `tensors`; every op states its type.
+///
+/// An op keeps its function where the table knows it and its shapes fit it. The diagnostics (warnings,
+/// with the op's index) name the ops that lose it. `O(ops + reads)`.
+///
+/// ```
+/// use fuseline::core::notation::{import::program_of_ops, print};
+/// use fuseline::core::{Op, OpType::*};
+/// let ops = [
+///     Op::new("matmul1", Matmul, &["x", "w1"], "y1", &[1024, 4096], 2),
+///     Op::new("y2", Elementwise, &["y1"], "y2", &[1024, 4096], 2).with_function("relu"),
+/// ];
+/// let (program, _) = program_of_ops(&ops, &[]);
+/// assert_eq!(print(&program), "\
+/// matmul1: y1 = matmul(x, w1) : f16[1024, 4096]
+///          y2 = relu(y1) : f16[1024, 4096]
+/// ");
+/// ```
+pub fn program_of_ops(ops: &[Op], tensors: &[TensorDecl]) -> (Program, Vec<Diagnostic>) {
+    let mut types: HashMap<&str, (&[u64], DType)> = HashMap::with_capacity(ops.len());
+    for tensor in tensors {
+        if let Some(dtype) = tensor.element_type() {
+            types.insert(&tensor.name, (&tensor.shape, dtype));
+        }
+    }
+    for op in ops {
+        if let Some(dtype) = op.element_type() {
+            types.insert(&op.output, (&op.shape, dtype));
+        }
+    }
+    let mut program = Program::default();
+    let mut doubts = Vec::new();
+    for tensor in tensors {
+        program.declarations.push(Declaration {
+            role: tensor.role,
+            name: name(&tensor.name),
+            annotation: annotation(&tensor.shape, tensor.element_type()),
+            span: Span::default(),
+        });
+    }
+    for (index, op) in ops.iter().enumerate() {
+        let names: Vec<Name> = op.inputs.iter().map(|input| name(input)).collect();
+        let known: Vec<Option<(&[u64], DType)>> = (op.inputs.iter())
+            .map(|input| types.get(input.as_str()).copied())
+            .collect();
+        let inputs = Inputs { known: &known };
+        let (callee, attributes, is_exact) = call_of(op, inputs);
+        if !is_exact {
+            let function = op.function.as_deref().unwrap_or_default();
+            doubts.push(
+                Diagnostic::warning(
+                    Code::ShapeMismatch,
+                    format!(
+                        "{}: the shapes do not fit {}, so the op counts as any {}",
+                        quoted(&op.name),
+                        quoted(function),
+                        op.op_type.name()
+                    ),
+                )
+                .about(index)
+                .hint("mend the shape, or remove `function`"),
+            );
+        }
+        program.ops.push(OpStatement {
+            label: (op.name != op.output).then(|| name(&op.name)),
+            output: name(&op.output),
+            callee: name(callee),
+            attributes,
+            annotation: Some(annotation(&op.shape, op.element_type())),
+            inputs: names,
+            span: Span::default(),
+        });
+    }
+    (program, doubts)
+}
+
+/// The inputs of an op, and what is known of them.
+#[derive(Clone, Copy)]
+struct Inputs<'a> {
+    known: &'a [Option<(&'a [u64], DType)>],
+}
+
+impl<'a> Inputs<'a> {
+    fn shape(self, place: usize) -> Option<&'a [u64]> {
+        self.known.get(place).copied().flatten().map(|(s, _)| s)
+    }
+
+    /// The types of all inputs; `None` when one is unknown.
+    fn types(self) -> Option<Vec<(&'a [u64], DType)>> {
+        self.known.iter().copied().collect()
+    }
+}
+
+/// Whether the call gives the op's shape, and its K where it states one.
+fn gives(rule: ShapeRule, types: &[(&[u64], DType)], attributes: &[Attribute], op: &Op) -> bool {
+    infer_call(rule, types, attributes, &op.shape).is_some_and(|(shape, contraction)| {
+        shape == op.shape && (op.contraction.is_none() || contraction == op.contraction)
+    })
+}
+
+/// What the statement calls, with which attributes, and whether that is the op's own function.
+fn call_of<'a>(op: &'a Op, inputs: Inputs<'_>) -> (&'a str, Vec<Attribute>, bool) {
+    let function = op.function.as_deref().and_then(functions::find);
+    if let Some(function) = function.filter(|f| f.shape_rule != ShapeRule::Matmul)
+        && let Some(attributes) = fitting_attributes(function, op, inputs)
+    {
+        return (function.name, attributes, true);
+    }
+    let is_exact = function.is_none_or(|f| f.name == op.op_type.name());
+    match op.op_type {
+        OpType::Elementwise | OpType::Reduction => (op.op_type.name(), Vec::new(), is_exact),
+        OpType::Matmul => ("matmul", matmul_attributes(op, inputs), is_exact),
+        OpType::Reshape => (reshape_callee(op, inputs), Vec::new(), is_exact),
+    }
+}
+
+/// The attributes with which `function` gives the op; `None` when none do.
+fn fitting_attributes(function: &Function, op: &Op, inputs: Inputs<'_>) -> Option<Vec<Attribute>> {
+    if !(function.min_inputs..=function.max_inputs).contains(&op.inputs.len()) {
+        return None;
+    }
+    let is_cast = function.name == "cast";
+    let keeps_type = || {
+        let leading = usize::from(function.name == "where");
+        let (_, dtype) = inputs.known.get(leading).copied().flatten()?;
+        Some(Some(dtype) == op.element_type())
+    };
+    if op.op_type != OpType::Matmul && !is_cast && keeps_type() == Some(false) {
+        return None;
+    }
+    let mut candidates = vec![Vec::new()];
+    if is_cast {
+        let dtype = op.element_type()?.name().to_owned();
+        candidates = vec![vec![attribute("dtype", AttributeValue::Word(dtype))]];
+    }
+    if function.attributes.contains(&"keepdim") {
+        candidates.push(vec![word("keepdim", "false")]);
+    }
+    let types = inputs.types();
+    candidates.into_iter().find(|attributes| match &types {
+        Some(types) => gives(function.shape_rule, types, attributes, op),
+        // The annotation decides, but only `matmul` can state K.
+        None => op.contraction.is_none(),
+    })
+}
+
+/// `matmul` as plain as the operands allow; `k=` says that they may be packed.
+fn matmul_attributes(op: &Op, inputs: Inputs<'_>) -> Vec<Attribute> {
+    const LAYOUTS: [&[&str]; 4] = [
+        &[],
+        &["transpose_b"],
+        &["transpose_a"],
+        &["transpose_a", "transpose_b"],
+    ];
+    let k = op.contraction;
+    if op.inputs.len() == 2 {
+        let types = inputs.types();
+        if types.is_none() && k.is_none() {
+            return Vec::new();
+        }
+        let layouts = LAYOUTS.into_iter().map(|transposed| {
+            let flags = transposed.iter().map(|name| word(name, "true"));
+            flags.collect::<Vec<Attribute>>()
+        });
+        let plain = types.and_then(|types| {
+            let mut layouts = layouts;
+            layouts.find(|attributes| gives(ShapeRule::Matmul, &types, attributes, op))
+        });
+        if let Some(attributes) = plain {
+            return attributes;
+        }
+    }
+    let k = k.or_else(|| contraction_of_shapes(&op.shape, inputs.shape(0), inputs.shape(1)));
+    let value = match k.and_then(|k| i64::try_from(k).ok()) {
+        Some(k) => AttributeValue::Size(int(k)),
+        None => AttributeValue::Word("unknown".to_owned()),
+    };
+    vec![attribute("k", value)]
+}
+
+/// `reshape` where it keeps the elements of one input and their type.
+fn reshape_callee(op: &Op, inputs: Inputs<'_>) -> &'static str {
+    let keeps = match inputs.known {
+        [Some((shape, dtype))] => {
+            element_count(shape) == element_count(&op.shape) && Some(*dtype) == op.element_type()
+        }
+        [None] => true,
+        _ => false,
+    };
+    if keeps { "reshape" } else { "rearrange" }
+}
+
+fn name(text: &str) -> Name {
+    Name {
+        text: text.to_owned(),
+        span: Span::default(),
+    }
+}
+
+fn int(value: i64) -> Expr {
+    Expr {
+        kind: ExprKind::Int(value),
+        span: Span::default(),
+    }
+}
+
+fn attribute(attribute: &str, value: AttributeValue) -> Attribute {
+    Attribute {
+        name: name(attribute),
+        value,
+        span: Span::default(),
+    }
+}
+
+fn word(name: &str, word: &str) -> Attribute {
+    attribute(name, AttributeValue::Word(word.to_owned()))
+}
+
+fn annotation(shape: &[u64], dtype: Option<DType>) -> TypeAnnotation {
+    // Sizes past 2^63 are refused before: their bytes could not be counted.
+    let size = |&size: &u64| int(i64::try_from(size).unwrap_or(i64::MAX));
+    TypeAnnotation {
+        dtype: dtype.unwrap_or(DType::F32),
+        dtype_span: Span::default(),
+        dims: shape.iter().map(size).collect(),
+        span: Span::default(),
+    }
+}

@@ -1,0 +1,287 @@
+//! Lists of ops and pasted `Op(...)` lines, read into programs that mean the same.
+
+use fuseline::core::notation::import::{
+    Form, OpList, form_of, program_of_op_list, program_of_ops, read_op_lines,
+};
+use fuseline::core::notation::{Parsed, parse, print};
+use fuseline::core::resolve::resolve;
+use fuseline::core::work::contraction;
+use fuseline::core::{DType, Op, OpType, TensorDecl, build_graph, transformer};
+use serde_json::{Value, json};
+
+/// The exercise's own text, with what stands around it.
+const EXERCISE: &str = r#"
+```python
+ops = [
+    Op("matmul1", "matmul", ["x", "w1"], "y1", (1024, 4096), 2),
+    Op("bias1", "elementwise", ["y1", "b1"], "y2", (1024, 4096), 2),  # Op("no", "this is a comment")
+    Op("relu", "elementwise", ["y2"], "y3", (1024, 4096), 2),
+    Op("matmul2", "matmul", ["y3", "w2"], "y4", (1024, 1024), 2),
+]
+
+groups = find_fusion_groups(ops)
+# Expected: [[matmul1, bias1, relu], [matmul2]]
+```
+"#;
+
+const EXERCISE_NOTATION: &str = "\
+matmul1: y1 = matmul(x, w1) : f16[1024, 4096]
+bias1:   y2 = elementwise(y1, b1) : f16[1024, 4096]
+relu:    y3 = elementwise(y2) : f16[1024, 4096]
+matmul2: y4 = matmul(y3, w2) : f16[1024, 1024]
+";
+
+fn from_json(list: Value) -> Parsed {
+    program_of_op_list(&serde_json::from_value::<OpList>(list).unwrap())
+}
+
+#[test]
+fn the_exercise_is_read() {
+    assert_eq!(form_of(EXERCISE), Form::OpLines);
+    let parsed = read_op_lines(EXERCISE);
+    assert_eq!(parsed.diagnostics, []);
+    assert_eq!(print(&parsed.program), EXERCISE_NOTATION);
+    let relu = &parsed.program.ops[2];
+    assert_eq!(
+        relu.span.slice(EXERCISE),
+        r#"Op("relu", "elementwise", ["y2"], "y3", (1024, 4096), 2)"#
+    );
+    assert_eq!(relu.output.span.slice(EXERCISE), r#""y3""#);
+}
+
+#[test]
+fn python_may_be_written_in_many_ways() {
+    let text = r#"
+ops.append(Op(name='a', op_type="elementwise", inputs=('x',), output='y', shape=[1_024], bytes_per_element = 4))
+ops.append(Op("b", "matmul",
+    ["y", "it's \"w\"",],  # two
+    "z", (1024, 8,), 2, contraction=16, function=None, note="ignored"
+))
+Op('c', 'reduction', ("z"), 'c', (1024), 8, dtype='i64')
+"#;
+    let parsed = read_op_lines(text);
+    assert_eq!(parsed.diagnostics, []);
+    let expected = "\
+a: y = elementwise(x) : f32[1024]
+b: z = matmul(y, `it's \"w\"`, k=16) : f16[1024, 8]
+   c = reduction(z) : i64[1024]
+";
+    assert_eq!(print(&parsed.program), expected);
+}
+
+#[test]
+fn forms_are_told_apart() {
+    let forms = [
+        ("", Form::Notation),
+        ("y = relu(x)", Form::Notation),
+        ("# Op(\ny = Op(x)", Form::Notation),
+        ("  \n[{\"name\": 1}]", Form::Json),
+        ("\u{feff}{\"ops\": []}", Form::Json),
+        ("{\"about\": \"[Op(\"}", Form::Json),
+        ("[]", Form::Json),
+        ("[Op(\"a\"", Form::OpLines),
+        ("import numpy\n\n  Op(\"a\"", Form::OpLines),
+        ("ops = [Op(\"a\"", Form::OpLines),
+    ];
+    for (text, form) in forms {
+        assert_eq!(form_of(text), form, "{text}");
+    }
+}
+
+/// What the traffic and the fusion rules look at.
+fn essence(op: &Op) -> Op {
+    let inputs: Vec<&str> = op.inputs.iter().map(String::as_str).collect();
+    Op::new(
+        &op.name,
+        op.op_type,
+        &inputs,
+        &op.output,
+        &op.shape,
+        op.bytes_per_element,
+    )
+}
+
+/// Import, print, parse and resolve; the result has the same ops, tensors and contraction lengths.
+fn check_round_trip(ops: &[Op], tensors: &[TensorDecl], from: &Parsed) {
+    assert_eq!(from.diagnostics, []);
+    let parsed = parse(&print(&from.program));
+    assert_eq!(parsed.diagnostics, []);
+    let resolved = resolve(&parsed.program);
+    let essences = |ops: &[Op]| ops.iter().map(essence).collect::<Vec<Op>>();
+    assert_eq!(
+        essences(&resolved.ops),
+        essences(ops),
+        "{:?}",
+        resolved.diagnostics
+    );
+    let before = build_graph(ops, tensors).unwrap();
+    let after = build_graph(&resolved.ops, &resolved.externals).unwrap();
+    for (id, op) in ops.iter().enumerate() {
+        assert_eq!(
+            contraction(&after, id),
+            contraction(&before, id),
+            "{}",
+            op.name
+        );
+    }
+    for (before, after) in before.tensors.iter().zip(&after.tensors) {
+        assert_eq!((before.bytes(), &before.name), (after.bytes(), &after.name));
+    }
+}
+
+fn cases() -> Vec<(Vec<Op>, Vec<TensorDecl>, Value)> {
+    let file: Value = serde_json::from_str(include_str!("contract_cases.json")).unwrap();
+    let cases = file["cases"].as_array().unwrap();
+    cases
+        .iter()
+        .map(|case| {
+            let tensors = case["tensors"]
+                .as_object()
+                .unwrap()
+                .iter()
+                .map(|(name, size)| {
+                    let shape: Vec<u64> = serde_json::from_value(size["shape"].clone()).unwrap();
+                    TensorDecl::new(
+                        name,
+                        &shape,
+                        serde_json::from_value(size["bytes_per_element"].clone()).unwrap(),
+                    )
+                });
+            let ops = serde_json::from_value(case["ops"].clone()).unwrap();
+            (ops, tensors.collect(), case.clone())
+        })
+        .collect()
+}
+
+#[test]
+fn published_cases_mean_the_same_as_json() {
+    let cases = cases();
+    assert_eq!(cases.len(), 12);
+    for (ops, tensors, case) in cases {
+        check_round_trip(&ops, &tensors, &from_json(case));
+    }
+}
+
+#[test]
+fn published_cases_mean_the_same_without_tensors() {
+    for (ops, _, case) in cases() {
+        check_round_trip(&ops, &[], &from_json(case["ops"].clone()));
+    }
+}
+
+#[test]
+fn published_cases_mean_the_same_as_op_lines() {
+    for (ops, _, _) in cases() {
+        let lines: Vec<String> = ops
+            .iter()
+            .map(|op| {
+                let shape: Vec<String> = op.shape.iter().map(|d| format!("{d},")).collect();
+                let (name, op_type) = (&op.name, op.op_type.name());
+                let (inputs, output) = (&op.inputs, &op.output);
+                format!(
+                    "Op({name:?}, {op_type:?}, {inputs:?}, {output:?}, ({}), {}),",
+                    shape.concat(),
+                    op.bytes_per_element
+                )
+            })
+            .collect();
+        check_round_trip(&ops, &[], &read_op_lines(&lines.join("\n")));
+    }
+}
+
+#[test]
+fn the_transformer_block_keeps_its_functions_and_its_contractions() {
+    let (ops, tensors) = transformer::transformer_block(2048, 4096, 32, 2).unwrap();
+    let (program, doubts) = program_of_ops(&ops, &tensors);
+    assert_eq!(doubts, []);
+    let again = from_json(json!({"ops": ops, "tensors": tensors}));
+    assert_eq!(again.program, program);
+    let resolved = resolve(&program);
+    let functions = |ops: &[Op]| ops.iter().map(|op| op.function.clone()).collect::<Vec<_>>();
+    assert_eq!(functions(&resolved.ops), functions(&ops));
+    check_round_trip(&ops, &tensors, &again);
+}
+
+#[test]
+fn element_types_survive() {
+    let wide = [Op {
+        dtype: Some(DType::Bf16),
+        ..Op::new("y", OpType::Elementwise, &["x"], "y", &[4], 2)
+    }];
+    let (program, _) = program_of_ops(&wide, &[]);
+    assert_eq!(resolve(&program).ops[0].dtype, Some(DType::Bf16));
+}
+
+#[test]
+fn twenty_thousand_ops_are_imported() {
+    let lines: Vec<String> = (0..20_000)
+        .map(|op| {
+            format!(
+                "Op(\"op{op}\", \"elementwise\", [\"t{op}\"], \"t{}\", (4,), 2),",
+                op + 1
+            )
+        })
+        .collect();
+    let parsed = read_op_lines(&lines.join("\n"));
+    assert_eq!(
+        (parsed.program.ops.len(), parsed.diagnostics.len()),
+        (20_000, 0)
+    );
+    let (ops, externals) = (
+        resolve(&parsed.program).ops,
+        resolve(&parsed.program).externals,
+    );
+    assert_eq!((ops.len(), externals.len()), (20_000, 0));
+}
+
+mod properties {
+    use super::*;
+    use proptest::prelude::*;
+
+    const PIECES: &[&str] = &[
+        "Op(",
+        "Op",
+        "\"a\"",
+        "'b'",
+        "\"",
+        "'",
+        "\\",
+        ",",
+        "(",
+        ")",
+        "[",
+        "]",
+        "=",
+        "name",
+        "shape",
+        "4",
+        "-1",
+        "2.5",
+        "1_0",
+        "None",
+        "#",
+        "\n",
+        " ",
+        "\"matmul\"",
+        "é",
+        "99999999999999999999",
+        ".",
+    ];
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_text_is_read(pieces in proptest::collection::vec(prop::sample::select(PIECES), 0..60), tail in any::<String>()) {
+            let text = pieces.concat() + &tail;
+            form_of(&text);
+            let parsed = read_op_lines(&text);
+            for diagnostic in &parsed.diagnostics {
+                let span = diagnostic.span.unwrap();
+                prop_assert!(text.get(span.start..span.end).is_some());
+            }
+            let again = parse(&print(&parsed.program));
+            prop_assert_eq!(again.program.without_spans(), parsed.program.without_spans());
+        }
+    }
+}
