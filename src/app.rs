@@ -1,46 +1,45 @@
 //! The page as a whole.
 
+use crate::components::charts::Charts;
 use crate::components::editor::follow_change;
+use crate::components::graph::GraphPanel;
 use crate::components::headline::Headline;
 use crate::components::kernel_details::KernelDetails;
 use crate::components::kernels::KernelsTable;
 use crate::components::ops::Ops;
 use crate::components::sliders::Sliders;
-use crate::core::examples::{START, example};
-use crate::state::Page;
+use crate::components::strip::Strip;
+use crate::components::top_bar::TopBar;
+use crate::platform;
+use crate::session;
+use crate::state::{Page, Selection, Theme};
+use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 /// Everything on the page.
 #[component]
 pub fn App() -> impl IntoView {
-    let page = Page::new(example(START).map_or("", |e| e.text).to_owned());
-    window_event_listener(leptos::ev::keydown, move |event| {
-        if !(event.ctrl_key() || event.meta_key()) || event.alt_key() {
-            return;
-        }
-        let before = page.text.get_untracked();
-        let is_done = match (event.key().to_ascii_lowercase().as_str(), event.shift_key()) {
-            ("z", false) => page.undo(),
-            ("z", true) | ("y", false) => page.redo(),
-            ("enter", false) => {
-                page.is_fused.update(|is_fused| *is_fused = !*is_fused);
-                event.prevent_default();
-                return;
-            }
-            _ => return,
-        };
-        event.prevent_default();
-        if is_done {
-            follow_change(page, &before);
-        }
+    let page = session::open();
+    session::keep(page);
+    session::follow_selection(page);
+    Effect::new(move |_| {
+        let theme = page.theme.get();
+        platform::set_root_attribute("data-theme", (theme != Theme::Auto).then(|| theme.name()));
+    });
+    window_event_listener(leptos::ev::keydown, move |event| press(page, &event));
+    window_event_listener(leptos::ev::pointerdown, |event| {
+        platform::close_menus(Some(&event))
     });
     view! {
         <a class="skip-link" href="#main">"Skip to the result"</a>
+        <TopBar page />
         <main id="main" class="page" tabindex="-1">
-            <h1 class="sr-only">"Fuseline"</h1>
+            <Strip page />
             <Headline analysis=page.analysis is_stale=page.is_stale />
             <div class="workbench">
                 <Sliders page />
+                <GraphPanel page />
+                <Charts page />
                 <Ops page />
             </div>
             <section class="panel kernels-panel" class:is-stale=page.is_stale aria-labelledby="kernels-title">
@@ -51,5 +50,34 @@ pub fn App() -> impl IntoView {
                 </div>
             </section>
         </main>
+    }
+}
+
+/// The keys that work everywhere. A field with words of its own to take back stops its keys before.
+fn press(page: Page, event: &KeyboardEvent) {
+    if event.key() == "Escape" {
+        platform::close_menus(None);
+        if !platform::has_focus_in_text_field() {
+            page.selection.set(Selection::Nothing);
+        }
+        return;
+    }
+    if !(event.ctrl_key() || event.meta_key()) || event.alt_key() {
+        return;
+    }
+    let step = match (event.key().to_ascii_lowercase().as_str(), event.shift_key()) {
+        ("z", false) => Page::undo,
+        ("z", true) | ("y", false) => Page::redo,
+        ("enter", false) => {
+            event.prevent_default();
+            page.is_fused.update(|is_fused| *is_fused = !*is_fused);
+            return;
+        }
+        _ => return,
+    };
+    event.prevent_default();
+    let before = page.text.get_untracked();
+    if step(page) {
+        follow_change(page, &before);
     }
 }

@@ -16,4 +16,6 @@ pub mod exports;
 #[cfg(target_arch = "wasm32")]
 pub mod platform;
 #[cfg(target_arch = "wasm32")]
+pub mod session;
+#[cfg(target_arch = "wasm32")]
 pub mod state;

@@ -18,6 +18,9 @@ pub fn kernel_class(kernel: usize) -> String {
 
 /// The badge of a kernel (0-based); people see its number 1-based.
 #[component]
-pub fn Badge(kernel: usize) -> impl IntoView {
+pub fn Badge(
+    /// Which kernel.
+    kernel: usize,
+) -> impl IntoView {
     view! { <span class=format!("badge {}", kernel_class(kernel))>{kernel + 1}</span> }
 }

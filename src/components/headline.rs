@@ -4,6 +4,7 @@ use crate::core::Analysis;
 use crate::core::format::{
     format_bytes, format_exact, format_percent, format_ratio, format_seconds,
 };
+use crate::platform::Later;
 use leptos::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
@@ -70,7 +71,12 @@ impl Figures {
 
 /// Bytes, kernels and predicted time, before and after.
 #[component]
-pub fn Headline(analysis: Memo<Arc<Analysis>>, is_stale: Memo<bool>) -> impl IntoView {
+pub fn Headline(
+    /// The numbers.
+    analysis: Memo<Arc<Analysis>>,
+    /// Whether they are older than the text.
+    is_stale: Memo<bool>,
+) -> impl IntoView {
     let figures = Memo::new(move |_| analysis.with(|a| Figures::of(a)));
     let show = move |part: fn(&Figures) -> String| move || figures.with(part);
     view! {
@@ -103,23 +109,20 @@ pub fn Headline(analysis: Memo<Arc<Analysis>>, is_stale: Memo<bool>) -> impl Int
 
 /// Tells screen readers of a change, once it has come to rest.
 #[component]
-pub fn Announcement(#[prop(into)] text: Signal<String>) -> impl IntoView {
+pub fn Announcement(
+    /// What to say.
+    #[prop(into)]
+    text: Signal<String>,
+) -> impl IntoView {
     let spoken = RwSignal::new(String::new());
-    let timer = StoredValue::new(None::<TimeoutHandle>);
+    let later = Later::after(QUIET);
     Effect::new(move |is_first: Option<bool>| {
         let text = text.get();
         if is_first.is_some() {
-            if let Some(pending) = timer.get_value() {
-                pending.clear();
-            }
-            timer.set_value(set_timeout_with_handle(move || spoken.set(text), QUIET).ok());
+            later.call(move || spoken.set(text));
         }
         true
     });
-    on_cleanup(move || {
-        if let Some(Some(pending)) = timer.try_get_value() {
-            pending.clear();
-        }
-    });
+    on_cleanup(move || later.cancel());
     view! { <p class="sr-only" role="status" aria-live="polite">{spoken}</p> }
 }

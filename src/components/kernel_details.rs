@@ -94,7 +94,10 @@ impl Details {
 
 /// The panel beside the table of kernels.
 #[component]
-pub fn KernelDetails(page: Page) -> impl IntoView {
+pub fn KernelDetails(
+    /// The page whose selected kernel is shown.
+    page: Page,
+) -> impl IntoView {
     let details = Memo::new(move |_| {
         let selection = page.selection.get();
         page.analysis.with(|a| {

@@ -116,7 +116,10 @@ impl Row {
 
 /// One row for each fused kernel and one for their sum.
 #[component]
-pub fn KernelsTable(page: Page) -> impl IntoView {
+pub fn KernelsTable(
+    /// The page whose kernels are shown.
+    page: Page,
+) -> impl IntoView {
     let limit = RwSignal::new(PAGE_ROWS);
     let count = Memo::new(move |_| page.analysis.with(|a| a.fused.kernels.len()));
     let shown = Memo::new(move |_| count.get().min(limit.get()));

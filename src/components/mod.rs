@@ -1,11 +1,19 @@
 //! The page's components: they show an analysis and hold no arithmetic.
 
 pub mod badge;
+pub mod charts;
+pub mod device_picker;
 pub mod diagnostics;
 pub mod editor;
+pub mod export_menu;
+pub mod graph;
 pub mod headline;
 pub mod kernel_details;
 pub mod kernels;
 pub mod ops;
+pub mod picker;
 pub mod scene_view;
+pub mod share_button;
 pub mod sliders;
+pub mod strip;
+pub mod top_bar;

@@ -6,9 +6,11 @@
 mod files;
 mod focus;
 mod json;
+mod later;
 mod location;
 mod overlay;
 mod share_out;
+mod size;
 mod storage;
 
 pub use files::{chosen_file, download, dropped_file, read_file};
@@ -17,9 +19,11 @@ pub use focus::{
     select_all, set_caret, set_value,
 };
 pub use json::to_json;
+pub use later::Later;
 pub use location::{address, clear_fragment, fragment};
 pub use overlay::{install_panic_hook, remember_text};
 pub use share_out::copy;
+pub use size::{close_menus, is_open, observe_size};
 pub use storage::{load, store};
 
 /// Milliseconds since the page was opened.

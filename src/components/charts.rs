@@ -1,0 +1,89 @@
+//! The roofline and the traffic bars, drawn as large as there is room.
+
+use super::scene_view::SceneView;
+use crate::core::Analysis;
+use crate::picture::scene::Scene;
+use crate::picture::traffic_bars_by_kernel::by_kernel_scene;
+use crate::picture::{roofline, traffic_bars};
+use crate::platform;
+use crate::state::{Page, Selection};
+use leptos::prelude::*;
+
+/// Draws an analysis into a frame of this width and height.
+type Draw = fn(&Analysis, (f64, f64)) -> Scene;
+
+/// Both charts.
+#[component]
+pub fn Charts(
+    /// The page whose analysis is drawn.
+    page: Page,
+) -> impl IntoView {
+    view! {
+        <div class="charts" class:is-stale=page.is_stale>
+            <section class="panel chart-panel" aria-labelledby="roofline-title">
+                <header class="panel-head">
+                    <h2 id="roofline-title">"Roofline"</h2>
+                    <ul class="legend">
+                        <li><span class="key key-hollow" aria-hidden="true"></span>"unfused"</li>
+                        <li><span class="key key-solid" aria-hidden="true"></span>"fused"</li>
+                    </ul>
+                </header>
+                <Chart page id="roofline" draw=roofline::scene shape=(0.72, 220.0, 520.0) />
+            </section>
+            <section class="panel chart-panel" aria-labelledby="traffic-title">
+                <header class="panel-head">
+                    <h2 id="traffic-title">"Memory traffic"</h2>
+                    <ul class="legend">
+                        <li><span class="key key-read" aria-hidden="true"></span>"read"</li>
+                        <li><span class="key key-write" aria-hidden="true"></span>"written"</li>
+                        <li><span class="key key-saved" aria-hidden="true"></span>"saved"</li>
+                    </ul>
+                </header>
+                <Chart page id="traffic" draw=traffic_bars::scene shape=(0.36, 120.0, 240.0) />
+                <details class="by-kernel">
+                    <summary>"By kernel"</summary>
+                    <Chart page id="by-kernel" draw=|analysis, (width, _)| by_kernel_scene(analysis, width) shape=(0.0, 0.0, 0.0) />
+                </details>
+            </section>
+        </div>
+    }
+}
+
+/// A chart in a slot whose width it fills. `shape`: height for each width, least and most height.
+#[component]
+fn Chart(page: Page, id: &'static str, draw: Draw, shape: (f64, f64, f64)) -> impl IntoView {
+    let slot = format!("{id}-slot");
+    let width = RwSignal::new(400.0);
+    Effect::new({
+        let slot = slot.clone();
+        move |_| {
+            platform::observe_size(&slot, move |w, _| {
+                // Steps of a few pixels spare a drawing for each pixel of a dragged window.
+                let w = (w / 8.0).floor() * 8.0;
+                if w > 0.0 {
+                    crate::state::set_if_changed(width, w);
+                }
+            });
+        }
+    });
+    let scene = Memo::new(move |_| {
+        let (ratio, least, most) = shape;
+        let width = width.get();
+        let height = (width * ratio).clamp(least, most);
+        page.analysis
+            .with(|analysis| draw(analysis, (width, height)))
+    });
+    let selected = Signal::derive(move || {
+        let selection = page.selection.get();
+        page.analysis.with(|a| selection.kernel(a))
+    });
+    let on_select = Callback::new(move |kernel: Option<usize>| {
+        page.selection
+            .set(kernel.map_or(Selection::Nothing, Selection::Kernel));
+    });
+    view! {
+        <div class="chart-slot" id=slot>
+            <SceneView id scene selected on_select />
+        </div>
+    }
+}

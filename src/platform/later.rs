@@ -1,0 +1,36 @@
+//! Doing something once it has come to rest.
+
+use leptos::prelude::{GetValue, SetValue};
+use leptos::prelude::{StoredValue, TimeoutHandle, set_timeout_with_handle};
+use std::time::Duration;
+
+/// A timer that starts anew with each call; only the last one counts.
+#[derive(Clone, Copy)]
+pub struct Later {
+    pause: Duration,
+    pending: StoredValue<Option<TimeoutHandle>>,
+}
+
+impl Later {
+    /// A timer that fires after a pause of this length.
+    pub fn after(pause: Duration) -> Self {
+        Self {
+            pause,
+            pending: StoredValue::new(None),
+        }
+    }
+
+    /// Does `action` after the pause, unless it is called again before.
+    pub fn call(self, action: impl FnOnce() + 'static) {
+        self.cancel();
+        self.pending
+            .set_value(set_timeout_with_handle(action, self.pause).ok());
+    }
+
+    /// Forgets the pending action.
+    pub fn cancel(self) {
+        if let Some(Some(pending)) = self.pending.try_get_value() {
+            pending.clear();
+        }
+    }
+}

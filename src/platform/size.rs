@@ -1,0 +1,53 @@
+//! How large an element is shown.
+
+use js_sys::Array;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::closure::Closure;
+use web_sys::{ResizeObserver, ResizeObserverEntry};
+
+/// Calls `changed(width, height)` with the size of the element's content in CSS pixels, now and whenever it
+/// changes. For elements that live as long as the page.
+pub fn observe_size(id: &str, changed: impl Fn(f64, f64) + 'static) {
+    let Some(element) = super::element(id) else {
+        return;
+    };
+    let callback = Closure::<dyn Fn(Array)>::new(move |entries: Array| {
+        if let Ok(entry) = entries.get(0).dyn_into::<ResizeObserverEntry>() {
+            let size = entry.content_rect();
+            changed(size.width(), size.height());
+        }
+    });
+    if let Ok(observer) = ResizeObserver::new(callback.as_ref().unchecked_ref()) {
+        observer.observe(&element);
+    }
+    callback.forget();
+}
+
+/// Closes every open menu (`<details class="menu">`) that does not hold the place where `event` happened;
+/// all of them when `event` is none.
+pub fn close_menus(event: Option<&web_sys::Event>) {
+    let target = event.and_then(web_sys::Event::target);
+    let target = target.and_then(|t| t.dyn_into::<web_sys::Node>().ok());
+    let Some(open) =
+        super::document().and_then(|d| d.query_selector_all("details.menu[open]").ok())
+    else {
+        return;
+    };
+    for index in 0..open.length() {
+        if let Some(menu) = open.get(index)
+            && !target.as_ref().is_some_and(|t| menu.contains(Some(t)))
+            && let Ok(menu) = menu.dyn_into::<web_sys::Element>()
+        {
+            // Removing an attribute cannot fail for this name.
+            let _ = menu.remove_attribute("open");
+        }
+    }
+}
+
+/// Whether the `<details>` that `event` comes from is open.
+pub fn is_open(event: &web_sys::Event) -> bool {
+    let details = event
+        .target()
+        .and_then(|t| t.dyn_into::<web_sys::Element>().ok());
+    details.is_some_and(|d| d.has_attribute("open"))
+}

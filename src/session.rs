@@ -1,0 +1,195 @@
+//! What the page starts with and what it leaves behind: the visitor's storage, and links.
+
+use crate::core::examples::{START, example};
+use crate::core::share::{SharedState, decode, encode};
+use crate::history::Origin;
+use crate::platform::{self, Later};
+use crate::state::{Notice, OpsView, Page, Selection, Theme};
+use leptos::prelude::*;
+use std::time::Duration;
+
+const TEXT: &str = "fuseline.text";
+const CHOICES: &str = "fuseline.choices";
+const EXAMPLE: &str = "fuseline.example";
+const THEME: &str = "fuseline.theme";
+const OPS_VIEW: &str = "fuseline.ops-view";
+/// The visitor's own text from before a link replaced it.
+const REPLACED: &str = "fuseline.replaced-text";
+
+/// A pause in the edits after which they are stored.
+const PAUSE: Duration = Duration::from_millis(300);
+
+/// The page as the visitor left it, or with the first example; then what the address carries.
+pub fn open() -> Page {
+    let stored = platform::load(TEXT);
+    let is_new = stored.is_none();
+    let page =
+        Page::new(stored.unwrap_or_else(|| example(START).map_or("", |e| e.text).to_owned()));
+    page.text
+        .with_untracked(|text| platform::remember_text(text));
+    let started_as = platform::load(EXAMPLE);
+    let started_as = if is_new {
+        Some(START)
+    } else {
+        started_as.as_deref()
+    };
+    page.example.set(started_as.and_then(example).map(|e| e.id));
+    if let Some(Ok(choices)) = platform::load(CHOICES).map(|c| decode(&c)) {
+        apply_choices(page, choices);
+    }
+    if let Some(theme) = platform::load(THEME)
+        && let Some(theme) = Theme::ALL.into_iter().find(|t| t.name() == theme)
+    {
+        page.theme.set(theme);
+    }
+    if platform::load(OPS_VIEW).as_deref() == Some("table") {
+        page.ops_view.set(OpsView::Table);
+    }
+    open_link(page);
+    page
+}
+
+/// Opens what the address carries behind `#`, if anything. A broken link leaves the page as it is.
+pub fn open_link(page: Page) {
+    // The skip link and other places in the page are no state.
+    let Some(fragment) = platform::fragment().filter(|f| f != "main") else {
+        return;
+    };
+    match decode(&fragment) {
+        Ok(state) => {
+            let own = page.text.get_untracked();
+            let is_other = own != state.text;
+            let is_an_example = crate::core::examples::EXAMPLES
+                .iter()
+                .any(|e| e.text == own);
+            page.edit(state.text.clone(), Origin::Single);
+            page.example.set(None);
+            let selected = state.selected_op.clone();
+            apply_choices(page, state);
+            if let Some(name) = selected {
+                let op = page.analysis.with_untracked(|a| a.graph.op_named(&name));
+                page.selection
+                    .set(op.map_or(Selection::Nothing, Selection::Op));
+            }
+            if is_other && !is_an_example {
+                platform::store(REPLACED, &own);
+                page.notice.set(Some(Notice {
+                    text: "Opened from a link. Your own text is one step back.".to_owned(),
+                    is_failure: false,
+                    offers_undo: true,
+                }));
+            }
+            platform::clear_fragment();
+            store(page);
+        }
+        Err(problem) => page.tell_failure(problem.message()),
+    }
+}
+
+/// Stores the text and the choices whenever they have come to rest, and when the page is left.
+pub fn keep(page: Page) {
+    let later = Later::after(PAUSE);
+    Effect::new(move |is_first: Option<bool>| {
+        page.text.track();
+        page.policy.track();
+        page.conventions.track();
+        page.device.track();
+        page.is_fused.track();
+        page.theme.track();
+        page.ops_view.track();
+        page.example.track();
+        if is_first.is_some() {
+            later.call(move || store(page));
+        }
+        true
+    });
+    window_event_listener(leptos::ev::pagehide, move |_| store(page));
+    window_event_listener(leptos::ev::hashchange, move |_| open_link(page));
+}
+
+/// The fragment of a link to what the page shows.
+///
+/// # Errors
+/// A sentence for the visitor when the text is too long for a link.
+pub fn link(page: Page) -> Result<String, &'static str> {
+    let mut state = choices(page);
+    state.text = page.text.get_untracked();
+    state.selected_op = page.analysis.with_untracked(|analysis| {
+        let op = match page.selection.get_untracked() {
+            Selection::Nothing => None,
+            Selection::Op(op) => Some(op),
+            Selection::Kernel(kernel) => analysis.fused.kernels.get(kernel)?.ops.first().copied(),
+        };
+        Some(analysis.graph.ops.get(op?)?.name.clone())
+    });
+    match encode(&state) {
+        Ok(fragment) => Ok(format!("{}#{fragment}", platform::address())),
+        Err(_) => Err("The text is too long for a link. Export it as a file instead."),
+    }
+}
+
+/// Storage may refuse; then the page works on without it.
+fn store(page: Page) {
+    page.text.with_untracked(|text| platform::store(TEXT, text));
+    if let Ok(choices) = encode(&choices(page)) {
+        platform::store(CHOICES, &choices);
+    }
+    platform::store(EXAMPLE, page.example.get_untracked().unwrap_or(""));
+    platform::store(THEME, page.theme.get_untracked().name());
+    let view = match page.ops_view.get_untracked() {
+        OpsView::Text => "text",
+        OpsView::Table => "table",
+    };
+    platform::store(OPS_VIEW, view);
+}
+
+/// All choices that links carry, without the text.
+fn choices(page: Page) -> SharedState {
+    SharedState {
+        text: String::new(),
+        policy: page.policy.get_untracked(),
+        conventions: page.conventions.get_untracked(),
+        device: page.device.get_untracked(),
+        is_unfused_view: !page.is_fused.get_untracked(),
+        selected_op: None,
+    }
+}
+
+fn apply_choices(page: Page, choices: SharedState) {
+    page.policy.set(choices.policy);
+    page.conventions.set(choices.conventions);
+    page.device.set(choices.device);
+    page.is_fused.set(!choices.is_unfused_view);
+}
+
+/// Keeps the selection on what it stands for while edits move ids: by the op's name, else on nothing.
+pub fn follow_selection(page: Page) {
+    let name_of = move |selection: Selection| {
+        page.analysis.with(|analysis| {
+            let op = match selection {
+                Selection::Nothing => return None,
+                Selection::Op(op) => op,
+                Selection::Kernel(kernel) => *analysis.fused.kernels.get(kernel)?.ops.first()?,
+            };
+            Some(analysis.graph.ops.get(op)?.name.clone())
+        })
+    };
+    Effect::new(move |last: Option<(Selection, Option<String>)>| {
+        let selection = page.selection.get();
+        let name = name_of(selection);
+        let Some((_, Some(last_name))) = last.filter(|(s, n)| *s == selection && *n != name) else {
+            return (selection, name);
+        };
+        // The ids have moved under the selection.
+        let moved = page.analysis.with(|analysis| {
+            let op = analysis.graph.op_named(&last_name)?;
+            Some(match selection {
+                Selection::Kernel(_) => Selection::Kernel(*analysis.partition.group_of.get(op)?),
+                _ => Selection::Op(op),
+            })
+        });
+        let moved = moved.unwrap_or_default();
+        page.selection.set(moved);
+        (moved, name_of(moved))
+    });
+}
