@@ -3,8 +3,7 @@
 use super::scene_view::SceneView;
 use crate::core::Analysis;
 use crate::picture::scene::Scene;
-use crate::picture::traffic_bars_by_kernel::by_kernel_scene;
-use crate::picture::{roofline, traffic_bars};
+use crate::picture::{by_kernel_scene, roofline, traffic_bars};
 use crate::platform;
 use crate::state::{Page, Selection};
 use leptos::prelude::*;
@@ -39,7 +38,7 @@ pub fn Charts(
                         <li><span class="key key-saved" aria-hidden="true"></span>"saved"</li>
                     </ul>
                 </header>
-                <Chart page id="traffic" draw=traffic_bars::scene shape=(0.36, 120.0, 240.0) />
+                <Chart page id="traffic" draw=traffic_bars::scene shape=(0.42, 150.0, 260.0) />
                 <details class="by-kernel">
                     <summary>"By kernel"</summary>
                     <Chart page id="by-kernel" draw=|analysis, (width, _)| by_kernel_scene(analysis, width) shape=(0.0, 0.0, 0.0) />
