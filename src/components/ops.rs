@@ -2,6 +2,7 @@
 
 use super::diagnostics::DiagnosticsList;
 use super::editor::Editor;
+use super::ops_table::OpsTable;
 use crate::platform;
 use crate::state::{OpsView, Page};
 use leptos::prelude::*;
@@ -59,6 +60,17 @@ pub fn Ops(
                 hidden=move || view.get() != OpsView::Text
             >
                 <Editor page />
+            </div>
+            <div
+                class="ops-panel"
+                role="tabpanel"
+                id="panel-table"
+                aria-labelledby=TABLE_TAB
+                hidden=move || view.get() != OpsView::Table
+            >
+                <Show when=move || view.get() == OpsView::Table>
+                    <OpsTable page />
+                </Show>
             </div>
             <DiagnosticsList page />
         </section>

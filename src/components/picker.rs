@@ -14,10 +14,7 @@ pub fn Picker(
     choose: impl Fn(String) + 'static,
     /// Its accessible name, when no label holds it.
     #[prop(optional, into)]
-    name: Option<String>,
-    /// Its id, when something refers to it.
-    #[prop(optional, into)]
-    id: Option<String>,
+    name: MaybeProp<String>,
     /// The options.
     children: Children,
 ) -> impl IntoView {
@@ -31,8 +28,7 @@ pub fn Picker(
     view! {
         <select
             node_ref=node
-            id=id
-            aria-label=name
+            aria-label=move || name.get()
             on:change=move |event| {
                 choose(event_target_value(&event));
                 if let Some(select) = node.get_untracked() {
