@@ -129,7 +129,14 @@ impl Ranged for AxisCoord {
         let limit = hint.max_num_points();
         match self {
             Self::Log(coord) => coord.key_points(limit),
-            Self::Linear(coord) => coord.key_points(limit),
+            Self::Linear(coord) => {
+                let mut points = coord.key_points(limit);
+                // A lone 0 gives no scale.
+                if points.len() == 1 {
+                    points.push(coord.range().end);
+                }
+                points
+            }
         }
     }
 

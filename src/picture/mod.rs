@@ -6,6 +6,7 @@ pub mod dag;
 mod labels;
 pub mod recording;
 pub mod roofline;
+mod roofline_names;
 mod roofline_points;
 mod room;
 pub mod scene;

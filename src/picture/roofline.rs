@@ -1,10 +1,11 @@
 //! The roofline: every kernel's arithmetic intensity and the rate that the device leaves it, before and
 //! after fusion.
 
-use super::axes::{Axis, Frame, Plot, draw_frame, drawable};
+use super::axes::{Axis, Frame, draw_frame, drawable};
+use super::roofline_names::draw_names;
 use super::roofline_points::{kernel_points, without_point};
-use super::room::{Room, text_boxes};
-use super::scene::{Anchor, Mark, Point, Role, Scene, Shape, tenths, text, text_width};
+use super::room::Room;
+use super::scene::{Role, Scene};
 use crate::core::device::Figure;
 use crate::core::format::{format_bandwidth, format_intensity, format_rate};
 use crate::core::{Analysis, DType, Placement};
@@ -53,11 +54,11 @@ pub fn scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
 }
 
 /// The roofs of a device for one program.
-struct Roofs {
-    bandwidth: Figure,
+pub(super) struct Roofs {
+    pub(super) bandwidth: Figure,
     /// Peaks of the matrix units for the element types of the program's matmuls, the main one first.
-    matrix: Vec<(DType, Figure)>,
-    vector: Option<Figure>,
+    pub(super) matrix: Vec<(DType, Figure)>,
+    pub(super) vector: Option<Figure>,
     has_matmul: bool,
 }
 
@@ -108,7 +109,7 @@ impl Roofs {
     }
 
     /// The peak whose ridge is marked: of the units that do the program's main work.
-    fn main_peak(&self) -> Option<Figure> {
+    pub(super) fn main_peak(&self) -> Option<Figure> {
         let matrix = self.matrix.first().map(|&(_, peak)| peak);
         if self.has_matmul {
             matrix.or(self.vector)
@@ -117,12 +118,12 @@ impl Roofs {
         }
     }
 
-    fn peaks(&self) -> impl Iterator<Item = f64> + '_ {
+    pub(super) fn peaks(&self) -> impl Iterator<Item = f64> + '_ {
         let matrix = self.matrix.iter().map(|(_, peak)| peak.value);
         matrix.chain(self.vector.map(|peak| peak.value))
     }
 
-    fn ridge(&self, peak: Figure) -> f64 {
+    pub(super) fn ridge(&self, peak: Figure) -> f64 {
         peak.value / self.bandwidth.value
     }
 
@@ -164,7 +165,7 @@ fn same(a: f64, b: f64) -> bool {
 }
 
 /// First and last value of a logarithmic axis.
-fn ends(axis: Axis) -> (f64, f64) {
+pub(super) fn ends(axis: Axis) -> (f64, f64) {
     match axis {
         Axis::Decades { from, to } => (10_f64.powi(from), 10_f64.powi(to)),
         Axis::Linear { end, unit } => (0.0, end * unit),
@@ -244,138 +245,9 @@ fn power_text(value: f64, unit: &str) -> String {
 }
 
 /// A figure's text, with a question mark where its source was not at hand.
-fn figure_text(figure: Figure, format: fn(f64) -> String) -> String {
+pub(super) fn figure_text(figure: Figure, format: fn(f64) -> String) -> String {
     let mark = if figure.is_confirmed { "" } else { " ?" };
     format!("{}{mark}", format(figure.value))
-}
-
-/// Names of axes, roofs, ridge and regions.
-fn draw_names(
-    roofs: &Roofs,
-    plot: &Plot,
-    x: Axis,
-    is_compact: bool,
-    marks: &mut Vec<Mark>,
-    room: &mut Room,
-) {
-    let [left, top, right, bottom] = plot.edges;
-    let mut name = |mark: Mark| {
-        for taken in text_boxes(&mark) {
-            room.take(&taken);
-        }
-        marks.push(mark);
-    };
-    let (x_title, y_title) = if is_compact {
-        ("FLOP per byte moved", "attainable FLOP/s")
-    } else {
-        (
-            "arithmetic intensity: FLOP per byte moved",
-            "attainable rate",
-        )
-    };
-    name(text(
-        Role::AxisTitle,
-        (right, bottom + 38.0),
-        Anchor::End,
-        x_title,
-    ));
-    name(text(
-        Role::AxisTitle,
-        (0.0, top - 14.0),
-        Anchor::Start,
-        y_title,
-    ));
-
-    let end = ends(x).1;
-    for (dtype, peak) in &roofs.matrix {
-        let (_, y) = plot.place(end, peak.value);
-        let above = (y - top - 2.0).clamp(7.0, 26.0);
-        let figure = figure_text(*peak, format_rate);
-        let words = format!("{} matrix units {figure}", dtype.name());
-        name(text(
-            Role::RoofText,
-            (right - 4.0, y - above),
-            Anchor::End,
-            words,
-        ));
-    }
-    if let Some(peak) = roofs.vector {
-        let (_, y) = plot.place(end, peak.value);
-        let words = format!("vector units {}", figure_text(peak, format_rate));
-        name(text(
-            Role::RoofText,
-            (right - 4.0, y + 15.0),
-            Anchor::End,
-            words,
-        ));
-    }
-
-    if let Some(peak) = roofs.main_peak() {
-        let ridge = roofs.ridge(peak);
-        let (ridge_x, ridge_y) = plot.place(ridge, peak.value);
-        name(Mark::new(
-            Role::RidgePoint,
-            Shape::Circle {
-                center: (ridge_x, ridge_y),
-                radius: 3.0,
-            },
-        ));
-        let below = bottom - 9.0;
-        name(text(
-            Role::RegionText,
-            (ridge_x - 8.0, below),
-            Anchor::End,
-            "memory-bound",
-        ));
-        name(text(
-            Role::RegionText,
-            (ridge_x + 8.0, below),
-            Anchor::Start,
-            "compute-bound",
-        ));
-        let words = format!("ridge {}", format_intensity(ridge));
-        let is_right = ridge_x + text_width(&words) + 12.0 < right;
-        let (x, anchor) = if is_right {
-            (ridge_x + 8.0, Anchor::Start)
-        } else {
-            (ridge_x - 8.0, Anchor::End)
-        };
-        name(text(Role::RidgeText, (x, below - 18.0), anchor, words));
-    }
-    let words = format!("memory {}", figure_text(roofs.bandwidth, format_bandwidth));
-    let start = (
-        left,
-        plot.place(ends(x).0, ends(x).0 * roofs.bandwidth.value).1,
-    );
-    if let Some(mark) = slope_text(roofs, plot, start, &words) {
-        name(mark);
-    }
-}
-
-/// The name of the slope, written along it and above the numbers of its points.
-fn slope_text(roofs: &Roofs, plot: &Plot, foot: Point, words: &str) -> Option<Mark> {
-    let summit_rate = roofs.peaks().reduce(f64::max)?;
-    let summit = plot.place(summit_rate / roofs.bandwidth.value, summit_rate);
-    let (dx, dy) = (summit.0 - foot.0, summit.1 - foot.1);
-    let length = dx.hypot(dy);
-    if length < text_width(words) + 60.0 {
-        return None;
-    }
-    let lift = 26.0;
-    let middle = 0.36;
-    let at = (
-        foot.0 + dx * middle + dy / length * lift,
-        foot.1 + dy * middle - dx / length * lift,
-    );
-    Some(Mark::new(
-        Role::RoofText,
-        Shape::Text {
-            at: tenths(at),
-            anchor: Anchor::Middle,
-            turn_deg: (dy.atan2(dx).to_degrees() * 10.0).round() / 10.0,
-            text: words.to_owned(),
-        },
-    ))
 }
 
 fn description(analysis: &Analysis, roofs: &Roofs) -> String {

@@ -219,9 +219,9 @@ fn settle(dot: &mut Dot, sizes: &Sizes, room: &mut Room) {
 /// The room that a kernel's points and arrow take.
 fn body(dot: &Dot, sizes: &Sizes) -> Vec<Box4> {
     let to = dot.drawn();
-    let mut parts = vec![around(to, sizes.solid)];
+    let mut parts = vec![around(to, sizes.solid - 0.5)];
     if let Some(from) = dot.drawn_before() {
-        parts.push(around(from, sizes.hollow));
+        parts.push(around(from, sizes.hollow - 0.5));
         let length = (to.0 - from.0).hypot(to.1 - from.1);
         let mut along = 0.0;
         while along < length {
@@ -263,9 +263,9 @@ fn number_places(dot: &Dot, sizes: &Sizes, is_on_roof: bool) -> Vec<Mark> {
         },
     );
     if is_on_roof {
-        above.into_iter().chain(beside).collect()
+        above.into_iter().chain(beside).chain([behind]).collect()
     } else {
-        beside.into_iter().chain([behind]).collect()
+        beside.into_iter().chain([behind]).chain(above).collect()
     }
 }
 

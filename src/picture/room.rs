@@ -3,7 +3,7 @@
 use super::scene::{Anchor, Mark, Point, Shape, text_width};
 
 /// Side of a cell, in the scene's units.
-const CELL: f64 = 3.0;
+const CELL: f64 = 2.0;
 
 /// An upright box: left, top, right, bottom.
 pub(super) type Box4 = [f64; 4];

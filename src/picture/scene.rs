@@ -198,7 +198,7 @@ macro_rules! roles {
         impl Role {
             /// Whether marks in this role are hatched.
             pub const fn is_hatched(self) -> bool {
-                matches!(self, Self::Write | Self::WriteBefore | Self::WriteKey)
+                matches!(self, Self::Write | Self::WriteBefore)
             }
 
             /// All roles, in declaration order.
@@ -259,10 +259,6 @@ roles! {
     ReadBefore "mark-read-before",
     /// Bytes written before fusion, beside those after.
     WriteBefore "mark-write-before",
-    /// What the look of bytes read means.
-    ReadKey "mark-read-key",
-    /// What the look of bytes written means.
-    WriteKey "mark-write-key",
     /// Bytes that fusion saves.
     Saved "mark-saved",
     /// Their figure.
@@ -323,16 +319,16 @@ pub(super) fn rect(role: Role, (left, top): Point, (right, bottom): Point) -> Ma
     )
 }
 
-/// Width of a text in the chart's type, estimated: there is no font to measure with, and room that is
-/// slightly too wide hurts less than an overlap.
+/// Width of a text in the chart's type, estimated by the widest of common system fonts: there is no font to
+/// measure with, and too much room hurts less than an overlap.
 pub(super) fn text_width(text: &str) -> f64 {
-    text.chars()
-        .map(|c| match c {
-            'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ' ' | '|' | '/' | 'f' | 't' | 'r' => 0.34,
-            'm' | 'w' | 'M' | 'W' => 0.86,
-            'A'..='Z' => 0.68,
-            _ => 0.58,
-        })
-        .sum::<f64>()
-        * FONT_PX
+    let ems = |c: char| match c {
+        'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ' ' | '|' | '\'' => 0.32,
+        'f' | 't' | 'r' | '/' | '(' | ')' | '-' => 0.4,
+        'm' | 'w' | 'M' | 'W' | '%' | '+' | '−' => 0.9,
+        '0'..='9' | '?' => 0.64,
+        'A'..='Z' => 0.68,
+        _ => 0.61,
+    };
+    text.chars().map(ems).sum::<f64>() * FONT_PX
 }

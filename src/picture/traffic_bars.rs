@@ -119,7 +119,7 @@ pub fn scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
         },
         &mut marks,
     );
-    let [left, top, right, bottom] = plot.edges;
+    let [left, top, _, bottom] = plot.edges;
     let bars = (bottom - top - 26.0).max(12.0);
     let rows = Rows {
         unfused: (top + 2.0, top + 2.0 + bars * 0.35),
@@ -159,7 +159,6 @@ pub fn scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
         fused_text,
     ));
     draw_saved_text(analysis, &plot, &rows, fused_end + 12.0, &mut marks);
-    draw_key(right, top - 8.0, &mut marks);
 
     Scene {
         width,
@@ -376,30 +375,16 @@ fn draw_saved_text(
     least: f64,
     marks: &mut Vec<Mark>,
 ) {
-    let words = saved_words(analysis);
-    let total = analysis.unfused.traffic.total;
-    let end = plot.place(total as f64, 0.0).0;
-    let y = rows.fused.1 + 16.0;
-    let width = text_width(&words);
-    marks.push(if end - width >= least {
-        text(Role::SavedText, (end, y), Anchor::End, words)
-    } else {
-        text(Role::SavedText, (least, y), Anchor::Start, words)
-    });
-}
-
-/// What solid and hatched mean, at the right of a line of text.
-pub(super) fn draw_key(right: f64, baseline: f64, marks: &mut Vec<Mark>) {
-    const SIDE: f64 = 11.0;
-    let mut end = right;
-    for (role, words) in [(Role::WriteKey, "written"), (Role::ReadKey, "read")] {
-        marks.push(text(Role::BarFigure, (end, baseline), Anchor::End, words));
-        let corner = end - text_width(words) - 6.0;
-        marks.push(rect(
-            role,
-            (corner - SIDE, baseline - SIDE + 1.5),
-            (corner, baseline + 1.5),
-        ));
-        end = corner - SIDE - 12.0;
+    /// How much wider bold type is.
+    const BOLD: f64 = 1.1;
+    let right = plot.edges[2];
+    let mut words = saved_words(analysis);
+    if least + text_width(&words) * BOLD > right + 20.0 {
+        words = format!("−{}", format_percent(analysis.savings_pct));
     }
+    let width = text_width(&words) * BOLD;
+    let gap_end = plot.place(analysis.unfused.traffic.total as f64, 0.0).0;
+    let end = gap_end.max(least + width);
+    let y = rows.fused.1 + 16.0;
+    marks.push(text(Role::SavedText, (end, y), Anchor::End, words));
 }

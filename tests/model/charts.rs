@@ -95,6 +95,20 @@ fn rooflines_are_as_drawn_before() {
     }
 }
 
+/// The sizes that a page with three columns, and a phone, ask for.
+#[test]
+fn narrow_rooflines_are_as_drawn_before() {
+    let analysis = transformer();
+    check_golden(
+        "roofline_transformer_panel",
+        &roofline::scene(&analysis, (400.0, 288.0)),
+    );
+    check_golden(
+        "roofline_transformer_phone",
+        &roofline::scene(&analysis, (296.0, 220.0)),
+    );
+}
+
 #[test]
 fn traffic_bars_are_as_drawn_before() {
     for (name, analysis) in [
@@ -104,6 +118,8 @@ fn traffic_bars_are_as_drawn_before() {
     ] {
         let wide = traffic_bars::scene(&analysis, (900.0, 200.0));
         check_golden(&format!("traffic_{name}_wide"), &wide);
+        let phone = traffic_bars::scene(&analysis, (296.0, 150.0));
+        check_golden(&format!("traffic_{name}_phone"), &phone);
         let compact = traffic_bars::scene(&analysis, (360.0, 200.0));
         check_golden(&format!("traffic_{name}_compact"), &compact);
     }

@@ -1,0 +1,147 @@
+//! The words on a roofline: axes, roofs, ridge and regions.
+
+use super::axes::{Axis, Plot};
+use super::roofline::{Roofs, ends, figure_text};
+use super::room::{Room, text_boxes};
+use super::scene::{Anchor, Mark, Point, Role, Shape, tenths, text, text_width};
+use crate::core::format::{format_bandwidth, format_intensity, format_rate};
+
+/// Names what [`super::roofline`] draws, and takes the room of the names.
+pub(super) fn draw_names(
+    roofs: &Roofs,
+    plot: &Plot,
+    x: Axis,
+    is_compact: bool,
+    marks: &mut Vec<Mark>,
+    room: &mut Room,
+) {
+    let first = marks.len();
+    draw_axis_titles(plot, is_compact, marks);
+    draw_roof_names(roofs, plot, x, is_compact, marks);
+    draw_ridge(roofs, plot, marks);
+    for name in marks.iter().skip(first) {
+        for taken in text_boxes(name) {
+            room.take(&taken);
+        }
+    }
+}
+
+fn draw_axis_titles(plot: &Plot, is_compact: bool, marks: &mut Vec<Mark>) {
+    let [_, top, right, bottom] = plot.edges;
+    let (across, up) = if is_compact {
+        ("FLOP per byte moved", "attainable FLOP/s")
+    } else {
+        (
+            "arithmetic intensity: FLOP per byte moved",
+            "attainable rate",
+        )
+    };
+    marks.push(text(
+        Role::AxisTitle,
+        (right, bottom + 38.0),
+        Anchor::End,
+        across,
+    ));
+    marks.push(text(Role::AxisTitle, (0.0, top - 14.0), Anchor::Start, up));
+}
+
+/// Peaks are named at their right ends: matrix units above, so that numbers of points fit between, vector
+/// units below.
+fn draw_roof_names(roofs: &Roofs, plot: &Plot, x: Axis, is_compact: bool, marks: &mut Vec<Mark>) {
+    let [left, top, right, _] = plot.edges;
+    let (start, end) = ends(x);
+    let units = if is_compact { "" } else { " units" };
+    for (dtype, peak) in &roofs.matrix {
+        let (_, y) = plot.place(end, peak.value);
+        let above = (y - top - 2.0).clamp(7.0, 26.0);
+        let figure = figure_text(*peak, format_rate);
+        let words = format!("{} matrix{units} {figure}", dtype.name());
+        marks.push(text(
+            Role::RoofText,
+            (right - 4.0, y - above),
+            Anchor::End,
+            words,
+        ));
+    }
+    if let Some(peak) = roofs.vector {
+        let (_, y) = plot.place(end, peak.value);
+        let words = format!("vector{units} {}", figure_text(peak, format_rate));
+        marks.push(text(
+            Role::RoofText,
+            (right - 4.0, y + 15.0),
+            Anchor::End,
+            words,
+        ));
+    }
+    let words = format!("memory {}", figure_text(roofs.bandwidth, format_bandwidth));
+    let foot = (left, plot.place(start, start * roofs.bandwidth.value).1);
+    marks.extend(slope_text(roofs, plot, foot, &words));
+}
+
+/// The ridge, its figure, and the regions on both sides of it.
+fn draw_ridge(roofs: &Roofs, plot: &Plot, marks: &mut Vec<Mark>) {
+    const GAP: f64 = 8.0;
+    let Some(peak) = roofs.main_peak() else {
+        return;
+    };
+    let [_, _, right, bottom] = plot.edges;
+    let ridge = roofs.ridge(peak);
+    let center = plot.place(ridge, peak.value);
+    marks.push(Mark::new(
+        Role::RidgePoint,
+        Shape::Circle {
+            center,
+            radius: 3.0,
+        },
+    ));
+    let fits = |words: &str| center.0 + GAP + text_width(words) < right;
+    let after =
+        |y: f64, role: Role, words: &str| text(role, (center.0 + GAP, y), Anchor::Start, words);
+    let before =
+        |y: f64, role: Role, words: &str| text(role, (center.0 - GAP, y), Anchor::End, words);
+
+    let compute = if fits("compute-bound") {
+        "compute-bound"
+    } else {
+        "compute"
+    };
+    let y = bottom - 9.0;
+    marks.push(before(y, Role::RegionText, "memory-bound"));
+    marks.push(after(y, Role::RegionText, compute));
+    let figure = format!("ridge {}", format_intensity(ridge));
+    let y = y - 18.0;
+    marks.push(if fits(&figure) {
+        after(y, Role::RidgeText, &figure)
+    } else {
+        before(y, Role::RidgeText, &figure)
+    });
+}
+
+/// The name of the slope, written along it and above the numbers of its points.
+fn slope_text(roofs: &Roofs, plot: &Plot, foot: Point, words: &str) -> Option<Mark> {
+    const ABOVE: f64 = 26.0;
+    let summit_rate = roofs.peaks().reduce(f64::max)?;
+    let summit = plot.place(summit_rate / roofs.bandwidth.value, summit_rate);
+    let (dx, dy) = (summit.0 - foot.0, summit.1 - foot.1);
+    let length = dx.hypot(dy);
+    let half = text_width(words) / 2.0;
+    // The words start on the plot, although they stand above the slope, and end before its summit.
+    let middle = (length * 0.36).max(half + ABOVE);
+    if middle + half > length {
+        return None;
+    }
+    let (ux, uy) = (dx / length, dy / length);
+    let at = (
+        foot.0 + ux * middle + uy * ABOVE,
+        foot.1 + uy * middle - ux * ABOVE,
+    );
+    Some(Mark::new(
+        Role::RoofText,
+        Shape::Text {
+            at: tenths(at),
+            anchor: Anchor::Middle,
+            turn_deg: (dy.atan2(dx).to_degrees() * 10.0).round() / 10.0,
+            text: words.to_owned(),
+        },
+    ))
+}
