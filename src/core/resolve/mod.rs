@@ -77,16 +77,25 @@ pub fn resolve(program: &Program) -> Resolved {
     }
 
     let order = execution_order(program, &scope, &mut diagnostics);
-    let mut ops: Vec<Option<Op>> = vec![None; program.ops.len()];
+    let count = program.ops.len();
+    let mut ops: Vec<Op> = Vec::with_capacity(count);
+    let mut statement_of_op = Vec::with_capacity(count);
+    let mut op_of_statement = vec![None; count];
     for statement in order {
         let known = Known {
             program,
             scope: &scope,
             ops: &ops,
+            op_of_statement: &op_of_statement,
             externals: &externals,
         };
         match resolve_op(statement, &params, &known) {
-            Ok(op) => ops[statement] = op,
+            Ok(Some(op)) => {
+                op_of_statement[statement] = Some(ops.len());
+                statement_of_op.push(statement);
+                ops.push(op);
+            }
+            Ok(None) => {}
             Err(problem) => {
                 let span = problem.span.unwrap_or(program.ops[statement].callee.span);
                 diagnostics.push(problem.at(span).about(statement));
@@ -98,17 +107,18 @@ pub fn resolve(program: &Program) -> Resolved {
         program,
         scope: &scope,
         ops: &ops,
+        op_of_statement: &op_of_statement,
         externals: &externals,
     };
     warn_of_undeclared(&known, &mut diagnostics);
     note_unknown_contractions(&known, &mut diagnostics);
     note_unused(program, &scope, &mut diagnostics);
     diagnostics.sort_by_key(|d| d.span.map(|s| s.start));
-    let (statement_of_op, ops) = ops
-        .into_iter()
-        .enumerate()
-        .filter_map(|(statement, op)| Some((statement, op?)))
-        .unzip();
+    if !statement_of_op.is_sorted() {
+        let mut in_text_order: Vec<(usize, Op)> = statement_of_op.into_iter().zip(ops).collect();
+        in_text_order.sort_unstable_by_key(|&(statement, _)| statement);
+        (statement_of_op, ops) = in_text_order.into_iter().unzip();
+    }
     Resolved {
         ops,
         statement_of_op,

@@ -101,13 +101,20 @@ pub(super) struct Known<'a> {
     pub(super) program: &'a Program,
     /// Ids and origins.
     pub(super) scope: &'a Scope<'a>,
+    /// The ops that are resolved.
+    pub(super) ops: &'a [Op],
     /// For each statement its op, when it is resolved.
-    pub(super) ops: &'a [Option<Op>],
+    pub(super) op_of_statement: &'a [Option<usize>],
     /// Declared tensors.
     pub(super) externals: &'a [TensorDecl],
 }
 
 impl<'a> Known<'a> {
+    /// The op of a statement, when it is resolved.
+    pub(super) fn op(&self, statement: usize) -> Option<&'a Op> {
+        self.op_of_statement[statement].map(|op| &self.ops[op])
+    }
+
     /// Shape and element type of a tensor.
     pub(super) fn type_of(&self, tensor: usize) -> Option<(&'a [u64], DType)> {
         match self.scope.tensors[tensor] {
@@ -116,7 +123,7 @@ impl<'a> Known<'a> {
                 Some((&external.shape, external.element_type()?))
             }
             Origin::Produced(statement) => {
-                let op = self.ops[statement].as_ref()?;
+                let op = self.op(statement)?;
                 Some((&op.shape, op.element_type()?))
             }
             Origin::Broken | Origin::Undeclared => None,

@@ -62,7 +62,7 @@ pub(super) fn resolve_op(
     let hangs = reads
         .iter()
         .any(|&tensor| match known.scope.tensors[tensor] {
-            Origin::Produced(producer) => known.ops[producer].is_none(),
+            Origin::Produced(producer) => known.op_of_statement[producer].is_none(),
             Origin::Broken => true,
             Origin::Declared(_) | Origin::Undeclared => false,
         });

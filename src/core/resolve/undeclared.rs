@@ -21,8 +21,8 @@ use crate::core::work::contraction_of_shapes;
 /// One warning for each undeclared tensor that a resolved op reads, at its first use in the text.
 pub(super) fn warn_of_undeclared(known: &Known<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let mut is_reported = vec![false; known.scope.tensors.len()];
-    for (index, (statement, op)) in known.program.ops.iter().zip(known.ops).enumerate() {
-        let Some(op) = op else { continue };
+    for (index, statement) in known.program.ops.iter().enumerate() {
+        let Some(op) = known.op(index) else { continue };
         let reads = known.scope.reads(index);
         for (place, &tensor) in reads.iter().enumerate() {
             if known.scope.tensors[tensor] != Origin::Undeclared || is_reported[tensor] {
@@ -74,8 +74,8 @@ pub(super) fn warn_of_undeclared(known: &Known<'_>, diagnostics: &mut Vec<Diagno
 
 /// A matmul whose K nothing says has no FLOPs, which must not look like a result.
 pub(super) fn note_unknown_contractions(known: &Known<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    for (index, (statement, op)) in known.program.ops.iter().zip(known.ops).enumerate() {
-        let Some(op) = op.as_ref().filter(|op| op.op_type == OpType::Matmul) else {
+    for (index, statement) in known.program.ops.iter().enumerate() {
+        let Some(op) = known.op(index).filter(|op| op.op_type == OpType::Matmul) else {
             continue;
         };
         if op.contraction.is_some() {
