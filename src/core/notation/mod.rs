@@ -16,6 +16,7 @@ use super::program::{
 use lexer::{Lexeme, Token, tokens, unquoted};
 use parser::{Statement, starts_statement, statement};
 use spelling::quoted;
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 pub use highlight::{TokenKind, highlight};
@@ -42,6 +43,7 @@ pub struct Parsed {
 pub fn parse(text: &str) -> Parsed {
     let tokens = tokens(text);
     let mut reader = Reader {
+        text,
         newlines: (tokens.iter())
             .filter(|t| t.kind == Lexeme::Newline)
             .map(|t| t.span.start)
@@ -61,7 +63,7 @@ pub fn parse(text: &str) -> Parsed {
                 // Its uses are no words, though it has no value.
                 reader
                     .params
-                    .entry(name_text(text, *name))
+                    .entry(name_text(text, *name).into())
                     .or_insert(name.span);
             }
         }
@@ -71,14 +73,14 @@ pub fn parse(text: &str) -> Parsed {
 }
 
 /// `k=S` is a size when a param `S` stands anywhere in the text, else `S` is a word.
-fn settle_words(text: &str, params: &HashMap<String, Span>, program: &mut Program) {
+fn settle_words(text: &str, params: &HashMap<Cow<'_, str>, Span>, program: &mut Program) {
     for op in &mut program.ops {
         for Attribute { value, .. } in &mut op.attributes {
             if let AttributeValue::Size(expr) = value
                 && let ExprKind::Param(name) = &expr.kind
                 // In brackets, or in backquotes, a name is what it looks like.
                 && expr.span.slice(text) == name
-                && !params.contains_key(name)
+                && !params.contains_key(name.as_str())
             {
                 *value = AttributeValue::Word(name.clone());
             }
@@ -175,15 +177,24 @@ enum Origin {
 }
 
 /// Collects statements and refuses what is there already.
-struct Reader {
+struct Reader<'a> {
+    text: &'a str,
     parsed: Parsed,
     newlines: Vec<usize>,
-    params: HashMap<String, Span>,
-    tensors: HashMap<String, Origin>,
-    op_names: HashMap<String, Span>,
+    params: HashMap<Cow<'a, str>, Span>,
+    tensors: HashMap<Cow<'a, str>, Origin>,
+    op_names: HashMap<Cow<'a, str>, Span>,
 }
 
-impl Reader {
+impl<'a> Reader<'a> {
+    /// The name as a key: mostly it stands in the text as it is.
+    fn key(&self, name: &Name) -> Cow<'a, str> {
+        match name.span.slice(self.text) {
+            written if written == name.text => Cow::Borrowed(written),
+            _ => Cow::Owned(name.text.clone()),
+        }
+    }
+
     /// One-based line of a place in the text. `O(log lines)`.
     fn line_of(&self, span: Span) -> usize {
         self.newlines.partition_point(|&n| n < span.start) + 1
@@ -192,10 +203,11 @@ impl Reader {
     fn accept(&mut self, statement: Statement) {
         let problem = match statement {
             Statement::Param(param, doubt) => {
-                if let Some(&first) = self.params.get(&param.name.text) {
+                if let Some(&first) = self.params.get(param.name.text.as_str()) {
                     Some(self.twice("the param", &param.name, first))
                 } else {
-                    self.params.insert(param.name.text.clone(), param.name.span);
+                    let key = self.key(&param.name);
+                    self.params.insert(key, param.name.span);
                     self.parsed.program.params.push(param);
                     doubt
                 }
@@ -208,12 +220,12 @@ impl Reader {
 
     fn accept_declaration(&mut self, declaration: Declaration) -> Option<Diagnostic> {
         let name = &declaration.name;
-        match self.tensors.get(&name.text).copied() {
+        match self.tensors.get(name.text.as_str()).copied() {
             Some(Origin::Declared(first)) => Some(self.twice("the tensor", name, first)),
             Some(Origin::Produced(first)) => Some(self.declared_and_produced(name, first)),
             None => {
                 self.tensors
-                    .insert(name.text.clone(), Origin::Declared(name.span));
+                    .insert(self.key(name), Origin::Declared(name.span));
                 self.parsed.program.declarations.push(declaration);
                 None
             }
@@ -222,7 +234,7 @@ impl Reader {
 
     fn accept_op(&mut self, op: OpStatement) -> Option<Diagnostic> {
         let output = &op.output;
-        match self.tensors.get(&output.text).copied() {
+        match self.tensors.get(output.text.as_str()).copied() {
             Some(Origin::Declared(first)) => {
                 return Some(self.declared_and_produced(output, first));
             }
@@ -241,7 +253,7 @@ impl Reader {
             None => {}
         }
         let name = op.name();
-        if let Some(first) = self.op_names.get(&name.text).copied() {
+        if let Some(first) = self.op_names.get(name.text.as_str()).copied() {
             let line = self.line_of(first);
             let label = quoted(&name.text);
             return Some(
@@ -253,9 +265,9 @@ impl Reader {
                 .hint("give this op another label"),
             );
         }
-        self.op_names.insert(name.text.clone(), name.span);
+        self.op_names.insert(self.key(name), name.span);
         self.tensors
-            .insert(output.text.clone(), Origin::Produced(output.span));
+            .insert(self.key(output), Origin::Produced(output.span));
         self.parsed.program.ops.push(op);
         None
     }

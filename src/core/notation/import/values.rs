@@ -87,9 +87,9 @@ pub enum Scalar {
 impl Scalar {
     /// JavaScript has one type of numbers, so `2.0` is the integer 2.
     pub(super) fn of_f64(number: f64) -> Self {
-        // Beyond 2^53 a float says no exact size.
+        // From 2^53 on a float may stand for its neighbours too.
         const EXACT: f64 = 9_007_199_254_740_992.0;
-        if number.fract() == 0.0 && number.abs() <= EXACT {
+        if number.fract() == 0.0 && number.abs() < EXACT {
             #[allow(clippy::cast_possible_truncation, reason = "whole and within 2^53")]
             return Self::Integer(number as i64);
         }
@@ -155,7 +155,7 @@ impl<'de, T: DeserializeOwned + Default> Deserialize<'de> for Entries<T> {
             }
         }
 
-        deserializer.deserialize_seq(ListVisitor(PhantomData))
+        deserializer.deserialize_any(ListVisitor(PhantomData))
     }
 }
 
