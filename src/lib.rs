@@ -19,3 +19,6 @@ pub mod platform;
 pub mod session;
 #[cfg(target_arch = "wasm32")]
 pub mod state;
+
+#[cfg(not(target_arch = "wasm32"))]
+pub mod cli;

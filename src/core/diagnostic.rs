@@ -166,6 +166,19 @@ pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
     diagnostics.iter().any(|d| d.severity == Severity::Error)
 }
 
+/// The findings of reading a text and of analysing it, in text order; those without a place come first.
+///
+/// That there are no ops is left out when errors say why.
+pub fn merged(read: Vec<Diagnostic>, analysed: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut all = read;
+    all.extend(analysed);
+    if has_errors(&all) {
+        all.retain(|d| d.code != Code::EmptyProgram);
+    }
+    all.sort_by_key(|d| d.span);
+    all
+}
+
 /// One-based line and column (in characters) of a byte offset, as editors count them.
 pub fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
     let mut end = offset.min(text.len());

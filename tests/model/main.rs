@@ -9,6 +9,7 @@
 mod charts;
 mod charts_properties;
 mod charts_svg;
+mod cli;
 mod contract;
 mod dag;
 mod dag_check;

@@ -1,0 +1,411 @@
+//! The command line: analyze a file, print a table or JSON.
+
+use crate::core::diagnostic::{Diagnostic, Severity, has_errors, line_and_column, merged};
+use crate::core::format::{
+    format_bytes, format_flops, format_intensity, format_percent, format_ratio, format_seconds,
+};
+use crate::core::notation::{Parsed, parse};
+use crate::core::program::Program;
+use crate::core::report::Report;
+use crate::core::transformer::transformer_block;
+use crate::core::{
+    Analysis, Conventions, DEVICES, Device, Externals, Options, Policy, ReshapeCost, analyze,
+    analyze_program, default_device, device,
+};
+use clap::{Args, Parser, Subcommand};
+use std::fmt::Write as _;
+use std::io::{Read, Write as _};
+use std::process::ExitCode;
+
+/// See which GPU operations fuse into one kernel, and what that does to memory traffic.
+#[derive(Parser)]
+#[command(name = "fuseline", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Analyze a list of ops: the notation, a JSON list, or Op(...) lines.
+    Analyze {
+        /// A file, or - for standard input.
+        file: String,
+        /// Give a param another value, such as S=1024; may be repeated.
+        #[arg(long = "set", value_name = "PARAM=VALUE", value_parser = assignment)]
+        assignments: Vec<(String, i64)>,
+        #[command(flatten)]
+        choices: Choices,
+    },
+    /// Analyze one transformer block.
+    Transformer {
+        /// Tokens in the sequence.
+        #[arg(long)]
+        seq_len: u64,
+        /// Size of the hidden dimension; a multiple of the number of heads.
+        #[arg(long)]
+        hidden_dim: u64,
+        /// Attention heads.
+        #[arg(long)]
+        num_heads: u64,
+        /// Bytes of one element: 1, 2, 4 or 8.
+        #[arg(long, default_value_t = 2)]
+        dtype_bytes: u32,
+        #[command(flatten)]
+        choices: Choices,
+    },
+}
+
+#[derive(Args)]
+struct Choices {
+    /// Who decides what fuses: none, rules.
+    #[arg(long, default_value = "rules", value_parser = policy)]
+    policy: Policy,
+    /// How large external tensors count: declared, known-only, output-shape.
+    #[arg(long, default_value = "declared", value_parser = externals)]
+    externals: Externals,
+    /// What a lone reshape costs: copy, view.
+    #[arg(long, default_value = "copy", value_parser = reshape)]
+    reshape: ReshapeCost,
+    /// What times are predicted for, by id; an unknown one prints the list.
+    #[arg(long, default_value_t = default_device().id.to_string(), value_name = "NAME", value_parser = known_device)]
+    device: String,
+    /// Print JSON instead of a table.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Choices {
+    fn options(&self) -> Options {
+        Options {
+            policy: self.policy,
+            conventions: Conventions {
+                externals: self.externals,
+                reshape: self.reshape,
+            },
+            device: device(&self.device).unwrap_or(default_device()).clone(),
+        }
+    }
+}
+
+fn policy(name: &str) -> Result<Policy, String> {
+    Policy::from_name(name).ok_or_else(|| one_of(Policy::ALL.map(Policy::name).into_iter()))
+}
+
+fn externals(name: &str) -> Result<Externals, String> {
+    Externals::from_name(name)
+        .ok_or_else(|| one_of(Externals::ALL.map(Externals::name).into_iter()))
+}
+
+fn reshape(name: &str) -> Result<ReshapeCost, String> {
+    ReshapeCost::from_name(name)
+        .ok_or_else(|| one_of(ReshapeCost::ALL.map(ReshapeCost::name).into_iter()))
+}
+
+fn known_device(id: &str) -> Result<String, String> {
+    match device(id) {
+        Some(Device { id, .. }) => Ok(id.to_string()),
+        None => Err(one_of(DEVICES.iter().map(|d| d.id.as_ref()))),
+    }
+}
+
+fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    format!("use one of: {}", names.collect::<Vec<_>>().join(", "))
+}
+
+fn assignment(text: &str) -> Result<(String, i64), String> {
+    text.split_once('=')
+        .and_then(|(name, value)| Some((name.trim().to_owned(), value.trim().parse().ok()?)))
+        .ok_or_else(|| "write it as PARAM=VALUE with a whole number, such as S=1024".to_owned())
+}
+
+/// Runs the command line with the arguments of the process.
+pub fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Analyze {
+            file,
+            assignments,
+            choices,
+        } => analyze_file(&file, &assignments, &choices),
+        Command::Transformer {
+            seq_len,
+            hidden_dim,
+            num_heads,
+            dtype_bytes,
+            choices,
+        } => transformer_block(seq_len, hidden_dim, num_heads, dtype_bytes)
+            .map_err(|d| vec![d])
+            .and_then(|(ops, externals)| analyze(&ops, &externals, &choices.options()))
+            .map_err(|problems| complain("transformer", "", &problems))
+            .and_then(|analysis| show(&analysis, &[], "", &choices)),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failed) => ExitCode::FAILURE,
+    }
+}
+
+/// The reason has been printed.
+struct Failed;
+
+fn analyze_file(
+    file: &str,
+    assignments: &[(String, i64)],
+    choices: &Choices,
+) -> Result<(), Failed> {
+    let (file, read) = if file == "-" {
+        ("<stdin>", read_all(std::io::stdin()))
+    } else {
+        (file, std::fs::File::open(file).and_then(read_all))
+    };
+    let text = read.map_err(|problem| {
+        eprintln!("error: {file}: {problem}");
+        Failed
+    })?;
+    let Parsed {
+        mut program,
+        diagnostics,
+    } = read_program(&text).map_err(|problem| {
+        eprintln!("error: {file}: {problem}");
+        Failed
+    })?;
+    for (name, value) in assignments {
+        set_param(&mut program, name, *value)?;
+    }
+    let outcome = analyze_program(&program, &choices.options());
+    let diagnostics = merged(diagnostics, outcome.diagnostics);
+    match outcome.analysis {
+        Some(analysis) if !has_errors(&diagnostics) => {
+            if !choices.json {
+                complain(file, &text, &diagnostics);
+            }
+            show(&analysis, &diagnostics, &text, choices)
+        }
+        _ => Err(complain(file, &text, &diagnostics)),
+    }
+}
+
+fn read_all(mut source: impl Read) -> std::io::Result<String> {
+    let mut bytes = Vec::new();
+    source.read_to_end(&mut bytes)?;
+    // A stray byte becomes a visible character that the parser points at.
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn read_program(text: &str) -> Result<Parsed, serde_json::Error> {
+    Ok(parse(text))
+}
+
+fn set_param(program: &mut Program, name: &str, value: i64) -> Result<(), Failed> {
+    if let Some(param) = program.params.iter_mut().find(|p| p.name.text == name) {
+        param.value = value;
+        return Ok(());
+    }
+    let names: Vec<&str> = program
+        .params
+        .iter()
+        .map(|p| p.name.text.as_str())
+        .collect();
+    eprintln!("error: no param is called `{name}`");
+    eprintln!(
+        "  = help: {}",
+        if names.is_empty() {
+            "the program declares no params".to_owned()
+        } else {
+            one_of(names.into_iter())
+        }
+    );
+    Err(Failed)
+}
+
+fn show(
+    analysis: &Analysis,
+    diagnostics: &[Diagnostic],
+    text: &str,
+    choices: &Choices,
+) -> Result<(), Failed> {
+    let written = if choices.json {
+        let report = Report::new(analysis, diagnostics, text);
+        serde_json::to_string_pretty(&report)
+            .map(|json| json + "\n")
+            .map_err(std::io::Error::other)
+    } else {
+        Ok(table(analysis))
+    };
+    let printed = written.and_then(|text| std::io::stdout().lock().write_all(text.as_bytes()));
+    match printed {
+        // Whoever closed the pipe has read enough.
+        Err(problem) if problem.kind() != std::io::ErrorKind::BrokenPipe => {
+            eprintln!("error: {problem}");
+            Err(Failed)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Findings on standard error, each with line, column and the source line.
+fn complain(file: &str, text: &str, diagnostics: &[Diagnostic]) -> Failed {
+    const SHOWN: usize = 50;
+    for diagnostic in diagnostics.iter().take(SHOWN) {
+        let severity = match diagnostic.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "note",
+        };
+        eprintln!("{severity}: {}", diagnostic.message);
+        if let Some(span) = diagnostic.span {
+            let (line, column) = line_and_column(text, span.start);
+            let source = text.lines().nth(line - 1).unwrap_or("");
+            let margin = " ".repeat(line.to_string().len());
+            let (source, before, marked) = excerpt(source, column - 1, span.slice(text));
+            eprintln!("{margin}--> {file}:{line}:{column}");
+            eprintln!("{margin} |");
+            eprintln!("{line} | {source}");
+            eprintln!("{margin} | {}{}", " ".repeat(before), "^".repeat(marked));
+        }
+        if let Some(hint) = &diagnostic.hint {
+            eprintln!("  = help: {hint}");
+        }
+    }
+    if diagnostics.len() > SHOWN {
+        eprintln!("... and {} more", diagnostics.len() - SHOWN);
+    }
+    Failed
+}
+
+/// A part of the source line that fits a terminal, and where in it the mark goes.
+fn excerpt(source: &str, column: usize, marked: &str) -> (String, usize, usize) {
+    const WIDTH: usize = 96;
+    let skipped = column.saturating_sub(WIDTH / 2);
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    let shown: String = source
+        .chars()
+        .skip(skipped)
+        .take(WIDTH)
+        .map(plain)
+        .collect();
+    let before = column - skipped;
+    let length = marked.lines().next().unwrap_or("").chars().count();
+    let room = shown.chars().count().saturating_sub(before);
+    (shown, before, length.min(room).max(1))
+}
+
+/// The headline and one line for each kernel.
+fn table(analysis: &Analysis) -> String {
+    const HEAD: [&str; 8] = [
+        "#",
+        "ops",
+        "FLOPs",
+        "read",
+        "written",
+        "intensity",
+        "bound by",
+        "time",
+    ];
+    let graph = &analysis.graph;
+    let rows: Vec<[String; 8]> = analysis
+        .fused
+        .kernels
+        .iter()
+        .enumerate()
+        .map(|(index, kernel)| {
+            let names: Vec<String> = kernel
+                .ops
+                .iter()
+                .filter_map(|&op| graph.ops.get(op))
+                .map(|op| shortened(&op.name))
+                .collect();
+            [
+                (index + 1).to_string(),
+                names_of_many(&names),
+                format_flops(kernel.work.flops()),
+                format_bytes(kernel.bytes_read),
+                format_bytes(kernel.bytes_written),
+                kernel
+                    .placement
+                    .intensity
+                    .map_or_else(|| "-".to_owned(), format_intensity),
+                kernel.placement.bound.name().to_owned(),
+                format_seconds(kernel.placement.time_s),
+            ]
+        })
+        .collect();
+    let mut widths = HEAD.map(|h| h.chars().count());
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let line = |cells: &[&str]| {
+        let mut line = String::new();
+        for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
+            let padding = " ".repeat(width.saturating_sub(cell.chars().count()));
+            // Words to the left, figures to the right.
+            let (before, after) = if matches!(column, 1 | 6) {
+                ("", padding.as_str())
+            } else {
+                (padding.as_str(), "")
+            };
+            line.push_str(before);
+            line.push_str(cell);
+            line.push_str(after);
+            line.push_str("  ");
+        }
+        line.trim_end().to_owned() + "\n"
+    };
+    let mut out = headline(analysis);
+    out.push('\n');
+    out.push_str(&line(&HEAD));
+    for row in &rows {
+        out.push_str(&line(&row.each_ref().map(String::as_str)));
+    }
+    out
+}
+
+fn headline(analysis: &Analysis) -> String {
+    let (before, after) = (&analysis.unfused, &analysis.fused);
+    let mut text = format!(
+        "{} -> {} ({} saved, {} less)\n{} -> {} kernels, predicted {} faster on {} ({} -> {})\n",
+        format_bytes(before.traffic.total),
+        format_bytes(after.traffic.total),
+        format_bytes(after.traffic.saved_by_fusion),
+        format_percent(analysis.savings_pct),
+        before.launches,
+        after.launches,
+        format_ratio(analysis.speedup),
+        analysis.options.device.name,
+        format_seconds(before.time_s),
+        format_seconds(after.time_s),
+    );
+    for (what, traffic) in [("unfused", before.traffic), ("fused", after.traffic)] {
+        let _ = writeln!(
+            text,
+            "{what:>7}: {} read, {} written",
+            format_bytes(traffic.bytes_read),
+            format_bytes(traffic.bytes_written)
+        );
+    }
+    text
+}
+
+fn shortened(name: &str) -> String {
+    const LONGEST: usize = 32;
+    if name.chars().count() <= LONGEST {
+        return name.to_owned();
+    }
+    name.chars().take(LONGEST - 1).chain(['…']).collect()
+}
+
+fn names_of_many(names: &[String]) -> String {
+    const SHOWN: usize = 6;
+    let mut text = names
+        .iter()
+        .take(SHOWN)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(" + ");
+    if names.len() > SHOWN {
+        let _ = write!(text, " + {} more", names.len() - SHOWN);
+    }
+    text
+}

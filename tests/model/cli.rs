@@ -1,0 +1,258 @@
+//! The command line as somebody in a shell uses it.
+
+use serde_json::Value;
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+/// Runs the binary with `stdin`.
+fn run(arguments: &[&str], stdin: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_fuseline"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(stdin.as_bytes())
+        .unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn stdout(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).unwrap()
+}
+
+fn stderr(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).unwrap()
+}
+
+fn json(arguments: &[&str], stdin: &str) -> Value {
+    let output = run(arguments, stdin);
+    assert!(output.status.success(), "{}", stderr(&output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+const NOTATION: &str = "\
+param M = 1024 in 128..8192 step 128
+input x : f16[M, 1024]
+weight w1 : f16[1024, 4096]
+weight b1 : f16[4096]
+weight w2 : f16[4096, 1024]
+matmul1: y1 = matmul(x, w1)
+bias1: y2 = add(y1, b1)
+relu: y3 = relu(y2)
+matmul2: y4 = matmul(y3, w2)
+";
+
+const OP_LINES: &str = r#"ops = [
+    Op("matmul1", "matmul", ["x", "w1"], "y1", (1024, 4096), 2),
+    Op("bias1", "elementwise", ["y1", "b1"], "y2", (1024, 4096), 2),
+    Op("relu", "elementwise", ["y2"], "y3", (1024, 4096), 2),
+    Op("matmul2", "matmul", ["y3", "w2"], "y4", (1024, 1024), 2),
+]
+"#;
+
+const JSON_LIST: &str = r#"[
+  {"name": "matmul1", "op_type": "matmul", "inputs": ["x", "w1"], "output": "y1", "shape": [1024, 4096], "bytes_per_element": 2},
+  {"name": "bias1", "op_type": "elementwise", "inputs": ["y1", "b1"], "output": "y2", "shape": [1024, 4096], "bytes_per_element": 2},
+  {"name": "relu", "op_type": "elementwise", "inputs": ["y2"], "output": "y3", "shape": [1024, 4096], "bytes_per_element": 2},
+  {"name": "matmul2", "op_type": "matmul", "inputs": ["y3", "w2"], "output": "y4", "shape": [1024, 1024], "bytes_per_element": 2}
+]"#;
+
+#[test]
+fn all_three_forms_give_the_published_bytes() {
+    for text in [NOTATION, OP_LINES, JSON_LIST] {
+        let result = json(
+            &["analyze", "-", "--externals", "known-only", "--json"],
+            text,
+        );
+        assert_eq!(
+            result["fusion_groups"],
+            serde_json::json!([["matmul1", "bias1", "relu"], ["matmul2"]])
+        );
+        assert_eq!(result["unfused_traffic"]["total"], 52_428_800);
+        assert_eq!(result["unfused_traffic"]["saved_by_fusion"], 0);
+        assert_eq!(result["fused_traffic"]["bytes_read"], 8_388_608);
+        assert_eq!(result["fused_traffic"]["bytes_written"], 10_485_760);
+        assert_eq!(result["fused_traffic"]["saved_by_fusion"], 33_554_432);
+        assert_eq!(result["savings_pct"], 64.0);
+        assert_eq!(result["ops"].as_array().unwrap().len(), 4);
+        assert_eq!(result["kernels"].as_array().unwrap().len(), 2);
+        assert!(result["diagnostics"].is_array());
+    }
+}
+
+#[test]
+fn declared_sizes_count_by_default() {
+    let result = json(&["analyze", "-", "--json"], NOTATION);
+    assert_eq!(result["fused_traffic"]["total"], 37_756_928);
+    assert_eq!(result["diagnostics"], serde_json::json!([]));
+    assert_eq!(result["device"], "a100-80");
+}
+
+#[test]
+fn undeclared_sizes_are_said_in_the_diagnostics() {
+    let result = json(&["analyze", "-", "--json"], OP_LINES);
+    let said = result["diagnostics"].as_array().unwrap();
+    let about = |name: &str| {
+        let quoted = format!("`{name}`");
+        said.iter().any(|d| {
+            d["code"] == "undeclared-tensor" && d["message"].as_str().unwrap().contains(&quoted)
+        })
+    };
+    assert!(["x", "w1", "b1", "w2"].into_iter().all(about), "{said:?}");
+}
+
+#[test]
+fn the_transformer_block_as_published() {
+    let arguments = [
+        "transformer",
+        "--seq-len",
+        "2048",
+        "--hidden-dim",
+        "4096",
+        "--num-heads",
+        "32",
+    ];
+    let result = json(&[&arguments[..], &["--json"]].concat(), "");
+    assert_eq!(result["fusion_groups"].as_array().unwrap().len(), 9);
+    assert_eq!(result["unfused_traffic"]["total"], 2_298_478_592_u64);
+    assert_eq!(result["fused_traffic"]["total"], 1_962_934_272);
+    assert!((result["savings_pct"].as_f64().unwrap() - 14.599).abs() < 5e-4);
+
+    let table = run(&arguments, "");
+    assert!(table.status.success());
+    assert!(
+        stdout(&table).starts_with("2.30 GB -> 1.96 GB"),
+        "{}",
+        stdout(&table)
+    );
+    assert_eq!(stdout(&table).lines().count(), 4 + 1 + 1 + 9);
+}
+
+#[test]
+fn choices_change_the_result() {
+    let total = |arguments: &[&str], text| {
+        let arguments = [&["analyze", "-", "--json"], arguments].concat();
+        json(&arguments, text)["fused_traffic"]["total"]
+            .as_u64()
+            .unwrap()
+    };
+    assert_eq!(total(&["--policy", "none"], NOTATION), 71_311_360);
+    assert_eq!(
+        total(&["--set", "M=2048"], NOTATION) - total(&["--set", "M=1024"], NOTATION),
+        1024 * 2 * (1024 + 4096 + 4096 + 1024)
+    );
+    let lone = "input x : f32[64, 64]\ny = reshape(x) : f32[4096]\n";
+    assert_eq!(total(&["--reshape", "copy"], lone), 2 * 4 * 4096);
+    assert_eq!(total(&["--reshape", "view"], lone), 0);
+    let time = |device| {
+        json(&["analyze", "-", "--json", "--device", device], NOTATION)["kernels"][0]["time_s"]
+            .as_f64()
+            .unwrap()
+    };
+    assert!(time("h200") < time("a100-80"));
+}
+
+#[test]
+fn errors_name_line_column_and_source_line() {
+    let text = "input x : f16[64]\ny = gellu(x)\n";
+    let output = run(&["analyze", "-", "--json"], text);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(stdout(&output), "");
+    let said = stderr(&output);
+    assert!(said.contains("<stdin>:2:5"), "{said}");
+    assert!(said.contains("2 | y = gellu(x)\n"), "{said}");
+    assert!(said.contains("  |     ^^^^^\n"), "{said}");
+    assert!(said.contains("gelu"), "{said}");
+}
+
+#[test]
+fn bad_calls_end_with_a_reason_and_never_with_a_panic() {
+    let block = |h, n| {
+        vec![
+            "transformer",
+            "--seq-len",
+            "8",
+            "--hidden-dim",
+            h,
+            "--num-heads",
+            n,
+        ]
+    };
+    let cases: Vec<(Vec<&str>, &str, i32, &str)> = vec![
+        (vec!["analyze", "no/such/file"], "", 1, "no/such/file"),
+        (vec!["analyze", "-"], "[1, 2", 1, "line 1 column"),
+        (
+            vec!["analyze", "-", "--set", "S=1"],
+            "y = relu(x) : f16[4]",
+            1,
+            "declares no params",
+        ),
+        (
+            vec!["analyze", "-", "--set", "N=1"],
+            NOTATION,
+            1,
+            "use one of: M",
+        ),
+        (
+            vec!["analyze", "-", "--set", "M"],
+            NOTATION,
+            2,
+            "PARAM=VALUE",
+        ),
+        (vec!["analyze", "-", "--set", "M=-4"], NOTATION, 1, "M"),
+        (
+            vec!["analyze", "-", "--device", "abacus"],
+            NOTATION,
+            2,
+            "a100-80",
+        ),
+        (
+            vec!["analyze", "-", "--policy", "magic"],
+            NOTATION,
+            2,
+            "none, rules",
+        ),
+        (block("10", "3"), "", 1, "does not divide"),
+        (block("0", "3"), "", 1, "at least 1"),
+        (block("9223372036854775807", "1"), "", 1, "2^63"),
+        (vec![], "", 2, "Usage"),
+    ];
+    for (arguments, stdin, code, said) in cases {
+        let output = run(&arguments, stdin);
+        assert_eq!(
+            output.status.code(),
+            Some(code),
+            "{arguments:?}: {}",
+            stderr(&output)
+        );
+        assert!(
+            stderr(&output).contains(said),
+            "{arguments:?}: {}",
+            stderr(&output)
+        );
+        assert!(
+            !stderr(&output).contains("panicked"),
+            "{arguments:?}: {}",
+            stderr(&output)
+        );
+    }
+}
+
+#[test]
+fn an_empty_list_and_stray_bytes_are_survived() {
+    let empty = run(&["analyze", "-"], "");
+    assert!(empty.status.success());
+    assert!(
+        stderr(&empty).contains("no operations"),
+        "{}",
+        stderr(&empty)
+    );
+    let stray = run(&["analyze", "-"], "\u{0}\u{7}\u{fffd}\n\u{202e}= (((((");
+    assert_eq!(stray.status.code(), Some(1));
+}
