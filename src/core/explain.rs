@@ -118,8 +118,7 @@ pub const fn source_text(source: SizeSource) -> &'static str {
 
 /// Why a tensor counts as large as it does, in a sentence.
 pub fn source_reason(graph: &Graph, tensor: TensorId, source: SizeSource) -> String {
-    let reader = graph.tensors[tensor]
-        .consumers
+    let reader = graph.consumers[tensor]
         .first()
         .map_or("its reader", |&op| graph.ops[op].name.as_str());
     match source {

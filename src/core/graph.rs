@@ -7,11 +7,13 @@
 use super::count;
 use super::diagnostic::{Code, Diagnostic};
 use super::dtype::DType;
+use super::lists::Lists;
 use super::op::{Op, TensorDecl, TensorRole, byte_count};
 use super::order::topological_order;
 use super::traffic::{Externals, read_size};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Index of an op in [`Graph::ops`].
 pub type OpId = usize;
@@ -34,19 +36,12 @@ pub struct Tensor {
     pub role: TensorRole,
     /// The op that writes it; `None` for an external tensor.
     pub producer: Option<OpId>,
-    /// The ops that read it, each once, ascending; empty for a final tensor.
-    pub consumers: Vec<OpId>,
 }
 
 impl Tensor {
     /// No op of the graph produces it.
     pub fn is_external(&self) -> bool {
         self.producer.is_none()
-    }
-
-    /// No op of the graph consumes it.
-    pub fn is_final(&self) -> bool {
-        self.consumers.is_empty()
     }
 
     /// Produced or declared bytes; `None` for an undeclared external tensor.
@@ -65,13 +60,15 @@ pub struct Graph {
     /// In order of first appearance over the ops (inputs before output).
     pub tensors: Vec<Tensor>,
     /// For each op the tensors that it reads, as often as it names them.
-    pub inputs: Vec<Vec<TensorId>>,
+    pub inputs: Lists,
     /// For each op the tensor that it writes.
     pub output: Vec<TensorId>,
+    /// For each tensor the ops that read it, each once, ascending; empty for a final tensor.
+    pub consumers: Lists,
     /// For each op the ops whose outputs it reads, each once, ascending.
-    pub predecessors: Vec<Vec<OpId>>,
+    pub predecessors: Lists,
     /// For each op the ops that read its output, each once, ascending.
-    pub successors: Vec<Vec<OpId>>,
+    pub successors: Lists,
 }
 
 impl Graph {
@@ -83,6 +80,11 @@ impl Graph {
             .enumerate()
             .filter(|&(place, tensor)| !inputs[..place].contains(tensor))
             .map(|(_, &tensor)| tensor)
+    }
+
+    /// No op consumes the tensor: a result of the program.
+    pub fn is_final(&self, tensor: TensorId) -> bool {
+        self.consumers[tensor].is_empty()
     }
 
     /// The tensor of this name. Linear in the tensors.
@@ -112,8 +114,8 @@ pub struct NamedGraph {
 impl From<&Graph> for NamedGraph {
     fn from(graph: &Graph) -> Self {
         let names = |ops: &[OpId]| ops.iter().map(|&op| graph.ops[op].name.clone()).collect();
-        let by_op = |lists: &[Vec<OpId>]| {
-            let pairs = graph.ops.iter().zip(lists);
+        let by_op = |lists: &Lists| {
+            let pairs = graph.ops.iter().zip(lists.iter());
             pairs
                 .map(|(op, list)| (op.name.clone(), names(list)))
                 .collect()
@@ -126,7 +128,8 @@ impl From<&Graph> for NamedGraph {
                 .map(|op| (op.output.clone(), op.name.clone()))
                 .collect(),
             consumers: tensors
-                .map(|t| (t.name.clone(), names(&t.consumers)))
+                .zip(graph.consumers.iter())
+                .map(|(t, list)| (t.name.clone(), names(list)))
                 .collect(),
             predecessors: by_op(&graph.predecessors),
             successors: by_op(&graph.successors),
@@ -149,76 +152,186 @@ impl From<&Graph> for NamedGraph {
 ///     Op::new("relu", Elementwise, &["y1"], "y2", &[1024, 4096], 2),
 /// ];
 /// let graph = build_graph(&ops, &[])?;
-/// assert_eq!(graph.successors, [vec![1], vec![]]);
-/// let y1 = &graph.tensors[graph.output[0]];
-/// assert_eq!((y1.producer, &y1.consumers[..]), (Some(0), &[1][..]));
+/// assert_eq!(graph.successors[0], [1]);
+/// let y1 = graph.output[0];
+/// assert_eq!(graph.tensors[y1].producer, Some(0));
+/// assert_eq!(graph.consumers[y1], [1]);
 /// # Ok::<(), Vec<fuseline::core::Diagnostic>>(())
 /// ```
 pub fn build_graph(ops: &[Op], externals: &[TensorDecl]) -> Result<Graph, Vec<Diagnostic>> {
-    let problems = list_problems(ops);
-    if !problems.is_empty() {
-        return Err(problems);
-    }
-    let order = sorted(ops).map_err(|d| vec![d])?;
-
-    let declared: HashMap<&str, &TensorDecl> =
-        externals.iter().map(|t| (t.name.as_str(), t)).collect();
-    let mut ids: HashMap<&str, TensorId> = HashMap::with_capacity(ops.len() * 2);
-    let mut graph = Graph {
-        listed_at: order.clone(),
-        ..Graph::default()
-    };
-    for (id, &listed) in order.iter().enumerate() {
-        let op = &ops[listed];
-        let mut reads = Vec::with_capacity(op.inputs.len());
-        for name in &op.inputs {
-            let tensor = *ids.entry(name).or_insert_with(|| {
-                graph
-                    .tensors
-                    .push(external_tensor(name, declared.get(name.as_str()).copied()));
-                graph.tensors.len() - 1
-            });
-            let consumers = &mut graph.tensors[tensor].consumers;
-            if consumers.last() != Some(&id) {
-                consumers.push(id);
-            }
-            reads.push(tensor);
-        }
-        ids.insert(&op.output, graph.tensors.len());
-        graph.output.push(graph.tensors.len());
-        graph.tensors.push(Tensor {
-            name: op.output.clone(),
-            shape: Some(op.shape.clone()),
-            bytes_per_element: Some(op.bytes_per_element),
-            dtype: op.element_type(),
-            role: TensorRole::Input,
-            producer: Some(id),
-            consumers: Vec::new(),
-        });
-        graph.inputs.push(reads);
-        graph.ops.push(op.clone());
-    }
-    graph.predecessors = (0..graph.ops.len())
-        .map(|op| {
-            let mut producers: Vec<OpId> = graph.inputs[op]
-                .iter()
-                .filter_map(|&t| graph.tensors[t].producer)
-                .collect();
-            producers.sort_unstable();
-            producers.dedup();
-            producers
-        })
-        .collect();
-    graph.successors = graph
-        .output
-        .iter()
-        .map(|&t| graph.tensors[t].consumers.clone())
-        .collect();
+    let names = Names::of(ops)?;
+    let order = names.execution_order(ops).map_err(|d| vec![d])?;
+    let graph = names.graph(ops, order, externals);
     check_total_bytes(&graph)?;
     Ok(graph)
 }
 
-fn external_tensor(name: &str, declared: Option<&TensorDecl>) -> Tensor {
+/// Who makes the tensor that an op reads.
+#[derive(Clone, Copy)]
+enum Origin {
+    /// The op at this place of the list.
+    Produced(usize),
+    /// Nobody; the number counts external tensors in order of first mention.
+    External(usize),
+}
+
+/// The reads of a list with every name looked up once.
+struct Names<'a> {
+    origins: Vec<Origin>,
+    /// For each op the end of its reads in `origins`.
+    ends: Vec<usize>,
+    externals: Vec<&'a str>,
+}
+
+impl<'a> Names<'a> {
+    /// # Errors
+    /// What is wrong with single ops, before any edge is looked at.
+    fn of(ops: &'a [Op]) -> Result<Self, Vec<Diagnostic>> {
+        let mut problems = Vec::new();
+        let mut tensors: FxHashMap<&str, Origin> =
+            FxHashMap::with_capacity_and_hasher(ops.len(), FxBuildHasher);
+        for (index, op) in ops.iter().enumerate() {
+            if let Some(Origin::Produced(first)) =
+                tensors.insert(&op.output, Origin::Produced(index))
+            {
+                let message = format!(
+                    "`{}` is already written by `{}`",
+                    op.output, ops[first].name
+                );
+                problems.push(
+                    Diagnostic::error(Code::DuplicateOutput, message)
+                        .about(index)
+                        .hint("give this output a name of its own"),
+                );
+            }
+            if op.shape.contains(&0) || op.bytes_per_element == 0 {
+                problems.push(
+                    Diagnostic::error(
+                        Code::NonPositiveSize,
+                        format!("`{}` has a size of zero", op.output),
+                    )
+                    .about(index)
+                    .hint("every size is at least 1"),
+                );
+            }
+        }
+        problems.extend(duplicate_names(ops));
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+
+        let mut names = Self {
+            origins: Vec::with_capacity(ops.len() * 2),
+            ends: Vec::with_capacity(ops.len()),
+            externals: Vec::new(),
+        };
+        for op in ops {
+            for input in &op.inputs {
+                let origin = *tensors.entry(input).or_insert_with(|| {
+                    names.externals.push(input);
+                    Origin::External(names.externals.len() - 1)
+                });
+                names.origins.push(origin);
+            }
+            names.ends.push(names.origins.len());
+        }
+        Ok(names)
+    }
+
+    /// What the op at this place of the list reads.
+    fn origins_of(&self, listed: usize) -> &[Origin] {
+        let start = if listed == 0 {
+            0
+        } else {
+            self.ends[listed - 1]
+        };
+        &self.origins[start..self.ends[listed]]
+    }
+
+    fn producers_of(&self, listed: usize) -> impl Iterator<Item = usize> + '_ {
+        self.origins_of(listed)
+            .iter()
+            .filter_map(|&origin| match origin {
+                Origin::Produced(producer) => Some(producer),
+                Origin::External(_) => None,
+            })
+    }
+
+    /// The order in which the ops can run, or the cycle that forbids any.
+    fn execution_order(&self, ops: &[Op]) -> Result<Vec<usize>, Diagnostic> {
+        let count = ops.len();
+        if (0..count).all(|op| self.producers_of(op).all(|producer| producer < op)) {
+            return Ok((0..count).collect());
+        }
+        let predecessors: Vec<Vec<usize>> = (0..count)
+            .map(|op| self.producers_of(op).collect())
+            .collect();
+        topological_order(&predecessors).map_err(|cycle| {
+            let path: Vec<&str> = cycle
+                .iter()
+                .map(|&index| ops[index].name.as_str())
+                .collect();
+            cycle_diagnostic(&path).about(cycle[0])
+        })
+    }
+
+    fn graph(&self, ops: &[Op], order: Vec<usize>, externals: &[TensorDecl]) -> Graph {
+        let declared: FxHashMap<&str, &TensorDecl> =
+            externals.iter().map(|t| (t.name.as_str(), t)).collect();
+        let mut produced_tensor = vec![TensorId::MAX; ops.len()];
+        let mut external_tensor = vec![TensorId::MAX; self.externals.len()];
+        let mut tensors = Vec::with_capacity(ops.len() + self.externals.len());
+        let mut output = Vec::with_capacity(ops.len());
+        let mut inputs = Lists::with_capacity(ops.len(), self.origins.len());
+        for (id, &listed) in order.iter().enumerate() {
+            for &origin in self.origins_of(listed) {
+                if let Origin::External(number) = origin
+                    && external_tensor[number] == TensorId::MAX
+                {
+                    external_tensor[number] = tensors.len();
+                    let name = self.externals[number];
+                    tensors.push(external(name, declared.get(name).copied()));
+                }
+            }
+            inputs.push(self.origins_of(listed).iter().map(|&origin| match origin {
+                Origin::Produced(producer) => produced_tensor[producer],
+                Origin::External(number) => external_tensor[number],
+            }));
+            produced_tensor[listed] = tensors.len();
+            output.push(tensors.len());
+            tensors.push(produced(&ops[listed], id));
+        }
+
+        let consumers = inputs.inverted(tensors.len());
+        let mut successors = Lists::with_capacity(ops.len(), self.origins.len());
+        for &tensor in &output {
+            successors.push(consumers[tensor].iter().copied());
+        }
+        Graph {
+            ops: order.iter().map(|&listed| ops[listed].clone()).collect(),
+            predecessors: successors.inverted(ops.len()),
+            listed_at: order,
+            tensors,
+            inputs,
+            output,
+            consumers,
+            successors,
+        }
+    }
+}
+
+fn produced(op: &Op, id: OpId) -> Tensor {
+    Tensor {
+        name: op.output.clone(),
+        shape: Some(op.shape.clone()),
+        bytes_per_element: Some(op.bytes_per_element),
+        dtype: op.element_type(),
+        role: TensorRole::Input,
+        producer: Some(id),
+    }
+}
+
+fn external(name: &str, declared: Option<&TensorDecl>) -> Tensor {
     Tensor {
         name: name.to_owned(),
         shape: declared.map(|d| d.shape.clone()),
@@ -226,73 +339,25 @@ fn external_tensor(name: &str, declared: Option<&TensorDecl>) -> Tensor {
         dtype: declared.and_then(TensorDecl::element_type),
         role: declared.map_or(TensorRole::Input, |d| d.role),
         producer: None,
-        consumers: Vec::new(),
     }
 }
 
-/// What is wrong with single ops of the list, before any edge is looked at.
-fn list_problems(ops: &[Op]) -> Vec<Diagnostic> {
-    let mut problems = Vec::new();
-    let mut producer: HashMap<&str, &str> = HashMap::with_capacity(ops.len());
-    let mut named: HashMap<&str, usize> = HashMap::with_capacity(ops.len());
-    for (index, op) in ops.iter().enumerate() {
-        if let Some(first) = producer.insert(&op.output, &op.name) {
-            problems.push(
-                Diagnostic::error(
-                    Code::DuplicateOutput,
-                    format!("`{}` is already written by `{first}`", op.output),
-                )
-                .about(index)
-                .hint("give this output a name of its own"),
-            );
-        }
-        if named.insert(&op.name, index).is_some() {
-            problems.push(
-                Diagnostic::error(
-                    Code::DuplicateOpName,
-                    format!("another op is already called `{}`", op.name),
-                )
-                .about(index)
-                .hint("give this op a name of its own"),
-            );
-        }
-        if op.shape.contains(&0) || op.bytes_per_element == 0 {
-            problems.push(
-                Diagnostic::error(
-                    Code::NonPositiveSize,
-                    format!("`{}` has a size of zero", op.output),
-                )
-                .about(index)
-                .hint("every size is at least 1"),
-            );
-        }
-    }
-    problems
-}
-
-/// The order in which the ops can run, or the cycle that forbids any.
-fn sorted(ops: &[Op]) -> Result<Vec<usize>, Diagnostic> {
-    let producer: HashMap<&str, usize> = ops
+fn duplicate_names(ops: &[Op]) -> Vec<Diagnostic> {
+    let mut named: FxHashSet<&str> = FxHashSet::with_capacity_and_hasher(ops.len(), FxBuildHasher);
+    let duplicates = ops
         .iter()
         .enumerate()
-        .map(|(index, op)| (op.output.as_str(), index))
-        .collect();
-    let predecessors: Vec<Vec<usize>> = ops
-        .iter()
-        .map(|op| {
-            op.inputs
-                .iter()
-                .filter_map(|name| producer.get(name.as_str()).copied())
-                .collect()
+        .filter(|(_, op)| !named.insert(&op.name));
+    duplicates
+        .map(|(index, op)| {
+            Diagnostic::error(
+                Code::DuplicateOpName,
+                format!("another op is already called `{}`", op.name),
+            )
+            .about(index)
+            .hint("give this op a name of its own")
         })
-        .collect();
-    topological_order(&predecessors).map_err(|cycle| {
-        let names: Vec<&str> = cycle
-            .iter()
-            .map(|&index| ops[index].name.as_str())
-            .collect();
-        cycle_diagnostic(&names).about(cycle[0])
-    })
+        .collect()
 }
 
 /// The error for a cycle through the ops of these names; each op feeds the next, the last the first.

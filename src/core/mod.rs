@@ -16,6 +16,7 @@ pub mod format;
 pub mod functions;
 pub mod fusion;
 pub mod graph;
+pub mod lists;
 pub mod notation;
 pub mod op;
 mod order;

@@ -159,11 +159,8 @@ fn kernel_layers(graph: &Graph, partition: &Partition) -> Vec<usize> {
     }
     // Deepest layer in which each tensor is read: lowering a kernel lengthens the lane of what it reads last.
     let mut deepest = vec![0_usize; graph.tensors.len()];
-    for (tensor, known) in graph.tensors.iter().enumerate() {
-        let readers = known
-            .consumers
-            .iter()
-            .map(|&c| layers[partition.group_of[c]]);
+    for (tensor, consumers) in graph.consumers.iter().enumerate() {
+        let readers = consumers.iter().map(|&c| layers[partition.group_of[c]]);
         deepest[tensor] = readers.max().unwrap_or(0);
     }
     for (group, members) in partition.groups.iter().enumerate().rev() {
@@ -204,8 +201,7 @@ impl Picture<'_> {
             match known.producer {
                 Some(op) => {
                     let kernel = self.partition.group_of[op];
-                    let readers: Vec<OpId> = known
-                        .consumers
+                    let readers: Vec<OpId> = self.graph.consumers[tensor]
                         .iter()
                         .copied()
                         .filter(|&c| layers[self.partition.group_of[c]] > layers[kernel])
@@ -220,7 +216,7 @@ impl Picture<'_> {
     /// Gives an external tensor its pills: one above its readers, or one beside each.
     fn add_external(&mut self, tensor: TensorId, layers: &[usize], pills_beside: &mut [usize]) {
         let known = &self.graph.tensors[tensor];
-        let readers = known.consumers.clone();
+        let readers = self.graph.consumers[tensor].to_vec();
         let layer_of = |&op: &OpId| layers[self.partition.group_of[op]];
         let first = readers.iter().map(layer_of).min().unwrap_or(1);
         let last = readers.iter().map(layer_of).max().unwrap_or(1);
@@ -560,7 +556,7 @@ impl Picture<'_> {
         let members = &self.partition.groups[kernel];
         let is_result = members
             .iter()
-            .any(|&op| self.graph.tensors[self.graph.output[op]].is_final());
+            .any(|&op| self.graph.is_final(self.graph.output[op]));
         CHIP_MARGIN
             + if is_result {
                 APPROACH + PILL_HEIGHT
@@ -652,7 +648,7 @@ impl Picture<'_> {
         } else {
             rect.bottom()
         } + CHIP_MARGIN;
-        if self.graph.tensors[tensor].is_final() {
+        if self.graph.is_final(tensor) {
             let pill = self.new_pill(tensor, PillKind::Output);
             let place = &mut self.layout.pills[pill].rect;
             place.x = x - place.width / 2.0;

@@ -1,0 +1,129 @@
+//! A list of lists in two flat arrays: a graph's edges without an allocation for each node.
+
+use serde::{Serialize, Serializer};
+use std::ops::Index;
+
+/// Lists of indices, read as `lists[node]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lists {
+    /// One past the end of each list in `items`, behind a leading 0.
+    ends: Vec<usize>,
+    items: Vec<usize>,
+}
+
+impl Lists {
+    /// No lists yet, with room for `lists` of them and `items` in all.
+    pub fn with_capacity(lists: usize, items: usize) -> Self {
+        let mut ends = Vec::with_capacity(lists + 1);
+        ends.push(0);
+        Self {
+            ends,
+            items: Vec::with_capacity(items),
+        }
+    }
+
+    /// Appends a list.
+    pub fn push(&mut self, list: impl IntoIterator<Item = usize>) {
+        self.items.extend(list);
+        self.ends.push(self.items.len());
+    }
+
+    /// Number of lists.
+    pub fn len(&self) -> usize {
+        self.ends.len() - 1
+    }
+
+    /// There are no lists.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The lists in order.
+    pub fn iter(&self) -> impl Iterator<Item = &[usize]> {
+        (0..self.len()).map(|list| &self[list])
+    }
+
+    /// For each of `targets` nodes the lists that name it, ascending and each once. `O(items + targets)`.
+    #[must_use]
+    pub fn inverted(&self, targets: usize) -> Self {
+        // Counting sort: sizes, then places, then the lists in order.
+        let mut ends = vec![0_usize; targets + 1];
+        for &item in &self.items {
+            if let Some(count) = ends.get_mut(item + 1) {
+                *count += 1;
+            }
+        }
+        let mut sum = 0;
+        for end in &mut ends {
+            sum += *end;
+            *end = sum;
+        }
+        let mut next = ends.clone();
+        let mut items = vec![0_usize; sum];
+        for (list, members) in self.iter().enumerate() {
+            for &item in members {
+                if let Some(place) = next.get_mut(item) {
+                    if let Some(slot) = items.get_mut(*place) {
+                        *slot = list;
+                    }
+                    *place += 1;
+                }
+            }
+        }
+        let sorted = Self { ends, items };
+        let mut unique = Self::with_capacity(targets, sorted.items.len());
+        for list in sorted.iter() {
+            let mut last = None;
+            unique.push(
+                list.iter()
+                    .copied()
+                    .filter(|&item| last.replace(item) != Some(item)),
+            );
+        }
+        unique
+    }
+}
+
+impl Default for Lists {
+    fn default() -> Self {
+        Self::with_capacity(0, 0)
+    }
+}
+
+impl Index<usize> for Lists {
+    type Output = [usize];
+
+    /// The list of a node; empty for a node that has none.
+    fn index(&self, list: usize) -> &[usize] {
+        let range = self.ends.get(list).zip(self.ends.get(list + 1));
+        range
+            .and_then(|(&start, &end)| self.items.get(start..end))
+            .unwrap_or(&[])
+    }
+}
+
+impl Serialize for Lists {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Lists;
+
+    #[test]
+    fn reads_back_and_inverts() {
+        let mut lists = Lists::default();
+        lists.push([2, 0, 2]);
+        lists.push([]);
+        lists.push([0]);
+        assert_eq!(
+            lists.iter().collect::<Vec<_>>(),
+            [&[2, 0, 2][..], &[], &[0]]
+        );
+        let back = lists.inverted(3);
+        assert_eq!(back.iter().collect::<Vec<_>>(), [&[0, 2][..], &[], &[0]]);
+        assert_eq!(&lists[7], &[] as &[usize]);
+    }
+}
