@@ -18,6 +18,7 @@ use super::traffic::{
 };
 use super::work::{Work, op_work};
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// What a visitor chooses beside the text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -162,7 +163,7 @@ pub fn analyze_program(program: &Program, options: &Options) -> Outcome {
                 .hint("write one, such as `y = relu(x) : f16[1024]`, or pick an example"),
         );
     }
-    match analyze(&resolved.ops, &resolved.externals, options) {
+    match analyze(resolved.ops, &resolved.externals, options) {
         Ok(analysis) => Outcome {
             statement_of_op: analysis
                 .graph
@@ -193,12 +194,12 @@ pub fn analyze_program(program: &Program, options: &Options) -> Outcome {
     }
 }
 
-/// Analyses a list of ops.
+/// Analyses a list of ops; one that is given away is not copied.
 ///
 /// # Errors
 /// As [`build_graph`].
-pub fn analyze(
-    ops: &[Op],
+pub fn analyze<'a>(
+    ops: impl Into<Cow<'a, [Op]>>,
     externals: &[TensorDecl],
     options: &Options,
 ) -> Result<Analysis, Vec<Diagnostic>> {

@@ -13,6 +13,7 @@ use super::order::topological_order;
 use super::traffic::{Externals, read_size};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Index of an op in [`Graph::ops`].
@@ -139,7 +140,7 @@ impl From<&Graph> for NamedGraph {
 
 /// Builds the graph of `ops`; `externals` gives the declared sizes of external tensors.
 ///
-/// An unsorted list is sorted stably first. Takes `O(ops + reads)` time when the list is sorted.
+/// A list that is given away is not copied. An unsorted one is sorted stably first. Takes `O(ops + reads)` time when the list is sorted.
 ///
 /// # Errors
 /// Every duplicate name or output, a cycle (named op by op), a size of zero, and a program whose
@@ -158,10 +159,26 @@ impl From<&Graph> for NamedGraph {
 /// assert_eq!(graph.consumers[y1], [1]);
 /// # Ok::<(), Vec<fuseline::core::Diagnostic>>(())
 /// ```
-pub fn build_graph(ops: &[Op], externals: &[TensorDecl]) -> Result<Graph, Vec<Diagnostic>> {
-    let names = Names::of(ops)?;
-    let order = names.execution_order(ops).map_err(|d| vec![d])?;
-    let graph = names.graph(ops, order, externals);
+pub fn build_graph<'a>(
+    ops: impl Into<Cow<'a, [Op]>>,
+    externals: &[TensorDecl],
+) -> Result<Graph, Vec<Diagnostic>> {
+    graph_of(ops.into().into_owned(), externals)
+}
+
+fn graph_of(ops: Vec<Op>, externals: &[TensorDecl]) -> Result<Graph, Vec<Diagnostic>> {
+    let names = Names::of(&ops)?;
+    let order = names.execution_order(&ops).map_err(|d| vec![d])?;
+    let mut graph = names.graph(&ops, order, externals);
+    graph.ops = if graph.listed_at.is_sorted() {
+        ops
+    } else {
+        graph
+            .listed_at
+            .iter()
+            .map(|&listed| ops[listed].clone())
+            .collect()
+    };
     check_total_bytes(&graph)?;
     Ok(graph)
 }
@@ -275,6 +292,7 @@ impl<'a> Names<'a> {
         })
     }
 
+    /// The graph but for its ops, which these names still borrow.
     fn graph(&self, ops: &[Op], order: Vec<usize>, externals: &[TensorDecl]) -> Graph {
         let declared: FxHashMap<&str, &TensorDecl> =
             externals.iter().map(|t| (t.name.as_str(), t)).collect();
@@ -308,7 +326,7 @@ impl<'a> Names<'a> {
             successors.push(consumers[tensor].iter().copied());
         }
         Graph {
-            ops: order.iter().map(|&listed| ops[listed].clone()).collect(),
+            ops: Vec::new(),
             predecessors: successors.inverted(ops.len()),
             listed_at: order,
             tensors,

@@ -3,6 +3,7 @@
 use super::count;
 use super::dtype::DType;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// How an op touches its data; the only thing that the contract's fusion rules look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -61,7 +62,7 @@ pub struct Op {
     pub bytes_per_element: u32,
     /// Which function of [`super::functions`]: decides FLOPs and display, never fusion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub function: Option<String>,
+    pub function: Option<Cow<'static, str>>,
     /// Element type of the output when more is known than its width.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dtype: Option<DType>,
@@ -100,8 +101,8 @@ impl Op {
 
     /// The same op with its function.
     #[must_use]
-    pub fn with_function(mut self, function: &str) -> Self {
-        self.function = Some(function.to_owned());
+    pub fn with_function(mut self, function: impl Into<Cow<'static, str>>) -> Self {
+        self.function = Some(function.into());
         self
     }
 

@@ -209,6 +209,8 @@ pub fn kernel_traffic(
         is_written: written(graph, partition, &views),
         views,
         read_by: vec![(usize::MAX, 0); graph.tensors.len()],
+        reads: Vec::new(),
+        writes: Vec::new(),
     };
     (0..partition.groups.len())
         .map(|group| count.kernel(group))
@@ -250,32 +252,40 @@ struct Count<'a> {
     is_written: Vec<bool>,
     /// For each tensor the last kernel that read it and the place in that kernel's reads.
     read_by: Vec<(usize, usize)>,
+    /// Of the kernel in hand; what is kept of them is allocated once, at its size.
+    reads: Vec<Access>,
+    writes: Vec<Access>,
 }
 
 impl Count<'_> {
     fn kernel(&mut self, group: usize) -> KernelTraffic {
-        let mut traffic = KernelTraffic::default();
+        self.reads.clear();
+        self.writes.clear();
         for &op in &self.partition.groups[group] {
             if self.views.is_view[op] {
                 continue;
             }
             for tensor in self.graph.distinct_inputs(op) {
-                self.read(group, op, tensor, &mut traffic.reads);
+                self.read(group, op, tensor);
             }
             let output = self.graph.output[op];
             if self.is_written[op] {
-                traffic.writes.push(Access {
+                self.writes.push(Access {
                     tensor: output,
                     bytes: self.graph.tensors[output].bytes().unwrap_or(0),
                     source: SizeSource::Produced,
                 });
             }
         }
-        traffic
+        KernelTraffic {
+            reads: self.reads.clone(),
+            writes: self.writes.clone(),
+        }
     }
 
     /// Adds a read unless the kernel makes the bytes itself or has read them already.
-    fn read(&mut self, group: usize, op: OpId, tensor: TensorId, reads: &mut Vec<Access>) {
+    fn read(&mut self, group: usize, op: OpId, tensor: TensorId) {
+        let reads = &mut self.reads;
         let base = &self.graph.tensors[self.views.base[tensor]];
         if base
             .producer

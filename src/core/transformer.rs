@@ -93,7 +93,12 @@ pub fn transformer_block(
         .zip(h.checked_mul(4))
         .ok_or_else(overflow)?;
     let dtype = DType::float_of_bytes(dtype_bytes);
-    let op = |name: &str, op_type, function: &str, inputs: &[&str], output: &str, shape: &[u64]| {
+    let op = |name: &str,
+              op_type,
+              function: &'static str,
+              inputs: &[&str],
+              output: &str,
+              shape: &[u64]| {
         let op = Op::new(name, op_type, inputs, output, shape, dtype_bytes);
         Op {
             dtype,

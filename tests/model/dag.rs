@@ -126,7 +126,8 @@ fn a_long_name_makes_no_wide_picture() {
     let name = "n".repeat(10_000);
     let ops = [
         Op::new(&name, OpType::Matmul, &["x", &name[1..]], "y", &[8, 8], 2),
-        Op::new("z", OpType::Elementwise, &["y"], &name[2..], &[8, 8], 2).with_function(&name),
+        Op::new("z", OpType::Elementwise, &["y"], &name[2..], &[8, 8], 2)
+            .with_function(name.clone()),
     ];
     let analysis = analyze(&ops, &[], &Options::default()).unwrap();
     assert_clean("long_names", &analysis);

@@ -30,8 +30,9 @@ impl Trace {
             _ => OpType::Elementwise,
         };
         let name = format!("b{}.{name}", self.block);
-        self.ops
-            .push(Op::new(&name, op_type, inputs, &name, shape, 2).with_function(function));
+        self.ops.push(
+            Op::new(&name, op_type, inputs, &name, shape, 2).with_function(function.to_owned()),
+        );
         name
     }
 

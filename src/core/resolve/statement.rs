@@ -15,6 +15,7 @@ use crate::core::functions::{self, ANY_NUMBER, FUNCTIONS, Function, ShapeRule};
 use crate::core::notation::spelling::quoted;
 use crate::core::op::{Op, OpType, byte_count, element_count, shape_text};
 use crate::core::program::{OpStatement, TypeAnnotation};
+use std::borrow::Cow;
 
 /// What a statement calls.
 #[derive(Clone, Copy)]
@@ -94,7 +95,7 @@ pub(super) fn resolve_op(
                 inferred.shape,
                 dtype,
                 inferred.contraction,
-                Some(function.name.to_owned()),
+                Some(Cow::Borrowed(function.name)),
             )
         }
     };
