@@ -4,6 +4,7 @@ use crate::core::diagnostic::{Diagnostic, Severity, has_errors, line_and_column,
 use crate::core::format::{
     format_bytes, format_flops, format_intensity, format_percent, format_ratio, format_seconds,
 };
+use crate::core::notation::import::{self, Form, OpList};
 use crate::core::notation::{Parsed, parse};
 use crate::core::program::Program;
 use crate::core::report::Report;
@@ -193,7 +194,11 @@ fn read_all(mut source: impl Read) -> std::io::Result<String> {
 }
 
 fn read_program(text: &str) -> Result<Parsed, serde_json::Error> {
-    Ok(parse(text))
+    Ok(match import::form_of(text) {
+        Form::Notation => parse(text),
+        Form::OpLines => import::read_op_lines(text),
+        Form::Json => import::program_of_op_list(&serde_json::from_str::<OpList>(text)?),
+    })
 }
 
 fn set_param(program: &mut Program, name: &str, value: i64) -> Result<(), Failed> {

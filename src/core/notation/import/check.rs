@@ -7,6 +7,7 @@ use crate::core::functions;
 use crate::core::notation::parser::unknown_dtype;
 use crate::core::notation::spelling::{edit_distance, quoted, shortened};
 use crate::core::op::{Op, OpType, TensorDecl, TensorRole};
+use std::borrow::Cow;
 
 /// Where the fields of an `Op(...)` line stand.
 #[derive(Clone, Copy, Debug, Default)]
@@ -127,7 +128,7 @@ pub(super) fn op_of_entry(
     };
     let (function, doubt) = match text(&entry.function, "function", subject, |s| s.function)? {
         None => (None, None),
-        Some(function) => known_function(function, op_type, subject),
+        Some(function) => known_function(&function, op_type, subject),
     };
     let op = Op {
         name,
@@ -321,14 +322,16 @@ fn width(
 
 /// The function when the table has it with this op type; else a warning.
 fn known_function(
-    name: String,
+    name: &str,
     op_type: OpType,
     subject: &Subject<'_>,
-) -> (Option<String>, Option<Diagnostic>) {
-    let why = match functions::find(&name) {
-        Some(function) if function.op_type == op_type => return (Some(name), None),
-        Some(function) => format!("{} is of type {}", quoted(&name), function.op_type.name()),
-        None => format!("there is no function {}", quoted(&name)),
+) -> (Option<Cow<'static, str>>, Option<Diagnostic>) {
+    let why = match functions::find(name) {
+        Some(function) if function.op_type == op_type => {
+            return (Some(Cow::Borrowed(function.name)), None);
+        }
+        Some(function) => format!("{} is of type {}", quoted(name), function.op_type.name()),
+        None => format!("there is no function {}", quoted(name)),
     };
     let mut doubt = subject.error(
         Code::UnknownFunction,
