@@ -370,7 +370,7 @@ fn table(analysis: &Analysis) -> String {
 fn headline(analysis: &Analysis) -> String {
     let (before, after) = (&analysis.unfused, &analysis.fused);
     let mut text = format!(
-        "{} -> {} ({} saved, {} less)\n{} -> {} kernels, predicted {} faster on {} ({} -> {})\n",
+        "{} -> {} ({} saved, {} less)\n{} -> {} kernels, predicted {} as fast on {} ({} -> {})\n",
         format_bytes(before.traffic.total),
         format_bytes(after.traffic.total),
         format_bytes(after.traffic.saved_by_fusion),
