@@ -42,16 +42,17 @@ pub struct Parsed {
 /// ```
 pub fn parse(text: &str) -> Parsed {
     let tokens = tokens(text);
+    let newlines: Vec<usize> = (tokens.iter())
+        .filter(|t| t.kind == Lexeme::Newline)
+        .map(|t| t.span.start)
+        .collect();
     let mut reader = Reader {
         text,
-        newlines: (tokens.iter())
-            .filter(|t| t.kind == Lexeme::Newline)
-            .map(|t| t.span.start)
-            .collect(),
         parsed: Parsed::default(),
         params: HashMap::new(),
-        tensors: HashMap::new(),
-        op_names: HashMap::new(),
+        tensors: HashMap::with_capacity(newlines.len()),
+        op_names: HashMap::with_capacity(newlines.len()),
+        newlines,
     };
     for_each_statement(text, &tokens, |tokens| match statement(text, tokens) {
         Ok(statement) => reader.accept(statement),
