@@ -1,6 +1,6 @@
 //! What the page starts with and what it leaves behind: the visitor's storage, and links.
 
-use crate::core::examples::{START, example};
+use crate::core::examples::{EXAMPLES, START, example};
 use crate::core::share::{SharedState, decode, encode};
 use crate::history::Origin;
 use crate::platform::{self, Later};
@@ -59,11 +59,10 @@ pub fn open_link(page: Page) {
         Ok(state) => {
             let own = page.text.get_untracked();
             let is_other = own != state.text;
-            let is_an_example = crate::core::examples::EXAMPLES
-                .iter()
-                .any(|e| e.text == own);
+            let is_an_example = EXAMPLES.iter().any(|e| e.text == own);
             page.edit(state.text.clone(), Origin::Single);
-            page.example.set(None);
+            let example = EXAMPLES.iter().find(|e| e.text == state.text);
+            page.example.set(example.map(|e| e.id));
             let selected = state.selected_op.clone();
             apply_choices(page, state);
             if let Some(name) = selected {

@@ -32,11 +32,6 @@ pub fn Charts(
             <section class="panel chart-panel" aria-labelledby="traffic-title">
                 <header class="panel-head">
                     <h2 id="traffic-title">"Memory traffic"</h2>
-                    <ul class="legend">
-                        <li><span class="key key-read" aria-hidden="true"></span>"read"</li>
-                        <li><span class="key key-write" aria-hidden="true"></span>"written"</li>
-                        <li><span class="key key-saved" aria-hidden="true"></span>"saved"</li>
-                    </ul>
                 </header>
                 <Chart page id="traffic" draw=traffic_bars::scene shape=(0.42, 150.0, 260.0) />
                 <details class="by-kernel">

@@ -2,6 +2,7 @@
 
 use super::editor::go_to;
 use super::headline::Announcement;
+use super::words::with_code;
 use crate::core::diagnostic::line_and_column;
 use crate::core::{Severity, Span};
 use crate::state::Page;
@@ -69,8 +70,8 @@ pub fn DiagnosticsList(
                                 " "
                                 {finding.place}
                             </span>
-                            <span class="diagnostic-message">{finding.message}</span>
-                            <span class="diagnostic-hint">{finding.hint}</span>
+                            <span class="diagnostic-message">{with_code(&finding.message)}</span>
+                            <span class="diagnostic-hint">{with_code(&finding.hint)}</span>
                         </button>
                     </li>
                 </For>

@@ -3,6 +3,7 @@
 //! Both lie in one cell of a grid inside one scroller. The lines give the cell its size and the text area
 //! fills it, so the two never scroll apart.
 
+use super::open_file::{drop_file, paste};
 use crate::core::{OpId, Severity, Span};
 use crate::history::{Origin, end_of_change};
 use crate::picture::code::{CodeLine, byte_of_utf16, code_lines, line_at, line_of, utf16_of_byte};
@@ -45,7 +46,13 @@ pub fn Editor(
         }
     };
     view! {
-        <div class="editor" id=SCROLLER_ID>
+        <div
+            class="editor"
+            id=SCROLLER_ID
+            // Without this the browser would leave the page to show the file.
+            on:dragover=|event| event.prevent_default()
+            on:drop=move |event| drop_file(page, &event)
+        >
             <div class="editor-cell">
                 <For each=move || bands.get() key=|line| *line let(line)>
                     <div class="code-band" style:top=format!("calc(var(--code-line) * {line})")></div>
@@ -65,6 +72,7 @@ pub fn Editor(
                     wrap="off"
                     prop:value=move || page.text.get()
                     on:input=move |event| page.edit(event_target_value(&event), Origin::Typing)
+                    on:paste=move |event| paste(page, &event)
                     on:keyup=move |_| follow_caret()
                     on:click=move |_| follow_caret()
                 ></textarea>

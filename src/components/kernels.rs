@@ -130,7 +130,7 @@ pub fn KernelsTable(
     let total = Memo::new(move |_| page.analysis.with(|a| Row::total(a)));
     let cell = move |part: fn(&Row) -> String| move || total.with(part);
     view! {
-        <div class="table-scroll" role="region" aria-labelledby="kernels-title" tabindex="0">
+        <div class="table-scroll" role="group" aria-label="Table of kernels" tabindex="0">
             <table class="kernels">
                 <thead>
                     <tr>

@@ -131,10 +131,10 @@ pub fn OpRow(
                     id=format!("op-{place}-type")
                     name=named("stated type")
                     value=part(|r| &r.annotation)
-                    placeholder="inferred"
+                    placeholder=Signal::derive(move || row.with(|r| if r.shape.is_empty() { "type and shape".to_owned() } else { r.shape.clone() }))
                     commit=annotate
                 />
-                <span class="op-shape">{part(|r| &r.shape)}</span>
+                <span class="op-shape">{move || row.with(|r| if r.annotation.is_empty() || r.annotation == r.shape { String::new() } else { r.shape.clone() })}</span>
             </td>
             <Show when=move || row.with(|r| !r.problems.is_empty())>
                 <td role="cell" class="op-problems">

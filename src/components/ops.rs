@@ -2,6 +2,7 @@
 
 use super::diagnostics::DiagnosticsList;
 use super::editor::Editor;
+use super::open_file::OpenButton;
 use super::ops_table::OpsTable;
 use crate::platform;
 use crate::state::{OpsView, Page};
@@ -44,9 +45,10 @@ pub fn Ops(
         }
     };
     view! {
-        <section class="panel ops" aria-labelledby="ops-title">
+        <section class="panel ops" class:is-table=move || view.get() == OpsView::Table aria-labelledby="ops-title">
             <header class="panel-head">
                 <h2 id="ops-title">"Operations"</h2>
+                <OpenButton page />
                 <div class="tabs" role="tablist" aria-labelledby="ops-title">
                     {tab(OpsView::Text, TEXT_TAB, "panel-text", "Text")}
                     {tab(OpsView::Table, TABLE_TAB, "panel-table", "Table")}

@@ -15,7 +15,8 @@ pub fn TextCell(
     #[prop(into)]
     value: Signal<String>,
     /// Shown while the field is empty.
-    placeholder: &'static str,
+    #[prop(into)]
+    placeholder: Signal<String>,
     /// Takes a text over, or says why it cannot.
     commit: impl Fn(&str) -> Result<(), String> + 'static,
     /// Told of the text while it is typed, for suggestions.

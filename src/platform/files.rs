@@ -42,6 +42,11 @@ pub fn dropped_file(event: &web_sys::DragEvent) -> Option<File> {
     event.data_transfer()?.files()?.get(0)
 }
 
+/// The text that is being pasted.
+pub fn pasted_text(event: &web_sys::ClipboardEvent) -> Option<String> {
+    event.clipboard_data()?.get_data("text/plain").ok()
+}
+
 /// Reads a file as text; `done` gets `None` when it cannot be read. Bytes that are no UTF-8 become U+FFFD.
 pub fn read_file(file: &File, done: impl Fn(Option<String>) + 'static) {
     let done = std::rc::Rc::new(done);

@@ -2,6 +2,7 @@
 
 use js_sys::{Function, JSON, Reflect};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 
@@ -22,6 +23,18 @@ pub fn to_json(value: &impl Serialize) -> Option<String> {
     JSON::stringify_with_replacer_and_space(&object, replacer, &JsValue::from_f64(2.0))
         .ok()?
         .as_string()
+}
+
+/// The value that `text` holds, read by the browser.
+///
+/// # Errors
+/// A phrase for the visitor: no JSON, or not of this form.
+pub fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    let value = JSON::parse(text.trim_start_matches('\u{feff}')).map_err(|error| {
+        let message = error.dyn_ref::<js_sys::Error>().map(js_sys::Error::message);
+        message.map_or("it cannot be parsed".to_owned(), String::from)
+    })?;
+    serde_wasm_bindgen::from_value(value).map_err(|error| error.to_string())
 }
 
 /// A big integer as `JSON.stringify` writes it without quotes.

@@ -13,18 +13,19 @@ mod share_out;
 mod size;
 mod storage;
 
-pub use files::{chosen_file, download, dropped_file, read_file};
+pub use files::{chosen_file, download, dropped_file, pasted_text, read_file};
 pub use focus::{
     Caret, caret, focus, has_focus_in_text_field, input_value, is_focused, reveal, scroll_to_line,
     select_all, set_caret, set_value,
 };
-pub use json::to_json;
+pub use json::{from_json, to_json};
 pub use later::Later;
 pub use location::{address, clear_fragment, fragment};
 pub use overlay::{install_panic_hook, remember_text};
 pub use share_out::copy;
 pub use size::{close_menus, is_open, observe_size};
 pub use storage::{load, store};
+pub use web_sys::File;
 
 /// Milliseconds since the page was opened.
 pub fn now_ms() -> f64 {

@@ -1,0 +1,171 @@
+//! Programs from outside: pasted, dropped or opened; JSON and `Op(...)` lines become notation.
+
+use super::editor::TEXT_ID;
+use crate::core::Severity;
+use crate::core::notation::import::{Form, OpList, form_of, program_of_op_list, read_op_lines};
+use crate::core::notation::{Parsed, print};
+use crate::history::Origin;
+use crate::picture::code::{byte_of_utf16, line_at};
+use crate::platform;
+use crate::state::{Notice, Page};
+use leptos::ev::{ClipboardEvent, DragEvent};
+use leptos::prelude::*;
+
+/// Largest file that is opened, in bytes.
+const MAX_FILE_BYTES: f64 = 8e6;
+
+/// A program that came in another form.
+struct Converted {
+    text: String,
+    ops: usize,
+    form: &'static str,
+    problem: Option<String>,
+}
+
+/// The notation of `text` when it is a JSON list or holds `Op(...)` lines.
+fn convert(text: &str) -> Option<Result<Converted, String>> {
+    let (form, parsed) = match form_of(text) {
+        Form::Notation => return None,
+        Form::OpLines => ("Op(...) lines", read_op_lines(text)),
+        Form::Json => match platform::from_json::<OpList>(text) {
+            Ok(list) => ("JSON", program_of_op_list(&list)),
+            Err(problem) => return Some(Err(format!("This is no JSON list of ops: {problem}."))),
+        },
+    };
+    Some(converted(form, text, &parsed))
+}
+
+fn converted(form: &'static str, text: &str, parsed: &Parsed) -> Result<Converted, String> {
+    let errors: Vec<_> = parsed
+        .diagnostics
+        .iter()
+        .filter(|d| d.severity == Severity::Error)
+        .collect();
+    let problem = errors.first().map(|first| {
+        let hint = first
+            .hint
+            .as_deref()
+            .map_or(String::new(), |h| format!(": {h}"));
+        format!("{}{hint}", first.message)
+    });
+    if parsed.program.ops.is_empty() {
+        let problem = problem.unwrap_or_else(|| "it holds no ops".to_owned());
+        return Err(format!(
+            "Nothing could be read from this {form}: {problem}."
+        ));
+    }
+    let mut notation = print(&parsed.program);
+    // Lines that could not be read are kept, as comments.
+    for span in errors.iter().filter_map(|d| d.span) {
+        for line in line_at(text, span.start).slice(text).lines() {
+            notation.push_str("# not read: ");
+            notation.push_str(line.trim());
+            notation.push('\n');
+        }
+    }
+    Ok(Converted {
+        text: notation,
+        ops: parsed.program.ops.len(),
+        form,
+        problem,
+    })
+}
+
+/// Replaces the text by a program in any of its forms, as one step back.
+fn open(page: Page, text: &str) {
+    page.example.set(None);
+    match convert(text) {
+        None => page.edit(text.replace("\r\n", "\n"), Origin::Single),
+        Some(Ok(converted)) => put(page, converted.text.clone(), &converted),
+        Some(Err(problem)) => {
+            // What could not be converted stays at hand as it is.
+            page.edit(text.replace("\r\n", "\n"), Origin::Single);
+            page.tell_failure(problem);
+        }
+    }
+}
+
+fn put(page: Page, text: String, converted: &Converted) {
+    page.edit(text, Origin::Single);
+    let plural = if converted.ops == 1 { "op" } else { "ops" };
+    let (problem, is_failure) = match &converted.problem {
+        Some(problem) => (format!(" Some of it could not be read: {problem}."), true),
+        None => (String::new(), false),
+    };
+    page.notice.set(Some(Notice {
+        text: format!(
+            "{} {plural} from {} became notation.{problem}",
+            converted.ops, converted.form
+        ),
+        is_failure,
+        offers_undo: true,
+    }));
+}
+
+/// A pasted list of ops replaces the text, a single pasted op goes behind the line of the caret; notation is
+/// pasted as it is, by the browser.
+pub fn paste(page: Page, event: &ClipboardEvent) {
+    let Some(pasted) = platform::pasted_text(event) else {
+        return;
+    };
+    match convert(&pasted) {
+        None => {}
+        Some(Err(problem)) => page.tell_failure(problem),
+        Some(Ok(converted)) => {
+            event.prevent_default();
+            let text = page.text.get_untracked();
+            let joined = if converted.ops > 1 || text.trim().is_empty() {
+                page.example.set(None);
+                converted.text.clone()
+            } else {
+                let caret = platform::caret(TEXT_ID).map_or(usize::MAX, |c| c.start as usize);
+                let end = line_at(&text, byte_of_utf16(&text, caret)).end;
+                let (before, after) = text.split_at_checked(end).unwrap_or((&text, ""));
+                format!("{before}\n{}{after}", converted.text.trim_end())
+            };
+            put(page, joined, &converted);
+        }
+    }
+}
+
+/// Opens a dropped file.
+pub fn drop_file(page: Page, event: &DragEvent) {
+    if let Some(file) = platform::dropped_file(event) {
+        event.prevent_default();
+        open_file(page, &file);
+    }
+}
+
+fn open_file(page: Page, file: &platform::File) {
+    if file.size() > MAX_FILE_BYTES {
+        page.tell_failure("This file is too large for an op list.");
+        return;
+    }
+    platform::read_file(file, move |text| match text {
+        Some(text) => open(page, &text),
+        None => page.tell_failure("The browser could not read this file."),
+    });
+}
+
+/// A button that opens a file.
+#[component]
+pub fn OpenButton(
+    /// The page whose text is replaced.
+    page: Page,
+) -> impl IntoView {
+    view! {
+        <label class="button open-button" title="Notation, a JSON list of ops, or Op(...) lines">
+            <input
+                type="file"
+                class="sr-only"
+                accept=".fuse,.txt,.json,.py,text/plain,application/json"
+                on:change=move |event| {
+                    if let Some(file) = platform::chosen_file(&event) {
+                        open_file(page, &file);
+                    }
+                }
+            />
+            "Open…"
+        </label>
+    }
+}
