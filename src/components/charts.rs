@@ -27,13 +27,13 @@ pub fn Charts(
                         <li><span class="key key-solid" aria-hidden="true"></span>"fused"</li>
                     </ul>
                 </header>
-                <Chart page id="roofline" draw=roofline::scene shape=(0.72, 220.0, 520.0) />
+                <Chart page id="roofline" draw=roofline::scene shape=(0.62, 220.0, 520.0) />
             </section>
             <section class="panel chart-panel" aria-labelledby="traffic-title">
                 <header class="panel-head">
                     <h2 id="traffic-title">"Memory traffic"</h2>
                 </header>
-                <Chart page id="traffic" draw=traffic_bars::scene shape=(0.42, 150.0, 260.0) />
+                <Chart page id="traffic" draw=traffic_bars::scene shape=(0.34, 150.0, 260.0) />
                 <details class="by-kernel">
                     <summary>"By kernel"</summary>
                     <Chart page id="by-kernel" draw=|analysis, (width, _)| by_kernel_scene(analysis, width) shape=(0.0, 0.0, 0.0) />

@@ -48,11 +48,11 @@ pub fn Ops(
         <section class="panel ops" class:is-table=move || view.get() == OpsView::Table aria-labelledby="ops-title">
             <header class="panel-head">
                 <h2 id="ops-title">"Operations"</h2>
-                <OpenButton page />
                 <div class="tabs" role="tablist" aria-labelledby="ops-title">
                     {tab(OpsView::Text, TEXT_TAB, "panel-text", "Text")}
                     {tab(OpsView::Table, TABLE_TAB, "panel-table", "Table")}
                 </div>
+                <OpenButton page />
             </header>
             <div
                 class="ops-panel"
