@@ -420,16 +420,19 @@ fn Tooltip(chart: Chart) -> impl IntoView {
         }
     };
     let show = move |tip: Tip| {
-        // The tooltip stands on the side with more room.
-        let (is_left, is_low) = (tip.left_pct > 50.0, tip.top_pct < 45.0);
+        // Above or below its mark, where there is more room, and shifted so that it stays over the chart.
+        let lift = if tip.top_pct < 50.0 {
+            "14px"
+        } else {
+            "calc(-100% - 14px)"
+        };
         view! {
             <div
                 class="chart-tip"
-                class:is-left=is_left
-                class:is-low=is_low
                 aria-hidden="true"
                 style:left=format!("{:.2}%", tip.left_pct)
                 style:top=format!("{:.2}%", tip.top_pct)
+                style:transform=format!("translate(-{:.0}%, {lift})", tip.left_pct)
             >
                 <p class="chart-tip-heading">{tip.heading}</p>
                 <dl>{tip.facts.into_iter().map(fact).collect_view()}</dl>
