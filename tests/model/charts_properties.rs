@@ -336,12 +336,12 @@ fn numbers_do_not_hide_each_other() {
     }
 }
 
-#[test]
-fn the_roofline_stands_still_while_a_slider_moves() {
+/// The different texts of ticks while the sequence length goes through all of its 128 steps.
+fn frames_of_slider(draw: fn(&Analysis, (f64, f64)) -> Scene) -> usize {
     let frames: BTreeSet<Vec<String>> = (128..=16384)
         .step_by(128)
         .map(|s| {
-            let scene = roofline::scene(&block(s, 4096, 32, default_device()), (900.0, 600.0));
+            let scene = draw(&block(s, 4096, 32, default_device()), (900.0, 600.0));
             let ticks = scene
                 .marks
                 .iter()
@@ -349,7 +349,14 @@ fn the_roofline_stands_still_while_a_slider_moves() {
             ticks.map(|mark| format!("{:?}", mark.shape)).collect()
         })
         .collect();
-    assert_eq!(frames.len(), 1);
+    frames.len()
+}
+
+#[test]
+fn axes_seldom_change_while_a_slider_moves() {
+    assert_eq!(frames_of_slider(roofline::scene), 1);
+    let scales = frames_of_slider(traffic_bars::scene);
+    assert!(scales <= 24, "{scales} scales from 0.3 to 80 GB");
 }
 
 #[test]
