@@ -153,7 +153,7 @@ fn show(details: Details) -> impl IntoView {
         .collect_view();
     view! {
         <h3 class="details-title"><Badge kernel=details.kernel /> <span>{details.ops}</span></h3>
-        <div class="table-scroll">
+        <div class="table-scroll" role="group" aria-label="Tensors of this kernel" tabindex="0">
             <table class="ledger">
                 <caption class="sr-only">"Tensors of this kernel"</caption>
                 <thead>

@@ -201,7 +201,7 @@ fn KernelRow(
                     {kernel + 1}
                 </button>
             </td>
-            <td class="ops">{cell(|r| r.ops.clone())}</td>
+            <td class="op-names">{cell(|r| r.ops.clone())}</td>
             <td class="number">{cell(|r| r.flops.clone())}</td>
             <td class="number" title=cell(|r| r.exact.clone())>
                 <span class="before">{cell(|r| r.unfused.clone())}</span>

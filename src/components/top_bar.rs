@@ -21,11 +21,13 @@ pub fn TopBar(
     view! {
         <header class="top-bar">
             <h1>"Fuseline"</h1>
-            <ExamplePicker page />
-            <DevicePicker page />
-            <DtypePicker page />
-            <PolicyPicker page />
-            <ConventionsMenu page />
+            <div class="bar-choices">
+                <ExamplePicker page />
+                <DevicePicker page />
+                <DtypePicker page />
+                <PolicyPicker page />
+                <ConventionsMenu page />
+            </div>
             <div class="bar-end">
                 <UndoButtons page />
                 <ShareButton page />
