@@ -161,6 +161,9 @@ pub struct Program {
     pub declarations: Vec<Declaration>,
     /// Ops.
     pub ops: Vec<OpStatement>,
+    /// Names of params and tensors whose statements could not be read: what hangs on them needs no error of
+    /// its own.
+    pub unreadable: Vec<Name>,
 }
 
 impl Program {
@@ -192,6 +195,9 @@ impl Program {
             if let Some(annotation) = &mut op.annotation {
                 clear_annotation(annotation);
             }
+        }
+        for name in &mut self.unreadable {
+            name.span = empty;
         }
         self
     }

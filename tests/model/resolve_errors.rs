@@ -145,3 +145,28 @@ fn each_bad_input_has_one_finding_at_its_place() {
         );
     }
 }
+
+#[test]
+fn a_line_that_cannot_be_read_is_the_only_one_blamed() {
+    let good = "param S = 64 in 1..128\ninput x : f16[S, 8]\nweight w : f16[8, 4]\ny = matmul(x, w)\nl: z = relu(y)\nu = exp(z)\n";
+    for (broken, at) in [
+        (good.replacen("S = 64", "S = = 64", 1), (1, 11)),
+        (good.replacen("x : f16[S", "x : f16[[S", 1), (2, 15)),
+        (good.replacen("w : f16", "w : f17", 1), (3, 12)),
+        (good.replacen("matmul(", "matmul)", 1), (4, 11)),
+        (good.replacen("relu(y)", "relu(y", 1), (5, 12)),
+        (good.replacen("l: z = relu(y)", "l: z = ", 1), (5, 6)),
+    ] {
+        let parsed = fuseline::core::notation::parse(&broken);
+        let outcome =
+            fuseline::core::analyze_program(&parsed.program, &fuseline::core::Options::default());
+        let all = fuseline::core::diagnostic::merged(parsed.diagnostics, outcome.diagnostics);
+        let errors: Vec<_> = all
+            .iter()
+            .filter(|d| d.severity == Severity::Error)
+            .collect();
+        assert_eq!(errors.len(), 1, "{broken}\n{all:#?}");
+        let place = line_and_column(&broken, errors[0].span.unwrap().start);
+        assert_eq!(place, at, "{broken}\n{all:#?}");
+    }
+}

@@ -58,15 +58,7 @@ pub fn parse(text: &str) -> Parsed {
         Ok(statement) => reader.accept(statement),
         Err(problem) => {
             reader.parsed.diagnostics.push(problem);
-            if let [keyword, name, ..] = tokens
-                && keyword.span.slice(text) == "param"
-            {
-                // Its uses are no words, though it has no value.
-                reader
-                    .params
-                    .entry(name_text(text, *name).into())
-                    .or_insert(name.span);
-            }
+            reader.remember_unreadable(tokens);
         }
     });
     settle_words(text, &reader.params, &mut reader.parsed.program);
@@ -188,6 +180,43 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    /// Keeps the name that a statement would have given, so that its uses are not blamed as well.
+    fn remember_unreadable(&mut self, tokens: &[Token]) {
+        let is_name = |t: &Token| matches!(t.kind, Lexeme::Name | Lexeme::QuotedName);
+        let named = match tokens {
+            [keyword, name, ..]
+                if matches!(keyword.span.slice(self.text), "param" | "input" | "weight")
+                    && is_name(name) =>
+            {
+                name
+            }
+            [label, colon, output, equals, ..]
+                if is_name(label)
+                    && colon.kind == Lexeme::Colon
+                    && is_name(output)
+                    && equals.kind == Lexeme::Equals =>
+            {
+                output
+            }
+            [output, equals, ..] if is_name(output) && equals.kind == Lexeme::Equals => output,
+            _ => return,
+        };
+        let name = Name {
+            text: name_text(self.text, *named),
+            span: named.span,
+        };
+        if tokens
+            .first()
+            .is_some_and(|keyword| keyword.span.slice(self.text) == "param")
+        {
+            // Its uses are no words, though it has no value.
+            self.params
+                .entry(name.text.clone().into())
+                .or_insert(name.span);
+        }
+        self.parsed.program.unreadable.push(name);
+    }
+
     /// The name as a key: mostly it stands in the text as it is.
     fn key(&self, name: &Name) -> Cow<'a, str> {
         match name.span.slice(self.text) {

@@ -3,21 +3,33 @@
 use crate::core::diagnostic::{Code, Diagnostic};
 use crate::core::notation::print_expr;
 use crate::core::notation::spelling::{nearest, quoted, shortened};
-use crate::core::program::{BinaryOp, Expr, ExprKind, Param};
+use crate::core::program::{BinaryOp, Expr, ExprKind, Param, Program};
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+
+/// The failure of what hangs on a statement that could not be read, which has its own diagnostic already.
+fn blamed_elsewhere() -> Diagnostic {
+    Diagnostic::error(Code::UnknownParam, "")
+}
+
+/// Whether a failure is for nobody's eyes.
+pub(super) fn is_blamed_elsewhere(problem: &Diagnostic) -> bool {
+    problem.message.is_empty()
+}
 
 /// The values of the params, for look-up by name.
 pub(super) struct Params<'a> {
     values: HashMap<&'a str, i64>,
     list: &'a [Param],
+    unreadable: HashSet<&'a str>,
     /// A text with thousands of errors must stay fast, and nobody reads that many suggestions.
     suggestions_left: Cell<u32>,
 }
 
 impl<'a> Params<'a> {
     /// The first declaration of a name counts, as in the parser.
-    pub(super) fn new(list: &'a [Param]) -> Self {
+    pub(super) fn new(program: &'a Program) -> Self {
+        let list = &program.params;
         let mut values = HashMap::with_capacity(list.len());
         for param in list {
             values
@@ -27,6 +39,7 @@ impl<'a> Params<'a> {
         Self {
             values,
             list,
+            unreadable: program.unreadable.iter().map(|n| n.text.as_str()).collect(),
             suggestions_left: Cell::new(32),
         }
     }
@@ -44,6 +57,9 @@ impl<'a> Params<'a> {
 
     fn value(&self, name: &str) -> Result<i64, Diagnostic> {
         self.values.get(name).copied().ok_or_else(|| {
+            if self.unreadable.contains(name) {
+                return blamed_elsewhere();
+            }
             let unknown = Diagnostic::error(
                 Code::UnknownParam,
                 format!("no param is called {}", quoted(name)),

@@ -17,7 +17,7 @@ use super::notation::spelling::quoted;
 use super::op::{Op, TensorDecl};
 use super::order::{runnable, topological_order};
 use super::program::{Declaration, Program};
-use expr::Params;
+use expr::{Params, is_blamed_elsewhere};
 use scope::{Known, Origin, Scope};
 pub(super) use shapes::infer_call;
 use statement::{resolve_op, resolve_shape};
@@ -51,7 +51,7 @@ pub struct Resolved {
 /// assert_eq!(resolved.ops[1].shape, [8, 16]);
 /// ```
 pub fn resolve(program: &Program) -> Resolved {
-    let params = Params::new(&program.params);
+    let params = Params::new(program);
     let mut diagnostics = Vec::new();
     let mut scope = Scope::new(program);
     let mut externals = Vec::with_capacity(program.declarations.len());
@@ -71,8 +71,18 @@ pub fn resolve(program: &Program) -> Resolved {
             }
             Err(problem) => {
                 scope.tensors[tensor] = Origin::Broken;
-                diagnostics.push(problem);
+                if !is_blamed_elsewhere(&problem) {
+                    diagnostics.push(problem);
+                }
             }
+        }
+    }
+
+    for name in &program.unreadable {
+        if let Some(&tensor) = scope.ids.get(name.text.as_str())
+            && scope.tensors[tensor] == Origin::Undeclared
+        {
+            scope.tensors[tensor] = Origin::Broken;
         }
     }
 
@@ -96,6 +106,7 @@ pub fn resolve(program: &Program) -> Resolved {
                 ops.push(op);
             }
             Ok(None) => {}
+            Err(problem) if is_blamed_elsewhere(&problem) => {}
             Err(problem) => {
                 let span = problem.span.unwrap_or(program.ops[statement].callee.span);
                 diagnostics.push(problem.at(span).about(statement));

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 pub(super) enum Origin {
     /// Index into the externals.
     Declared(usize),
-    /// Declared, but its size could not be evaluated.
+    /// Declared or written, but its statement could not be read or its size not evaluated.
     Broken,
     /// Index into the statements.
     Produced(usize),

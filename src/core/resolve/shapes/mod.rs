@@ -12,6 +12,7 @@ use crate::core::dtype::DType;
 use crate::core::functions::ShapeRule;
 use crate::core::notation::spelling::quoted;
 use crate::core::op::shape_text;
+use crate::core::program::Program;
 use crate::core::program::{Attribute, Name};
 use broadcast::{broadcast_all, broadcast_into, per_channel};
 use layout::{concat, reshape, slice, split, transpose};
@@ -114,11 +115,12 @@ pub(in crate::core) fn infer_call(
             dtype,
         })
         .collect();
+    let no_params = Program::default();
     let call = Call {
         operands: &operands,
         attributes: Attributes {
             list: attributes,
-            params: &Params::new(&[]),
+            params: &Params::new(&no_params),
         },
         callee: &nameless,
         annotated: Some((annotated, Span::default())),
