@@ -242,7 +242,7 @@ impl Inside {
         if tracks == 0 {
             room
         } else {
-            room + (tracks - 1) as f64 * TRACK_GAP + APPROACH
+            self.first_track(layer) + (tracks - 1) as f64 * TRACK_GAP + APPROACH
         }
     }
 
@@ -251,7 +251,7 @@ impl Inside {
         if layer == 0 || layer == self.rows {
             PANEL_PADDING
         } else {
-            ROW_GAP
+            ROW_GAP + TRACK_GAP / 2.0
         }
     }
 }

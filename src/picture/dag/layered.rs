@@ -5,6 +5,8 @@
     reason = "node, link and layer ids are dense indices of one graph"
 )]
 
+use std::cmp::Reverse;
+
 /// Rounds of sweeps, and nodes up to which neighbours are also swapped one by one.
 const ROUNDS: usize = 6;
 const SWAP_LIMIT: usize = 6_000;
@@ -34,6 +36,8 @@ pub(super) struct Link {
     pub(super) upper_offset: f64,
     /// Where it reaches the lower node, from that node's anchor.
     pub(super) lower_offset: f64,
+    /// It ends beside its lower node and not on it, so it is no part of a spine.
+    pub(super) is_beside: bool,
 }
 
 /// Nodes in layers. Every link leads from one layer to the next.
@@ -116,6 +120,7 @@ impl Layered {
             lower,
             upper_offset: 0.0,
             lower_offset: 0.0,
+            is_beside: false,
         });
         self.below[upper].push(id);
         self.above[lower].push(id);
@@ -125,8 +130,13 @@ impl Layered {
     /// How much a straight line matters here: the longest way that leads over this link. Lanes come last,
     /// for the spine of a picture is made of boxes.
     pub(super) fn weight(&self, link: LinkId) -> u32 {
-        let Link { upper, lower, .. } = self.links[link];
-        if self.nodes[upper].is_lane || self.nodes[lower].is_lane {
+        let Link {
+            upper,
+            lower,
+            is_beside,
+            ..
+        } = self.links[link];
+        if is_beside || self.nodes[upper].is_lane || self.nodes[lower].is_lane {
             0
         } else {
             self.depth[upper] + self.height[lower] + 1
@@ -193,12 +203,7 @@ impl Layered {
     /// feeds a node before going on below it, the shortest lane first. So a skip lies right of all that it skips.
     fn walk(&mut self) {
         let mut roots: Vec<NodeId> = self.layers.iter().flatten().copied().collect();
-        roots.sort_by_key(|&n| {
-            (
-                std::cmp::Reverse(self.height[n] + self.depth[n]),
-                self.nodes[n].layer,
-            )
-        });
+        roots.sort_by_key(|&n| (Reverse(self.height[n] + self.depth[n]), self.nodes[n].layer));
         let mut layers = vec![Vec::new(); self.layers.len()];
         let mut is_placed = vec![false; self.nodes.len()];
         let mut stack = Vec::new();
@@ -217,7 +222,7 @@ impl Layered {
                         .map(|&l| self.links[l].lower)
                         .filter(|&n| !is_placed[n] && !self.nodes[n].is_lane),
                 );
-                stack[from..].sort_by_key(|&n| self.height[n]);
+                stack[from..].sort_by_key(|&n| (self.height[n], Reverse(n)));
                 let from = stack.len();
                 stack.extend(
                     self.above[node]
@@ -226,7 +231,7 @@ impl Layered {
                         .filter(|&n| !is_placed[n]),
                 );
                 // A deep source is the end of a short lane.
-                stack[from..].sort_by_key(|&n| self.lane_start(n));
+                stack[from..].sort_by_key(|&n| (self.lane_start(n), Reverse(n)));
             }
         }
         self.layers = layers;

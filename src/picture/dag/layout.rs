@@ -8,14 +8,14 @@ use super::columns::columns;
 use super::kernel::{Access, Inside, Seat, inside, open_side, spread_links};
 use super::layered::{Layered, LinkId, NodeId};
 use super::metrics::{
-    APPROACH, CHIP_MARGIN, CHIP_SIZE, FONT_PX, LANE_GAP, MARGIN, OP_HEIGHT, OP_PADDING, OP_WIDTHS,
-    PANEL_GAP, PILL_GAP, PILL_HEIGHT, PILL_WIDTHS, TRACK_GAP, fit_text, reserved_shape_width,
-    text_width,
+    APPROACH, BOLD, CHIP_MARGIN, CHIP_SIZE, FONT_PX, LABEL_GAP, LANE_GAP, MARGIN, OP_HEIGHT,
+    OP_PADDING, OP_WIDTHS, PANEL_GAP, PILL_GAP, PILL_HEIGHT, PILL_WIDTHS, TRACK_GAP, fit_text,
+    reserved_shape_width, text_width,
 };
 use super::routes::{Routes, routes, straighten};
 use super::sides::{Lane, Side, SidePill, Sides};
 use super::{DagLayout, Edge, EdgeEnd, OpBox, Pill, PillKind, Point, Rect};
-use crate::core::{Graph, OpId, Partition, TensorId, TensorRole};
+use crate::core::{Graph, Op, OpId, Partition, TensorId, TensorRole};
 
 /// Layers over which one pill serves several readers; farther apart each reader gets its own.
 const SHARED_PILL_LAYERS: usize = 12;
@@ -110,11 +110,19 @@ pub fn layout(graph: &Graph, partition: &Partition) -> DagLayout {
     picture.layout
 }
 
+/// What the upper line of an op's box says: its function in bold, and its name where that says more.
+fn title(op: &Op) -> (&str, &str) {
+    let function = op.function.as_deref().unwrap_or(op.op_type.name());
+    let label = if op.name == function { "" } else { &op.name };
+    (function, label)
+}
+
 /// One width for all boxes: a picture of equal boxes is a calm one.
 fn op_width(graph: &Graph) -> f64 {
     let needed = graph.ops.iter().map(|op| {
-        let function = op.function.as_deref().unwrap_or(op.op_type.name());
-        let title = text_width(function, FONT_PX.0) + 6.0 + text_width(&op.name, FONT_PX.1);
+        let (function, label) = title(op);
+        let title =
+            text_width(function, BOLD * FONT_PX.0) + LABEL_GAP + text_width(label, FONT_PX.1);
         title.max(reserved_shape_width(op.shape.len())) + 2.0 * OP_PADDING
     });
     let widest = needed.fold(OP_WIDTHS.0, f64::max).min(OP_WIDTHS.1);
@@ -127,18 +135,17 @@ fn op_boxes(graph: &Graph, width: f64) -> Vec<OpBox> {
         .ops
         .iter()
         .map(|op| {
-            let function = op.function.as_deref().unwrap_or(op.op_type.name());
-            let function = fit_text(function, room, FONT_PX.0);
-            let rest = room - text_width(&function, FONT_PX.0) - 6.0;
-            let label = if rest > 2.0 * FONT_PX.1 {
-                fit_text(&op.name, rest, FONT_PX.1)
-            } else {
-                String::new()
-            };
+            let (function, label) = title(op);
+            let function = fit_text(function, room, BOLD * FONT_PX.0);
+            let rest = room - text_width(&function, BOLD * FONT_PX.0) - LABEL_GAP;
             OpBox {
                 rect: Rect::default(),
+                label: if rest > 2.0 * FONT_PX.1 {
+                    fit_text(label, rest, FONT_PX.1)
+                } else {
+                    String::new()
+                },
                 function,
-                label,
             }
         })
         .collect()
@@ -367,6 +374,7 @@ impl Picture<'_> {
                 && let Some(lane) = self.lanes[kernel].iter_mut().find(|l| l.link == usize::MAX)
             {
                 lane.link = link;
+                self.outer.links[link].is_beside = true;
             }
             self.branches.push(Branch {
                 tensor,
@@ -489,7 +497,8 @@ impl Picture<'_> {
     }
 
     fn draw(&mut self, x: &[f64], routes: &Routes) {
-        let Heights { top, gap, end } = self.heights(routes);
+        let Heights { top, bottom, gap } = self.heights(routes);
+        let end = bottom.last().copied().unwrap_or(MARGIN);
         self.layout.panels = vec![Rect::default(); self.insides.len()];
         self.layout.chips = vec![None; self.graph.ops.len()];
         for &(pill, node) in &self.pill_nodes {
@@ -497,7 +506,7 @@ impl Picture<'_> {
             let rect = &mut self.layout.pills[pill].rect;
             rect.x = x[node] - rect.width / 2.0;
             // A source stands next to what it feeds, however tall its neighbours are.
-            rect.y = gap[layer] - CHIP_MARGIN - PILL_HEIGHT;
+            rect.y = bottom[layer] - CHIP_MARGIN - PILL_HEIGHT;
         }
         let mut inner_gaps = Vec::with_capacity(self.insides.len());
         for kernel in 0..self.insides.len() {
@@ -579,11 +588,13 @@ impl Picture<'_> {
         let mut y = MARGIN;
         for (layer, &tall) in tallest.iter().enumerate() {
             heights.top.push(y);
-            heights.gap.push(y + tall);
-            heights.end = y + tall;
             let tracks = routes.count[layer];
+            // A trunk is seen to leave its box or chip before it branches.
+            let lead = if tracks > 0 { TRACK_GAP / 2.0 } else { 0.0 };
+            heights.gap.push(y + tall + lead);
+            heights.bottom.push(y + tall);
             if tall > 0.0 {
-                y += tall + tracks.saturating_sub(1) as f64 * TRACK_GAP + APPROACH;
+                y += tall + lead + tracks.saturating_sub(1) as f64 * TRACK_GAP + APPROACH;
             }
         }
         heights
@@ -810,8 +821,8 @@ impl Picture<'_> {
 struct Heights {
     /// Upper side of the boxes of each layer.
     top: Vec<f64>,
+    /// Lower side of each layer, chips included.
+    bottom: Vec<f64>,
     /// First run below each layer.
     gap: Vec<f64>,
-    /// Lower side of the last layer.
-    end: f64,
 }

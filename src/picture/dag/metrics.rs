@@ -1,17 +1,19 @@
 //! Sizes, and the width of text without a browser to ask.
 
 /// Height of an op's box.
-pub const OP_HEIGHT: f64 = 40.0;
+pub const OP_HEIGHT: f64 = 38.0;
 /// Narrowest and widest box of an op.
 pub const OP_WIDTHS: (f64, f64) = (120.0, 176.0);
+/// A bold character over a regular one.
+pub(super) const BOLD: f64 = 1.1;
 /// Room left and right of the text in an op's box.
 pub const OP_PADDING: f64 = 10.0;
 /// From a panel's border to the ops in it, on every side.
-pub const PANEL_PADDING: f64 = 10.0;
+pub const PANEL_PADDING: f64 = 8.0;
 /// Size of the chip that says how many bytes a tensor has.
-pub const CHIP_SIZE: (f64, f64) = (88.0, 18.0);
+pub const CHIP_SIZE: (f64, f64) = (92.0, 17.0);
 /// Room above and below a chip.
-pub const CHIP_MARGIN: f64 = 4.0;
+pub const CHIP_MARGIN: f64 = 3.5;
 /// Height of a pill.
 pub const PILL_HEIGHT: f64 = 30.0;
 /// Narrowest and widest pill.
@@ -19,6 +21,8 @@ pub const PILL_WIDTHS: (f64, f64) = (62.0, 116.0);
 /// Font sizes: the function, then everything small.
 pub const FONT_PX: (f64, f64) = (13.0, 11.0);
 
+/// Between the function and the name in an op's box.
+pub const LABEL_GAP: f64 = 6.0;
 /// From a pill to the panel or op that it feeds.
 pub(super) const PILL_GAP: f64 = 18.0;
 /// Between two pills of one op.
@@ -32,7 +36,7 @@ pub(super) const OP_GAP: f64 = 16.0;
 /// Between two horizontal runs in the space between layers.
 pub(super) const TRACK_GAP: f64 = 11.0;
 /// From the last horizontal run to the box below it.
-pub(super) const APPROACH: f64 = 12.0;
+pub(super) const APPROACH: f64 = 10.0;
 /// Height of the slot that a lane needs at the side of an op.
 pub(super) const ENTRY_SLOT: f64 = 14.0;
 /// Empty border of the whole picture; a kernel's badge reaches into it.
@@ -75,11 +79,11 @@ pub(super) fn reserved_shape_width(rank: usize) -> f64 {
 /// Width of a character in em, rounded up over the usual system fonts.
 fn char_em(c: char) -> f64 {
     match c {
-        'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | ' ' => 0.29,
+        'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | ' ' => 0.31,
         'f' | 't' | 'r' | 'I' | '(' | ')' | '[' | ']' | '{' | '}' | '/' | '-' => 0.38,
         'm' | 'w' | 'M' | 'W' | '@' | '%' => 0.92,
-        'A'..='Z' | '…' | '~' => 0.7,
-        '\0'..='\x7f' => 0.58,
+        'A'..='Z' | '…' | '~' => 0.72,
+        '\0'..='\x7f' => 0.6,
         '\u{80}'..='\u{2fff}' => 0.66,
         _ => 1.1,
     }
