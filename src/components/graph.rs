@@ -1,5 +1,6 @@
 //! The graph of ops, unfused or fused.
 
+use super::dag_view::DagView;
 use crate::state::Page;
 use leptos::prelude::*;
 
@@ -32,7 +33,9 @@ pub fn GraphPanel(
                     {choice(true, "Fused")}
                 </fieldset>
             </header>
-            <div class="graph-slot" class:is-stale=page.is_stale></div>
+            <div class="graph-slot" class:is-stale=page.is_stale>
+                <DagView analysis=page.analysis is_fused=page.is_fused selection=page.selection />
+            </div>
         </section>
     }
 }

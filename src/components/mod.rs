@@ -2,6 +2,8 @@
 
 pub mod badge;
 pub mod charts;
+mod dag_parts;
+pub mod dag_view;
 pub mod device_picker;
 pub mod diagnostics;
 pub mod editor;

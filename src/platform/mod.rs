@@ -12,6 +12,7 @@ mod overlay;
 mod share_out;
 mod size;
 mod storage;
+mod svg;
 
 pub use files::{chosen_file, download, dropped_file, pasted_text, read_file};
 pub use focus::{
@@ -25,6 +26,7 @@ pub use overlay::{install_panic_hook, remember_text};
 pub use share_out::copy;
 pub use size::{close_menus, is_open, observe_size};
 pub use storage::{load, store};
+pub use svg::{capture_pointer, focus_in_place, is_target, point_in};
 pub use web_sys::File;
 
 /// Milliseconds since the page was opened.

@@ -50,11 +50,11 @@ fn draw(analysis: &Analysis, picture: &DagLayout, is_fused: bool) -> String {
             op.rect.width,
             op.rect.height,
             middle.x,
-            middle.y - 4.0,
+            middle.y - 3.0,
             escaped(&op.function),
             escaped(&op.label),
             middle.x,
-            middle.y + 12.0,
+            middle.y + 11.5,
             escaped(&look.shape)
         );
     }

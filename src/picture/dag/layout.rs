@@ -15,7 +15,7 @@ use super::metrics::{
 use super::routes::{Routes, routes, straighten};
 use super::sides::{Lane, Side, SidePill, Sides};
 use super::{DagLayout, Edge, EdgeEnd, OpBox, Pill, PillKind, Point, Rect};
-use crate::core::{Graph, Op, OpId, Partition, TensorId, TensorRole};
+use crate::core::{Graph, Op, OpId, Partition, Tensor, TensorId, TensorRole};
 
 /// Layers over which one pill serves several readers; farther apart each reader gets its own.
 const SHARED_PILL_LAYERS: usize = 12;
@@ -108,6 +108,22 @@ pub fn layout(graph: &Graph, partition: &Partition) -> DagLayout {
     let routes = routes(&picture.outer, &x);
     picture.draw(&x, &routes);
     picture.layout
+}
+
+/// Whether [`layout`] gives the same for both: it need not be asked again when only sizes differ.
+pub fn has_same_picture(a: (&Graph, &Partition), b: (&Graph, &Partition)) -> bool {
+    let same_op = |(a, b): (&Op, &Op)| {
+        title(a) == title(b) && a.name == b.name && a.shape.len() == b.shape.len()
+    };
+    let same_tensor = |(a, b): (&Tensor, &Tensor)| {
+        a.name == b.name && a.role == b.role && a.producer == b.producer
+    };
+    a.1 == b.1
+        && a.0.ops.len() == b.0.ops.len()
+        && a.0.inputs == b.0.inputs
+        && a.0.tensors.len() == b.0.tensors.len()
+        && a.0.ops.iter().zip(&b.0.ops).all(same_op)
+        && a.0.tensors.iter().zip(&b.0.tensors).all(same_tensor)
 }
 
 /// What the upper line of an op's box says: its function in bold, and its name where that says more.

@@ -1,7 +1,7 @@
 //! Sizes, and the width of text without a browser to ask.
 
 /// Height of an op's box.
-pub const OP_HEIGHT: f64 = 38.0;
+pub const OP_HEIGHT: f64 = 36.0;
 /// Narrowest and widest box of an op.
 pub const OP_WIDTHS: (f64, f64) = (120.0, 176.0);
 /// A bold character over a regular one.
@@ -9,7 +9,7 @@ pub(super) const BOLD: f64 = 1.1;
 /// Room left and right of the text in an op's box.
 pub const OP_PADDING: f64 = 10.0;
 /// From a panel's border to the ops in it, on every side.
-pub const PANEL_PADDING: f64 = 8.0;
+pub const PANEL_PADDING: f64 = 7.0;
 /// Size of the chip that says how many bytes a tensor has.
 pub const CHIP_SIZE: (f64, f64) = (92.0, 17.0);
 /// Room above and below a chip.
@@ -36,7 +36,7 @@ pub(super) const OP_GAP: f64 = 16.0;
 /// Between two horizontal runs in the space between layers.
 pub(super) const TRACK_GAP: f64 = 11.0;
 /// From the last horizontal run to the box below it.
-pub(super) const APPROACH: f64 = 10.0;
+pub(super) const APPROACH: f64 = 8.0;
 /// Height of the slot that a lane needs at the side of an op.
 pub(super) const ENTRY_SLOT: f64 = 14.0;
 /// Empty border of the whole picture; a kernel's badge reaches into it.

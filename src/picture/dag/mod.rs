@@ -20,6 +20,7 @@
 //! The layout depends on names, ranks, reads and groups only, never on sizes: nothing moves while a slider moves,
 //! and the unfused view uses the layout of the fused one.
 
+pub mod badge;
 mod columns;
 mod kernel;
 mod layered;
@@ -29,9 +30,11 @@ pub mod metrics;
 pub mod path;
 mod routes;
 mod sides;
+pub mod steps;
 mod tracks;
+pub mod viewport;
 
-pub use layout::layout;
+pub use layout::{has_same_picture, layout};
 
 use crate::core::{OpId, TensorId};
 use serde::Serialize;

@@ -1,0 +1,49 @@
+//! The badge with a kernel's number, on the corner of its panel.
+
+use super::metrics::text_width;
+use super::{Point, Rect};
+
+/// Colours before another shape begins.
+const COLORS: usize = 12;
+/// Half the height of a badge.
+const HALF: f64 = 9.5;
+
+/// A badge: its outline and where its number stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Badge {
+    /// SVG path data of the outline: a pill, after twelve kernels a box, after twenty-four a leaf.
+    pub outline: String,
+    /// Middle of the number.
+    pub center: Point,
+}
+
+/// The badge of a kernel (0-based) on the upper left corner of its panel.
+pub fn badge(kernel: usize, panel: Rect) -> Badge {
+    let half_width = HALF.max(text_width(&(kernel + 1).to_string(), 11.0) / 2.0 + 4.0);
+    // Wide badges grow into the panel, so that they stay clear of what stands beside it.
+    let center = Point::new(panel.x + half_width - 6.5, panel.y + 3.0);
+    let (left, right) = (center.x - half_width, center.x + half_width);
+    let (top, bottom) = (center.y - HALF, center.y + HALF);
+    // Radii of the corners that point up left and down right, and of the two others.
+    let (main, other) = match kernel / COLORS % 3 {
+        0 => (HALF, HALF),
+        1 => (2.5, 2.5),
+        _ => (HALF, 1.5),
+    };
+    let corner = |radius: f64, x: f64, y: f64| format!("A{radius} {radius} 0 0 1 {x} {y}");
+    Badge {
+        outline: [
+            format!("M{} {top}H{}", left + main, right - other),
+            corner(other, right, top + other),
+            format!("V{}", bottom - main),
+            corner(main, right - main, bottom),
+            format!("H{}", left + other),
+            corner(other, left, bottom - other),
+            format!("V{}", top + main),
+            corner(main, left + main, top),
+            "Z".to_owned(),
+        ]
+        .concat(),
+        center,
+    }
+}

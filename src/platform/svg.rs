@@ -1,0 +1,36 @@
+//! Pointers in, and focus of, elements that are drawn into; each by its id.
+
+use wasm_bindgen::JsCast;
+use web_sys::{Element, Event, FocusOptions, SvgElement};
+
+/// A point of the window from the upper left corner of an element; `None` when there is no such element.
+pub fn point_in(id: &str, client_x: f64, client_y: f64) -> Option<(f64, f64)> {
+    let rect = super::element(id)?.get_bounding_client_rect();
+    Some((client_x - rect.left(), client_y - rect.top()))
+}
+
+/// Sends all further events of a pointer to an element until it is lifted.
+pub fn capture_pointer(id: &str, pointer: i32) {
+    if let Some(element) = super::element(id) {
+        // A pointer that was lifted meanwhile needs no capture.
+        let _ = element.set_pointer_capture(pointer);
+    }
+}
+
+/// Focuses a drawn element without scrolling anything.
+pub fn focus_in_place(id: &str) {
+    if let Some(Ok(element)) = super::element(id).map(JsCast::dyn_into::<SvgElement>) {
+        let options = FocusOptions::new();
+        options.set_prevent_scroll(true);
+        // An element that has just left the page has no focus to take.
+        let _ = element.focus_with_options(&options);
+    }
+}
+
+/// Whether `event` comes from the element of this id itself and not from something in it.
+pub fn is_target(event: &Event, id: &str) -> bool {
+    event
+        .target()
+        .and_then(|target| target.dyn_into::<Element>().ok())
+        .is_some_and(|target| target.id() == id)
+}
