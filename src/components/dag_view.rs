@@ -385,10 +385,7 @@ impl Dag {
             Some(&(_, other)) => {
                 // Two fingers: each moves the picture by half, their distance is the zoom.
                 let length = |p: Point| (p.x - other.x).hypot(p.y - other.y).max(1.0);
-                let middle = (
-                    f64::midpoint(now.x, other.x),
-                    f64::midpoint(now.y, other.y),
-                );
+                let middle = (f64::midpoint(now.x, other.x), f64::midpoint(now.y, other.y));
                 if let Some((x, y)) = platform::point_in(CANVAS_ID, middle.0, middle.1) {
                     viewport = viewport
                         .panned((now.x - before.x) / 2.0, (now.y - before.y) / 2.0)
