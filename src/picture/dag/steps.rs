@@ -30,6 +30,9 @@ pub fn step(
     let ops = graph.ops.len();
     let kernels = partition.groups.len();
     let last = ops.checked_sub(1)?;
+    if matches!(stop, Stop::Op(op) if op > last) {
+        return None;
+    }
     match (key, stop) {
         ("Home", _) => Some(Stop::Op(0)),
         ("End", _) => Some(Stop::Op(last)),
@@ -50,8 +53,8 @@ pub fn step(
         }
         ("ArrowRight", Stop::Op(op)) => (op < last).then_some(Stop::Op(op + 1)),
         ("ArrowLeft", Stop::Op(op)) => op.checked_sub(1).map(Stop::Op),
-        ("ArrowDown", Stop::Op(op)) => nearest(layout, op, graph.successors.get(op)?),
-        ("ArrowUp", Stop::Op(op)) => nearest(layout, op, graph.predecessors.get(op)?),
+        ("ArrowDown", Stop::Op(op)) => nearest(layout, op, &graph.successors[op]),
+        ("ArrowUp", Stop::Op(op)) => nearest(layout, op, &graph.predecessors[op]),
         _ => None,
     }
 }
