@@ -4,7 +4,7 @@ use super::editor::go_to;
 use super::headline::Announcement;
 use super::words::with_code;
 use crate::core::diagnostic::line_and_column;
-use crate::core::{Severity, Span};
+use crate::core::{Diagnostic, Severity};
 use crate::state::Page;
 use leptos::prelude::*;
 
@@ -17,7 +17,21 @@ struct Finding {
     place: String,
     message: String,
     hint: String,
-    span: Option<Span>,
+}
+
+impl Finding {
+    /// Its place moves only when it moves: a longer number in front of it leaves the list alone.
+    fn of(diagnostic: &Diagnostic, text: &str) -> Self {
+        Self {
+            severity: diagnostic.severity,
+            place: diagnostic.span.map_or(String::new(), |span| {
+                let (line, column) = line_and_column(text, span.start);
+                format!("{line}:{column}")
+            }),
+            message: diagnostic.message.clone(),
+            hint: diagnostic.hint.clone().unwrap_or_default(),
+        }
+    }
 }
 
 /// The word for people.
@@ -40,20 +54,20 @@ pub fn DiagnosticsList(
             page.text.with(|text| {
                 all.iter()
                     .take(LISTED)
-                    .map(|d| Finding {
-                        severity: d.severity,
-                        place: d.span.map_or(String::new(), |span| {
-                            let (line, column) = line_and_column(text, span.start);
-                            format!("{line}:{column}")
-                        }),
-                        message: d.message.clone(),
-                        hint: d.hint.clone().unwrap_or_default(),
-                        span: d.span,
-                    })
+                    .map(|d| Finding::of(d, text))
                     .collect::<Vec<_>>()
             })
         })
     });
+    let open = move |finding: &Finding| {
+        let span = page.diagnostics.with_untracked(|all| {
+            page.text
+                .with_untracked(|text| all.iter().find(|d| Finding::of(d, text) == *finding)?.span)
+        });
+        if let Some(span) = span {
+            go_to(page, span);
+        }
+    };
     let unlisted = Memo::new(move |_| {
         page.diagnostics
             .with(|all| all.len().saturating_sub(LISTED))
@@ -62,9 +76,9 @@ pub fn DiagnosticsList(
     view! {
         <div class="diagnostics" id="diagnostics" class:is-empty=move || findings.with(Vec::is_empty)>
             <ul aria-label="Problems in the text">
-                <For each=move || findings.get() key=Clone::clone let(finding)>
+                <For each=move || findings.get().into_iter().enumerate() key=Clone::clone let((_, finding))>
                     <li class=format!("diagnostic is-{}", severity_word(finding.severity))>
-                        <button type="button" on:click=move |_| if let Some(span) = finding.span { go_to(page, span) }>
+                        <button type="button" on:click={ let finding = finding.clone(); move |_| open(&finding) }>
                             <span class="diagnostic-place">
                                 <span class="diagnostic-word">{severity_word(finding.severity)}</span>
                                 " "

@@ -15,6 +15,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// Id of the text area.
 pub const TEXT_ID: &str = "program-text";
 const SCROLLER_ID: &str = "program-scroller";
+/// Of a long text only the lines around the visible ones are in the page, in steps of this many.
+const STEP: usize = 100;
+/// Lines that are in the page at once: a step before the visible ones and, on any screen, one behind them.
+const WINDOW: usize = 4 * STEP;
 
 /// Text area, colours, marks and the band of the selected op.
 #[component]
@@ -26,11 +30,33 @@ pub fn Editor(
         page.text
             .with(|text| page.diagnostics.with(|d| code_lines(text, d)))
     });
+    let count = Memo::new(move |_| lines.with(Vec::len));
+    let scrolled_to = RwSignal::new(0);
+    let first = Memo::new(move |_| {
+        let last_step = count.get().saturating_sub(WINDOW).next_multiple_of(STEP);
+        (scrolled_to.get() / STEP * STEP)
+            .saturating_sub(STEP)
+            .min(last_step)
+    });
+    let follow_scroll = move || {
+        if count.get_untracked() > WINDOW {
+            let line = platform::first_line_in_view(SCROLLER_ID, count.get_untracked());
+            set_if_changed(scrolled_to, line / STEP * STEP);
+        }
+    };
+    let widest = Memo::new(move |_| {
+        page.text
+            .with(|text| text.lines().map(|line| line.chars().count()).max())
+            .unwrap_or(0)
+    });
     let keyed = move || {
+        let first = first.get();
         lines.with(|lines| {
             lines
                 .iter()
                 .enumerate()
+                .skip(first)
+                .take(WINDOW)
                 .map(|(number, line)| (key(number, line), line.clone()))
                 .collect::<Vec<_>>()
         })
@@ -41,8 +67,8 @@ pub fn Editor(
             .is_some_and(|(worst, _)| worst == Severity::Error)
     };
     let follow_caret = move || {
-        if let Some(op) = op_at_caret(page) {
-            set_if_changed(page.selection, Selection::Op(op));
+        if let Some(selection) = selection_at_caret(page) {
+            set_if_changed(page.selection, selection);
         }
     };
     view! {
@@ -52,12 +78,20 @@ pub fn Editor(
             // Without this the browser would leave the page to show the file.
             on:dragover=|event| event.prevent_default()
             on:drop=move |event| drop_file(page, &event)
+            on:scroll=move |_| follow_scroll()
         >
             <div class="editor-cell">
                 <For each=move || bands.get() key=|line| *line let(line)>
                     <div class="code-band" style:top=format!("calc(var(--code-line) * {line})")></div>
                 </For>
-                <pre class="code" aria-hidden="true">
+                <pre
+                    class="code"
+                    aria-hidden="true"
+                    style:height=move || format!("calc(var(--code-line) * {})", count.get())
+                    style:min-width=move || format!("calc(var(--gutter) + {}ch + var(--space-4))", widest.get())
+                    style:padding-top=move || format!("calc(var(--code-line) * {})", first.get())
+                    style:counter-reset=move || format!("line {}", first.get())
+                >
                     <For each=keyed key=|(key, _)| *key let((_, line))>{show_line(line)}</For>
                 </pre>
                 <textarea
@@ -129,20 +163,19 @@ fn selected_lines(page: Page) -> Vec<usize> {
     lines
 }
 
-/// The op on whose lines the caret stands.
-fn op_at_caret(page: Page) -> Option<OpId> {
+/// The op on whose lines the caret stands, or nothing there; `None` while what is shown is older than the
+/// text.
+fn selection_at_caret(page: Page) -> Option<Selection> {
     let caret = platform::caret(TEXT_ID)?;
-    page.text.with_untracked(|text| {
-        let line = line_at(text, byte_of_utf16(text, caret.start as usize));
-        page.shown.with_untracked(|shown| {
-            if shown.is_stale {
-                return None;
-            }
-            shown.statement_of_op.iter().position(|&statement| {
-                let op = shown.program.ops.get(statement);
-                op.is_some_and(|op| op.span.start <= line.end && line.start <= op.span.end)
-            })
-        })
+    let line = page
+        .text
+        .with_untracked(|text| line_at(text, byte_of_utf16(text, caret.start as usize)));
+    page.shown.with_untracked(|shown| {
+        let op = shown.statement_of_op.iter().position(|&statement| {
+            let op = shown.program.ops.get(statement);
+            op.is_some_and(|op| op.span.start <= line.end && line.start <= op.span.end)
+        });
+        (!shown.is_stale).then_some(op.map_or(Selection::Nothing, Selection::Op))
     })
 }
 

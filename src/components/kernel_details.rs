@@ -1,7 +1,9 @@
 //! The selected kernel in detail: what it moves, what vanished, and how each figure came about.
 
 use super::badge::Badge;
-use crate::core::explain::{LedgerRow, flops_text, ledger, source_reason, source_text, time_lines};
+use crate::core::explain::{
+    LedgerRow, flops_text, ledger, op_names, source_reason, source_text, time_lines,
+};
 use crate::core::format::format_bytes;
 use crate::core::{Analysis, SizeSource};
 use crate::state::Page;
@@ -9,6 +11,9 @@ use leptos::prelude::*;
 
 /// Ops whose FLOPs are spelled out; a kernel of more says how many are left.
 const SPELLED_OPS: usize = 24;
+
+/// Tensors that are listed.
+const LISTED_TENSORS: usize = 60;
 
 /// A row of the ledger as it is shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +64,7 @@ struct Details {
     kernel: usize,
     ops: String,
     lines: Vec<Line>,
+    unlisted: usize,
     flops: Vec<(String, String)>,
     unspelled: usize,
     times: Vec<String>,
@@ -68,16 +74,14 @@ impl Details {
     fn of(analysis: &Analysis, kernel: usize) -> Option<Self> {
         let fused = analysis.fused.kernels.get(kernel)?;
         let name = |op: usize| analysis.graph.ops.get(op).map_or("", |o| o.name.as_str());
+        let ledger = ledger(analysis, kernel);
         Some(Self {
             kernel,
-            ops: fused
-                .ops
+            ops: op_names(&analysis.graph, fused),
+            unlisted: ledger.len().saturating_sub(LISTED_TENSORS),
+            lines: ledger
                 .iter()
-                .map(|&op| name(op))
-                .collect::<Vec<_>>()
-                .join(" + "),
-            lines: ledger(analysis, kernel)
-                .iter()
+                .take(LISTED_TENSORS)
                 .map(|row| Line::of(analysis, row))
                 .collect(),
             flops: fused
@@ -143,9 +147,11 @@ fn show(details: Details) -> impl IntoView {
         .into_iter()
         .map(|(op, text)| view! { <div><dt>{op}</dt><dd>{text}</dd></div> })
         .collect_view();
-    let rest = (details.unspelled > 0).then(|| {
-        view! { <p class="quiet">{format!("and {} more ops", details.unspelled)}</p> }
-    });
+    let more = |count: usize, what: &str| {
+        (count > 0).then(|| view! { <p class="quiet">{format!("and {count} more {what}")}</p> })
+    };
+    let more_tensors = more(details.unlisted, "tensors");
+    let more_ops = more(details.unspelled, "ops");
     let times = details
         .times
         .into_iter()
@@ -169,9 +175,10 @@ fn show(details: Details) -> impl IntoView {
                 <tbody>{lines}</tbody>
             </table>
         </div>
+        {more_tensors}
         <h4>"FLOPs"</h4>
         <dl class="formulas">{flops}</dl>
-        {rest}
+        {more_ops}
         <h4>"Predicted time"</h4>
         <ul class="formulas">{times}</ul>
     }

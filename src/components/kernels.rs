@@ -2,7 +2,7 @@
 
 use super::badge::kernel_class;
 use crate::core::Analysis;
-use crate::core::explain::has_assumed_size;
+use crate::core::explain::{has_assumed_size, op_names};
 use crate::core::format::{
     format_bytes, format_exact, format_flops, format_intensity, format_seconds,
 };
@@ -33,14 +33,9 @@ impl Row {
     fn of(analysis: &Analysis, kernel: usize) -> Option<Self> {
         let fused = analysis.fused.kernels.get(kernel)?;
         let before = analysis.comparisons.get(kernel)?;
-        let names: Vec<&str> = fused
-            .ops
-            .iter()
-            .filter_map(|&op| analysis.graph.ops.get(op).map(|o| o.name.as_str()))
-            .collect();
         let mark = if has_assumed_size(fused) { "~" } else { "" };
         Some(Self {
-            ops: names.join(" + "),
+            ops: op_names(&analysis.graph, fused),
             flops: if fused.work.is_unknown {
                 "unknown".to_owned()
             } else {
@@ -136,13 +131,13 @@ pub fn KernelsTable(
                     <tr>
                         <th scope="col">"#"</th>
                         <th scope="col">"ops"</th>
-                        <th scope="col" class="number">"FLOPs"</th>
+                        <th scope="col" class="number" title="one multiply-add counts 2">"FLOPs"</th>
                         <th scope="col" class="number wide-pair">"bytes unfused → fused"</th>
                         <th scope="col" class="number">"reads"</th>
                         <th scope="col" class="number">"writes"</th>
-                        <th scope="col" class="number">"intensity"</th>
-                        <th scope="col">"bound by"</th>
-                        <th scope="col" class="number">"predicted time"</th>
+                        <th scope="col" class="number" title="FLOPs / (reads + writes)">"intensity"</th>
+                        <th scope="col" title="what takes longest">"bound by"</th>
+                        <th scope="col" class="number" title="the longest of bytes / bandwidth, matrix FLOPs / peak and vector FLOPs / peak, plus one launch">"predicted time"</th>
                     </tr>
                 </thead>
                 <tbody>

@@ -68,9 +68,9 @@ fn Slider(page: Page, place: usize, name: String, has_range: bool) -> impl IntoV
             <input
                 type="range"
                 id=id.clone()
-                prop:min=min
-                prop:max=max
-                prop:step=step
+                min=min
+                max=max
+                step=step
                 prop:value=value
                 on:input=move |event| {
                     if let Ok(value) = event_target_value(&event).parse() {
@@ -90,9 +90,9 @@ fn Slider(page: Page, place: usize, name: String, has_range: bool) -> impl IntoV
                 id=format!("{id}-box")
                 aria-label=box_name
                 inputmode="numeric"
-                prop:min=min
-                prop:max=max
-                prop:step=step
+                min=min
+                max=max
+                step=step
                 prop:value=value
                 on:input=move |event| {
                     // A number on its way to another one is not applied while it is out of range.

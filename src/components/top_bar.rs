@@ -183,6 +183,9 @@ fn ConventionsMenu(page: Page) -> impl IntoView {
                     <legend>"A reshape is"</legend>
                     {reshape}
                 </fieldset>
+                <p class="quiet">
+                    "A kernel reads each tensor that it needs from outside once, and writes each of its outputs once that another kernel or nobody reads. Bytes are exact; times are predicted."
+                </p>
             </div>
         </details>
     }

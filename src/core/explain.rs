@@ -14,6 +14,7 @@ use super::graph::{Graph, OpId, TensorId};
 use super::op::{OpType, element_count};
 use super::traffic::{Access, SizeSource, inferred_shape};
 use super::work::{contraction, op_work};
+use std::collections::HashMap;
 
 /// What one kernel moves of one tensor, beside what its ops move of it one by one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,54 +33,58 @@ pub struct LedgerRow {
     pub size: String,
 }
 
-/// Every tensor that the ops of a fused kernel touch, in order of first use. `O(accesses²)` of the kernel.
+/// Every tensor that the ops of a fused kernel touch, in order of first use. `O(accesses)` of the kernel.
 pub fn ledger(analysis: &Analysis, kernel: usize) -> Vec<LedgerRow> {
     let Some(fused) = analysis.fused.kernels.get(kernel) else {
         return Vec::new();
     };
-    let mut rows: Vec<LedgerRow> = Vec::new();
+    let mut ledger = Ledger {
+        analysis,
+        rows: Vec::new(),
+        place_of: HashMap::new(),
+    };
     for &op in &fused.ops {
         let alone = &analysis.unfused.kernels[op].traffic;
-        for access in alone.reads.iter().chain(&alone.writes) {
-            let row = row_of(&mut rows, analysis, op, *access);
-            row.bytes_vanished += access.bytes;
+        for &access in alone.reads.iter().chain(&alone.writes) {
+            ledger.row(op, access).bytes_vanished += access.bytes;
         }
     }
     let last = fused.ops.last().copied().unwrap_or(0);
-    for access in &fused.traffic.reads {
-        let row = row_of(&mut rows, analysis, last, *access);
+    for &access in &fused.traffic.reads {
+        let row = ledger.row(last, access);
         row.bytes_read += access.bytes;
         row.bytes_vanished = row.bytes_vanished.saturating_sub(access.bytes);
     }
-    for access in &fused.traffic.writes {
-        let row = row_of(&mut rows, analysis, last, *access);
+    for &access in &fused.traffic.writes {
+        let row = ledger.row(last, access);
         row.bytes_written += access.bytes;
         row.bytes_vanished = row.bytes_vanished.saturating_sub(access.bytes);
     }
-    rows
+    ledger.rows
 }
 
-fn row_of<'a>(
-    rows: &'a mut Vec<LedgerRow>,
-    analysis: &Analysis,
-    op: OpId,
-    access: Access,
-) -> &'a mut LedgerRow {
-    let place = rows
-        .iter()
-        .position(|row| row.tensor == access.tensor)
-        .unwrap_or_else(|| {
-            rows.push(LedgerRow {
+struct Ledger<'a> {
+    analysis: &'a Analysis,
+    rows: Vec<LedgerRow>,
+    place_of: HashMap<TensorId, usize>,
+}
+
+impl Ledger<'_> {
+    /// The row of the tensor that `op` accesses; a new one when this is its first access.
+    fn row(&mut self, op: OpId, access: Access) -> &mut LedgerRow {
+        let place = *self.place_of.entry(access.tensor).or_insert_with(|| {
+            self.rows.push(LedgerRow {
                 tensor: access.tensor,
                 bytes_read: 0,
                 bytes_written: 0,
                 bytes_vanished: 0,
                 source: access.source,
-                size: size_text(analysis, op, access),
+                size: size_text(self.analysis, op, access),
             });
-            rows.len() - 1
+            self.rows.len() - 1
         });
-    &mut rows[place]
+        &mut self.rows[place]
+    }
 }
 
 /// The factors behind the bytes that `op` reads or writes of one tensor.
@@ -215,6 +220,22 @@ pub fn time_lines(kernel: &Kernel, device: &Device) -> Vec<String> {
         format_seconds(placement.time_s)
     ));
     lines
+}
+
+/// The names of a kernel's ops as people read them: `matmul + bias + relu`, of a long kernel the first ones.
+pub fn op_names(graph: &Graph, kernel: &Kernel) -> String {
+    const SHOWN: usize = 12;
+    let names: Vec<&str> = kernel
+        .ops
+        .iter()
+        .take(SHOWN)
+        .map(|&op| graph.ops[op].name.as_str())
+        .collect();
+    let joined = names.join(" + ");
+    match kernel.ops.len().saturating_sub(SHOWN) {
+        0 => joined,
+        more => format!("{joined} + {more} more"),
+    }
 }
 
 /// Whether any tensor that the kernel moves has an assumed size.

@@ -80,6 +80,21 @@ pub fn scroll_to_line(scroller: &str, line: usize, lines: usize) {
     }
 }
 
+/// The first line of a scroller of this many equal lines that is in view, from 0.
+pub fn first_line_in_view(scroller: &str, lines: usize) -> usize {
+    let Some(scroller) = super::element(scroller) else {
+        return 0;
+    };
+    let share = f64::from(scroller.scroll_top()) / f64::from(scroller.scroll_height().max(1));
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a line of the text, never negative"
+    )]
+    let line = (share.clamp(0.0, 1.0) * lines as f64) as usize;
+    line
+}
+
 /// Brings the element of this id into view, no farther than needed.
 pub fn reveal(id: &str) {
     if let Some(element) = super::element(id) {

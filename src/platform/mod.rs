@@ -16,8 +16,8 @@ mod svg;
 
 pub use files::{chosen_file, download, dropped_file, pasted_text, read_file};
 pub use focus::{
-    Caret, caret, focus, has_focus_in_text_field, input_value, is_focused, reveal, scroll_to_line,
-    select_all, set_caret, set_value,
+    Caret, caret, first_line_in_view, focus, has_focus_in_text_field, input_value, is_focused,
+    reveal, scroll_to_line, select_all, set_caret, set_value,
 };
 pub use json::{from_json, to_json};
 pub use later::Later;
