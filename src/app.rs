@@ -28,7 +28,7 @@ pub fn App() -> impl IntoView {
     });
     window_event_listener(leptos::ev::keydown, move |event| press(page, &event));
     window_event_listener(leptos::ev::pointerdown, |event| {
-        platform::close_menus(Some(&event))
+        platform::close_menus(Some(&event));
     });
     view! {
         <a class="skip-link" href="#main">"Skip to the result"</a>

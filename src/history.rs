@@ -91,27 +91,35 @@ impl History {
 
 /// End of what differs in `after`, as a byte offset: where a caret belongs when `before` has become `after`.
 pub fn end_of_change(before: &str, after: &str) -> usize {
-    let common_tail = before
-        .bytes()
-        .rev()
-        .zip(after.bytes().rev())
-        .take_while(|(b, a)| b == a)
-        .count();
-    let common_head = before
-        .bytes()
-        .zip(after.bytes())
-        .take_while(|(b, a)| b == a)
-        .count();
-    let mut end = (after.len() - common_tail).max(common_head.min(after.len()));
+    let (head, tail) = common_ends(before, after);
+    let mut end = (after.len() - tail).max(head);
     while !after.is_char_boundary(end) {
         end += 1;
     }
     end
 }
 
+/// Whether most of `before` is gone: `after` is another text rather than an edited one.
+pub fn keeps_little(before: &str, after: &str) -> bool {
+    let (head, tail) = common_ends(before, after);
+    (head + tail) * 2 < before.len()
+}
+
+/// Bytes that two texts have in common at their start and at their end.
+fn common_ends(before: &str, after: &str) -> (usize, usize) {
+    let equal = |(b, a): &(u8, u8)| b == a;
+    let head = before.bytes().zip(after.bytes()).take_while(equal);
+    let tail = before
+        .bytes()
+        .rev()
+        .zip(after.bytes().rev())
+        .take_while(equal);
+    (head.count(), tail.count())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{History, MAX_STEPS, Origin, end_of_change};
+    use super::{History, MAX_STEPS, Origin, end_of_change, keeps_little};
 
     #[test]
     fn typing_without_a_pause_is_one_step() {
@@ -178,5 +186,12 @@ mod tests {
         assert_eq!(end_of_change("abc", "ac"), 1);
         assert_eq!(end_of_change("x é", "x è y"), 6);
         assert_eq!(end_of_change("same", "same"), 4);
+    }
+
+    #[test]
+    fn a_replaced_text_is_told_from_an_edited_one() {
+        assert!(keeps_little("input x : f16[4]", "y = relu(z)"));
+        assert!(!keeps_little("input x : f16[4]", "input x : f16[4, 8]"));
+        assert!(!keeps_little("", "input x : f16[4]"));
     }
 }

@@ -77,17 +77,7 @@ pub fn DiagnosticsList(
         <div class="diagnostics" id="diagnostics" class:is-empty=move || findings.with(Vec::is_empty)>
             <ul aria-label="Problems in the text">
                 <For each=move || findings.get().into_iter().enumerate() key=Clone::clone let((_, finding))>
-                    <li class=format!("diagnostic is-{}", severity_word(finding.severity))>
-                        <button type="button" on:click={ let finding = finding.clone(); move |_| open(&finding) }>
-                            <span class="diagnostic-place">
-                                <span class="diagnostic-word">{severity_word(finding.severity)}</span>
-                                " "
-                                {finding.place}
-                            </span>
-                            <span class="diagnostic-message">{with_code(&finding.message)}</span>
-                            <span class="diagnostic-hint">{with_code(&finding.hint)}</span>
-                        </button>
-                    </li>
+                    {show_finding(finding, open)}
                 </For>
             </ul>
             <Show when=move || { unlisted.get() > 0 }>
@@ -95,6 +85,21 @@ pub fn DiagnosticsList(
             </Show>
             <Announcement text=summary />
         </div>
+    }
+}
+
+fn show_finding(finding: Finding, open: impl Fn(&Finding) + 'static) -> impl IntoView {
+    let word = severity_word(finding.severity);
+    let place = finding.place.clone();
+    let (message, hint) = (with_code(&finding.message), with_code(&finding.hint));
+    view! {
+        <li class=format!("diagnostic is-{word}")>
+            <button type="button" on:click=move |_| open(&finding)>
+                <span class="diagnostic-place"><span class="diagnostic-word">{word}</span>" "{place}</span>
+                <span class="diagnostic-message">{message}</span>
+                <span class="diagnostic-hint">{hint}</span>
+            </button>
+        </li>
     }
 }
 

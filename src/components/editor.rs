@@ -5,7 +5,7 @@
 
 use super::open_file::{drop_file, paste};
 use crate::core::{OpId, Severity, Span};
-use crate::history::{Origin, end_of_change};
+use crate::history::{Origin, end_of_change, keeps_little};
 use crate::picture::code::{CodeLine, byte_of_utf16, code_lines, line_at, line_of, utf16_of_byte};
 use crate::platform::{self, Caret};
 use crate::state::{OpsView, Page, Selection, set_if_changed};
@@ -49,6 +49,7 @@ pub fn Editor(
             .with(|text| text.lines().map(|line| line.chars().count()).max())
             .unwrap_or(0)
     });
+    let bands = Memo::new(move |_| selected_lines(page, first.get()));
     let keyed = move || {
         let first = first.get();
         lines.with(|lines| {
@@ -61,7 +62,6 @@ pub fn Editor(
                 .collect::<Vec<_>>()
         })
     };
-    let bands = Memo::new(move |_| selected_lines(page));
     let has_error = move || {
         page.worst()
             .is_some_and(|(worst, _)| worst == Severity::Error)
@@ -105,7 +105,13 @@ pub fn Editor(
                     autocapitalize="off"
                     wrap="off"
                     prop:value=move || page.text.get()
-                    on:input=move |event| page.edit(event_target_value(&event), Origin::Typing)
+                    on:input=move |event| {
+                        let text = event_target_value(&event);
+                        if page.text.with_untracked(|before| keeps_little(before, &text)) {
+                            page.example.set(None);
+                        }
+                        page.edit(text, Origin::Typing);
+                    }
                     on:paste=move |event| paste(page, &event)
                     on:keyup=move |_| follow_caret()
                     on:click=move |_| follow_caret()
@@ -142,22 +148,26 @@ fn show_line(line: CodeLine) -> impl IntoView {
     view! { <div class=class>{pieces}"\n"</div> }
 }
 
-/// The lines of the selected op, or of all ops of the selected kernel.
-fn selected_lines(page: Page) -> Vec<usize> {
+/// Those of the lines `from..from + WINDOW` that belong to the selected op, or to an op of the selected kernel.
+fn selected_lines(page: Page, from: usize) -> Vec<usize> {
     let ops: Vec<OpId> = match page.selection.get() {
-        Selection::Nothing => Vec::new(),
+        Selection::Nothing => return Vec::new(),
         Selection::Op(op) => vec![op],
         Selection::Kernel(kernel) => page.analysis.with(|analysis| {
             let kernel = analysis.fused.kernels.get(kernel);
             kernel.map(|k| k.ops.clone()).unwrap_or_default()
         }),
     };
-    let mut lines: Vec<usize> = page.text.with(|text| {
-        ops.into_iter()
-            .filter_map(|op| page.span_of_op(op))
-            .flat_map(|span| line_of(text, span.start)..=line_of(text, span.end))
-            .collect()
-    });
+    let line_ends: Vec<usize> = page
+        .text
+        .with(|text| text.match_indices('\n').map(|(at, _)| at).collect());
+    let line_of = |offset: usize| line_ends.partition_point(|&end| end < offset);
+    let mut lines: Vec<usize> = ops
+        .into_iter()
+        .filter_map(|op| page.span_of_op(op))
+        .flat_map(|span| line_of(span.start)..=line_of(span.end))
+        .filter(|line| (from..from + WINDOW).contains(line))
+        .collect();
     lines.sort_unstable();
     lines.dedup();
     lines

@@ -12,6 +12,7 @@ pub mod graph;
 pub mod headline;
 pub mod kernel_details;
 pub mod kernels;
+pub mod op_cells;
 pub mod op_row;
 pub mod open_file;
 pub mod ops;

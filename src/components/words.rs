@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 /// The sentence with its quoted parts as `<code>`.
-pub fn with_code(sentence: &str) -> impl IntoView + use<> {
+pub(super) fn with_code(sentence: &str) -> impl IntoView + use<> {
     sentence
         .split('`')
         .enumerate()
