@@ -4,8 +4,13 @@
 //! elements and only attributes that changed are written.
 
 use crate::picture::scene::{Mark, Role, Scene, Shape};
+use crate::platform::Later;
 use leptos::prelude::*;
 use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// How long a tooltip stays once the pointer has left its mark.
+const TIP_STAYS: Duration = Duration::from_millis(300);
 
 /// What makes a mark the same one in the next scene: its role, its kernel, its place among those with the
 /// same role and kernel, and whether it can be focused.
@@ -70,6 +75,8 @@ struct Chart {
     wanted: RwSignal<Option<Key>>,
     /// The mark whose tooltip shows.
     pointed: RwSignal<Option<Key>>,
+    /// Hides the tooltip a moment after the pointer has left, which leaves time to move onto it.
+    hide: Later,
     hatch: StoredValue<String>,
 }
 
@@ -84,6 +91,33 @@ impl Chart {
         let is_selected = key.kernel.is_some() && self.selected.get_untracked() == key.kernel;
         self.on_select
             .run(if is_selected { None } else { key.kernel });
+    }
+
+    fn point(&self, key: Key) {
+        self.hide.cancel();
+        self.pointed.set(Some(key));
+    }
+
+    fn leave(&self) {
+        let pointed = self.pointed;
+        // The chart may be gone by then.
+        self.hide.call(move || drop(pointed.try_set(None)));
+    }
+
+    /// The marks that are drawn once more on top: those of the selected kernel, then of the one pointed at.
+    fn raised(&self) -> Vec<Key> {
+        let selected = self.selected.get();
+        let pointed = self.pointed.get().and_then(|key| key.kernel);
+        self.index.with(|index| {
+            let of = |kernel: Option<usize>| {
+                let keys = index.in_drawing_order.iter().copied();
+                keys.filter(move |key| {
+                    kernel.is_some() && key.kernel == kernel && key.role.is_raised()
+                })
+            };
+            let below = if selected == pointed { None } else { selected };
+            of(below).chain(of(pointed)).collect()
+        })
     }
 
     /// Moves the focus as a key says; whether the key was one of ours.
@@ -151,8 +185,17 @@ pub fn SceneView(
         last_focused,
         wanted: RwSignal::new(None),
         pointed: RwSignal::new(None),
+        hide: Later::after(TIP_STAYS),
         hatch: StoredValue::new(format!("{id}-hatch")),
     };
+    // A tooltip is dismissed from wherever the focus is.
+    let escape = window_event_listener(leptos::ev::keydown, move |event| {
+        if event.key() == "Escape" && chart.pointed.get_untracked().is_some() {
+            chart.pointed.set(None);
+        }
+    });
+    on_cleanup(move || escape.remove());
+    let raised = Memo::new(move |_| chart.raised());
     let view_box = move || scene.with(|s| format!("0 0 {} {}", s.width, s.height));
     let title = Memo::new(move |_| scene.with(|s| s.title.clone()));
     let description = Memo::new(move |_| scene.with(|s| s.description.clone()));
@@ -182,6 +225,13 @@ pub fn SceneView(
                     key=|key| *key
                     children=move |key| mark_view(chart, key)
                 />
+                <g class="chart-raised" aria-hidden="true">
+                    <For
+                        each=move || raised.get()
+                        key=|key| *key
+                        children=move |key| raised_view(chart, key)
+                    />
+                </g>
             </svg>
             <p class="sr-only" id=format!("{id}-description")>
                 {description}
@@ -200,6 +250,23 @@ fn mark_view(chart: Chart, key: Key) -> AnyView {
     let class = first.class();
     let is_selected = move || key.kernel.is_some() && chart.selected.get() == key.kernel;
     let shape = shape_view(chart, mark, &first);
+    if !key.is_focusable && first.label.is_some() {
+        // A second place to point at what the keyboard reaches elsewhere.
+        return view! {
+            <g
+                class=class
+                class:chart-stop=true
+                class:is-selected=is_selected
+                aria-hidden="true"
+                on:click=move |_| chart.select(key)
+                on:pointerenter=move |_| chart.point(key)
+                on:pointerleave=move |_| chart.leave()
+            >
+                {shape}
+            </g>
+        }
+        .into_any();
+    }
     if !key.is_focusable {
         return view! {
             <g class=class class:is-selected=is_selected aria-hidden="true">
@@ -234,11 +301,11 @@ fn mark_view(chart: Chart, key: Key) -> AnyView {
             aria-label=name
             aria-pressed=move || if is_selected() { "true" } else { "false" }
             on:click=move |_| chart.select(key)
-            on:pointerenter=move |_| chart.pointed.set(Some(key))
-            on:pointerleave=move |_| chart.pointed.set(None)
+            on:pointerenter=move |_| chart.point(key)
+            on:pointerleave=move |_| chart.leave()
             on:focus=move |_| {
                 chart.last_focused.set(Some(key));
-                chart.pointed.set(Some(key));
+                chart.point(key);
             }
             on:blur=move |_| {
                 chart.wanted.set(None);
@@ -257,13 +324,29 @@ fn mark_view(chart: Chart, key: Key) -> AnyView {
     .into_any()
 }
 
+/// A mark once more, to look at only: moving the mark itself to the front would take its focus away.
+fn raised_view(chart: Chart, key: Key) -> AnyView {
+    let mark = Memo::new(move |_| chart.mark(key));
+    let Some(first) = mark.get_untracked() else {
+        return ().into_any();
+    };
+    let is_selected = move || key.kernel.is_some() && chart.selected.get() == key.kernel;
+    let shape = shape_view(chart, mark, &first);
+    view! {
+        <g class=first.class() class:is-selected=is_selected>
+            {shape}
+        </g>
+    }
+    .into_any()
+}
+
 /// The element of a shape; its attributes follow the mark.
 fn shape_view(chart: Chart, mark: Memo<Option<Mark>>, first: &Mark) -> AnyView {
     let number = move |part: fn(&Shape) -> f64| {
         move || mark.with(|mark| mark.as_ref().map_or(0.0, |mark| part(&mark.shape)))
     };
     match &first.shape {
-        Shape::Path { .. } => {
+        Shape::Path { .. } | Shape::Curve { .. } => {
             let data = move || mark.with(|mark| mark.as_ref().map(|mark| mark.shape.path_data()));
             view! { <path d=data></path> }.into_any()
         }
@@ -350,6 +433,7 @@ fn x_of(shape: &Shape) -> f64 {
         Shape::Rect { corner, .. } => corner.0,
         Shape::Text { at, .. } => at.0,
         Shape::Path { points, .. } => points.first().map_or(0.0, |point| point.0),
+        Shape::Curve { ends, .. } => ends[0].0,
     }
 }
 
@@ -359,6 +443,7 @@ fn y_of(shape: &Shape) -> f64 {
         Shape::Rect { corner, .. } => corner.1,
         Shape::Text { at, .. } => at.1,
         Shape::Path { points, .. } => points.first().map_or(0.0, |point| point.1),
+        Shape::Curve { ends, .. } => ends[0].1,
     }
 }
 
@@ -367,7 +452,7 @@ fn width_of(shape: &Shape) -> f64 {
     match shape {
         Shape::Circle { radius, .. } => *radius,
         Shape::Rect { width, .. } => *width,
-        Shape::Text { .. } | Shape::Path { .. } => 0.0,
+        Shape::Text { .. } | Shape::Path { .. } | Shape::Curve { .. } => 0.0,
     }
 }
 
@@ -430,6 +515,8 @@ fn Tooltip(chart: Chart) -> impl IntoView {
             <div
                 class="chart-tip"
                 aria-hidden="true"
+                on:pointerenter=move |_| chart.hide.cancel()
+                on:pointerleave=move |_| chart.leave()
                 style:left=format!("{:.2}%", tip.left_pct)
                 style:top=format!("{:.2}%", tip.top_pct)
                 style:transform=format!("translate(-{:.0}%, {lift})", tip.left_pct)

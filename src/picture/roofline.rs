@@ -4,7 +4,7 @@
 use super::axes::{Axis, Frame, draw_frame, drawable};
 use super::roofline_names::draw_names;
 use super::roofline_points::{kernel_points, without_point};
-use super::room::Room;
+use super::room::{Room, along};
 use super::scene::{Role, Scene};
 use crate::core::device::Figure;
 use crate::core::format::{format_bandwidth, format_intensity, format_rate};
@@ -13,7 +13,9 @@ use crate::core::{Analysis, DType, Placement};
 /// Draws the roofline of `analysis` into a frame of `size` units, at least 240 by 140.
 ///
 /// Both axes snap to whole decades that hold every point with room to spare, so that the frame stands
-/// still while a slider moves. `O(kernels)` and at most a few hundred marks, however large the program.
+/// still while a slider moves. Every point stands exactly at its intensity and attainable rate, whatever else
+/// stands there: numbers are above the roof where there is room, arcs from before to after fusion below it.
+/// `O(kernels)` and at most a few hundred marks, however large the program.
 pub fn scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
     let size = drawable(size);
     let roofs = Roofs::of(analysis);
@@ -24,6 +26,7 @@ pub fn scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
         Axis::Linear { end, .. } => end,
     };
     let unit = if is_compact { "" } else { "FLOP/s" };
+    let lines = roofs.lines(x, top_rate);
     let frame = Frame {
         size,
         margins: if is_compact {
@@ -36,13 +39,24 @@ pub fn scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
         x_ticks: if is_compact { 7 } else { 12 },
         x_text: &|value| power_text(value, ""),
         y_text: &|value| power_text(value, unit),
-        lines: &roofs.lines(x, top_rate),
+        lines: &lines,
     };
     let mut marks = Vec::new();
     let plot = draw_frame(&frame, &mut marks);
-    let mut room = Room::new(plot.edges);
-    draw_names(&roofs, &plot, x, is_compact, &mut marks, &mut room);
-    let focus_order = kernel_points(analysis, &plot, is_compact, &mut room, &mut marks);
+    let mut space = Space {
+        words: Room::new(plot.edges),
+        lines: Room::new(plot.edges),
+    };
+    draw_names(&roofs, &plot, x, is_compact, &mut marks, &mut space.words);
+    for (_, line) in &lines {
+        for (from, to) in line.iter().zip(line.iter().skip(1)) {
+            let (from, to) = (plot.place(from.0, from.1), plot.place(to.0, to.1));
+            for part in along(from, to, 1.0) {
+                space.lines.take(&part);
+            }
+        }
+    }
+    let focus_order = kernel_points(analysis, &plot, is_compact, &mut space, &mut marks);
     Scene {
         width: size.0,
         height: size.1,
@@ -51,6 +65,12 @@ pub fn scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
         marks,
         focus_order,
     }
+}
+
+/// What of the plot is taken. Words keep clear of everything; lines may cross lines, but no words.
+pub(super) struct Space {
+    pub(super) words: Room,
+    pub(super) lines: Room,
 }
 
 /// The roofs of a device for one program.

@@ -53,7 +53,7 @@ fn draw_roof_names(roofs: &Roofs, plot: &Plot, x: Axis, is_compact: bool, marks:
     let units = if is_compact { "" } else { " units" };
     for (dtype, peak) in &roofs.matrix {
         let (_, y) = plot.place(end, peak.value);
-        let above = (y - top - 2.0).clamp(7.0, 26.0);
+        let above = (y - top + 12.0).clamp(7.0, 26.0);
         let figure = figure_text(*peak, format_rate);
         let words = format!("{} matrix{units} {figure}", dtype.name());
         marks.push(text(
@@ -84,7 +84,7 @@ fn draw_ridge(roofs: &Roofs, plot: &Plot, marks: &mut Vec<Mark>) {
     let Some(peak) = roofs.main_peak() else {
         return;
     };
-    let [_, _, right, bottom] = plot.edges;
+    let [left, _, right, bottom] = plot.edges;
     let ridge = roofs.ridge(peak);
     let center = plot.place(ridge, peak.value);
     marks.push(Mark::new(
@@ -105,8 +105,13 @@ fn draw_ridge(roofs: &Roofs, plot: &Plot, marks: &mut Vec<Mark>) {
     } else {
         "compute"
     };
+    let memory = if center.0 - GAP - text_width("memory-bound") > left {
+        "memory-bound"
+    } else {
+        "memory"
+    };
     let y = bottom - 9.0;
-    marks.push(before(y, Role::RegionText, "memory-bound"));
+    marks.push(before(y, Role::RegionText, memory));
     marks.push(after(y, Role::RegionText, compute));
     let figure = format!("ridge {}", format_intensity(ridge));
     let y = y - 18.0;

@@ -1,10 +1,13 @@
-//! The points of the roofline: each kernel before and after fusion, spread where they meet, and numbered.
+//! The points of the roofline: each kernel before and after fusion, exactly where it stands,
+//! and numbered.
 
 use super::axes::Plot;
 use super::labels::{kernel_heading, kernel_label, op_names, point_label};
-use super::roofline::point_of;
-use super::room::{Box4, Room, around, text_boxes};
-use super::scene::{Anchor, Mark, Point, Role, Shape, line, tenths, text};
+use super::roofline::{Space, point_of};
+use super::roofline_arcs::{Arc, Move, hang};
+use super::roofline_numbers::{Number, beside_points, centered};
+use super::room::around;
+use super::scene::{Anchor, Label, Mark, Point, Role, Shape, rect, tenths, text, text_width};
 use crate::core::Analysis;
 use std::collections::BTreeMap;
 
@@ -15,28 +18,41 @@ const KERNELS_APART: usize = 64;
 /// Numbers that are placed, at most.
 const NUMBERS: usize = 64;
 
-/// A kernel's points.
+/// How much of a hollow point shows behind its solid one.
+const SHOWS: f64 = 2.5;
+
+/// A kernel's points, each where its intensity and rate put it.
 struct Dot {
     kernel: usize,
     /// Kernels that share this point, beside it.
     others: usize,
-    /// Where its intensity and rate put it.
+    /// The fused kernel.
     place: Point,
-    /// Where its ops stand before fusion, when there are several.
+    /// Its ops before fusion, when there are several.
     before: Option<Point>,
-    /// How far below the roof both are drawn, because others stand there already.
-    drop: f64,
-    /// Its number.
-    number: Option<Mark>,
+    /// The way from before to after, when it is long enough to see.
+    way: Option<Arc>,
+    /// The centre of its number's plate.
+    number: Option<Point>,
 }
 
 impl Dot {
-    fn drawn(&self) -> Point {
-        tenths((self.place.0, self.place.1 + self.drop))
+    fn words(&self) -> String {
+        if self.others > 0 {
+            format!("{} +{}", self.kernel + 1, self.others)
+        } else {
+            (self.kernel + 1).to_string()
+        }
     }
 
-    fn drawn_before(&self) -> Option<Point> {
-        self.before.map(|(x, y)| tenths((x, y + self.drop)))
+    /// Width and height of its number's plate.
+    fn plate(&self) -> (f64, f64) {
+        (text_width(&self.words()) + 3.0, 12.0)
+    }
+
+    fn length(&self) -> f64 {
+        self.before
+            .map_or(0.0, |(x, y)| (self.place.0 - x).hypot(self.place.1 - y))
     }
 }
 
@@ -53,7 +69,7 @@ pub(super) fn kernel_points(
     analysis: &Analysis,
     plot: &Plot,
     is_compact: bool,
-    room: &mut Room,
+    space: &mut Space,
     marks: &mut Vec<Mark>,
 ) -> Vec<usize> {
     let sizes = if is_compact {
@@ -70,47 +86,94 @@ pub(super) fn kernel_points(
         }
     };
     let mut dots = dots(analysis, plot);
-    for dot in dots.iter_mut().take(NUMBERS) {
-        settle(dot, &sizes, room);
-    }
+    let leaders = settle(&mut dots, &sizes, space);
     // Kernel, rank within it, and mark; sorted at the end.
     let mut order: Vec<(usize, u8, usize)> = Vec::new();
-    for dot in dots.iter().filter(|dot| dot.drop > 0.0) {
-        let leader = line(Role::Leader, &[dot.place, dot.drawn()]);
-        marks.push(leader.of_kernel(dot.kernel));
-    }
     if analysis.graph.ops.len() <= OPS_SHOWN {
         op_points(analysis, plot, &sizes, marks, &mut order);
     }
+    marks.extend(leaders);
+    hollow_points(analysis, &dots, &sizes, marks, &mut order);
     for dot in &dots {
-        let of_kernel = |mark: Mark| mark.of_kernel(dot.kernel);
-        let (Some(kernel), Some(comparison)) = (
-            analysis.fused.kernels.get(dot.kernel),
-            analysis.comparisons.get(dot.kernel),
-        ) else {
-            continue;
-        };
-        if let Some(before) = dot.drawn_before() {
-            marks.extend(link(before, dot.drawn(), &sizes).into_iter().map(of_kernel));
-            let heading = format!("{}, before fusion", kernel_heading(analysis, dot.kernel));
-            let placement = &comparison.unfused_placement;
-            let label = point_label(heading, placement, comparison.unfused_bytes);
-            order.push((dot.kernel, 1, marks.len()));
-            marks.push(of_kernel(circle(Role::HollowPoint, before, sizes.hollow)).named(label));
+        if let Some(way) = &dot.way {
+            let parts = way.marks(sizes.hollow, sizes.solid);
+            marks.extend(parts.map(|mark| mark.of_kernel(dot.kernel)));
         }
-        let mut label = kernel_label(analysis, dot.kernel, kernel);
-        if dot.others > 0 {
-            let also = format!("{} more kernels here", dot.others);
-            label.name.push_str(", ");
-            label.name.push_str(&also);
-            label.facts.push(("and", also));
-        }
-        order.push((dot.kernel, 0, marks.len()));
-        marks.push(of_kernel(circle(Role::SolidPoint, dot.drawn(), sizes.solid)).named(label));
     }
-    marks.extend(dots.into_iter().filter_map(|dot| dot.number));
+    for dot in &dots {
+        if let Some(label) = dot_label(analysis, dot) {
+            order.push((dot.kernel, 0, marks.len()));
+            marks.push(
+                circle(Role::SolidPoint, dot.place, sizes.solid)
+                    .of_kernel(dot.kernel)
+                    .named(label),
+            );
+        }
+    }
+    for dot in &dots {
+        marks.extend(number_marks(analysis, dot));
+    }
     order.sort_unstable();
     order.into_iter().map(|(_, _, mark)| mark).collect()
+}
+
+/// The label of a fused kernel's point, and of those that share it.
+fn dot_label(analysis: &Analysis, dot: &Dot) -> Option<Label> {
+    let kernel = analysis.fused.kernels.get(dot.kernel)?;
+    let mut label = kernel_label(analysis, dot.kernel, kernel);
+    if dot.others > 0 {
+        let also = format!("{} more kernels here", dot.others);
+        label.name.push_str(", ");
+        label.name.push_str(&also);
+        label.facts.push(("and", also));
+    }
+    Some(label)
+}
+
+fn hollow_points(
+    analysis: &Analysis,
+    dots: &[Dot],
+    sizes: &Sizes,
+    marks: &mut Vec<Mark>,
+    order: &mut Vec<(usize, u8, usize)>,
+) {
+    for dot in dots {
+        let (Some(before), Some(comparison)) = (dot.before, analysis.comparisons.get(dot.kernel))
+        else {
+            continue;
+        };
+        // It shows by a few pixels however near the solid point stands in front of it.
+        let radius = (sizes.solid + SHOWS - dot.length()).max(sizes.hollow);
+        let heading = format!("{}, before fusion", kernel_heading(analysis, dot.kernel));
+        let placement = &comparison.unfused_placement;
+        let label = point_label(heading, placement, comparison.unfused_bytes);
+        order.push((dot.kernel, 1, marks.len()));
+        marks.push(
+            circle(Role::HollowPoint, before, radius)
+                .of_kernel(dot.kernel)
+                .named(label),
+        );
+    }
+}
+
+/// A kernel's number on its plate, which tells as much as the point: others may stand on that.
+fn number_marks(analysis: &Analysis, dot: &Dot) -> Vec<Mark> {
+    let (Some(center), Some(label)) = (dot.number, dot_label(analysis, dot)) else {
+        return Vec::new();
+    };
+    let [left, top, right, bottom] = centered(center, dot.plate());
+    let words = text(
+        Role::Number,
+        (center.0, center.1 + 4.2),
+        Anchor::Middle,
+        dot.words(),
+    );
+    vec![
+        rect(Role::NumberPlate, (left, top), (right, bottom))
+            .of_kernel(dot.kernel)
+            .named(label),
+        words.of_kernel(dot.kernel),
+    ]
 }
 
 /// Kernels that have no point, in a sentence; `None` when each has one.
@@ -176,7 +239,7 @@ fn dots(analysis: &Analysis, plot: &Plot) -> Vec<Dot> {
             others: 0,
             place,
             before,
-            drop: 0.0,
+            way: None,
             number: None,
         });
     }
@@ -188,85 +251,47 @@ fn cell((x, y): Point) -> (i64, i64) {
     ((x / 4.0).floor() as i64, (y / 4.0).floor() as i64)
 }
 
-/// Finds a free place for a kernel's points, their arrow and their number.
-///
-/// Where others stand already they hang below the roof, lane by lane: intensity, which is what the chart
-/// is about, stays exact. Without any free lane they stay on the roof, without a number.
-fn settle(dot: &mut Dot, sizes: &Sizes, room: &mut Room) {
-    const LANES: u32 = 12;
-    let lane = 2.0 * sizes.solid + 2.0;
-    for index in 0..LANES {
-        dot.drop = f64::from(index) * lane;
-        let body = body(dot, sizes);
-        if !body.iter().all(|part| room.is_free(part)) {
-            continue;
-        }
-        let numbers = number_places(dot, sizes, index == 0);
-        let free = numbers
-            .into_iter()
-            .find(|mark| text_boxes(mark).iter().all(|part| room.is_free(part)));
-        if let Some(number) = free {
-            for part in body.iter().chain(&text_boxes(&number)) {
-                room.take(part);
-            }
-            dot.number = Some(number.of_kernel(dot.kernel));
-            return;
+/// Hangs the ways of kernels that move off the roof and puts all numbers beside their points. Gives the lines
+/// from numbers to points that stand apart.
+fn settle(dots: &mut [Dot], sizes: &Sizes, space: &mut Space) -> Vec<Mark> {
+    for dot in dots.iter() {
+        space.lines.take(&around(dot.place, sizes.solid));
+        if let Some(before) = dot.before {
+            space.lines.take(&around(before, sizes.hollow));
         }
     }
-    dot.drop = 0.0;
-}
-
-/// The room that a kernel's points and arrow take.
-fn body(dot: &Dot, sizes: &Sizes) -> Vec<Box4> {
-    let to = dot.drawn();
-    let mut parts = vec![around(to, sizes.solid - 0.5)];
-    if let Some(from) = dot.drawn_before() {
-        parts.push(around(from, sizes.hollow - 0.5));
-        let length = (to.0 - from.0).hypot(to.1 - from.1);
-        let mut along = 0.0;
-        while along < length {
-            parts.push(around(toward(from, to, along), 3.0));
-            along += 6.0;
+    let moves = dots
+        .iter()
+        .enumerate()
+        .filter_map(|(dot, points)| {
+            let (from, to) = (points.before?, points.place);
+            Some(Move { dot, from, to })
+        })
+        .filter(|way| way.length() >= sizes.hollow + sizes.solid)
+        .collect();
+    for (index, arc) in hang(moves, sizes.solid, &space.words) {
+        arc.take(&mut space.lines);
+        if let Some(dot) = dots.get_mut(index) {
+            dot.way = Some(arc);
         }
     }
-    parts
-}
-
-/// Places for a kernel's number, the best first: over a point on the roof, beside one below it.
-fn number_places(dot: &Dot, sizes: &Sizes, is_on_roof: bool) -> Vec<Mark> {
-    let words = if dot.others > 0 {
-        format!("{} +{}", dot.kernel + 1, dot.others)
-    } else {
-        (dot.kernel + 1).to_string()
-    };
-    let (x, y) = dot.drawn();
-    let place =
-        |dx: f64, dy: f64, anchor: Anchor| text(Role::Number, (x + dx, y + dy), anchor, &*words);
-    let (radius, level) = (sizes.solid, 4.2);
-    let above = [
-        place(0.0, -radius - 4.0, Anchor::Middle),
-        place(-radius, -radius - 2.0, Anchor::End),
-    ];
-    let beside = [
-        place(radius + 3.0, level, Anchor::Start),
-        place(radius, radius + 9.0, Anchor::Start),
-    ];
-    let behind = dot.drawn_before().map_or_else(
-        || place(-radius - 3.0, level, Anchor::End),
-        |before| {
-            text(
-                Role::Number,
-                (before.0 - sizes.hollow - 3.0, before.1 + level),
-                Anchor::End,
-                &*words,
-            )
-        },
-    );
-    if is_on_roof {
-        above.into_iter().chain(beside).chain([behind]).collect()
-    } else {
-        beside.into_iter().chain([behind]).chain(above).collect()
+    let beside = dots
+        .iter()
+        .enumerate()
+        .take(NUMBERS)
+        .map(|(index, dot)| Number {
+            dot: index,
+            place: dot.place,
+            plate: dot.plate(),
+        })
+        .collect();
+    let (placed, leaders) = beside_points(beside, sizes.solid, space);
+    for (index, center) in placed {
+        if let Some(dot) = dots.get_mut(index) {
+            dot.number = Some(center);
+        }
     }
+    leaders
 }
 
 fn op_points(
@@ -308,49 +333,4 @@ fn circle(role: Role, center: Point, radius: f64) -> Mark {
             radius,
         },
     )
-}
-
-/// The arrow from the hollow to the solid point; nothing where they are too close to tell apart.
-fn link(from: Point, to: Point, sizes: &Sizes) -> Vec<Mark> {
-    let head = sizes.solid + 1.0;
-    let start = toward(from, to, sizes.hollow);
-    let tip = toward(to, from, sizes.solid);
-    let room = (tip.0 - start.0).hypot(tip.1 - start.1);
-    let gap = (to.0 - from.0).hypot(to.1 - from.1) - sizes.hollow - sizes.solid;
-    if gap < 2.0 {
-        return Vec::new();
-    }
-    let neck = toward(tip, from, head.min(room));
-    let (ux, uy) = unit(neck, tip);
-    let half = head * 0.5;
-    vec![
-        line(Role::Link, &[start, neck]),
-        Mark::new(
-            Role::LinkHead,
-            Shape::Path {
-                points: vec![
-                    tenths(tip),
-                    tenths((neck.0 - uy * half, neck.1 + ux * half)),
-                    tenths((neck.0 + uy * half, neck.1 - ux * half)),
-                ],
-                is_closed: true,
-            },
-        ),
-    ]
-}
-
-/// Direction from one point to another; rightwards when they are one.
-fn unit(from: Point, to: Point) -> Point {
-    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
-    let length = dx.hypot(dy);
-    if length > 1e-9 {
-        (dx / length, dy / length)
-    } else {
-        (1.0, 0.0)
-    }
-}
-
-fn toward(from: Point, to: Point, distance: f64) -> Point {
-    let (ux, uy) = unit(from, to);
-    (from.0 + ux * distance, from.1 + uy * distance)
 }

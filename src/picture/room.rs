@@ -79,6 +79,19 @@ pub(super) fn around((x, y): Point, radius: f64) -> Box4 {
     [x - radius, y - radius, x + radius, y + radius]
 }
 
+/// The boxes along a straight line, `half` a width to each side.
+pub(super) fn along(from: Point, to: Point, half: f64) -> Vec<Box4> {
+    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+    let steps = cells(dx.hypot(dy)).max(1);
+    (0..=steps)
+        .map(|step| {
+            #[allow(clippy::cast_precision_loss, reason = "at most ten thousand steps")]
+            let share = step as f64 / steps as f64;
+            around((from.0 + dx * share, from.1 + dy * share), half)
+        })
+        .collect()
+}
+
 /// The room that a text takes, a turned one in pieces along its line; nothing for other marks.
 pub(super) fn text_boxes(mark: &Mark) -> Vec<Box4> {
     let Shape::Text {

@@ -114,6 +114,13 @@ pub enum Shape {
         /// Whether the last point is joined to the first.
         is_closed: bool,
     },
+    /// A cubic curve.
+    Curve {
+        /// Its ends, from start to end.
+        ends: [Point; 2],
+        /// Where it heads for from its start, and where it comes from at its end.
+        controls: [Point; 2],
+    },
     /// A disc.
     Circle {
         /// Its centre.
@@ -147,15 +154,28 @@ impl Shape {
     /// The `d` of an SVG path; empty for shapes that are no path.
     pub fn path_data(&self) -> String {
         let mut data = String::new();
-        if let Self::Path { points, is_closed } = self {
-            for (place, (x, y)) in points.iter().enumerate() {
-                let command = if place == 0 { 'M' } else { 'L' };
-                // Writing to a string cannot fail.
-                let _ = write!(data, "{command}{x} {y}");
+        match self {
+            Self::Path { points, is_closed } => {
+                for (place, (x, y)) in points.iter().enumerate() {
+                    let command = if place == 0 { 'M' } else { 'L' };
+                    // Writing to a string cannot fail.
+                    let _ = write!(data, "{command}{x} {y}");
+                }
+                if *is_closed {
+                    data.push('Z');
+                }
             }
-            if *is_closed {
-                data.push('Z');
+            Self::Curve {
+                ends: [from, to],
+                controls: [first, second],
+            } => {
+                let _ = write!(
+                    data,
+                    "M{} {}C{} {} {} {} {} {}",
+                    from.0, from.1, first.0, first.1, second.0, second.1, to.0, to.1
+                );
             }
+            Self::Circle { .. } | Self::Rect { .. } | Self::Text { .. } => {}
         }
         data
     }
@@ -199,6 +219,19 @@ macro_rules! roles {
             /// Whether marks in this role are hatched.
             pub const fn is_hatched(self) -> bool {
                 matches!(self, Self::Write | Self::WriteBefore)
+            }
+
+            /// Whether marks in this role come to the front when their kernel is selected or pointed at.
+            pub const fn is_raised(self) -> bool {
+                matches!(
+                    self,
+                    Self::HollowPoint
+                        | Self::SolidPoint
+                        | Self::Link
+                        | Self::LinkHead
+                        | Self::NumberPlate
+                        | Self::Number
+                )
             }
 
             /// All roles, in declaration order.
@@ -247,8 +280,10 @@ roles! {
     Link "mark-link",
     /// Its arrow head.
     LinkHead "mark-link-head",
-    /// From a point that hangs below the roof to its place on it.
+    /// From numbers to the place of their points, where they stand apart.
     Leader "mark-leader",
+    /// What a kernel's number stands on, and a second place to point at the kernel.
+    NumberPlate "mark-number-plate",
     /// The number of a kernel.
     Number "mark-number",
     /// Bytes read.

@@ -105,7 +105,7 @@ fn narrow_rooflines_are_as_drawn_before() {
     );
     check_golden(
         "roofline_transformer_phone",
-        &roofline::scene(&analysis, (296.0, 220.0)),
+        &roofline::scene(&analysis, (296.0, 260.0)),
     );
 }
 

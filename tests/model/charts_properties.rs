@@ -46,6 +46,7 @@ fn all_scenes(analysis: &Analysis) -> Vec<Scene> {
 fn points_of(mark: &Mark) -> Vec<Point> {
     match &mark.shape {
         Shape::Path { points, .. } => points.clone(),
+        Shape::Curve { ends, .. } => ends.to_vec(),
         Shape::Circle { center, .. } => vec![*center],
         Shape::Rect {
             corner,
@@ -92,6 +93,77 @@ fn center_of(scene: &Scene, role: Role, kernel: usize) -> Option<Point> {
         }
         _ => None,
     })
+}
+
+/// The value that a tick's text says: `0.1`, `10 k`, `1 TFLOP/s`.
+fn tick_value(text: &str) -> f64 {
+    let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
+    let power = match unit.strip_suffix("FLOP/s").unwrap_or(unit) {
+        "" => 0,
+        "k" => 3,
+        "M" => 6,
+        "G" => 9,
+        "T" => 12,
+        "P" => 15,
+        "E" => 18,
+        other => panic!("{other} in {text}"),
+    };
+    number.parse::<f64>().unwrap() * 10_f64.powi(power)
+}
+
+/// Decimal logarithms of values to places along one axis, read off its first and last tick.
+fn scale(scene: &Scene, is_x: bool) -> impl Fn(f64) -> f64 + use<> {
+    let ticks: Vec<(f64, f64)> = scene
+        .marks
+        .windows(2)
+        .filter(|pair| pair[0].role == Role::AxisText && pair[1].role == Role::Axis)
+        .filter_map(|pair| match (&pair[0].shape, &pair[1].shape) {
+            (Shape::Text { text, .. }, Shape::Path { points, .. }) => {
+                let is_upright = points[0].0 == points[1].0;
+                let place = if is_x { points[0].0 } else { points[0].1 };
+                (is_upright == is_x).then(|| (tick_value(text).log10(), place))
+            }
+            _ => None,
+        })
+        .collect();
+    let (first, last) = (ticks[0], ticks[ticks.len() - 1]);
+    let px_per_decade = (last.1 - first.1) / (last.0 - first.0);
+    move |value| first.1 + (value.log10() - first.0) * px_per_decade
+}
+
+/// Every point stands where its intensity and rate put it: on the roof, whatever else stands there.
+fn check_points_are_exact(analysis: &Analysis) {
+    for size in [(300.0, 260.0), (900.0, 600.0)] {
+        let scene = roofline::scene(analysis, size);
+        let (x, y) = (scale(&scene, true), scale(&scene, false));
+        for mark in &scene.marks {
+            let Shape::Circle { center, .. } = mark.shape else {
+                continue;
+            };
+            let Some(kernel) = mark.kernel else {
+                continue;
+            };
+            let placements = match mark.role {
+                Role::SolidPoint => vec![&analysis.fused.kernels[kernel].placement],
+                Role::HollowPoint => vec![&analysis.comparisons[kernel].unfused_placement],
+                Role::OpPoint => analysis.fused.kernels[kernel]
+                    .ops
+                    .iter()
+                    .map(|&op| &analysis.unfused.kernels[op].placement)
+                    .collect(),
+                _ => continue,
+            };
+            let is_exact = placements.iter().any(|placement| {
+                let (Some(intensity), Some(rate)) =
+                    (placement.intensity, placement.attainable_flops_per_s)
+                else {
+                    return false;
+                };
+                (center.0 - x(intensity)).abs() < 0.3 && (center.1 - y(rate)).abs() < 0.3
+            });
+            assert!(is_exact, "{size:?}: {mark:?} is not at {placements:?}");
+        }
+    }
 }
 
 /// Fusion moves a kernel's point right, never left.
@@ -167,6 +239,7 @@ fn check_all(analysis: &Analysis) {
     for scene in all_scenes(analysis) {
         check_sound(&scene);
     }
+    check_points_are_exact(analysis);
     check_points_move_right(analysis);
     check_bars_add_up(analysis);
 }
@@ -293,6 +366,7 @@ fn every_op_and_every_kernel_has_its_point() {
     let count = |role| scene.marks.iter().filter(|mark| mark.role == role).count();
     assert_eq!(count(Role::SolidPoint), 9);
     assert_eq!(count(Role::Number), 9);
+    assert_eq!(count(Role::NumberPlate), 9);
     assert_eq!(count(Role::HollowPoint), 5);
     assert_eq!(
         count(Role::OpPoint),
@@ -301,10 +375,14 @@ fn every_op_and_every_kernel_has_its_point() {
     );
 }
 
+fn mark_is_level(mark: &Mark) -> bool {
+    matches!(mark.shape, Shape::Text { turn_deg, .. } if turn_deg == 0.0)
+}
+
 #[test]
-fn numbers_do_not_hide_each_other() {
+fn numbers_hide_neither_each_other_nor_names() {
     for s in (128..=16384).step_by(640) {
-        for size in [(360.0, 300.0), (900.0, 600.0)] {
+        for size in [(300.0, 260.0), (360.0, 300.0), (900.0, 600.0)] {
             let scene = roofline::scene(&block(s, 4096, 32, default_device()), size);
             let boxes: Vec<[f64; 4]> = scene
                 .marks
@@ -312,7 +390,11 @@ fn numbers_do_not_hide_each_other() {
                 .filter_map(|mark| match &mark.shape {
                     Shape::Text {
                         at, anchor, text, ..
-                    } if mark.role == Role::Number => {
+                    } if matches!(
+                        mark.role,
+                        Role::Number | Role::RoofText | Role::RidgeText | Role::RegionText
+                    ) && mark_is_level(mark) =>
+                    {
                         let width = text.len() as f64 * FONT_PX * 0.58;
                         let start = at.0
                             - match anchor.name() {
@@ -325,7 +407,12 @@ fn numbers_do_not_hide_each_other() {
                     _ => None,
                 })
                 .collect();
-            assert_eq!(boxes.len(), 9, "S = {s}: each kernel has its number");
+            let numbers = scene
+                .marks
+                .iter()
+                .filter(|m| m.role == Role::Number)
+                .count();
+            assert_eq!(numbers, 9, "S = {s}: each kernel has its number");
             for (index, a) in boxes.iter().enumerate() {
                 for b in &boxes[index + 1..] {
                     let overlaps = a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];

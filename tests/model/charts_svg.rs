@@ -27,7 +27,7 @@ fn write_mark(out: &mut String, mark: &Mark) {
         let _ = write!(attributes, " aria-label=\"{}\"", escaped(&label.name));
     }
     let _ = match &mark.shape {
-        Shape::Path { .. } => {
+        Shape::Path { .. } | Shape::Curve { .. } => {
             writeln!(out, "<path {attributes} d=\"{}\"/>", mark.shape.path_data())
         }
         Shape::Circle { center, radius } => writeln!(
