@@ -9,8 +9,10 @@ use leptos::prelude::*;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+/// How long the pointer rests on a mark before its tooltip takes the place of another one.
+const TIP_RESTS: Duration = Duration::from_millis(120);
 /// How long a tooltip stays once the pointer has left its mark.
-const TIP_STAYS: Duration = Duration::from_millis(300);
+const TIP_STAYS: Duration = Duration::from_millis(500);
 
 /// What makes a mark the same one in the next scene: its role, its kernel, its place among those with the
 /// same role and kernel, and whether it can be focused.
@@ -77,6 +79,8 @@ struct Chart {
     pointed: RwSignal<Option<Key>>,
     /// Hides the tooltip a moment after the pointer has left, which leaves time to move onto it.
     hide: Later,
+    /// Shows another mark's tooltip instead.
+    switch: Later,
     hatch: StoredValue<String>,
 }
 
@@ -93,15 +97,41 @@ impl Chart {
             .run(if is_selected { None } else { key.kernel });
     }
 
-    fn point(&self, key: Key) {
+    /// Shows a mark's tooltip: at once, or in place of another one when the pointer rests here, so that it can
+    /// cross marks on its way to that tooltip.
+    fn enter(&self, key: Key) {
         self.hide.cancel();
-        self.pointed.set(Some(key));
+        if self.pointed.get_untracked().is_none() {
+            self.pointed.set(Some(key));
+        } else {
+            let pointed = self.pointed;
+            self.switch.call(move || {
+                let _ = pointed.try_set(Some(key));
+            });
+        }
     }
 
+    /// Hides the tooltip unless the pointer soon gets to it or to another mark.
     fn leave(&self) {
+        self.switch.cancel();
         let pointed = self.pointed;
-        // The chart may be gone by then.
-        self.hide.call(move || drop(pointed.try_set(None)));
+        self.hide.call(move || {
+            // The chart may be gone by then.
+            let _ = pointed.try_set(None);
+        });
+    }
+
+    /// Shows this tooltip now, or none, whatever was about to happen.
+    fn show(&self, key: Option<Key>) {
+        self.hide.cancel();
+        self.switch.cancel();
+        self.pointed.set(key);
+    }
+
+    /// Keeps the tooltip that shows.
+    fn stay(&self) {
+        self.hide.cancel();
+        self.switch.cancel();
     }
 
     /// The marks that are drawn once more on top: those of the selected kernel, then of the one pointed at.
@@ -138,7 +168,7 @@ impl Chart {
                 return true;
             }
             "Escape" if self.pointed.get_untracked().is_some() => {
-                self.pointed.set(None);
+                self.show(None);
                 return true;
             }
             _ => return false,
@@ -186,12 +216,13 @@ pub fn SceneView(
         wanted: RwSignal::new(None),
         pointed: RwSignal::new(None),
         hide: Later::after(TIP_STAYS),
+        switch: Later::after(TIP_RESTS),
         hatch: StoredValue::new(format!("{id}-hatch")),
     };
     // A tooltip is dismissed from wherever the focus is.
     let escape = window_event_listener(leptos::ev::keydown, move |event| {
         if event.key() == "Escape" && chart.pointed.get_untracked().is_some() {
-            chart.pointed.set(None);
+            chart.show(None);
         }
     });
     on_cleanup(move || escape.remove());
@@ -259,7 +290,7 @@ fn mark_view(chart: Chart, key: Key) -> AnyView {
                 class:is-selected=is_selected
                 aria-hidden="true"
                 on:click=move |_| chart.select(key)
-                on:pointerenter=move |_| chart.point(key)
+                on:pointerenter=move |_| chart.enter(key)
                 on:pointerleave=move |_| chart.leave()
             >
                 {shape}
@@ -301,15 +332,15 @@ fn mark_view(chart: Chart, key: Key) -> AnyView {
             aria-label=name
             aria-pressed=move || if is_selected() { "true" } else { "false" }
             on:click=move |_| chart.select(key)
-            on:pointerenter=move |_| chart.point(key)
+            on:pointerenter=move |_| chart.enter(key)
             on:pointerleave=move |_| chart.leave()
             on:focus=move |_| {
                 chart.last_focused.set(Some(key));
-                chart.point(key);
+                chart.show(Some(key));
             }
             on:blur=move |_| {
                 chart.wanted.set(None);
-                chart.pointed.set(None);
+                chart.show(None);
             }
             on:keydown=move |event| {
                 if chart.press(key, &event.key()) {
@@ -470,6 +501,8 @@ struct Tip {
     facts: Vec<(&'static str, String)>,
     left_pct: f64,
     top_pct: f64,
+    /// How far below its mark it starts.
+    drop_px: f64,
 }
 
 impl Tip {
@@ -482,7 +515,14 @@ impl Tip {
         } else {
             0.0
         };
+        // What hangs below a point and its number stays in sight.
+        let drop_px = match mark.role {
+            Role::NumberPlate => 46.0,
+            Role::SolidPoint | Role::HollowPoint => 34.0,
+            _ => 14.0,
+        };
         Some(Self {
+            drop_px,
             heading: label.heading.clone(),
             facts: label.facts.clone(),
             left_pct: (x_of(&mark.shape) + middle) / width * 100.0,
@@ -507,15 +547,15 @@ fn Tooltip(chart: Chart) -> impl IntoView {
     let show = move |tip: Tip| {
         // Above or below its mark, where there is more room, and shifted so that it stays over the chart.
         let lift = if tip.top_pct < 50.0 {
-            "14px"
+            format!("{}px", tip.drop_px)
         } else {
-            "calc(-100% - 14px)"
+            "calc(-100% - 14px)".to_owned()
         };
         view! {
             <div
                 class="chart-tip"
                 aria-hidden="true"
-                on:pointerenter=move |_| chart.hide.cancel()
+                on:pointerenter=move |_| chart.stay()
                 on:pointerleave=move |_| chart.leave()
                 style:left=format!("{:.2}%", tip.left_pct)
                 style:top=format!("{:.2}%", tip.top_pct)

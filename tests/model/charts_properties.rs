@@ -119,7 +119,7 @@ fn scale(scene: &Scene, is_x: bool) -> impl Fn(f64) -> f64 + use<> {
         .filter(|pair| pair[0].role == Role::AxisText && pair[1].role == Role::Axis)
         .filter_map(|pair| match (&pair[0].shape, &pair[1].shape) {
             (Shape::Text { text, .. }, Shape::Path { points, .. }) => {
-                let is_upright = points[0].0 == points[1].0;
+                let is_upright = (points[0].0 - points[1].0).abs() < 0.05;
                 let place = if is_x { points[0].0 } else { points[0].1 };
                 (is_upright == is_x).then(|| (tick_value(text).log10(), place))
             }
