@@ -18,6 +18,7 @@ use super::traffic::{
 };
 use super::work::{Work, op_work};
 use serde::Serialize;
+use smallvec::SmallVec;
 use std::borrow::Cow;
 
 /// What a visitor chooses beside the text.
@@ -45,7 +46,7 @@ impl Default for Options {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Kernel {
     /// Its ops, in execution order.
-    pub ops: Vec<OpId>,
+    pub ops: SmallVec<[OpId; 2]>,
     /// What it reads and writes.
     pub traffic: KernelTraffic,
     /// Bytes read.
@@ -265,7 +266,7 @@ fn execute(
                 bytes_read: traffic.bytes_read(),
                 bytes_written: traffic.bytes_written(),
                 placement: place(&options.device, work, traffic.total(), is_free),
-                ops: members.clone(),
+                ops: SmallVec::from_slice(members),
                 traffic,
                 work,
                 is_free,

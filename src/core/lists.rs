@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 use std::ops::Index;
 
-/// Lists of indices, read as `lists[node]`.
+/// Lists of indices, ragged, read as `lists[node]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lists {
     /// One past the end of each list in `items`, behind a leading 0.
@@ -39,8 +39,14 @@ impl Lists {
     }
 
     /// The lists in order.
-    pub fn iter(&self) -> impl Iterator<Item = &[usize]> {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &[usize]> + ExactSizeIterator + Clone {
         (0..self.len()).map(|list| &self[list])
+    }
+
+    /// One list; `None` past the last.
+    pub fn get(&self, list: usize) -> Option<&[usize]> {
+        let (&start, &end) = self.ends.get(list).zip(self.ends.get(list + 1))?;
+        self.items.get(start..end)
     }
 
     /// For each of `targets` nodes the lists that name it, ascending and each once. `O(items + targets)`.
@@ -95,10 +101,7 @@ impl Index<usize> for Lists {
 
     /// The list of a node; empty for a node that has none.
     fn index(&self, list: usize) -> &[usize] {
-        let range = self.ends.get(list).zip(self.ends.get(list + 1));
-        range
-            .and_then(|(&start, &end)| self.items.get(start..end))
-            .unwrap_or(&[])
+        self.get(list).unwrap_or(&[])
     }
 }
 

@@ -11,6 +11,7 @@ use super::fusion::{Partition, Policy, partition};
 use super::graph::{Graph, OpId, TensorId, build_graph};
 use super::op::{Op, OpType, TensorDecl, byte_count};
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 /// How large an external tensor counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -115,9 +116,9 @@ pub struct Access {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct KernelTraffic {
     /// Distinct tensors read from memory, in order of first use.
-    pub reads: Vec<Access>,
+    pub reads: SmallVec<[Access; 2]>,
     /// Tensors written to memory, in execution order.
-    pub writes: Vec<Access>,
+    pub writes: SmallVec<[Access; 1]>,
 }
 
 impl KernelTraffic {
@@ -252,7 +253,7 @@ struct Count<'a> {
     is_written: Vec<bool>,
     /// For each tensor the last kernel that read it and the place in that kernel's reads.
     read_by: Vec<(usize, usize)>,
-    /// Of the kernel in hand; what is kept of them is allocated once, at its size.
+    /// Of the kernel in hand.
     reads: Vec<Access>,
     writes: Vec<Access>,
 }
@@ -278,8 +279,8 @@ impl Count<'_> {
             }
         }
         KernelTraffic {
-            reads: self.reads.clone(),
-            writes: self.writes.clone(),
+            reads: SmallVec::from_slice(&self.reads),
+            writes: SmallVec::from_slice(&self.writes),
         }
     }
 

@@ -75,7 +75,7 @@ fn any_partition(count: usize, cuts: &[bool]) -> Partition {
             _ => groups.push(vec![op]),
         }
     }
-    Partition::new(groups, count)
+    Partition::new(&groups, count)
 }
 
 proptest! {

@@ -5,6 +5,7 @@ mod rules;
 
 use super::diagnostic::Diagnostic;
 use super::graph::{Graph, OpId, build_graph};
+use super::lists::Lists;
 use super::op::Op;
 use serde::{Deserialize, Serialize};
 
@@ -52,14 +53,14 @@ impl Policy {
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize)]
 pub struct Partition {
     /// The ops of each kernel.
-    pub groups: Vec<Vec<OpId>>,
+    pub groups: Lists,
     /// For each op its kernel.
     pub group_of: Vec<usize>,
 }
 
 impl Partition {
     /// The partition with these groups, which hold each of `ops` ops once.
-    pub fn new(groups: Vec<Vec<OpId>>, ops: usize) -> Self {
+    pub fn new(groups: &[Vec<OpId>], ops: usize) -> Self {
         let mut group_of = vec![0; ops];
         for (group, members) in groups.iter().enumerate() {
             for &op in members {
@@ -68,7 +69,19 @@ impl Partition {
                 }
             }
         }
-        Self { groups, group_of }
+        Self::of_ops(group_of, groups.len())
+    }
+
+    /// The partition in which each op belongs to this kernel, of `kernels` in all. `O(ops + kernels)`.
+    pub fn of_ops(group_of: Vec<usize>, kernels: usize) -> Self {
+        let mut of_each = Lists::with_capacity(group_of.len(), group_of.len());
+        for &group in &group_of {
+            of_each.push([group]);
+        }
+        Self {
+            groups: of_each.inverted(kernels),
+            group_of,
+        }
     }
 }
 

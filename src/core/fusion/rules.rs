@@ -90,17 +90,19 @@ impl Scan {
     }
 
     fn finish(mut self) -> Partition {
-        let count = self.group_of.len();
         for group in (0..self.merged_into.len()).rev() {
             self.merged_into[group] = self.root(group);
         }
-        let mut members: Vec<Vec<OpId>> = vec![Vec::new(); self.merged_into.len()];
-        for (op, &group) in self.group_of.iter().enumerate() {
-            members[self.merged_into[group]].push(op);
+        let mut kernels: Vec<usize> = (0..self.merged_into.len())
+            .filter(|&group| self.merged_into[group] == group)
+            .collect();
+        kernels.sort_unstable_by_key(|&group| self.tail[group]);
+        let mut kernel_of = vec![0; self.merged_into.len()];
+        for (kernel, &group) in kernels.iter().enumerate() {
+            kernel_of[group] = kernel;
         }
-        let mut groups: Vec<Vec<OpId>> = members.into_iter().filter(|m| !m.is_empty()).collect();
-        groups.sort_by_key(|m| m.last().copied());
-        Partition::new(groups, count)
+        let of_op = |&group: &usize| kernel_of[self.merged_into[group]];
+        Partition::of_ops(self.group_of.iter().map(of_op).collect(), kernels.len())
     }
 
     /// Follows the merges to the group that remains, halving the path on the way.
