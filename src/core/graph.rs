@@ -8,13 +8,13 @@ use super::count;
 use super::diagnostic::{Code, Diagnostic};
 use super::dtype::DType;
 use super::lists::Lists;
+use super::names::Names;
 use super::op::{Op, TensorDecl, TensorRole, byte_count};
 use super::order::topological_order;
 use super::traffic::{Externals, read_size};
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use serde::Serialize;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Index of an op in [`Graph::ops`].
 pub type OpId = usize;
@@ -167,9 +167,9 @@ pub fn build_graph<'a>(
 }
 
 fn graph_of(ops: Vec<Op>, externals: &[TensorDecl]) -> Result<Graph, Vec<Diagnostic>> {
-    let names = Names::of(&ops)?;
-    let order = names.execution_order(&ops).map_err(|d| vec![d])?;
-    let mut graph = names.graph(&ops, order, externals);
+    let reads = Reads::of(&ops)?;
+    let order = reads.execution_order(&ops).map_err(|d| vec![d])?;
+    let mut graph = reads.graph(&ops, order, externals);
     graph.ops = if graph.listed_at.is_sorted() {
         ops
     } else {
@@ -183,38 +183,27 @@ fn graph_of(ops: Vec<Op>, externals: &[TensorDecl]) -> Result<Graph, Vec<Diagnos
     Ok(graph)
 }
 
-/// Who makes the tensor that an op reads.
-#[derive(Clone, Copy)]
-enum Origin {
-    /// The op at this place of the list.
-    Produced(usize),
-    /// Nobody; the number counts external tensors in order of first mention.
-    External(usize),
-}
-
 /// The reads of a list with every name looked up once.
-struct Names<'a> {
-    origins: Vec<Origin>,
-    /// For each op the end of its reads in `origins`.
-    ends: Vec<usize>,
-    externals: Vec<&'a str>,
+///
+/// Outputs take the first numbers, so a number below the count of ops is the place of the op that writes
+/// the tensor, and any above stands for an external tensor, in order of first mention.
+struct Reads<'a> {
+    names: Names<'a>,
+    /// For each op the numbers of the tensors that it reads.
+    of_op: Lists,
 }
 
-impl<'a> Names<'a> {
+impl<'a> Reads<'a> {
     /// # Errors
     /// What is wrong with single ops, before any edge is looked at.
     fn of(ops: &'a [Op]) -> Result<Self, Vec<Diagnostic>> {
         let mut problems = Vec::new();
-        let mut tensors: FxHashMap<&str, Origin> =
-            FxHashMap::with_capacity_and_hasher(ops.len(), FxBuildHasher);
+        let mut names = Names::with_capacity(ops.len() + ops.len() / 2);
         for (index, op) in ops.iter().enumerate() {
-            if let Some(Origin::Produced(first)) =
-                tensors.insert(&op.output, Origin::Produced(index))
-            {
-                let message = format!(
-                    "`{}` is already written by `{}`",
-                    op.output, ops[first].name
-                );
+            let (first, is_new) = names.id(&op.output);
+            if !is_new {
+                let by = ops.get(first).map_or("another op", |op| op.name.as_str());
+                let message = format!("`{}` is already written by `{by}`", op.output);
                 problems.push(
                     Diagnostic::error(Code::DuplicateOutput, message)
                         .about(index)
@@ -236,53 +225,30 @@ impl<'a> Names<'a> {
         if !problems.is_empty() {
             return Err(problems);
         }
-
-        let mut names = Self {
-            origins: Vec::with_capacity(ops.len() * 2),
-            ends: Vec::with_capacity(ops.len()),
-            externals: Vec::new(),
-        };
+        let mut of_op = Lists::with_capacity(ops.len(), ops.len() * 2);
         for op in ops {
-            for input in &op.inputs {
-                let origin = *tensors.entry(input).or_insert_with(|| {
-                    names.externals.push(input);
-                    Origin::External(names.externals.len() - 1)
-                });
-                names.origins.push(origin);
-            }
-            names.ends.push(names.origins.len());
+            of_op.push(op.inputs.iter().map(|input| names.id(input).0));
         }
-        Ok(names)
+        Ok(Self { names, of_op })
     }
 
-    /// What the op at this place of the list reads.
-    fn origins_of(&self, listed: usize) -> &[Origin] {
-        let start = if listed == 0 {
-            0
-        } else {
-            self.ends[listed - 1]
-        };
-        &self.origins[start..self.ends[listed]]
-    }
-
-    fn producers_of(&self, listed: usize) -> impl Iterator<Item = usize> + '_ {
-        self.origins_of(listed)
+    /// The ops whose outputs the op at this place of the list reads.
+    fn producers(&self, listed: usize) -> impl Iterator<Item = usize> + '_ {
+        let ops = self.of_op.len();
+        self.of_op[listed]
             .iter()
-            .filter_map(|&origin| match origin {
-                Origin::Produced(producer) => Some(producer),
-                Origin::External(_) => None,
-            })
+            .copied()
+            .filter(move |&tensor| tensor < ops)
     }
 
     /// The order in which the ops can run, or the cycle that forbids any.
     fn execution_order(&self, ops: &[Op]) -> Result<Vec<usize>, Diagnostic> {
         let count = ops.len();
-        if (0..count).all(|op| self.producers_of(op).all(|producer| producer < op)) {
+        if (0..count).all(|op| self.producers(op).all(|producer| producer < op)) {
             return Ok((0..count).collect());
         }
-        let predecessors: Vec<Vec<usize>> = (0..count)
-            .map(|op| self.producers_of(op).collect())
-            .collect();
+        let predecessors: Vec<Vec<usize>> =
+            (0..count).map(|op| self.producers(op).collect()).collect();
         topological_order(&predecessors).map_err(|cycle| {
             let path: Vec<&str> = cycle
                 .iter()
@@ -294,34 +260,30 @@ impl<'a> Names<'a> {
 
     /// The graph but for its ops, which these names still borrow.
     fn graph(&self, ops: &[Op], order: Vec<usize>, externals: &[TensorDecl]) -> Graph {
-        let declared: FxHashMap<&str, &TensorDecl> =
+        let declared: HashMap<&str, &TensorDecl> =
             externals.iter().map(|t| (t.name.as_str(), t)).collect();
-        let mut produced_tensor = vec![TensorId::MAX; ops.len()];
-        let mut external_tensor = vec![TensorId::MAX; self.externals.len()];
-        let mut tensors = Vec::with_capacity(ops.len() + self.externals.len());
+        let names = self.names.all();
+        let mut ids = vec![TensorId::MAX; names.len()];
+        let mut tensors = Vec::with_capacity(names.len());
         let mut output = Vec::with_capacity(ops.len());
-        let mut inputs = Lists::with_capacity(ops.len(), self.origins.len());
+        let mut inputs = Lists::with_capacity(ops.len(), ops.len() * 2);
         for (id, &listed) in order.iter().enumerate() {
-            for &origin in self.origins_of(listed) {
-                if let Origin::External(number) = origin
-                    && external_tensor[number] == TensorId::MAX
-                {
-                    external_tensor[number] = tensors.len();
-                    let name = self.externals[number];
+            for &number in &self.of_op[listed] {
+                if ids[number] == TensorId::MAX {
+                    // Producers come first in this order, so what is new here is external.
+                    ids[number] = tensors.len();
+                    let name = names[number];
                     tensors.push(external(name, declared.get(name).copied()));
                 }
             }
-            inputs.push(self.origins_of(listed).iter().map(|&origin| match origin {
-                Origin::Produced(producer) => produced_tensor[producer],
-                Origin::External(number) => external_tensor[number],
-            }));
-            produced_tensor[listed] = tensors.len();
+            inputs.push(self.of_op[listed].iter().map(|&number| ids[number]));
+            ids[listed] = tensors.len();
             output.push(tensors.len());
             tensors.push(produced(&ops[listed], id));
         }
 
         let consumers = inputs.inverted(tensors.len());
-        let mut successors = Lists::with_capacity(ops.len(), self.origins.len());
+        let mut successors = Lists::with_capacity(ops.len(), ops.len() * 2);
         for &tensor in &output {
             successors.push(consumers[tensor].iter().copied());
         }
@@ -361,11 +323,11 @@ fn external(name: &str, declared: Option<&TensorDecl>) -> Tensor {
 }
 
 fn duplicate_names(ops: &[Op]) -> Vec<Diagnostic> {
-    let mut named: FxHashSet<&str> = FxHashSet::with_capacity_and_hasher(ops.len(), FxBuildHasher);
+    let mut names = Names::with_capacity(ops.len());
     let duplicates = ops
         .iter()
         .enumerate()
-        .filter(|(_, op)| !named.insert(&op.name));
+        .filter(|(_, op)| !names.id(&op.name).1);
     duplicates
         .map(|(index, op)| {
             Diagnostic::error(

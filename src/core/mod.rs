@@ -17,6 +17,7 @@ pub mod functions;
 pub mod fusion;
 pub mod graph;
 pub mod lists;
+mod names;
 pub mod notation;
 pub mod op;
 mod order;
