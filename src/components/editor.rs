@@ -155,7 +155,7 @@ fn selected_lines(page: Page, from: usize) -> Vec<usize> {
         Selection::Op(op) => vec![op],
         Selection::Kernel(kernel) => page.analysis.with(|analysis| {
             let kernel = analysis.fused.kernels.get(kernel);
-            kernel.map(|k| k.ops.clone()).unwrap_or_default()
+            kernel.map(|k| k.ops.to_vec()).unwrap_or_default()
         }),
     };
     let line_ends: Vec<usize> = page
