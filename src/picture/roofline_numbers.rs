@@ -106,7 +106,7 @@ fn groups(numbers: Vec<Number>, radius: f64) -> Vec<Vec<Number>> {
 }
 
 /// The nearest free box around a point, above it rather than below, and no nearer to another of `spots`.
-/// Without one, the nearest that only lines cross.
+/// Where there is none lines may cross it, and at last another point may be nearer.
 fn free_box(
     (x, y): Point,
     size: (f64, f64),
@@ -148,16 +148,12 @@ fn free_box(
     };
     let is_clear = |wanted: &Box4| space.words.is_free(wanted) && space.lines.is_free(wanted);
     let boxed = |center| centered(center, size);
-    candidates()
-        .filter(is_nearest)
-        .map(boxed)
+    let has_no_words = |wanted: &Box4| space.words.is_free(wanted);
+    let near = || candidates().filter(is_nearest).map(boxed);
+    near()
         .find(is_clear)
-        .or_else(|| candidates().map(boxed).find(is_clear))
-        .or_else(|| {
-            candidates()
-                .map(boxed)
-                .find(|wanted| space.words.is_free(wanted))
-        })
+        .or_else(|| near().find(has_no_words))
+        .or_else(|| candidates().map(boxed).find(has_no_words))
 }
 
 /// From a point to its row, where the row does not stand right beside it.
