@@ -180,7 +180,7 @@ pub(super) fn inside(
 /// Spreads the links that reach a box from above over its upper side, the one that carries the spine in the
 /// middle.
 pub(super) fn spread_pins(graph: &mut Layered, place: &[usize], node: NodeId, width: f64) {
-    let links = graph.above[node].clone();
+    let links = graph.above(node).to_vec();
     spread_links(graph, place, links, 0.0, width);
 }
 

@@ -47,10 +47,10 @@ pub(super) struct Layered {
     pub(super) links: Vec<Link>,
     /// Nodes of each layer, from left to right.
     pub(super) layers: Vec<Vec<NodeId>>,
-    /// Links that reach a node from above.
-    pub(super) above: Vec<Vec<LinkId>>,
-    /// Links that leave a node downwards.
-    pub(super) below: Vec<Vec<LinkId>>,
+    /// Links by their lower and by their upper node, known after [`Layered::order`]: for each node the end of
+    /// its links, behind a leading 0, and the links.
+    above: (Vec<usize>, Vec<LinkId>),
+    below: (Vec<usize>, Vec<LinkId>),
     /// Longest way up and down from each node, in links; known after [`Layered::order`].
     depth: Vec<u32>,
     height: Vec<u32>,
@@ -79,8 +79,6 @@ impl Layered {
         let id = self.nodes.len();
         self.layers[node.layer].push(id);
         self.nodes.push(node);
-        self.above.push(Vec::new());
-        self.below.push(Vec::new());
         id
     }
 
@@ -122,9 +120,24 @@ impl Layered {
             lower_offset: 0.0,
             is_beside: false,
         });
-        self.below[upper].push(id);
-        self.above[lower].push(id);
         id
+    }
+
+    /// Links that reach a node from above.
+    pub(super) fn above(&self, node: NodeId) -> &[LinkId] {
+        &self.above.1[self.above.0[node]..self.above.0[node + 1]]
+    }
+
+    /// Links that leave a node downwards.
+    pub(super) fn below(&self, node: NodeId) -> &[LinkId] {
+        &self.below.1[self.below.0[node]..self.below.0[node + 1]]
+    }
+
+    /// Whether every link leads straight down.
+    pub(super) fn is_straight(&self) -> bool {
+        self.links
+            .iter()
+            .all(|link| link.upper_offset == 0.0 && link.lower_offset == 0.0)
     }
 
     /// How much a straight line matters here: the longest way that leads over this link. Lanes come last,
@@ -139,22 +152,32 @@ impl Layered {
         if is_beside || self.nodes[upper].is_lane || self.nodes[lower].is_lane {
             0
         } else {
-            self.depth[upper] + self.height[lower] + 1
+            // A chain is not measured: all its links are spine.
+            let known = |of: &[u32], node: NodeId| of.get(node).copied().unwrap_or(0);
+            known(&self.depth, upper) + known(&self.height, lower) + 1
         }
     }
 
     /// The one link among `links` that carries the spine; `None` when two are equally long.
     pub(super) fn heaviest(&self, links: &[LinkId]) -> Option<LinkId> {
+        if let &[only] = links {
+            return Some(only);
+        }
         let best = links.iter().copied().max_by_key(|&l| self.weight(l))?;
         let weight = self.weight(best);
         let is_only = links.iter().filter(|&&l| self.weight(l) == weight).count() == 1;
-        (is_only && (weight > 0 || links.len() == 1)).then_some(best)
+        (is_only && weight > 0).then_some(best)
     }
 
     /// Orders each layer: a walk along the spine first, which is free of crossings for nested skips and
     /// branches; where it is not, sweeps by barycentre and swaps of neighbours, of which the best is kept.
     /// `O(nodes + links log links)` for a fixed number of rounds.
     pub(super) fn order(&mut self) {
+        self.above = self.by_node(|link| link.lower);
+        self.below = self.by_node(|link| link.upper);
+        if self.layers.iter().all(|layer| layer.len() <= 1) {
+            return;
+        }
         self.measure();
         self.walk();
         let mut place = self.places();
@@ -179,24 +202,36 @@ impl Layered {
         self.layers = best_layers;
     }
 
+    fn by_node(&self, node_of: impl Fn(&Link) -> NodeId) -> (Vec<usize>, Vec<LinkId>) {
+        let mut ends = vec![0; self.nodes.len() + 1];
+        for link in &self.links {
+            ends[node_of(link) + 1] += 1;
+        }
+        for node in 0..self.nodes.len() {
+            ends[node + 1] += ends[node];
+        }
+        let mut next = ends.clone();
+        let mut links = vec![0; self.links.len()];
+        for (id, link) in self.links.iter().enumerate() {
+            let place = &mut next[node_of(link)];
+            links[*place] = id;
+            *place += 1;
+        }
+        (ends, links)
+    }
+
     fn measure(&mut self) {
-        self.depth = vec![0; self.nodes.len()];
-        self.height = vec![0; self.nodes.len()];
-        for layer in &self.layers {
-            for &node in layer {
-                for &link in &self.above[node] {
-                    self.depth[node] = self.depth[node].max(self.depth[self.links[link].upper] + 1);
-                }
-            }
+        let mut depth = vec![0; self.nodes.len()];
+        let mut height = vec![0; self.nodes.len()];
+        for &node in self.layers.iter().flatten() {
+            let uppers = self.above(node).iter().map(|&l| self.links[l].upper);
+            depth[node] = uppers.map(|upper| depth[upper] + 1).max().unwrap_or(0);
         }
-        for layer in self.layers.iter().rev() {
-            for &node in layer {
-                for &link in &self.below[node] {
-                    self.height[node] =
-                        self.height[node].max(self.height[self.links[link].lower] + 1);
-                }
-            }
+        for &node in self.layers.iter().rev().flatten() {
+            let lowers = self.below(node).iter().map(|&l| self.links[l].lower);
+            height[node] = lowers.map(|lower| height[lower] + 1).max().unwrap_or(0);
         }
+        (self.depth, self.height) = (depth, height);
     }
 
     /// Places nodes in the order of a depth-first walk: down along the longest way first, and whatever else
@@ -217,7 +252,7 @@ impl Layered {
                 let from = stack.len();
                 // The stack is last in, first out: lower neighbours first, least important first.
                 stack.extend(
-                    self.below[node]
+                    self.below(node)
                         .iter()
                         .map(|&l| self.links[l].lower)
                         .filter(|&n| !is_placed[n] && !self.nodes[n].is_lane),
@@ -225,7 +260,7 @@ impl Layered {
                 stack[from..].sort_by_key(|&n| (self.height[n], Reverse(n)));
                 let from = stack.len();
                 stack.extend(
-                    self.above[node]
+                    self.above(node)
                         .iter()
                         .map(|&l| self.links[l].upper)
                         .filter(|&n| !is_placed[n]),
@@ -239,7 +274,7 @@ impl Layered {
 
     /// Layer of the node itself, or for a lane the layer in which its net starts.
     fn lane_start(&self, node: NodeId) -> usize {
-        match self.above[node].first() {
+        match self.above(node).first() {
             Some(&link) if self.nodes[node].is_lane => self.net_layer[self.links[link].net],
             _ => self.nodes[node].layer,
         }
@@ -264,9 +299,9 @@ impl Layered {
             let mut nodes = std::mem::take(&mut self.layers[layer]);
             for &node in &nodes {
                 let neighbours = if downwards {
-                    &self.above[node]
+                    self.above(node)
                 } else {
-                    &self.below[node]
+                    self.below(node)
                 };
                 let sum: usize = neighbours
                     .iter()
@@ -295,11 +330,11 @@ impl Layered {
                 let (a, b) = (self.layers[layer][right - 1], self.layers[layer][right]);
                 let crossed = |first: NodeId, second: NodeId| {
                     pair_crossings(
-                        &self.ends(&self.above[first], place, true),
-                        &self.ends(&self.above[second], place, true),
+                        &self.ends(self.above(first), place, true),
+                        &self.ends(self.above(second), place, true),
                     ) + pair_crossings(
-                        &self.ends(&self.below[first], place, false),
-                        &self.ends(&self.below[second], place, false),
+                        &self.ends(self.below(first), place, false),
+                        &self.ends(self.below(second), place, false),
                     )
                 };
                 if crossed(b, a) < crossed(a, b) {
@@ -330,7 +365,7 @@ impl Layered {
             let mut seen = Fenwick::new(width);
             let mut count = 0;
             for &node in nodes {
-                let ends = self.ends(&self.below[node], place, false);
+                let ends = self.ends(self.below(node), place, false);
                 for &end in &ends {
                     total += count - seen.up_to(end);
                 }

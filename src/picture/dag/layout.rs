@@ -439,7 +439,7 @@ impl Picture<'_> {
                 // The first link of a net starts at the kernel; a branch may hang on a lane of it.
                 let mut link = branch.link;
                 while self.outer.nodes[self.outer.links[link].upper].is_lane {
-                    match self.outer.above[self.outer.links[link].upper].first() {
+                    match self.outer.above(self.outer.links[link].upper).first() {
                         Some(&above) => link = above,
                         None => break,
                     }

@@ -28,7 +28,7 @@ pub(super) fn routes(graph: &Layered, x: &[f64]) -> Routes {
         let mut runs: Vec<Run> = Vec::new();
         let mut run_of: Vec<(LinkId, usize)> = Vec::new();
         for &node in layer {
-            let mut links: Vec<LinkId> = graph.below[node].clone();
+            let mut links: Vec<LinkId> = graph.below(node).to_vec();
             links.sort_unstable_by_key(|&l| (graph.links[l].net, l));
             let mut last_net = None;
             for id in links {
@@ -74,7 +74,7 @@ impl Routes {
                 points.push(Point::new(x[link.lower] + link.lower_offset, y));
                 points.push(Point::new(x[link.upper] + link.upper_offset, y));
             }
-            next = match graph.above[link.upper].first() {
+            next = match graph.above(link.upper).first() {
                 Some(&above) if graph.nodes[link.upper].is_lane => Some(above),
                 _ => None,
             };
