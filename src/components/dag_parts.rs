@@ -119,11 +119,19 @@ pub(super) fn edge_view(dag: Dag, placed: &Placed, index: usize) -> AnyView {
         Selection::Op(op) => from == Some(op) || to == Some(op),
         Selection::Kernel(kernel) => from_kernel == Some(kernel) || to_kernel == Some(kernel),
     };
+    let pill = match edge.from {
+        EdgeEnd::Pill(pill) => placed.layout.pills.get(pill),
+        EdgeEnd::Op(_) => None,
+    };
+    let class = match pill.map(|pill| pill.kind) {
+        Some(PillKind::Weight) => "dag-edge is-weight",
+        _ => "dag-edge",
+    };
     let data = path_data(&edge.points, CORNER);
     let quiet = may_be_quiet(&placed.analysis, edge)
         .then(|| view! { <path class="dag-quiet" d=data.clone()></path> });
     view! {
-        <g class="dag-edge" class:is-loud=is_loud class:is-touched=is_touched>
+        <g class=class class:is-loud=is_loud class:is-touched=is_touched>
             {quiet}
             <path class="dag-loud" d=data stroke-width=look(|e| e.width_px)></path>
         </g>

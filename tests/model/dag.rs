@@ -9,7 +9,7 @@ use crate::random_graph;
 use fuseline::core::examples::EXAMPLES;
 use fuseline::core::notation::parse;
 use fuseline::core::{
-    Analysis, Op, OpType, Options, Partition, analyze, analyze_program, build_graph,
+    Analysis, Op, OpType, Options, Partition, Policy, analyze, analyze_program, build_graph,
 };
 use fuseline::picture::dag::layout;
 use proptest::prelude::*;
@@ -151,6 +151,48 @@ fn an_op_with_very_many_inputs_gets_few_pills() {
             .iter()
             .any(|pill| pill.text.ends_with(" more"))
     );
+}
+
+/// A network that keeps every activation for the way back: `depth` nested skips.
+fn hourglass(depth: usize) -> Vec<Op> {
+    let mut ops = Vec::new();
+    let mut last = "x".to_owned();
+    for index in 0..2 * depth {
+        let name = format!("t{index}");
+        let skip = format!("t{}", (2 * depth).saturating_sub(index + 1));
+        let inputs: &[&str] = if index < depth {
+            &[&last]
+        } else {
+            &[&last, &skip]
+        };
+        ops.push(Op::new(&name, OpType::Reduction, inputs, &name, &[8], 2));
+        last = name;
+    }
+    ops
+}
+
+#[test]
+fn nested_skips_cross_nothing_while_they_are_few() {
+    assert_clean(
+        "hourglass",
+        &analyze(&hourglass(12), &[], &Options::default()).unwrap(),
+    );
+}
+
+#[test]
+fn very_many_long_skips_go_around_and_stay_linear() {
+    for depth in [200, 10_000] {
+        let graph = build_graph(&hourglass(depth), &[]).unwrap();
+        let partition = fuseline::core::partition(&graph, Policy::Rules);
+        let picture = layout(&graph, &partition);
+        let points: usize = picture.edges.iter().map(|edge| edge.points.len()).sum();
+        assert!(points < 20 * graph.ops.len(), "{points} corners");
+        if depth < 1_000 {
+            let faults = faults(&graph, &partition, &picture);
+            assert!(faults.is_empty(), "{faults:#?}");
+            assert_eq!(crossings(&partition, &picture).1, 0, "lines through boxes");
+        }
+    }
 }
 
 #[test]

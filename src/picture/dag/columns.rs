@@ -18,8 +18,9 @@ const PASSES: usize = 8;
 pub(super) fn columns(graph: &Layered, gap: f64) -> Vec<f64> {
     if graph.layers.iter().all(|layer| layer.len() <= 1) && graph.is_straight() {
         let left = graph.nodes.iter().map(|node| node.left);
-        let x = left.fold(0.0, f64::max);
-        return vec![x; graph.nodes.len()];
+        let mut x = vec![left.fold(0.0, f64::max); graph.nodes.len()];
+        graph.place_detours(&mut x);
+        return x;
     }
     let lines = Lines::new(graph);
     let ties = Ties::new(graph, &lines, gap);
@@ -57,6 +58,7 @@ fn distance(graph: &Layered, left: NodeId, right: NodeId, gap: f64) -> f64 {
 struct Lines {
     /// Number of blocks.
     count: usize,
+    /// For each node its block; `usize::MAX` for what stands outside of the layers.
     block_of: Vec<usize>,
     /// From a block's line to a node's anchor.
     shift: Vec<f64>,
@@ -146,7 +148,8 @@ impl Ties {
             shift,
         } = lines;
         let mut start = vec![f64::NEG_INFINITY; *count];
-        for (node, &block) in block_of.iter().enumerate() {
+        let inside = |&(_, &block): &(usize, &usize)| block != usize::MAX;
+        for (node, &block) in block_of.iter().enumerate().filter(inside) {
             start[block] = start[block].max(graph.nodes[node].left - shift[node]);
         }
         let mut left = Vec::new();
@@ -163,7 +166,7 @@ impl Ties {
         let mut is_pulled = vec![false; *count];
         for link in &graph.links {
             let (upper, lower) = (block_of[link.upper], block_of[link.lower]);
-            if upper == lower {
+            if upper == lower || graph.nodes[link.upper].is_outside {
                 continue;
             }
             let offset =
@@ -233,7 +236,7 @@ impl Ties {
 /// came to.
 fn anchors(graph: &Layered, lines: &Lines, at: &[f64], gap: f64) -> Vec<f64> {
     let mut x: Vec<f64> = (lines.block_of.iter().zip(&lines.shift))
-        .map(|(&block, shift)| at[block].round() + shift)
+        .map(|(&block, shift)| at.get(block).map_or(0.0, |x| x.round()) + shift)
         .collect();
     let mut least = f64::INFINITY;
     for layer in &graph.layers {
@@ -256,6 +259,7 @@ fn anchors(graph: &Layered, lines: &Lines, at: &[f64], gap: f64) -> Vec<f64> {
     for x in &mut x {
         *x -= origin;
     }
+    graph.place_detours(&mut x);
     x
 }
 

@@ -5,6 +5,7 @@
     reason = "node, link and layer ids are dense indices of one graph"
 )]
 
+use super::lanes::Net;
 use std::cmp::Reverse;
 
 /// Rounds of sweeps, and nodes up to which neighbours are also swapped one by one.
@@ -24,6 +25,8 @@ pub(super) struct Node {
     pub(super) right: f64,
     /// It is a piece of a net on its way through a layer.
     pub(super) is_lane: bool,
+    /// It is the lower end of a detour: right of its layer and no part of it.
+    pub(super) is_outside: bool,
 }
 
 /// One step of a net from a layer to the next.
@@ -54,8 +57,8 @@ pub(super) struct Layered {
     /// Longest way up and down from each node, in links; known after [`Layered::order`].
     depth: Vec<u32>,
     height: Vec<u32>,
-    /// Layer in which each net starts.
-    net_layer: Vec<usize>,
+    /// Nets, by the numbers in their links.
+    pub(super) nets: Vec<Net>,
 }
 
 impl Layered {
@@ -67,58 +70,14 @@ impl Layered {
     }
 
     pub(super) fn add_node(&mut self, layer: usize, left: f64, right: f64) -> NodeId {
-        self.push(Node {
+        let id = self.nodes.len();
+        self.layers[layer].push(id);
+        self.nodes.push(Node {
             layer,
             left,
             right,
             is_lane: false,
-        })
-    }
-
-    fn push(&mut self, node: Node) -> NodeId {
-        let id = self.nodes.len();
-        self.layers[node.layer].push(id);
-        self.nodes.push(node);
-        id
-    }
-
-    /// Joins `source` with each of `targets`, which lie in lower layers; the net runs as one trunk as far
-    /// as its deepest target. Gives the last link of each target.
-    pub(super) fn add_net(&mut self, source: NodeId, targets: &[NodeId]) -> Vec<LinkId> {
-        let first = self.nodes[source].layer;
-        let net = self.net_layer.len();
-        self.net_layer.push(first);
-        let last = targets.iter().map(|&t| self.nodes[t].layer).max();
-        // trunk[i] carries the net out of layer `first + i`.
-        let mut trunk = vec![source];
-        for layer in first + 1..last.unwrap_or(0) {
-            let lane = self.push(Node {
-                layer,
-                left: 0.0,
-                right: 0.0,
-                is_lane: true,
-            });
-            self.link(net, trunk[trunk.len() - 1], lane);
-            trunk.push(lane);
-        }
-        targets
-            .iter()
-            .map(|&target| {
-                let upper = trunk[self.nodes[target].layer - first - 1];
-                self.link(net, upper, target)
-            })
-            .collect()
-    }
-
-    fn link(&mut self, net: usize, upper: NodeId, lower: NodeId) -> LinkId {
-        let id = self.links.len();
-        self.links.push(Link {
-            net,
-            upper,
-            lower,
-            upper_offset: 0.0,
-            lower_offset: 0.0,
-            is_beside: false,
+            is_outside: false,
         });
         id
     }
@@ -173,6 +132,7 @@ impl Layered {
     /// branches; where it is not, sweeps by barycentre and swaps of neighbours, of which the best is kept.
     /// `O(nodes + links log links)` for a fixed number of rounds.
     pub(super) fn order(&mut self) {
+        self.lay_lanes();
         self.above = self.by_node(|link| link.lower);
         self.below = self.by_node(|link| link.upper);
         if self.layers.iter().all(|layer| layer.len() <= 1) {
@@ -263,7 +223,7 @@ impl Layered {
                     self.above(node)
                         .iter()
                         .map(|&l| self.links[l].upper)
-                        .filter(|&n| !is_placed[n]),
+                        .filter(|&n| !is_placed[n] && !self.nodes[n].is_outside),
                 );
                 // A deep source is the end of a short lane.
                 stack[from..].sort_by_key(|&n| (self.lane_start(n), Reverse(n)));
@@ -275,14 +235,17 @@ impl Layered {
     /// Layer of the node itself, or for a lane the layer in which its net starts.
     fn lane_start(&self, node: NodeId) -> usize {
         match self.above(node).first() {
-            Some(&link) if self.nodes[node].is_lane => self.net_layer[self.links[link].net],
+            Some(&link) if self.nodes[node].is_lane => {
+                self.nodes[self.nets[self.links[link].net].source].layer
+            }
             _ => self.nodes[node].layer,
         }
     }
 
-    /// For each node its place in its layer.
+    /// For each node its place in its layer; behind the last one for what stands outside.
     pub(super) fn places(&self) -> Vec<usize> {
-        let mut place = vec![0; self.nodes.len()];
+        let outside = |node: &Node| self.layers[node.layer].len();
+        let mut place: Vec<usize> = self.nodes.iter().map(outside).collect();
         for layer in &self.layers {
             for (index, &node) in layer.iter().enumerate() {
                 place[node] = index;

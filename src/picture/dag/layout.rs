@@ -436,17 +436,11 @@ impl Picture<'_> {
                 let inside = &self.insides[kernel];
                 let exit = inside.exits.iter().find(|e| e.0 == op);
                 let offset = exit.map_or(self.seats[op].x, |e| inside.x[e.1]);
-                // The first link of a net starts at the kernel; a branch may hang on a lane of it.
-                let mut link = branch.link;
-                while self.outer.nodes[self.outer.links[link].upper].is_lane {
-                    match self.outer.above(self.outer.links[link].upper).first() {
-                        Some(&above) => link = above,
-                        None => break,
-                    }
-                }
-                self.outer.links[link].upper_offset = offset;
+                let net = self.outer.links[branch.link].net;
+                self.outer.nets[net].source_offset = offset;
             }
         }
+        self.outer.start_links();
         let place = self.outer.places();
         let mut tops: Vec<(OpId, LinkId)> = Vec::new();
         for branch in &self.branches {
@@ -500,6 +494,10 @@ impl Picture<'_> {
                 }
                 for lane in sides.lanes[side as usize].iter().rev() {
                     let link = &self.outer.links[lane.link];
+                    if self.outer.nodes[link.upper].is_outside {
+                        limit = side.sign() * link.lower_offset - LANE_GAP;
+                        continue;
+                    }
                     let from = x[link.upper] + link.upper_offset - x[node];
                     let own = side.sign() * link.lower_offset;
                     let wish = (side.sign() * from).min(limit).max(own);

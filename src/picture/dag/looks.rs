@@ -151,7 +151,7 @@ impl<'a> View<'a> {
         let shape = shape_text(&definition.shape);
         let function = definition.function.as_deref().unwrap_or("");
         let mut name = spoken(&definition.name);
-        if !function.is_empty() && function != definition.name {
+        if ![definition.op_type.name(), &definition.name, ""].contains(&function) {
             name = format!("{name}, {}", spoken(function));
         }
         let kernel = self.analysis.partition.group_of[op] + 1;

@@ -23,6 +23,7 @@
 pub mod badge;
 mod columns;
 mod kernel;
+mod lanes;
 mod layered;
 mod layout;
 pub mod looks;

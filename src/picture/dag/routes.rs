@@ -5,15 +5,18 @@
 )]
 
 use super::Point;
-use super::layered::{Layered, LinkId};
+use super::layered::{Layered, LinkId, NodeId};
 use super::metrics::TRACK_GAP;
 use super::tracks::{Run, tracks};
+use std::collections::BTreeMap;
 
 /// Where the horizontal runs of a layered graph lie.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Routes {
     /// For each link the track of its run, counted from the top of its gap; `None` when it is straight.
     track: Vec<Option<usize>>,
+    /// For each net with a detour the track on which it leaves.
+    detour_track: Vec<Option<usize>>,
     /// For each layer how many tracks lie below it.
     pub(super) count: Vec<usize>,
 }
@@ -22,33 +25,60 @@ pub(super) struct Routes {
 pub(super) fn routes(graph: &Layered, x: &[f64]) -> Routes {
     let mut routes = Routes {
         track: vec![None; graph.links.len()],
+        detour_track: vec![None; graph.nets.len()],
         count: Vec::with_capacity(graph.layers.len()),
     };
-    for layer in &graph.layers {
+    // What comes from outside of the layers enters the gap below this layer.
+    let mut outside: Vec<Vec<NodeId>> = vec![Vec::new(); graph.layers.len()];
+    let mut leaving: Vec<Vec<usize>> = vec![Vec::new(); graph.layers.len()];
+    for (id, net) in graph.nets.iter().enumerate() {
+        for &node in &net.outside {
+            outside[graph.nodes[node].layer].push(node);
+        }
+        if !net.outside.is_empty() {
+            leaving[graph.nodes[net.source].layer].push(id);
+        }
+    }
+    for (index, layer) in graph.layers.iter().enumerate() {
         let mut runs: Vec<Run> = Vec::new();
-        let mut run_of: Vec<(LinkId, usize)> = Vec::new();
-        for &node in layer {
+        let mut run_of_link: Vec<(LinkId, usize)> = Vec::new();
+        let mut run_of_net: BTreeMap<(NodeId, usize), usize> = BTreeMap::new();
+        for &node in layer.iter().chain(&outside[index]) {
             let mut links: Vec<LinkId> = graph.below(node).to_vec();
             links.sort_unstable_by_key(|&l| (graph.links[l].net, l));
-            let mut last_net = None;
-            for id in links {
-                let link = &graph.links[id];
-                if last_net != Some(link.net) {
-                    last_net = Some(link.net);
-                    runs.push(Run {
-                        from: x[node] + link.upper_offset,
-                        to: Vec::new(),
-                    });
+            for links in links.chunk_by(|&a, &b| graph.links[a].net == graph.links[b].net) {
+                let first = &graph.links[links[0]];
+                run_of_link.extend(links.iter().map(|&l| (l, runs.len())));
+                if !leaving[index].is_empty() {
+                    run_of_net.insert((node, first.net), runs.len());
                 }
-                run_of.push((id, runs.len() - 1));
-                if let Some(run) = runs.last_mut() {
-                    run.to.push(x[link.lower] + link.lower_offset);
-                }
+                let end = |&l: &LinkId| x[graph.links[l].lower] + graph.links[l].lower_offset;
+                runs.push(Run {
+                    from: x[node] + first.upper_offset,
+                    to: links.iter().map(end).collect(),
+                });
             }
         }
+        let mut run_of_detour = Vec::with_capacity(leaving[index].len());
+        for &id in &leaving[index] {
+            let net = &graph.nets[id];
+            let to = net.outside.first().map(|&node| x[node]);
+            let run = *run_of_net.entry((net.source, id)).or_insert(runs.len());
+            if run == runs.len() {
+                runs.push(Run {
+                    from: x[net.source] + net.source_offset,
+                    to: Vec::new(),
+                });
+            }
+            runs[run].to.extend(to);
+            run_of_detour.push((id, run));
+        }
         let (track_of, count) = tracks(&runs);
-        for (link, run) in run_of {
+        for (link, run) in run_of_link {
             routes.track[link] = track_of[run];
+        }
+        for (net, run) in run_of_detour {
+            routes.detour_track[net] = track_of[run];
         }
         routes.count.push(count);
     }
@@ -65,17 +95,25 @@ impl Routes {
         gap_y: &[f64],
         last: LinkId,
     ) -> Vec<Point> {
+        let height = |layer: usize, track: usize| gap_y[layer] + track as f64 * TRACK_GAP;
         let mut points = Vec::new();
         let mut next = Some(last);
         while let Some(id) = next {
             let link = &graph.links[id];
+            let upper = &graph.nodes[link.upper];
             if let Some(track) = self.track[id] {
-                let y = gap_y[graph.nodes[link.upper].layer] + track as f64 * TRACK_GAP;
+                let y = height(upper.layer, track);
                 points.push(Point::new(x[link.lower] + link.lower_offset, y));
                 points.push(Point::new(x[link.upper] + link.upper_offset, y));
             }
+            if let (true, Some(track)) = (upper.is_outside, self.detour_track[link.net]) {
+                let net = &graph.nets[link.net];
+                let y = height(graph.nodes[net.source].layer, track);
+                points.push(Point::new(x[link.upper], y));
+                points.push(Point::new(x[net.source] + net.source_offset, y));
+            }
             next = match graph.above(link.upper).first() {
-                Some(&above) if graph.nodes[link.upper].is_lane => Some(above),
+                Some(&above) if upper.is_lane => Some(above),
                 _ => None,
             };
         }
