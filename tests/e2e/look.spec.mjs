@@ -1,0 +1,160 @@
+// How the page looks and behaves for everybody: sizes of screens, colours, keyboard, screen readers, policy, hostile names.
+
+import { accessibilityFindings, expect, test } from './fixture.mjs';
+import { chooseExample, editor, kernels, result, roofline, slider, traffic, write } from './visitor.mjs';
+
+const SCREENS = { phone: { width: 360, height: 740 }, laptop: { width: 1366, height: 768 }, projector: { width: 1920, height: 1080 } };
+
+/** Pixels by which the page is wider than its window. */
+const overhang = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+for (const [screen, viewport] of Object.entries(SCREENS)) {
+  for (const colorScheme of ['light', 'dark']) {
+    test(`${screen}, ${colorScheme}: nothing sticks out, axe-core finds nothing`, async ({ page, open }) => {
+      await page.setViewportSize(viewport);
+      await page.emulateMedia({ colorScheme });
+      await open();
+      await expect(roofline(page)).toBeVisible();
+      expect(await overhang(page)).toBe(0);
+      expect(await accessibilityFindings(page)).toEqual([]);
+
+      await page.getByRole('tab', { name: 'Table' }).click();
+      await page.getByRole('button', { name: /^kernel 1:/ }).first().click();
+      expect(await overhang(page)).toBe(0);
+      expect(await accessibilityFindings(page)).toEqual([]);
+
+      await page.getByRole('tab', { name: 'Text' }).click();
+      await write(page, 'input x : f16[64, 64]\ny = reluu(x)\nz = add(y, b)\n');
+      expect(await overhang(page)).toBe(0);
+      expect(await accessibilityFindings(page)).toEqual([]);
+    });
+  }
+}
+
+test('the menus are accessible when they are open', async ({ page, open }) => {
+  await open();
+  for (const menu of ['Figures', 'Counting', 'Export']) {
+    await page.locator('summary').filter({ hasText: menu }).click();
+    expect(await accessibilityFindings(page), menu).toEqual([]);
+    await page.keyboard.press('Escape');
+  }
+});
+
+test('the theme button goes through the system\'s colours, light and dark, and is remembered', async ({ page, open }) => {
+  await open();
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const button = page.getByRole('button', { name: /^Colours/ });
+  await button.click();
+  const light = await background();
+  await button.click();
+  expect(await background()).not.toBe(light);
+  await expect(button).toHaveAccessibleName(/dark/);
+  await page.reload();
+  await expect(button).toHaveAccessibleName(/dark/);
+  expect(await background()).not.toBe(light);
+});
+
+test('forced colours leave everything readable', async ({ page, open }) => {
+  await page.emulateMedia({ forcedColors: 'active' });
+  await open();
+  await expect(result(page)).toContainText('1.96 GB');
+  expect(await accessibilityFindings(page)).toEqual([]);
+});
+
+test('reduced motion: nothing moves by itself', async ({ page, open }) => {
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await open();
+  await slider(page, 'S').focus();
+  await page.keyboard.press('ArrowRight');
+  await page.getByRole('radio', { name: 'Unfused' }).check();
+  const moving = await page.evaluate(() => document.getAnimations().filter((a) => Number(a.effect.getComputedTiming().duration) > 1).length);
+  expect(moving).toBe(0);
+});
+
+test('by keyboard alone: from the skip link to a kernel, a slider and the text', async ({ page, open }) => {
+  await open();
+  await page.keyboard.press('Tab');
+  await expect(page.getByRole('link', { name: 'Skip to the result' })).toBeFocused();
+  await page.keyboard.press('Enter');
+  const reached = new Set();
+  for (let press = 0; press < 120; press += 1) {
+    await page.keyboard.press('Tab');
+    const name = await page.evaluate(() => {
+      const element = document.activeElement;
+      const box = element.getBoundingClientRect();
+      const outline = getComputedStyle(element);
+      const visible = outline.outlineStyle !== 'none' || outline.boxShadow !== 'none';
+      return { key: element.getAttribute('aria-label') ?? element.id, seen: box.width > 0 && box.height > 0, visible, tag: element.tagName };
+    });
+    if (name.tag === 'BODY') break;
+    expect(name.seen, `${name.key} is focused and not to be seen`).toBe(true);
+    reached.add(name.key);
+  }
+  for (const wanted of ['param-0', 'Operations as text', 'kernel 1: qkv_proj + split_heads']) expect([...reached]).toContain(wanted);
+
+  await page.getByRole('button', { name: /^kernel 2:/ }).first().focus();
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('heading', { name: /attn_scores/ })).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('heading', { name: /attn_scores/ })).toBeHidden();
+  await page.keyboard.press('ControlOrMeta+Enter');
+  await expect(page.getByRole('radio', { name: 'Unfused' })).toBeChecked();
+});
+
+test('a change is told to screen readers once it has come to rest', async ({ page, open }) => {
+  await open();
+  await slider(page, 'S').focus();
+  await page.keyboard.press('ArrowRight');
+  await expect(result(page).getByRole('status')).toContainText(/Memory traffic .* kernels become/);
+});
+
+test('names are text, never markup', async ({ page, open }) => {
+  await open();
+  const names = ['<img src=x onerror=alert(1)>', '<script>alert(2)</script>', '"><svg onload=alert(3)>', 'javascript:alert(4)', '&lt;b&gt;'];
+  const lines = names.map((name, i) => `\`${name}\`: \`t ${name}\` = relu(${i ? `\`t ${names[i - 1]}\`` : 'x'})`);
+  await write(page, `input x : f16[8, 8]\n${lines.join('\n')}\n`);
+  await expect.poll(async () => (await kernels(page)).flat().length).toBe(names.length);
+  expect((await kernels(page)).flat()).toEqual(names);
+  await page.getByRole('button', { name: /^kernel 1:/ }).first().click();
+  await page.getByRole('tab', { name: 'Table' }).click();
+  for (const mark of await roofline(page).getByRole('button').all()) await mark.hover();
+  await page.getByRole('tab', { name: 'Text' }).click();
+  await write(page, 'input `<img src=x onerror=alert(5)>` : f16[<img src=x onerror=alert(6)>]\ny = `<b>bold</b>`(x)\n');
+  expect(await page.evaluate(() => document.querySelectorAll('main img, main script, main svg[onload], main b').length)).toBe(0);
+});
+
+test('the policy allows no inline script and no other host', async ({ page, open, problems }) => {
+  await open();
+  const policy = await page.locator('meta[http-equiv="Content-Security-Policy"]').getAttribute('content');
+  const directives = Object.fromEntries(policy.split(';').map((part) => part.trim().split(/ (.*)/s)));
+  expect(directives['default-src']).toBe('\'none\'');
+  expect(directives['script-src']).toBe('\'self\' \'wasm-unsafe-eval\'');
+  expect(policy).not.toContain('unsafe-inline');
+  expect(policy).not.toMatch(/\*|https?:/);
+  await page.evaluate(() => {
+    const script = document.createElement('script');
+    script.textContent = 'globalThis.wasRun = true';
+    document.body.append(script);
+  });
+  expect(await page.evaluate(() => globalThis.wasRun)).toBeUndefined();
+  await expect.poll(() => problems.length).toBeGreaterThan(0);
+  expect(problems.every((problem) => /policy|Content Security/i.test(problem))).toBe(true);
+  problems.length = 0;
+});
+
+test('works without a network once it is loaded', async ({ page, open, context }) => {
+  await open();
+  await context.setOffline(true);
+  await chooseExample(page, 'Diamond');
+  await expect(slider(page, 'N').or(page.getByRole('slider').first())).toBeVisible();
+  await expect(traffic(page)).toBeVisible();
+  await write(page, `${await editor(page).inputValue()}\n`);
+  await context.setOffline(false);
+});
+
+test('when the program does not load there is a message', async ({ page, site, problems }) => {
+  await page.route('**/*.wasm', (route) => route.abort());
+  await page.goto(site);
+  await expect(page.getByRole('alert')).toContainText('Fuseline did not start');
+  problems.length = 0;
+});

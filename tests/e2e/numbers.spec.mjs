@@ -1,0 +1,133 @@
+// Sliders, pickers and the table of kernels: one program, the same numbers everywhere.
+
+import { commandLine, expect, test } from './fixture.mjs';
+import { chooseExample, editor, exampleTitles, headlineBytes, kernelBytes, kernels, numberBox, result, slider, write } from './visitor.mjs';
+
+test.beforeEach(async ({ open }) => { await open(); });
+
+/** What the transformer block comes to at this sequence length, by the exported function. */
+const block = (page, seqLen) => page.evaluate((s) => {
+  const { unfused_traffic: unfused, fused_traffic: fused } = wasmBindings.analyze_transformer_block(s, 4096, 32, 2);
+  return { unfused: unfused.total, fused: fused.total, saved: fused.saved_by_fusion };
+}, seqLen);
+
+test('the page starts with the transformer block of the README', async ({ page }) => {
+  expect(await headlineBytes(page)).toEqual({ unfused: 2_298_478_592, fused: 1_962_934_272, saved: 335_544_320 });
+  expect(await kernels(page)).toHaveLength(9);
+  await expect(result(page)).toContainText('2.30 GB');
+  await expect(result(page)).toContainText('1.96 GB');
+  await expect(result(page)).toContainText('14.6 %');
+});
+
+test('dragging the sequence length moves the bytes', async ({ page }) => {
+  const handle = slider(page, 'S');
+  const { x, y, width, height } = await handle.boundingBox();
+  await page.mouse.move(x + width * 0.12, y + height / 2);
+  await page.mouse.down();
+  for (const part of [0.2, 0.3, 0.4, 0.5]) await page.mouse.move(x + width * part, y + height / 2);
+  await page.mouse.up();
+  const dragged = Number(await handle.inputValue());
+  expect(dragged).toBeGreaterThan(4096);
+  expect(dragged % 128).toBe(0);
+  expect(await headlineBytes(page)).toEqual(await block(page, dragged));
+  await expect(editor(page)).toHaveValue(new RegExp(`param S = ${dragged} in 128`));
+  await expect(numberBox(page, 'S')).toHaveValue(String(dragged));
+  await page.getByRole('button', { name: 'Undo', exact: true }).click();
+  await expect(handle).toHaveValue('2048');
+});
+
+test('a slider by keys, and the number box beside it', async ({ page }) => {
+  await slider(page, 'S').focus();
+  await page.keyboard.press('ArrowRight');
+  await expect(slider(page, 'S')).toHaveValue('2176');
+  expect(await headlineBytes(page)).toEqual(await block(page, 2176));
+  await numberBox(page, 'S').fill('1024');
+  await numberBox(page, 'S').press('Enter');
+  await expect(slider(page, 'S')).toHaveValue('1024');
+  expect(await headlineBytes(page)).toEqual(await block(page, 1024));
+  await numberBox(page, 'S').fill('99999999');
+  await numberBox(page, 'S').press('Enter');
+  await expect(numberBox(page, 'S')).toHaveValue('16384');
+});
+
+test('heads that do not divide the hidden size are a message, not a wrong number', async ({ page }) => {
+  await numberBox(page, 'heads').fill('96');
+  await numberBox(page, 'heads').press('Enter');
+  await expect(page.getByText('Everything else shows the last text without one.')).toBeVisible();
+  expect(await headlineBytes(page)).toEqual(await block(page, 2048));
+});
+
+test('every example has the numbers of the command line', async ({ page }) => {
+  for (const title of await exampleTitles(page)) {
+    await chooseExample(page, title);
+    const report = commandLine(['analyze', '-'], await editor(page).inputValue());
+    expect(await kernels(page), title).toEqual(report.fusion_groups);
+    expect(await headlineBytes(page), title).toEqual({
+      unfused: report.unfused_traffic.total, fused: report.fused_traffic.total, saved: report.fused_traffic.saved_by_fusion,
+    });
+    expect(await kernelBytes(page), title).toEqual(report.kernels.map((kernel) => [kernel.unfused_bytes, kernel.bytes_read + kernel.bytes_written]));
+  }
+});
+
+test('the GPU changes times and not bytes', async ({ page }) => {
+  const bytes = await headlineBytes(page);
+  const total = page.locator('table.kernels tfoot td').last();
+  const before = await total.textContent();
+  await page.getByLabel('GPU', { exact: true }).selectOption({ label: 'H100 SXM' });
+  await expect(result(page)).toContainText('H100 SXM');
+  await expect(total).not.toHaveText(before);
+  expect(await headlineBytes(page)).toEqual(bytes);
+  const report = commandLine(['analyze', '-', '--device', 'h100'], await editor(page).inputValue());
+  await expect(page.locator('table.kernels tbody tr').first()).toContainText(`${(report.kernels[0].time_s * 1e6).toPrecision(3)} µs`);
+});
+
+test('a GPU of one\'s own', async ({ page }) => {
+  await page.getByLabel('GPU', { exact: true }).selectOption({ label: 'Custom…' });
+  await page.getByLabel('bandwidth, GB/s').fill('1');
+  await page.getByLabel('bandwidth, GB/s').press('Enter');
+  await expect(result(page)).toContainText('Custom');
+  await expect(page.locator('table.kernels tfoot')).toContainText(/1\.9\d s/);
+});
+
+test('figures that nobody confirmed are marked', async ({ page }) => {
+  await page.getByLabel('GPU', { exact: true }).selectOption('l4');
+  await page.getByText('Figures', { exact: true }).click();
+  await expect(page.getByText(/300 GB\/s \?/)).toBeVisible();
+});
+
+test('the element type changes the bytes', async ({ page }) => {
+  const { unfused, fused } = await headlineBytes(page);
+  await page.getByLabel('Type', { exact: true }).selectOption('f32');
+  await expect(editor(page)).toHaveValue(/input +input +: f32\[S, H\]/);
+  expect(await headlineBytes(page)).toMatchObject({ unfused: 2 * unfused, fused: 2 * fused });
+});
+
+test('the policy and the ways of counting', async ({ page }) => {
+  const text = await editor(page).inputValue();
+  await page.getByLabel('Fusion', { exact: true }).selectOption('none');
+  await expect.poll(() => kernels(page)).toHaveLength(14);
+  expect((await headlineBytes(page)).saved).toBe(0);
+  await page.getByLabel('Fusion', { exact: true }).selectOption('rules');
+  await page.getByText('Counting', { exact: true }).click();
+  for (const [label, flag] of [['0 bytes', 'known-only'], ['as their reader\'s output', 'output-shape'], ['as declared', 'declared']]) {
+    await page.getByRole('radio', { name: label }).check();
+    const report = commandLine(['analyze', '-', '--externals', flag], text);
+    expect(await headlineBytes(page), flag).toMatchObject({ unfused: report.unfused_traffic.total, fused: report.fused_traffic.total });
+  }
+  await page.getByRole('radio', { name: 'a view' }).check();
+  const report = commandLine(['analyze', '-', '--reshape', 'view'], text);
+  expect(await headlineBytes(page)).toMatchObject({ unfused: report.unfused_traffic.total, fused: report.fused_traffic.total });
+});
+
+test('a program without params has no sliders and says how to get one', async ({ page }) => {
+  await write(page, 'input x : f16[64]\ny = relu(x)\n');
+  await expect(page.getByRole('slider')).toHaveCount(0);
+  await expect(page.getByText('to get a slider')).toBeVisible();
+});
+
+test('a selected kernel tells how each figure is computed', async ({ page }) => {
+  await page.getByRole('button', { name: /^kernel 1:/ }).first().click();
+  const ledger = page.getByRole('table', { name: 'Tensors of this kernel' });
+  await expect(ledger.getByRole('row').filter({ hasText: 'w_qkv' })).toContainText('declared');
+  await expect(page.getByText(/2 ?[·*×] ?/).first()).toBeVisible();
+});

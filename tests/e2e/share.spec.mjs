@@ -1,0 +1,87 @@
+// Share links: the whole state in the fragment, and links that are broken or meant to break the page.
+
+import { deflateSync } from 'node:zlib';
+import { expect, test } from './fixture.mjs';
+import { editor, headlineBytes, kernels, write } from './visitor.mjs';
+
+const TEXT = 'param N = 512 in 128..1024 step 128\ninput x : f32[N, N]\nact: y = gelu(x)\nnorm: z = layer_norm(y)\n';
+
+const fragmentOf = (state) => `#v1.${deflateSync(Buffer.from(state)).toString('base64url')}`;
+
+/** The link that the Share button puts on the clipboard. */
+async function sharedLink(page) {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Share', exact: true }).click();
+  await expect(page.getByText(/Link copied/)).toBeVisible();
+  return page.evaluate(() => navigator.clipboard.readText());
+}
+
+test('a link carries text, choices and selection to another visitor', async ({ page, open, browser }) => {
+  await open();
+  await write(page, TEXT);
+  await page.getByLabel('GPU', { exact: true }).selectOption('h200');
+  await page.getByText('Counting', { exact: true }).click();
+  await page.getByRole('radio', { name: '0 bytes' }).check();
+  await page.keyboard.press('Escape');
+  await page.getByRole('radio', { name: 'Unfused' }).check();
+  await page.getByRole('button', { name: /^kernel 1:/ }).first().click();
+  const bytes = await headlineBytes(page);
+  const link = await sharedLink(page);
+  expect(link).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/some\/folder\/(index\.html)?#v1\.[\w-]+$/);
+
+  const other = await (await browser.newContext()).newPage();
+  await other.goto(link);
+  await expect(editor(other)).toHaveValue(TEXT);
+  await expect(other.getByLabel('GPU', { exact: true })).toHaveValue('h200');
+  await expect(other.getByRole('radio', { name: 'Unfused' })).toBeChecked();
+  await expect(other.getByRole('button', { name: /^kernel 1:/, pressed: true }).first()).toBeVisible();
+  expect(await headlineBytes(other)).toEqual(bytes);
+  await other.context().close();
+});
+
+test('a link does not cost a visitor their own text', async ({ page, open, site }) => {
+  await open();
+  await write(page, 'mine = relu(x) : f16[8]\n');
+  await page.waitForTimeout(500); // what is stored is stored when the edits have come to rest
+  await page.goto(site + fragmentOf(`\n${TEXT}`));
+  await page.reload();
+  await expect.poll(() => editor(page).inputValue()).toMatch(/mine|param N/);
+  await page.goto(`${site}?again${fragmentOf(`\n${TEXT}`)}`);
+  await expect(editor(page)).toHaveValue(TEXT);
+});
+
+const HOSTILE = {
+  'garbage': '#%00%ff<script>alert(1)</script>',
+  'an unknown version': '#v9.abcdef',
+  'nothing behind the version': '#v1.',
+  'no base64': '#v1.!!!!',
+  'no zlib': '#v1.AAAAAAAAAAAAAAAA',
+  'cut off': fragmentOf(`\n${TEXT}`).slice(0, -12),
+  'one character changed': fragmentOf(`\n${TEXT}`).replace(/.(.{20})$/, (all, rest) => (all[0] === 'A' ? 'B' : 'A') + rest),
+  'a zip bomb': fragmentOf(Buffer.alloc(200 * 1024 * 1024, 'a')),
+};
+
+for (const [kind, fragment] of Object.entries(HOSTILE)) {
+  test(`a hostile link: ${kind}`, async ({ page, open }) => {
+    await open(fragment);
+    await expect(page.getByRole('status').filter({ hasText: /link/ })).toBeVisible();
+    await expect.poll(() => kernels(page)).toHaveLength(9);
+    await write(page, TEXT);
+    await expect.poll(() => kernels(page)).toEqual([['act', 'norm']]);
+  });
+}
+
+test('a hostile link: 5 MB', async ({ page, open }) => {
+  await open();
+  // The address bar takes 2 MB at most; a script may set more.
+  await page.evaluate(() => { location.hash = `v1.${'A'.repeat(5 * 1024 * 1024)}`; }).catch(() => {});
+  await write(page, TEXT);
+  await expect.poll(() => kernels(page)).toEqual([['act', 'norm']]);
+});
+
+test('a link whose text has mistakes opens with its diagnostics', async ({ page, open }) => {
+  await open(fragmentOf('policy=nonsense\ndevice=\nshown=\n\nparam = = \ny = relu('));
+  await expect(page.getByRole('list', { name: 'Problems in the text' }).getByRole('listitem').first()).toBeVisible();
+  await write(page, TEXT);
+  await expect.poll(() => kernels(page)).toEqual([['act', 'norm']]);
+});

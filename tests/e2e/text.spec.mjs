@@ -1,0 +1,134 @@
+// The op list as text: kernels follow each edit, mistakes are named where they stand, nothing is lost.
+
+import { expect, test } from './fixture.mjs';
+import { chooseExample, editor, exampleTitles, headlineBytes, kernels, problemList, put, result, write } from './visitor.mjs';
+
+const THREE_OPS = `input x : f16[1024, 1024]
+weight w : f16[1024, 1024]
+up:  y = matmul(x, w)
+act: z = relu(y)
+`;
+
+test.beforeEach(async ({ open }) => { await open(); });
+
+test('an edit changes the kernels', async ({ page }) => {
+  await write(page, THREE_OPS);
+  await expect.poll(() => kernels(page)).toEqual([['up', 'act']]);
+  const megabytes = 1024 * 1024 * 2;
+  expect(await headlineBytes(page)).toEqual({ unfused: 5 * megabytes, fused: 3 * megabytes, saved: 2 * megabytes });
+
+  await editor(page).press('ControlOrMeta+End');
+  await page.keyboard.type('sum: s = sum(z)\n');
+  await expect.poll(() => kernels(page)).toEqual([['up', 'act'], ['sum']]);
+  await expect(problemList(page).getByRole('listitem')).toHaveCount(0);
+});
+
+test('a broken line is named, leads to its place, and leaves the last good picture', async ({ page }) => {
+  await write(page, THREE_OPS);
+  const before = await headlineBytes(page);
+  await write(page, THREE_OPS.replace('relu', 'reluu'));
+  const problem = problemList(page).getByRole('listitem').first();
+  await expect(problem).toContainText('4:');
+  await expect(problem).toContainText('reluu');
+  await expect(problem).toContainText('relu');
+  await expect(page.getByText('Everything else shows the last text without one.')).toBeVisible();
+  await expect(editor(page)).toHaveAttribute('aria-invalid', 'true');
+  expect(await kernels(page)).toEqual([['up', 'act']]);
+  expect(await headlineBytes(page)).toEqual(before);
+
+  await problem.getByRole('button').click();
+  await expect(editor(page)).toBeFocused();
+  expect(await editor(page).evaluate((area) => area.value.slice(area.selectionStart, area.selectionEnd))).toBe('reluu');
+
+  await write(page, THREE_OPS);
+  await expect(page.getByText('Everything else shows the last text without one.')).toBeHidden();
+  await expect(problemList(page).getByRole('listitem')).toHaveCount(0);
+});
+
+test('an undeclared tensor is a warning that says how to declare it', async ({ page }) => {
+  await write(page, 'y = add(x, b) : f16[64, 64]\n');
+  const warnings = problemList(page).getByRole('listitem').filter({ hasText: 'warning' });
+  await expect(warnings.first()).toContainText(/input \w+ ?: f16\[64, 64\]/);
+  await expect.poll(() => kernels(page)).toHaveLength(1);
+});
+
+test('undo and redo, by buttons and by keys', async ({ page }) => {
+  const [undo, redo] = [page.getByRole('button', { name: 'Undo', exact: true }), page.getByRole('button', { name: 'Redo', exact: true })];
+  const start = await editor(page).inputValue();
+  await expect(undo).toBeDisabled();
+  await write(page, THREE_OPS);
+  await expect(undo).toBeEnabled();
+  await undo.click();
+  await expect(editor(page)).toHaveValue(start);
+  await expect.poll(() => kernels(page)).toHaveLength(9);
+  await redo.click();
+  await expect(editor(page)).toHaveValue(THREE_OPS);
+  await expect.poll(() => kernels(page)).toHaveLength(1);
+
+  await editor(page).focus();
+  await page.keyboard.press('ControlOrMeta+z');
+  await expect(editor(page)).toHaveValue(start);
+  await page.keyboard.press('ControlOrMeta+Shift+z');
+  await expect(editor(page)).toHaveValue(THREE_OPS);
+  await page.keyboard.press('ControlOrMeta+z');
+  await page.keyboard.press('ControlOrMeta+y');
+  await expect(editor(page)).toHaveValue(THREE_OPS);
+});
+
+test('the text survives a reload', async ({ page }) => {
+  await write(page, THREE_OPS);
+  await page.reload();
+  await expect(editor(page)).toHaveValue(THREE_OPS);
+  await expect.poll(() => kernels(page)).toEqual([['up', 'act']]);
+});
+
+test('a broken text survives a reload too', async ({ page }) => {
+  await write(page, 'y = = relu(');
+  await page.reload();
+  await expect(editor(page)).toHaveValue('y = = relu(');
+  await expect(problemList(page).getByRole('listitem').first()).toContainText('error');
+});
+
+test('every example loads without a mistake and says what to watch for', async ({ page }) => {
+  for (const title of await exampleTitles(page)) {
+    await chooseExample(page, title);
+    await expect(page.getByText(/^Watch for/)).toBeVisible();
+    await expect(problemList(page).getByRole('listitem').filter({ hasText: 'error' }), title).toHaveCount(0);
+    await expect(editor(page)).toHaveAttribute('aria-invalid', 'false');
+    const groups = await kernels(page);
+    expect(groups.length, title).toBeGreaterThan(0);
+    const { unfused, fused, saved } = await headlineBytes(page);
+    expect(saved, title).toBe(unfused - fused);
+    expect(saved, title).toBeGreaterThan(0);
+    await expect(page.getByRole('slider').first(), title).toBeVisible();
+  }
+});
+
+test('the two other forms become notation', async ({ page }) => {
+  const pasted = 'Op("matmul1", "matmul", ["x", "w1"], "y1", (1024, 4096), 2)\nOp("relu", "elementwise", ["y1"], "y2", (1024, 4096), 2)\n';
+  const json = JSON.stringify([{ name: 'one', op_type: 'elementwise', inputs: ['x'], output: 'y', shape: [8, 8], bytes_per_element: 4 }]);
+  for (const [form, groups] of [[pasted, [['matmul1', 'relu']]], [json, [['one']]]]) {
+    await editor(page).focus();
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.evaluate((text) => {
+      const data = new DataTransfer();
+      data.setData('text/plain', text);
+      const event = new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true });
+      if (document.activeElement.dispatchEvent(event)) document.execCommand('insertText', false, text);
+    }, form);
+    await expect.poll(() => kernels(page)).toEqual(groups);
+  }
+});
+
+test('20,000 ops, a name of 10 kB and any bytes leave a working page', async ({ page }) => {
+  const many = ['input x0 : f16[8]', ...Array.from({ length: 20_000 }, (_, i) => `x${i + 1} = relu(x${i})`)].join('\n');
+  await put(page, many);
+  await expect(result(page)).toContainText('20000', { timeout: 60_000 });
+  const long = `input x : f16[8]\n${'n'.repeat(10_000)} = relu(x)\n`;
+  await write(page, long);
+  await expect.poll(() => kernels(page)).toHaveLength(1);
+  await write(page, '\u0000\uFFFF🦀 ( [ " ` = : \u202E #\n'.repeat(50));
+  await expect(problemList(page).getByRole('listitem').first()).toContainText('error');
+  await write(page, THREE_OPS);
+  await expect.poll(() => kernels(page)).toEqual([['up', 'act']]);
+});

@@ -1,0 +1,58 @@
+// What a visitor does and sees, by role and name; shared by the tests.
+
+import { expect } from './fixture.mjs';
+
+export const editor = (page) => page.getByRole('textbox', { name: 'Operations as text' });
+export const result = (page) => page.getByRole('region', { name: 'Result' });
+export const problemList = (page) => page.getByRole('list', { name: 'Problems in the text' });
+export const slider = (page, name) => page.getByRole('slider', { name, exact: true });
+export const numberBox = (page, name) => page.getByRole('spinbutton', { name: `${name}, exact value` });
+export const kernelButtons = (page) => page.locator('table.kernels').getByRole('button', { name: /^kernel \d+:/ });
+export const roofline = (page) => page.getByRole('region', { name: 'Roofline' });
+export const traffic = (page) => page.getByRole('region', { name: 'Memory traffic' });
+
+const integers = (text) => [...text.matchAll(/[\d,  ]*\d/g)].map((match) => Number(match[0].replace(/\D/g, '')));
+
+/** Unfused, fused and saved bytes, exactly, as the headline's tooltip gives them. */
+export async function headlineBytes(page) {
+  const exact = await result(page).locator('[title*="read and written unfused"]').getAttribute('title');
+  const [unfused, fused, saved] = integers(exact);
+  return { unfused, fused, saved };
+}
+
+/** The op names of each kernel, as the table lists them. */
+export async function kernels(page) {
+  const names = await kernelButtons(page).evaluateAll((buttons) => buttons.map((button) => button.getAttribute('aria-label')));
+  return names.map((name) => name.replace(/^kernel \d+: /, '').split(' + '));
+}
+
+/** Unfused and fused bytes of each kernel, exactly, as the tooltips of the table give them. */
+export async function kernelBytes(page) {
+  const exact = await page.locator('table.kernels tbody [title*="B unfused"]').evaluateAll((cells) => cells.map((cell) => cell.title));
+  return exact.map(integers);
+}
+
+/** Replaces the text as a paste would, and waits for the page to have taken it in. */
+export async function write(page, text) {
+  await editor(page).fill(text);
+  await expect(editor(page)).toHaveValue(text);
+}
+
+/** The same without the browser's own insertion, which takes minutes for 20,000 lines. */
+export async function put(page, text) {
+  await editor(page).evaluate((area, value) => {
+    area.value = value;
+    area.dispatchEvent(new Event('input', { bubbles: true }));
+  }, text);
+}
+
+export async function chooseExample(page, title) {
+  await page.getByLabel('Example').selectOption({ label: title });
+}
+
+/** The titles of all examples in the picker. */
+export async function exampleTitles(page) {
+  const titles = await page.getByLabel('Example').locator('option:not([disabled])').allTextContents();
+  expect(titles.length).toBeGreaterThanOrEqual(8);
+  return titles;
+}
