@@ -85,11 +85,12 @@ pub(super) fn op_view(dag: Dag, placed: &Placed, op: OpId) -> AnyView {
         >
             <title>{text(|o| o.name.clone())}</title>
             <rect x=rect.x y=rect.y width=rect.width height=rect.height rx=BOX_CORNER></rect>
-            <text x=middle.x y=middle.y - 3.0>
+            // The name says it all; its words run together when they are read from here.
+            <text x=middle.x y=middle.y - 3.0 aria-hidden="true">
                 <tspan class="dag-function">{place.function.clone()}</tspan>
                 <tspan class="dag-label" dx="6">{place.label.clone()}</tspan>
             </text>
-            <text class="dag-shape" x=middle.x y=middle.y + 11.5>{text(|o| o.shape.clone())}</text>
+            <text class="dag-shape" x=middle.x y=middle.y + 11.5 aria-hidden="true">{text(|o| o.shape.clone())}</text>
         </g>
     }
     .into_any()

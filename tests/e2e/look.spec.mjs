@@ -1,7 +1,7 @@
 // How the page looks and behaves for everybody: sizes of screens, colours, keyboard, screen readers, policy, hostile names.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { chooseExample, editor, kernels, result, roofline, slider, traffic, write } from './visitor.mjs';
+import { chooseExample, chooseView, editor, kernelButton, kernels, result, roofline, slider, traffic, viewSwitch, write } from './visitor.mjs';
 
 const SCREENS = { phone: { width: 360, height: 740 }, laptop: { width: 1366, height: 768 }, projector: { width: 1920, height: 1080 } };
 
@@ -19,7 +19,7 @@ for (const [screen, viewport] of Object.entries(SCREENS)) {
       expect(await accessibilityFindings(page)).toEqual([]);
 
       await page.getByRole('tab', { name: 'Table' }).click();
-      await page.getByRole('button', { name: /^kernel 1:/ }).first().click();
+      await kernelButton(page, 1).click();
       expect(await overhang(page)).toBe(0);
       expect(await accessibilityFindings(page)).toEqual([]);
 
@@ -66,7 +66,7 @@ test('reduced motion: nothing moves by itself', async ({ page, open }) => {
   await open();
   await slider(page, 'S').focus();
   await page.keyboard.press('ArrowRight');
-  await page.getByRole('radio', { name: 'Unfused' }).check();
+  await chooseView(page, 'Unfused');
   const moving = await page.evaluate(() => document.getAnimations().filter((a) => Number(a.effect.getComputedTiming().duration) > 1).length);
   expect(moving).toBe(0);
 });
@@ -92,13 +92,13 @@ test('by keyboard alone: from the skip link to a kernel, a slider and the text',
   }
   for (const wanted of ['param-0', 'Operations as text', 'kernel 1: qkv_proj + split_heads']) expect([...reached]).toContain(wanted);
 
-  await page.getByRole('button', { name: /^kernel 2:/ }).first().focus();
+  await kernelButton(page, 2).focus();
   await page.keyboard.press('Enter');
   await expect(page.getByRole('heading', { name: /attn_scores/ })).toBeVisible();
   await page.keyboard.press('Escape');
   await expect(page.getByRole('heading', { name: /attn_scores/ })).toBeHidden();
   await page.keyboard.press('ControlOrMeta+Enter');
-  await expect(page.getByRole('radio', { name: 'Unfused' })).toBeChecked();
+  await expect(viewSwitch(page, 'Unfused')).toBeChecked();
 });
 
 test('a change is told to screen readers once it has come to rest', async ({ page, open }) => {
@@ -115,9 +115,9 @@ test('names are text, never markup', async ({ page, open }) => {
   await write(page, `input x : f16[8, 8]\n${lines.join('\n')}\n`);
   await expect.poll(async () => (await kernels(page)).flat().length).toBe(names.length);
   expect((await kernels(page)).flat()).toEqual(names);
-  await page.getByRole('button', { name: /^kernel 1:/ }).first().click();
+  await kernelButton(page, 1).click();
   await page.getByRole('tab', { name: 'Table' }).click();
-  for (const mark of await roofline(page).getByRole('button').all()) await mark.hover();
+  for (const mark of await roofline(page).getByRole('button').all()) await mark.hover({ force: true });
   await page.getByRole('tab', { name: 'Text' }).click();
   await write(page, 'input `<img src=x onerror=alert(5)>` : f16[<img src=x onerror=alert(6)>]\ny = `<b>bold</b>`(x)\n');
   expect(await page.evaluate(() => document.querySelectorAll('main img, main script, main svg[onload], main b').length)).toBe(0);

@@ -1,7 +1,7 @@
 // The graph, the roofline and the traffic bars, and the selection that they share.
 
 import { expect, test } from './fixture.mjs';
-import { chooseExample, kernels, roofline, slider, traffic, write } from './visitor.mjs';
+import { chooseExample, kernelButton, kernels, roofline, slider, traffic, write } from './visitor.mjs';
 
 test.beforeEach(async ({ open }) => { await open(); });
 
@@ -61,7 +61,7 @@ test('the bars follow the slider while it moves', async ({ page }) => {
 });
 
 test('what is selected in one view is selected in all', async ({ page }) => {
-  await page.locator('table.kernels').getByRole('button', { name: /^kernel 5:/ }).click();
+  await kernelButton(page, 5).click();
   await expect(page.getByRole('heading', { name: /out_proj \+ residual_add1/ })).toBeVisible();
   await expect(roofline(page).locator('[aria-pressed="true"]').first()).toBeVisible();
   await expect(traffic(page).locator('[aria-pressed="true"]').first()).toBeVisible();

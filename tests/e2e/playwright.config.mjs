@@ -14,6 +14,7 @@ export default defineConfig({
   use: {
     launchOptions: { executablePath, args },
     viewport: { width: 1366, height: 768 },
+    actionTimeout: 15_000,
     screenshot: 'only-on-failure',
     trace: 'off',
   },

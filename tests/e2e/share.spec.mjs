@@ -2,7 +2,7 @@
 
 import { deflateSync } from 'node:zlib';
 import { expect, test } from './fixture.mjs';
-import { editor, headlineBytes, kernels, write } from './visitor.mjs';
+import { chooseView, editor, headlineBytes, kernelButton, kernels, picker, viewSwitch, write } from './visitor.mjs';
 
 const TEXT = 'param N = 512 in 128..1024 step 128\ninput x : f32[N, N]\nact: y = gelu(x)\nnorm: z = layer_norm(y)\n';
 
@@ -19,12 +19,12 @@ async function sharedLink(page) {
 test('a link carries text, choices and selection to another visitor', async ({ page, open, browser }) => {
   await open();
   await write(page, TEXT);
-  await page.getByLabel('GPU', { exact: true }).selectOption('h200');
+  await picker(page, 'GPU').selectOption('h200');
   await page.getByText('Counting', { exact: true }).click();
   await page.getByRole('radio', { name: '0 bytes' }).check();
   await page.keyboard.press('Escape');
-  await page.getByRole('radio', { name: 'Unfused' }).check();
-  await page.getByRole('button', { name: /^kernel 1:/ }).first().click();
+  await chooseView(page, 'Unfused');
+  await kernelButton(page, 1).click();
   const bytes = await headlineBytes(page);
   const link = await sharedLink(page);
   expect(link).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/some\/folder\/(index\.html)?#v1\.[\w-]+$/);
@@ -32,9 +32,9 @@ test('a link carries text, choices and selection to another visitor', async ({ p
   const other = await (await browser.newContext()).newPage();
   await other.goto(link);
   await expect(editor(other)).toHaveValue(TEXT);
-  await expect(other.getByLabel('GPU', { exact: true })).toHaveValue('h200');
-  await expect(other.getByRole('radio', { name: 'Unfused' })).toBeChecked();
-  await expect(other.getByRole('button', { name: /^kernel 1:/, pressed: true }).first()).toBeVisible();
+  await expect(picker(other, 'GPU')).toHaveValue('h200');
+  await expect(viewSwitch(other, 'Unfused')).toBeChecked();
+  await expect(kernelButton(other, 1)).toHaveAttribute('aria-pressed', 'true');
   expect(await headlineBytes(other)).toEqual(bytes);
   await other.context().close();
 });

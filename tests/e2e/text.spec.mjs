@@ -106,8 +106,9 @@ test('every example loads without a mistake and says what to watch for', async (
 
 test('the two other forms become notation', async ({ page }) => {
   const pasted = 'Op("matmul1", "matmul", ["x", "w1"], "y1", (1024, 4096), 2)\nOp("relu", "elementwise", ["y1"], "y2", (1024, 4096), 2)\n';
-  const json = JSON.stringify([{ name: 'one', op_type: 'elementwise', inputs: ['x'], output: 'y', shape: [8, 8], bytes_per_element: 4 }]);
-  for (const [form, groups] of [[pasted, [['matmul1', 'relu']]], [json, [['one']]]]) {
+  const json = JSON.stringify(['one', 'two'].map((name, i) => (
+    { name, op_type: 'elementwise', inputs: [`t${i}`], output: `t${i + 1}`, shape: [8, 8], bytes_per_element: 4 })));
+  for (const [form, groups] of [[pasted, [['matmul1', 'relu']]], [json, [['one', 'two']]]]) {
     await editor(page).focus();
     await page.keyboard.press('ControlOrMeta+a');
     await page.evaluate((text) => {

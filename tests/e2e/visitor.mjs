@@ -5,9 +5,12 @@ import { expect } from './fixture.mjs';
 export const editor = (page) => page.getByRole('textbox', { name: 'Operations as text' });
 export const result = (page) => page.getByRole('region', { name: 'Result' });
 export const problemList = (page) => page.getByRole('list', { name: 'Problems in the text' });
+export const picker = (page, name) => page.getByRole('combobox', { name, exact: true });
+export const viewSwitch = (page, name) => page.getByRole('radio', { name, exact: true });
+export const kernelButton = (page, number) => page.locator('table.kernels').getByRole('button', { name: new RegExp(`^kernel ${number}:`) });
 export const slider = (page, name) => page.getByRole('slider', { name, exact: true });
-export const numberBox = (page, name) => page.getByRole('spinbutton', { name: `${name}, exact value` });
-export const kernelButtons = (page) => page.locator('table.kernels').getByRole('button', { name: /^kernel \d+:/ });
+export const numberBox = (page, name) => page.getByRole('spinbutton', { name: `${name}, exact value`, exact: true });
+const kernelButtons = (page) => page.locator('table.kernels').getByRole('button', { name: /^kernel \d+:/ });
 export const roofline = (page) => page.getByRole('region', { name: 'Roofline' });
 export const traffic = (page) => page.getByRole('region', { name: 'Memory traffic' });
 
@@ -47,12 +50,17 @@ export async function put(page, text) {
 }
 
 export async function chooseExample(page, title) {
-  await page.getByLabel('Example').selectOption({ label: title });
+  await picker(page, 'Example').selectOption({ label: title });
+}
+
+/** The words of the switch cover its radio buttons. */
+export async function chooseView(page, name) {
+  await viewSwitch(page, name).check({ force: true });
 }
 
 /** The titles of all examples in the picker. */
 export async function exampleTitles(page) {
-  const titles = await page.getByLabel('Example').locator('option:not([disabled])').allTextContents();
+  const titles = await picker(page, 'Example').locator('option:not([disabled])').allTextContents();
   expect(titles.length).toBeGreaterThanOrEqual(8);
   return titles;
 }
