@@ -72,25 +72,31 @@ pub(super) fn op_view(dag: Dag, placed: &Placed, op: OpId) -> AnyView {
     let is_selected = move || dag.selection.get() == Selection::Op(op);
     view! {
         <g
-            id=stop_id(stop)
             class=format!("dag-op {}", kernel.map(kernel_class).unwrap_or_default())
             class:is-selected=is_selected
-            role="button"
-            tabindex=move || tab_index(dag, stop)
-            aria-label=text(|o| o.name.clone())
-            aria-pressed=move || is_selected().to_string()
             on:click=move |event| dag.click(&event, Selection::Op(op))
-            on:focus=move |_| dag.focused(stop)
-            on:keydown=move |event| dag.key_on(&event, stop)
         >
-            <title>{text(|o| o.name.clone())}</title>
-            <rect x=rect.x y=rect.y width=rect.width height=rect.height rx=BOX_CORNER></rect>
-            // The name says it all; its words run together when they are read from here.
-            <text x=middle.x y=middle.y - 3.0 aria-hidden="true">
-                <tspan class="dag-function">{place.function.clone()}</tspan>
-                <tspan class="dag-label" dx="6">{place.label.clone()}</tspan>
-            </text>
-            <text class="dag-shape" x=middle.x y=middle.y + 11.5 aria-hidden="true">{text(|o| o.shape.clone())}</text>
+            // The words stand beside the button, whose name says them in full where the box is too narrow.
+            <g
+                id=stop_id(stop)
+                class="dag-op-box"
+                role="button"
+                tabindex=move || tab_index(dag, stop)
+                aria-label=text(|o| o.name.clone())
+                aria-pressed=move || is_selected().to_string()
+                on:focus=move |_| dag.focused(stop)
+                on:keydown=move |event| dag.key_on(&event, stop)
+            >
+                <title>{text(|o| o.name.clone())}</title>
+                <rect x=rect.x y=rect.y width=rect.width height=rect.height rx=BOX_CORNER></rect>
+            </g>
+            <g class="dag-op-words" aria-hidden="true">
+                <text x=middle.x y=middle.y - 3.0>
+                    <tspan class="dag-function">{place.function.clone()}</tspan>
+                    <tspan class="dag-label" dx="6">{place.label.clone()}</tspan>
+                </text>
+                <text class="dag-shape" x=middle.x y=middle.y + 11.5>{text(|o| o.shape.clone())}</text>
+            </g>
         </g>
     }
     .into_any()
