@@ -1,7 +1,7 @@
 // The graph, the roofline and the traffic bars, and the selection that they share.
 
 import { expect, test } from './fixture.mjs';
-import { chooseExample, kernelButton, kernels, roofline, slider, traffic, write } from './visitor.mjs';
+import { chooseExample, chooseView, exampleTitles, kernelButton, kernels, roofline, slider, traffic, write } from './visitor.mjs';
 
 test.beforeEach(async ({ open }) => { await open(); });
 
@@ -85,4 +85,105 @@ test('every example draws its charts', async ({ page }) => {
     await expect(marks(roofline(page)).first()).toBeVisible();
     await expect(marks(traffic(page)).first()).toBeVisible();
   }
+});
+
+test.describe('the graph', () => {
+  const graph = (page) => page.getByRole('region', { name: 'Graph' });
+  const op = (page, name) => graph(page).getByRole('button', { name: new RegExp(`^${name},`) });
+  const boxes = (page) => graph(page).locator('.dag-op-box rect').evaluateAll((rects) => rects.map((rect) => {
+    const { x, y, width, height } = rect.getBoundingClientRect();
+    return { x, y, width, height };
+  }));
+
+  test('has every op once and every kernel with its number', async ({ page }) => {
+    const names = await marks(graph(page)).evaluateAll((stops) => stops.map((stop) => stop.getAttribute('aria-label') ?? ''));
+    const groups = await kernels(page);
+    for (const name of groups.flat()) expect(names.filter((n) => n.startsWith(`${name},`)), name).toHaveLength(1);
+    for (const index of groups.keys()) expect(names.filter((n) => n.startsWith(`kernel ${index + 1} of ${groups.length}:`))).toHaveLength(1);
+    await expect(op(page, 'softmax')).toHaveAccessibleName(/268 MB through memory/);
+    await expect(op(page, 'ffn_up')).toHaveAccessibleName(/stays on chip/);
+  });
+
+  test('boxes do not overlap', async ({ page }) => {
+    const all = await boxes(page);
+    expect(all).toHaveLength(14);
+    for (const [i, a] of all.entries()) {
+      for (const b of all.slice(i + 1)) {
+        expect(a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y).toBe(true);
+      }
+    }
+  });
+
+  test('unfused, every edge is loud and nothing moves', async ({ page }) => {
+    const quiet = () => graph(page).locator('.dag-edge:not(.is-loud)').count();
+    const before = await boxes(page);
+    expect(await quiet()).toBe(5);
+    await chooseView(page, 'Unfused');
+    await expect.poll(quiet).toBe(0);
+    expect(await boxes(page)).toEqual(before);
+    await chooseView(page, 'Fused');
+    await expect.poll(quiet).toBe(5);
+  });
+
+  test('nothing moves while a slider does', async ({ page }) => {
+    const before = await boxes(page);
+    await slider(page, 'S').focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowRight');
+    expect(await boxes(page)).toEqual(before);
+  });
+
+  test('zooms by buttons, keys and wheel, pans by dragging, and fits again', async ({ page }) => {
+    const widthOfFirst = async () => (await boxes(page))[0].width;
+    await graph(page).getByRole('button', { name: 'Fit' }).click();
+    const fitted = await boxes(page);
+    await graph(page).getByRole('button', { name: 'Zoom in' }).click();
+    await expect.poll(widthOfFirst).toBeGreaterThan(fitted[0].width);
+    await graph(page).getByRole('button', { name: 'Fit' }).click();
+    await expect.poll(widthOfFirst).toBeCloseTo(fitted[0].width, 3);
+    await graph(page).getByRole('button', { name: 'Zoom out' }).click();
+    await expect.poll(widthOfFirst).toBeLessThan(fitted[0].width);
+    const picture = graph(page).locator('svg.dag');
+    await picture.focus();
+    await page.keyboard.press('0');
+    await expect.poll(widthOfFirst).toBeCloseTo(fitted[0].width, 3);
+    await page.keyboard.press('+');
+    await expect.poll(widthOfFirst).toBeGreaterThan(fitted[0].width);
+    await page.keyboard.press('0');
+
+    const { x, y, width, height } = await picture.boundingBox();
+    await page.mouse.move(x + 8, y + height - 8);
+    await page.mouse.down();
+    await page.mouse.move(x + 68, y + height - 48, { steps: 4 });
+    await page.mouse.up();
+    const [moved] = await boxes(page);
+    expect(moved.x - fitted[0].x).toBeCloseTo(60, 0);
+    expect(moved.y - fitted[0].y).toBeCloseTo(-40, 0);
+    await page.mouse.move(x + width / 2, y + height / 2);
+    await page.keyboard.down('Control');
+    await page.mouse.wheel(0, -240);
+    await page.keyboard.up('Control');
+    await expect.poll(widthOfFirst).toBeGreaterThan(fitted[0].width);
+  });
+
+  test('arrow keys follow the edges, and what is chosen here is chosen everywhere', async ({ page }) => {
+    await op(page, 'gelu').focus();
+    await page.keyboard.press('ArrowDown');
+    await expect(op(page, 'ffn_down')).toBeFocused();
+    await page.keyboard.press('Enter');
+    await expect(op(page, 'ffn_down')).toHaveAttribute('aria-pressed', 'true');
+    await expect(page.locator('table.kernels tr.is-selected')).toHaveCount(1);
+    await expect(page.getByRole('heading', { name: /ffn_down \+ residual_add2/ })).toBeVisible();
+    await graph(page).getByRole('button', { name: 'Fit' }).click();
+    await op(page, 'qkv_proj').click();
+    await expect(page.getByRole('heading', { name: /qkv_proj/ })).toBeVisible();
+  });
+
+  test('every example is drawn', async ({ page }) => {
+    for (const title of await exampleTitles(page)) {
+      await chooseExample(page, title);
+      const count = (await kernels(page)).flat().length;
+      await expect(graph(page).locator('.dag-op-box'), title).toHaveCount(count);
+    }
+  });
 });

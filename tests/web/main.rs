@@ -6,6 +6,8 @@
     reason = "a test says what it expects by failing"
 )]
 
+mod components;
 mod exports;
+mod mounted;
 
 wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_browser);

@@ -1,0 +1,192 @@
+//! Components over a given program: what stands in the document, and what a visitor's events do to the text.
+
+use crate::mounted::{Mounted, mounted, settled};
+use fuseline::components::dag_view::DagView;
+use fuseline::components::diagnostics::DiagnosticsList;
+use fuseline::components::headline::Headline;
+use fuseline::components::kernels::KernelsTable;
+use fuseline::components::ops_table::OpsTable;
+use fuseline::components::scene_view::SceneView;
+use fuseline::components::sliders::Sliders;
+use fuseline::picture::roofline;
+use fuseline::state::{Page, Selection};
+use leptos::prelude::*;
+use std::sync::{Arc, Mutex};
+use wasm_bindgen_test::wasm_bindgen_test;
+
+const TEXT: &str = "\
+param N = 256 in 64..1024 step 64
+input x : f16[N, N]
+weight w : f16[N, N]
+up: y = matmul(x, w)
+act: z = relu(y)
+norm: n = softmax(z)
+";
+
+/// Mounts a component over a page with this text; gives the page, too.
+async fn over<V: IntoView + 'static>(
+    text: &'static str,
+    view: impl FnOnce(Page) -> V + Send + 'static,
+) -> (Mounted, Page) {
+    let made = Arc::new(Mutex::new(None));
+    let kept = made.clone();
+    let root = mounted(move || {
+        let page = Page::new(text.to_owned());
+        *kept.lock().unwrap() = Some(page);
+        view(page)
+    })
+    .await;
+    let page = made.lock().unwrap().unwrap();
+    (root, page)
+}
+
+#[wasm_bindgen_test]
+async fn the_headline_says_bytes_and_kernels() {
+    let (root, page) = over(
+        TEXT,
+        |page| view! { <Headline analysis=page.analysis is_stale=page.is_stale /> },
+    )
+    .await;
+    let exact = root
+        .one("[title*='read and written']")
+        .get_attribute("title");
+    // x, w, y | y, z | z, n against x, w, z | z, n, of 256 * 256 * 2 bytes each.
+    assert_eq!(
+        exact.unwrap(),
+        "917,504 B read and written unfused, 655,360 B fused, 262,144 B saved"
+    );
+    page.text.set(TEXT.replace("256", "512"));
+    settled().await;
+    let exact = root
+        .one("[title*='read and written']")
+        .get_attribute("title");
+    assert!(exact.unwrap().starts_with("3,670,016 B"));
+}
+
+#[wasm_bindgen_test]
+async fn the_table_has_a_row_for_each_kernel_and_selects_it() {
+    let (root, page) = over(TEXT, |page| view! { <KernelsTable page /> }).await;
+    assert_eq!(root.texts("tbody .op-names"), ["up + act", "norm"]);
+    root.click("tbody tr:nth-child(2) button").await;
+    assert_eq!(page.selection.get_untracked(), Selection::Kernel(1));
+    assert_eq!(root.all("tr.is-selected").len(), 1);
+    root.click("tbody tr:nth-child(2) button").await;
+    assert_eq!(page.selection.get_untracked(), Selection::Nothing);
+}
+
+#[wasm_bindgen_test]
+async fn a_slider_edits_the_param_in_the_text() {
+    let (root, page) = over(TEXT, |page| view! { <Sliders page /> }).await;
+    root.enter("input[type=range]", "512", &["input"]).await;
+    assert_eq!(page.text.get_untracked(), TEXT.replace("256", "512"));
+    assert_eq!(root.value("input[type=number]"), "512");
+    root.enter("input[type=number]", "4096", &["input", "change"])
+        .await;
+    assert_eq!(root.value("input[type=range]"), "1024");
+    // One series of edits is one step back.
+    assert!(page.undo());
+    assert_eq!(page.text.get_untracked(), TEXT);
+}
+
+#[wasm_bindgen_test]
+async fn a_finding_names_its_place_and_its_mend() {
+    let (root, page) = over(TEXT, |page| view! { <DiagnosticsList page /> }).await;
+    assert!(root.all("li").is_empty());
+    page.text.set(TEXT.replace("relu", "reluu"));
+    settled().await;
+    let findings = root.texts("li");
+    assert!(
+        findings[0].contains("5:10") && findings[0].contains("reluu"),
+        "{findings:?}"
+    );
+}
+
+#[wasm_bindgen_test]
+async fn the_ops_table_edits_the_text() {
+    let (root, page) = over(TEXT, |page| view! { <OpsTable page /> }).await;
+    assert_eq!(root.all("tbody tr").len(), 3);
+    root.enter(
+        "tbody tr:nth-child(2) .op-name input",
+        "first",
+        &["input", "change"],
+    )
+    .await;
+    assert!(page.text.get_untracked().contains("first: z = relu(y)"));
+    root.click("tbody tr:nth-child(3) .op-actions button:last-child")
+        .await;
+    assert!(!page.text.get_untracked().contains("softmax"));
+    assert_eq!(root.all("tbody tr").len(), 2);
+}
+
+#[wasm_bindgen_test]
+async fn a_scene_shows_each_mark_and_names_those_that_can_be_focused() {
+    let chosen = Arc::new(Mutex::new(None));
+    let told = chosen.clone();
+    let (root, page) = over(TEXT, move |page| {
+        let scene =
+            Signal::derive(move || page.analysis.with(|a| roofline::scene(a, (480.0, 320.0))));
+        let selected = Signal::derive(|| None::<usize>);
+        let on_select = Callback::new(move |kernel| *told.lock().unwrap() = kernel);
+        view! { <SceneView id="test-roofline" scene selected on_select /> }
+    })
+    .await;
+    let scene = page
+        .analysis
+        .with_untracked(|a| roofline::scene(a, (480.0, 320.0)));
+    assert_eq!(
+        root.all("svg.chart > g:not(.chart-raised)").len(),
+        scene.marks.len()
+    );
+    let stops = root.all("[role=button]");
+    assert_eq!(stops.len(), scene.focus_order.len());
+    assert!(
+        stops
+            .iter()
+            .all(|s| !s.get_attribute("aria-label").unwrap_or_default().is_empty())
+    );
+    assert_eq!(root.all("[tabindex='0']").len(), 1);
+    root.click("[role=button][class*=kernel-2]").await;
+    assert_eq!(*chosen.lock().unwrap(), Some(1));
+}
+
+#[wasm_bindgen_test]
+async fn the_graph_keeps_its_places_when_sizes_change_and_when_it_is_switched() {
+    let (root, page) = over(TEXT, |page| {
+        let analysis = page.analysis;
+        view! { <DagView analysis is_fused=page.is_fused selection=page.selection /> }
+    })
+    .await;
+    let places = |root: &Mounted| -> Vec<_> {
+        let rects = root.all(".dag-op rect");
+        rects
+            .iter()
+            .map(|r| (r.get_attribute("x"), r.get_attribute("y")))
+            .collect()
+    };
+    let before = places(&root);
+    assert_eq!(before.len(), 3);
+    assert_eq!(
+        root.all(".dag-edge:not(.is-loud)").len(),
+        1,
+        "only y stays on chip"
+    );
+    page.is_fused.set(false);
+    page.text.set(TEXT.replace("256", "512"));
+    settled().await;
+    assert_eq!(root.all(".dag-edge:not(.is-loud)").len(), 0);
+    assert_eq!(places(&root), before);
+}
+
+#[wasm_bindgen_test]
+async fn names_stay_text() {
+    let hostile = "input x : f16[8]\n`<img src=x onerror=alert(1)>`: y = relu(x)\n";
+    let (root, _) = over(hostile, |page| {
+        view! { <KernelsTable page /> <OpsTable page /> <DiagnosticsList page /> }
+    })
+    .await;
+    assert_eq!(
+        root.texts("tbody .op-names"),
+        ["<img src=x onerror=alert(1)>"]
+    );
+    assert!(root.all("img").is_empty());
+}
