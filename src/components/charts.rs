@@ -52,6 +52,8 @@ fn Chart(page: Page, id: &'static str, draw: Draw, shape: (f64, f64, f64)) -> im
         let slot = slot.clone();
         move |_| {
             platform::observe_size(&slot, move |w, _| {
+                // Charts lay out for type of 12 px; on a projector a unit is more than a pixel.
+                let w = w / platform::type_scale();
                 // Steps of a few pixels spare a drawing for each pixel of a dragged window.
                 let w = (w / 8.0).floor() * 8.0;
                 if w > 0.0 {

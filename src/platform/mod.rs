@@ -24,7 +24,7 @@ pub use later::Later;
 pub use location::{address, clear_fragment, fragment};
 pub use overlay::{install_panic_hook, remember_text};
 pub use share_out::copy;
-pub use size::{close_menus, is_open, observe_size};
+pub use size::{close_menus, is_open, observe_size, type_scale};
 pub use storage::{load, store};
 pub use svg::{capture_pointer, focus_in_place, is_target, point_in};
 pub use web_sys::File;

@@ -44,6 +44,18 @@ pub fn close_menus(event: Option<&web_sys::Event>) {
     }
 }
 
+/// How much larger than usual the page's type is: the root's font size over 16 px.
+pub fn type_scale() -> f64 {
+    let style = web_sys::window()
+        .zip(super::document().and_then(|d| d.document_element()))
+        .and_then(|(window, root)| window.get_computed_style(&root).ok()?);
+    style
+        .and_then(|s| s.get_property_value("font-size").ok())
+        .and_then(|size| size.strip_suffix("px")?.parse::<f64>().ok())
+        .filter(|&px| px > 0.0)
+        .map_or(1.0, |px| px / 16.0)
+}
+
 /// Whether the `<details>` that `event` comes from is open.
 pub fn is_open(event: &web_sys::Event) -> bool {
     let details = event
