@@ -3,7 +3,7 @@
 //! The text is the single source of truth. `text -> parsed -> outcome -> shown` are memos at the root;
 //! every edit, wherever it is made, is a new text through [`Page::edit`].
 
-use crate::core::diagnostic::has_errors;
+use crate::core::diagnostic::{has_errors, merged};
 use crate::core::notation::{Parsed, parse};
 use crate::core::{
     Analysis, Conventions, Device, Diagnostic, OpId, Options, Outcome, Policy, Program, Severity,
@@ -156,10 +156,8 @@ impl Page {
             parsed.with(|p| Arc::new(options.with(|o| analyze_program(&p.program, o))))
         });
         let diagnostics = Memo::new(move |_| {
-            let mut all = parsed.with(|p| p.diagnostics.clone());
-            outcome.with(|o| all.extend_from_slice(&o.diagnostics));
-            all.sort_by_key(|d| d.span.map_or(usize::MAX, |s| s.start));
-            Arc::new(all)
+            let read = parsed.with(|p| p.diagnostics.clone());
+            Arc::new(merged(read, outcome.with(|o| o.diagnostics.clone())))
         });
         let has_error = Memo::new(move |_| diagnostics.with(|d| has_errors(d)));
         let shown = Memo::new(move |last: Option<&Arc<Shown>>| {

@@ -26,6 +26,7 @@ pub mod report;
 pub mod resolve;
 pub mod roofline;
 pub mod share;
+pub(crate) mod sorting;
 pub mod traffic;
 pub mod transformer;
 pub mod work;

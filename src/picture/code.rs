@@ -2,6 +2,7 @@
 
 use crate::core::diagnostic::{Diagnostic, Severity, Span};
 use crate::core::notation::{TokenKind, highlight};
+use crate::core::sorting::{rank_of, sort_by_rank};
 
 /// Longest text that is coloured piece by piece; a longer one is shown plain, with marks.
 const MAX_COLORED_BYTES: usize = 400_000;
@@ -136,7 +137,9 @@ fn marks(text: &str, diagnostics: &[Diagnostic]) -> Vec<(Span, Severity)> {
         .filter(|d| d.severity != Severity::Note)
         .filter_map(|d| Some((at_least_one_character(text, d.span?), d.severity)))
         .collect();
-    found.sort_by_key(|&(span, severity)| (span.start, std::cmp::Reverse(severity)));
+    sort_by_rank(&mut found, |&(span, severity)| {
+        (rank_of(span.start), -(severity as i64), 0)
+    });
     let mut end = 0;
     found.retain_mut(|(span, _)| {
         span.start = span.start.max(end);

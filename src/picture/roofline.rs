@@ -8,6 +8,7 @@ use super::room::{Room, along};
 use super::scene::{Role, Scene};
 use crate::core::device::Figure;
 use crate::core::format::{format_bandwidth, format_intensity, format_rate};
+use crate::core::sorting::{rank_of, sort_by_rank};
 use crate::core::{Analysis, DType, Placement};
 
 /// Draws the roofline of `analysis` into a frame of `size` units, at least 240 by 140.
@@ -100,7 +101,7 @@ impl Roofs {
             .filter(|&(_, is_used, _)| is_used)
             .map(|(dtype, _, flops)| (dtype, flops))
             .collect();
-        used.sort_by_key(|&(_, flops)| std::cmp::Reverse(flops));
+        sort_by_rank(&mut used, |&(_, flops)| (-rank_of(flops), 0, 0));
         let has_matmul = !used.is_empty();
         if !has_matmul {
             used.push((DType::F16, 0));

@@ -6,6 +6,7 @@ use super::scene::{Anchor, Label, Mark, Role, Scene, rect, text};
 use super::traffic_bars::{Bytes, tick_count, tick_text};
 use crate::core::Analysis;
 use crate::core::format::format_bytes;
+use crate::core::sorting::{rank_of, sort_by_rank};
 
 /// Kernels that get a row of their own; the rest share the last one.
 const ROWS: usize = 40;
@@ -128,12 +129,12 @@ fn lines(analysis: &Analysis) -> Vec<Line> {
     let kernels = analysis.fused.kernels.len();
     let mut shown: Vec<usize> = (0..kernels).collect();
     if kernels > ROWS {
-        shown.sort_by_key(|&kernel| {
+        sort_by_rank(&mut shown, |&kernel| {
             let bytes = analysis
                 .comparisons
                 .get(kernel)
                 .map_or(0, |c| c.unfused_bytes);
-            (std::cmp::Reverse(bytes), kernel)
+            (-rank_of(bytes), 0, 0)
         });
         shown.truncate(ROWS - 1);
         shown.sort_unstable();

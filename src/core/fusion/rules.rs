@@ -11,6 +11,7 @@
 use super::Partition;
 use crate::core::graph::{Graph, OpId};
 use crate::core::op::OpType;
+use crate::core::sorting::{rank_of, sort_by_rank};
 
 /// What decides whether an open group takes another op.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -96,7 +97,7 @@ impl Scan {
         let mut kernels: Vec<usize> = (0..self.merged_into.len())
             .filter(|&group| self.merged_into[group] == group)
             .collect();
-        kernels.sort_unstable_by_key(|&group| self.tail[group]);
+        sort_by_rank(&mut kernels, |&group| (rank_of(self.tail[group]), 0, 0));
         let mut kernel_of = vec![0; self.merged_into.len()];
         for (kernel, &group) in kernels.iter().enumerate() {
             kernel_of[group] = kernel;

@@ -17,6 +17,8 @@ use super::notation::spelling::quoted;
 use super::op::{Op, TensorDecl};
 use super::order::{runnable, topological_order};
 use super::program::{Declaration, Program};
+use crate::core::diagnostic::sort_in_text_order;
+use crate::core::sorting::{rank_of, sort_by_rank};
 use expr::{Params, is_blamed_elsewhere};
 use scope::{Known, Origin, Scope};
 pub(super) use shapes::infer_call;
@@ -124,10 +126,12 @@ pub fn resolve(program: &Program) -> Resolved {
     warn_of_undeclared(&known, &mut diagnostics);
     note_unknown_contractions(&known, &mut diagnostics);
     note_unused(program, &scope, &mut diagnostics);
-    diagnostics.sort_by_key(|d| d.span.map(|s| s.start));
+    sort_in_text_order(&mut diagnostics);
     if !statement_of_op.is_sorted() {
         let mut in_text_order: Vec<(usize, Op)> = statement_of_op.into_iter().zip(ops).collect();
-        in_text_order.sort_unstable_by_key(|&(statement, _)| statement);
+        sort_by_rank(&mut in_text_order, |&(statement, _)| {
+            (rank_of(statement), 0, 0)
+        });
         (statement_of_op, ops) = in_text_order.into_iter().unzip();
     }
     Resolved {

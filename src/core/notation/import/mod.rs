@@ -7,6 +7,7 @@ mod values;
 
 use super::Parsed;
 use super::spelling::quoted;
+use crate::core::diagnostic::sort_in_text_order;
 use crate::core::diagnostic::{Code, Diagnostic, Span};
 use crate::core::op::{Op, TensorDecl};
 use crate::core::program::Program;
@@ -54,7 +55,7 @@ pub fn read_op_lines(text: &str) -> Parsed {
     }
     let mut parsed = program_of_entries(&entries, Vec::new());
     diagnostics.append(&mut parsed.diagnostics);
-    diagnostics.sort_by_key(|d| d.span);
+    sort_in_text_order(&mut diagnostics);
     parsed.diagnostics = diagnostics;
     parsed
 }
