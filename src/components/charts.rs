@@ -27,7 +27,7 @@ pub fn Charts(
                         <li><span class="key key-solid" aria-hidden="true"></span>"fused"</li>
                     </ul>
                 </header>
-                <Chart page id="roofline" draw=roofline::scene shape=(0.62, 220.0, 520.0) />
+                <Chart page id="roofline" draw=roofline::scene shape=(0.62, 260.0, 520.0) />
             </section>
             <section class="panel chart-panel" aria-labelledby="traffic-title">
                 <header class="panel-head">
