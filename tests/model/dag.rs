@@ -175,14 +175,15 @@ fn hourglass(depth: usize) -> Vec<Op> {
 fn nested_skips_cross_nothing_while_they_are_few() {
     assert_clean(
         "hourglass",
-        &analyze(&hourglass(12), &[], &Options::default()).unwrap(),
+        &analyze(hourglass(12), &[], &Options::default()).unwrap(),
     );
 }
 
 #[test]
 fn very_many_long_skips_go_around_and_stay_linear() {
     for depth in [200, 10_000] {
-        let graph = build_graph(&hourglass(depth), &[]).unwrap();
+        let ops = hourglass(depth);
+        let graph = build_graph(&ops, &[]).unwrap();
         let partition = fuseline::core::partition(&graph, Policy::Rules);
         let picture = layout(&graph, &partition);
         let points: usize = picture.edges.iter().map(|edge| edge.points.len()).sum();

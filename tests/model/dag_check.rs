@@ -172,8 +172,8 @@ pub(crate) fn crossings(partition: &Partition, layout: &DagLayout) -> (usize, us
                 met.insert((
                     h.tensor,
                     v.tensor,
-                    v.a.x.round() as i64,
-                    h.a.y.round() as i64,
+                    v.a.x.round().to_bits(),
+                    h.a.y.round().to_bits(),
                 ));
             }
         }

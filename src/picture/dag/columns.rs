@@ -31,13 +31,10 @@ pub(super) fn columns(graph: &Layered, gap: f64) -> Vec<f64> {
         x[block] = low.max(ties.start[block]);
     }
     for pass in 0..PASSES {
-        if pass % 2 == 0 {
-            order
-                .iter()
-                .rev()
-                .for_each(|&block| ties.settle(block, &mut x));
-        } else {
-            order.iter().for_each(|&block| ties.settle(block, &mut x));
+        for step in 0..order.len() {
+            let back = order.len() - 1 - step;
+            let block = order[if pass % 2 == 0 { back } else { step }];
+            ties.settle(block, &mut x);
         }
     }
     anchors(graph, &lines, &x, gap)

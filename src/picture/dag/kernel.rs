@@ -10,7 +10,7 @@ use super::metrics::{
     APPROACH, CHIP_MARGIN, CHIP_SIZE, LANE_GAP, OP_GAP, PANEL_PADDING, TRACK_GAP,
 };
 use super::routes::{Routes, routes};
-use super::sides::Side;
+use super::sides::{OpenSides, Side};
 use crate::core::{Graph, OpId, Partition, TensorId};
 
 /// Room between two rows: a chip and its margins.
@@ -146,7 +146,7 @@ pub(super) fn inside(
         let seat = &mut seats[op];
         spread_pins(&mut drawing, &place, seat.node, op_width);
         if seat.access == Access::Side(None) {
-            seat.access = Access::Side(open_side(&drawing, seat.node).flatten());
+            seat.access = Access::Side(open_sides(&drawing, seat.node).only());
         }
     }
     let mut x = columns(&drawing, OP_GAP);
@@ -208,25 +208,21 @@ pub(super) fn spread_links(
     }
 }
 
-/// From which side of the panel a box can be reached without running through another: `None` from neither,
-/// `Some(None)` from both. A lone box is better reached where no lane passes it.
-pub(super) fn open_side(graph: &Layered, node: NodeId) -> Option<Option<Side>> {
+/// From which sides of the panel a box can be reached without running through another. A lone box is better
+/// reached where no lane passes it.
+pub(super) fn open_sides(graph: &Layered, node: NodeId) -> OpenSides {
     let row = &graph.layers[graph.nodes[node].layer];
-    let boxes = || row.iter().filter(|&&n| !graph.nodes[n].is_lane);
-    match (
-        boxes().next() == Some(&node),
-        boxes().next_back() == Some(&node),
-    ) {
-        (false, false) => None,
-        (true, false) => Some(Some(Side::Left)),
-        (false, true) => Some(Some(Side::Right)),
-        (true, true) => Some(
-            match (row.first() == Some(&node), row.last() == Some(&node)) {
-                (true, false) => Some(Side::Left),
-                (false, true) => Some(Side::Right),
-                _ => None,
-            },
-        ),
+    let mut boxes = row.iter().filter(|&&n| !graph.nodes[n].is_lane);
+    let (first, last) = (boxes.clone().next(), boxes.next_back());
+    match (first == Some(&node), last == Some(&node)) {
+        (false, false) => OpenSides::Neither,
+        (true, false) => OpenSides::One(Side::Left),
+        (false, true) => OpenSides::One(Side::Right),
+        (true, true) => match (row.first() == Some(&node), row.last() == Some(&node)) {
+            (true, false) => OpenSides::One(Side::Left),
+            (false, true) => OpenSides::One(Side::Right),
+            _ => OpenSides::Both,
+        },
     }
 }
 

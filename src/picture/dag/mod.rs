@@ -21,21 +21,27 @@
 //! and the unfused view uses the layout of the fused one.
 
 pub mod badge;
+mod boxes;
 mod columns;
+mod draw;
+mod join;
 mod kernel;
 mod lanes;
 mod layered;
+mod layers;
 mod layout;
 pub mod looks;
 pub mod metrics;
 pub mod path;
+mod pins;
 mod routes;
 mod sides;
 pub mod steps;
 mod tracks;
 pub mod viewport;
 
-pub use layout::{has_same_picture, layout};
+pub use boxes::has_same_picture;
+pub use layout::layout;
 
 use crate::core::{OpId, TensorId};
 use serde::Serialize;

@@ -107,10 +107,10 @@ impl Routes {
                 points.push(Point::new(x[link.upper] + link.upper_offset, y));
             }
             if let (true, Some(track)) = (upper.is_outside, self.detour_track[link.net]) {
-                let net = &graph.nets[link.net];
-                let y = height(graph.nodes[net.source].layer, track);
+                let from = &graph.nets[link.net];
+                let y = height(graph.nodes[from.source].layer, track);
                 points.push(Point::new(x[link.upper], y));
-                points.push(Point::new(x[net.source] + net.source_offset, y));
+                points.push(Point::new(x[from.source] + from.source_offset, y));
             }
             next = match graph.above(link.upper).first() {
                 Some(&above) if upper.is_lane => Some(above),

@@ -32,6 +32,24 @@ impl Side {
     }
 }
 
+/// From which sides a box can be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OpenSides {
+    Neither,
+    One(Side),
+    Both,
+}
+
+impl OpenSides {
+    /// The side, when there is no choice.
+    pub(super) fn only(self) -> Option<Side> {
+        match self {
+            Self::One(side) => Some(side),
+            Self::Neither | Self::Both => None,
+        }
+    }
+}
+
 /// A net that comes down beside the panel and turns into ops of it.
 #[derive(Clone, Debug)]
 pub(super) struct Lane {

@@ -1,0 +1,64 @@
+//! The boxes of ops: their texts and the width that all share.
+
+use super::metrics::{
+    BOLD, FONT_PX, LABEL_GAP, OP_PADDING, OP_WIDTHS, fit_text, reserved_shape_width, text_width,
+};
+use super::{OpBox, Rect};
+use crate::core::{Graph, Op, Partition, Tensor};
+
+/// Whether [`layout`] gives the same for both: it need not be asked again when only sizes differ.
+pub fn has_same_picture(a: (&Graph, &Partition), b: (&Graph, &Partition)) -> bool {
+    let same_op = |(a, b): (&Op, &Op)| {
+        title(a) == title(b) && a.name == b.name && a.shape.len() == b.shape.len()
+    };
+    let same_tensor = |(a, b): (&Tensor, &Tensor)| {
+        a.name == b.name && a.role == b.role && a.producer == b.producer
+    };
+    a.1 == b.1
+        && a.0.ops.len() == b.0.ops.len()
+        && a.0.inputs == b.0.inputs
+        && a.0.tensors.len() == b.0.tensors.len()
+        && a.0.ops.iter().zip(&b.0.ops).all(same_op)
+        && a.0.tensors.iter().zip(&b.0.tensors).all(same_tensor)
+}
+
+/// What the upper line of an op's box says: its function in bold, and its name where that says more.
+fn title(op: &Op) -> (&str, &str) {
+    let function = op.function.as_deref().unwrap_or(op.op_type.name());
+    let label = if op.name == function { "" } else { &op.name };
+    (function, label)
+}
+
+/// One width for all boxes: a picture of equal boxes is a calm one.
+pub(super) fn op_width(graph: &Graph) -> f64 {
+    let needed = graph.ops.iter().map(|op| {
+        let (function, label) = title(op);
+        let title =
+            text_width(function, BOLD * FONT_PX.0) + LABEL_GAP + text_width(label, FONT_PX.1);
+        title.max(reserved_shape_width(op.shape.len())) + 2.0 * OP_PADDING
+    });
+    let widest = needed.fold(OP_WIDTHS.0, f64::max).min(OP_WIDTHS.1);
+    (widest / 4.0).ceil() * 4.0
+}
+
+pub(super) fn op_boxes(graph: &Graph, width: f64) -> Vec<OpBox> {
+    let room = width - 2.0 * OP_PADDING;
+    graph
+        .ops
+        .iter()
+        .map(|op| {
+            let (function, label) = title(op);
+            let function = fit_text(function, room, BOLD * FONT_PX.0);
+            let rest = room - text_width(&function, BOLD * FONT_PX.0) - LABEL_GAP;
+            OpBox {
+                rect: Rect::default(),
+                label: if rest > 2.0 * FONT_PX.1 {
+                    fit_text(label, rest, FONT_PX.1)
+                } else {
+                    String::new()
+                },
+                function,
+            }
+        })
+        .collect()
+}
