@@ -88,7 +88,7 @@ proptest! {
             let members: BTreeSet<OpId> = kernels.groups.iter().flatten().copied().collect();
             prop_assert_eq!(members.len(), ops.len());
             prop_assert_eq!(kernels.groups.iter().map(<[OpId]>::len).sum::<usize>(), ops.len());
-            prop_assert!(kernels.groups.iter().all(|g| g.is_sorted()));
+            prop_assert!(kernels.groups.iter().all(<[OpId]>::is_sorted));
             prop_assert!(runs_in_order(&graph, &kernels));
         }
     }
