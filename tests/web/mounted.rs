@@ -7,17 +7,17 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, Event, EventInit, HtmlElement, HtmlInputElement};
 
 /// Waits until effects, and effects that they set off, have run.
-pub async fn settled() {
+pub(crate) async fn settled() {
     for _ in 0..8 {
         tick().await;
     }
 }
 
 /// The element around a mounted component.
-pub struct Mounted(HtmlElement);
+pub(crate) struct Mounted(HtmlElement);
 
 /// Mounts what `view` gives, and waits until its effects have run.
-pub async fn mounted<V: IntoView + 'static>(view: impl FnOnce() -> V + 'static) -> Mounted {
+pub(crate) async fn mounted<V: IntoView + 'static>(view: impl FnOnce() -> V + 'static) -> Mounted {
     let root: HtmlElement = document().create_element("div").unwrap().unchecked_into();
     document().body().unwrap().append_child(&root).unwrap();
     mount_to(root.clone(), view).forget();
@@ -34,7 +34,7 @@ impl Drop for Mounted {
 
 impl Mounted {
     /// All elements that match a CSS selector.
-    pub fn all(&self, selector: &str) -> Vec<Element> {
+    pub(crate) fn all(&self, selector: &str) -> Vec<Element> {
         let found = self.0.query_selector_all(selector).unwrap();
         (0..found.length())
             .filter_map(|i| found.get(i)?.dyn_into().ok())
@@ -42,26 +42,26 @@ impl Mounted {
     }
 
     /// The first element that matches.
-    pub fn one(&self, selector: &str) -> Element {
+    pub(crate) fn one(&self, selector: &str) -> Element {
         let found = self.0.query_selector(selector).unwrap();
         found.unwrap_or_else(|| panic!("nothing matches {selector} in {}", self.0.inner_html()))
     }
 
     /// The texts of all elements that match.
-    pub fn texts(&self, selector: &str) -> Vec<String> {
+    pub(crate) fn texts(&self, selector: &str) -> Vec<String> {
         let text = |element: Element| element.text_content().unwrap_or_default();
         self.all(selector).into_iter().map(text).collect()
     }
 
     /// Clicks on the first element that matches.
-    pub async fn click(&self, selector: &str) {
+    pub(crate) async fn click(&self, selector: &str) {
         let event = bubbling("click");
         self.one(selector).dispatch_event(&event).unwrap();
         settled().await;
     }
 
     /// Puts a value into a field as typing or dragging would, and fires the events named.
-    pub async fn enter(&self, selector: &str, value: &str, events: &[&str]) {
+    pub(crate) async fn enter(&self, selector: &str, value: &str, events: &[&str]) {
         let field: HtmlInputElement = self.one(selector).unchecked_into();
         field.set_value(value);
         for name in events {
@@ -71,7 +71,7 @@ impl Mounted {
     }
 
     /// What a field holds.
-    pub fn value(&self, selector: &str) -> String {
+    pub(crate) fn value(&self, selector: &str) -> String {
         self.one(selector)
             .unchecked_into::<HtmlInputElement>()
             .value()
