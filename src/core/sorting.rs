@@ -8,6 +8,9 @@ pub(crate) type Rank = (i64, i64, i64);
 
 /// Sorts by rank, smallest first; equals keep their order. `O(n log n)`.
 pub(crate) fn sort_by_rank<T>(items: &mut [T], mut rank: impl FnMut(&T) -> Rank) {
+    if items.len() < 2 {
+        return;
+    }
     let mut order: Vec<(Rank, usize)> = Vec::with_capacity(items.len());
     order.extend(
         items

@@ -6,7 +6,7 @@
 )]
 
 use super::lanes::Net;
-use std::cmp::Reverse;
+use crate::core::sorting::{rank_of, rank_of_float, sort_by_rank};
 
 /// Rounds of sweeps, and nodes up to which neighbours are also swapped one by one.
 const ROUNDS: usize = 6;
@@ -198,7 +198,10 @@ impl Layered {
     /// feeds a node before going on below it, the shortest lane first. So a skip lies right of all that it skips.
     fn walk(&mut self) {
         let mut roots: Vec<NodeId> = self.layers.iter().flatten().copied().collect();
-        roots.sort_by_key(|&n| (Reverse(self.height[n] + self.depth[n]), self.nodes[n].layer));
+        sort_by_rank(&mut roots, |&n| {
+            let reach = rank_of(self.height[n] + self.depth[n]);
+            (-reach, rank_of(self.nodes[n].layer), 0)
+        });
         let mut layers = vec![Vec::new(); self.layers.len()];
         let mut is_placed = vec![false; self.nodes.len()];
         let mut stack = Vec::new();
@@ -217,7 +220,9 @@ impl Layered {
                         .map(|&l| self.links[l].lower)
                         .filter(|&n| !is_placed[n] && !self.nodes[n].is_lane),
                 );
-                stack[from..].sort_by_key(|&n| (self.height[n], Reverse(n)));
+                sort_by_rank(&mut stack[from..], |&n| {
+                    (rank_of(self.height[n]), -rank_of(n), 0)
+                });
                 let from = stack.len();
                 stack.extend(
                     self.above(node)
@@ -226,7 +231,9 @@ impl Layered {
                         .filter(|&n| !is_placed[n] && !self.nodes[n].is_outside),
                 );
                 // A deep source is the end of a short lane.
-                stack[from..].sort_by_key(|&n| (self.lane_start(n), Reverse(n)));
+                sort_by_rank(&mut stack[from..], |&n| {
+                    (rank_of(self.lane_start(n)), -rank_of(n), 0)
+                });
             }
         }
         self.layers = layers;
@@ -279,7 +286,7 @@ impl Layered {
                     sum as f64 / neighbours.len() as f64
                 };
             }
-            nodes.sort_by(|&a, &b| keys[a].total_cmp(&keys[b]));
+            sort_by_rank(&mut nodes, |&n| (rank_of_float(keys[n]), 0, 0));
             for (index, &node) in nodes.iter().enumerate() {
                 place[node] = index;
             }
