@@ -1,16 +1,15 @@
-//! The parts of the graph's picture. Each takes its place from the layout once, and its texts and widths
-//! from the numbers whenever they change.
+//! The parts of the graph's picture, each with an id by which `dag_updates` finds it again.
+//!
+//! Nothing here is reactive and nothing listens: with thousands of parts, one effect that writes what has
+//! changed and one listener on the canvas cost less than one for each.
 
 use super::badge::kernel_class;
-use super::dag_view::{Dag, Placed, stop_id};
 use crate::core::{Analysis, OpId, OpType};
 use crate::picture::dag::badge::badge;
-use crate::picture::dag::looks::{ChipLook, EdgeLook, OpLook, PanelLook, PillLook};
-use crate::picture::dag::metrics::{FONT_PX, text_width};
+use crate::picture::dag::looks::{ChipLook, EdgeLook, Looks, OpLook, PanelLook, PillLook};
 use crate::picture::dag::path::path_data;
 use crate::picture::dag::steps::Stop;
-use crate::picture::dag::{Edge, EdgeEnd, PillKind, Rect};
-use crate::state::Selection;
+use crate::picture::dag::{DagLayout, Edge, EdgeEnd, OpBox, Pill, PillKind, Rect};
 use leptos::prelude::*;
 
 /// Radius of an edge's corners.
@@ -19,32 +18,59 @@ const CORNER: f64 = 10.0;
 const BOX_CORNER: &str = "7";
 const PANEL_CORNER: &str = "12";
 
-/// The panel of a kernel and the badge on its corner.
-pub(super) fn kernel_view(dag: Dag, placed: &Placed, kernel: usize) -> AnyView {
-    let Some(&panel) = placed.layout.panels.get(kernel) else {
-        return ().into_any();
-    };
-    let stop = Stop::Kernel(kernel);
-    let badge = badge(kernel, panel);
-    let name = move || {
-        let look = |l: &PanelLook| l.name.clone();
-        dag.looks
-            .with(|looks| looks.panels.get(kernel).map(look).unwrap_or_default())
-    };
-    let is_selected = move || dag.selection.get() == Selection::Kernel(kernel);
+/// Id of the element of an op or a kernel.
+pub(super) fn stop_id(stop: Stop) -> String {
+    match stop {
+        Stop::Op(op) => format!("dag-op-{op}"),
+        Stop::Kernel(kernel) => format!("dag-kernel-{kernel}"),
+    }
+}
+
+/// The op or kernel of an element's id.
+pub(super) fn stop_of_id(id: &str) -> Option<Stop> {
+    let number = |prefix| id.strip_prefix(prefix)?.parse().ok();
+    number("dag-op-")
+        .map(Stop::Op)
+        .or_else(|| number("dag-kernel-").map(Stop::Kernel))
+}
+
+/// Everything in the picture, from the bottom to the top.
+pub(super) fn picture(
+    analysis: &Analysis,
+    layout: &DagLayout,
+    looks: &Looks,
+) -> impl IntoView + use<> {
+    let panels: Vec<_> = (layout.panels.iter().zip(&looks.panels).enumerate())
+        .map(|(kernel, (panel, look))| kernel_view(kernel, *panel, look))
+        .collect();
+    let edges: Vec<_> = (layout.edges.iter().zip(&looks.edges).enumerate())
+        .map(|(index, (edge, look))| edge_view(analysis, layout, index, edge, *look))
+        .collect();
+    let ops: Vec<_> = (layout.ops.iter().zip(&looks.ops).enumerate())
+        .map(|(op, (place, look))| op_view(analysis, op, place, look))
+        .collect();
+    let chips: Vec<_> = (layout.chips.iter().zip(&looks.chips).enumerate())
+        .filter_map(|(op, (place, look))| Some(chip_view(op, (*place)?, look)))
+        .collect();
+    let pills: Vec<_> = (layout.pills.iter().zip(&looks.pills).enumerate())
+        .map(|(index, (pill, look))| pill_view(index, pill, look))
+        .collect();
     view! {
-        <g
-            id=stop_id(stop)
-            class=format!("dag-kernel {}", kernel_class(kernel))
-            class:is-selected=is_selected
-            role="button"
-            tabindex=move || tab_index(dag, stop)
-            aria-label=name
-            aria-pressed=move || is_selected().to_string()
-            on:click=move |event| dag.click(&event, Selection::Kernel(kernel))
-            on:focus=move |_| dag.focused(stop)
-            on:keydown=move |event| dag.key_on(&event, stop)
-        >
+        {panels}
+        <g class="dag-edges" aria-hidden="true">{edges}</g>
+        {ops}
+        <g aria-hidden="true">{chips}</g>
+        {pills}
+    }
+}
+
+/// The panel of a kernel and the badge on its corner.
+fn kernel_view(kernel: usize, panel: Rect, look: &PanelLook) -> AnyView {
+    let id = stop_id(Stop::Kernel(kernel));
+    let badge = badge(kernel, panel);
+    view! {
+        <g id=id.clone() class=format!("dag-kernel {}", kernel_class(kernel)) role="button" tabindex="-1" aria-pressed="false">
+            <title id=format!("{id}-name")>{look.name.clone()}</title>
             <rect class="dag-panel" x=panel.x y=panel.y width=panel.width height=panel.height rx=PANEL_CORNER></rect>
             <g class="dag-badge">
                 <path d=badge.outline></path>
@@ -56,91 +82,51 @@ pub(super) fn kernel_view(dag: Dag, placed: &Placed, kernel: usize) -> AnyView {
 }
 
 /// The box of an op.
-pub(super) fn op_view(dag: Dag, placed: &Placed, op: OpId) -> AnyView {
-    let Some(place) = placed.layout.ops.get(op) else {
-        return ().into_any();
-    };
+fn op_view(analysis: &Analysis, op: OpId, place: &OpBox, look: &OpLook) -> AnyView {
+    let id = stop_id(Stop::Op(op));
     let (rect, middle) = (place.rect, place.rect.center());
-    let kernel = placed.analysis.partition.group_of.get(op).copied();
-    let stop = Stop::Op(op);
-    let text = move |part: fn(&OpLook) -> String| {
-        move || {
-            dag.looks
-                .with(|looks| looks.ops.get(op).map(part).unwrap_or_default())
-        }
-    };
-    let is_selected = move || dag.selection.get() == Selection::Op(op);
+    let kernel = analysis.partition.group_of.get(op).copied().unwrap_or(0);
     view! {
-        <g
-            class=format!("dag-op {}", kernel.map(kernel_class).unwrap_or_default())
-            class:is-selected=is_selected
-            on:click=move |event| dag.click(&event, Selection::Op(op))
-        >
-            // The words stand beside the button, whose name says them in full where the box is too narrow.
-            <g
-                id=stop_id(stop)
-                class="dag-op-box"
-                role="button"
-                tabindex=move || tab_index(dag, stop)
-                aria-label=text(|o| o.name.clone())
-                aria-pressed=move || is_selected().to_string()
-                on:focus=move |_| dag.focused(stop)
-                on:keydown=move |event| dag.key_on(&event, stop)
-            >
-                <title>{text(|o| o.name.clone())}</title>
-                <rect x=rect.x y=rect.y width=rect.width height=rect.height rx=BOX_CORNER></rect>
-            </g>
-            <g class="dag-op-words" aria-hidden="true">
-                <text x=middle.x y=middle.y - 3.0>
-                    <tspan class="dag-function">{place.function.clone()}</tspan>
-                    <tspan class="dag-label" dx="6">{place.label.clone()}</tspan>
-                </text>
-                <text class="dag-shape" x=middle.x y=middle.y + 11.5>{text(|o| o.shape.clone())}</text>
-            </g>
+        <g id=id.clone() class=format!("dag-op {}", kernel_class(kernel)) role="button" tabindex="-1" aria-pressed="false">
+            <title id=format!("{id}-name")>{look.name.clone()}</title>
+            <rect x=rect.x y=rect.y width=rect.width height=rect.height rx=BOX_CORNER></rect>
+            <text x=middle.x y=middle.y - 3.0>
+                <tspan class="dag-function">{place.function.clone()}</tspan>
+                <tspan class="dag-label" dx="6">{place.label.clone()}</tspan>
+            </text>
+            <text id=format!("{id}-shape") class="dag-shape" x=middle.x y=middle.y + 11.5>{look.shape.clone()}</text>
         </g>
     }
     .into_any()
 }
 
 /// An edge: a line through memory over a dotted one on chip, of which one is seen.
-pub(super) fn edge_view(dag: Dag, placed: &Placed, index: usize) -> AnyView {
-    let Some(edge) = placed.layout.edges.get(index) else {
-        return ().into_any();
+fn edge_view(
+    analysis: &Analysis,
+    layout: &DagLayout,
+    index: usize,
+    edge: &Edge,
+    look: EdgeLook,
+) -> AnyView {
+    let is_weight = match edge.from {
+        EdgeEnd::Pill(pill) => layout
+            .pills
+            .get(pill)
+            .is_some_and(|p| p.kind == PillKind::Weight),
+        EdgeEnd::Op(_) => false,
     };
-    let look = move |part: fn(&EdgeLook) -> f64| {
-        move || {
-            dag.looks
-                .with(|looks| looks.edges.get(index).map_or(0.0, part))
-        }
-    };
-    let is_loud = move || {
-        dag.looks
-            .with(|looks| looks.edges.get(index).is_none_or(|e| e.is_loud))
-    };
-    let (from, to) = (op_at(edge.from), op_at(edge.to));
-    let kernel_of =
-        |op: Option<OpId>| op.and_then(|op| placed.analysis.partition.group_of.get(op).copied());
-    let (from_kernel, to_kernel) = (kernel_of(from), kernel_of(to));
-    let is_touched = move || match dag.selection.get() {
-        Selection::Nothing => false,
-        Selection::Op(op) => from == Some(op) || to == Some(op),
-        Selection::Kernel(kernel) => from_kernel == Some(kernel) || to_kernel == Some(kernel),
-    };
-    let pill = match edge.from {
-        EdgeEnd::Pill(pill) => placed.layout.pills.get(pill),
-        EdgeEnd::Op(_) => None,
-    };
-    let class = match pill.map(|pill| pill.kind) {
-        Some(PillKind::Weight) => "dag-edge is-weight",
-        _ => "dag-edge",
-    };
+    let class = format!(
+        "dag-edge{}{}",
+        if is_weight { " is-weight" } else { "" },
+        if look.is_loud { " is-loud" } else { "" }
+    );
     let data = path_data(&edge.points, CORNER);
-    let quiet = may_be_quiet(&placed.analysis, edge)
+    let quiet = may_be_quiet(analysis, edge)
         .then(|| view! { <path class="dag-quiet" d=data.clone()></path> });
     view! {
-        <g class=class class:is-loud=is_loud class:is-touched=is_touched>
+        <g id=format!("dag-edge-{index}") class=class>
             {quiet}
-            <path class="dag-loud" d=data stroke-width=look(|e| e.width_px)></path>
+            <path id=format!("dag-edge-{index}-line") class="dag-loud" d=data stroke-width=look.width_px></path>
         </g>
     }
     .into_any()
@@ -159,7 +145,8 @@ fn may_be_quiet(analysis: &Analysis, edge: &Edge) -> bool {
         || to.is_some_and(is_reshape)
 }
 
-const fn op_at(end: EdgeEnd) -> Option<OpId> {
+/// The op at an end of an edge.
+pub(super) const fn op_at(end: EdgeEnd) -> Option<OpId> {
     match end {
         EdgeEnd::Op(op) => Some(op),
         EdgeEnd::Pill(_) => None,
@@ -167,63 +154,45 @@ const fn op_at(end: EdgeEnd) -> Option<OpId> {
 }
 
 /// The chip that says how large the output of an op is.
-pub(super) fn chip_view(dag: Dag, op: OpId, place: Rect) -> AnyView {
+fn chip_view(op: OpId, place: Rect, look: &ChipLook) -> AnyView {
     let middle = place.center();
-    let chip = move |part: fn(&ChipLook) -> String| {
-        move || {
-            dag.looks
-                .with(|looks| looks.chips.get(op).map(part).unwrap_or_default())
-        }
+    let class = if look.is_shown {
+        "dag-chip is-shown"
+    } else {
+        "dag-chip"
     };
-    let is_shown = move || {
-        dag.looks
-            .with(|looks| looks.chips.get(op).is_some_and(|c| c.is_shown))
-    };
-    let width = Memo::new(move |_| {
-        let text = |c: &ChipLook| text_width(&c.text, FONT_PX.1) + 14.0;
-        let width = dag
-            .looks
-            .with(|looks| looks.chips.get(op).map_or(0.0, text));
-        width.min(place.width)
-    });
     view! {
-        <g class="dag-chip" class:is-shown=is_shown>
-            <title>{chip(|c| c.title.clone())}</title>
-            <rect x=move || middle.x - width.get() / 2.0 y=place.y width=width height=place.height rx=place.height / 2.0></rect>
-            <text x=middle.x y=middle.y + 4.0>{chip(|c| c.text.clone())}</text>
+        <g id=format!("dag-chip-{op}") class=class>
+            <title id=format!("dag-chip-{op}-title")>{look.title.clone()}</title>
+            <rect
+                id=format!("dag-chip-{op}-box")
+                x=middle.x - look.width_px / 2.0
+                y=place.y
+                width=look.width_px
+                height=place.height
+                rx=place.height / 2.0
+            ></rect>
+            <text id=format!("dag-chip-{op}-text") x=middle.x y=middle.y + 4.0>{look.text.clone()}</text>
         </g>
     }
     .into_any()
 }
 
 /// The pill of a tensor that enters or leaves the program.
-pub(super) fn pill_view(dag: Dag, placed: &Placed, index: usize) -> AnyView {
-    let Some(pill) = placed.layout.pills.get(index) else {
-        return ().into_any();
-    };
+fn pill_view(index: usize, pill: &Pill, look: &PillLook) -> AnyView {
     let (rect, middle) = (pill.rect, pill.rect.center());
-    let text = move |part: fn(&PillLook) -> String| {
-        move || {
-            dag.looks
-                .with(|looks| looks.pills.get(index).map(part).unwrap_or_default())
-        }
-    };
     let class = match pill.kind {
         PillKind::Input => "dag-pill is-input",
         PillKind::Weight => "dag-pill is-weight",
         PillKind::Output => "dag-pill is-output",
     };
     view! {
-        <g class=class role="img" aria-label=text(|p| p.title.clone())>
-            <title>{text(|p| p.title.clone())}</title>
+        <g class=class role="img">
+            <title id=format!("dag-pill-{index}-title")>{look.title.clone()}</title>
             <rect x=rect.x y=rect.y width=rect.width height=rect.height rx=rect.height / 2.0></rect>
             <text class="dag-name" x=middle.x y=middle.y - 2.0>{pill.text.clone()}</text>
-            <text class="dag-bytes" x=middle.x y=middle.y + 10.0>{text(|p| p.text.clone())}</text>
+            <text id=format!("dag-pill-{index}-text") class="dag-bytes" x=middle.x y=middle.y + 10.0>{look.text.clone()}</text>
         </g>
     }
     .into_any()
-}
-
-fn tab_index(dag: Dag, stop: Stop) -> &'static str {
-    if dag.stop.get() == stop { "0" } else { "-1" }
 }

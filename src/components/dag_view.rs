@@ -1,10 +1,11 @@
 //! The graph of the program as SVG: ops in the panels of their kernels, loud edges through memory, quiet
 //! ones on chip.
 //!
-//! What depends on names and groups is drawn once; numbers only rewrite texts and widths in it, so a slider
-//! moves nothing and costs little. Kernels, edges and ops are parts of `dag_parts`.
+//! What depends on names and groups is drawn once (`dag_parts`); numbers, selection and focus only rewrite
+//! texts, widths and classes in it (`dag_updates`), so a slider moves nothing and costs little.
 
-use super::dag_parts::{chip_view, edge_view, kernel_view, op_view, pill_view};
+use super::dag_parts::{picture, stop_id, stop_of_id};
+use super::dag_updates::{write_looks, write_selection, write_stop};
 use crate::core::Analysis;
 use crate::picture::dag::looks::{Looks, looks};
 use crate::picture::dag::steps::{Stop, step};
@@ -26,25 +27,27 @@ const DRAG_PX: f64 = 4.0;
 const ZOOM_STEP: f64 = 1.25;
 /// One step of the arrow keys on the canvas, in pixels.
 const PAN_PX: f64 = 60.0;
+/// Ops up to which the switch is animated; a browser takes seconds over thousands of transitions.
+const ANIMATED_OPS: usize = 200;
 /// How long the switch between fused and unfused may move things.
 const SWITCH: Duration = Duration::from_millis(400);
 
 /// A graph and where it lies, made anew only when names, reads or groups change.
-pub(super) struct Placed {
-    pub(super) analysis: Arc<Analysis>,
-    pub(super) layout: DagLayout,
+struct Placed {
+    analysis: Arc<Analysis>,
+    layout: DagLayout,
 }
 
-/// What the parts of the picture share.
+/// The state of the picture.
 #[derive(Clone, Copy)]
-pub(super) struct Dag {
-    pub(super) placed: Memo<Arc<Placed>>,
-    pub(super) looks: Memo<Arc<Looks>>,
-    pub(super) selection: RwSignal<Selection>,
+struct Dag {
+    placed: Memo<Arc<Placed>>,
+    looks: Memo<Arc<Looks>>,
+    /// Told whenever all parts were drawn anew, without selection and focus.
+    drawn: Trigger,
+    selection: RwSignal<Selection>,
     /// What the tab key reaches.
-    pub(super) stop: RwSignal<Stop>,
-    /// What the keyboard wants focused.
-    pub(super) wanted: RwSignal<Option<Stop>>,
+    stop: RwSignal<Stop>,
     viewport: RwSignal<Viewport>,
     canvas: RwSignal<Size>,
     /// The visitor has moved the picture, so that only a new graph brings it back.
@@ -76,9 +79,9 @@ pub fn DagView(
     let dag = Dag {
         placed,
         looks,
+        drawn: Trigger::new(),
         selection,
         stop: RwSignal::new(Stop::Op(0)),
-        wanted: RwSignal::new(None),
         viewport: RwSignal::new(Viewport::IDENTITY),
         canvas: RwSignal::new((0.0, 0.0)),
         is_moved: RwSignal::new(false),
@@ -91,15 +94,33 @@ pub fn DagView(
             let _ = dag.canvas.try_set((width, height));
         });
     });
-    Effect::new(move |_| {
-        if let Some(stop) = dag.wanted.get() {
-            dag.wanted.set(None);
-            platform::focus_in_place(&stop_id(stop));
-        }
-    });
     Effect::new(move |shown: Option<usize>| dag.bring_back(shown));
     Effect::new(move |_| dag.show_selected());
-    let is_switching = switching(is_fused);
+    // The next three write into what `picture` has drawn, so they follow it.
+    Effect::new(move |before: Option<Arc<Looks>>| {
+        let now = dag.looks.get();
+        if let Some(before) = before {
+            dag.placed
+                .with_untracked(|p| write_looks(&p.layout, &before, &now));
+        }
+        now
+    });
+    Effect::new(move |before: Option<Selection>| {
+        let now = dag.selection.get();
+        dag.drawn.track();
+        dag.placed.with_untracked(|p| {
+            let before = before.unwrap_or_default();
+            write_selection(&p.layout, &p.analysis.partition, before, now);
+        });
+        now
+    });
+    Effect::new(move |before: Option<Stop>| {
+        dag.drawn.track();
+        let now = dag.stop.get();
+        write_stop(before.unwrap_or(now), now);
+        now
+    });
+    let is_switching = switching(is_fused, placed);
     let name = Memo::new(move |_| {
         placed.with(|p| {
             let (ops, kernels) = (p.layout.ops.len(), p.layout.panels.len());
@@ -124,11 +145,12 @@ pub fn DagView(
                 on:pointermove=move |event| dag.drag(&event)
                 on:pointerup=move |event| dag.lift(&event)
                 on:pointercancel=move |event| dag.lift(&event)
-                on:click=move |_| if !dag.is_dragged.get_value() { selection.set(Selection::Nothing) }
+                on:click=move |event| dag.click(&event)
+                on:focusin=move |event| if let Some(stop) = stop_at(&event) { dag.focused(stop) }
                 on:keydown=move |event| dag.key(&event)
             >
                 <g transform=move || dag.viewport.with(Viewport::transform)>
-                    {move || content(dag)}
+                    {move || dag.draw()}
                 </g>
             </svg>
             <Show when=move || is_empty.get()>
@@ -163,12 +185,13 @@ fn place(analysis: Arc<Analysis>, old: Option<Arc<Placed>>) -> (Arc<Placed>, boo
 }
 
 /// Whether the switch was thrown just now: only then may edges move.
-fn switching(is_fused: Signal<bool>) -> RwSignal<bool> {
+fn switching(is_fused: Signal<bool>, placed: Memo<Arc<Placed>>) -> RwSignal<bool> {
     let is_switching = RwSignal::new(false);
     let latest = StoredValue::new(0_u32);
     Effect::new(move |before: Option<bool>| {
         let now = is_fused.get();
-        if before.is_some_and(|before| before != now) {
+        let is_small = placed.with_untracked(|p| p.layout.ops.len() <= ANIMATED_OPS);
+        if is_small && before.is_some_and(|before| before != now) {
             is_switching.set(true);
             latest.update_value(|n| *n = n.wrapping_add(1));
             let own = latest.get_value();
@@ -187,81 +210,59 @@ fn switching(is_fused: Signal<bool>) -> RwSignal<bool> {
     is_switching
 }
 
-/// Everything in the picture, from the bottom to the top.
-fn content(dag: Dag) -> impl IntoView {
-    let placed = dag.placed.get();
-    let layout = &placed.layout;
-    let panels: Vec<_> = (0..layout.panels.len())
-        .map(|kernel| kernel_view(dag, &placed, kernel))
-        .collect();
-    let edges: Vec<_> = (0..layout.edges.len())
-        .map(|edge| edge_view(dag, &placed, edge))
-        .collect();
-    let ops: Vec<_> = (0..layout.ops.len())
-        .map(|op| op_view(dag, &placed, op))
-        .collect();
-    let chips: Vec<_> = layout
-        .chips
-        .iter()
-        .enumerate()
-        .filter_map(|(op, chip)| chip.map(|chip| chip_view(dag, op, chip)))
-        .collect();
-    let pills: Vec<_> = (0..layout.pills.len())
-        .map(|pill| pill_view(dag, &placed, pill))
-        .collect();
-    view! {
-        {panels}
-        <g class="dag-edges" aria-hidden="true">{edges}</g>
-        {ops}
-        <g aria-hidden="true">{chips}</g>
-        {pills}
-    }
+/// The op or kernel at which an event happened.
+fn stop_at(event: &ev::Event) -> Option<Stop> {
+    stop_of_id(&platform::closest_id(event, ".dag-op, .dag-kernel")?)
 }
 
 impl Dag {
+    /// The parts of the picture with the numbers of now.
+    fn draw(self) -> impl IntoView + use<> {
+        let placed = self.placed.get();
+        let looks = self.looks.get_untracked();
+        // Heard when the parts stand in the page.
+        self.drawn.notify();
+        picture(&placed.analysis, &placed.layout, &looks)
+    }
+
     /// Selects what was clicked or entered, or nothing when it is selected already.
-    pub(super) fn choose(self, wish: Selection) {
+    fn choose(self, wish: Selection) {
         let is_chosen = self.selection.get_untracked() == wish;
         self.selection
             .set(if is_chosen { Selection::Nothing } else { wish });
     }
 
-    /// A click on a part; the canvas below must not take it as one on the background.
-    pub(super) fn click(self, event: &ev::MouseEvent, wish: Selection) {
-        if !self.is_dragged.get_value() {
-            event.stop_propagation();
-            self.choose(wish);
+    /// A click selects a part, or on the background nothing.
+    fn click(self, event: &ev::MouseEvent) {
+        if self.is_dragged.get_value() {
+            return;
+        }
+        match stop_at(event) {
+            Some(stop) => self.choose(selection_of(stop)),
+            None => self.selection.set(Selection::Nothing),
         }
     }
 
-    /// A key on a part: along the edges, or a choice.
-    pub(super) fn key_on(self, event: &ev::KeyboardEvent, stop: Stop) {
-        if event.ctrl_key() || event.meta_key() || event.alt_key() {
-            return;
-        }
-        let key = event.key();
+    /// A key on a part: along the edges, or a choice. Whether it was one of these.
+    fn key_on(self, key: &str, stop: Stop) -> bool {
         if key == "Enter" || key == " " {
-            self.choose(match stop {
-                Stop::Op(op) => Selection::Op(op),
-                Stop::Kernel(kernel) => Selection::Kernel(kernel),
-            });
-        } else {
-            let placed = self.placed.get_untracked();
-            let (graph, partition) = (&placed.analysis.graph, &placed.analysis.partition);
-            let is_arrow = key.starts_with("Arrow") || key.starts_with("Page");
-            match step(graph, partition, &placed.layout, stop, &key) {
-                Some(next) => self.wanted.set(Some(next)),
-                // An arrow at the end of the graph moves neither canvas nor page.
-                None if is_arrow => {}
-                None => return,
-            }
+            self.choose(selection_of(stop));
+            return true;
         }
-        event.prevent_default();
-        event.stop_propagation();
+        let placed = self.placed.get_untracked();
+        let (graph, partition) = (&placed.analysis.graph, &placed.analysis.partition);
+        match step(graph, partition, &placed.layout, stop, key) {
+            Some(next) => {
+                platform::focus_in_place(&stop_id(next));
+                true
+            }
+            // An arrow at the end of the graph moves neither canvas nor page.
+            None => key.starts_with("Arrow") || key.starts_with("Page"),
+        }
     }
 
     /// What has the focus is seen.
-    pub(super) fn focused(self, stop: Stop) {
+    fn focused(self, stop: Stop) {
         self.stop.set(stop);
         if let Some(rect) = self.rect(stop) {
             let canvas = self.canvas.get_untracked();
@@ -413,6 +414,12 @@ impl Dag {
             return;
         }
         let on_canvas = platform::is_target(event, CANVAS_ID);
+        if let Some(stop) = stop_at(event)
+            && self.key_on(&event.key(), stop)
+        {
+            event.prevent_default();
+            return;
+        }
         let pan = |dx, dy| self.move_to(self.viewport.get_untracked().panned(dx, dy));
         match event.key().as_str() {
             "+" | "=" => self.zoom(ZOOM_STEP),
@@ -431,11 +438,10 @@ impl Dag {
     }
 }
 
-/// Id of the element of an op or a kernel.
-pub(super) fn stop_id(stop: Stop) -> String {
+const fn selection_of(stop: Stop) -> Selection {
     match stop {
-        Stop::Op(op) => format!("dag-op-{op}"),
-        Stop::Kernel(kernel) => format!("dag-kernel-{kernel}"),
+        Stop::Op(op) => Selection::Op(op),
+        Stop::Kernel(kernel) => Selection::Kernel(kernel),
     }
 }
 

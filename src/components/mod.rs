@@ -3,6 +3,7 @@
 pub mod badge;
 pub mod charts;
 mod dag_parts;
+mod dag_updates;
 pub mod dag_view;
 pub mod device_picker;
 pub mod diagnostics;

@@ -26,7 +26,10 @@ pub use overlay::{install_panic_hook, remember_text};
 pub use share_out::copy;
 pub use size::{close_menus, is_open, observe_size, type_scale};
 pub use storage::{load, store};
-pub use svg::{capture_pointer, focus_in_place, is_target, point_in};
+pub use svg::{
+    capture_pointer, closest_id, focus_in_place, is_target, point_in, set_attribute, set_class,
+    set_text,
+};
 pub use web_sys::File;
 
 /// Milliseconds since the page was opened.

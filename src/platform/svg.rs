@@ -34,3 +34,32 @@ pub fn is_target(event: &Event, id: &str) -> bool {
         .and_then(|target| target.dyn_into::<Element>().ok())
         .is_some_and(|target| target.id() == id)
 }
+
+/// Id of the element that matches `selector` and holds the place where `event` happened.
+pub fn closest_id(event: &Event, selector: &str) -> Option<String> {
+    let target = event.target()?.dyn_into::<Element>().ok()?;
+    Some(target.closest(selector).ok()??.id())
+}
+
+/// Writes the text of the element of this id, if there is one.
+pub fn set_text(id: &str, text: &str) {
+    if let Some(element) = super::element(id) {
+        element.set_text_content(Some(text));
+    }
+}
+
+/// Writes an attribute of the element of this id, if there is one.
+pub fn set_attribute(id: &str, name: &str, value: &str) {
+    if let Some(element) = super::element(id) {
+        // The browser refuses malformed names alone, and these are ours.
+        let _ = element.set_attribute(name, value);
+    }
+}
+
+/// Gives or takes a class of the element of this id, if there is one.
+pub fn set_class(id: &str, class: &str, is_set: bool) {
+    if let Some(element) = super::element(id) {
+        // As above.
+        let _ = element.class_list().toggle_with_force(class, is_set);
+    }
+}

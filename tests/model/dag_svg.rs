@@ -72,7 +72,7 @@ fn draw(analysis: &Analysis, picture: &DagLayout, is_fused: bool) -> String {
     }
     for (chip, look) in picture.chips.iter().zip(&looks.chips) {
         if let (Some(chip), true) = (chip, look.is_shown) {
-            let width = fuseline::picture::dag::metrics::text_width(&look.text, 11.0) + 12.0;
+            let width = look.width_px;
             let _ = writeln!(
                 out,
                 "<g class=\"dag-chip\"><rect x=\"{}\" y=\"{}\" width=\"{width}\" height=\"{}\" rx=\"9\"/><text x=\"{}\" y=\"{}\">{}</text></g>",

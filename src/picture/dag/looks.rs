@@ -4,12 +4,14 @@
     reason = "op, kernel and tensor ids are dense indices of one analysis"
 )]
 
-use super::metrics::{CHIP_SIZE, FONT_PX, OP_PADDING, PILL_WIDTHS, fit_text};
+use super::metrics::{BOLD, CHIP_SIZE, FONT_PX, OP_PADDING, PILL_WIDTHS, fit_text, text_width};
 use super::{DagLayout, Edge, EdgeEnd, Pill, PillKind};
 use crate::core::format::{format_bytes, format_exact, format_percent};
 use crate::core::op::shape_text;
 use crate::core::{Analysis, Execution, OpId, SizeSource, TensorId};
 
+/// Room in a chip beside its text.
+const CHIP_PADDING: f64 = 12.0;
 /// Longest name that is read out or shown in a tooltip, in characters.
 const SPOKEN_NAME: usize = 120;
 
@@ -39,12 +41,14 @@ pub struct EdgeLook {
 }
 
 /// The chip of a tensor that an op produces.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChipLook {
     /// The tensor goes through memory, so the chip is shown.
     pub is_shown: bool,
     /// How many bytes, and how many kernels read them when there are several.
     pub text: String,
+    /// Its width around the text, in pixels.
+    pub width_px: f64,
     /// The same in words.
     pub title: String,
 }
@@ -217,14 +221,17 @@ impl<'a> View<'a> {
         let tensor = self.analysis.graph.output[op];
         let readers = self.readers[tensor];
         let bytes = format_bytes(self.bytes(tensor));
-        let room = CHIP_SIZE.0 - 8.0;
+        let room = CHIP_SIZE.0 - CHIP_PADDING;
+        let text = if readers > 1 {
+            fit_text(&format!("{bytes} x{readers}"), room, BOLD * FONT_PX.1)
+        } else {
+            bytes
+        };
+        let width = text_width(&text, BOLD * FONT_PX.1).min(room) + CHIP_PADDING;
         ChipLook {
             is_shown: self.is_through_memory(tensor),
-            text: if readers > 1 {
-                fit_text(&format!("{bytes} x{readers}"), room, FONT_PX.1)
-            } else {
-                bytes
-            },
+            width_px: width.round(),
+            text,
             title: self.title(tensor),
         }
     }
