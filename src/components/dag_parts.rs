@@ -69,7 +69,7 @@ fn kernel_view(kernel: usize, panel: Rect, look: &PanelLook) -> AnyView {
     let id = stop_id(Stop::Kernel(kernel));
     let badge = badge(kernel, panel);
     view! {
-        <g id=id.clone() class=format!("dag-kernel {}", kernel_class(kernel)) role="button" tabindex="-1" aria-pressed="false">
+        <g id=id.clone() class=format!("dag-kernel {}", kernel_class(kernel)) role="button" tabindex="-1" aria-pressed="false" aria-label=look.name.clone()>
             <title id=format!("{id}-name")>{look.name.clone()}</title>
             <rect class="dag-panel" x=panel.x y=panel.y width=panel.width height=panel.height rx=PANEL_CORNER></rect>
             <g class="dag-badge">
@@ -87,7 +87,7 @@ fn op_view(analysis: &Analysis, op: OpId, place: &OpBox, look: &OpLook) -> AnyVi
     let (rect, middle) = (place.rect, place.rect.center());
     let kernel = analysis.partition.group_of.get(op).copied().unwrap_or(0);
     view! {
-        <g id=id.clone() class=format!("dag-op {}", kernel_class(kernel)) role="button" tabindex="-1" aria-pressed="false">
+        <g id=id.clone() class=format!("dag-op {}", kernel_class(kernel)) role="button" tabindex="-1" aria-pressed="false" aria-label=look.name.clone()>
             <title id=format!("{id}-name")>{look.name.clone()}</title>
             <rect x=rect.x y=rect.y width=rect.width height=rect.height rx=BOX_CORNER></rect>
             <text x=middle.x y=middle.y - 3.0>
@@ -187,7 +187,7 @@ fn pill_view(index: usize, pill: &Pill, look: &PillLook) -> AnyView {
         PillKind::Output => "dag-pill is-output",
     };
     view! {
-        <g class=class role="img">
+        <g id=format!("dag-pill-{index}") class=class role="img" aria-label=look.title.clone()>
             <title id=format!("dag-pill-{index}-title")>{look.title.clone()}</title>
             <rect x=rect.x y=rect.y width=rect.width height=rect.height rx=rect.height / 2.0></rect>
             <text class="dag-name" x=middle.x y=middle.y - 2.0>{pill.text.clone()}</text>

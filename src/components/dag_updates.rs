@@ -15,12 +15,14 @@ pub(super) fn write_looks(layout: &DagLayout, before: &Looks, now: &Looks) {
             let id = stop_id(Stop::Op(op));
             set_text(&format!("{id}-shape"), &now.shape);
             set_text(&format!("{id}-name"), &now.name);
+            set_attribute(&id, "aria-label", &now.name);
         }
     }
     for (kernel, (before, now)) in before.panels.iter().zip(&now.panels).enumerate() {
         if before != now {
             let id = stop_id(Stop::Kernel(kernel));
             set_text(&format!("{id}-name"), &now.name);
+            set_attribute(&id, "aria-label", &now.name);
         }
     }
     for (edge, (before, now)) in before.edges.iter().zip(&now.edges).enumerate() {
@@ -47,6 +49,7 @@ pub(super) fn write_looks(layout: &DagLayout, before: &Looks, now: &Looks) {
         if before != now {
             set_text(&format!("dag-pill-{pill}-text"), &now.text);
             set_text(&format!("dag-pill-{pill}-title"), &now.title);
+            set_attribute(&format!("dag-pill-{pill}"), "aria-label", &now.title);
         }
     }
 }
