@@ -205,18 +205,12 @@ pub fn analyze<'a>(
     options: &Options,
 ) -> Result<Analysis, Vec<Diagnostic>> {
     let graph = build_graph(ops, externals)?;
-    let work: Vec<Work> = (0..graph.ops.len()).map(|op| op_work(&graph, op)).collect();
-    let unfused = execute(
-        &graph,
-        &work,
-        &partition(&graph, Policy::None),
-        options,
-        None,
-    );
+    let alone = partition(&graph, Policy::None);
+    let unfused = execute(&graph, |op| op_work(&graph, op), &alone, options, None);
     let partition = partition(&graph, options.policy);
     let fused = execute(
         &graph,
-        &work,
+        |op| unfused.kernels[op].work,
         &partition,
         options,
         Some(unfused.traffic.total),
@@ -243,41 +237,44 @@ pub fn analyze<'a>(
     })
 }
 
+/// `work_of` gives the arithmetic of one op.
 fn execute(
     graph: &Graph,
-    work: &[Work],
+    work_of: impl Fn(OpId) -> Work,
     partition: &Partition,
     options: &Options,
     unfused_total: Option<u64>,
 ) -> Execution {
-    let traffics = kernel_traffic(graph, partition, options.conventions);
-    let traffic = Traffic::of(&traffics, unfused_total);
     let views_are_free = options.conventions.reshape == ReshapeCost::View;
-    let kernels: Vec<Kernel> = partition
-        .groups
-        .iter()
-        .zip(traffics)
-        .map(|(members, traffic)| {
-            let work = members
-                .iter()
-                .fold(Work::default(), |sum, &op| sum.and(work[op]));
-            let is_free = views_are_free && members.iter().all(|&op| is_view(&graph.ops[op]));
-            Kernel {
-                bytes_read: traffic.bytes_read(),
-                bytes_written: traffic.bytes_written(),
-                placement: place(&options.device, work, traffic.total(), is_free),
-                ops: SmallVec::from_slice(members),
-                traffic,
-                work,
-                is_free,
-            }
-        })
-        .collect();
+    let mut kernels = Vec::with_capacity(partition.groups.len());
+    let (mut read, mut written, mut launches, mut time_s) = (0, 0, 0, 0.0);
+    let traffics = kernel_traffic(graph, partition, options.conventions);
+    for (members, traffic) in partition.groups.iter().zip(traffics) {
+        let (bytes_read, bytes_written) = (traffic.bytes_read(), traffic.bytes_written());
+        let work = members
+            .iter()
+            .fold(Work::default(), |sum, &op| sum.and(work_of(op)));
+        let is_free = views_are_free && members.iter().all(|&op| is_view(&graph.ops[op]));
+        let placement = place(&options.device, work, bytes_read + bytes_written, is_free);
+        read += bytes_read;
+        written += bytes_written;
+        launches += usize::from(!is_free);
+        time_s += placement.time_s;
+        kernels.push(Kernel {
+            ops: SmallVec::from_slice(members),
+            traffic,
+            bytes_read,
+            bytes_written,
+            work,
+            placement,
+            is_free,
+        });
+    }
     Execution {
-        time_s: kernels.iter().map(|k| k.placement.time_s).sum(),
-        launches: kernels.iter().filter(|k| !k.is_free).count(),
-        traffic,
         kernels,
+        traffic: Traffic::new(read, written, unfused_total),
+        time_s,
+        launches,
     }
 }
 

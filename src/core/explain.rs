@@ -12,6 +12,7 @@ use super::format::{
 use super::functions;
 use super::graph::{Graph, OpId, TensorId};
 use super::op::{OpType, element_count};
+use super::roofline::times;
 use super::traffic::{Access, SizeSource, inferred_shape};
 use super::work::{contraction, op_work};
 use std::collections::HashMap;
@@ -181,7 +182,7 @@ pub fn flops_text(graph: &Graph, op: OpId) -> String {
 
 /// How the predicted time of a kernel comes about, a line for each part.
 pub fn time_lines(kernel: &Kernel, device: &Device) -> Vec<String> {
-    let placement = &kernel.placement;
+    let alone = times(device, kernel.work, kernel.bytes());
     if kernel.is_free {
         return vec!["a view: nobody launches it, 0 s".to_owned()];
     }
@@ -189,7 +190,7 @@ pub fn time_lines(kernel: &Kernel, device: &Device) -> Vec<String> {
         "memory: {} / {} = {}",
         format_bytes(kernel.bytes()),
         format_bandwidth(device.memory_bytes_per_s.value),
-        format_seconds(placement.memory_s)
+        format_seconds(alone.memory_s)
     )];
     let rate = |name: &str, flops: u128, peak: Option<f64>, seconds: f64| match peak {
         _ if flops == 0 => None,
@@ -206,18 +207,18 @@ pub fn time_lines(kernel: &Kernel, device: &Device) -> Vec<String> {
         "matrix units",
         kernel.work.matrix_flops,
         matrix.map(|f| f.value),
-        placement.matrix_s,
+        alone.matrix_s,
     ));
     lines.extend(rate(
         "vector units",
         kernel.work.vector_flops,
         device.vector_flops_per_s.map(|f| f.value),
-        placement.vector_s,
+        alone.vector_s,
     ));
     lines.push(format!(
         "the longest of these + {} launch = {}",
         format_seconds(device.launch_s.value),
-        format_seconds(placement.time_s)
+        format_seconds(kernel.placement.time_s)
     ));
     lines
 }

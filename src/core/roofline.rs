@@ -1,6 +1,6 @@
 //! Bytes and FLOPs to a place on the roofline and a predicted time.
 
-use super::device::Device;
+use super::device::{Device, Figure};
 use super::dtype::DType;
 use super::work::Work;
 use serde::Serialize;
@@ -36,20 +36,36 @@ impl Bound {
 pub struct Placement {
     /// FLOPs for each byte moved; `None` without FLOPs, without bytes or with an unknown K: no point.
     pub intensity: Option<f64>,
-    /// Peak of the units that the kernel is held against.
-    pub peak_flops_per_s: Option<f64>,
     /// `min(peak, intensity * bandwidth)`.
     pub attainable_flops_per_s: Option<f64>,
-    /// The longest of the four times below decides.
+    /// Which of [`Times`] and the launch takes longest.
     pub bound: Bound,
+    /// The longest of [`Times`] plus one launch; 0 for a free view.
+    pub time_s: f64,
+}
+
+/// What a kernel would take if one thing alone limited it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Times {
     /// Bytes over bandwidth.
     pub memory_s: f64,
     /// Matrix FLOPs over the matrix peak; 0 where the device has no figure.
     pub matrix_s: f64,
     /// Vector FLOPs over the vector peak; 0 where the device has no figure.
     pub vector_s: f64,
-    /// `max(memory_s, matrix_s, vector_s)` plus one launch; 0 for a free view.
-    pub time_s: f64,
+}
+
+/// The times of a kernel of this work and these bytes.
+pub fn times(device: &Device, work: Work, bytes: u64) -> Times {
+    let matrix_peak = work
+        .matrix_dtype
+        .and_then(|dtype| device.matrix_peak(dtype));
+    let over = |flops: u128, peak: Option<Figure>| peak.map_or(0.0, |p| flops as f64 / p.value);
+    Times {
+        memory_s: bytes as f64 / device.memory_bytes_per_s.value,
+        matrix_s: over(work.matrix_flops, matrix_peak),
+        vector_s: over(work.vector_flops, device.vector_flops_per_s),
+    }
 }
 
 /// Places a kernel of this work and these bytes on the roofline of `device`.
@@ -58,23 +74,21 @@ pub struct Placement {
 /// against the vector units'. `is_free`: a view, which nobody launches.
 pub fn place(device: &Device, work: Work, bytes: u64, is_free: bool) -> Placement {
     let flops = work.flops() as f64;
-    let has_matmul = work.matrix_dtype.is_some();
-    let matrix_peak = work
-        .matrix_dtype
-        .and_then(|dtype| device.matrix_peak(dtype))
-        .map(|f| f.value);
-    let vector_peak = device.vector_flops_per_s.map(|f| f.value);
-    let peak = if has_matmul { matrix_peak } else { vector_peak };
-
+    let peak = match work.matrix_dtype {
+        Some(dtype) => device.matrix_peak(dtype),
+        None => device.vector_flops_per_s,
+    };
     let intensity = (flops > 0.0 && bytes > 0 && !work.is_unknown).then(|| flops / bytes as f64);
     let attainable = intensity.map(|i| {
         let by_memory = i * device.memory_bytes_per_s.value;
-        peak.map_or(by_memory, |p| p.min(by_memory))
+        peak.map_or(by_memory, |p| p.value.min(by_memory))
     });
 
-    let memory_s = bytes as f64 / device.memory_bytes_per_s.value;
-    let matrix_s = matrix_peak.map_or(0.0, |p| work.matrix_flops as f64 / p);
-    let vector_s = vector_peak.map_or(0.0, |p| work.vector_flops as f64 / p);
+    let Times {
+        memory_s,
+        matrix_s,
+        vector_s,
+    } = times(device, work, bytes);
     let launch_s = if is_free { 0.0 } else { device.launch_s.value };
     let busy_s = memory_s.max(matrix_s).max(vector_s);
     let bound = if launch_s > busy_s {
@@ -88,12 +102,8 @@ pub fn place(device: &Device, work: Work, bytes: u64, is_free: bool) -> Placemen
     };
     Placement {
         intensity,
-        peak_flops_per_s: peak,
         attainable_flops_per_s: attainable,
         bound,
-        memory_s,
-        matrix_s,
-        vector_s,
         time_s: busy_s + launch_s,
     }
 }

@@ -156,10 +156,8 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// The sum over kernels, held against the total of the unfused program.
-    pub fn of(kernels: &[KernelTraffic], unfused_total: Option<u64>) -> Self {
-        let bytes_read = kernels.iter().map(KernelTraffic::bytes_read).sum();
-        let bytes_written = kernels.iter().map(KernelTraffic::bytes_written).sum();
+    /// A traffic that is held against the total of the unfused program.
+    pub fn new(bytes_read: u64, bytes_written: u64, unfused_total: Option<u64>) -> Self {
         let total = bytes_read + bytes_written;
         Self {
             bytes_read,
@@ -194,11 +192,11 @@ pub fn is_view(op: &Op) -> bool {
 }
 
 /// What each kernel of `partition` reads and writes, in order. `O(ops + reads)`.
-pub fn kernel_traffic(
-    graph: &Graph,
-    partition: &Partition,
+pub fn kernel_traffic<'a>(
+    graph: &'a Graph,
+    partition: &'a Partition,
     conventions: Conventions,
-) -> Vec<KernelTraffic> {
+) -> impl Iterator<Item = KernelTraffic> + 'a {
     let views = match conventions.reshape {
         ReshapeCost::Copy => Views::none(graph),
         ReshapeCost::View => Views::of(graph),
@@ -213,9 +211,7 @@ pub fn kernel_traffic(
         reads: Vec::new(),
         writes: Vec::new(),
     };
-    (0..partition.groups.len())
-        .map(|group| count.kernel(group))
-        .collect()
+    (0..partition.groups.len()).map(move |group| count.kernel(group))
 }
 
 /// For each op whether it is a free view, and for each tensor the tensor whose bytes it names.
@@ -455,10 +451,18 @@ pub fn estimate_memory_traffic(
     fused: bool,
 ) -> Result<Traffic, Vec<Diagnostic>> {
     let graph = build_graph(ops, externals)?;
-    let count = |policy| kernel_traffic(&graph, &partition(&graph, policy), conventions);
-    let unfused = Traffic::of(&count(Policy::None), None);
+    let count = |policy, unfused_total| {
+        let kernels = partition(&graph, policy);
+        let (mut read, mut written) = (0, 0);
+        for kernel in kernel_traffic(&graph, &kernels, conventions) {
+            read += kernel.bytes_read();
+            written += kernel.bytes_written();
+        }
+        Traffic::new(read, written, unfused_total)
+    };
+    let unfused = count(Policy::None, None);
     Ok(if fused {
-        Traffic::of(&count(Policy::Rules), Some(unfused.total))
+        count(Policy::Rules, Some(unfused.total))
     } else {
         unfused
     })

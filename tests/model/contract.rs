@@ -264,7 +264,7 @@ fn a_tensor_written_for_others_is_not_read_in_its_own_kernel() {
     let ops = chain(&[(E, &["x"], "a"), (E, &["a"], "b"), (E, &["a"], "c")]);
     let graph = build_graph(&ops, &[TensorDecl::new("x", &[8, 8], 2)]).unwrap();
     let groups = fuseline::core::Partition::new(&[vec![0, 1], vec![2]], 3);
-    let kernels = kernel_traffic(&graph, &groups, Conventions::default());
+    let kernels: Vec<_> = kernel_traffic(&graph, &groups, Conventions::default()).collect();
     // The first kernel reads x and writes a and b; the second reads a and writes c.
     let moved: Vec<(u64, u64)> = kernels
         .iter()
