@@ -8,7 +8,7 @@ use crate::core::{
     analyze_transformer_block as analyze_block, build_graph as build,
     estimate_memory_traffic as estimate, find_fusion_groups as find_groups,
 };
-use js_sys::Object;
+use crate::platform::object_keys;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_wasm_bindgen::Serializer;
@@ -122,8 +122,7 @@ fn read_ops(ops: JsValue) -> Result<Vec<Op>, JsError> {
 /// An option with a slip in its name must not be passed over. (`deny_unknown_fields` sees no unknown ones
 /// here: only fields that a struct knows are asked of a JavaScript object.)
 fn refuse_others(options: &JsValue, known: &[&str]) -> Result<(), JsError> {
-    let given = Object::keys(&Object::from(options.clone()));
-    let mut names = given.iter().filter_map(|name| name.as_string());
+    let mut names = object_keys(options).into_iter();
     match names.find(|name| !known.contains(&name.as_str())) {
         Some(name) => Err(JsError::new(&format!(
             "options: unknown option `{name}` (there are {})",

@@ -13,9 +13,8 @@ use super::op::{Op, TensorDecl};
 use super::program::Program;
 use super::resolve::resolve;
 use super::roofline::{Placement, place};
-use super::traffic::{
-    Access, Conventions, KernelTraffic, ReshapeCost, SizeSource, Traffic, is_view, kernel_traffic,
-};
+use super::sizes::{Conventions, ReshapeCost, SizeSource};
+use super::traffic::{Access, KernelTraffic, Traffic, is_view, kernel_traffic};
 use super::work::{Work, op_work};
 use serde::Serialize;
 use smallvec::SmallVec;

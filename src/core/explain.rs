@@ -13,7 +13,8 @@ use super::functions;
 use super::graph::{Graph, OpId, TensorId};
 use super::op::{OpType, element_count};
 use super::roofline::times;
-use super::traffic::{Access, SizeSource, inferred_shape};
+use super::sizes::{SizeSource, inferred_shape};
+use super::traffic::Access;
 use super::work::{contraction, op_work};
 use std::collections::HashMap;
 
@@ -253,7 +254,7 @@ mod tests {
     use super::{flops_text, ledger, time_lines};
     use crate::core::analysis::{Options, analyze};
     use crate::core::op::{Op, OpType::*, TensorDecl};
-    use crate::core::traffic::SizeSource;
+    use crate::core::sizes::SizeSource;
 
     fn epilogue() -> crate::core::Analysis {
         let ops = [

@@ -11,7 +11,7 @@ use super::lists::Lists;
 use super::names::Names;
 use super::op::{Op, TensorDecl, TensorRole, byte_count};
 use super::order::topological_order;
-use super::traffic::{Externals, read_size};
+use super::sizes::{Externals, read_size};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};

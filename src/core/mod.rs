@@ -26,6 +26,7 @@ pub mod report;
 pub mod resolve;
 pub mod roofline;
 pub mod share;
+pub mod sizes;
 pub(crate) mod sorting;
 pub mod traffic;
 pub mod transformer;
@@ -43,7 +44,6 @@ pub use graph::{Graph, NamedGraph, OpId, Tensor, TensorId, build_graph};
 pub use op::{Op, OpType, TensorDecl, TensorRole};
 pub use program::Program;
 pub use roofline::{Bound, Placement, ridge_point};
-pub use traffic::{
-    Conventions, Externals, ReshapeCost, SizeSource, Traffic, estimate_memory_traffic,
-};
+pub use sizes::{Conventions, Externals, ReshapeCost, SizeSource};
+pub use traffic::{Traffic, estimate_memory_traffic};
 pub use transformer::{TransformerAnalysis, analyze_transformer_block};

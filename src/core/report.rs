@@ -6,7 +6,8 @@ use super::diagnostic::{Code, Diagnostic, Severity, line_and_column};
 use super::graph::Graph;
 use super::op::Op;
 use super::roofline::Bound;
-use super::traffic::{Access, SizeSource, Traffic};
+use super::sizes::SizeSource;
+use super::traffic::{Access, Traffic};
 use serde::Serialize;
 
 /// Everything that a program downstream may want to know.

@@ -6,7 +6,7 @@
 
 use super::device::{Device, Source, default_device, device};
 use super::fusion::Policy;
-use super::traffic::{Conventions, Externals, ReshapeCost};
+use super::sizes::{Conventions, Externals, ReshapeCost};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use miniz_oxide::deflate::compress_to_vec_zlib;

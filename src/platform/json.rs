@@ -51,3 +51,9 @@ fn raw_number(value: &JsValue) -> JsValue {
         .and_then(|raw| raw.call1(&JsValue::UNDEFINED, &digits).ok())
         .unwrap_or(digits)
 }
+
+/// The names of an object's own fields.
+pub fn object_keys(object: &JsValue) -> Vec<String> {
+    let keys = js_sys::Object::keys(&js_sys::Object::from(object.clone()));
+    keys.iter().filter_map(|name| name.as_string()).collect()
+}

@@ -19,7 +19,7 @@ pub use focus::{
     Caret, caret, first_line_in_view, focus, has_focus_in_text_field, input_value, is_focused,
     reveal, scroll_to_line, select_all, set_caret, set_value,
 };
-pub use json::{from_json, to_json};
+pub use json::{from_json, object_keys, to_json};
 pub use later::Later;
 pub use location::{address, clear_fragment, fragment};
 pub use overlay::{install_panic_hook, remember_text};

@@ -2,7 +2,7 @@
 
 use fuseline::core::notation::parse;
 use fuseline::core::resolve::{Resolved, resolve};
-use fuseline::core::traffic::{SizeSource, inferred_shape};
+use fuseline::core::sizes::{SizeSource, inferred_shape};
 use fuseline::core::{Code, DType, Op, OpType, Options, analyze_program, build_graph};
 use proptest::prelude::*;
 use std::fmt::Write;

@@ -15,7 +15,7 @@ use crate::core::notation::spelling::quoted;
 use crate::core::notation::written_name;
 use crate::core::op::{OpType, TensorRole, shape_text};
 use crate::core::program::OpStatement;
-use crate::core::traffic::inferred_operand;
+use crate::core::sizes::inferred_operand;
 use crate::core::work::contraction_of_shapes;
 
 /// One warning for each undeclared tensor that a resolved op reads, at its first use in the text.
