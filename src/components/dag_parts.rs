@@ -87,14 +87,19 @@ fn op_view(analysis: &Analysis, op: OpId, place: &OpBox, look: &OpLook) -> AnyVi
     let (rect, middle) = (place.rect, place.rect.center());
     let kernel = analysis.partition.group_of.get(op).copied().unwrap_or(0);
     view! {
-        <g id=id.clone() class=format!("dag-op {}", kernel_class(kernel)) role="button" tabindex="-1" aria-pressed="false" aria-label=look.name.clone()>
-            <title id=format!("{id}-name")>{look.name.clone()}</title>
-            <rect x=rect.x y=rect.y width=rect.width height=rect.height rx=BOX_CORNER></rect>
-            <text x=middle.x y=middle.y - 3.0>
-                <tspan class="dag-function">{place.function.clone()}</tspan>
-                <tspan class="dag-label" dx="6">{place.label.clone()}</tspan>
-            </text>
-            <text id=format!("{id}-shape") class="dag-shape" x=middle.x y=middle.y + 11.5>{look.shape.clone()}</text>
+        <g class=format!("dag-op {}", kernel_class(kernel))>
+            // The words stand beside the button, whose name says them in full where the box is too narrow.
+            <g id=id.clone() class="dag-op-box" role="button" tabindex="-1" aria-pressed="false" aria-label=look.name.clone()>
+                <title id=format!("{id}-name")>{look.name.clone()}</title>
+                <rect x=rect.x y=rect.y width=rect.width height=rect.height rx=BOX_CORNER></rect>
+            </g>
+            <g class="dag-op-words" aria-hidden="true">
+                <text x=middle.x y=middle.y - 3.0>
+                    <tspan class="dag-function">{place.function.clone()}</tspan>
+                    <tspan class="dag-label" dx="6">{place.label.clone()}</tspan>
+                </text>
+                <text id=format!("{id}-shape") class="dag-shape" x=middle.x y=middle.y + 11.5>{look.shape.clone()}</text>
+            </g>
         </g>
     }
     .into_any()

@@ -212,7 +212,7 @@ fn switching(is_fused: Signal<bool>, placed: Memo<Arc<Placed>>) -> RwSignal<bool
 
 /// The op or kernel at which an event happened.
 fn stop_at(event: &ev::Event) -> Option<Stop> {
-    stop_of_id(&platform::closest_id(event, ".dag-op, .dag-kernel")?)
+    stop_of_id(&platform::closest_id(event, ".dag-op-box, .dag-kernel")?)
 }
 
 impl Dag {
