@@ -17,6 +17,8 @@ pub fn Charts(
     /// The page whose analysis is drawn.
     page: Page,
 ) -> impl IntoView {
+    let always = Signal::stored(true);
+    let is_by_kernel_open = RwSignal::new(false);
     view! {
         <div class="charts" class:is-stale=page.is_stale>
             <section class="panel chart-panel" aria-labelledby="roofline-title">
@@ -27,25 +29,32 @@ pub fn Charts(
                         <li><span class="key key-solid" aria-hidden="true"></span>"fused"</li>
                     </ul>
                 </header>
-                <Chart page id="roofline" draw=roofline::scene shape=(0.62, 260.0, 520.0) />
+                <Chart page id="roofline" draw=roofline::scene shape=(0.62, 260.0, 520.0) is_seen=always />
             </section>
             <section class="panel chart-panel" aria-labelledby="traffic-title">
                 <header class="panel-head">
                     <h2 id="traffic-title">"Memory traffic"</h2>
                 </header>
-                <Chart page id="traffic" draw=traffic_bars::scene shape=(0.34, 150.0, 260.0) />
-                <details class="by-kernel">
+                <Chart page id="traffic" draw=traffic_bars::scene shape=(0.34, 150.0, 260.0) is_seen=always />
+                <details class="by-kernel" on:toggle=move |event| is_by_kernel_open.set(platform::is_open(&event))>
                     <summary>"By kernel"</summary>
-                    <Chart page id="by-kernel" draw=|analysis, (width, _)| by_kernel_scene(analysis, width) shape=(0.0, 0.0, 0.0) />
+                    <Chart page id="by-kernel" draw=|analysis, (width, _)| by_kernel_scene(analysis, width) shape=(0.0, 0.0, 0.0) is_seen=is_by_kernel_open />
                 </details>
             </section>
         </div>
     }
 }
 
-/// A chart in a slot whose width it fills. `shape`: height for each width, least and most height.
+/// A chart in a slot whose width it fills. `shape`: height for each width, least and most height. While it is
+/// not seen it is empty, so that no slider event is spent on it.
 #[component]
-fn Chart(page: Page, id: &'static str, draw: Draw, shape: (f64, f64, f64)) -> impl IntoView {
+fn Chart(
+    page: Page,
+    id: &'static str,
+    draw: Draw,
+    shape: (f64, f64, f64),
+    #[prop(into)] is_seen: Signal<bool>,
+) -> impl IntoView {
     let slot = format!("{id}-slot");
     let width = RwSignal::new(400.0);
     Effect::new({
@@ -63,6 +72,9 @@ fn Chart(page: Page, id: &'static str, draw: Draw, shape: (f64, f64, f64)) -> im
         }
     });
     let scene = Memo::new(move |_| {
+        if !is_seen.get() {
+            return Scene::default();
+        }
         let (ratio, least, most) = shape;
         let width = width.get();
         let height = (width * ratio).clamp(least, most);

@@ -49,7 +49,8 @@ test('the traffic bars show unfused and fused, reads and writes apart', async ({
   const saved = traffic(page).getByText(/335\.5|336 MB|0\.34 GB/).first();
   await expect(saved).toBeVisible();
   await page.getByText('By kernel', { exact: true }).click();
-  expect(await marks(traffic(page)).count()).toBeGreaterThan(names.length);
+  // It is drawn once it is open.
+  await expect.poll(() => marks(traffic(page)).count()).toBeGreaterThan(names.length);
 });
 
 test('the bars follow the slider while it moves', async ({ page }) => {
