@@ -5,6 +5,7 @@
 
 pub mod core;
 pub mod history;
+pub mod markup;
 pub mod picture;
 
 #[cfg(target_arch = "wasm32")]

@@ -121,6 +121,12 @@ fn input(event: &Event) -> Option<HtmlInputElement> {
     event.target()?.dyn_into().ok()
 }
 
+/// Id of the element that has the focus, when it stands in `root`.
+pub(super) fn focused_id_in(root: &Element) -> Option<String> {
+    let active = active_element().filter(|e| root.contains(Some(e)))?;
+    Some(active.id()).filter(|id| !id.is_empty())
+}
+
 fn active_element() -> Option<Element> {
     super::document()?.active_element()
 }

@@ -21,6 +21,7 @@ mod gpt2;
 mod import;
 mod import_diagnostics;
 mod import_statements;
+mod markup;
 mod notation;
 mod notation_diagnostics;
 mod notation_properties;

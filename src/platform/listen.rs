@@ -1,0 +1,50 @@
+//! Effects and listeners, each through one function of erased type: a visitor downloads their machinery once.
+
+use leptos::prelude::Effect;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::closure::Closure;
+use web_sys::{Element, Event};
+
+/// Runs `run` once the component stands in the page, and whenever a signal that it reads changes.
+pub fn effect(run: impl FnMut() + 'static) {
+    boxed_effect(Box::new(run));
+}
+
+fn boxed_effect(mut run: Box<dyn FnMut()>) {
+    Effect::new(move |_| run());
+}
+
+/// Hears all events of these kinds in the element of this id, which lives as long as the page. `handle` finds
+/// out where: by [`closest_attribute`] or [`super::closest_id`].
+pub fn listen(id: &'static str, kinds: &'static [&'static str], handle: impl Fn(&Event) + 'static) {
+    let mut closure = Some(Closure::<dyn Fn(Event)>::new(move |event: Event| {
+        handle(&event);
+    }));
+    boxed_effect(Box::new(move || {
+        if let (Some(element), Some(closure)) = (super::element(id), closure.take()) {
+            for kind in kinds {
+                let callback = closure.as_ref().unchecked_ref();
+                // The browser refuses no listener.
+                let _ = element.add_event_listener_with_callback(kind, callback);
+            }
+            closure.forget();
+        }
+    }));
+}
+
+/// The value of `name` (such as `data-op`) at the closest element that has it and holds the place of `event`.
+pub fn closest_attribute(event: &Event, name: &str) -> Option<String> {
+    let target = event.target()?.dyn_into::<Element>().ok()?;
+    let selector = ["[", name, "]"].concat();
+    target.closest(&selector).ok()??.get_attribute(name)
+}
+
+/// The number in such an attribute.
+pub fn closest_number(event: &Event, name: &str) -> Option<usize> {
+    closest_attribute(event, name)?.parse().ok()
+}
+
+/// The event as one of the keyboard or of a pointer; `None` when it is another.
+pub fn event_as<E: JsCast + Clone>(event: &Event) -> Option<E> {
+    event.dyn_ref::<E>().cloned()
+}
