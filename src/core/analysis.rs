@@ -7,7 +7,7 @@
 use super::count;
 use super::device::{Device, default_device};
 use super::diagnostic::{Code, Diagnostic, has_errors};
-use super::fusion::{Partition, Policy, partition};
+use super::fusion::{self, Partition, Plan, Policy};
 use super::graph::{Graph, OpId, TensorId, build_graph};
 use super::op::{Op, TensorDecl};
 use super::program::Program;
@@ -37,6 +37,16 @@ impl Default for Options {
             policy: Policy::default(),
             conventions: Conventions::default(),
             device: default_device().clone(),
+        }
+    }
+}
+
+impl Options {
+    /// The default choices under this policy.
+    pub fn of_policy(policy: Policy) -> Self {
+        Self {
+            policy,
+            ..Self::default()
         }
     }
 }
@@ -204,9 +214,9 @@ pub fn analyze<'a>(
     options: &Options,
 ) -> Result<Analysis, Vec<Diagnostic>> {
     let graph = build_graph(ops, externals)?;
-    let alone = partition(&graph, Policy::None);
+    let alone = fusion::none::partition(&graph);
     let unfused = execute(&graph, |op| op_work(&graph, op), &alone, options, None);
-    let partition = partition(&graph, options.policy);
+    let Plan { partition } = fusion::plan(&graph, options);
     let fused = execute(
         &graph,
         |op| unfused.kernels[op].work,

@@ -7,7 +7,7 @@
 use super::count;
 use super::diagnostic::Diagnostic;
 use super::functions;
-use super::fusion::{Partition, Policy, partition};
+use super::fusion::{self, Partition};
 use super::graph::{Graph, OpId, TensorId, build_graph};
 use super::op::{Op, OpType, TensorDecl};
 use super::sizes::{Conventions, Externals, ReshapeCost, SizeSource, read_size};
@@ -272,8 +272,7 @@ pub fn estimate_memory_traffic(
     fused: bool,
 ) -> Result<Traffic, Vec<Diagnostic>> {
     let graph = build_graph(ops, externals)?;
-    let count = |policy, unfused_total| {
-        let kernels = partition(&graph, policy);
+    let count = |kernels: Partition, unfused_total| {
         let (mut read, mut written) = (0, 0);
         for kernel in kernel_traffic(&graph, &kernels, conventions) {
             read += kernel.bytes_read();
@@ -281,9 +280,9 @@ pub fn estimate_memory_traffic(
         }
         Traffic::new(read, written, unfused_total)
     };
-    let unfused = count(Policy::None, None);
+    let unfused = count(fusion::none::partition(&graph), None);
     Ok(if fused {
-        count(Policy::Rules, Some(unfused.total))
+        count(fusion::rules::partition(&graph), Some(unfused.total))
     } else {
         unfused
     })

@@ -65,11 +65,8 @@ pub fn analyze_transformer_block(
 ) -> Result<TransformerAnalysis, Vec<Diagnostic>> {
     let (ops, externals) =
         transformer_block(seq_len, hidden_dim, num_heads, dtype_bytes).map_err(|d| vec![d])?;
-    let options = Options {
-        policy: Policy::Rules,
-        ..Options::default()
-    };
-    analyze(&ops, &externals, &options).map(|analysis| TransformerAnalysis::from(&analysis))
+    analyze(&ops, &externals, &Options::of_policy(Policy::Rules))
+        .map(|analysis| TransformerAnalysis::from(&analysis))
 }
 
 /// The ops and the external tensors of the block.

@@ -15,7 +15,7 @@ mod dag_check;
 mod gpt2;
 
 use dag_check::{crossings, faults};
-use fuseline::core::{Graph, Partition, Policy, build_graph, partition};
+use fuseline::core::{Graph, Options, Partition, Policy, build_graph, plan};
 use fuseline::picture::dag::{DagLayout, EdgeEnd, layout};
 use gpt2::gpt2;
 use serde_json::json;
@@ -41,7 +41,7 @@ impl Case {
     fn new(blocks: usize, has_weights: bool) -> Self {
         let (ops, externals) = gpt2(blocks, has_weights);
         let graph = build_graph(&ops, &externals).unwrap();
-        let partition = partition(&graph, Policy::Rules);
+        let partition = plan(&graph, &Options::of_policy(Policy::Rules)).partition;
         Self {
             picture: layout(&graph, &partition),
             graph,

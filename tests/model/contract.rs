@@ -2,8 +2,8 @@
 
 use fuseline::core::traffic::kernel_traffic;
 use fuseline::core::{
-    Conventions, Externals, Op, OpType, Policy, ReshapeCost, TensorDecl, Traffic,
-    analyze_transformer_block, build_graph, estimate_memory_traffic, find_fusion_groups, partition,
+    Conventions, Externals, Op, OpType, Options, Policy, ReshapeCost, TensorDecl, Traffic,
+    analyze_transformer_block, build_graph, estimate_memory_traffic, find_fusion_groups, plan,
 };
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -403,8 +403,20 @@ fn twenty_thousand_ops_are_one_kernel() {
         })
         .collect();
     let graph = build_graph(&ops, &[]).unwrap();
-    assert_eq!(partition(&graph, Policy::Rules).groups.len(), 1);
+    assert_eq!(
+        plan(&graph, &Options::of_policy(Policy::Rules))
+            .partition
+            .groups
+            .len(),
+        1
+    );
     let reversed: Vec<Op> = ops.into_iter().rev().collect();
     let graph = build_graph(&reversed, &[]).unwrap();
-    assert_eq!(partition(&graph, Policy::Rules).groups.len(), 1);
+    assert_eq!(
+        plan(&graph, &Options::of_policy(Policy::Rules))
+            .partition
+            .groups
+            .len(),
+        1
+    );
 }

@@ -9,7 +9,7 @@ use crate::random_graph;
 use fuseline::core::examples::EXAMPLES;
 use fuseline::core::notation::parse;
 use fuseline::core::{
-    Analysis, Op, OpType, Options, Partition, Policy, analyze, analyze_program, build_graph,
+    Analysis, Op, OpType, Options, Partition, Policy, analyze, analyze_program, build_graph, plan,
 };
 use fuseline::picture::dag::layout;
 use proptest::prelude::*;
@@ -184,7 +184,7 @@ fn very_many_long_skips_go_around_and_stay_linear() {
     for depth in [200, 10_000] {
         let ops = hourglass(depth);
         let graph = build_graph(&ops, &[]).unwrap();
-        let partition = fuseline::core::partition(&graph, Policy::Rules);
+        let partition = plan(&graph, &Options::of_policy(Policy::Rules)).partition;
         let picture = layout(&graph, &partition);
         let points: usize = picture.edges.iter().map(|edge| edge.points.len()).sum();
         assert!(points < 20 * graph.ops.len(), "{points} corners");

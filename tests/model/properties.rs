@@ -3,7 +3,7 @@
 use crate::random_graph;
 use fuseline::core::{
     Analysis, Conventions, Externals, Graph, Op, OpId, OpType, Options, Partition, Policy,
-    ReshapeCost, TensorDecl, analyze, build_graph, partition,
+    ReshapeCost, TensorDecl, analyze, build_graph, plan,
 };
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -75,7 +75,7 @@ proptest! {
     #[test]
     fn the_scan_does_what_the_contract_says((ops, externals) in random_graph::ops(14)) {
         let graph = build_graph(&ops, &externals).unwrap();
-        let kernels = partition(&graph, Policy::Rules);
+        let kernels = plan(&graph, &Options::of_policy(Policy::Rules)).partition;
         let groups: Vec<&[OpId]> = kernels.groups.iter().collect();
         prop_assert_eq!(groups, rules_by_the_letter(&graph));
     }
@@ -84,7 +84,7 @@ proptest! {
     fn each_op_is_in_one_kernel_and_kernels_can_run_in_order((ops, externals) in random_graph::ops(20)) {
         let graph = build_graph(&ops, &externals).unwrap();
         for policy in Policy::ALL {
-            let kernels = partition(&graph, policy);
+            let kernels = plan(&graph, &Options::of_policy(policy)).partition;
             let members: BTreeSet<OpId> = kernels.groups.iter().flatten().copied().collect();
             prop_assert_eq!(members.len(), ops.len());
             prop_assert_eq!(kernels.groups.iter().map(<[OpId]>::len).sum::<usize>(), ops.len());

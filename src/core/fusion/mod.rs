@@ -1,8 +1,9 @@
 //! Graph to groups: which ops run as one kernel. One policy, one file.
 
-mod none;
-mod rules;
+pub(super) mod none;
+pub(super) mod rules;
 
+use super::analysis::Options;
 use super::diagnostic::Diagnostic;
 use super::graph::{Graph, OpId, build_graph};
 use super::lists::Lists;
@@ -85,12 +86,21 @@ impl Partition {
     }
 }
 
-/// Groups the ops of `graph` into kernels. `O(ops + reads)` for every policy of the contract.
-pub fn partition(graph: &Graph, policy: Policy) -> Partition {
-    match policy {
+/// What a policy comes to.
+#[derive(Clone, Debug, PartialEq, Default, Serialize)]
+pub struct Plan {
+    /// Which ops run as which kernel.
+    pub partition: Partition,
+}
+
+/// Groups the ops of `graph` into kernels, as the policy of `options` decides. `O(ops + reads)` for the
+/// policies of the contract.
+pub fn plan(graph: &Graph, options: &Options) -> Plan {
+    let partition = match options.policy {
         Policy::None => none::partition(graph),
         Policy::Rules => rules::partition(graph),
-    }
+    };
+    Plan { partition }
 }
 
 /// The contract's fusion rules on a list of ops: the kernels, each a list of ops.
@@ -115,7 +125,7 @@ pub fn partition(graph: &Graph, policy: Policy) -> Partition {
 /// ```
 pub fn find_fusion_groups(ops: &[Op]) -> Result<Vec<Vec<Op>>, Vec<Diagnostic>> {
     let graph = build_graph(ops, &[])?;
-    let kernels = partition(&graph, Policy::Rules);
+    let kernels = rules::partition(&graph);
     let op = |&id: &OpId| graph.ops.get(id).cloned();
     Ok(kernels
         .groups

@@ -33,7 +33,7 @@ struct Scan {
 }
 
 /// Runs the scan. `O(ops + reads)`: an op joins by its producers' tails, and a group is merged at most once.
-pub(super) fn partition(graph: &Graph) -> Partition {
+pub(in crate::core) fn partition(graph: &Graph) -> Partition {
     let mut scan = Scan {
         holds: Vec::new(),
         tail: Vec::new(),
