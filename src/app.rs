@@ -35,7 +35,7 @@ pub fn App() -> impl IntoView {
         <TopBar page />
         <main id="main" class="page" tabindex="-1">
             <Strip page />
-            <Headline analysis=page.analysis is_stale=page.is_stale />
+            <Headline page />
             <div class="workbench">
                 <Sliders page />
                 <GraphPanel page />

@@ -1,14 +1,14 @@
 //! What the page knows: the text, and what the visitor chose beside it.
 //!
-//! The text is the single source of truth. `text -> parsed -> outcome -> shown` are memos at the root;
-//! every edit, wherever it is made, is a new text through [`Page::edit`].
+//! The text is the single source of truth. Everything that follows from it is one memo at the root
+//! ([`Derived`]); every edit, wherever it is made, is a new text through [`Page::edit`].
 
-use crate::core::diagnostic::{has_errors, merged};
-use crate::core::notation::{Parsed, parse};
+use crate::core::notation::Parsed;
 use crate::core::{
-    Analysis, Conventions, Device, Diagnostic, OpId, Options, Outcome, Policy, Program, Severity,
-    Span, analyze, analyze_program, default_device,
+    Analysis, Conventions, Device, Diagnostic, OpId, Options, Policy, Program, Severity, Span,
+    default_device,
 };
+use crate::derived::{Derived, Part, Shown, Understood};
 use crate::history::{History, Origin};
 use crate::platform;
 use leptos::prelude::*;
@@ -84,19 +84,6 @@ pub struct Notice {
     pub offers_undo: bool,
 }
 
-/// What the pictures and tables show.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Shown {
-    /// The numbers of the last text without an error, under the present choices.
-    pub analysis: Arc<Analysis>,
-    /// For each op of the analysis its statement in `program`.
-    pub statement_of_op: Vec<usize>,
-    /// The program that was analysed.
-    pub program: Arc<Program>,
-    /// The text has errors, and what is shown is older than it.
-    pub is_stale: bool,
-}
-
 /// All signals of the page, made once at the root.
 #[derive(Clone, Copy)]
 pub struct Page {
@@ -121,15 +108,15 @@ pub struct Page {
     /// The latest message.
     pub notice: RwSignal<Option<Notice>>,
     /// The text as read.
-    pub parsed: Memo<Arc<Parsed>>,
+    pub parsed: Part<Parsed>,
     /// What the text comes to.
-    pub outcome: Memo<Arc<Outcome>>,
+    pub outcome: Part<Understood>,
     /// Everything that is wrong or assumed, in text order.
-    pub diagnostics: Memo<Arc<Vec<Diagnostic>>>,
+    pub diagnostics: Part<Vec<Diagnostic>>,
     /// What the pictures and tables show.
-    pub shown: Memo<Arc<Shown>>,
+    pub shown: Part<Shown>,
     /// Its numbers.
-    pub analysis: Memo<Arc<Analysis>>,
+    pub analysis: Part<Analysis>,
     /// Whether they are older than the text.
     pub is_stale: Memo<bool>,
     /// There is something to undo.
@@ -146,29 +133,16 @@ impl Page {
         let policy = RwSignal::new(Policy::default());
         let conventions = RwSignal::new(Conventions::default());
         let device = RwSignal::new(default_device().clone());
-        let options = Memo::new(move |_| Options {
-            policy: policy.get(),
-            conventions: conventions.get(),
-            device: device.get(),
-        });
-        let parsed = Memo::new(move |_| Arc::new(text.with(|t| parse(t))));
-        let outcome = Memo::new(move |_| {
-            parsed.with(|p| Arc::new(options.with(|o| analyze_program(&p.program, o))))
-        });
-        let diagnostics = Memo::new(move |_| {
-            let read = parsed.with(|p| p.diagnostics.clone());
-            Arc::new(merged(read, outcome.with(|o| o.diagnostics.clone())))
-        });
-        let has_error = Memo::new(move |_| diagnostics.with(|d| has_errors(d)));
-        let shown = Memo::new(move |last: Option<&Arc<Shown>>| {
-            Arc::new(show(
-                &parsed.get(),
-                &outcome.get(),
-                has_error.get(),
-                &options.get(),
-                last,
-            ))
-        });
+        let derive = move |last: Option<&Arc<Derived>>| {
+            let options = Options {
+                policy: policy.get(),
+                conventions: conventions.get(),
+                device: device.get(),
+            };
+            let last = last.map(Arc::as_ref);
+            Arc::new(text.with(|text| Derived::of(text, &options, last)))
+        };
+        let all = Memo::new_with_compare(derive, |_, _| true);
         Self {
             text,
             policy,
@@ -180,12 +154,12 @@ impl Page {
             ops_view: RwSignal::new(OpsView::default()),
             example: RwSignal::new(None),
             notice: RwSignal::new(None),
-            parsed,
-            outcome,
-            diagnostics,
-            analysis: Memo::new(move |_| shown.with(|s| s.analysis.clone())),
-            is_stale: Memo::new(move |_| shown.with(|s| s.is_stale)),
-            shown,
+            parsed: Part::new(all, |all| &all.parsed),
+            outcome: Part::new(all, |all| &all.outcome),
+            diagnostics: Part::new(all, |all| &all.diagnostics),
+            shown: Part::new(all, |all| &all.shown),
+            analysis: Part::new(all, |all| &all.shown.analysis),
+            is_stale: Memo::new(move |_| all.with(|all| all.is_stale)),
             can_undo: RwSignal::new(false),
             can_redo: RwSignal::new(false),
             history: StoredValue::new(History::default()),
@@ -278,11 +252,10 @@ impl Page {
 
     /// The place in the text of a shown op; `None` when what is shown is older than the text.
     pub fn span_of_op(self, op: OpId) -> Option<Span> {
-        self.shown.with(|shown| {
-            let statement = *shown.statement_of_op.get(op)?;
-            let span = shown.program.ops.get(statement)?.span;
-            (!shown.is_stale).then_some(span)
-        })
+        let shown = self.shown.get();
+        let statement = *shown.statement_of_op.get(op)?;
+        let span = shown.parsed.program.ops.get(statement)?.span;
+        (!self.is_stale.get()).then_some(span)
     }
 
     /// The worst that the diagnostics say, and how often.
@@ -299,54 +272,4 @@ pub fn set_if_changed<T: PartialEq + Send + Sync + 'static>(signal: RwSignal<T>,
     if signal.with_untracked(|present| *present != value) {
         signal.set(value);
     }
-}
-
-/// The present text when it has no error, else the last one that had none under the present options, else
-/// whatever of the present text could be understood.
-fn show(
-    parsed: &Parsed,
-    outcome: &Outcome,
-    has_error: bool,
-    options: &Options,
-    last: Option<&Arc<Shown>>,
-) -> Shown {
-    let present = |is_stale| {
-        outcome.analysis.as_ref().map(|analysis| Shown {
-            analysis: Arc::new(analysis.clone()),
-            statement_of_op: outcome.statement_of_op.clone(),
-            program: Arc::new(parsed.program.clone()),
-            is_stale,
-        })
-    };
-    let last_good = || {
-        let last = last.filter(|l| !l.analysis.graph.ops.is_empty())?;
-        if last.analysis.options == *options {
-            return Some(Shown {
-                is_stale: true,
-                ..Shown::clone(last)
-            });
-        }
-        let again = analyze_program(&last.program, options);
-        Some(Shown {
-            analysis: Arc::new(again.analysis?),
-            statement_of_op: again.statement_of_op,
-            program: last.program.clone(),
-            is_stale: true,
-        })
-    };
-    let found = if has_error {
-        last_good().or_else(|| present(true))
-    } else {
-        present(false)
-    };
-    found.unwrap_or_else(|| Shown {
-        analysis: Arc::new(empty_analysis(options)),
-        statement_of_op: Vec::new(),
-        program: Arc::new(Program::default()),
-        is_stale: has_error,
-    })
-}
-
-fn empty_analysis(options: &Options) -> Analysis {
-    analyze(&[], &[], options).unwrap_or_else(|_| unreachable!("an empty list has no fault"))
 }

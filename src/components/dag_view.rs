@@ -12,7 +12,7 @@ use crate::picture::dag::steps::{Stop, step};
 use crate::picture::dag::viewport::{Size, Viewport};
 use crate::picture::dag::{DagLayout, Point, Rect, has_same_picture, layout};
 use crate::platform;
-use crate::state::Selection;
+use crate::state::{Page, Selection};
 use leptos::ev;
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -56,21 +56,16 @@ struct Dag {
     is_dragged: StoredValue<bool>,
 }
 
-/// Shows the graph of `analysis`, fused or op by op; nothing but looks differs between the two.
+/// Shows the page's graph, fused or op by op; nothing but looks differs between the two.
 ///
 /// Fills its container. Drags pan, pinches and the wheel with Ctrl or Command zoom, the plain wheel scrolls
 /// the page. The picture is one tab stop beside the canvas: arrow keys follow edges.
 #[component]
 pub fn DagView(
-    /// What to show.
-    #[prop(into)]
-    analysis: Signal<Arc<Analysis>>,
-    /// The fused program is shown, not the unfused one.
-    #[prop(into)]
-    is_fused: Signal<bool>,
-    /// What is selected on the page.
-    selection: RwSignal<Selection>,
+    /// The page whose graph is shown.
+    page: Page,
 ) -> impl IntoView {
+    let (analysis, is_fused, selection) = (page.analysis, page.is_fused, page.selection);
     let placed = Memo::new_owning(move |old: Option<Arc<Placed>>| place(analysis.get(), old));
     let looks = Memo::new(move |_| {
         let layout = placed.get();
@@ -185,7 +180,7 @@ fn place(analysis: Arc<Analysis>, old: Option<Arc<Placed>>) -> (Arc<Placed>, boo
 }
 
 /// Whether the switch was thrown just now: only then may edges move.
-fn switching(is_fused: Signal<bool>, placed: Memo<Arc<Placed>>) -> RwSignal<bool> {
+fn switching(is_fused: RwSignal<bool>, placed: Memo<Arc<Placed>>) -> RwSignal<bool> {
     let is_switching = RwSignal::new(false);
     let latest = StoredValue::new(0_u32);
     Effect::new(move |before: Option<bool>| {

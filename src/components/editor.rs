@@ -182,10 +182,10 @@ fn selection_at_caret(page: Page) -> Option<Selection> {
         .with_untracked(|text| line_at(text, byte_of_utf16(text, caret.start as usize)));
     page.shown.with_untracked(|shown| {
         let op = shown.statement_of_op.iter().position(|&statement| {
-            let op = shown.program.ops.get(statement);
+            let op = shown.parsed.program.ops.get(statement);
             op.is_some_and(|op| op.span.start <= line.end && line.start <= op.span.end)
         });
-        (!shown.is_stale).then_some(op.map_or(Selection::Nothing, Selection::Op))
+        (!page.is_stale.get_untracked()).then_some(op.map_or(Selection::Nothing, Selection::Op))
     })
 }
 

@@ -34,7 +34,7 @@ pub fn GraphPanel(
                 </fieldset>
             </header>
             <div class="graph-slot" class:is-stale=page.is_stale>
-                <DagView analysis=page.analysis is_fused=page.is_fused selection=page.selection />
+                <DagView page />
             </div>
         </section>
     }

@@ -5,8 +5,8 @@ use crate::core::format::{
     format_bytes, format_exact, format_percent, format_ratio, format_seconds,
 };
 use crate::platform::Later;
+use crate::state::Page;
 use leptos::prelude::*;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// A pause after which a changing headline is read out.
@@ -72,15 +72,13 @@ impl Figures {
 /// Bytes, kernels and predicted time, before and after.
 #[component]
 pub fn Headline(
-    /// The numbers.
-    analysis: Memo<Arc<Analysis>>,
-    /// Whether they are older than the text.
-    is_stale: Memo<bool>,
+    /// The page whose numbers are shown.
+    page: Page,
 ) -> impl IntoView {
-    let figures = Memo::new(move |_| analysis.with(|a| Figures::of(a)));
+    let figures = Memo::new(move |_| page.analysis.with(|a| Figures::of(a)));
     let show = move |part: fn(&Figures) -> String| move || figures.with(part);
     view! {
-        <section class="headline" class:is-stale=is_stale aria-labelledby="headline-title">
+        <section class="headline" class:is-stale=page.is_stale aria-labelledby="headline-title">
             <h2 id="headline-title" class="sr-only">"Result"</h2>
             <p class="headline-figure" title=show(|f| f.exact.clone())>
                 <span class="headline-label">"memory traffic"</span>

@@ -6,9 +6,9 @@ use crate::core::explain::{has_assumed_size, op_names};
 use crate::core::format::{
     format_bytes, format_exact, format_flops, format_intensity, format_seconds,
 };
+use crate::derived::Part;
 use crate::state::{Page, Selection};
 use leptos::prelude::*;
-use std::sync::Arc;
 
 /// Rows that are shown at once; a button shows more.
 const PAGE_ROWS: usize = 100;
@@ -175,7 +175,7 @@ pub fn KernelsTable(
 
 #[component]
 fn KernelRow(
-    analysis: Memo<Arc<Analysis>>,
+    analysis: Part<Analysis>,
     selected: Memo<Option<usize>>,
     kernel: usize,
     choose: impl Fn() + Copy + Send + Sync + 'static,

@@ -42,11 +42,7 @@ async fn over<V: IntoView + 'static>(
 
 #[wasm_bindgen_test]
 async fn the_headline_says_bytes_and_kernels() {
-    let (root, page) = over(
-        TEXT,
-        |page| view! { <Headline analysis=page.analysis is_stale=page.is_stale /> },
-    )
-    .await;
+    let (root, page) = over(TEXT, |page| view! { <Headline page /> }).await;
     let exact = root
         .one("[title*='read and written']")
         .get_attribute("title");
@@ -151,11 +147,7 @@ async fn a_scene_shows_each_mark_and_names_those_that_can_be_focused() {
 
 #[wasm_bindgen_test]
 async fn the_graph_keeps_its_places_when_sizes_change_and_when_it_is_switched() {
-    let (root, page) = over(TEXT, |page| {
-        let analysis = page.analysis;
-        view! { <DagView analysis is_fused=page.is_fused selection=page.selection /> }
-    })
-    .await;
+    let (root, page) = over(TEXT, |page| view! { <DagView page /> }).await;
     let places = |root: &Mounted| -> Vec<_> {
         let rects = root.all(".dag-op rect");
         rects

@@ -1,0 +1,160 @@
+//! What follows from the text and the choices: computed once for each change, shared and never copied.
+
+use crate::core::diagnostic::{has_errors, merged};
+use crate::core::notation::{Parsed, parse};
+use crate::core::{Analysis, Diagnostic, Options, Outcome, Program, analyze, analyze_program};
+use leptos::prelude::{Get, GetUntracked, Memo};
+use std::sync::Arc;
+
+/// Everything that follows from one text under one set of choices.
+#[derive(Clone)]
+pub struct Derived {
+    text: String,
+    /// The text as read.
+    pub parsed: Arc<Parsed>,
+    /// What the text comes to, be it broken or not.
+    pub outcome: Arc<Understood>,
+    /// Everything that is wrong or assumed, in text order.
+    pub diagnostics: Arc<Vec<Diagnostic>>,
+    /// What the pictures and tables show.
+    pub shown: Arc<Shown>,
+    /// The text has errors, and what is shown is older than it.
+    pub is_stale: bool,
+}
+
+/// As far as a text was understood.
+#[derive(Clone, Default)]
+pub struct Understood {
+    /// The numbers of all statements that could be understood; `None` when the list itself is broken.
+    pub analysis: Option<Arc<Analysis>>,
+    /// For each op of the analysis its statement.
+    pub statement_of_op: Arc<Vec<usize>>,
+}
+
+/// What the pictures and tables show.
+#[derive(Clone)]
+pub struct Shown {
+    /// The numbers of the last text without an error, under the present choices.
+    pub analysis: Arc<Analysis>,
+    /// For each op of the analysis its statement in `parsed`.
+    pub statement_of_op: Arc<Vec<usize>>,
+    /// The text that was analysed, as read.
+    pub parsed: Arc<Parsed>,
+}
+
+impl Derived {
+    /// What follows from `text`. A text without a change is not read again.
+    pub fn of(text: &str, options: &Options, last: Option<&Self>) -> Self {
+        let parsed = match last {
+            Some(last) if last.text == text => last.parsed.clone(),
+            _ => Arc::new(parse(text)),
+        };
+        let (outcome, analysed) = understand(&parsed.program, options);
+        let diagnostics = merged(parsed.diagnostics.clone(), analysed);
+        let is_stale = has_errors(&diagnostics);
+        let present = || Shown::of(&outcome, &parsed);
+        let found = if is_stale {
+            last_good(last, options).or_else(present)
+        } else {
+            present()
+        };
+        Self {
+            text: text.to_owned(),
+            shown: Arc::new(found.unwrap_or_else(|| Shown::empty(options))),
+            parsed,
+            outcome: Arc::new(outcome),
+            diagnostics: Arc::new(diagnostics),
+            is_stale,
+        }
+    }
+}
+
+impl Shown {
+    fn of(outcome: &Understood, parsed: &Arc<Parsed>) -> Option<Self> {
+        Some(Self {
+            analysis: outcome.analysis.clone()?,
+            statement_of_op: outcome.statement_of_op.clone(),
+            parsed: parsed.clone(),
+        })
+    }
+
+    fn empty(options: &Options) -> Self {
+        Self {
+            analysis: Arc::new(empty_analysis(options)),
+            statement_of_op: Arc::default(),
+            parsed: Arc::default(),
+        }
+    }
+}
+
+fn understand(program: &Program, options: &Options) -> (Understood, Vec<Diagnostic>) {
+    let Outcome {
+        analysis,
+        statement_of_op,
+        diagnostics,
+    } = analyze_program(program, options);
+    let outcome = Understood {
+        analysis: analysis.map(Arc::new),
+        statement_of_op: Arc::new(statement_of_op),
+    };
+    (outcome, diagnostics)
+}
+
+/// The last text that had no error, under the present choices.
+fn last_good(last: Option<&Derived>, options: &Options) -> Option<Shown> {
+    let shown = &last?.shown;
+    if shown.analysis.graph.ops.is_empty() {
+        return None;
+    }
+    if shown.analysis.options == *options {
+        return Some(Shown::clone(shown));
+    }
+    let (again, _) = understand(&shown.parsed.program, options);
+    Shown::of(&again, &shown.parsed)
+}
+
+fn empty_analysis(options: &Options) -> Analysis {
+    analyze(&[], &[], options).unwrap_or_else(|_| unreachable!("an empty list has no fault"))
+}
+
+/// One part of what follows from the text, as a signal. All parts change together, for comparing analyses
+/// costs more than a view that finds nothing to write.
+pub struct Part<T: 'static> {
+    all: Memo<Arc<Derived>>,
+    part: fn(&Derived) -> &Arc<T>,
+}
+
+impl<T> Part<T> {
+    /// This part of `all`.
+    pub const fn new(all: Memo<Arc<Derived>>, part: fn(&Derived) -> &Arc<T>) -> Self {
+        Self { all, part }
+    }
+
+    /// The present value; whoever reads it here follows it.
+    pub fn get(self) -> Arc<T> {
+        (self.part)(&self.all.get()).clone()
+    }
+
+    /// The present value, once.
+    pub fn get_untracked(self) -> Arc<T> {
+        (self.part)(&self.all.get_untracked()).clone()
+    }
+
+    /// What `read` finds in the present value, followed.
+    pub fn with<O>(self, read: impl FnOnce(&Arc<T>) -> O) -> O {
+        read((self.part)(&self.all.get()))
+    }
+
+    /// What `read` finds in the present value, once.
+    pub fn with_untracked<O>(self, read: impl FnOnce(&Arc<T>) -> O) -> O {
+        read((self.part)(&self.all.get_untracked()))
+    }
+}
+
+impl<T> Clone for Part<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Part<T> {}
