@@ -3,7 +3,10 @@
 use js_sys::Array;
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
-use web_sys::{Blob, BlobPropertyBag, Event, File, HtmlAnchorElement, HtmlInputElement, Url};
+use web_sys::{
+    Blob, BlobPropertyBag, ClipboardEvent, DragEvent, Event, File, HtmlAnchorElement,
+    HtmlInputElement, Url,
+};
 
 /// Offers `content` as a file of this name.
 pub fn download(file_name: &str, media_type: &str, content: &str) {
@@ -38,12 +41,17 @@ pub fn chosen_file(event: &Event) -> Option<File> {
 }
 
 /// The first file that was dropped.
-pub fn dropped_file(event: &web_sys::DragEvent) -> Option<File> {
-    event.data_transfer()?.files()?.get(0)
+pub fn dropped_file(event: &Event) -> Option<File> {
+    event
+        .dyn_ref::<DragEvent>()?
+        .data_transfer()?
+        .files()?
+        .get(0)
 }
 
 /// The text that is being pasted.
-pub fn pasted_text(event: &web_sys::ClipboardEvent) -> Option<String> {
+pub fn pasted_text(event: &Event) -> Option<String> {
+    let event = event.dyn_ref::<ClipboardEvent>()?;
     event.clipboard_data()?.get_data("text/plain").ok()
 }
 

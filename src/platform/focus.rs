@@ -1,6 +1,7 @@
 //! Focus, carets and scrolling.
 
-use wasm_bindgen::JsCast;
+use js_sys::Reflect;
+use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{
     Element, Event, HtmlElement, HtmlInputElement, HtmlTextAreaElement, ScrollIntoViewOptions,
     ScrollLogicalPosition,
@@ -104,21 +105,32 @@ pub fn reveal(id: &str) {
     }
 }
 
-/// The value of the input that `event` comes from.
+/// The value of the field or select that `event` comes from.
 pub fn input_value(event: &Event) -> String {
-    input(event).map(|i| i.value()).unwrap_or_default()
+    event
+        .target()
+        .and_then(|field| Reflect::get(&field, &"value".into()).ok()?.as_string())
+        .unwrap_or_default()
 }
 
-/// Writes the value of the input that `event` comes from: for a value that was corrected to what it was
-/// before, which no signal would write.
+/// Writes the value of the field or select that `event` comes from: for a value that was corrected to what it
+/// was before, which no effect would write.
 pub fn set_value(event: &Event, value: &str) {
-    if let Some(input) = input(event) {
-        input.set_value(value);
+    if let Some(field) = event.target() {
+        write_value(&field, value);
     }
 }
 
-fn input(event: &Event) -> Option<HtmlInputElement> {
-    event.target()?.dyn_into().ok()
+/// Writes the value of the field of this id, if there is one.
+pub fn set_value_of(id: &str, value: &str) {
+    if let Some(field) = super::element(id) {
+        write_value(&field, value);
+    }
+}
+
+fn write_value(field: &JsValue, value: &str) {
+    // A field takes any text.
+    let _ = Reflect::set(field, &"value".into(), &value.into());
 }
 
 /// Id of the element that has the focus, when it stands in `root`.

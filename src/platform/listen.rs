@@ -1,9 +1,9 @@
 //! Effects and listeners, each through one function of erased type: a visitor downloads their machinery once.
 
-use leptos::prelude::Effect;
+use leptos::prelude::{Effect, request_animation_frame};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
-use web_sys::{Element, Event};
+use web_sys::{Element, Event, EventTarget};
 
 /// Runs `run` once the component stands in the page, and whenever a signal that it reads changes.
 pub fn effect(run: impl FnMut() + 'static) {
@@ -17,19 +17,46 @@ fn boxed_effect(mut run: Box<dyn FnMut()>) {
 /// Hears all events of these kinds in the element of this id, which lives as long as the page. `handle` finds
 /// out where: by [`closest_attribute`] or [`super::closest_id`].
 pub fn listen(id: &'static str, kinds: &'static [&'static str], handle: impl Fn(&Event) + 'static) {
-    let mut closure = Some(Closure::<dyn Fn(Event)>::new(move |event: Event| {
-        handle(&event);
-    }));
+    let mut handle: Option<Handle> = Some(Box::new(handle));
     boxed_effect(Box::new(move || {
-        if let (Some(element), Some(closure)) = (super::element(id), closure.take()) {
-            for kind in kinds {
-                let callback = closure.as_ref().unchecked_ref();
-                // The browser refuses no listener.
-                let _ = element.add_event_listener_with_callback(kind, callback);
-            }
-            closure.forget();
+        if let (Some(element), Some(handle)) = (super::element(id), handle.take()) {
+            add(&element, kinds, handle);
         }
     }));
+}
+
+/// Hears all events of these kinds that reach the window, from now on.
+pub fn listen_to_window(kinds: &'static [&'static str], handle: impl Fn(&Event) + 'static) {
+    if let Some(window) = web_sys::window() {
+        add(&window, kinds, Box::new(handle));
+    }
+}
+
+type Handle = Box<dyn Fn(&Event)>;
+
+fn add(target: &EventTarget, kinds: &[&str], handle: Handle) {
+    let closure = Closure::<dyn Fn(Event)>::new(move |event: Event| handle(&event));
+    for kind in kinds {
+        // The browser refuses no listener.
+        let _ = target.add_event_listener_with_callback(kind, closure.as_ref().unchecked_ref());
+    }
+    closure.forget();
+}
+
+/// Does `action` before the next frame is drawn, when all effects have run.
+pub fn next_frame(action: impl FnOnce() + 'static) {
+    boxed_next_frame(Box::new(action));
+}
+
+fn boxed_next_frame(action: Box<dyn FnOnce()>) {
+    request_animation_frame(action);
+}
+
+/// Focuses the element of this id, which an effect is about to make.
+pub fn focus_soon(id: String) {
+    next_frame(move || {
+        super::focus(&id);
+    });
 }
 
 /// The value of `name` (such as `data-op`) at the closest element that has it and holds the place of `event`.

@@ -19,20 +19,23 @@ mod svg;
 pub use files::{chosen_file, download, dropped_file, pasted_text, read_file};
 pub use focus::{
     Caret, caret, first_line_in_view, focus, has_focus_in_text_field, input_value, is_focused,
-    reveal, scroll_to_line, select_all, set_caret, set_value,
+    reveal, scroll_to_line, select_all, set_caret, set_value, set_value_of,
 };
 pub use json::{from_json, object_keys, to_json};
 pub use later::Later;
-pub use listen::{closest_attribute, closest_number, effect, event_as, listen};
+pub use listen::{
+    closest_attribute, closest_number, effect, event_as, focus_soon, listen, listen_to_window,
+    next_frame,
+};
 pub use location::{address, clear_fragment, fragment};
 pub use overlay::{install_panic_hook, remember_text};
-pub use place::Place;
+pub use place::{Place, splice_markup, write_markup};
 pub use share_out::copy;
 pub use size::{close_menus, is_open, observe_size, type_scale};
 pub use storage::{load, store};
 pub use svg::{
     capture_pointer, closest_id, focus_in_place, is_target, point_in, set_attribute, set_class,
-    set_text,
+    set_flag, set_style, set_text,
 };
 pub use web_sys::File;
 

@@ -1,6 +1,6 @@
 //! Markup put into the page, and afterwards only what has changed in it.
 
-use crate::markup::{Gap, Markup, Part};
+use crate::markup::{ABSENT, Gap, Markup, Part};
 use js_sys::Reflect;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, NodeList};
@@ -40,10 +40,8 @@ impl Place {
     fn patch(&self, markup: &Markup) -> bool {
         let values = self.shown.values().iter().zip(markup.values());
         for ((before, now), (element, part)) in values.zip(&self.gaps) {
-            if before == now {
-                continue;
-            }
             match part {
+                _ if before == now => {}
                 Part::Content => element.set_text_content(Some(now)),
                 Part::Attribute(name) => set_attribute(element, name, now),
                 Part::Among => return false,
@@ -65,6 +63,12 @@ impl Place {
             // A parser that sees other elements than the markup opens has no places for values.
             .filter(|elements| elements.length() as usize == html.element_count)
             .map_or_else(Vec::new, |elements| found(&elements, &html.gaps));
+        for ((element, part), value) in self.gaps.iter().zip(markup.values()) {
+            // A select takes its value only when its options are there.
+            if *part == Part::Attribute("value") {
+                set_attribute(element, "value", value);
+            }
+        }
         if let Some(id) = focused {
             super::focus(&id);
         }
@@ -79,14 +83,44 @@ fn found(elements: &NodeList, gaps: &[Gap]) -> Vec<(Element, Part)> {
     gaps.iter().filter_map(element).collect()
 }
 
-/// The value of a field is a property once a visitor has typed.
+/// What a field holds is a property once a visitor has used it.
 fn set_attribute(element: &Element, name: &str, value: &str) {
+    let is_absent = value == ABSENT;
     // The browser refuses malformed names alone, and these are ours.
-    if value == crate::markup::ABSENT {
-        let _ = element.remove_attribute(name);
-    } else if name == "value" {
+    if name == "value" {
         let _ = Reflect::set(element, &name.into(), &value.into());
+    } else if name == "checked" {
+        let _ = Reflect::set(element, &name.into(), &(!is_absent).into());
+    } else if is_absent {
+        let _ = element.remove_attribute(name);
     } else {
         let _ = element.set_attribute(name, value);
     }
+}
+
+/// Fills the element of this id, if there is one.
+pub fn write_markup(id: &str, markup: &Markup) {
+    if let Some(element) = super::element(id) {
+        element.set_inner_html(&markup.html().text);
+    }
+}
+
+/// Replaces `removed` elements in the element of this id, from place `at` on, by `markup`.
+pub fn splice_markup(id: &str, at: usize, removed: usize, markup: &Markup) {
+    let Some(root) = super::element(id) else {
+        return;
+    };
+    let children = root.children();
+    let child = || children.item(u32::try_from(at).ok()?);
+    for _ in 0..removed {
+        if let Some(child) = child() {
+            child.remove();
+        }
+    }
+    let html = markup.html().text;
+    // The browser refuses unknown positions alone.
+    let _ = match child() {
+        Some(next) => next.insert_adjacent_html("beforebegin", &html),
+        None => root.insert_adjacent_html("beforeend", &html),
+    };
 }

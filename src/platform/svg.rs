@@ -1,7 +1,7 @@
 //! Pointers in, and focus of, elements that are drawn into; each by its id.
 
 use wasm_bindgen::JsCast;
-use web_sys::{Element, Event, FocusOptions, SvgElement};
+use web_sys::{Element, Event, FocusOptions, HtmlElement, SvgElement};
 
 /// A point of the window from the upper left corner of an element; `None` when there is no such element.
 pub fn point_in(id: &str, client_x: f64, client_y: f64) -> Option<(f64, f64)> {
@@ -53,6 +53,22 @@ pub fn set_attribute(id: &str, name: &str, value: &str) {
     if let Some(element) = super::element(id) {
         // The browser refuses malformed names alone, and these are ours.
         let _ = element.set_attribute(name, value);
+    }
+}
+
+/// Gives or takes an attribute without a value of the element of this id, if there is one.
+pub fn set_flag(id: &str, name: &str, is_set: bool) {
+    if let Some(element) = super::element(id) {
+        // As above.
+        let _ = element.toggle_attribute_with_force(name, is_set);
+    }
+}
+
+/// Writes a property of the style of the element of this id, if there is one.
+pub fn set_style(id: &str, name: &str, value: &str) {
+    if let Some(Ok(element)) = super::element(id).map(JsCast::dyn_into::<HtmlElement>) {
+        // As above.
+        let _ = element.style().set_property(name, value);
     }
 }
 
