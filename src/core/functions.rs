@@ -325,6 +325,7 @@ pub static FUNCTIONS: &[Function] = &[
     contract("conv2d", ShapeRule::Conv2d, "convolution of [B, C, H, W] by [O, C/groups, KH, KW]", "2 * C/groups * KH * KW for each output element").with(&["stride", "padding", "dilation", "groups"]),
     layout("reshape", ShapeRule::Reshape, &["shape"], "the same elements in another shape"),
     layout("rearrange", ShapeRule::Stated, &[], "elements moved in a way that only the annotation tells").takes(1, ANY_NUMBER),
+    layout("contiguous", ShapeRule::SameAsFirst, &[], "the same elements laid out anew, as behind a transpose: a copy").copying(),
     layout("transpose", ShapeRule::Transpose, &["perm"], "dimensions in another order"),
     layout("split", ShapeRule::Split, &["parts", "index", "axis"], "one of several equal pieces along an axis"),
     layout("concat", ShapeRule::Concat, &["axis"], "all inputs one behind the other along an axis").takes(2, ANY_NUMBER).copying(),

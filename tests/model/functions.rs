@@ -98,6 +98,7 @@ const SHAPES: &[(&str, &[u64])] = &[
     ("reshape(m, shape=[48])", &[48]),
     ("reshape(s, shape=[1, 1])", &[1, 1]),
     ("rearrange(m, r) : f16[5]", &[5]),
+    ("contiguous(q)", &[3, 8, 6]),
     ("transpose(q)", &[3, 6, 8]),
     ("transpose(q, perm=[2, 0, 1])", &[6, 3, 8]),
     ("transpose(q, perm=[-1, -2, -3])", &[6, 8, 3]),

@@ -22,6 +22,7 @@ mod import;
 mod import_diagnostics;
 mod import_statements;
 mod markup;
+mod measured;
 mod notation;
 mod notation_diagnostics;
 mod notation_properties;
