@@ -14,6 +14,7 @@ mod contract;
 mod dag;
 mod dag_check;
 mod dag_svg;
+mod device;
 mod edit;
 mod examples;
 mod functions;

@@ -1,0 +1,186 @@
+//! Devices: memory bandwidth and peak rates, each figure with its source.
+
+mod hardware;
+mod table;
+
+pub use hardware::{Hardware, Multiprocessor, OnChip};
+pub use table::DEVICES;
+
+use super::dtype::DType;
+use serde::Serialize;
+use std::borrow::Cow;
+
+/// A figure of a device, and whether its source was at hand when it was written down.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Figure {
+    /// The figure.
+    pub value: f64,
+    /// `false`: recalled from a data sheet and not fetched again; shown with a question mark.
+    pub is_confirmed: bool,
+}
+
+/// Where the figures of a device come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// The compiler's target descriptions.
+    Xla,
+    /// The vendor's architecture table.
+    Rocm,
+    /// Both of them, where they agree.
+    XlaRocm,
+    /// The compiler's table of TPUs.
+    Pallas,
+    /// The vendor's conference talk.
+    HotChips,
+    /// Published microbenchmarks.
+    MetalBenchmarks,
+    /// The vendor's data sheet.
+    DataSheet,
+    /// Data sheets, from memory.
+    Recalled,
+    /// The visitor's own figures.
+    Custom,
+}
+
+impl Source {
+    /// The source as a reader would look it up.
+    pub const fn citation(self) -> &'static str {
+        match self {
+            Self::Xla => "openxla/xla, gpu/target_config/specs/*.txtpb at 183fa00cb5d8",
+            Self::Rocm => "ROCm documentation, gpu-arch-specs.rst; rates from the data sheet",
+            Self::XlaRocm => {
+                "openxla/xla target_config specs and ROCm gpu-arch-specs.rst; rates from the data sheet"
+            }
+            Self::Pallas => "jax-ml/jax, pallas/mosaic tpu_info.py",
+            Self::HotChips => "Intel, Hot Chips 2024",
+            Self::MetalBenchmarks => "philipturner/metal-benchmarks",
+            Self::DataSheet => "NVIDIA data sheet",
+            Self::Recalled => "vendor data sheet, recalled and not fetched again",
+            Self::Custom => "your own figures",
+        }
+    }
+}
+
+/// One accelerator. Rates are dense peaks, in FLOP/s; bandwidth in byte/s.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Device {
+    /// Short name for links and the command line.
+    pub id: Cow<'static, str>,
+    /// Name for people.
+    pub name: Cow<'static, str>,
+    /// Where the figures come from.
+    pub source: Source,
+    /// Bandwidth of its memory.
+    pub memory_bytes_per_s: Figure,
+    /// f32 rate of the vector units, which run everything but matmuls; f16 data are computed in f32 there.
+    pub vector_flops_per_s: Option<Figure>,
+    /// Matrix units on f32 operands, computed as TF32.
+    pub matrix_tf32_flops_per_s: Option<Figure>,
+    /// Matrix units on f16 or bf16 operands.
+    pub matrix_f16_flops_per_s: Option<Figure>,
+    /// Matrix units on f8 operands.
+    pub matrix_f8_flops_per_s: Option<Figure>,
+    /// Matrix units on i8 operands.
+    pub matrix_i8_flops_per_s: Option<Figure>,
+    /// Time that starting one kernel adds.
+    pub launch_s: Figure,
+    /// How many multiprocessors, how large its caches.
+    #[serde(skip)]
+    pub hardware: Hardware,
+}
+
+/// What one launch adds when the queue is full; an order of magnitude, to be replaced by a measured figure.
+const LAUNCH_S: Figure = Figure {
+    value: 2e-6,
+    is_confirmed: false,
+};
+
+impl Device {
+    /// Peak of the matrix units on operands of `dtype`. f32 falls back to the vector units where there is
+    /// no TF32; `None` where nothing is known.
+    pub fn matrix_peak(&self, dtype: DType) -> Option<Figure> {
+        match dtype {
+            DType::F32 => self.matrix_tf32_flops_per_s.or(self.vector_flops_per_s),
+            DType::F16 | DType::Bf16 => self.matrix_f16_flops_per_s.or(self.vector_flops_per_s),
+            DType::F8 => self.matrix_f8_flops_per_s.or(self.matrix_peak(DType::F16)),
+            DType::I8 => self.matrix_i8_flops_per_s,
+            DType::F64 | DType::I64 | DType::I32 | DType::Bool => None,
+        }
+    }
+
+    /// Memory on chip that one block of a kernel can hold values in, in bytes: the shared memory that a block
+    /// may ask for. A device whose figure is not known counts as the default device.
+    ///
+    /// ```
+    /// use fuseline::core::device;
+    /// assert_eq!(device("h200").map(|d| d.on_chip_bytes()), Some(232_448));
+    /// ```
+    pub fn on_chip_bytes(&self) -> u64 {
+        match self.hardware.on_chip {
+            OnChip::Multiprocessor(multiprocessor) => multiprocessor.shared_bytes_per_block.into(),
+            OnChip::Scratchpad { bytes, .. } => bytes,
+            OnChip::Unknown => hardware::AMPERE_A100.shared_bytes_per_block.into(),
+        }
+    }
+
+    /// A device of the visitor's own. Rates in FLOP/s, bandwidth in byte/s; `matrix` holds for every type.
+    /// Figures that are not finite and positive are replaced by the default device's.
+    pub fn custom(
+        memory_bytes_per_s: f64,
+        matrix_flops_per_s: f64,
+        vector_flops_per_s: f64,
+        launch_s: f64,
+    ) -> Self {
+        let own = |value: f64, fallback: Figure| {
+            if value.is_finite() && value > 0.0 {
+                sourced_si(value)
+            } else {
+                fallback
+            }
+        };
+        let default = default_device();
+        let matrix = default
+            .matrix_f16_flops_per_s
+            .map(|f| own(matrix_flops_per_s, f));
+        Self {
+            id: Cow::Borrowed("custom"),
+            name: Cow::Borrowed("Custom"),
+            source: Source::Custom,
+            memory_bytes_per_s: own(memory_bytes_per_s, default.memory_bytes_per_s),
+            vector_flops_per_s: default
+                .vector_flops_per_s
+                .map(|f| own(vector_flops_per_s, f)),
+            matrix_tf32_flops_per_s: matrix,
+            matrix_f16_flops_per_s: matrix,
+            matrix_f8_flops_per_s: matrix,
+            matrix_i8_flops_per_s: matrix,
+            launch_s: if launch_s.is_finite() && launch_s >= 0.0 {
+                sourced_si(launch_s)
+            } else {
+                default.launch_s
+            },
+            hardware: Hardware::UNKNOWN,
+        }
+    }
+}
+
+/// The device of this id, ignoring case.
+pub fn device(id: &str) -> Option<&'static Device> {
+    DEVICES.iter().find(|d| d.id.eq_ignore_ascii_case(id))
+}
+
+/// The device that the page starts with: the A100 SXM with 80 GB.
+pub fn default_device() -> &'static Device {
+    &DEVICES[DEFAULT]
+}
+
+/// Place of the default in the table; checked when the crate is compiled.
+const DEFAULT: usize = 3;
+
+const fn sourced_si(value: f64) -> Figure {
+    Figure {
+        value,
+        is_confirmed: true,
+    }
+}

@@ -1,0 +1,70 @@
+//! The table of devices: figures that contradict each other would show here.
+
+use fuseline::core::{DEVICES, DType, device};
+
+/// Dense FLOPs of one multiprocessor in one clock on f16 operands, from the architectures' documents.
+const MATRIX_FLOPS_PER_CLOCK: [(&str, f64); 17] = [
+    ("p100", 256.0),
+    ("v100", 1024.0),
+    ("a100-40", 2048.0),
+    ("a100-80", 2048.0),
+    ("h100-pcie", 4096.0),
+    ("h100", 4096.0),
+    ("h200", 4096.0),
+    ("b200", 8192.0),
+    ("gb200", 8192.0),
+    ("b300", 8192.0),
+    ("gb300", 8192.0),
+    ("rtx-3090", 512.0),
+    ("rtx-4090", 512.0),
+    ("rtx-5090", 512.0),
+    ("mi250x", 1024.0),
+    ("mi300x", 2048.0),
+    ("mi355x", 4096.0),
+];
+
+/// Since Hopper the matrix units run below the highest clock: 1.83 of 1.98 GHz on an H100.
+#[test]
+fn matrix_rates_follow_from_clocks_and_multiprocessors() {
+    for (id, per_clock) in MATRIX_FLOPS_PER_CLOCK {
+        let device = device(id).unwrap();
+        let highest = device.hardware.multiprocessors.unwrap().value
+            * device.hardware.clock_hz.unwrap().value
+            * per_clock;
+        let share = device.matrix_peak(DType::F16).unwrap().value / highest;
+        assert!((0.92..1.01).contains(&share), "{id}: {share}");
+    }
+}
+
+#[test]
+fn what_a_block_holds_fits_a_multiprocessor() {
+    for device in DEVICES {
+        let on_chip = device.on_chip_bytes();
+        let Some(multiprocessor) = device.hardware.multiprocessor() else {
+            continue;
+        };
+        assert_eq!(on_chip, u64::from(multiprocessor.shared_bytes_per_block));
+        assert!(multiprocessor.shared_bytes_per_block <= multiprocessor.shared_bytes);
+        assert_eq!(multiprocessor.threads % multiprocessor.lanes, 0);
+        let l2_bytes = device.hardware.l2_bytes.unwrap().value;
+        let memory_bytes = device.hardware.memory_bytes.unwrap().value;
+        assert!(
+            (on_chip as f64) < l2_bytes && l2_bytes < memory_bytes,
+            "{}",
+            device.id
+        );
+    }
+}
+
+#[test]
+fn budgets_on_chip_that_the_documents_give() {
+    for (id, bytes) in [
+        ("a100-80", 166_912),
+        ("h200", 232_448),
+        ("mi300x", 65_536),
+        ("tpu-v5e", 128 << 20),
+        ("m1-max", 32 << 10),
+    ] {
+        assert_eq!(device(id).unwrap().on_chip_bytes(), bytes, "{id}");
+    }
+}
