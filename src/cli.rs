@@ -85,6 +85,7 @@ impl Choices {
                 reshape: self.reshape,
             },
             device: device(&self.device).unwrap_or(default_device()).clone(),
+            ..Options::default()
         }
     }
 }

@@ -138,6 +138,7 @@ impl Page {
                 policy: policy.get(),
                 conventions: conventions.get(),
                 device: device.get(),
+                ..Options::default()
             };
             let last = last.map(Arc::as_ref);
             Arc::new(text.with(|text| Derived::of(text, &options, last)))

@@ -7,6 +7,7 @@
 use super::count;
 use super::device::{Device, default_device};
 use super::diagnostic::{Code, Diagnostic, has_errors};
+use super::fusion::options::FusionOptions;
 use super::fusion::{self, Partition, Plan, Policy};
 use super::graph::{Graph, OpId, TensorId, build_graph};
 use super::op::{Op, TensorDecl};
@@ -25,6 +26,8 @@ use std::borrow::Cow;
 pub struct Options {
     /// Who decides what fuses.
     pub policy: Policy,
+    /// What it may do.
+    pub fusion: FusionOptions,
     /// How bytes are counted.
     pub conventions: Conventions,
     /// What the kernels run on.
@@ -35,6 +38,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             policy: Policy::default(),
+            fusion: FusionOptions::default(),
             conventions: Conventions::default(),
             device: default_device().clone(),
         }

@@ -39,6 +39,7 @@ pub use analysis::{
 pub use device::{DEVICES, Device, default_device, device};
 pub use diagnostic::{Code, Diagnostic, Severity, Span};
 pub use dtype::DType;
+pub use fusion::options::{FusionOptions, Objective};
 pub use fusion::{Partition, Plan, Policy, find_fusion_groups, plan};
 pub use graph::{Graph, NamedGraph, OpId, Tensor, TensorId, build_graph};
 pub use op::{Op, OpType, TensorDecl, TensorRole};

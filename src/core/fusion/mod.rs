@@ -1,6 +1,7 @@
 //! Graph to groups: which ops run as one kernel. One policy, one file.
 
 pub(super) mod none;
+pub mod options;
 pub(super) mod rules;
 
 use super::analysis::Options;

@@ -1,0 +1,72 @@
+//! What a visitor chooses about fusion beside the policy.
+
+use serde::Serialize;
+
+/// The choices that the policies look at; a policy ignores what does not concern it.
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "independent switches, each a flag of the command line"
+)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct FusionOptions {
+    /// What the cheapest partition is cheapest in.
+    pub objective: Objective,
+    /// Ops that only read a common tensor may share a kernel.
+    pub horizontal: bool,
+    /// Elementwise and reshape ops may run in the kernel of a matmul that reads them.
+    pub prologue: bool,
+    /// Ops may follow a reduction in its kernel while the row that they need again fits on chip.
+    pub after_reductions: bool,
+    /// The compiler generates its matmuls and fuses what follows into them.
+    pub max_autotune: bool,
+    /// Most ops in one kernel; above [`MAX_OPS`] it counts as that.
+    pub max_ops: usize,
+    /// Most states that an exact search looks at, over the whole program.
+    pub budget_states: usize,
+}
+
+/// A kernel of the legality holds at most so many ops: sets of ops are the bits of a word.
+pub const MAX_OPS: usize = 64;
+
+impl Default for FusionOptions {
+    fn default() -> Self {
+        Self {
+            objective: Objective::Bytes,
+            horizontal: false,
+            prologue: false,
+            after_reductions: true,
+            max_autotune: false,
+            max_ops: MAX_OPS,
+            budget_states: 200_000,
+        }
+    }
+}
+
+/// What a partition costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Objective {
+    /// Bytes through memory; among equals the fewest kernels.
+    #[default]
+    Bytes,
+    /// Predicted time; among equals the fewest kernels.
+    Time,
+}
+
+impl Objective {
+    /// Both, in the order in which a picker shows them.
+    pub const ALL: [Self; 2] = [Self::Bytes, Self::Time];
+
+    /// The name on the command line and in links.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bytes => "bytes",
+            Self::Time => "time",
+        }
+    }
+
+    /// The objective of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|o| o.name() == name)
+    }
+}
