@@ -36,6 +36,14 @@ impl Markup {
         }
     }
 
+    /// As [`Markup::fill`], with numbers.
+    pub fn numbers(&mut self, template: &'static str, values: &[f64]) {
+        self.templates.push(template);
+        for value in values {
+            self.values.push(value.to_string());
+        }
+    }
+
     /// Adds markup without gaps.
     pub fn raw(&mut self, template: &'static str) {
         self.templates.push(template);

@@ -1,26 +1,29 @@
-//! The roofline and the traffic bars, drawn as large as there is room.
+//! The roofline and the traffic bars.
 
-use super::scene_view::SceneView;
-use crate::core::Analysis;
-use crate::picture::scene::Scene;
+use super::chart::{Chart, show_chart};
 use crate::picture::{by_kernel_scene, roofline, traffic_bars};
-use crate::platform;
-use crate::state::{Page, Selection};
+use crate::platform::{self, listen};
+use crate::state::Page;
 use leptos::prelude::*;
 
-/// Draws an analysis into a frame of this width and height.
-type Draw = fn(&Analysis, (f64, f64)) -> Scene;
-
-/// Both charts.
+/// Both charts, and the bars by kernel, which are drawn while they are open.
 #[component]
 pub fn Charts(
     /// The page whose analysis is drawn.
     page: Page,
 ) -> impl IntoView {
-    let always = Signal::stored(true);
-    let is_by_kernel_open = RwSignal::new(false);
+    show_chart(Chart::new(page, "roofline", |analysis, width| {
+        roofline::scene(analysis, (width, (width * 0.62).clamp(260.0, 520.0)))
+    }));
+    show_chart(Chart::new(page, "traffic", |analysis, width| {
+        traffic_bars::scene(analysis, (width, (width * 0.34).clamp(150.0, 260.0)))
+    }));
+    let by_kernel = show_chart(Chart::new(page, "by-kernel", by_kernel_scene).hidden());
+    listen("by-kernel-details", &["toggle"], move |event| {
+        by_kernel.set_seen(platform::is_open(event));
+    });
     view! {
-        <div class="charts" class:is-stale=page.is_stale>
+        <div class="charts" id="charts">
             <section class="panel chart-panel" aria-labelledby="roofline-title">
                 <header class="panel-head">
                     <h2 id="roofline-title">"Roofline"</h2>
@@ -29,69 +32,33 @@ pub fn Charts(
                         <li><span class="key key-solid" aria-hidden="true"></span>"fused"</li>
                     </ul>
                 </header>
-                <Chart page id="roofline" draw=roofline::scene shape=(0.62, 260.0, 520.0) is_seen=always />
+                <div class="chart-slot" id="roofline-slot">
+                    <div class="chart-box">
+                        <div id="roofline-picture"></div>
+                        <div class="chart-tip" id="roofline-tip" aria-hidden="true" hidden></div>
+                    </div>
+                </div>
             </section>
             <section class="panel chart-panel" aria-labelledby="traffic-title">
                 <header class="panel-head">
                     <h2 id="traffic-title">"Memory traffic"</h2>
                 </header>
-                <Chart page id="traffic" draw=traffic_bars::scene shape=(0.34, 150.0, 260.0) is_seen=always />
-                <details class="by-kernel" on:toggle=move |event| is_by_kernel_open.set(platform::is_open(&event))>
+                <div class="chart-slot" id="traffic-slot">
+                    <div class="chart-box">
+                        <div id="traffic-picture"></div>
+                        <div class="chart-tip" id="traffic-tip" aria-hidden="true" hidden></div>
+                    </div>
+                </div>
+                <details class="by-kernel" id="by-kernel-details">
                     <summary>"By kernel"</summary>
-                    <Chart page id="by-kernel" draw=|analysis, (width, _)| by_kernel_scene(analysis, width) shape=(0.0, 0.0, 0.0) is_seen=is_by_kernel_open />
+                    <div class="chart-slot" id="by-kernel-slot">
+                        <div class="chart-box">
+                            <div id="by-kernel-picture"></div>
+                            <div class="chart-tip" id="by-kernel-tip" aria-hidden="true" hidden></div>
+                        </div>
+                    </div>
                 </details>
             </section>
-        </div>
-    }
-}
-
-/// A chart in a slot whose width it fills. `shape`: height for each width, least and most height. While it is
-/// not seen it is empty, so that no slider event is spent on it.
-#[component]
-fn Chart(
-    page: Page,
-    id: &'static str,
-    draw: Draw,
-    shape: (f64, f64, f64),
-    #[prop(into)] is_seen: Signal<bool>,
-) -> impl IntoView {
-    let slot = format!("{id}-slot");
-    let width = RwSignal::new(400.0);
-    Effect::new({
-        let slot = slot.clone();
-        move |_| {
-            platform::observe_size(&slot, move |w, _| {
-                // Charts lay out for type of 12 px; on a projector a unit is more than a pixel.
-                let w = w / platform::type_scale();
-                // Steps of a few pixels spare a drawing for each pixel of a dragged window.
-                let w = (w / 8.0).floor() * 8.0;
-                if w > 0.0 {
-                    crate::state::set_if_changed(width, w);
-                }
-            });
-        }
-    });
-    let scene = Memo::new(move |_| {
-        if !is_seen.get() {
-            return Scene::default();
-        }
-        let (ratio, least, most) = shape;
-        let width = width.get();
-        let height = (width * ratio).clamp(least, most);
-        page.analysis
-            .with(|analysis| draw(analysis, (width, height)))
-    });
-    let selected = Signal::derive(move || {
-        let selection = page.selection.get();
-        page.analysis.with(|a| selection.kernel(a))
-    });
-    let on_select = Callback::new(move |kernel: Option<usize>| {
-        page.selection
-            .set(kernel.map_or(Selection::Nothing, Selection::Kernel));
-    });
-    view! {
-        <div class="chart-slot" id=slot>
-            <SceneView id scene selected on_select />
         </div>
     }
 }

@@ -83,11 +83,9 @@ pub fn DagView(
         pointers: StoredValue::new(Vec::new()),
         is_dragged: StoredValue::new(false),
     };
-    Effect::new(move |_| {
-        platform::observe_size(FRAME_ID, move |width, height| {
-            // A page that is gone has no canvas to measure.
-            let _ = dag.canvas.try_set((width, height));
-        });
+    platform::observe_size(FRAME_ID, move |width, height| {
+        // A page that is gone has no canvas to measure.
+        let _ = dag.canvas.try_set((width, height));
     });
     Effect::new(move |shown: Option<usize>| dag.bring_back(shown));
     Effect::new(move |_| dag.show_selected());

@@ -1,6 +1,9 @@
 //! The page's components: they show an analysis and hold no arithmetic.
 
 pub mod badge;
+pub mod chart;
+mod chart_markup;
+mod chart_tip;
 pub mod charts;
 mod dag_parts;
 mod dag_updates;
@@ -19,7 +22,6 @@ pub mod open_file;
 pub mod ops;
 pub mod ops_table;
 pub mod picker;
-pub mod scene_view;
 pub mod share_button;
 pub mod sliders;
 pub mod strip;

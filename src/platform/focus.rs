@@ -18,7 +18,7 @@ pub struct Caret {
 
 /// Focuses the element of this id. `false` when there is none.
 pub fn focus(id: &str) -> bool {
-    html_element(id).is_some_and(|e| e.focus().is_ok())
+    focusable(id).is_some_and(|e| e.focus().is_ok())
 }
 
 /// Whether the element of this id has the focus.
@@ -143,8 +143,9 @@ fn active_element() -> Option<Element> {
     super::document()?.active_element()
 }
 
-fn html_element(id: &str) -> Option<HtmlElement> {
-    super::element(id)?.dyn_into().ok()
+/// The element of this id, for its `focus`, which elements of HTML and of SVG have alike.
+pub(super) fn focusable(id: &str) -> Option<HtmlElement> {
+    super::element(id).map(JsCast::unchecked_into)
 }
 
 fn text_area(id: &str) -> Option<HtmlTextAreaElement> {

@@ -22,6 +22,10 @@ impl Later {
 
     /// Does `action` after the pause, unless it is called again before.
     pub fn call(self, action: impl FnOnce() + 'static) {
+        self.call_boxed(Box::new(action));
+    }
+
+    fn call_boxed(self, action: Box<dyn FnOnce()>) {
         self.cancel();
         self.pending
             .set_value(set_timeout_with_handle(action, self.pause).ok());

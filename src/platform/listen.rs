@@ -16,10 +16,14 @@ fn boxed_effect(mut run: Box<dyn FnMut()>) {
 
 /// Hears all events of these kinds in the element of this id, which lives as long as the page. `handle` finds
 /// out where: by [`closest_attribute`] or [`super::closest_id`].
-pub fn listen(id: &'static str, kinds: &'static [&'static str], handle: impl Fn(&Event) + 'static) {
-    let mut handle: Option<Handle> = Some(Box::new(handle));
+pub fn listen(id: &str, kinds: &'static [&'static str], handle: impl Fn(&Event) + 'static) {
+    boxed_listen(id.to_owned(), kinds, Box::new(handle));
+}
+
+fn boxed_listen(id: String, kinds: &'static [&'static str], handle: Handle) {
+    let mut handle = Some(handle);
     boxed_effect(Box::new(move || {
-        if let (Some(element), Some(handle)) = (super::element(id), handle.take()) {
+        if let (Some(element), Some(handle)) = (super::element(&id), handle.take()) {
             add(&element, kinds, handle);
         }
     }));

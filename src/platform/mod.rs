@@ -37,7 +37,7 @@ pub use svg::{
     capture_pointer, closest_id, focus_in_place, is_target, point_in, set_attribute, set_class,
     set_flag, set_style, set_text,
 };
-pub use web_sys::File;
+pub use web_sys::{Event, File};
 
 /// Milliseconds since the page was opened.
 pub fn now_ms() -> f64 {

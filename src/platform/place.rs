@@ -11,16 +11,17 @@ use web_sys::{Element, NodeList};
 /// differ into the elements that are there; with other templates it writes everything anew and gives the focus
 /// back to the element of the same id.
 pub struct Place {
-    id: &'static str,
+    id: String,
     shown: Markup,
     gaps: Vec<(Element, Part)>,
 }
 
 impl Place {
-    /// The element of this id; it holds nothing but what is shown here.
-    pub const fn new(id: &'static str) -> Self {
+    /// The element of this id; it holds nothing but what is shown here. Another place may lie in an element that
+    /// the markup leaves empty; it starts anew when [`Place::show`] says that this one was written anew.
+    pub fn new(id: &str) -> Self {
         Self {
-            id,
+            id: id.to_owned(),
             shown: Markup::new(),
             gaps: Vec::new(),
         }
@@ -51,7 +52,7 @@ impl Place {
     }
 
     fn write(&mut self, markup: &Markup) {
-        let Some(root) = super::element(self.id) else {
+        let Some(root) = super::element(&self.id) else {
             return;
         };
         let focused = super::focus::focused_id_in(&root);

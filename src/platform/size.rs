@@ -3,14 +3,21 @@
 use js_sys::Array;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
-use web_sys::{ResizeObserver, ResizeObserverEntry};
+use web_sys::{Element, ResizeObserver, ResizeObserverEntry};
 
-/// Calls `changed(width, height)` with the size of the element's content in CSS pixels, now and whenever it
-/// changes. For elements that live as long as the page.
+/// Calls `changed(width, height)` with the size of the element's content in CSS pixels, once it stands in the page
+/// and whenever it changes. For elements that live as long as the page.
 pub fn observe_size(id: &str, changed: impl Fn(f64, f64) + 'static) {
-    let Some(element) = super::element(id) else {
-        return;
-    };
+    let id = id.to_owned();
+    let mut changed = Some(Box::new(changed) as Box<dyn Fn(f64, f64)>);
+    super::effect(move || {
+        if let (Some(element), Some(changed)) = (super::element(&id), changed.take()) {
+            observe(&element, changed);
+        }
+    });
+}
+
+fn observe(element: &Element, changed: Box<dyn Fn(f64, f64)>) {
     let callback = Closure::<dyn Fn(Array)>::new(move |entries: Array| {
         if let Ok(entry) = entries.get(0).dyn_into::<ResizeObserverEntry>() {
             let size = entry.content_rect();
@@ -18,7 +25,7 @@ pub fn observe_size(id: &str, changed: impl Fn(f64, f64) + 'static) {
         }
     });
     if let Ok(observer) = ResizeObserver::new(callback.as_ref().unchecked_ref()) {
-        observer.observe(&element);
+        observer.observe(element);
     }
     callback.forget();
 }

@@ -1,7 +1,7 @@
 //! Pointers in, and focus of, elements that are drawn into; each by its id.
 
 use wasm_bindgen::JsCast;
-use web_sys::{Element, Event, FocusOptions, HtmlElement, SvgElement};
+use web_sys::{Element, Event, FocusOptions, HtmlElement};
 
 /// A point of the window from the upper left corner of an element; `None` when there is no such element.
 pub fn point_in(id: &str, client_x: f64, client_y: f64) -> Option<(f64, f64)> {
@@ -19,7 +19,7 @@ pub fn capture_pointer(id: &str, pointer: i32) {
 
 /// Focuses a drawn element without scrolling anything.
 pub fn focus_in_place(id: &str) {
-    if let Some(Ok(element)) = super::element(id).map(JsCast::dyn_into::<SvgElement>) {
+    if let Some(element) = super::focus::focusable(id) {
         let options = FocusOptions::new();
         options.set_prevent_scroll(true);
         // An element that has just left the page has no focus to take.

@@ -1,18 +1,20 @@
 //! Components over a given program: what stands in the document, and what a visitor's events do to the text.
 
 use crate::mounted::{Mounted, mounted, settled};
+use fuseline::components::charts::Charts;
 use fuseline::components::dag_view::DagView;
 use fuseline::components::diagnostics::DiagnosticsList;
 use fuseline::components::headline::Headline;
 use fuseline::components::kernels::KernelsTable;
 use fuseline::components::ops_table::OpsTable;
-use fuseline::components::scene_view::SceneView;
 use fuseline::components::sliders::Sliders;
-use fuseline::picture::roofline;
+use fuseline::picture::traffic_bars;
 use fuseline::state::{Page, Selection};
 use leptos::prelude::*;
 use std::sync::{Arc, Mutex};
+use wasm_bindgen::JsCast;
 use wasm_bindgen_test::wasm_bindgen_test;
+use web_sys::HtmlElement;
 
 const TEXT: &str = "\
 param N = 256 in 64..1024 step 64
@@ -115,34 +117,45 @@ async fn the_ops_table_edits_the_text() {
 }
 
 #[wasm_bindgen_test]
-async fn a_scene_shows_each_mark_and_names_those_that_can_be_focused() {
-    let chosen = Arc::new(Mutex::new(None));
-    let told = chosen.clone();
-    let (root, page) = over(TEXT, move |page| {
-        let scene =
-            Signal::derive(move || page.analysis.with(|a| roofline::scene(a, (480.0, 320.0))));
-        let selected = Signal::derive(|| None::<usize>);
-        let on_select = Callback::new(move |kernel| *told.lock().unwrap() = kernel);
-        view! { <SceneView id="test-roofline" scene selected on_select /> }
-    })
-    .await;
+async fn a_chart_shows_each_mark_and_names_those_that_can_be_focused() {
+    let (root, page) = over(TEXT, |page| view! { <Charts page /> }).await;
     let scene = page
         .analysis
-        .with_untracked(|a| roofline::scene(a, (480.0, 320.0)));
+        .with_untracked(|a| traffic_bars::scene(a, (400.0, 150.0)));
+    let chart = "#traffic-picture svg.chart";
     assert_eq!(
-        root.all("svg.chart > g:not(.chart-raised)").len(),
+        root.all(&format!("{chart} > g:not(.chart-raised)")).len(),
         scene.marks.len()
     );
-    let stops = root.all("[role=button]");
+    let stops = root.all(&format!("{chart} [role=button]"));
     assert_eq!(stops.len(), scene.focus_order.len());
     assert!(
         stops
             .iter()
             .all(|s| !s.get_attribute("aria-label").unwrap_or_default().is_empty())
     );
-    assert_eq!(root.all("[tabindex='0']").len(), 1);
-    root.click("[role=button][class*=kernel-2]").await;
-    assert_eq!(*chosen.lock().unwrap(), Some(1));
+    assert_eq!(root.all(&format!("{chart} [tabindex='0']")).len(), 1);
+    assert!(root.all("#by-kernel-picture [role=button]").is_empty());
+    root.click("#roofline-picture [role=button][class*=kernel-2]")
+        .await;
+    assert_eq!(page.selection.get_untracked(), Selection::Kernel(1));
+    assert!(!root.all(".chart-raised > g").is_empty());
+    assert!(!root.all(&format!("{chart} .is-selected")).is_empty());
+}
+
+#[wasm_bindgen_test]
+async fn a_chart_keeps_its_elements_and_its_focus_while_sizes_change() {
+    let (root, page) = over(TEXT, |page| view! { <Charts page /> }).await;
+    let stop = root.one("#roofline-picture [role=button][class*=kernel-2]");
+    let name = stop.get_attribute("aria-label");
+    stop.clone()
+        .unchecked_into::<HtmlElement>()
+        .focus()
+        .unwrap();
+    page.text.set(TEXT.replace("256", "320"));
+    settled().await;
+    assert_ne!(stop.get_attribute("aria-label"), name);
+    assert_eq!(document().active_element(), Some(stop));
 }
 
 #[wasm_bindgen_test]
