@@ -10,11 +10,14 @@ use crate::components::ops::Ops;
 use crate::components::sliders::Sliders;
 use crate::components::strip::Strip;
 use crate::components::top_bar::TopBar;
-use crate::platform;
+use crate::platform::{self, effect, event_as, listen_to_window, set_class};
 use crate::session;
 use crate::state::{Page, Selection, Theme};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
+
+/// Ids of the panels that turn grey while they are older than the text.
+const STALE_PANELS: [&str; 4] = ["headline", "charts", "graph-slot", "kernels-panel"];
 
 /// Everything on the page.
 #[component]
@@ -22,13 +25,21 @@ pub fn App() -> impl IntoView {
     let page = session::open();
     session::keep(page);
     session::follow_selection(page);
-    Effect::new(move |_| {
+    effect(move || {
         let theme = page.theme.get();
         platform::set_root_attribute("data-theme", (theme != Theme::Auto).then(|| theme.name()));
     });
-    window_event_listener(leptos::ev::keydown, move |event| press(page, &event));
-    window_event_listener(leptos::ev::pointerdown, |event| {
-        platform::close_menus(Some(&event));
+    effect(move || {
+        let is_stale = page.is_stale.get();
+        for id in STALE_PANELS {
+            set_class(id, "is-stale", is_stale);
+        }
+    });
+    listen_to_window(&["keydown", "pointerdown"], move |event| {
+        match event_as::<KeyboardEvent>(event) {
+            Some(key) => press(page, &key),
+            None => platform::close_menus(Some(event)),
+        }
     });
     view! {
         <a class="skip-link" href="#main">"Skip to the result"</a>
@@ -42,11 +53,11 @@ pub fn App() -> impl IntoView {
                 <Charts page />
                 <Ops page />
             </div>
-            <section class="panel kernels-panel" class:is-stale=page.is_stale aria-labelledby="kernels-title">
+            <section class="panel kernels-panel" id="kernels-panel" aria-labelledby="kernels-title">
                 <header class="panel-head"><h2 id="kernels-title">"Kernels"</h2></header>
                 <div class="kernels-body">
                     <div class="kernels-main"><KernelsTable page /></div>
-                    <div class="kernels-details"><KernelDetails page /></div>
+                    <KernelDetails page />
                 </div>
             </section>
         </main>

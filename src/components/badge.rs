@@ -1,6 +1,4 @@
-//! The number of a kernel in its colour.
-
-use leptos::prelude::*;
+//! The colour of a kernel.
 
 /// Colours in the palette of `style/tokens.css`.
 const COLORS: usize = 12;
@@ -14,13 +12,4 @@ pub fn kernel_class(kernel: usize) -> String {
         _ => " kernel-round-3",
     };
     format!("kernel-{}{round}", kernel % COLORS + 1)
-}
-
-/// The badge of a kernel (0-based); people see its number 1-based.
-#[component]
-pub fn Badge(
-    /// Which kernel.
-    kernel: usize,
-) -> impl IntoView {
-    view! { <span class=format!("badge {}", kernel_class(kernel))>{kernel + 1}</span> }
 }

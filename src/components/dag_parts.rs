@@ -5,18 +5,15 @@
 
 use super::badge::kernel_class;
 use crate::core::{Analysis, OpId, OpType};
+use crate::markup::Markup;
 use crate::picture::dag::badge::badge;
 use crate::picture::dag::looks::{ChipLook, EdgeLook, Looks, OpLook, PanelLook, PillLook};
 use crate::picture::dag::path::path_data;
 use crate::picture::dag::steps::Stop;
 use crate::picture::dag::{DagLayout, Edge, EdgeEnd, OpBox, Pill, PillKind, Rect};
-use leptos::prelude::*;
 
 /// Radius of an edge's corners.
 const CORNER: f64 = 10.0;
-/// Radius of a box's and of a panel's corners.
-const BOX_CORNER: &str = "7";
-const PANEL_CORNER: &str = "12";
 
 /// Id of the element of an op or a kernel.
 pub(super) fn stop_id(stop: Stop) -> String {
@@ -35,106 +32,126 @@ pub(super) fn stop_of_id(id: &str) -> Option<Stop> {
 }
 
 /// Everything in the picture, from the bottom to the top.
-pub(super) fn picture(
-    analysis: &Analysis,
-    layout: &DagLayout,
-    looks: &Looks,
-) -> impl IntoView + use<> {
-    let panels: Vec<_> = (layout.panels.iter().zip(&looks.panels).enumerate())
-        .map(|(kernel, (panel, look))| kernel_view(kernel, *panel, look))
-        .collect();
-    let edges: Vec<_> = (layout.edges.iter().zip(&looks.edges).enumerate())
-        .map(|(index, (edge, look))| edge_view(analysis, layout, index, edge, *look))
-        .collect();
-    let ops: Vec<_> = (layout.ops.iter().zip(&looks.ops).enumerate())
-        .map(|(op, (place, look))| op_view(analysis, op, place, look))
-        .collect();
-    let chips: Vec<_> = (layout.chips.iter().zip(&looks.chips).enumerate())
-        .filter_map(|(op, (place, look))| Some(chip_view(op, (*place)?, look)))
-        .collect();
-    let pills: Vec<_> = (layout.pills.iter().zip(&looks.pills).enumerate())
-        .map(|(index, (pill, look))| pill_view(index, pill, look))
-        .collect();
-    view! {
-        {panels}
-        <g class="dag-edges" aria-hidden="true">{edges}</g>
-        {ops}
-        <g aria-hidden="true">{chips}</g>
-        {pills}
+pub(super) fn picture(analysis: &Analysis, layout: &DagLayout, looks: &Looks) -> Markup {
+    let mut markup = Markup::new();
+    for (kernel, (panel, look)) in layout.panels.iter().zip(&looks.panels).enumerate() {
+        kernel_part(&mut markup, kernel, *panel, look);
     }
+    markup.raw(r#"<g class="dag-edges" aria-hidden="true">"#);
+    for (index, (edge, look)) in layout.edges.iter().zip(&looks.edges).enumerate() {
+        edge_part(&mut markup, analysis, layout, (index, edge), *look);
+    }
+    markup.raw("</g>");
+    for (op, (place, look)) in layout.ops.iter().zip(&looks.ops).enumerate() {
+        op_part(&mut markup, analysis, op, place, look);
+    }
+    markup.raw(r#"<g aria-hidden="true">"#);
+    for (op, (place, look)) in layout.chips.iter().zip(&looks.chips).enumerate() {
+        if let Some(place) = place {
+            chip_part(&mut markup, op, *place, look);
+        }
+    }
+    markup.raw("</g>");
+    for (index, (pill, look)) in layout.pills.iter().zip(&looks.pills).enumerate() {
+        pill_part(&mut markup, index, pill, look);
+    }
+    markup
 }
 
 /// The panel of a kernel and the badge on its corner.
-fn kernel_view(kernel: usize, panel: Rect, look: &PanelLook) -> AnyView {
+fn kernel_part(markup: &mut Markup, kernel: usize, panel: Rect, look: &PanelLook) {
     let id = stop_id(Stop::Kernel(kernel));
     let badge = badge(kernel, panel);
-    view! {
-        <g id=id.clone() class=format!("dag-kernel {}", kernel_class(kernel)) role="button" tabindex="-1" aria-pressed="false" aria-label=look.name.clone()>
-            <title id=format!("{id}-name")>{look.name.clone()}</title>
-            <rect class="dag-panel" x=panel.x y=panel.y width=panel.width height=panel.height rx=PANEL_CORNER></rect>
-            <g class="dag-badge">
-                <path d=badge.outline></path>
-                <text x=badge.center.x y=badge.center.y + 4.0>{kernel + 1}</text>
-            </g>
-        </g>
-    }
-    .into_any()
+    markup.fill(
+        r#"<g id="{}" class="{}" role="button" tabindex="-1" aria-pressed="false" aria-label="{}"><title id="{}">{}</title>"#,
+        &[
+            &id,
+            &["dag-kernel ", &kernel_class(kernel)].concat(),
+            &look.name,
+            &[&id, "-name"].concat(),
+            &look.name,
+        ],
+    );
+    rect(
+        markup,
+        r#"<rect class="dag-panel" x="{}" y="{}" width="{}" height="{}" rx="12"></rect>"#,
+        panel,
+    );
+    markup.fill(
+        r#"<g class="dag-badge"><path d="{}"></path><text x="{}" y="{}">{}</text></g></g>"#,
+        &[
+            &badge.outline,
+            &badge.center.x.to_string(),
+            &(badge.center.y + 4.0).to_string(),
+            &(kernel + 1).to_string(),
+        ],
+    );
 }
 
-/// The box of an op.
-fn op_view(analysis: &Analysis, op: OpId, place: &OpBox, look: &OpLook) -> AnyView {
+/// The box of an op. The words stand beside the button, whose name says them in full where the box is too narrow.
+fn op_part(markup: &mut Markup, analysis: &Analysis, op: OpId, place: &OpBox, look: &OpLook) {
     let id = stop_id(Stop::Op(op));
-    let (rect, middle) = (place.rect, place.rect.center());
+    let middle = place.rect.center();
     let kernel = analysis.partition.group_of.get(op).copied().unwrap_or(0);
-    view! {
-        <g class=format!("dag-op {}", kernel_class(kernel))>
-            // The words stand beside the button, whose name says them in full where the box is too narrow.
-            <g id=id.clone() class="dag-op-box" role="button" tabindex="-1" aria-pressed="false" aria-label=look.name.clone()>
-                <title id=format!("{id}-name")>{look.name.clone()}</title>
-                <rect x=rect.x y=rect.y width=rect.width height=rect.height rx=BOX_CORNER></rect>
-            </g>
-            <g class="dag-op-words" aria-hidden="true">
-                <text x=middle.x y=middle.y - 3.0>
-                    <tspan class="dag-function">{place.function.clone()}</tspan>
-                    <tspan class="dag-label" dx="6">{place.label.clone()}</tspan>
-                </text>
-                <text id=format!("{id}-shape") class="dag-shape" x=middle.x y=middle.y + 11.5>{look.shape.clone()}</text>
-            </g>
-        </g>
-    }
-    .into_any()
+    markup.fill(
+        r#"<g class="{}"><g id="{}" class="dag-op-box" role="button" tabindex="-1" aria-pressed="false" aria-label="{}"><title id="{}">{}</title>"#,
+        &[
+            &["dag-op ", &kernel_class(kernel)].concat(),
+            &id,
+            &look.name,
+            &[&id, "-name"].concat(),
+            &look.name,
+        ],
+    );
+    rect(
+        markup,
+        r#"<rect x="{}" y="{}" width="{}" height="{}" rx="7"></rect></g>"#,
+        place.rect,
+    );
+    let x = middle.x.to_string();
+    markup.fill(
+        r#"<g class="dag-op-words" aria-hidden="true"><text x="{}" y="{}"><tspan class="dag-function">{}</tspan><tspan class="dag-label" dx="6">{}</tspan></text><text id="{}" class="dag-shape" x="{}" y="{}">{}</text></g></g>"#,
+        &[
+            &x,
+            &(middle.y - 3.0).to_string(),
+            &place.function,
+            &place.label,
+            &[&id, "-shape"].concat(),
+            &x,
+            &(middle.y + 11.5).to_string(),
+            &look.shape,
+        ],
+    );
 }
 
 /// An edge: a line through memory over a dotted one on chip, of which one is seen.
-fn edge_view(
+fn edge_part(
+    markup: &mut Markup,
     analysis: &Analysis,
     layout: &DagLayout,
-    index: usize,
-    edge: &Edge,
+    (index, edge): (usize, &Edge),
     look: EdgeLook,
-) -> AnyView {
+) {
     let is_weight = match edge.from {
-        EdgeEnd::Pill(pill) => layout
-            .pills
-            .get(pill)
-            .is_some_and(|p| p.kind == PillKind::Weight),
+        EdgeEnd::Pill(pill) => (layout.pills.get(pill)).is_some_and(|p| p.kind == PillKind::Weight),
         EdgeEnd::Op(_) => false,
     };
-    let class = format!(
-        "dag-edge{}{}",
-        if is_weight { " is-weight" } else { "" },
-        if look.is_loud { " is-loud" } else { "" }
-    );
+    let class = match (is_weight, look.is_loud) {
+        (false, false) => "dag-edge",
+        (true, false) => "dag-edge is-weight",
+        (false, true) => "dag-edge is-loud",
+        (true, true) => "dag-edge is-weight is-loud",
+    };
     let data = path_data(&edge.points, CORNER);
-    let quiet = may_be_quiet(analysis, edge)
-        .then(|| view! { <path class="dag-quiet" d=data.clone()></path> });
-    view! {
-        <g id=format!("dag-edge-{index}") class=class>
-            {quiet}
-            <path id=format!("dag-edge-{index}-line") class="dag-loud" d=data stroke-width=look.width_px></path>
-        </g>
+    let id = ["dag-edge-", &index.to_string()].concat();
+    markup.fill(r#"<g id="{}" class="{}">"#, &[&id, class]);
+    if may_be_quiet(analysis, edge) {
+        markup.fill(r#"<path class="dag-quiet" d="{}"></path>"#, &[&data]);
     }
-    .into_any()
+    markup.fill(
+        r#"<path id="{}" class="dag-loud" d="{}" stroke-width="{}"></path></g>"#,
+        &[&[&id, "-line"].concat(), &data, &look.width_px.to_string()],
+    );
 }
 
 /// Only tensors inside a kernel and around reshapes, which may be free views, ever leave memory out.
@@ -159,45 +176,86 @@ pub(super) const fn op_at(end: EdgeEnd) -> Option<OpId> {
 }
 
 /// The chip that says how large the output of an op is.
-fn chip_view(op: OpId, place: Rect, look: &ChipLook) -> AnyView {
+fn chip_part(markup: &mut Markup, op: OpId, place: Rect, look: &ChipLook) {
     let middle = place.center();
     let class = if look.is_shown {
         "dag-chip is-shown"
     } else {
         "dag-chip"
     };
-    view! {
-        <g id=format!("dag-chip-{op}") class=class>
-            <title id=format!("dag-chip-{op}-title")>{look.title.clone()}</title>
-            <rect
-                id=format!("dag-chip-{op}-box")
-                x=middle.x - look.width_px / 2.0
-                y=place.y
-                width=look.width_px
-                height=place.height
-                rx=place.height / 2.0
-            ></rect>
-            <text id=format!("dag-chip-{op}-text") x=middle.x y=middle.y + 4.0>{look.text.clone()}</text>
-        </g>
-    }
-    .into_any()
+    let id = ["dag-chip-", &op.to_string()].concat();
+    markup.fill(
+        r#"<g id="{}" class="{}"><title id="{}">{}</title><rect id="{}""#,
+        &[
+            &id,
+            class,
+            &[&id, "-title"].concat(),
+            &look.title,
+            &[&id, "-box"].concat(),
+        ],
+    );
+    pill_shape(
+        markup,
+        Rect {
+            x: middle.x - look.width_px / 2.0,
+            width: look.width_px,
+            ..place
+        },
+    );
+    markup.fill(
+        r#"<text id="{}" x="{}" y="{}">{}</text></g>"#,
+        &[
+            &[&id, "-text"].concat(),
+            &middle.x.to_string(),
+            &(middle.y + 4.0).to_string(),
+            &look.text,
+        ],
+    );
 }
 
 /// The pill of a tensor that enters or leaves the program.
-fn pill_view(index: usize, pill: &Pill, look: &PillLook) -> AnyView {
-    let (rect, middle) = (pill.rect, pill.rect.center());
+fn pill_part(markup: &mut Markup, index: usize, pill: &Pill, look: &PillLook) {
     let class = match pill.kind {
         PillKind::Input => "dag-pill is-input",
         PillKind::Weight => "dag-pill is-weight",
         PillKind::Output => "dag-pill is-output",
     };
-    view! {
-        <g id=format!("dag-pill-{index}") class=class role="img" aria-label=look.title.clone()>
-            <title id=format!("dag-pill-{index}-title")>{look.title.clone()}</title>
-            <rect x=rect.x y=rect.y width=rect.width height=rect.height rx=rect.height / 2.0></rect>
-            <text class="dag-name" x=middle.x y=middle.y - 2.0>{pill.text.clone()}</text>
-            <text id=format!("dag-pill-{index}-text") class="dag-bytes" x=middle.x y=middle.y + 10.0>{look.text.clone()}</text>
-        </g>
-    }
-    .into_any()
+    let id = ["dag-pill-", &index.to_string()].concat();
+    let middle = pill.rect.center();
+    let x = middle.x.to_string();
+    markup.fill(
+        r#"<g id="{}" class="{}" role="img" aria-label="{}"><title id="{}">{}</title><rect"#,
+        &[
+            &id,
+            class,
+            &look.title,
+            &[&id, "-title"].concat(),
+            &look.title,
+        ],
+    );
+    pill_shape(markup, pill.rect);
+    markup.fill(
+        r#"<text class="dag-name" x="{}" y="{}">{}</text><text id="{}" class="dag-bytes" x="{}" y="{}">{}</text></g>"#,
+        &[
+            &x,
+            &(middle.y - 2.0).to_string(),
+            &pill.text,
+            &[&id, "-text"].concat(),
+            &x,
+            &(middle.y + 10.0).to_string(),
+            &look.text,
+        ],
+    );
+}
+
+fn rect(markup: &mut Markup, template: &'static str, rect: Rect) {
+    markup.numbers(template, &[rect.x, rect.y, rect.width, rect.height]);
+}
+
+/// The rest of a `<rect` with round ends.
+fn pill_shape(markup: &mut Markup, rect: Rect) {
+    markup.numbers(
+        r#" x="{}" y="{}" width="{}" height="{}" rx="{}"></rect>"#,
+        &[rect.x, rect.y, rect.width, rect.height, rect.height / 2.0],
+    );
 }

@@ -1,7 +1,7 @@
 //! What is wrong with the text, or assumed about it, as a list that leads to the places.
 
+use super::announcer::Announcer;
 use super::editor::go_to;
-use super::headline::Announcement;
 use super::words::with_code;
 use crate::core::diagnostic::line_and_column;
 use crate::core::{Diagnostic, Severity};
@@ -72,7 +72,8 @@ pub fn DiagnosticsList(
         page.diagnostics
             .with(|all| all.len().saturating_sub(LISTED))
     });
-    let summary = Memo::new(move |_| summary(page));
+    let mut voice = Announcer::new("diagnostics-status");
+    crate::platform::effect(move || voice.say(summary(page)));
     view! {
         <div class="diagnostics" id="diagnostics" class:is-empty=move || findings.with(Vec::is_empty)>
             <ul aria-label="Problems in the text">
@@ -83,7 +84,7 @@ pub fn DiagnosticsList(
             <Show when=move || { unlisted.get() > 0 }>
                 <p class="quiet">{move || format!("and {} more", unlisted.get())}</p>
             </Show>
-            <Announcement text=summary />
+            <p class="sr-only" id="diagnostics-status" role="status" aria-live="polite"></p>
         </div>
     }
 }

@@ -1,8 +1,12 @@
 //! The graph of ops, unfused or fused.
 
 use super::dag_view::DagView;
+use crate::markup::{ABSENT, Markup};
+use crate::platform::{self, Place, effect, listen};
 use crate::state::Page;
 use leptos::prelude::*;
+
+const UNFUSED: &str = "view-unfused";
 
 /// The picture of the graph with its switch.
 #[component]
@@ -10,32 +14,31 @@ pub fn GraphPanel(
     /// The page whose graph is shown.
     page: Page,
 ) -> impl IntoView {
-    let choice = move |is_fused: bool, word: &'static str| {
-        view! {
-            <label>
-                <input
-                    type="radio"
-                    name="graph-view"
-                    prop:checked=move || page.is_fused.get() == is_fused
-                    on:change=move |_| page.is_fused.set(is_fused)
-                />
-                <span>{word}</span>
-            </label>
-        }
-    };
+    let mut switch = Place::new("graph-switch");
+    effect(move || {
+        let (unfused, fused) = if page.is_fused.get() {
+            (ABSENT, "")
+        } else {
+            ("", ABSENT)
+        };
+        let mut markup = Markup::new();
+        markup.fill(
+            r#"<legend class="sr-only">Show the graph</legend><label><input type="radio" name="graph-view" id="view-unfused" checked="{}"><span>Unfused</span></label><label><input type="radio" name="graph-view" id="view-fused" checked="{}"><span>Fused</span></label>"#,
+            &[unfused, fused],
+        );
+        switch.show(markup);
+    });
+    listen("graph-switch", &["change"], move |event| {
+        let chosen = platform::closest_id(event, "input");
+        page.is_fused.set(chosen.as_deref() != Some(UNFUSED));
+    });
     view! {
         <section class="panel graph" aria-labelledby="graph-title">
             <header class="panel-head">
                 <h2 id="graph-title">"Graph"</h2>
-                <fieldset class="switch" title="Ctrl+Enter" aria-keyshortcuts="Control+Enter">
-                    <legend class="sr-only">"Show the graph"</legend>
-                    {choice(false, "Unfused")}
-                    {choice(true, "Fused")}
-                </fieldset>
+                <fieldset class="switch" id="graph-switch" title="Ctrl+Enter" aria-keyshortcuts="Control+Enter"></fieldset>
             </header>
-            <div class="graph-slot" class:is-stale=page.is_stale>
-                <DagView page />
-            </div>
+            <div class="graph-slot" id="graph-slot"><DagView page /></div>
         </section>
     }
 }

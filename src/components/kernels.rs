@@ -6,108 +6,17 @@ use crate::core::explain::{has_assumed_size, op_names};
 use crate::core::format::{
     format_bytes, format_exact, format_flops, format_intensity, format_seconds,
 };
-use crate::derived::Part;
+use crate::core::work::Work;
+use crate::markup::Markup;
+use crate::platform::{self, Place, effect, listen, set_flag, set_text};
 use crate::state::{Page, Selection};
 use leptos::prelude::*;
+use std::cell::Cell;
+use std::rc::Rc;
 
 /// Rows that are shown at once; a button shows more.
 const PAGE_ROWS: usize = 100;
-
-/// The texts of one row.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Row {
-    ops: String,
-    flops: String,
-    unfused: String,
-    fused: String,
-    exact: String,
-    read: String,
-    written: String,
-    intensity: String,
-    bound: &'static str,
-    time: String,
-    times: String,
-}
-
-impl Row {
-    fn of(analysis: &Analysis, kernel: usize) -> Option<Self> {
-        let fused = analysis.fused.kernels.get(kernel)?;
-        let before = analysis.comparisons.get(kernel)?;
-        let mark = if has_assumed_size(fused) { "~" } else { "" };
-        Some(Self {
-            ops: op_names(&analysis.graph, fused),
-            flops: if fused.work.is_unknown {
-                "unknown".to_owned()
-            } else {
-                format_flops(fused.work.flops())
-            },
-            unfused: format_bytes(before.unfused_bytes),
-            fused: format!("{mark}{}", format_bytes(fused.bytes())),
-            exact: format!(
-                "{} B unfused, {} B fused",
-                format_exact(before.unfused_bytes.into()),
-                format_exact(fused.bytes().into())
-            ),
-            read: format!("{mark}{}", format_bytes(fused.bytes_read)),
-            written: format_bytes(fused.bytes_written),
-            intensity: fused.placement.intensity.map_or_else(
-                || {
-                    if fused.work.is_unknown {
-                        "unknown"
-                    } else {
-                        "–"
-                    }
-                    .to_owned()
-                },
-                format_intensity,
-            ),
-            bound: if fused.is_free {
-                "–"
-            } else {
-                fused.placement.bound.name()
-            },
-            time: format_seconds(fused.placement.time_s),
-            times: format!(
-                "{} unfused, {} fused",
-                format_seconds(before.unfused_time_s),
-                format_seconds(fused.placement.time_s)
-            ),
-        })
-    }
-
-    fn total(analysis: &Analysis) -> Self {
-        let (before, after) = (&analysis.unfused, &analysis.fused);
-        let flops = |e: &crate::core::Execution| {
-            e.kernels
-                .iter()
-                .fold(crate::core::work::Work::default(), |sum, k| sum.and(k.work))
-        };
-        let work = flops(after);
-        Self {
-            flops: if work.is_unknown {
-                format!("≥ {}", format_flops(work.flops()))
-            } else {
-                format_flops(work.flops())
-            },
-            unfused: format_bytes(before.traffic.total),
-            fused: format_bytes(after.traffic.total),
-            exact: format!(
-                "{} B unfused, {} B fused",
-                format_exact(before.traffic.total.into()),
-                format_exact(after.traffic.total.into())
-            ),
-            read: format_bytes(after.traffic.bytes_read),
-            written: format_bytes(after.traffic.bytes_written),
-            time: format_seconds(after.time_s),
-            times: format!(
-                "{} unfused, {} fused",
-                format_seconds(before.time_s),
-                format_seconds(after.time_s)
-            ),
-            ..Self::default()
-        }
-    }
-}
+const MORE: &str = "more-kernels";
 
 /// One row for each fused kernel and one for their sum.
 #[component]
@@ -115,99 +24,186 @@ pub fn KernelsTable(
     /// The page whose kernels are shown.
     page: Page,
 ) -> impl IntoView {
-    let limit = RwSignal::new(PAGE_ROWS);
-    let count = Memo::new(move |_| page.analysis.with(|a| a.fused.kernels.len()));
-    let shown = Memo::new(move |_| count.get().min(limit.get()));
-    let selected = Memo::new(move |_| {
-        let selection = page.selection.get();
-        page.analysis.with(|a| selection.kernel(a))
+    let limit = Rc::new(Cell::new(PAGE_ROWS));
+    let more = Trigger::new();
+    let (mut rows, mut total) = (Place::new("kernel-rows"), Place::new("kernel-total"));
+    let shown_limit = limit.clone();
+    effect(move || {
+        more.track();
+        let analysis = page.analysis.get();
+        let selected = page.selection.get().kernel(&analysis);
+        let count = analysis.fused.kernels.len();
+        let shown = count.min(shown_limit.get());
+        let mut markup = Markup::new();
+        for kernel in 0..shown {
+            row(&mut markup, &analysis, kernel, selected == Some(kernel));
+        }
+        rows.show(markup);
+        total.show(total_row(&analysis));
+        set_flag(MORE, "hidden", shown == count);
+        if shown < count {
+            let of = [
+                "Show more (",
+                &shown.to_string(),
+                " of ",
+                &count.to_string(),
+                ")",
+            ];
+            set_text(MORE, &of.concat());
+        }
     });
-    let total = Memo::new(move |_| page.analysis.with(|a| Row::total(a)));
-    let cell = move |part: fn(&Row) -> String| move || total.with(part);
+    listen("kernels-table", &["click"], move |event| {
+        if let Some(kernel) = platform::closest_number(event, "data-kernel") {
+            page.toggle(Selection::Kernel(kernel));
+        } else if platform::closest_id(event, "button").as_deref() == Some(MORE) {
+            limit.set(limit.get() + PAGE_ROWS);
+            more.notify();
+        }
+    });
     view! {
-        <div class="table-scroll" role="group" aria-label="Table of kernels" tabindex="0">
-            <table class="kernels">
-                <thead>
-                    <tr>
-                        <th scope="col">"#"</th>
-                        <th scope="col">"ops"</th>
-                        <th scope="col" class="number" title="one multiply-add counts 2">"FLOPs"</th>
-                        <th scope="col" class="number wide-pair">"bytes unfused → fused"</th>
-                        <th scope="col" class="number">"reads"</th>
-                        <th scope="col" class="number">"writes"</th>
-                        <th scope="col" class="number" title="FLOPs / (reads + writes)">"intensity"</th>
-                        <th scope="col" title="what takes longest">"bound by"</th>
-                        <th scope="col" class="number" title="the longest of bytes / bandwidth, matrix FLOPs / peak and vector FLOPs / peak, plus one launch">"predicted time"</th>
-                    </tr>
-                </thead>
-                <tbody>
-                    <For each=move || 0..shown.get() key=|kernel| *kernel let(kernel)>
-                        <KernelRow analysis=page.analysis selected kernel
-                            choose=move || page.toggle(Selection::Kernel(kernel)) />
-                    </For>
-                </tbody>
-                <tfoot>
-                    <tr>
-                        <td></td>
-                        <th scope="row">"total"</th>
-                        <td class="number">{cell(|r| r.flops.clone())}</td>
-                        <td class="number" title=cell(|r| r.exact.clone())>
-                            <span class="before">{cell(|r| r.unfused.clone())}</span>
-                            " → "
-                            <strong>{cell(|r| r.fused.clone())}</strong>
-                        </td>
-                        <td class="number">{cell(|r| r.read.clone())}</td>
-                        <td class="number">{cell(|r| r.written.clone())}</td>
-                        <td></td>
-                        <td></td>
-                        <td class="number" title=cell(|r| r.times.clone())>{cell(|r| r.time.clone())}</td>
-                    </tr>
-                </tfoot>
-            </table>
+        <div id="kernels-table">
+            <div class="table-scroll" role="group" aria-label="Table of kernels" tabindex="0">
+                <table class="kernels">
+                    <thead>
+                        <tr>
+                            <th scope="col">"#"</th>
+                            <th scope="col">"ops"</th>
+                            <th scope="col" class="number" title="one multiply-add counts 2">"FLOPs"</th>
+                            <th scope="col" class="number wide-pair">"bytes unfused → fused"</th>
+                            <th scope="col" class="number">"reads"</th>
+                            <th scope="col" class="number">"writes"</th>
+                            <th scope="col" class="number" title="FLOPs / (reads + writes)">"intensity"</th>
+                            <th scope="col" title="what takes longest">"bound by"</th>
+                            <th scope="col" class="number" title="the longest of bytes / bandwidth, matrix FLOPs / peak and vector FLOPs / peak, plus one launch">"predicted time"</th>
+                        </tr>
+                    </thead>
+                    <tbody id="kernel-rows"></tbody>
+                    <tfoot id="kernel-total"></tfoot>
+                </table>
+            </div>
+            <button type="button" class="more" id="more-kernels" hidden></button>
         </div>
-        <Show when=move || { shown.get() < count.get() }>
-            <button type="button" class="more" on:click=move |_| limit.update(|l| *l += PAGE_ROWS)>
-                {move || format!("Show more ({} of {})", shown.get(), count.get())}
-            </button>
-        </Show>
     }
 }
 
-#[component]
-fn KernelRow(
-    analysis: Part<Analysis>,
-    selected: Memo<Option<usize>>,
-    kernel: usize,
-    choose: impl Fn() + Copy + Send + Sync + 'static,
-) -> impl IntoView {
-    let row = Memo::new(move |_| analysis.with(|a| Row::of(a, kernel)).unwrap_or_default());
-    let cell = move |part: fn(&Row) -> String| move || row.with(part);
-    let is_selected = Memo::new(move |_| selected.get() == Some(kernel));
-    view! {
-        <tr class=format!("kernel-row {}", kernel_class(kernel)) class:is-selected=is_selected on:click=move |_| choose()>
-            <td>
-                // The click reaches the row, which chooses; the button makes the row reachable by keyboard.
-                <button
-                    type="button"
-                    class="badge"
-                    aria-pressed=move || is_selected.get().to_string()
-                    aria-label=move || row.with(|r| format!("kernel {}: {}", kernel + 1, r.ops))
-                >
-                    {kernel + 1}
-                </button>
-            </td>
-            <td class="op-names">{cell(|r| r.ops.clone())}</td>
-            <td class="number">{cell(|r| r.flops.clone())}</td>
-            <td class="number" title=cell(|r| r.exact.clone())>
-                <span class="before">{cell(|r| r.unfused.clone())}</span>
-                " → "
-                <strong>{cell(|r| r.fused.clone())}</strong>
-            </td>
-            <td class="number">{cell(|r| r.read.clone())}</td>
-            <td class="number">{cell(|r| r.written.clone())}</td>
-            <td class="number">{cell(|r| r.intensity.clone())}</td>
-            <td>{move || row.with(|r| r.bound)}</td>
-            <td class="number" title=cell(|r| r.times.clone())>{cell(|r| r.time.clone())}</td>
-        </tr>
-    }
+/// What a kernel and the sum of all have alike.
+struct Figures {
+    work: Work,
+    unfused_bytes: u64,
+    fused_bytes: u64,
+    bytes_read: u64,
+    bytes_written: u64,
+    /// Stands before figures that rest on an assumed size.
+    mark: &'static str,
+    intensity: String,
+    bound: &'static str,
+    unfused_time_s: f64,
+    fused_time_s: f64,
+}
+
+fn row(markup: &mut Markup, analysis: &Analysis, kernel: usize, is_selected: bool) -> Option<()> {
+    let fused = analysis.fused.kernels.get(kernel)?;
+    let before = analysis.comparisons.get(kernel)?;
+    let (place, number) = (kernel.to_string(), (kernel + 1).to_string());
+    let ops = op_names(&analysis.graph, fused);
+    let selected = if is_selected { " is-selected" } else { "" };
+    markup.fill(
+        // The click reaches the row, which chooses; the button makes the row reachable by keyboard.
+        r#"<tr class="{}" data-kernel="{}"><td><button type="button" class="badge" id="{}" aria-pressed="{}" aria-label="{}">{}</button></td><td class="op-names">{}</td>"#,
+        &[
+            &["kernel-row ", &kernel_class(kernel), selected].concat(),
+            &place,
+            &["kernel-button-", &place].concat(),
+            if is_selected { "true" } else { "false" },
+            &["kernel ", &number, ": ", &ops].concat(),
+            &number,
+            &ops,
+        ],
+    );
+    let unknown = if fused.work.is_unknown {
+        "unknown"
+    } else {
+        "–"
+    };
+    figures(
+        markup,
+        &Figures {
+            work: fused.work,
+            unfused_bytes: before.unfused_bytes,
+            fused_bytes: fused.bytes(),
+            bytes_read: fused.bytes_read,
+            bytes_written: fused.bytes_written,
+            mark: if has_assumed_size(fused) { "~" } else { "" },
+            intensity: (fused.placement.intensity)
+                .map_or_else(|| unknown.to_owned(), format_intensity),
+            bound: if fused.is_free {
+                "–"
+            } else {
+                fused.placement.bound.name()
+            },
+            unfused_time_s: before.unfused_time_s,
+            fused_time_s: fused.placement.time_s,
+        },
+        if fused.work.is_unknown { "unknown" } else { "" },
+    );
+    Some(())
+}
+
+fn total_row(analysis: &Analysis) -> Markup {
+    let (before, after) = (&analysis.unfused, &analysis.fused);
+    let kernels = after.kernels.iter();
+    let work = kernels.fold(Work::default(), |sum, kernel| sum.and(kernel.work));
+    let mut markup = Markup::new();
+    markup.raw(r#"<tr><td></td><th scope="row">total</th>"#);
+    figures(
+        &mut markup,
+        &Figures {
+            work,
+            unfused_bytes: before.traffic.total,
+            fused_bytes: after.traffic.total,
+            bytes_read: after.traffic.bytes_read,
+            bytes_written: after.traffic.bytes_written,
+            mark: "",
+            intensity: String::new(),
+            bound: "",
+            unfused_time_s: before.time_s,
+            fused_time_s: after.time_s,
+        },
+        "",
+    );
+    markup
+}
+
+/// The cells from FLOPs on. `flops` stands instead of the figure when it is not empty.
+fn figures(markup: &mut Markup, row: &Figures, flops: &str) {
+    let at_least = if row.work.is_unknown { "≥ " } else { "" };
+    let known = [at_least, &format_flops(row.work.flops())].concat();
+    let exact = [
+        &format_exact(row.unfused_bytes.into()),
+        " B unfused, ",
+        &format_exact(row.fused_bytes.into()),
+        " B fused",
+    ];
+    let time = format_seconds(row.fused_time_s);
+    let times = [
+        &format_seconds(row.unfused_time_s),
+        " unfused, ",
+        &time,
+        " fused",
+    ];
+    markup.fill(
+        r#"<td class="number">{}</td><td class="number" title="{}"><span class="before">{}</span> → <strong>{}</strong></td><td class="number">{}</td><td class="number">{}</td><td class="number">{}</td><td>{}</td><td class="number" title="{}">{}</td></tr>"#,
+        &[
+            if flops.is_empty() { &known } else { flops },
+            &exact.concat(),
+            &format_bytes(row.unfused_bytes),
+            &[row.mark, &format_bytes(row.fused_bytes)].concat(),
+            &[row.mark, &format_bytes(row.bytes_read)].concat(),
+            &format_bytes(row.bytes_written),
+            &row.intensity,
+            row.bound,
+            &times.concat(),
+            &time,
+        ],
+    );
 }

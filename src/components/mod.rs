@@ -1,10 +1,12 @@
 //! The page's components: they show an analysis and hold no arithmetic.
 
+pub mod announcer;
 pub mod badge;
 pub mod chart;
 mod chart_markup;
 mod chart_tip;
 pub mod charts;
+mod dag_moves;
 mod dag_parts;
 mod dag_updates;
 pub mod dag_view;

@@ -1,9 +1,10 @@
-//! A slider and a number box for every param of the text.
+//! A slider and a number box for every `param` of the text.
 
 use crate::core::edit::set_param;
 use crate::core::program::Param;
 use crate::history::Origin;
-use crate::platform;
+use crate::markup::{ABSENT, Markup};
+use crate::platform::{self, Event, Place, effect, listen};
 use crate::state::Page;
 use leptos::prelude::*;
 
@@ -13,102 +14,90 @@ pub fn Sliders(
     /// The page whose text holds them.
     page: Page,
 ) -> impl IntoView {
-    let params = Memo::new(move |_| {
-        page.parsed.with(|parsed| {
-            parsed
-                .program
-                .params
-                .iter()
-                .enumerate()
-                .map(|(place, p)| (place, p.name.text.clone(), p.range.is_some()))
-                .collect::<Vec<_>>()
-        })
+    let mut place = Place::new("slider-list");
+    effect(move || {
+        let parsed = page.parsed.get();
+        let params = &parsed.program.params;
+        let mut markup = Markup::new();
+        for (index, param) in params.iter().enumerate() {
+            slider(&mut markup, index, param);
+        }
+        if params.is_empty() {
+            markup.raw(r#"<p class="quiet">Write <code>param S = 1024 in 128..8192 step 128</code> to get a slider for <code>S</code>.</p>"#);
+        }
+        place.show(markup);
+    });
+    listen("slider-list", &["input", "change"], move |event| {
+        hear(page, event);
     });
     view! {
         <section class="panel sliders" aria-labelledby="sliders-title">
             <h2 id="sliders-title">"Sizes"</h2>
-            <div class="slider-list">
-                <For each=move || params.get() key=Clone::clone let((place, name, has_range))>
-                    <Slider page place name has_range />
-                </For>
-            </div>
-            <Show when=move || params.with(Vec::is_empty)>
-                <p class="quiet">
-                    "Write " <code>"param S = 1024 in 128..8192 step 128"</code> " to get a slider for " <code>"S"</code> "."
-                </p>
-            </Show>
+            <div class="slider-list" id="slider-list"></div>
         </section>
     }
 }
 
-#[component]
-fn Slider(page: Page, place: usize, name: String, has_range: bool) -> impl IntoView {
-    let param = Memo::new(move |_| {
-        page.parsed.with(|p| {
-            let Param { value, range, .. } = p.program.params.get(place)?;
-            Some((*value, *range))
-        })
-    });
-    let value = move || param.get().map_or(0, |(value, _)| value).to_string();
-    let range = move || param.get().and_then(|(_, range)| range);
-    let min = move || range().map(|r| r.min.to_string());
-    let max = move || range().map(|r| r.max.to_string());
-    let step = move || range().map_or("1".to_owned(), |r| r.step.to_string());
-    let origin = StoredValue::new(Origin::Param(name.clone()));
-    let apply = move |value: i64| {
-        page.change(origin.get_value(), |text, program| {
+fn slider(markup: &mut Markup, index: usize, param: &Param) {
+    let name = &param.name.text;
+    let (index, value) = (index.to_string(), param.value.to_string());
+    let id = ["param-", &index].concat();
+    let box_id = [&id, "-box"].concat();
+    let [min, max, step] = match &param.range {
+        Some(range) => [
+            range.min.to_string(),
+            range.max.to_string(),
+            range.step.to_string(),
+        ],
+        None => [ABSENT, ABSENT, "1"].map(str::to_owned),
+    };
+    if param.range.is_some() {
+        markup.fill(
+            r#"<div class="slider has-range" data-param="{}"><label for="{}">{}</label><input type="range" id="{}" min="{}" max="{}" step="{}" value="{}">"#,
+            &[&index, &id, name, &id, &min, &max, &step, &value],
+        );
+    } else {
+        markup.fill(
+            r#"<div class="slider" data-param="{}"><label for="{}">{}</label>"#,
+            &[&index, &box_id, name],
+        );
+    }
+    markup.fill(
+        r#"<input type="number" id="{}" aria-label="{}" inputmode="numeric" min="{}" max="{}" step="{}" value="{}"></div>"#,
+        &[&box_id, &[name, ", exact value"].concat(), &min, &max, &step, &value],
+    );
+}
+
+fn hear(page: Page, event: &Event) -> Option<()> {
+    let place = platform::closest_number(event, "data-param")?;
+    let parsed = page.parsed.get_untracked();
+    let param = parsed.program.params.get(place)?;
+    let is_box = platform::closest_id(event, "[type=number]").is_some();
+    let is_change = event.type_() == "change";
+    let fits = |value: i64| (param.range.as_ref()).is_none_or(|r| (r.min..=r.max).contains(&value));
+    let value = platform::input_value(event).parse::<i64>().ok();
+    let value = match (is_box, is_change) {
+        (false, false) => value,
+        (false, true) => None,
+        // A number on its way to another one is not applied while it is out of range.
+        (true, false) => value.filter(|&value| fits(value)),
+        (true, true) => value.map(|value| {
+            (param.range.as_ref()).map_or(value, |r| value.clamp(r.min, r.max.max(r.min)))
+        }),
+    };
+    if let Some(value) = value {
+        page.change(Origin::Param(param.name.text.clone()), |text, program| {
             set_param(text, program, place, value)
         });
-    };
-    let fits = move |value: i64| range().is_none_or(|r| (r.min..=r.max).contains(&value));
-    let id = format!("param-{place}");
-    let box_name = format!("{name}, exact value");
-    let slider = has_range.then(|| {
-        view! {
-            <input
-                type="range"
-                id=id.clone()
-                min=min
-                max=max
-                step=step
-                prop:value=value
-                on:input=move |event| {
-                    if let Ok(value) = event_target_value(&event).parse() {
-                        apply(value);
-                    }
-                }
-                on:change=move |_| page.seal()
-            />
-        }
-    });
-    view! {
-        <div class="slider" class:has-range=has_range>
-            <label for=if has_range { id.clone() } else { format!("{id}-box") }>{name}</label>
-            {slider}
-            <input
-                type="number"
-                id=format!("{id}-box")
-                aria-label=box_name
-                inputmode="numeric"
-                min=min
-                max=max
-                step=step
-                prop:value=value
-                on:input=move |event| {
-                    // A number on its way to another one is not applied while it is out of range.
-                    if let Some(value) = event_target_value(&event).parse().ok().filter(|&v| fits(v)) {
-                        apply(value);
-                    }
-                }
-                on:change=move |event| {
-                    if let Ok(value) = event_target_value(&event).parse::<i64>() {
-                        apply(range().map_or(value, |r| value.clamp(r.min, r.max.max(r.min))));
-                    }
-                    // What was out of range or no number at all gives way to what holds.
-                    platform::set_value(&event, &param.get_untracked().map_or(0, |(v, _)| v).to_string());
-                    page.seal();
-                }
-            />
-        </div>
     }
+    if is_change {
+        if is_box {
+            // What was out of range or no number at all gives way to what holds.
+            let parsed = page.parsed.get_untracked();
+            let holds = parsed.program.params.get(place)?.value;
+            platform::set_value(event, &holds.to_string());
+        }
+        page.seal();
+    }
+    Some(())
 }

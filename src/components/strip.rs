@@ -3,6 +3,8 @@
 use super::editor::go_to;
 use crate::core::Severity;
 use crate::core::examples::example;
+use crate::markup::Markup;
+use crate::platform::{self, Later, Place, effect, listen};
 use crate::state::{Notice, Page};
 use leptos::prelude::*;
 use std::time::Duration;
@@ -16,77 +18,73 @@ pub fn Strip(
     /// The page that it speaks of.
     page: Page,
 ) -> impl IntoView {
-    let later = crate::platform::Later::after(NEWS);
-    Effect::new(move |_| {
+    let later = Later::after(NEWS);
+    let (mut news, mut standing) = (Place::new("notice"), Place::new("strip-standing"));
+    effect(move || {
+        let notice = page.notice.get();
         later.cancel();
-        let is_passing = page
-            .notice
-            .with(|n| n.as_ref().is_some_and(|n| !n.is_failure && !n.offers_undo));
-        if is_passing {
+        if (notice.as_ref()).is_some_and(|n| !n.is_failure && !n.offers_undo) {
             later.call(move || page.notice.set(None));
         }
+        news.show(notice.as_ref().map_or_else(Markup::new, notice_markup));
+        standing.show(if notice.is_some() {
+            Markup::new()
+        } else {
+            standing_markup(page)
+        });
     });
-    let watch = Memo::new(move |_| page.example.get().and_then(example).map(|e| e.watch));
-    let has_notice = Memo::new(move |_| page.notice.with(Option::is_some));
+    listen(
+        "strip",
+        &["click"],
+        move |event| match platform::closest_id(event, "button").as_deref() {
+            Some("notice-undo") => {
+                page.undo();
+                page.notice.set(None);
+            }
+            Some("notice-dismiss") => page.notice.set(None),
+            Some("show-error") => show_error(page),
+            _ => {}
+        },
+    );
     view! {
-        <div class="strip">
+        <div class="strip" id="strip">
             // The live region stands always; what is put into it later is read out.
-            <div class="notice" role="status" aria-live="polite">
-                {move || page.notice.get().map(|notice| show_notice(page, notice))}
-            </div>
-            <Show when=move || !has_notice.get()>
-                {move || {
-                    if page.is_stale.get() {
-                        show_stale(page).into_any()
-                    } else {
-                        watch.get().map(|w| view! { <p><span class="strip-label">"Watch for "</span>{w}</p> }).into_any()
-                    }
-                }}
-            </Show>
+            <div class="notice" id="notice" role="status" aria-live="polite"></div>
+            <div class="strip-standing" id="strip-standing"></div>
         </div>
     }
 }
 
-fn show_notice(page: Page, notice: Notice) -> impl IntoView {
-    let undo = notice.offers_undo.then(|| {
-        view! {
-            <button
-                type="button"
-                on:click=move |_| {
-                    page.undo();
-                    page.notice.set(None);
-                }
-            >
-                "Undo"
-            </button>
-        }
-    });
-    view! {
-        <p class:is-failure=notice.is_failure>
-            <span>{notice.text}</span>
-            {undo}
-            <button type="button" class="icon-button" aria-label="Dismiss" on:click=move |_| page.notice.set(None)>
-                <span aria-hidden="true">"×"</span>
-            </button>
-        </p>
+fn notice_markup(notice: &Notice) -> Markup {
+    let mut markup = Markup::new();
+    let class = if notice.is_failure { "is-failure" } else { "" };
+    markup.fill(r#"<p class="{}"><span>{}</span>"#, &[class, &notice.text]);
+    if notice.offers_undo {
+        markup.raw(r#"<button type="button" id="notice-undo">Undo</button>"#);
     }
+    markup.raw(r#"<button type="button" class="icon-button" id="notice-dismiss" aria-label="Dismiss"><span aria-hidden="true">×</span></button></p>"#);
+    markup
 }
 
-fn show_stale(page: Page) -> impl IntoView {
-    let go = move |_| {
-        let span = page.diagnostics.with_untracked(|all| {
-            all.iter()
-                .find(|d| d.severity == Severity::Error)
-                .and_then(|d| d.span)
-        });
-        if let Some(span) = span {
-            go_to(page, span);
-        }
-    };
-    view! {
-        <p class="stale-note">
-            <span>"The text has an error. Everything else shows the last text without one."</span>
-            <button type="button" on:click=go>"Show the error"</button>
-        </p>
+fn standing_markup(page: Page) -> Markup {
+    let mut markup = Markup::new();
+    if page.is_stale.get() {
+        markup.raw(r#"<p class="stale-note"><span>The text has an error. Everything else shows the last text without one.</span><button type="button" id="show-error">Show the error</button></p>"#);
+    } else if let Some(example) = page.example.get().and_then(example) {
+        markup.fill(
+            r#"<p><span class="strip-label">Watch for </span><span>{}</span></p>"#,
+            &[example.watch],
+        );
+    }
+    markup
+}
+
+fn show_error(page: Page) {
+    let span = page.diagnostics.with_untracked(|all| {
+        let mut all = all.iter();
+        all.find(|d| d.severity == Severity::Error)?.span
+    });
+    if let Some(span) = span {
+        go_to(page, span);
     }
 }
