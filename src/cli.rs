@@ -10,8 +10,8 @@ use crate::core::program::Program;
 use crate::core::report::Report;
 use crate::core::transformer::transformer_block;
 use crate::core::{
-    Analysis, Conventions, DEVICES, Device, Externals, Options, Policy, ReshapeCost, analyze,
-    analyze_program, default_device, device,
+    Analysis, Conventions, DEVICES, Device, Externals, FusionOptions, Options, Policy, ReshapeCost,
+    analyze, analyze_program, default_device, device,
 };
 use clap::{Args, Parser, Subcommand};
 use std::fmt::Write as _;
@@ -59,9 +59,12 @@ enum Command {
 
 #[derive(Args)]
 struct Choices {
-    /// Who decides what fuses: none, rules.
+    /// Who decides what fuses: none, rules, inductor.
     #[arg(long, default_value = "rules", value_parser = policy)]
     policy: Policy,
+    /// The compiler generates its matmuls, which take an epilogue (policy inductor).
+    #[arg(long)]
+    max_autotune: bool,
     /// How large external tensors count: declared, known-only, output-shape.
     #[arg(long, default_value = "declared", value_parser = externals)]
     externals: Externals,
@@ -85,7 +88,10 @@ impl Choices {
                 reshape: self.reshape,
             },
             device: device(&self.device).unwrap_or(default_device()).clone(),
-            ..Options::default()
+            fusion: FusionOptions {
+                max_autotune: self.max_autotune,
+                ..FusionOptions::default()
+            },
         }
     }
 }
@@ -315,12 +321,10 @@ fn table(analysis: &Analysis) -> String {
         .iter()
         .enumerate()
         .map(|(index, kernel)| {
-            let names: Vec<String> = kernel
-                .ops
-                .iter()
-                .filter_map(|&op| graph.ops.get(op))
-                .map(|op| shortened(&op.name))
-                .collect();
+            let name = |&op: &usize| graph.ops.get(op).map(|op| shortened(&op.name));
+            let again = analysis.partition.recomputed[index].iter().filter_map(name);
+            let again = again.map(|name| format!("({name})"));
+            let names: Vec<String> = kernel.ops.iter().filter_map(name).chain(again).collect();
             [
                 (index + 1).to_string(),
                 names_of_many(&names),

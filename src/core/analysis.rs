@@ -262,11 +262,10 @@ fn execute(
     let mut kernels = Vec::with_capacity(partition.groups.len());
     let (mut read, mut written, mut launches, mut time_s) = (0, 0, 0, 0.0);
     let traffics = kernel_traffic(graph, partition, options.conventions);
-    for (members, traffic) in partition.groups.iter().zip(traffics) {
+    for (kernel, (members, traffic)) in partition.groups.iter().zip(traffics).enumerate() {
         let (bytes_read, bytes_written) = (traffic.bytes_read(), traffic.bytes_written());
-        let work = members
-            .iter()
-            .fold(Work::default(), |sum, &op| sum.and(work_of(op)));
+        let computed = members.iter().chain(&partition.recomputed[kernel]);
+        let work = computed.fold(Work::default(), |sum, &op| sum.and(work_of(op)));
         let is_free = views_are_free && members.iter().all(|&op| is_view(&graph.ops[op]));
         let placement = place(&options.device, work, bytes_read + bytes_written, is_free);
         read += bytes_read;

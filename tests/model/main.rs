@@ -22,6 +22,7 @@ mod gpt2;
 mod import;
 mod import_diagnostics;
 mod import_statements;
+mod inductor;
 mod markup;
 mod measured;
 mod notation;

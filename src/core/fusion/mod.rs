@@ -1,5 +1,6 @@
 //! Graph to groups: which ops run as one kernel. One policy, one file.
 
+pub(super) mod inductor;
 pub(super) mod none;
 pub mod options;
 pub(super) mod rules;
@@ -20,17 +21,20 @@ pub enum Policy {
     /// The contract's forward scan.
     #[default]
     Rules,
+    /// What torch.compile would launch.
+    Inductor,
 }
 
 impl Policy {
     /// All policies, in the order in which a picker shows them.
-    pub const ALL: [Self; 2] = [Self::None, Self::Rules];
+    pub const ALL: [Self; 3] = [Self::None, Self::Rules, Self::Inductor];
 
     /// The name on the command line and in links.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "none",
             Self::Rules => "rules",
+            Self::Inductor => "inductor",
         }
     }
 
@@ -46,6 +50,9 @@ impl Policy {
             Self::Rules => {
                 "one forward scan: element-wise chains, matmul epilogues, reductions that end a kernel"
             }
+            Self::Inductor => {
+                "as torch.compile does: pointwise ops and reductions over the same rows share kernels, matmuls are library calls"
+            }
         }
     }
 }
@@ -58,6 +65,9 @@ pub struct Partition {
     pub groups: Lists,
     /// For each op its kernel.
     pub group_of: Vec<usize>,
+    /// For each kernel the ops of other kernels that it computes again instead of reading their outputs;
+    /// empty but for policies that recompute.
+    pub recomputed: Lists,
 }
 
 impl Partition {
@@ -83,7 +93,13 @@ impl Partition {
         Self {
             groups: of_each.inverted(kernels),
             group_of,
+            recomputed: Lists::default(),
         }
+    }
+
+    /// Whether the op's output comes about inside this kernel. Logarithmic in what the kernel recomputes.
+    pub fn computes(&self, kernel: usize, op: OpId) -> bool {
+        self.group_of.get(op) == Some(&kernel) || self.recomputed[kernel].binary_search(&op).is_ok()
     }
 }
 
@@ -100,6 +116,7 @@ pub fn plan(graph: &Graph, options: &Options) -> Plan {
     let partition = match options.policy {
         Policy::None => none::partition(graph),
         Policy::Rules => rules::partition(graph),
+        Policy::Inductor => inductor::partition(graph, options.fusion.max_autotune),
     };
     Plan { partition }
 }
