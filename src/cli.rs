@@ -65,6 +65,9 @@ struct Choices {
     /// The compiler generates its matmuls, which take an epilogue (policy inductor).
     #[arg(long)]
     max_autotune: bool,
+    /// Run attention as one kernel, where matmul, softmax and matmul stand in a row.
+    #[arg(long)]
+    attention: bool,
     /// How large external tensors count: declared, known-only, output-shape.
     #[arg(long, default_value = "declared", value_parser = externals)]
     externals: Externals,
@@ -90,6 +93,7 @@ impl Choices {
             device: device(&self.device).unwrap_or(default_device()).clone(),
             fusion: FusionOptions {
                 max_autotune: self.max_autotune,
+                attention: self.attention,
                 ..FusionOptions::default()
             },
         }

@@ -4,6 +4,7 @@
     reason = "op, tensor and kernel ids are dense indices of one graph"
 )]
 
+use super::attention::{Attention, Tiles};
 use super::count;
 use super::device::{Device, default_device};
 use super::diagnostic::{Code, Diagnostic, has_errors};
@@ -220,10 +221,17 @@ pub fn analyze<'a>(
     let graph = build_graph(ops, externals)?;
     let alone = fusion::none::partition(&graph);
     let unfused = execute(&graph, |op| op_work(&graph, op), &alone, options, None);
-    let Plan { partition } = fusion::plan(&graph, options);
+    let Plan {
+        partition,
+        attentions,
+    } = fusion::plan(&graph, options);
+    let rescaling = rescaling(&graph, &attentions, options);
     let fused = execute(
         &graph,
-        |op| unfused.kernels[op].work,
+        |op| match rescaling.get(op) {
+            Some(more) => unfused.kernels[op].work.and(*more),
+            None => unfused.kernels[op].work,
+        },
         &partition,
         options,
         Some(unfused.traffic.total),
@@ -248,6 +256,23 @@ pub fn analyze<'a>(
         graph,
         options: options.clone(),
     })
+}
+
+/// For each op what an attention kernel does beyond the ops that it replaces, at the last of them; empty where there
+/// is none.
+fn rescaling(graph: &Graph, attentions: &[Attention], options: &Options) -> Vec<Work> {
+    if attentions.is_empty() {
+        return Vec::new();
+    }
+    let on_chip_bytes = options.device.on_chip_bytes();
+    let mut more = vec![Work::default(); graph.ops.len()];
+    for attention in attentions {
+        if let Some(&last) = attention.ops.last() {
+            let tiles = Tiles::new(&attention.shape, on_chip_bytes);
+            more[last] = attention.shape.rescaling(tiles);
+        }
+    }
+    more
 }
 
 /// `work_of` gives the arithmetic of one op.

@@ -6,6 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod attention;
 mod charts;
 mod charts_properties;
 mod charts_svg;

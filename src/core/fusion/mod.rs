@@ -6,6 +6,7 @@ pub mod options;
 pub(super) mod rules;
 
 use super::analysis::Options;
+use super::attention::{self, Attention};
 use super::diagnostic::Diagnostic;
 use super::graph::{Graph, OpId, build_graph};
 use super::lists::Lists;
@@ -108,17 +109,37 @@ impl Partition {
 pub struct Plan {
     /// Which ops run as which kernel.
     pub partition: Partition,
+    /// What runs as one attention kernel, where that is chosen.
+    #[serde(skip)]
+    pub attentions: Vec<Attention>,
 }
 
 /// Groups the ops of `graph` into kernels, as the policy of `options` decides. `O(ops + reads)` for the
-/// policies of the contract.
+/// policies of the contract. Where attention is one kernel, policies see it as one op.
 pub fn plan(graph: &Graph, options: &Options) -> Plan {
+    if options.fusion.attention {
+        let attentions = attention::find(graph);
+        if let Some(contracted) = attention::contract(graph, &attentions) {
+            let plan = plan_ops(&contracted.graph, options);
+            return Plan {
+                partition: contracted.expanded(&plan.partition),
+                attentions,
+            };
+        }
+    }
+    plan_ops(graph, options)
+}
+
+fn plan_ops(graph: &Graph, options: &Options) -> Plan {
     let partition = match options.policy {
         Policy::None => none::partition(graph),
         Policy::Rules => rules::partition(graph),
         Policy::Inductor => inductor::partition(graph, options.fusion.max_autotune),
     };
-    Plan { partition }
+    Plan {
+        partition,
+        attentions: Vec::new(),
+    }
 }
 
 /// The contract's fusion rules on a list of ops: the kernels, each a list of ops.
