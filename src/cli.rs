@@ -1,5 +1,7 @@
 //! The command line: analyze a file, print a table or JSON.
 
+mod fusion;
+
 use crate::core::diagnostic::{Diagnostic, Severity, has_errors, line_and_column, merged};
 use crate::core::format::{
     format_bytes, format_flops, format_intensity, format_percent, format_ratio, format_seconds,
@@ -10,10 +12,11 @@ use crate::core::program::Program;
 use crate::core::report::Report;
 use crate::core::transformer::transformer_block;
 use crate::core::{
-    Analysis, Conventions, DEVICES, Device, Externals, FusionOptions, Options, Policy, ReshapeCost,
-    analyze, analyze_program, default_device, device,
+    Analysis, Conventions, DEVICES, Device, Externals, Options, Policy, ReshapeCost, analyze,
+    analyze_program, default_device, device,
 };
 use clap::{Args, Parser, Subcommand};
+use fusion::{FusionFlags, certificate_line};
 use std::fmt::Write as _;
 use std::io::{Read, Write as _};
 use std::process::ExitCode;
@@ -59,15 +62,11 @@ enum Command {
 
 #[derive(Args)]
 struct Choices {
-    /// Who decides what fuses: none, rules, inductor.
+    /// Who decides what fuses: none, rules, optimal.
     #[arg(long, default_value = "rules", value_parser = policy)]
     policy: Policy,
-    /// The compiler generates its matmuls, which take an epilogue (policy inductor).
-    #[arg(long)]
-    max_autotune: bool,
-    /// Run attention as one kernel, where matmul, softmax and matmul stand in a row.
-    #[arg(long)]
-    attention: bool,
+    #[command(flatten)]
+    fusion: FusionFlags,
     /// How large external tensors count: declared, known-only, output-shape.
     #[arg(long, default_value = "declared", value_parser = externals)]
     externals: Externals,
@@ -86,16 +85,12 @@ impl Choices {
     fn options(&self) -> Options {
         Options {
             policy: self.policy,
+            fusion: self.fusion.options(),
             conventions: Conventions {
                 externals: self.externals,
                 reshape: self.reshape,
             },
             device: device(&self.device).unwrap_or(default_device()).clone(),
-            fusion: FusionOptions {
-                max_autotune: self.max_autotune,
-                attention: self.attention,
-                ..FusionOptions::default()
-            },
         }
     }
 }
@@ -325,10 +320,12 @@ fn table(analysis: &Analysis) -> String {
         .iter()
         .enumerate()
         .map(|(index, kernel)| {
-            let name = |&op: &usize| graph.ops.get(op).map(|op| shortened(&op.name));
-            let again = analysis.partition.recomputed[index].iter().filter_map(name);
-            let again = again.map(|name| format!("({name})"));
-            let names: Vec<String> = kernel.ops.iter().filter_map(name).chain(again).collect();
+            let names: Vec<String> = kernel
+                .ops
+                .iter()
+                .filter_map(|&op| graph.ops.get(op))
+                .map(|op| shortened(&op.name))
+                .collect();
             [
                 (index + 1).to_string(),
                 names_of_many(&names),
@@ -391,6 +388,9 @@ fn headline(analysis: &Analysis) -> String {
         format_seconds(before.time_s),
         format_seconds(after.time_s),
     );
+    if let Some(certificate) = &analysis.certificate {
+        text.push_str(&certificate_line(certificate));
+    }
     for (what, traffic) in [("unfused", before.traffic), ("fused", after.traffic)] {
         let _ = writeln!(
             text,

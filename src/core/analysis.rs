@@ -4,10 +4,10 @@
     reason = "op, tensor and kernel ids are dense indices of one graph"
 )]
 
-use super::attention::{Attention, Tiles};
 use super::count;
 use super::device::{Device, default_device};
 use super::diagnostic::{Code, Diagnostic, has_errors};
+use super::fusion::optimal::Certificate;
 use super::fusion::options::FusionOptions;
 use super::fusion::{self, Partition, Plan, Policy};
 use super::graph::{Graph, OpId, TensorId, build_graph};
@@ -139,6 +139,8 @@ pub struct Analysis {
     pub graph: Graph,
     /// Which ops run as which kernel.
     pub partition: Partition,
+    /// What a search knows about that partition.
+    pub certificate: Option<Certificate>,
     /// One kernel for each op, in execution order: kernel index = op index.
     pub unfused: Execution,
     /// One kernel for each group of `partition`.
@@ -223,15 +225,11 @@ pub fn analyze<'a>(
     let unfused = execute(&graph, |op| op_work(&graph, op), &alone, options, None);
     let Plan {
         partition,
-        attentions,
+        certificate,
     } = fusion::plan(&graph, options);
-    let rescaling = rescaling(&graph, &attentions, options);
     let fused = execute(
         &graph,
-        |op| match rescaling.get(op) {
-            Some(more) => unfused.kernels[op].work.and(*more),
-            None => unfused.kernels[op].work,
-        },
+        |op| unfused.kernels[op].work,
         &partition,
         options,
         Some(unfused.traffic.total),
@@ -251,28 +249,12 @@ pub fn analyze<'a>(
         },
         comparisons,
         partition,
+        certificate,
         unfused,
         fused,
         graph,
         options: options.clone(),
     })
-}
-
-/// For each op what an attention kernel does beyond the ops that it replaces, at the last of them; empty where there
-/// is none.
-fn rescaling(graph: &Graph, attentions: &[Attention], options: &Options) -> Vec<Work> {
-    if attentions.is_empty() {
-        return Vec::new();
-    }
-    let on_chip_bytes = options.device.on_chip_bytes();
-    let mut more = vec![Work::default(); graph.ops.len()];
-    for attention in attentions {
-        if let Some(&last) = attention.ops.last() {
-            let tiles = Tiles::new(&attention.shape, on_chip_bytes);
-            more[last] = attention.shape.rescaling(tiles);
-        }
-    }
-    more
 }
 
 /// `work_of` gives the arithmetic of one op.
@@ -287,10 +269,11 @@ fn execute(
     let mut kernels = Vec::with_capacity(partition.groups.len());
     let (mut read, mut written, mut launches, mut time_s) = (0, 0, 0, 0.0);
     let traffics = kernel_traffic(graph, partition, options.conventions);
-    for (kernel, (members, traffic)) in partition.groups.iter().zip(traffics).enumerate() {
+    for (members, traffic) in partition.groups.iter().zip(traffics) {
         let (bytes_read, bytes_written) = (traffic.bytes_read(), traffic.bytes_written());
-        let computed = members.iter().chain(&partition.recomputed[kernel]);
-        let work = computed.fold(Work::default(), |sum, &op| sum.and(work_of(op)));
+        let work = members
+            .iter()
+            .fold(Work::default(), |sum, &op| sum.and(work_of(op)));
         let is_free = views_are_free && members.iter().all(|&op| is_view(&graph.ops[op]));
         let placement = place(&options.device, work, bytes_read + bytes_written, is_free);
         read += bytes_read;

@@ -129,20 +129,20 @@ pub fn kernel_traffic<'a>(
 }
 
 /// For each op whether it is a free view, and for each tensor the tensor whose bytes it names.
-struct Views {
-    is_view: Vec<bool>,
-    base: Vec<TensorId>,
+pub(super) struct Views {
+    pub(super) is_view: Vec<bool>,
+    pub(super) base: Vec<TensorId>,
 }
 
 impl Views {
-    fn none(graph: &Graph) -> Self {
+    pub(super) fn none(graph: &Graph) -> Self {
         Self {
             is_view: vec![false; graph.ops.len()],
             base: (0..graph.tensors.len()).collect(),
         }
     }
 
-    fn of(graph: &Graph) -> Self {
+    pub(super) fn of(graph: &Graph) -> Self {
         let mut views = Self::none(graph);
         for (op, definition) in graph.ops.iter().enumerate() {
             if is_view(definition) {
@@ -172,11 +172,7 @@ impl Count<'_> {
     fn kernel(&mut self, group: usize) -> KernelTraffic {
         self.reads.clear();
         self.writes.clear();
-        let (own, again) = (
-            &self.partition.groups[group],
-            &self.partition.recomputed[group],
-        );
-        for &op in own.iter().chain(again) {
+        for &op in &self.partition.groups[group] {
             if self.views.is_view[op] {
                 continue;
             }
@@ -184,7 +180,7 @@ impl Count<'_> {
                 self.read(group, op, tensor);
             }
             let output = self.graph.output[op];
-            if self.is_written[op] && self.partition.group_of[op] == group {
+            if self.is_written[op] {
                 self.writes.push(Access {
                     tensor: output,
                     bytes: self.graph.tensors[output].bytes().unwrap_or(0),
@@ -204,7 +200,7 @@ impl Count<'_> {
         let base = &self.graph.tensors[self.views.base[tensor]];
         if base
             .producer
-            .is_some_and(|p| self.partition.computes(group, p))
+            .is_some_and(|p| self.partition.group_of[p] == group)
         {
             return;
         }
@@ -234,19 +230,14 @@ impl Count<'_> {
     }
 }
 
-/// An output stays on chip when it has consumers and every kernel that runs one of them, seen through views,
-/// computes it itself.
+/// An output stays on chip when it has consumers and all of them, seen through views, are in its own kernel.
 fn written(graph: &Graph, partition: &Partition, views: &Views) -> Vec<bool> {
-    let recomputed_in = partition.recomputed.inverted(graph.ops.len());
     let mut is_written = vec![false; graph.ops.len()];
     for op in (0..graph.ops.len()).rev() {
         let consumers = &graph.successors[op];
         is_written[op] = consumers.is_empty()
             || consumers.iter().any(|&consumer| {
-                !partition.computes(partition.group_of[consumer], op)
-                    || recomputed_in[consumer]
-                        .iter()
-                        .any(|&kernel| !partition.computes(kernel, op))
+                partition.group_of[consumer] != partition.group_of[op]
                     || (views.is_view[consumer] && is_written[consumer])
             });
     }

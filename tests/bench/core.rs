@@ -9,9 +9,15 @@
     reason = "criterion's macros, and a benchmark fails loudly"
 )]
 
+#[path = "../model/gpt2.rs"]
+mod gpt2;
+
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group};
 use fuseline::core::transformer::transformer_block;
-use fuseline::core::{Op, OpType, Options, TensorDecl, analyze, analyze_program, notation};
+use fuseline::core::{
+    Op, OpType, Options, Policy, TensorDecl, analyze, analyze_program, build_graph, notation, plan,
+};
+use gpt2::{OPS_PER_BLOCK, gpt2};
 use std::fmt::Write as _;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -22,6 +28,8 @@ use std::time::{Duration, Instant};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const SIZES: [usize; 3] = [14, 10_000, 100_000];
+/// GPT-2 blocks in a row whose optimum is searched.
+const BLOCKS: [usize; 4] = [1, 12, 48, 96];
 /// Ten times the ops may take at most this many times the time.
 const LINEAR_LIMIT: f64 = 12.0;
 
@@ -119,9 +127,59 @@ fn text_to_analysis(c: &mut Criterion) {
     }
 }
 
+/// The optimum of GPT-2 blocks in a row: each block is a few regions of its own.
+fn optimum(c: &mut Criterion) {
+    let mut group = c.benchmark_group("optimum");
+    for blocks in BLOCKS {
+        let (ops, externals) = gpt2(blocks, true);
+        let graph = build_graph(&ops, &externals).expect("a valid program");
+        let options = Options::of_policy(Policy::Optimal);
+        group.throughput(Throughput::Elements((blocks * OPS_PER_BLOCK) as u64));
+        group.bench_function(BenchmarkId::from_parameter(blocks), |b| {
+            b.iter(|| plan(black_box(&graph), &options));
+        });
+    }
+}
+
+fn optimum_summary() {
+    const ROUNDS: usize = 25;
+    let options = Options::of_policy(Policy::Optimal);
+    let graphs = BLOCKS.map(|blocks| {
+        let (ops, externals) = gpt2(blocks, true);
+        build_graph(&ops, &externals).expect("a valid program")
+    });
+    let medians = medians(ROUNDS, BLOCKS.len(), &|size| {
+        let start = Instant::now();
+        let plan = black_box(plan(&graphs[size], &options));
+        let time = start.elapsed();
+        let certificate = plan.certificate.expect("a search");
+        assert!(certificate.is_optimal, "proven for every size");
+        time
+    });
+    println!("\noptimum of GPT-2 blocks of {OPS_PER_BLOCK} ops, median of {ROUNDS} rounds");
+    for (blocks, seconds) in BLOCKS.iter().zip(&medians) {
+        println!(
+            "{blocks:>3} blocks {:>9.3} ms {:>9.1} µs a block",
+            seconds * 1e3,
+            seconds * 1e6 / *blocks as f64
+        );
+    }
+    let verdict = |holds: bool| if holds { "holds" } else { "DOES NOT HOLD" };
+    println!(
+        "one block under a millisecond {}",
+        verdict(medians[0] < 1e-3)
+    );
+    let ratio = medians[3] / medians[1];
+    println!(
+        "96 blocks in {ratio:.1} times the time of 12 (limit {}) {}",
+        8.0 * LINEAR_LIMIT / 10.0,
+        verdict(ratio <= 8.0 * LINEAR_LIMIT / 10.0)
+    );
+}
+
 /// Median seconds for each size, taken in turns.
-fn medians(rounds: usize, run: &dyn Fn(usize) -> Duration) -> Vec<f64> {
-    let mut seconds = vec![Vec::with_capacity(rounds); SIZES.len()];
+fn medians(rounds: usize, sizes: usize, run: &dyn Fn(usize) -> Duration) -> Vec<f64> {
+    let mut seconds = vec![Vec::with_capacity(rounds); sizes];
     for _ in 0..rounds {
         for (size, seconds) in seconds.iter_mut().enumerate() {
             seconds.push(run(size).as_secs_f64());
@@ -157,7 +215,7 @@ fn summary() {
         ("text to analysis", &from_text),
     ];
     for (what, run) in runs {
-        let medians = medians(ROUNDS, run);
+        let medians = medians(ROUNDS, SIZES.len(), run);
         let per_op: Vec<f64> = medians
             .iter()
             .zip(SIZES)
@@ -183,11 +241,12 @@ fn summary() {
 criterion_group! {
     name = benches;
     config = Criterion::default().sample_size(20);
-    targets = analysis, text_to_analysis
+    targets = analysis, text_to_analysis, optimum
 }
 
 fn main() {
     benches();
     Criterion::default().configure_from_args().final_summary();
     summary();
+    optimum_summary();
 }

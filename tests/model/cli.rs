@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
 /// Runs the binary with `stdin`.
-fn run(arguments: &[&str], stdin: &str) -> Output {
+pub(crate) fn run(arguments: &[&str], stdin: &str) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_fuseline"))
         .args(arguments)
         .stdin(Stdio::piped())
@@ -18,15 +18,15 @@ fn run(arguments: &[&str], stdin: &str) -> Output {
     child.wait_with_output().unwrap()
 }
 
-fn stdout(output: &Output) -> &str {
+pub(crate) fn stdout(output: &Output) -> &str {
     std::str::from_utf8(&output.stdout).unwrap()
 }
 
-fn stderr(output: &Output) -> &str {
+pub(crate) fn stderr(output: &Output) -> &str {
     std::str::from_utf8(&output.stderr).unwrap()
 }
 
-fn json(arguments: &[&str], stdin: &str) -> Value {
+pub(crate) fn json(arguments: &[&str], stdin: &str) -> Value {
     let output = run(arguments, stdin);
     assert!(output.status.success(), "{}", stderr(&output));
     serde_json::from_slice(&output.stdout).unwrap()
@@ -251,29 +251,4 @@ fn an_empty_list_and_stray_bytes_are_survived() {
     );
     let stray = run(&["analyze", "-"], "\u{0}\u{7}\u{fffd}\n\u{202e}= (((((");
     assert_eq!(stray.status.code(), Some(1));
-}
-
-#[test]
-fn the_compiler_as_a_policy_default_and_tuned() {
-    let groups = |more: &[&str]| {
-        let mut arguments = vec!["analyze", "-", "--json", "--policy", "inductor"];
-        arguments.extend(more);
-        json(&arguments, NOTATION)["fusion_groups"].to_string()
-    };
-    assert_eq!(groups(&[]), r#"[["matmul1"],["bias1","relu"],["matmul2"]]"#);
-    assert_eq!(
-        groups(&["--max-autotune"]),
-        r#"[["matmul1","bias1","relu"],["matmul2"]]"#
-    );
-}
-
-#[test]
-fn an_op_that_is_computed_twice_is_named_twice() {
-    let text = "input a : f16[64, 64]\nweight w : f16[64, 64]\np = neg(a)\nq = relu(p)\n\
-                m = matmul(q, w)\nn = matmul(m, w)\ny = add(n, p)\n";
-    let arguments = ["analyze", "-", "--policy", "inductor"];
-    let output = run(&arguments, text);
-    assert!(stdout(&output).contains("y + (p)"), "{}", stdout(&output));
-    let report = json(&["analyze", "-", "--json", "--policy", "inductor"], text);
-    assert_eq!(report["kernels"][3]["recomputed"].to_string(), r#"["p"]"#);
 }

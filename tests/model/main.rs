@@ -6,11 +6,11 @@
     reason = "a test fails by panicking"
 )]
 
-mod attention;
 mod charts;
 mod charts_properties;
 mod charts_svg;
 mod cli;
+mod cli_fusion;
 mod contract;
 mod dag;
 mod dag_check;
@@ -23,12 +23,12 @@ mod gpt2;
 mod import;
 mod import_diagnostics;
 mod import_statements;
-mod inductor;
 mod markup;
 mod measured;
 mod notation;
 mod notation_diagnostics;
 mod notation_properties;
+mod optimal;
 mod properties;
 mod random_graph;
 mod resolve;

@@ -1,0 +1,71 @@
+//! The flags about fusion, and what a search says about its result.
+
+use super::one_of;
+use crate::core::format::{format_bytes, format_percent, format_seconds};
+use crate::core::fusion::optimal::{Amount, Certificate};
+use crate::core::{FusionOptions, Objective};
+use clap::{ArgAction, Args};
+
+/// What the policies may do.
+#[derive(Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub(super) struct FusionFlags {
+    /// What the optimum is smallest in: bytes, time.
+    #[arg(long, default_value = "bytes", value_parser = objective)]
+    objective: Objective,
+    /// Ops that only read a common tensor may share a kernel.
+    #[arg(long)]
+    horizontal: bool,
+    /// Element-wise ops and reshapes may run in the kernel of a matmul that reads them.
+    #[arg(long)]
+    prologue: bool,
+    /// Whether ops may follow a reduction in its kernel: on, off.
+    #[arg(long, default_value = "on", value_name = "on|off", value_parser = on_or_off, action = ArgAction::Set)]
+    after_reductions: bool,
+    /// Most states that the search for the optimum looks at.
+    #[arg(long, default_value_t = FusionOptions::default().budget_states, value_name = "STATES")]
+    budget: usize,
+}
+
+impl FusionFlags {
+    pub(super) fn options(&self) -> FusionOptions {
+        FusionOptions {
+            objective: self.objective,
+            horizontal: self.horizontal,
+            prologue: self.prologue,
+            after_reductions: self.after_reductions,
+            budget_states: self.budget,
+            ..FusionOptions::default()
+        }
+    }
+}
+
+fn objective(name: &str) -> Result<Objective, String> {
+    Objective::from_name(name)
+        .ok_or_else(|| one_of(Objective::ALL.map(Objective::name).into_iter()))
+}
+
+fn on_or_off(word: &str) -> Result<bool, String> {
+    match word {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err(one_of(["on", "off"].into_iter())),
+    }
+}
+
+/// What a search knows: proven, or how far from it.
+pub(super) fn certificate_line(certificate: &Certificate) -> String {
+    let states = certificate.states;
+    let objective = certificate.objective.name();
+    if certificate.is_optimal {
+        return format!("optimal in {objective}: no legal kernels need less ({states} states)\n");
+    }
+    let lower_bound = match certificate.lower_bound {
+        Amount::Bytes(bytes) => format_bytes(bytes),
+        Amount::Seconds(seconds) => format_seconds(seconds),
+    };
+    format!(
+        "best found in {objective}, not proven: no legal kernels need less than {lower_bound}, a gap of {} ({states} states)\n",
+        format_percent(certificate.gap_pct())
+    )
+}

@@ -1,0 +1,310 @@
+//! Whether a set of ops may be one kernel, and if not, why.
+//!
+//! Legality depends on the set, the options and the device's on-chip memory alone. That the kernels of a
+//! program can be put in an order is a question of its own: [`super::acyclic`].
+#![allow(
+    clippy::indexing_slicing,
+    reason = "places of ops are below the number of ops of the region"
+)]
+
+use super::options::{FusionOptions, MAX_OPS};
+use super::region::{Bits, Region, RowDomain, Set, Setting};
+use crate::core::analysis::Options;
+use crate::core::graph::{Graph, OpId};
+
+/// Most tensors that a kernel reads and writes.
+pub const MAX_OPERANDS: usize = 96;
+/// Most reductions in a kernel.
+pub const MAX_REDUCTIONS: usize = 8;
+/// A value on chip is held in f32, whatever it is stored as.
+const ON_CHIP_BYTES_PER_ELEMENT: u64 = 4;
+
+/// Why ops may not be one kernel, with the figures that decide it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// More ops than the limit.
+    TooManyOps {
+        /// Ops of the set.
+        ops: usize,
+        /// Most that are allowed.
+        limit: usize,
+    },
+    /// A kernel runs one matmul.
+    TwoMatmuls {
+        /// The earlier one.
+        first: OpId,
+        /// The later one.
+        second: OpId,
+    },
+    /// A matmul's kernel takes no reduction.
+    MatmulAndReduction {
+        /// The matmul.
+        matmul: OpId,
+        /// The reduction.
+        reduction: OpId,
+    },
+    /// Without the option *prologue* a matmul starts its kernel.
+    MatmulStarts {
+        /// The matmul.
+        matmul: OpId,
+        /// The last op before it.
+        before: OpId,
+    },
+    /// More reductions than the limit.
+    TooManyReductions {
+        /// Reductions of the set.
+        reductions: usize,
+        /// Most that are allowed.
+        limit: usize,
+    },
+    /// What meets a reduction must walk through the same rows.
+    RowDomains {
+        /// A reduction.
+        reduction: OpId,
+        /// Its rows.
+        rows: RowDomain,
+        /// An op that walks otherwise.
+        other: OpId,
+        /// Its rows.
+        other_rows: RowDomain,
+    },
+    /// Without the option *after reductions* a reduction ends its kernel.
+    ReductionEnds {
+        /// The reduction.
+        reduction: OpId,
+        /// The first op behind it.
+        after: OpId,
+    },
+    /// What is needed on both sides of a reduction does not fit on chip.
+    OnChip {
+        /// The reduction.
+        reduction: OpId,
+        /// Full-width values that are needed on both sides of it.
+        values: usize,
+        /// Bytes of one row of each.
+        needed_bytes: u64,
+        /// What one block may hold on the device.
+        available_bytes: u64,
+    },
+    /// More tensors read and written than the limit.
+    TooManyOperands {
+        /// Tensors of the kernel.
+        operands: usize,
+        /// Most that are allowed.
+        limit: usize,
+    },
+    /// Nothing ties these ops together.
+    NotConnected {
+        /// An op.
+        first: OpId,
+        /// One that it does not reach inside the set.
+        second: OpId,
+    },
+    /// The kernels would need each other.
+    Cycle {
+        /// The ops of a path that leaves the kernel and comes back to it: the first and the last are in it.
+        path: Vec<OpId>,
+    },
+}
+
+impl Reason {
+    /// More ops in the set do not mend it.
+    pub(super) fn is_lasting(&self) -> bool {
+        !matches!(
+            self,
+            Self::TooManyOperands { .. } | Self::NotConnected { .. }
+        )
+    }
+}
+
+/// Whether these ops, ascending and each once, may be one kernel. One op always may.
+///
+/// The order of kernels is not looked at: see [`super::acyclic`]. `O(ops^2 + reads)` with at most
+/// [`MAX_OPS`] ops.
+///
+/// # Errors
+/// The first reason that holds.
+pub fn check(graph: &Graph, options: &Options, ops: &[OpId]) -> Result<(), Reason> {
+    check_in(&Setting::new(graph, options), ops)
+}
+
+/// The same, for many groups of one graph.
+pub(in crate::core) fn check_in(setting: &Setting<'_>, ops: &[OpId]) -> Result<(), Reason> {
+    let limit = most_ops(&setting.options.fusion);
+    if ops.len() > limit && ops.len() > 1 {
+        return Err(Reason::TooManyOps {
+            ops: ops.len(),
+            limit,
+        });
+    }
+    let region = Region::of(setting, ops);
+    check_set(&region, region.all())
+}
+
+fn most_ops(options: &FusionOptions) -> usize {
+    options.max_ops.clamp(1, MAX_OPS)
+}
+
+/// Whether this set of a region may be one kernel.
+pub(super) fn check_set(region: &Region<'_>, set: Set) -> Result<(), Reason> {
+    let ops = set.count_ones() as usize;
+    if ops <= 1 {
+        return Ok(());
+    }
+    let limit = most_ops(&region.setting.options.fusion);
+    if ops > limit {
+        return Err(Reason::TooManyOps { ops, limit });
+    }
+    check_matmul(region, set)?;
+    check_reductions(region, set)?;
+    check_operands(region, set)?;
+    check_connected(region, set)
+}
+
+fn check_matmul(region: &Region<'_>, set: Set) -> Result<(), Reason> {
+    let op = |place: usize| region.ops[place];
+    let mut matmuls = Bits(region.matmuls & set);
+    let Some(matmul) = matmuls.next() else {
+        return Ok(());
+    };
+    if let Some(second) = matmuls.next() {
+        return Err(Reason::TwoMatmuls {
+            first: op(matmul),
+            second: op(second),
+        });
+    }
+    if let Some(reduction) = Bits(region.reductions & set).next() {
+        return Err(Reason::MatmulAndReduction {
+            matmul: op(matmul),
+            reduction: op(reduction),
+        });
+    }
+    match Bits(region.before[matmul] & set).last() {
+        Some(before) if !region.setting.options.fusion.prologue => Err(Reason::MatmulStarts {
+            matmul: op(matmul),
+            before: op(before),
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn check_reductions(region: &Region<'_>, set: Set) -> Result<(), Reason> {
+    let reductions = region.reductions & set;
+    let Some(first) = Bits(reductions).next() else {
+        return Ok(());
+    };
+    let count = reductions.count_ones() as usize;
+    if count > MAX_REDUCTIONS {
+        return Err(Reason::TooManyReductions {
+            reductions: count,
+            limit: MAX_REDUCTIONS,
+        });
+    }
+    let rows = region.rows[first];
+    let full = rows.full_elements();
+    let is_other = |&place: &usize| {
+        if reductions >> place & 1 == 1 {
+            region.rows[place] != rows
+        } else {
+            region.elements[place] != full && region.elements[place] != rows.rows
+        }
+    };
+    if let Some(other) = Bits(set).find(is_other) {
+        return Err(Reason::RowDomains {
+            reduction: region.ops[first],
+            rows,
+            other: region.ops[other],
+            other_rows: region.rows[other],
+        });
+    }
+    Bits(reductions).try_for_each(|reduction| check_after(region, set, reduction))
+}
+
+/// A row is needed again behind a reduction: it must wait on chip.
+fn check_after(region: &Region<'_>, set: Set, reduction: usize) -> Result<(), Reason> {
+    let options = region.setting.options;
+    let after = region.after[reduction] & set;
+    let Some(first_after) = Bits(after).next() else {
+        return Ok(());
+    };
+    if !options.fusion.after_reductions {
+        return Err(Reason::ReductionEnds {
+            reduction: region.ops[reduction],
+            after: region.ops[first_after],
+        });
+    }
+    let values = held_values(region, set, reduction);
+    let needed_bytes =
+        (values as u64 * ON_CHIP_BYTES_PER_ELEMENT).saturating_mul(region.rows[reduction].width);
+    let available_bytes = options.device.on_chip_bytes();
+    if needed_bytes > available_bytes {
+        return Err(Reason::OnChip {
+            reduction: region.ops[reduction],
+            values,
+            needed_bytes,
+            available_bytes,
+        });
+    }
+    Ok(())
+}
+
+/// Full-width values that feed the reduction and are read again behind it. A reduction that gives a whole
+/// row, such as softmax, holds that row itself.
+pub(super) fn held_values(region: &Region<'_>, set: Set, reduction: usize) -> usize {
+    let full = region.rows[reduction].full_elements();
+    let until = region.before[reduction] & set | 1 << reduction;
+    let after = region.after[reduction] & set;
+    let held = region.values.iter().filter(|value| {
+        value.elements == full && value.readers & until != 0 && value.readers & after != 0
+    });
+    held.count()
+        + usize::from(region.elements[reduction] == full && region.rows[reduction].width > 1)
+}
+
+fn check_operands(region: &Region<'_>, set: Set) -> Result<(), Reason> {
+    let is_read =
+        |value: &&super::region::Value| value.readers & set != 0 && value.producer & set == 0;
+    let read = region.values.iter().filter(is_read).count();
+    let written = Bits(set).filter(|&place| region.is_written(place, set));
+    let operands = read + written.count();
+    if operands > MAX_OPERANDS {
+        return Err(Reason::TooManyOperands {
+            operands,
+            limit: MAX_OPERANDS,
+        });
+    }
+    Ok(())
+}
+
+fn check_connected(region: &Region<'_>, set: Set) -> Result<(), Reason> {
+    let first = set & set.wrapping_neg();
+    let mut reached = first;
+    let mut frontier = first;
+    while frontier != 0 {
+        frontier = neighbours(region, frontier) & set & !reached;
+        reached |= frontier;
+    }
+    match Bits(set & !reached).next() {
+        Some(second) => Err(Reason::NotConnected {
+            first: region.ops[first.trailing_zeros() as usize],
+            second: region.ops[second],
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Ops that a tensor ties to one of these: from producer to consumer, with *horizontal* also two readers.
+pub(super) fn neighbours(region: &Region<'_>, set: Set) -> Set {
+    let mut around = 0;
+    for place in Bits(set) {
+        around |= region.prev[place] | region.next[place];
+    }
+    if region.setting.options.fusion.horizontal {
+        for value in &region.values {
+            if value.readers & set != 0 {
+                around |= value.readers;
+            }
+        }
+    }
+    around & !set
+}

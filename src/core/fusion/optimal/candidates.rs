@@ -1,0 +1,79 @@
+//! All sets of a region that may be a kernel.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "places of ops are below the number of ops of the region"
+)]
+
+use super::table::Table;
+use crate::core::fusion::legality::{check_set, neighbours};
+use crate::core::fusion::region::{Bits, Cost, Region, Set};
+
+/// A kernel that the search may run.
+pub(super) struct Candidate {
+    pub(super) set: Set,
+    /// Ops of the region that must have run.
+    pub(super) needs: Set,
+    pub(super) cost: Cost,
+}
+
+/// The candidates of a region.
+pub(super) struct Candidates {
+    /// Single ops first, at their own places.
+    pub(super) list: Vec<Candidate>,
+    /// All were found within the budget.
+    pub(super) is_complete: bool,
+}
+
+impl Candidates {
+    /// Grows each op by a neighbour at a time, closed under what lies between, which reaches every connected
+    /// convex set; a set is not grown further when its fault would remain.
+    ///
+    /// Each set that is looked at costs one of `budget` states.
+    pub(super) fn of(region: &Region<'_>, ticks_per_s: f64, budget: &mut usize) -> Self {
+        let mut found = Self {
+            list: Vec::new(),
+            is_complete: true,
+        };
+        let mut seen = Table::default();
+        let mut sets: Vec<Set> = Vec::new();
+        for place in 0..region.ops.len() {
+            seen.insert(1 << place, 0);
+            sets.push(1 << place);
+            found.add(region, 1 << place, ticks_per_s);
+        }
+        let mut at = 0;
+        while let Some(&set) = sets.get(at) {
+            at += 1;
+            for neighbour in Bits(neighbours(region, set)) {
+                let grown = region.closed(set | 1 << neighbour);
+                if seen.get(grown).is_some() {
+                    continue;
+                }
+                if *budget == 0 {
+                    found.is_complete = false;
+                    return found;
+                }
+                *budget -= 1;
+                seen.insert(grown, 0);
+                match check_set(region, grown) {
+                    Ok(()) => {
+                        sets.push(grown);
+                        found.add(region, grown, ticks_per_s);
+                    }
+                    Err(reason) if !reason.is_lasting() => sets.push(grown),
+                    Err(_) => {}
+                }
+            }
+        }
+        found
+    }
+
+    fn add(&mut self, region: &Region<'_>, set: Set, ticks_per_s: f64) {
+        let needs = Bits(set).fold(0, |needs, place| needs | region.prev[place]) & !set;
+        self.list.push(Candidate {
+            set,
+            needs,
+            cost: region.cost(set, ticks_per_s),
+        });
+    }
+}

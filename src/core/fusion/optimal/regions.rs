@@ -1,0 +1,217 @@
+//! A graph taken apart: ops that could share a kernel stay together, each region is solved on its own.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "op and region ids are dense indices of this graph"
+)]
+
+use super::bound::may_share;
+use crate::core::fusion::options::MAX_OPS;
+use crate::core::fusion::region::{Region, Setting};
+use crate::core::graph::OpId;
+use crate::core::lists::Lists;
+use crate::core::op::OpType;
+
+/// What looking between two ops may cost in all, in ops; where it is spent, two ops count as able to share.
+const BETWEEN_OPS: usize = 4_000_000;
+/// Readers of a tensor that are compared pair by pair; more are taken together.
+const COMPARED_READERS: usize = 64;
+
+/// The regions, each with its ops ascending. No kernel can hold ops of two regions, and no two regions need
+/// each other, so kernels that are in order inside each region can be put in an order over all.
+///
+/// `O(ops + reads)` times the ops between a producer and its consumer in the list.
+pub(super) fn regions(setting: &Setting<'_>) -> Lists {
+    let graph = setting.graph;
+    let count = graph.ops.len();
+    let mut sets = Sets::new(count);
+    let mut between = Between {
+        setting,
+        is_behind: vec![false; count],
+        is_ahead: vec![false; count],
+        left: BETWEEN_OPS,
+    };
+    for consumer in 0..count {
+        for &producer in &graph.predecessors[consumer] {
+            if sets.root(producer) != sets.root(consumer) && between.may_share(producer, consumer) {
+                sets.join(producer, consumer);
+            }
+        }
+    }
+    if setting.options.fusion.horizontal {
+        for readers in graph.consumers.iter() {
+            for (at, &second) in readers.iter().enumerate() {
+                for &first in &readers[..at] {
+                    if readers.len() > COMPARED_READERS {
+                        sets.join(first, second);
+                        break;
+                    }
+                    if sets.root(first) != sets.root(second) && between.may_share(first, second) {
+                        sets.join(first, second);
+                    }
+                }
+            }
+        }
+    }
+    let mut of_op: Vec<usize> = (0..count).map(|op| sets.root(op)).collect();
+    merge_cycles(setting, &mut of_op);
+    let mut lists = Lists::with_capacity(count, count);
+    for region in of_op {
+        lists.push([region]);
+    }
+    lists.inverted(count)
+}
+
+/// Sets of ops that grow together.
+struct Sets {
+    parent: Vec<usize>,
+}
+
+impl Sets {
+    fn new(count: usize) -> Self {
+        Self {
+            parent: (0..count).collect(),
+        }
+    }
+
+    fn root(&mut self, mut op: usize) -> usize {
+        while self.parent[op] != op {
+            self.parent[op] = self.parent[self.parent[op]];
+            op = self.parent[op];
+        }
+        op
+    }
+
+    /// The smallest op stays the root.
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.parent[a.max(b)] = a.min(b);
+    }
+}
+
+/// Looks at the ops on paths from one op to another.
+struct Between<'a> {
+    setting: &'a Setting<'a>,
+    is_behind: Vec<bool>,
+    is_ahead: Vec<bool>,
+    left: usize,
+}
+
+impl Between<'_> {
+    /// Whether a legal kernel may hold both ops: what lies between them would be in it as well.
+    fn may_share(&mut self, first: OpId, second: OpId) -> bool {
+        let setting = self.setting;
+        let op_type = |op: OpId| setting.graph.ops[op].op_type;
+        let heavy = |op: OpId| matches!(op_type(op), OpType::Matmul | OpType::Reduction);
+        if heavy(first)
+            && heavy(second)
+            && (op_type(first), op_type(second)) != (OpType::Reduction, OpType::Reduction)
+        {
+            return false;
+        }
+        let Some(ops) = self.closed(first, second) else {
+            return true;
+        };
+        if ops.len() > MAX_OPS {
+            return false;
+        }
+        let region = Region::of(setting, &ops);
+        may_share(&region, 0, ops.len() - 1)
+    }
+
+    /// Both ops and all on paths between them, ascending; more than [`MAX_OPS`] are not all listed. `None`
+    /// when looking has cost too much.
+    fn closed(&mut self, first: OpId, second: OpId) -> Option<Vec<OpId>> {
+        let graph = self.setting.graph;
+        let mut ops = vec![second];
+        // The usual case: nothing else leaves the one, or nothing else enters the other.
+        if graph.successors[first].len() > 1 && graph.predecessors[second].len() > 1 {
+            self.left = self.left.checked_sub(second - first)?;
+            self.is_behind[first] = true;
+            for op in first + 1..second {
+                self.is_behind[op] = graph.predecessors[op]
+                    .iter()
+                    .any(|&before| before >= first && self.is_behind[before]);
+            }
+            self.is_ahead[second] = true;
+            for op in (first + 1..=second).rev() {
+                if std::mem::take(&mut self.is_ahead[op]) {
+                    if op != second && self.is_behind[op] && ops.len() <= MAX_OPS {
+                        ops.push(op);
+                    }
+                    for &before in &graph.predecessors[op] {
+                        if before > first {
+                            self.is_ahead[before] = true;
+                        }
+                    }
+                }
+            }
+            self.is_behind[first] = false;
+        }
+        ops.push(first);
+        ops.reverse();
+        Some(ops)
+    }
+}
+
+/// Regions that need each other become one: strongly connected components of the graph of regions.
+///
+/// Tarjan's walk with its stack as data, for the depth of a visitor's graph has no limit.
+fn merge_cycles(setting: &Setting<'_>, of_op: &mut [usize]) {
+    const UNSEEN: usize = usize::MAX;
+    let graph = setting.graph;
+    let count = of_op.len();
+    let mut members = Lists::with_capacity(count, count);
+    for &region in of_op.iter() {
+        members.push([region]);
+    }
+    let members = members.inverted(count);
+    let mut next = Lists::with_capacity(count, count * 2);
+    for region in members.iter() {
+        let successors = region.iter().flat_map(|&op| graph.successors[op].iter());
+        next.push(successors.map(|&op| of_op[op]));
+    }
+    let mut index = vec![UNSEEN; count];
+    let mut low = vec![0; count];
+    let mut component = vec![UNSEEN; count];
+    let mut open = Vec::new();
+    let mut seen = 0;
+    for start in 0..count {
+        if index[start] != UNSEEN {
+            continue;
+        }
+        let mut walk = vec![(start, 0)];
+        while let Some(&mut (region, ref mut at)) = walk.last_mut() {
+            if *at == 0 {
+                (index[region], low[region]) = (seen, seen);
+                seen += 1;
+                open.push(region);
+            }
+            let edge = next[region].get(*at).copied();
+            *at += 1;
+            match edge {
+                Some(other) if index[other] == UNSEEN => walk.push((other, 0)),
+                Some(other) if component[other] == UNSEEN => {
+                    low[region] = low[region].min(index[other]);
+                }
+                Some(_) => {}
+                None => {
+                    walk.pop();
+                    if let Some(&(before, _)) = walk.last() {
+                        low[before] = low[before].min(low[region]);
+                    }
+                    if low[region] == index[region] {
+                        while let Some(member) = open.pop() {
+                            component[member] = region;
+                            if member == region {
+                                break;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    for region in of_op {
+        *region = component[*region];
+    }
+}

@@ -1,0 +1,235 @@
+//! The shortest path over downsets: from nothing run to everything run, a kernel a step.
+//!
+//! Chains of downsets and acyclic partitions with an order of their groups correspond one to one, and the
+//! cost is a sum over the kernels, so the shortest path is the cheapest partition. Convexity alone would not
+//! do: two convex groups can need each other.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "places, candidates and nodes are dense indices of this search"
+)]
+
+use super::bound::Bound;
+use super::candidates::{Candidate, Candidates};
+use super::table::Table;
+use crate::core::fusion::region::{Bits, Cost, Region, Set};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// The best kernels that were found for some ops, and what is known about better ones.
+pub(super) struct Found {
+    /// In an order in which they can run.
+    pub(super) kernels: Vec<Set>,
+    pub(super) cost: Cost,
+    /// No partition costs less; equals `cost` when that is proven.
+    pub(super) lower_bound: Cost,
+}
+
+impl Found {
+    /// These kernels, with nothing known about better ones.
+    pub(super) fn of(region: &Region<'_>, kernels: Vec<Set>, ticks_per_s: f64) -> Self {
+        let costs = kernels.iter().map(|&set| region.cost(set, ticks_per_s));
+        Self {
+            cost: costs.fold(Cost::default(), Cost::plus),
+            lower_bound: Cost::default(),
+            kernels,
+        }
+    }
+}
+
+/// A downset that was reached.
+struct Node {
+    done: Set,
+    cost: Cost,
+    /// The node before, and the candidate that leads here from it.
+    from: u32,
+    by: u32,
+    /// The least that remains.
+    rest: Cost,
+    is_expanded: bool,
+}
+
+/// A search over the ops of `goal`; all other ops of the region count as run.
+pub(super) struct Search<'s> {
+    candidates: &'s [Candidate],
+    bound: &'s Bound<'s, 's>,
+    /// For each place of the region the candidates that hold it.
+    holding: Vec<Vec<u32>>,
+    start: Set,
+    all: Set,
+    nodes: Vec<Node>,
+    node_of: Table,
+}
+
+impl<'s> Search<'s> {
+    pub(super) fn new(
+        candidates: &'s Candidates,
+        bound: &'s Bound<'s, 's>,
+        all: Set,
+        goal: Set,
+    ) -> Self {
+        let mut holding = vec![Vec::new(); all.count_ones() as usize];
+        for (number, candidate) in (0_u32..).zip(&candidates.list) {
+            if candidate.set & !goal == 0 {
+                for place in Bits(candidate.set) {
+                    holding[place].push(number);
+                }
+            }
+        }
+        Self {
+            candidates: &candidates.list,
+            bound,
+            holding,
+            start: all & !goal,
+            all,
+            nodes: Vec::new(),
+            node_of: Table::default(),
+        }
+    }
+
+    /// A* from the start, never looking past what `known` costs already.
+    ///
+    /// Each node that is expanded costs one of `budget` states. When that runs out, the smallest bound in the
+    /// queue is certified: every partition that was not looked at passes through the queue.
+    pub(super) fn run(mut self, mut known: Found, budget: &mut usize) -> Found {
+        let mut queue = BinaryHeap::new();
+        let rest = self.bound.of(self.all & !self.start);
+        // Not in the table: no step leads back to it.
+        self.nodes.push(Node {
+            done: self.start,
+            cost: Cost::default(),
+            from: 0,
+            by: 0,
+            rest,
+            is_expanded: false,
+        });
+        queue.push((Reverse(rest), 0_u32, 0_u32));
+        while let Some((Reverse(least), _, number)) = queue.pop() {
+            let node = &mut self.nodes[number as usize];
+            if node.is_expanded || node.cost.plus(node.rest) != least {
+                continue;
+            }
+            if least >= known.cost {
+                break;
+            }
+            let (done, cost) = (node.done, node.cost);
+            if done == self.all {
+                known.kernels = self.path(number);
+                known.cost = cost;
+                break;
+            }
+            if *budget == 0 {
+                known.lower_bound = least;
+                let (cost, kernels) = (self.nodes[number as usize].cost, self.path(number));
+                self.complete(done, cost, kernels, &mut known);
+                return known;
+            }
+            *budget -= 1;
+            node.is_expanded = true;
+            for by in self.steps(done) {
+                let step = &self.candidates[by as usize];
+                let (next, cost) = (done | step.set, cost.plus(step.cost));
+                let reached = self.node_of.get(next);
+                if reached.is_some_and(|old| self.nodes[old as usize].cost <= cost) {
+                    continue;
+                }
+                let rest = match reached {
+                    Some(old) => self.nodes[old as usize].rest,
+                    None => self.bound.of(self.all & !next),
+                };
+                let least = cost.plus(rest);
+                if least < known.cost {
+                    let target = self.push(next, cost, number, by, rest);
+                    queue.push((Reverse(least), next.count_ones(), target));
+                }
+            }
+        }
+        known.lower_bound = known.cost;
+        known
+    }
+
+    /// Adds a node, or a cheaper way to one.
+    fn push(&mut self, done: Set, cost: Cost, from: u32, by: u32, rest: Cost) -> u32 {
+        let node = Node {
+            done,
+            cost,
+            from,
+            by,
+            rest,
+            is_expanded: false,
+        };
+        if let Some(old) = self.node_of.get(done) {
+            self.nodes[old as usize] = node;
+            return old;
+        }
+        let number = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+        self.node_of.insert(done, number);
+        self.nodes.push(node);
+        number
+    }
+
+    /// Kernels that can run next, enough of them that no partition is lost.
+    ///
+    /// In any partition the lowest op that has not run is in some kernel. If that one can run, it may as well
+    /// run now. If not, it waits for another kernel: the one that holds the lowest op that it lacks, and so on.
+    fn steps(&self, done: Set) -> Vec<u32> {
+        let left = self.all & !done;
+        let mut goals = left & left.wrapping_neg();
+        let mut looked_at = 0;
+        let mut steps = Vec::new();
+        while let Some(goal) = Bits(goals & !looked_at).next() {
+            looked_at |= 1 << goal;
+            for &number in &self.holding[goal] {
+                let candidate = &self.candidates[number as usize];
+                if candidate.set & done != 0 {
+                    continue;
+                }
+                let missing = candidate.needs & !done;
+                if missing != 0 {
+                    goals |= missing & missing.wrapping_neg();
+                } else if candidate.set & looked_at == 1 << goal {
+                    steps.push(number);
+                }
+            }
+        }
+        steps
+    }
+
+    /// The kernels that lead to a node.
+    fn path(&self, mut number: u32) -> Vec<Set> {
+        let mut kernels = Vec::new();
+        while self.nodes[number as usize].done != self.start {
+            let node = &self.nodes[number as usize];
+            kernels.push(self.candidates[node.by as usize].set);
+            number = node.from;
+        }
+        kernels.reverse();
+        kernels
+    }
+
+    /// Looks for kernels without a search, step by step.
+    pub(super) fn dive(&self, known: &mut Found) {
+        self.complete(self.start, Cost::default(), Vec::new(), known);
+    }
+
+    /// Completes a node by the step that looks best each time, and keeps the result if it is better.
+    fn complete(&self, mut done: Set, mut cost: Cost, mut kernels: Vec<Set>, known: &mut Found) {
+        while done != self.all {
+            let after = |&number: &u32| {
+                let step = &self.candidates[number as usize];
+                // The most done among equals, then the first.
+                let left = self.all & !(done | step.set);
+                (step.cost.plus(self.bound.of(left)), left.count_ones())
+            };
+            let Some(best) = self.steps(done).into_iter().min_by_key(after) else {
+                return;
+            };
+            let step = &self.candidates[best as usize];
+            done |= step.set;
+            cost = cost.plus(step.cost);
+            kernels.push(step.set);
+        }
+        if cost < known.cost {
+            (known.kernels, known.cost) = (kernels, cost);
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! One region at a time: exactly where it fits a word and the budget, else window by window.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "op ids are dense indices of the graph, places of the region"
+)]
+
+use super::bound::Bound;
+use super::candidates::{Candidate, Candidates};
+use super::known;
+use super::search::{Found, Search};
+use crate::core::fusion::legality::check_in;
+use crate::core::fusion::options::{MAX_OPS, Objective};
+use crate::core::fusion::region::{Bits, Cost, Region, Set, Setting};
+use crate::core::fusion::{Partition, none};
+use crate::core::graph::OpId;
+use crate::core::op::OpType;
+use crate::core::roofline::{place, times};
+use crate::core::traffic::kernel_traffic;
+use crate::core::work::{Work, op_work};
+
+/// Ops of a window that are settled before the next one is looked at.
+const SETTLED_OPS: usize = MAX_OPS / 2;
+
+/// The search over the whole program.
+pub(super) struct Solver<'s> {
+    setting: &'s Setting<'s>,
+    /// What other policies found.
+    known: &'s [Partition],
+    pub(super) ticks_per_s: f64,
+    /// States that are left.
+    pub(super) budget: usize,
+    /// For each op the first op of its kernel.
+    pub(super) group_of: Vec<usize>,
+}
+
+/// What a region costs, and at least has to cost.
+pub(super) struct Solved {
+    pub(super) cost: Cost,
+    pub(super) lower_bound: Cost,
+}
+
+impl<'s> Solver<'s> {
+    pub(super) fn new(setting: &'s Setting<'s>, known: &'s [Partition]) -> Self {
+        let fusion = &setting.options.fusion;
+        Self {
+            setting,
+            known,
+            ticks_per_s: match fusion.objective {
+                Objective::Bytes => 1.0,
+                Objective::Time => ticks_per_s(setting),
+            },
+            budget: fusion.budget_states,
+            group_of: (0..setting.graph.ops.len()).collect(),
+        }
+    }
+
+    /// Solves a region with at most this share of the budget.
+    pub(super) fn solve(&mut self, ops: &[OpId], share: usize) -> Solved {
+        let mut left = share;
+        let solved = if ops.len() > MAX_OPS {
+            self.solve_long(ops, &mut left)
+        } else {
+            let region = Region::of(self.setting, ops);
+            let found = self.solve_region(&region, &mut left);
+            for &kernel in &found.kernels {
+                self.settle(&region, kernel);
+            }
+            Solved {
+                cost: found.cost,
+                lower_bound: found.lower_bound,
+            }
+        };
+        self.budget -= share - left;
+        solved
+    }
+
+    fn settle(&mut self, region: &Region<'_>, kernel: Set) {
+        let first = region.ops[kernel.trailing_zeros() as usize];
+        for place in Bits(kernel) {
+            self.group_of[region.ops[place]] = first;
+        }
+    }
+
+    fn solve_region(&self, region: &Region<'_>, budget: &mut usize) -> Found {
+        let ticks_per_s = self.ticks_per_s;
+        if region.ops.len() == 1 {
+            let mut found = Found::of(region, vec![1], ticks_per_s);
+            found.lower_bound = found.cost;
+            return found;
+        }
+        let all = region.all();
+        let none = Found::of(
+            region,
+            Bits(all).map(|place| 1 << place).collect(),
+            ticks_per_s,
+        );
+        let known = self.known.iter().fold(none, |best, partition| {
+            let found = known::from_partition(region, &partition.group_of, ticks_per_s);
+            if found.cost < best.cost { found } else { best }
+        });
+        let candidates = Candidates::of(region, ticks_per_s, budget);
+        let bound = Bound::new(region, ticks_per_s);
+        if !candidates.is_complete {
+            let mut found = known;
+            Search::new(&candidates, &bound, all, all).dive(&mut found);
+            found.lower_bound = bound.of(all).min(found.cost);
+            return found;
+        }
+        let mut whole = Found {
+            kernels: Vec::new(),
+            cost: Cost::default(),
+            lower_bound: Cost::default(),
+        };
+        for part in parts(region, &candidates.list) {
+            let inside = |&kernel: &Set| kernel & part != 0;
+            let kernels = known.kernels.iter().copied().filter(inside).collect();
+            let known = Found::of(region, kernels, ticks_per_s);
+            let found = Search::new(&candidates, &bound, all, part).run(known, budget);
+            whole.kernels.extend(found.kernels);
+            whole.cost = whole.cost.plus(found.cost);
+            whole.lower_bound = whole.lower_bound.plus(found.lower_bound);
+        }
+        whole
+    }
+
+    /// Window by window in execution order: the first half of each is settled, the rest is looked at again
+    /// with what follows. No optimum, so the bound is what the region moves as one kernel.
+    fn solve_long(&mut self, ops: &[OpId], budget: &mut usize) -> Solved {
+        let mut cost = Cost::default();
+        let mut left = ops.to_vec();
+        let windows = ops.len().div_ceil(SETTLED_OPS);
+        let share = *budget / windows;
+        while !left.is_empty() {
+            let region = Region::of(self.setting, &left);
+            let is_last = left.len() <= MAX_OPS;
+            let mut window_budget = share.min(*budget);
+            *budget -= window_budget;
+            let found = self.solve_region(&region, &mut window_budget);
+            *budget += window_budget;
+            let mut settled: Set = 0;
+            for kernel in known::in_order(&region, found.kernels).0 {
+                if is_last || (settled.count_ones() as usize) < SETTLED_OPS {
+                    self.settle(&region, kernel);
+                    cost = cost.plus(region.cost(kernel, self.ticks_per_s));
+                    settled |= kernel;
+                }
+            }
+            left.retain(|&op| {
+                region
+                    .place_of(op)
+                    .is_none_or(|place| settled >> place & 1 == 0)
+            });
+            if settled == 0 {
+                break;
+            }
+        }
+        for partition in self.known {
+            cost = self.take_if_better(ops, partition, cost);
+        }
+        Solved {
+            cost,
+            lower_bound: self.least(ops).min(cost),
+        }
+    }
+
+    /// Takes over the kernels of another policy where all of them are legal and cost less.
+    fn take_if_better(&mut self, ops: &[OpId], partition: &Partition, cost: Cost) -> Cost {
+        let mut theirs = Cost::default();
+        for &op in ops {
+            let kernel = &partition.groups[partition.group_of[op]];
+            if kernel.first() == Some(&op) {
+                if check_in(self.setting, kernel).is_err() {
+                    return cost;
+                }
+                let region = Region::of(self.setting, kernel);
+                theirs = theirs.plus(region.cost(region.all(), self.ticks_per_s));
+            }
+        }
+        if theirs >= cost {
+            return cost;
+        }
+        for &op in ops {
+            let kernel = &partition.groups[partition.group_of[op]];
+            self.group_of[op] = kernel.first().copied().unwrap_or(op);
+        }
+        theirs
+    }
+
+    /// What these ops cost at least: as one kernel they move what enters and leaves them, once.
+    fn least(&self, ops: &[OpId]) -> Cost {
+        let setting = self.setting;
+        let graph = setting.graph;
+        let mut group_of = vec![1; graph.ops.len()];
+        let (mut matmuls, mut moved) = (0_u32, 0_u32);
+        let (mut matrix_s, mut vector_s) = (0.0, 0.0);
+        let device = &setting.options.device;
+        for &op in ops {
+            group_of[op] = 0;
+            matmuls += u32::from(graph.ops[op].op_type == OpType::Matmul);
+            moved += u32::from(!setting.is_view(op));
+            let alone = times(device, op_work(graph, op), 0);
+            matrix_s += alone.matrix_s;
+            vector_s += alone.vector_s;
+        }
+        let as_one = Partition::of_ops(group_of, 2);
+        let bytes = kernel_traffic(graph, &as_one, setting.options.conventions)
+            .next()
+            .map_or(0, |traffic| traffic.total());
+        let launches = matmuls.max(moved.div_ceil(Set::BITS));
+        let memory_s = times(device, Work::default(), bytes).memory_s;
+        let busy_s = memory_s.max(matrix_s).max(vector_s);
+        let time_s = busy_s + f64::from(launches) * device.launch_s.value;
+        Cost::at_least(setting, bytes, time_s, self.ticks_per_s, launches)
+    }
+}
+
+/// Sets of ops that share no kernel with each other and do not need each other: each is solved on its own.
+fn parts(region: &Region<'_>, candidates: &[Candidate]) -> Vec<Set> {
+    let mut part: Vec<Set> = (0..region.ops.len()).map(|place| 1 << place).collect();
+    let join = |part: &mut Vec<Set>, set: Set| {
+        let together = Bits(set).fold(0, |all, place| all | part[place]);
+        for place in Bits(together) {
+            part[place] = together;
+        }
+    };
+    for candidate in candidates {
+        join(&mut part, candidate.set);
+    }
+    // What comes behind each op, through whole parts.
+    let mut behind = region.after.clone();
+    loop {
+        let mut has_changed = false;
+        for place in 0..part.len() {
+            let through = Bits(behind[place]).fold(0, |all, other| all | part[other]);
+            let further = Bits(through | part[place]).fold(0, |all, other| all | behind[other]);
+            let further = further | through;
+            has_changed |= further & !behind[place] != 0;
+            behind[place] |= further;
+        }
+        if !has_changed {
+            break;
+        }
+    }
+    for place in 0..part.len() {
+        for other in Bits(behind[place]) {
+            if behind[other] >> place & 1 == 1 {
+                join(&mut part, 1 << place | 1 << other);
+            }
+        }
+    }
+    let mut parts = Vec::new();
+    let mut left = region.all();
+    while left != 0 {
+        let set = part[left.trailing_zeros() as usize];
+        left &= !set;
+        parts.push(set);
+    }
+    parts
+}
+
+/// Ticks such that the unfused program takes a quarter of what fits: no partition takes longer.
+fn ticks_per_s(setting: &Setting<'_>) -> f64 {
+    let graph = setting.graph;
+    let alone = none::partition(graph);
+    let traffic = kernel_traffic(graph, &alone, setting.options.conventions);
+    let unfused_s: f64 = traffic
+        .enumerate()
+        .map(|(op, traffic)| {
+            let device = &setting.options.device;
+            place(device, op_work(graph, op), traffic.total(), false).time_s
+        })
+        .sum();
+    if unfused_s > 0.0 {
+        (1_u64 << 62) as f64 / unfused_s
+    } else {
+        1.0
+    }
+}

@@ -1,0 +1,54 @@
+//! A table from sets to numbers: the one look-up of the search.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "slots are masked by the number of slots, a power of two"
+)]
+
+use crate::core::fusion::region::Set;
+
+/// Open addressing with linear probing, at most half full.
+///
+/// The key 0, the empty set, marks a free slot and is never kept.
+#[derive(Default)]
+pub(super) struct Table {
+    slots: Vec<(Set, u32)>,
+    len: usize,
+}
+
+impl Table {
+    /// The number of this set.
+    pub(super) fn get(&self, set: Set) -> Option<u32> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        let (key, number) = self.slots[self.slot(set)];
+        (key == set).then_some(number)
+    }
+
+    /// Gives a set its number, or another one.
+    pub(super) fn insert(&mut self, set: Set, number: u32) {
+        if self.slots.len() <= self.len * 2 {
+            let slots = vec![(0, 0); (self.slots.len() * 2).max(64)];
+            for (key, number) in std::mem::replace(&mut self.slots, slots) {
+                if key != 0 {
+                    let slot = self.slot(key);
+                    self.slots[slot] = (key, number);
+                }
+            }
+        }
+        let slot = self.slot(set);
+        self.len += usize::from(self.slots[slot].0 == 0);
+        self.slots[slot] = (set, number);
+    }
+
+    /// Where the set is, or would be.
+    fn slot(&self, set: Set) -> usize {
+        const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+        let mask = self.slots.len() - 1;
+        let mut slot = (set.wrapping_mul(SPREAD) >> 32) as usize & mask;
+        while self.slots[slot].0 != 0 && self.slots[slot].0 != set {
+            slot = (slot + 1) & mask;
+        }
+        slot
+    }
+}

@@ -1,0 +1,95 @@
+//! The flags about fusion, each seen in the kernels that it changes.
+
+use crate::cli::{json, run, stderr, stdout};
+use serde_json::Value;
+
+/// A softmax taken apart, then a matmul of what it gives; two ops read `x`.
+const PROGRAM: &str = "\
+input x : f32[64, 128]
+weight w : f32[128, 32]
+big = max(x)
+low = sub(x, big)
+e = exp(low)
+total = sum(e)
+y = div(e, total)
+z = matmul(y, w)
+side = relu(x)
+";
+
+fn groups(flags: &[&str]) -> Value {
+    let mut arguments = vec!["analyze", "-", "--json", "--policy", "optimal"];
+    arguments.extend(flags);
+    json(&arguments, PROGRAM)["fusion_groups"].clone()
+}
+
+#[test]
+fn each_flag_changes_the_kernels() {
+    let softmax = ["big", "low", "e", "total", "y"];
+    assert_eq!(groups(&[]), serde_json::json!([softmax, ["z"], ["side"]]));
+    assert_eq!(
+        groups(&["--after-reductions", "off"]),
+        serde_json::json!([["big"], ["low", "e", "total"], ["y"], ["z"], ["side"]])
+    );
+    let mut with_side = softmax.to_vec();
+    with_side.push("side");
+    assert_eq!(
+        groups(&["--horizontal"]),
+        serde_json::json!([with_side, ["z"]])
+    );
+    assert_eq!(
+        groups(&["--prologue", "--after-reductions", "off"]),
+        serde_json::json!([["big"], ["low", "e", "total"], ["y", "z"], ["side"]])
+    );
+}
+
+#[test]
+fn the_report_says_what_is_proven() {
+    let report = |flags: &[&str]| {
+        let mut arguments = vec!["analyze", "-", "--json", "--policy", "optimal"];
+        arguments.extend(flags);
+        json(&arguments, PROGRAM)
+    };
+    let whole = report(&[]);
+    assert_eq!(whole["certificate"]["is_optimal"], true);
+    assert_eq!(
+        whole["certificate"]["cost"]["bytes"],
+        whole["fused_traffic"]["total"]
+    );
+    let cut = report(&["--budget", "0", "--objective", "time"]);
+    assert_eq!(cut["certificate"]["is_optimal"], false);
+    assert_eq!(cut["certificate"]["states"], 0);
+    let seconds = |field: &str| cut["certificate"][field]["seconds"].as_f64().unwrap();
+    assert!(seconds("lower_bound") < seconds("cost"));
+    assert_eq!(
+        json(&["analyze", "-", "--json"], PROGRAM)["certificate"],
+        Value::Null
+    );
+}
+
+#[test]
+fn the_table_calls_nothing_optimal_that_is_not_proven() {
+    let proven = run(&["analyze", "-", "--policy", "optimal"], PROGRAM);
+    assert!(stdout(&proven).contains("\noptimal in bytes: "));
+    let cut = run(
+        &["analyze", "-", "--policy", "optimal", "--budget", "0"],
+        PROGRAM,
+    );
+    let line = stdout(&cut).lines().nth(2).unwrap();
+    assert!(
+        line.starts_with("best found in bytes, not proven: "),
+        "{line}"
+    );
+}
+
+#[test]
+fn a_word_that_is_no_choice_is_refused_with_the_choices() {
+    for (flag, word, choices) in [
+        ("--policy", "best", "none, rules, optimal"),
+        ("--objective", "flops", "bytes, time"),
+        ("--after-reductions", "maybe", "on, off"),
+    ] {
+        let output = run(&["analyze", "-", flag, word], PROGRAM);
+        assert!(!output.status.success());
+        assert!(stderr(&output).contains(choices), "{}", stderr(&output));
+    }
+}
