@@ -62,7 +62,7 @@ enum Command {
 
 #[derive(Args)]
 struct Choices {
-    /// Who decides what fuses: none, rules, optimal.
+    /// Who decides what fuses: none, rules, inductor, optimal.
     #[arg(long, default_value = "rules", value_parser = policy)]
     policy: Policy,
     #[command(flatten)]
@@ -320,12 +320,10 @@ fn table(analysis: &Analysis) -> String {
         .iter()
         .enumerate()
         .map(|(index, kernel)| {
-            let names: Vec<String> = kernel
-                .ops
-                .iter()
-                .filter_map(|&op| graph.ops.get(op))
-                .map(|op| shortened(&op.name))
-                .collect();
+            let name = |&op: &usize| graph.ops.get(op).map(|op| shortened(&op.name));
+            let again = analysis.partition.recomputed[index].iter().filter_map(name);
+            let again = again.map(|name| format!("({name})"));
+            let names: Vec<String> = kernel.ops.iter().filter_map(name).chain(again).collect();
             [
                 (index + 1).to_string(),
                 names_of_many(&names),

@@ -88,7 +88,8 @@ pub fn open_link(page: Page) {
 /// Stores the text and the choices whenever they have come to rest, and when the page is left.
 pub fn keep(page: Page) {
     let later = Later::after(PAUSE);
-    Effect::new(move |is_first: Option<bool>| {
+    let mut is_first = true;
+    platform::effect(move || {
         page.text.track();
         page.policy.track();
         page.conventions.track();
@@ -97,13 +98,13 @@ pub fn keep(page: Page) {
         page.theme.track();
         page.ops_view.track();
         page.example.track();
-        if is_first.is_some() {
+        if !is_first {
             later.call(move || store(page));
         }
-        true
+        is_first = false;
     });
-    window_event_listener(leptos::ev::pagehide, move |_| store(page));
-    window_event_listener(leptos::ev::hashchange, move |_| open_link(page));
+    platform::listen_to_window(&["pagehide"], move |_| store(page));
+    platform::listen_to_window(&["hashchange"], move |_| open_link(page));
 }
 
 /// The fragment of a link to what the page shows.
@@ -173,22 +174,28 @@ pub fn follow_selection(page: Page) {
             Some(analysis.graph.ops.get(op)?.name.clone())
         })
     };
-    Effect::new(move |last: Option<(Selection, Option<String>)>| {
-        let selection = page.selection.get();
-        let name = name_of(selection);
-        let Some((_, Some(last_name))) = last.filter(|(s, n)| *s == selection && *n != name) else {
-            return (selection, name);
-        };
-        // The ids have moved under the selection.
-        let moved = page.analysis.with(|analysis| {
-            let op = analysis.graph.op_named(&last_name)?;
-            Some(match selection {
-                Selection::Kernel(_) => Selection::Kernel(*analysis.partition.group_of.get(op)?),
-                _ => Selection::Op(op),
-            })
-        });
-        let moved = moved.unwrap_or_default();
-        page.selection.set(moved);
-        (moved, name_of(moved))
+    let (mut last, mut last_name) = (Selection::Nothing, None);
+    platform::effect(move || {
+        let mut selection = page.selection.get();
+        let mut name = name_of(selection);
+        if let Some(moved) = last_name.take()
+            && selection == last
+            && name.as_ref() != Some(&moved)
+        {
+            // The ids have moved under the selection.
+            let found = page.analysis.with(|analysis| {
+                let op = analysis.graph.op_named(&moved)?;
+                Some(match selection {
+                    Selection::Kernel(_) => {
+                        Selection::Kernel(*analysis.partition.group_of.get(op)?)
+                    }
+                    _ => Selection::Op(op),
+                })
+            });
+            selection = found.unwrap_or_default();
+            page.selection.set(selection);
+            name = name_of(selection);
+        }
+        (last, last_name) = (selection, name);
     });
 }

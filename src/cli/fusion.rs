@@ -22,6 +22,12 @@ pub(super) struct FusionFlags {
     /// Whether ops may follow a reduction in its kernel: on, off.
     #[arg(long, default_value = "on", value_name = "on|off", value_parser = on_or_off, action = ArgAction::Set)]
     after_reductions: bool,
+    /// The compiler generates its matmuls, which take an epilogue (policy inductor).
+    #[arg(long)]
+    max_autotune: bool,
+    /// Run attention as one kernel, where matmul, softmax and matmul stand in a row.
+    #[arg(long)]
+    attention: bool,
     /// Most states that the search for the optimum looks at.
     #[arg(long, default_value_t = FusionOptions::default().budget_states, value_name = "STATES")]
     budget: usize,
@@ -34,6 +40,8 @@ impl FusionFlags {
             horizontal: self.horizontal,
             prologue: self.prologue,
             after_reductions: self.after_reductions,
+            max_autotune: self.max_autotune,
+            attention: self.attention,
             budget_states: self.budget,
             ..FusionOptions::default()
         }

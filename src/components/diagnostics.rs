@@ -2,37 +2,21 @@
 
 use super::announcer::Announcer;
 use super::editor::go_to;
-use super::words::with_code;
+use super::words::add_with_code;
 use crate::core::diagnostic::line_and_column;
 use crate::core::{Diagnostic, Severity};
+use crate::markup::Markup;
+use crate::platform::{self, Place};
 use crate::state::Page;
 use leptos::prelude::*;
 
 /// Findings that are listed; more are counted.
 const LISTED: usize = 40;
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Finding {
-    severity: Severity,
-    place: String,
-    message: String,
-    hint: String,
-}
-
-impl Finding {
-    /// Its place moves only when it moves: a longer number in front of it leaves the list alone.
-    fn of(diagnostic: &Diagnostic, text: &str) -> Self {
-        Self {
-            severity: diagnostic.severity,
-            place: diagnostic.span.map_or(String::new(), |span| {
-                let (line, column) = line_and_column(text, span.start);
-                format!("{line}:{column}")
-            }),
-            message: diagnostic.message.clone(),
-            hint: diagnostic.hint.clone().unwrap_or_default(),
-        }
-    }
-}
+const PANEL_ID: &str = "diagnostics";
+const LIST_ID: &str = "findings";
+const FINDING_ID: &str = "finding-";
+const STATUS_ID: &str = "diagnostics-status";
+const MORE_ID: &str = "findings-more";
 
 /// The word for people.
 pub const fn severity_word(severity: Severity) -> &'static str {
@@ -49,59 +33,54 @@ pub fn DiagnosticsList(
     /// The page whose text is judged.
     page: Page,
 ) -> impl IntoView {
-    let findings = Memo::new(move |_| {
-        page.diagnostics.with(|all| {
-            page.text.with(|text| {
-                all.iter()
-                    .take(LISTED)
-                    .map(|d| Finding::of(d, text))
-                    .collect::<Vec<_>>()
-            })
-        })
+    let mut list = Place::new(LIST_ID);
+    platform::effect(move || {
+        let all = page.diagnostics.get();
+        list.show(page.text.with(|text| findings(&all, text)));
+        platform::set_class(PANEL_ID, "is-empty", all.is_empty());
+        let unlisted = all.len().saturating_sub(LISTED);
+        platform::set_flag(MORE_ID, "hidden", unlisted == 0);
+        platform::set_text(MORE_ID, &format!("and {unlisted} more"));
     });
-    let open = move |finding: &Finding| {
-        let span = page.diagnostics.with_untracked(|all| {
-            page.text
-                .with_untracked(|text| all.iter().find(|d| Finding::of(d, text) == *finding)?.span)
-        });
-        if let Some(span) = span {
+    platform::listen(LIST_ID, &["click"], move |event| {
+        let button = platform::closest_id(event, "button").unwrap_or_default();
+        let finding = button
+            .strip_prefix(FINDING_ID)
+            .and_then(|place| place.parse().ok());
+        let all = page.diagnostics.get_untracked();
+        if let Some(span) = finding.and_then(|finding: usize| all.get(finding)?.span) {
             go_to(page, span);
         }
-    };
-    let unlisted = Memo::new(move |_| {
-        page.diagnostics
-            .with(|all| all.len().saturating_sub(LISTED))
     });
-    let mut voice = Announcer::new("diagnostics-status");
-    crate::platform::effect(move || voice.say(summary(page)));
+    let mut voice = Announcer::new(STATUS_ID);
+    platform::effect(move || voice.say(summary(page)));
     view! {
-        <div class="diagnostics" id="diagnostics" class:is-empty=move || findings.with(Vec::is_empty)>
-            <ul aria-label="Problems in the text">
-                <For each=move || findings.get().into_iter().enumerate() key=Clone::clone let((_, finding))>
-                    {show_finding(finding, open)}
-                </For>
-            </ul>
-            <Show when=move || { unlisted.get() > 0 }>
-                <p class="quiet">{move || format!("and {} more", unlisted.get())}</p>
-            </Show>
-            <p class="sr-only" id="diagnostics-status" role="status" aria-live="polite"></p>
+        <div class="diagnostics" id=PANEL_ID>
+            <ul id=LIST_ID aria-label="Problems in the text"></ul>
+            <p class="quiet" id=MORE_ID hidden></p>
+            <p class="sr-only" id=STATUS_ID role="status" aria-live="polite"></p>
         </div>
     }
 }
 
-fn show_finding(finding: Finding, open: impl Fn(&Finding) + 'static) -> impl IntoView {
-    let word = severity_word(finding.severity);
-    let place = finding.place.clone();
-    let (message, hint) = (with_code(&finding.message), with_code(&finding.hint));
-    view! {
-        <li class=format!("diagnostic is-{word}")>
-            <button type="button" on:click=move |_| open(&finding)>
-                <span class="diagnostic-place"><span class="diagnostic-word">{word}</span>" "{place}</span>
-                <span class="diagnostic-message">{message}</span>
-                <span class="diagnostic-hint">{hint}</span>
-            </button>
-        </li>
+fn findings(all: &[Diagnostic], text: &str) -> Markup {
+    let mut list = Markup::new();
+    for (place, finding) in all.iter().take(LISTED).enumerate() {
+        let word = severity_word(finding.severity);
+        let at = finding.span.map_or(String::new(), |span| {
+            let (line, column) = line_and_column(text, span.start);
+            format!(" {line}:{column}")
+        });
+        list.fill(
+            r#"<li class="{}"><button type="button" id="{}"><span class="diagnostic-place"><span class="diagnostic-word">{}</span><span>{}</span></span><span class="diagnostic-message">"#,
+            &[&["diagnostic is-", word].concat(), &[FINDING_ID, &place.to_string()].concat(), word, &at],
+        );
+        add_with_code(&mut list, &finding.message);
+        list.raw(r#"</span><span class="diagnostic-hint">"#);
+        add_with_code(&mut list, finding.hint.as_deref().unwrap_or_default());
+        list.raw("</span></button></li>");
     }
+    list
 }
 
 fn summary(page: Page) -> String {

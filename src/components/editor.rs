@@ -4,17 +4,21 @@
 //! fills it, so the two never scroll apart.
 
 use super::open_file::{drop_file, paste};
-use crate::core::{OpId, Severity, Span};
+use crate::core::{Diagnostic, OpId, Severity, Span};
 use crate::history::{Origin, end_of_change, keeps_little};
+use crate::markup::Markup;
 use crate::picture::code::{CodeLine, byte_of_utf16, code_lines, line_at, line_of, utf16_of_byte};
-use crate::platform::{self, Caret};
+use crate::platform::{self, Caret, set_style};
 use crate::state::{OpsView, Page, Selection, set_if_changed};
 use leptos::prelude::*;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
 
 /// Id of the text area.
 pub const TEXT_ID: &str = "program-text";
 const SCROLLER_ID: &str = "program-scroller";
+const LINES_ID: &str = "program-lines";
 /// Of a long text only the lines around the visible ones are in the page, in steps of this many.
 const STEP: usize = 100;
 /// Lines that are in the page at once: a step before the visible ones and, on any screen, one behind them.
@@ -26,130 +30,193 @@ pub fn Editor(
     /// The page whose text is edited.
     page: Page,
 ) -> impl IntoView {
-    let lines = Memo::new(move |_| {
-        page.text
-            .with(|text| page.diagnostics.with(|d| code_lines(text, d)))
+    let (scroll, scrolled_to) = (Trigger::new(), Rc::new(Cell::new(0)));
+    let (mut lines, first) = (Lines::default(), scrolled_to.clone());
+    platform::effect(move || {
+        scroll.track();
+        lines.follow(page, first.get());
     });
-    let count = Memo::new(move |_| lines.with(Vec::len));
-    let scrolled_to = RwSignal::new(0);
-    let first = Memo::new(move |_| {
-        let last_step = count.get().saturating_sub(WINDOW).next_multiple_of(STEP);
-        (scrolled_to.get() / STEP * STEP)
-            .saturating_sub(STEP)
-            .min(last_step)
-    });
-    let follow_scroll = move || {
-        if count.get_untracked() > WINDOW {
-            let line = platform::first_line_in_view(SCROLLER_ID, count.get_untracked());
-            set_if_changed(scrolled_to, line / STEP * STEP);
-        }
-    };
-    let widest = Memo::new(move |_| {
-        page.text
-            .with(|text| text.lines().map(|line| line.chars().count()).max())
-            .unwrap_or(0)
-    });
-    let bands = Memo::new(move |_| selected_lines(page, first.get()));
-    let keyed = move || {
-        let first = first.get();
-        lines.with(|lines| {
-            lines
-                .iter()
-                .enumerate()
-                .skip(first)
-                .take(WINDOW)
-                .map(|(number, line)| (key(number, line), line.clone()))
-                .collect::<Vec<_>>()
-        })
-    };
-    let has_error = move || {
-        page.worst()
-            .is_some_and(|(worst, _)| worst == Severity::Error)
-    };
-    let follow_caret = move || {
-        if let Some(selection) = selection_at_caret(page) {
-            set_if_changed(page.selection, selection);
-        }
-    };
-    view! {
-        <div
-            class="editor"
-            id=SCROLLER_ID
+    platform::listen(
+        SCROLLER_ID,
+        &[
+            "scroll", "dragover", "drop", "paste", "input", "keyup", "click",
+        ],
+        move |event| match event.type_().as_str() {
+            "scroll" => {
+                let lines = page.text.with_untracked(|text| count_lines(text));
+                let line = platform::first_line_in_view(SCROLLER_ID, lines) / STEP * STEP;
+                if scrolled_to.replace(line) != line {
+                    scroll.notify();
+                }
+            }
             // Without this the browser would leave the page to show the file.
-            on:dragover=|event| event.prevent_default()
-            on:drop=move |event| drop_file(page, &event)
-            on:scroll=move |_| follow_scroll()
-        >
+            "dragover" => event.prevent_default(),
+            "drop" => drop_file(page, event),
+            "paste" => paste(page, event),
+            "input" => {
+                let text = platform::input_value(event);
+                if page
+                    .text
+                    .with_untracked(|before| keeps_little(before, &text))
+                {
+                    page.example.set(None);
+                }
+                page.edit(text, Origin::Typing);
+            }
+            _ => {
+                if let Some(selection) = selection_at_caret(page) {
+                    set_if_changed(page.selection, selection);
+                }
+            }
+        },
+    );
+    view! {
+        <div class="editor" id=SCROLLER_ID>
             <div class="editor-cell">
-                <For each=move || bands.get() key=|line| *line let(line)>
-                    <div class="code-band" style:top=format!("calc(var(--code-line) * {line})")></div>
-                </For>
-                <pre
-                    class="code"
-                    aria-hidden="true"
-                    style:height=move || format!("calc(var(--code-line) * {})", count.get())
-                    style:min-width=move || format!("calc(var(--gutter) + {}ch + var(--space-4))", widest.get())
-                    style:padding-top=move || format!("calc(var(--code-line) * {})", first.get())
-                    style:counter-reset=move || format!("line {}", first.get())
-                >
-                    <For each=keyed key=|(key, _)| *key let((_, line))>{show_line(line)}</For>
-                </pre>
+                <pre class="code" id=LINES_ID aria-hidden="true"></pre>
                 <textarea
                     id=TEXT_ID
                     class="code code-input"
                     aria-label="Operations as text"
                     aria-describedby="diagnostics"
-                    aria-invalid=move || has_error().to_string()
                     spellcheck="false"
                     autocomplete="off"
                     autocapitalize="off"
                     wrap="off"
-                    prop:value=move || page.text.get()
-                    on:input=move |event| {
-                        let text = event_target_value(&event);
-                        if page.text.with_untracked(|before| keeps_little(before, &text)) {
-                            page.example.set(None);
-                        }
-                        page.edit(text, Origin::Typing);
-                    }
-                    on:paste=move |event| paste(page, &event)
-                    on:keyup=move |_| follow_caret()
-                    on:click=move |_| follow_caret()
                 ></textarea>
             </div>
         </div>
     }
 }
 
-fn key(number: usize, line: &CodeLine) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (number, line).hash(&mut hasher);
-    hasher.finish()
+/// What the effect of the editor has written.
+#[derive(Default)]
+struct Lines {
+    text: Option<String>,
+    diagnostics: Arc<Vec<Diagnostic>>,
+    window: Window,
 }
 
-fn show_line(line: CodeLine) -> impl IntoView {
-    let class = match line.worst {
-        Some(Severity::Error) => "line has-error",
-        Some(Severity::Warning) => "line has-warning",
-        Some(Severity::Note) | None => "line",
+/// The lines that are in the page.
+#[derive(Clone, Default)]
+struct Window {
+    all: Arc<Vec<CodeLine>>,
+    first: usize,
+    selected: Vec<usize>,
+}
+
+impl Window {
+    fn lines(&self) -> impl DoubleEndedIterator<Item = (&CodeLine, bool)> + ExactSizeIterator {
+        let shown = self.all.get(self.first..).unwrap_or_default();
+        let shown = shown.get(..WINDOW).unwrap_or(shown);
+        let is_selected = |place: usize| self.selected.binary_search(&(self.first + place)).is_ok();
+        let lines = shown.iter().enumerate();
+        lines.map(move |(place, line)| (line, is_selected(place)))
+    }
+}
+
+impl Lines {
+    fn follow(&mut self, page: Page, scrolled_to: usize) {
+        let diagnostics = page.diagnostics.get();
+        let before = self.window.clone();
+        page.text.with(|text| {
+            let is_new_text = self.text.as_ref() != Some(text);
+            if is_new_text {
+                platform::set_value_of(TEXT_ID, text);
+            }
+            if is_new_text || !Arc::ptr_eq(&diagnostics, &self.diagnostics) {
+                self.window.all = Arc::new(code_lines(text, &diagnostics));
+                self.text = Some(text.clone());
+                self.diagnostics = diagnostics;
+            }
+            self.window.selected = selected_lines(page, text);
+        });
+        let count = self.window.all.len();
+        let last_step = count.saturating_sub(WINDOW).next_multiple_of(STEP);
+        self.window.first = scrolled_to.saturating_sub(STEP).min(last_step);
+        let now = &self.window;
+        if !Arc::ptr_eq(&before.all, &now.all) || before.first != now.first {
+            write_room(now);
+            let is_wrong = page
+                .worst()
+                .is_some_and(|(worst, _)| worst == Severity::Error);
+            platform::set_attribute(
+                TEXT_ID,
+                "aria-invalid",
+                if is_wrong { "true" } else { "false" },
+            );
+        }
+        write_lines(&before, now);
+    }
+}
+
+/// Gives the lines the size of the whole text.
+fn write_room(window: &Window) {
+    let count = window.all.len();
+    let width = |line: &CodeLine| line.pieces.iter().map(|p| p.text.chars().count()).sum();
+    let widest: usize = window.all.iter().map(width).max().unwrap_or(0);
+    let first = window.first;
+    let height_of = |lines: usize| format!("calc(var(--code-line) * {lines})");
+    set_style(LINES_ID, "height", &height_of(count));
+    set_style(LINES_ID, "padding-top", &height_of(first));
+    set_style(LINES_ID, "counter-reset", &format!("line {first}"));
+    let width = format!("calc(var(--gutter) + {widest}ch + var(--space-4))");
+    set_style(LINES_ID, "min-width", &width);
+}
+
+/// Writes the lines between the first and the last one that differ.
+fn write_lines(before: &Window, now: &Window) {
+    let is_same =
+        |((a, was_selected), (b, is_selected)): &((&CodeLine, bool), (&CodeLine, bool))| {
+            was_selected == is_selected && a == b
+        };
+    let (old, new) = (before.lines().len(), now.lines().len());
+    let kept = before.lines().zip(now.lines()).take_while(is_same).count();
+    let kept_at_end = before
+        .lines()
+        .rev()
+        .zip(now.lines().rev())
+        .take_while(is_same)
+        .count();
+    let kept_at_end = kept_at_end.min(old.min(new) - kept);
+    if kept + kept_at_end < old.max(new) {
+        let mut markup = Markup::new();
+        for (line, is_selected) in now.lines().take(new - kept_at_end).skip(kept) {
+            add_line(&mut markup, line, is_selected);
+        }
+        platform::splice_markup(LINES_ID, kept, old - kept_at_end - kept, &markup);
+    }
+}
+
+fn add_line(markup: &mut Markup, line: &CodeLine, is_selected: bool) {
+    let worst = match line.worst {
+        Some(Severity::Error) => " has-error",
+        Some(Severity::Warning) => " has-warning",
+        Some(Severity::Note) | None => "",
     };
-    let pieces: Vec<_> = line
-        .pieces
-        .into_iter()
-        .map(|piece| {
-            let mark = match piece.mark {
-                Some(Severity::Error) => " squiggle is-error",
-                Some(_) => " squiggle is-warning",
-                None => "",
-            };
-            view! { <span class=format!("{}{mark}", piece.class)>{piece.text}</span> }
-        })
-        .collect();
-    view! { <div class=class>{pieces}"\n"</div> }
+    let selected = if is_selected { " code-band" } else { "" };
+    markup.fill(
+        r#"<div class="{}">"#,
+        &[&["line", worst, selected].concat()],
+    );
+    for piece in &line.pieces {
+        let mark = match piece.mark {
+            Some(Severity::Error) => " squiggle is-error",
+            Some(_) => " squiggle is-warning",
+            None => "",
+        };
+        let class = [piece.class, mark].concat();
+        markup.fill(r#"<span class="{}">{}</span>"#, &[&class, &piece.text]);
+    }
+    markup.raw("\n</div>");
 }
 
-/// Those of the lines `from..from + WINDOW` that belong to the selected op, or to an op of the selected kernel.
-fn selected_lines(page: Page, from: usize) -> Vec<usize> {
+fn count_lines(text: &str) -> usize {
+    line_of(text, text.len()) + 1
+}
+
+/// The lines that belong to the selected op, or to an op of the selected kernel, in order.
+fn selected_lines(page: Page, text: &str) -> Vec<usize> {
     let ops: Vec<OpId> = match page.selection.get() {
         Selection::Nothing => return Vec::new(),
         Selection::Op(op) => vec![op],
@@ -158,18 +225,14 @@ fn selected_lines(page: Page, from: usize) -> Vec<usize> {
             kernel.map(|k| k.ops.to_vec()).unwrap_or_default()
         }),
     };
-    let line_ends: Vec<usize> = page
-        .text
-        .with(|text| text.match_indices('\n').map(|(at, _)| at).collect());
+    let line_ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
     let line_of = |offset: usize| line_ends.partition_point(|&end| end < offset);
     let mut lines: Vec<usize> = ops
         .into_iter()
         .filter_map(|op| page.span_of_op(op))
         .flat_map(|span| line_of(span.start)..=line_of(span.end))
-        .filter(|line| (from..from + WINDOW).contains(line))
         .collect();
     lines.sort_unstable();
-    lines.dedup();
     lines
 }
 
@@ -193,7 +256,7 @@ fn selection_at_caret(page: Page) -> Option<Selection> {
 pub fn go_to(page: Page, span: Span) {
     page.ops_view.set(OpsView::Text);
     // The editor may have been hidden until now.
-    request_animation_frame(move || {
+    platform::next_frame(move || {
         platform::focus(TEXT_ID);
         put_caret(page, span);
     });
@@ -207,7 +270,7 @@ pub fn follow_change(page: Page, before: &str) {
     let end = page
         .text
         .with_untracked(|after| end_of_change(before, after));
-    request_animation_frame(move || put_caret(page, Span::new(end, end)));
+    platform::next_frame(move || put_caret(page, Span::new(end, end)));
 }
 
 fn put_caret(page: Page, span: Span) {
@@ -220,7 +283,6 @@ fn put_caret(page: Page, span: Span) {
                 end: units(span.end),
             },
         );
-        let lines = line_of(text, text.len()) + 1;
-        platform::scroll_to_line(SCROLLER_ID, line_of(text, span.start), lines);
+        platform::scroll_to_line(SCROLLER_ID, line_of(text, span.start), count_lines(text));
     });
 }

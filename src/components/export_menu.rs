@@ -1,47 +1,37 @@
-//! Files to take away, and a file to open.
+//! Files to take away.
 
 use crate::core::report::Report;
 use crate::platform;
 use crate::state::Page;
-use leptos::prelude::*;
+use leptos::prelude::WithUntracked;
 
 const JSON: &str = "application/json";
 
-/// A menu with the forms in which the page can be saved.
-#[component]
-pub fn ExportMenu(
-    /// The page that is exported.
-    page: Page,
-) -> impl IntoView {
-    let notation = move |_| {
-        page.text
-            .with_untracked(|text| platform::download("fuseline.fuse", "text/plain", text));
-    };
-    let save = move |name: &str, json: Option<String>| match json {
+/// Offers the text as it stands.
+pub(super) fn export_text(page: Page) {
+    page.text
+        .with_untracked(|text| platform::download("fuseline.fuse", "text/plain", text));
+}
+
+/// Offers every number, as JSON.
+pub(super) fn export_analysis(page: Page) {
+    let analysis = page.analysis.get_untracked();
+    let diagnostics = page.diagnostics.get_untracked();
+    let json = page
+        .text
+        .with_untracked(|text| platform::to_json(&Report::new(&analysis, &diagnostics, text)));
+    save(page, "fuseline-analysis.json", json);
+}
+
+/// Offers the ops with their shapes, as JSON.
+pub(super) fn export_ops(page: Page) {
+    let json = platform::to_json(&page.analysis.get_untracked().graph.ops);
+    save(page, "fuseline-ops.json", json);
+}
+
+fn save(page: Page, name: &str, json: Option<String>) {
+    match json {
         Some(json) => platform::download(name, JSON, &json),
         None => page.tell_failure("The browser could not write this as JSON."),
-    };
-    let analysis = move |_| {
-        let report = page.analysis.with_untracked(|a| {
-            page.diagnostics
-                .with_untracked(|d| page.text.with_untracked(|text| Report::new(a, d, text)))
-        });
-        save("fuseline-analysis.json", platform::to_json(&report));
-    };
-    let ops = move |_| {
-        let json = page
-            .analysis
-            .with_untracked(|a| platform::to_json(&a.graph.ops));
-        save("fuseline-ops.json", json);
-    };
-    view! {
-        <details class="menu at-end">
-            <summary class="button">"Export"</summary>
-            <div class="menu-panel menu-list">
-                <button type="button" on:click=notation>"Text" <small>"the notation, as it stands"</small></button>
-                <button type="button" on:click=analysis>"Analysis" <small>"JSON, every number"</small></button>
-                <button type="button" on:click=ops>"Op list" <small>"JSON, shapes resolved"</small></button>
-            </div>
-        </details>
     }
 }

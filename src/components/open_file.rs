@@ -1,6 +1,7 @@
 //! Programs from outside: pasted, dropped or opened; JSON and `Op(...)` lines become notation.
 
 use super::editor::TEXT_ID;
+use super::words::with_hint;
 use crate::core::Severity;
 use crate::core::notation::import::{Form, OpList, form_of, program_of_op_list, read_op_lines};
 use crate::core::notation::{Parsed, print};
@@ -8,11 +9,11 @@ use crate::history::Origin;
 use crate::picture::code::{byte_of_utf16, line_at};
 use crate::platform;
 use crate::state::{Notice, Page};
-use leptos::ev::{ClipboardEvent, DragEvent};
 use leptos::prelude::*;
 
 /// Largest file that is opened, in bytes.
 const MAX_FILE_BYTES: f64 = 8e6;
+const BUTTON_ID: &str = "open-file";
 
 /// A program that came in another form.
 struct Converted {
@@ -41,13 +42,7 @@ fn converted(form: &'static str, text: &str, parsed: &Parsed) -> Result<Converte
         .iter()
         .filter(|d| d.severity == Severity::Error)
         .collect();
-    let problem = errors.first().map(|first| {
-        let hint = first
-            .hint
-            .as_deref()
-            .map_or(String::new(), |h| format!(": {h}"));
-        format!("{}{hint}", first.message)
-    });
+    let problem = errors.first().map(|first| with_hint(first));
     if parsed.program.ops.is_empty() {
         let problem = problem.unwrap_or_else(|| "it holds no ops".to_owned());
         return Err(format!(
@@ -104,7 +99,7 @@ fn put(page: Page, text: String, converted: &Converted) {
 
 /// A pasted list of ops replaces the text, a single pasted op goes behind the line of the caret; notation is
 /// pasted as it is, by the browser.
-pub fn paste(page: Page, event: &ClipboardEvent) {
+pub fn paste(page: Page, event: &platform::Event) {
     let Some(pasted) = platform::pasted_text(event) else {
         return;
     };
@@ -129,7 +124,7 @@ pub fn paste(page: Page, event: &ClipboardEvent) {
 }
 
 /// Opens a dropped file.
-pub fn drop_file(page: Page, event: &DragEvent) {
+pub fn drop_file(page: Page, event: &platform::Event) {
     if let Some(file) = platform::dropped_file(event) {
         event.prevent_default();
         open_file(page, &file);
@@ -153,17 +148,17 @@ pub fn OpenButton(
     /// The page whose text is replaced.
     page: Page,
 ) -> impl IntoView {
+    platform::listen(BUTTON_ID, &["change"], move |event| {
+        if let Some(file) = platform::chosen_file(event) {
+            open_file(page, &file);
+        }
+    });
     view! {
-        <label class="button open-button" title="Notation, a JSON list of ops, or Op(...) lines">
+        <label class="button open-button" id=BUTTON_ID title="Notation, a JSON list of ops, or Op(...) lines">
             <input
                 type="file"
                 class="sr-only"
                 accept=".fuse,.txt,.json,.py,text/plain,application/json"
-                on:change=move |event| {
-                    if let Some(file) = platform::chosen_file(&event) {
-                        open_file(page, &file);
-                    }
-                }
             />
             "Open…"
         </label>

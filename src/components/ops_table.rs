@@ -1,158 +1,280 @@
 //! The op list as a table with form controls. Every control edits the text.
 
-use super::diagnostics::severity_word;
-use super::op_row::OpRow;
+use super::op_edit::{Refused, commit, field_value};
+use super::op_row::{ROW, Row, add_problems, add_row};
 use crate::core::diagnostic::{Diagnostic, Severity, has_errors};
-use crate::core::edit::add_op;
+use crate::core::edit::{add_op, move_op, remove_op, set_callee};
 use crate::core::op::shape_text;
 use crate::core::{OpId, Program};
 use crate::history::Origin;
-use crate::platform;
-use crate::state::{OpsView, Page};
+use crate::markup::{ABSENT, Markup};
+use crate::platform::{self, Event, Place, focus_soon};
+use crate::state::{OpsView, Page, Selection, set_if_changed};
+use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
-use std::sync::Arc;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 /// Rows that are shown at once; a button shows more.
 const PAGE_ROWS: usize = 60;
 /// Tensors that are suggested.
 const SUGGESTED: usize = 200;
+const TABLE_ID: &str = "op-rows";
 /// Id of the list of suggestions.
-pub const SUGGESTIONS_ID: &str = "tensor-suggestions";
+pub(super) const SUGGESTIONS_ID: &str = "tensor-suggestions";
 
-/// What a row shows.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RowData {
-    /// The op's name.
-    pub name: String,
-    /// What it calls.
-    pub callee: String,
-    /// The tensors that it reads, joined by commas.
-    pub inputs: String,
-    /// Whether a name holds a comma, so that the joined names cannot be taken apart again.
-    pub has_comma: bool,
-    /// Its annotation as written.
-    pub annotation: String,
-    /// Its shape, when it could be resolved.
-    pub shape: String,
-    /// The op of the analysis.
-    pub op: Option<OpId>,
-    /// What is wrong with it or assumed about it.
-    pub problems: Vec<(Severity, String)>,
-}
-
-/// One row for each op that could be read.
+/// One row for each op that could be read, kept up to date while the table is what is shown.
 #[component]
 pub fn OpsTable(
     /// The page whose text is edited.
     page: Page,
 ) -> impl IntoView {
-    let limit = RwSignal::new(PAGE_ROWS);
-    let count = Memo::new(move |_| page.parsed.with(|p| p.program.ops.len()));
-    let shown = Memo::new(move |_| count.get().min(limit.get()));
-    let rows = Memo::new(move |_| Arc::new(rows(page, shown.get())));
-    let unreadable = Memo::new(move |_| page.parsed.with(|p| has_errors(&p.diagnostics)));
-    let typed = RwSignal::new(String::new());
-    let suggestions = Memo::new(move |_| suggestions(page, &typed.get()));
-    let add = move |_| {
-        page.change(Origin::Single, |text, program| add_op(text, program, None));
-        let added = count.get_untracked().saturating_sub(1);
-        limit.update(|l| *l = (*l).max(added + 1));
-        request_animation_frame(move || {
-            platform::focus(&format!("op-{added}-name"));
-        });
-    };
-    view! {
-        <div class="op-rows">
-            <table class="op-table" role="table" aria-label="Operations as a table">
-                <thead class="sr-only">
-                    <tr role="row">
-                        <th role="columnheader" scope="col">"kernel"</th>
-                        <th role="columnheader" scope="col">"name"</th>
-                        <th role="columnheader" scope="col">"function"</th>
-                        <th role="columnheader" scope="col">"actions"</th>
-                        <th role="columnheader" scope="col">"inputs"</th>
-                        <th role="columnheader" scope="col">"type and shape"</th>
-                    </tr>
-                </thead>
-                <tbody role="rowgroup">
-                    <For each=move || 0..shown.get() key=|place| *place let(place)>
-                        <OpRow
-                            page
-                            place
-                            row=Memo::new(move |_| rows.with(|r| r.get(place).cloned()).unwrap_or_default())
-                            typed=Callback::new(move |text| typed.set(text))
-                        />
-                    </For>
-                </tbody>
-            </table>
-            <datalist id=SUGGESTIONS_ID>
-                <For each=move || suggestions.get() key=Clone::clone let(name)>
-                    <option value=name></option>
-                </For>
-            </datalist>
-            <div class="op-table-end">
-                <Show when=move || { shown.get() < count.get() }>
-                    <button type="button" on:click=move |_| limit.update(|l| *l += PAGE_ROWS)>
-                        {move || format!("Show more ({} of {})", shown.get(), count.get())}
-                    </button>
-                </Show>
-                <button type="button" id="op-add" on:click=add>"Add an op"</button>
-            </div>
-            <Show when=move || unreadable.get()>
-                <p class="quiet op-table-note">
-                    "Some lines cannot be read. They are not in this table and stay in the "
-                    <button type="button" class="link" on:click=move |_| page.ops_view.set(OpsView::Text)>"text"</button>
-                    "."
-                </p>
-            </Show>
-        </div>
+    let table = Rc::new(Table {
+        page,
+        limit: Cell::new(PAGE_ROWS),
+        refused: RefCell::default(),
+        changed: Trigger::new(),
+    });
+    let mut place = Place::new(TABLE_ID);
+    let mut problems = Vec::new();
+    let shown = table.clone();
+    platform::effect(move || {
+        if page.ops_view.get() == OpsView::Table {
+            shown.changed.track();
+            if place.show(rows(&shown)) {
+                problems.clear();
+            }
+            show_problems(page, &mut problems);
+        }
+    });
+    platform::listen(
+        TABLE_ID,
+        &["focusin", "click", "input", "change", "keydown"],
+        move |event| table.hear(event),
+    );
+    view! { <div class="op-rows" id=TABLE_ID></div> }
+}
+
+struct Table {
+    page: Page,
+    limit: Cell<usize>,
+    /// What was typed and could not be taken over.
+    refused: RefCell<Vec<Refused>>,
+    /// Wakes the effect when one of the two above has changed.
+    changed: Trigger,
+}
+
+impl Table {
+    fn hear(&self, event: &Event) {
+        let part = platform::closest_attribute(event, "data-part").unwrap_or_default();
+        let part = part.as_str();
+        let kind = event.type_();
+        let Some(op) = platform::closest_number(event, ROW) else {
+            if kind == "click" {
+                self.press_below(part);
+            }
+            return;
+        };
+        match kind.as_str() {
+            "click" => {
+                self.select(op);
+                self.press(op, part);
+            }
+            "change" => self.take_over(op, part, event),
+            "keydown" => self.give_up(op, part, event),
+            _ => {
+                if kind == "focusin" {
+                    self.select(op);
+                }
+                if part == "inputs" {
+                    suggest(self.page, &platform::input_value(event));
+                }
+            }
+        }
+    }
+
+    fn select(&self, statement: usize) {
+        let outcome = self.page.outcome.get_untracked();
+        let op = outcome.statement_of_op.iter().position(|&s| s == statement);
+        if let (Some(op), false) = (op, self.page.is_stale.get_untracked()) {
+            set_if_changed(self.page.selection, Selection::Op(op));
+        }
+    }
+
+    /// Up, down, add, remove; the focus stays with the op that was moved.
+    fn press(&self, op: usize, button: &str) {
+        let count = || self.page.parsed.with_untracked(|p| p.program.ops.len());
+        let change = |change: &dyn Fn(&str, &Program) -> String| {
+            self.page.change(Origin::Single, change);
+        };
+        match button {
+            "up" | "down" => {
+                let to = if button == "up" {
+                    op.wrapping_sub(1)
+                } else {
+                    op + 1
+                };
+                if to < count() {
+                    change(&|text, program| move_op(text, program, op, to));
+                    focus_soon(format!("op-{to}-{button}"));
+                }
+            }
+            "add" => {
+                change(&|text, program| add_op(text, program, Some(op)));
+                focus_soon(format!("op-{}-name", op + 1));
+            }
+            "remove" => {
+                change(&|text, program| remove_op(text, program, op));
+                focus_soon(match count() {
+                    0 => "op-add".to_owned(),
+                    left => format!("op-{}-remove", op.min(left - 1)),
+                });
+            }
+            _ => {}
+        }
+    }
+
+    /// The buttons below the rows.
+    fn press_below(&self, button: &str) {
+        match button {
+            "more" => {
+                self.limit.set(self.limit.get() + PAGE_ROWS);
+                self.changed.notify();
+            }
+            "add" => {
+                self.page
+                    .change(Origin::Single, |text, program| add_op(text, program, None));
+                let count = self.page.parsed.with_untracked(|p| p.program.ops.len());
+                self.limit.set(self.limit.get().max(count));
+                self.changed.notify();
+                focus_soon(format!("op-{}-name", count.saturating_sub(1)));
+            }
+            "text" => self.page.ops_view.set(OpsView::Text),
+            _ => {}
+        }
+    }
+
+    /// Writes a finished field into the text, or keeps it with the reason why it cannot be.
+    fn take_over(&self, op: usize, part: &str, event: &Event) {
+        let typed = platform::input_value(event);
+        if part == "callee" {
+            // A name of the table can always be written; whether it suits the inputs is for the diagnostics.
+            self.page.change(Origin::Single, |text, program| {
+                set_callee(text, program, op, &typed)
+            });
+            return;
+        }
+        let value = field_value(self.page, op, part);
+        self.refused.borrow_mut().retain(|r| !r.is_at(op, part));
+        match commit(self.page, op, part, typed.trim()) {
+            Ok(()) => platform::set_value(event, &field_value(self.page, op, part)),
+            Err(reason) => self.refused.borrow_mut().push(Refused {
+                op,
+                part: part.to_owned(),
+                value,
+                typed,
+                reason,
+            }),
+        }
+        self.changed.notify();
+    }
+
+    /// Escape takes back what is being typed. There it and undo mean the field and not the page.
+    fn give_up(&self, op: usize, part: &str, event: &Event) {
+        let Some(key) = platform::event_as::<KeyboardEvent>(event) else {
+            return;
+        };
+        let is_undo = (key.ctrl_key() || key.meta_key()) && key.key().eq_ignore_ascii_case("z");
+        let is_field = matches!(part, "name" | "inputs" | "type");
+        if !is_field || !is_undo && key.key() != "Escape" {
+            return;
+        }
+        let value = field_value(self.page, op, part);
+        if platform::input_value(event) == value {
+            return;
+        }
+        event.stop_propagation();
+        if !is_undo {
+            platform::set_value(event, &value);
+            self.refused.borrow_mut().retain(|r| !r.is_at(op, part));
+            self.changed.notify();
+        }
     }
 }
 
-fn rows(page: Page, shown: usize) -> Vec<RowData> {
+fn rows(table: &Table) -> Markup {
+    let page = table.page;
     let parsed = page.parsed.get();
     let outcome = page.outcome.get();
-    let mut op_of_statement = vec![None; parsed.program.ops.len()];
+    let statements = &parsed.program.ops;
+    let shown = statements.len().min(table.limit.get());
+    let selection = if page.is_stale.get() {
+        Selection::Nothing
+    } else {
+        page.selection.get()
+    };
+    let mut op_of_statement: Vec<Option<OpId>> = vec![None; statements.len()];
     for (op, &statement) in outcome.statement_of_op.iter().enumerate() {
         if let Some(place) = op_of_statement.get_mut(statement) {
             *place = Some(op);
         }
     }
-    let problems = page
-        .diagnostics
-        .with(|all| problems_by_statement(&parsed.program, all));
+    let mut markup = Markup::new();
+    markup.raw(r#"<table class="op-table" role="table" aria-label="Operations as a table"><thead class="sr-only"><tr role="row"><th role="columnheader" scope="col">kernel</th><th role="columnheader" scope="col">name</th><th role="columnheader" scope="col">function</th><th role="columnheader" scope="col">actions</th><th role="columnheader" scope="col">inputs</th><th role="columnheader" scope="col">type and shape</th></tr></thead><tbody role="rowgroup">"#);
+    let refused = table.refused.borrow();
     page.text.with(|text| {
-        parsed
-            .program
-            .ops
-            .iter()
-            .zip(op_of_statement)
-            .zip(problems)
-            .take(shown)
-            .map(|((statement, op), problems)| {
-                let names: Vec<&str> = statement.inputs.iter().map(|i| i.text.as_str()).collect();
-                let analysis = outcome.analysis.as_ref();
-                let resolved = op.and_then(|op| analysis?.graph.ops.get(op));
-                RowData {
-                    name: statement.name().text.clone(),
-                    callee: statement.callee.text.clone(),
-                    has_comma: names.iter().any(|n| n.contains(',') || n.trim() != *n),
-                    inputs: names.join(", "),
-                    annotation: statement
-                        .annotation
-                        .as_ref()
-                        .map_or("", |a| a.span.slice(text))
-                        .to_owned(),
-                    shape: resolved.map_or(String::new(), |op| {
-                        let dtype = op.element_type().map_or("", |d| d.name());
-                        format!("{dtype}{}", shape_text(&op.shape))
-                    }),
-                    op,
-                    problems,
-                }
-            })
-            .collect()
-    })
+        let statements = statements.iter().zip(op_of_statement).take(shown);
+        for (place, (statement, op)) in statements.enumerate() {
+            let analysis = op.zip(outcome.analysis.as_ref());
+            let kernel = analysis.and_then(|(op, a)| a.partition.group_of.get(op).copied());
+            let resolved = analysis.and_then(|(op, a)| a.graph.ops.get(op));
+            let row = Row {
+                place,
+                statement,
+                annotation: statement
+                    .annotation
+                    .as_ref()
+                    .map_or("", |a| a.span.slice(text)),
+                shape: resolved.map_or(String::new(), |op| {
+                    let dtype = op.element_type().map_or("", |d| d.name());
+                    [dtype, &shape_text(&op.shape)].concat()
+                }),
+                kernel,
+                is_selected: match selection {
+                    Selection::Nothing => false,
+                    Selection::Op(selected) => op == Some(selected),
+                    Selection::Kernel(selected) => kernel == Some(selected),
+                },
+            };
+            add_row(&mut markup, &row, &refused);
+        }
+    });
+    let more = format!("Show more ({shown} of {})", statements.len());
+    let is_there = |is_there| if is_there { ABSENT } else { "" };
+    markup.fill(
+        r#"</tbody></table><datalist id="tensor-suggestions"></datalist><div class="op-table-end"><button type="button" data-part="more" hidden="{}">{}</button><button type="button" id="op-add" data-part="add">Add an op</button></div><p class="quiet op-table-note" hidden="{}">Some lines cannot be read. They are not in this table and stay in the <button type="button" class="link" data-part="text">text</button>.</p>"#,
+        &[is_there(shown < statements.len()), &more, is_there(has_errors(&parsed.diagnostics))],
+    );
+    markup
+}
+
+/// Writes what is said about each row where that has changed since `before`.
+fn show_problems(page: Page, before: &mut Vec<Vec<(Severity, String)>>) {
+    let now = page.parsed.with(|parsed| {
+        page.diagnostics
+            .with(|all| problems_by_statement(&parsed.program, all))
+    });
+    for (place, problems) in now.iter().enumerate() {
+        let shown = before.get(place).map(Vec::as_slice).unwrap_or_default();
+        if shown != problems.as_slice() {
+            let id = format!("op-{place}-problems");
+            let mut markup = Markup::new();
+            add_problems(&mut markup, problems);
+            platform::write_markup(&id, &markup);
+            platform::set_flag(&id, "hidden", problems.is_empty());
+        }
+    }
+    *before = now;
 }
 
 /// For each op statement what the diagnostics say about it. Statements stand in text order.
@@ -167,35 +289,27 @@ fn problems_by_statement(program: &Program, all: &[Diagnostic]) -> Vec<Vec<(Seve
             && op.span.start <= span.start
             && let Some(found) = problems.get_mut(statement)
         {
-            let hint = diagnostic
-                .hint
-                .as_deref()
-                .map_or(String::new(), |h| format!(": {h}"));
-            found.push((
-                diagnostic.severity,
-                format!(
-                    "{}: {}{hint}",
-                    severity_word(diagnostic.severity),
-                    diagnostic.message
-                ),
-            ));
+            found.push((diagnostic.severity, super::words::with_hint(diagnostic)));
         }
     }
     problems
 }
 
-/// What can stand at the end of a list of inputs that begins as `typed` does.
-fn suggestions(page: Page, typed: &str) -> Vec<String> {
+/// Offers what can stand at the end of a list of inputs that begins as `typed` does.
+fn suggest(page: Page, typed: &str) {
     let before = typed.rfind(',').map_or(String::new(), |comma| {
-        format!("{}, ", typed.get(..comma).unwrap_or(""))
+        [typed.get(..comma).unwrap_or(""), ", "].concat()
     });
-    page.parsed.with(|parsed| {
+    let mut options = Markup::new();
+    page.parsed.with_untracked(|parsed| {
         let declared = parsed.program.declarations.iter().map(|d| &d.name.text);
         let computed = parsed.program.ops.iter().map(|op| &op.output.text);
-        declared
-            .chain(computed)
-            .take(SUGGESTED)
-            .map(|name| format!("{before}{name}"))
-            .collect()
-    })
+        for name in declared.chain(computed).take(SUGGESTED) {
+            options.fill(
+                r#"<option value="{}"></option>"#,
+                &[&[&before, name.as_str()].concat()],
+            );
+        }
+    });
+    platform::write_markup(SUGGESTIONS_ID, &options);
 }

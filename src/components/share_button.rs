@@ -3,45 +3,27 @@
 use crate::platform;
 use crate::session;
 use crate::state::Page;
-use leptos::prelude::*;
 
-const FIELD_ID: &str = "share-link";
+/// Id of what shows the link.
+pub(super) const SLOT_ID: &str = "share-slot";
+/// Id of the field with the link.
+pub(super) const FIELD_ID: &str = "share-link";
 
 /// Copies the link, or shows it where the clipboard refuses.
-#[component]
-pub fn ShareButton(
-    /// The page that is shared.
-    page: Page,
-) -> impl IntoView {
-    let shown = RwSignal::new(None::<String>);
-    let share = move |_| match session::link(page) {
+pub(super) fn share(page: Page) {
+    match session::link(page) {
         Err(problem) => page.tell_failure(problem),
         Ok(link) => {
             let copied = link.clone();
             platform::copy(&link, move |is_taken| {
+                platform::set_flag(SLOT_ID, "hidden", is_taken);
                 if is_taken {
-                    shown.set(None);
                     page.tell("Link copied. It carries the whole page and sends nothing anywhere.");
                 } else {
-                    shown.set(Some(copied.clone()));
-                    request_animation_frame(|| platform::select_all(FIELD_ID));
+                    platform::set_value_of(FIELD_ID, &copied);
+                    platform::select_all(FIELD_ID);
                 }
             });
         }
-    };
-    view! {
-        <button type="button" on:click=share>"Share"</button>
-        <Show when=move || shown.with(Option::is_some)>
-            <div class="share-field">
-                <label for=FIELD_ID>"Copy this link:"</label>
-                <input
-                    type="text"
-                    id=FIELD_ID
-                    readonly=true
-                    prop:value=move || shown.get().unwrap_or_default()
-                />
-                <button type="button" on:click=move |_| shown.set(None)>"Done"</button>
-            </div>
-        </Show>
     }
 }

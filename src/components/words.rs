@@ -1,21 +1,24 @@
-//! Sentences in which `backquotes` stand for code.
+//! Sentences for people, in which `backquotes` stand for code.
 
-use leptos::prelude::*;
+use crate::core::Diagnostic;
+use crate::markup::Markup;
 
-/// The sentence with its quoted parts as `<code>`.
-pub(super) fn with_code(sentence: &str) -> impl IntoView + use<> {
-    sentence
-        .split('`')
-        .enumerate()
-        .filter(|(_, part)| !part.is_empty())
-        .map(|(place, part)| {
-            let part = part.to_owned();
-            // Every second part stands between two quotes.
-            if place % 2 == 1 {
-                view! { <code>{part}</code> }.into_any()
-            } else {
-                part.into_any()
-            }
-        })
-        .collect_view()
+/// Adds the sentence with its quoted parts as `<code>`.
+pub(super) fn add_with_code(markup: &mut Markup, sentence: &str) {
+    for (place, part) in sentence.split('`').enumerate() {
+        // Every second part stands between two quotes.
+        if place % 2 == 1 {
+            markup.fill("<code>{}</code>", &[part]);
+        } else if !part.is_empty() {
+            markup.text(part);
+        }
+    }
+}
+
+/// What a diagnostic says, with its hint, as one sentence.
+pub(super) fn with_hint(diagnostic: &Diagnostic) -> String {
+    match &diagnostic.hint {
+        Some(hint) => [&diagnostic.message, ": ", hint].concat(),
+        None => diagnostic.message.clone(),
+    }
 }

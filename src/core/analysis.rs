@@ -4,6 +4,7 @@
     reason = "op, tensor and kernel ids are dense indices of one graph"
 )]
 
+use super::attention::{Attention, Tiles};
 use super::count;
 use super::device::{Device, default_device};
 use super::diagnostic::{Code, Diagnostic, has_errors};
@@ -225,11 +226,16 @@ pub fn analyze<'a>(
     let unfused = execute(&graph, |op| op_work(&graph, op), &alone, options, None);
     let Plan {
         partition,
+        attentions,
         certificate,
     } = fusion::plan(&graph, options);
+    let rescaling = rescaling(&graph, &attentions, options);
     let fused = execute(
         &graph,
-        |op| unfused.kernels[op].work,
+        |op| match rescaling.get(op) {
+            Some(more) => unfused.kernels[op].work.and(*more),
+            None => unfused.kernels[op].work,
+        },
         &partition,
         options,
         Some(unfused.traffic.total),
@@ -257,6 +263,23 @@ pub fn analyze<'a>(
     })
 }
 
+/// For each op what an attention kernel does beyond the ops that it replaces, at the last of them; empty where there
+/// is none.
+fn rescaling(graph: &Graph, attentions: &[Attention], options: &Options) -> Vec<Work> {
+    if attentions.is_empty() {
+        return Vec::new();
+    }
+    let on_chip_bytes = options.device.on_chip_bytes();
+    let mut more = vec![Work::default(); graph.ops.len()];
+    for attention in attentions {
+        if let Some(&last) = attention.ops.last() {
+            let tiles = Tiles::new(&attention.shape, on_chip_bytes);
+            more[last] = attention.shape.rescaling(tiles);
+        }
+    }
+    more
+}
+
 /// `work_of` gives the arithmetic of one op.
 fn execute(
     graph: &Graph,
@@ -269,11 +292,10 @@ fn execute(
     let mut kernels = Vec::with_capacity(partition.groups.len());
     let (mut read, mut written, mut launches, mut time_s) = (0, 0, 0, 0.0);
     let traffics = kernel_traffic(graph, partition, options.conventions);
-    for (members, traffic) in partition.groups.iter().zip(traffics) {
+    for (kernel, (members, traffic)) in partition.groups.iter().zip(traffics).enumerate() {
         let (bytes_read, bytes_written) = (traffic.bytes_read(), traffic.bytes_written());
-        let work = members
-            .iter()
-            .fold(Work::default(), |sum, &op| sum.and(work_of(op)));
+        let computed = members.iter().chain(&partition.recomputed[kernel]);
+        let work = computed.fold(Work::default(), |sum, &op| sum.and(work_of(op)));
         let is_free = views_are_free && members.iter().all(|&op| is_view(&graph.ops[op]));
         let placement = place(&options.device, work, bytes_read + bytes_written, is_free);
         read += bytes_read;

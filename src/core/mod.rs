@@ -5,6 +5,7 @@
 //! `Graph -> Partition -> Traffic -> Work -> Placement -> Analysis`.
 
 pub mod analysis;
+pub mod attention;
 mod count;
 pub mod device;
 pub mod diagnostic;

@@ -1,10 +1,10 @@
 //! An analysis by names instead of ids: what the command line prints as JSON and the page exports.
 
-use super::analysis::{Analysis, Kernel};
+use super::analysis::Analysis;
 use super::count;
 use super::diagnostic::{Code, Diagnostic, Severity, line_and_column};
 use super::fusion::optimal::Certificate;
-use super::graph::Graph;
+use super::graph::{Graph, OpId};
 use super::op::Op;
 use super::roofline::Bound;
 use super::sizes::SizeSource;
@@ -43,6 +43,8 @@ pub struct Report {
 pub struct KernelReport {
     /// Names of its ops.
     pub ops: Vec<String>,
+    /// Names of the ops of other kernels that it computes again instead of reading their outputs.
+    pub recomputed: Vec<String>,
     /// Its arithmetic, on both kinds of units.
     #[serde(serialize_with = "count::serialize")]
     pub flops: u128,
@@ -105,7 +107,7 @@ impl Report {
         let kernels = analysis.fused.kernels.iter();
         Self {
             ops: graph.ops.clone(),
-            fusion_groups: kernels.clone().map(|k| op_names(graph, k)).collect(),
+            fusion_groups: kernels.clone().map(|k| op_names(graph, &k.ops)).collect(),
             unfused_traffic: analysis.unfused.traffic,
             fused_traffic: analysis.fused.traffic,
             savings_pct: analysis.savings_pct,
@@ -115,8 +117,10 @@ impl Report {
             certificate: analysis.certificate,
             kernels: kernels
                 .zip(&analysis.comparisons)
-                .map(|(kernel, before)| KernelReport {
-                    ops: op_names(graph, kernel),
+                .enumerate()
+                .map(|(place, (kernel, before))| KernelReport {
+                    ops: op_names(graph, &kernel.ops),
+                    recomputed: op_names(graph, &analysis.partition.recomputed[place]),
                     flops: kernel.work.flops(),
                     bytes_read: kernel.bytes_read,
                     bytes_written: kernel.bytes_written,
@@ -154,9 +158,9 @@ impl DiagnosticReport {
     }
 }
 
-fn op_names(graph: &Graph, kernel: &Kernel) -> Vec<String> {
-    let name = |&op: &usize| graph.ops.get(op).map(|op| op.name.clone());
-    kernel.ops.iter().filter_map(name).collect()
+fn op_names(graph: &Graph, ops: &[OpId]) -> Vec<String> {
+    let name = |&op: &OpId| graph.ops.get(op).map(|op| op.name.clone());
+    ops.iter().filter_map(name).collect()
 }
 
 fn accesses(graph: &Graph, list: &[Access]) -> Vec<AccessReport> {

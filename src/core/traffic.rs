@@ -172,7 +172,11 @@ impl Count<'_> {
     fn kernel(&mut self, group: usize) -> KernelTraffic {
         self.reads.clear();
         self.writes.clear();
-        for &op in &self.partition.groups[group] {
+        let (own, again) = (
+            &self.partition.groups[group],
+            &self.partition.recomputed[group],
+        );
+        for &op in own.iter().chain(again) {
             if self.views.is_view[op] {
                 continue;
             }
@@ -180,7 +184,7 @@ impl Count<'_> {
                 self.read(group, op, tensor);
             }
             let output = self.graph.output[op];
-            if self.is_written[op] {
+            if self.is_written[op] && self.partition.group_of[op] == group {
                 self.writes.push(Access {
                     tensor: output,
                     bytes: self.graph.tensors[output].bytes().unwrap_or(0),
@@ -200,7 +204,7 @@ impl Count<'_> {
         let base = &self.graph.tensors[self.views.base[tensor]];
         if base
             .producer
-            .is_some_and(|p| self.partition.group_of[p] == group)
+            .is_some_and(|p| self.partition.computes(group, p))
         {
             return;
         }
@@ -230,14 +234,19 @@ impl Count<'_> {
     }
 }
 
-/// An output stays on chip when it has consumers and all of them, seen through views, are in its own kernel.
+/// An output stays on chip when it has consumers and every kernel that runs one of them, seen through views,
+/// computes it itself.
 fn written(graph: &Graph, partition: &Partition, views: &Views) -> Vec<bool> {
+    let recomputed_in = partition.recomputed.inverted(graph.ops.len());
     let mut is_written = vec![false; graph.ops.len()];
     for op in (0..graph.ops.len()).rev() {
         let consumers = &graph.successors[op];
         is_written[op] = consumers.is_empty()
             || consumers.iter().any(|&consumer| {
-                partition.group_of[consumer] != partition.group_of[op]
+                !partition.computes(partition.group_of[consumer], op)
+                    || recomputed_in[consumer]
+                        .iter()
+                        .any(|&kernel| !partition.computes(kernel, op))
                     || (views.is_view[consumer] && is_written[consumer])
             });
     }

@@ -40,7 +40,8 @@ impl Place {
     /// Writes the values that differ. `false` when that takes new elements.
     fn patch(&self, markup: &Markup) -> bool {
         let values = self.shown.values().iter().zip(markup.values());
-        for ((before, now), (element, part)) in values.zip(&self.gaps) {
+        // From behind: a select takes its value only when its options have theirs.
+        for ((before, now), (element, part)) in values.zip(&self.gaps).rev() {
             match part {
                 _ if before == now => {}
                 Part::Content => element.set_text_content(Some(now)),

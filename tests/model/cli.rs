@@ -252,3 +252,28 @@ fn an_empty_list_and_stray_bytes_are_survived() {
     let stray = run(&["analyze", "-"], "\u{0}\u{7}\u{fffd}\n\u{202e}= (((((");
     assert_eq!(stray.status.code(), Some(1));
 }
+
+#[test]
+fn the_compiler_as_a_policy_default_and_tuned() {
+    let groups = |more: &[&str]| {
+        let mut arguments = vec!["analyze", "-", "--json", "--policy", "inductor"];
+        arguments.extend(more);
+        json(&arguments, NOTATION)["fusion_groups"].to_string()
+    };
+    assert_eq!(groups(&[]), r#"[["matmul1"],["bias1","relu"],["matmul2"]]"#);
+    assert_eq!(
+        groups(&["--max-autotune"]),
+        r#"[["matmul1","bias1","relu"],["matmul2"]]"#
+    );
+}
+
+#[test]
+fn an_op_that_is_computed_twice_is_named_twice() {
+    let text = "input a : f16[64, 64]\nweight w : f16[64, 64]\np = neg(a)\nq = relu(p)\n\
+                m = matmul(q, w)\nn = matmul(m, w)\ny = add(n, p)\n";
+    let arguments = ["analyze", "-", "--policy", "inductor"];
+    let output = run(&arguments, text);
+    assert!(stdout(&output).contains("y + (p)"), "{}", stdout(&output));
+    let report = json(&["analyze", "-", "--json", "--policy", "inductor"], text);
+    assert_eq!(report["kernels"][3]["recomputed"].to_string(), r#"["p"]"#);
+}

@@ -6,6 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod attention;
 mod charts;
 mod charts_properties;
 mod charts_svg;
@@ -23,6 +24,7 @@ mod gpt2;
 mod import;
 mod import_diagnostics;
 mod import_statements;
+mod inductor;
 mod markup;
 mod measured;
 mod notation;

@@ -89,7 +89,7 @@ proptest! {
             prop_assert_eq!(members.len(), ops.len());
             prop_assert_eq!(kernels.groups.iter().map(<[OpId]>::len).sum::<usize>(), ops.len());
             prop_assert!(kernels.groups.iter().all(<[OpId]>::is_sorted));
-            prop_assert!(runs_in_order(&graph, &kernels));
+            prop_assert!(runs_in_order(&graph, &kernels), "{policy:?}");
         }
     }
 

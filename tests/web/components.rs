@@ -9,7 +9,7 @@ use fuseline::components::kernels::KernelsTable;
 use fuseline::components::ops_table::OpsTable;
 use fuseline::components::sliders::Sliders;
 use fuseline::picture::traffic_bars;
-use fuseline::state::{Page, Selection};
+use fuseline::state::{OpsView, Page, Selection};
 use leptos::prelude::*;
 use std::sync::{Arc, Mutex};
 use wasm_bindgen::JsCast;
@@ -102,6 +102,12 @@ async fn a_finding_names_its_place_and_its_mend() {
 #[wasm_bindgen_test]
 async fn the_ops_table_edits_the_text() {
     let (root, page) = over(TEXT, |page| view! { <OpsTable page /> }).await;
+    assert!(
+        root.all("tbody tr").is_empty(),
+        "nothing is written while it is hidden"
+    );
+    page.ops_view.set(OpsView::Table);
+    settled().await;
     assert_eq!(root.all("tbody tr").len(), 3);
     root.enter(
         "tbody tr:nth-child(2) .op-name input",
@@ -186,6 +192,7 @@ async fn the_graph_keeps_its_places_when_sizes_change_and_when_it_is_switched() 
 async fn names_stay_text() {
     let hostile = "input x : f16[8]\n`<img src=x onerror=alert(1)>`: y = relu(x)\n";
     let (root, _) = over(hostile, |page| {
+        page.ops_view.set(OpsView::Table);
         view! { <KernelsTable page /> <OpsTable page /> <DiagnosticsList page /> }
     })
     .await;

@@ -1,6 +1,7 @@
 //! Graph to groups: which ops run as one kernel. One policy, one file.
 
 mod acyclic;
+pub(super) mod inductor;
 pub mod legality;
 pub(super) mod none;
 pub mod optimal;
@@ -9,6 +10,7 @@ mod region;
 pub(super) mod rules;
 
 use super::analysis::Options;
+use super::attention::{self, Attention};
 use super::diagnostic::Diagnostic;
 use super::graph::{Graph, OpId, build_graph};
 use super::lists::Lists;
@@ -26,19 +28,22 @@ pub enum Policy {
     /// The contract's forward scan.
     #[default]
     Rules,
+    /// What torch.compile would launch.
+    Inductor,
     /// The cheapest legal partition.
     Optimal,
 }
 
 impl Policy {
     /// All policies, in the order in which a picker shows them.
-    pub const ALL: [Self; 3] = [Self::None, Self::Rules, Self::Optimal];
+    pub const ALL: [Self; 4] = [Self::None, Self::Rules, Self::Inductor, Self::Optimal];
 
     /// The name on the command line and in links.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "none",
             Self::Rules => "rules",
+            Self::Inductor => "inductor",
             Self::Optimal => "optimal",
         }
     }
@@ -55,6 +60,9 @@ impl Policy {
             Self::Rules => {
                 "one forward scan: element-wise chains, matmul epilogues, reductions that end a kernel"
             }
+            Self::Inductor => {
+                "as torch.compile does: pointwise ops and reductions over the same rows share kernels, matmuls are library calls"
+            }
             Self::Optimal => {
                 "the least bytes or time that any legal kernels reach, proven or with its gap"
             }
@@ -70,6 +78,9 @@ pub struct Partition {
     pub groups: Lists,
     /// For each op its kernel.
     pub group_of: Vec<usize>,
+    /// For each kernel the ops of other kernels that it computes again instead of reading their outputs;
+    /// empty but for policies that recompute.
+    pub recomputed: Lists,
 }
 
 impl Partition {
@@ -95,7 +106,13 @@ impl Partition {
         Self {
             groups: of_each.inverted(kernels),
             group_of,
+            recomputed: Lists::default(),
         }
+    }
+
+    /// Whether the op's output comes about inside this kernel. Logarithmic in what the kernel recomputes.
+    pub fn computes(&self, kernel: usize, op: OpId) -> bool {
+        self.group_of.get(op) == Some(&kernel) || self.recomputed[kernel].binary_search(&op).is_ok()
     }
 }
 
@@ -104,27 +121,48 @@ impl Partition {
 pub struct Plan {
     /// Which ops run as which kernel.
     pub partition: Partition,
+    /// What runs as one attention kernel, where that is chosen.
+    #[serde(skip)]
+    pub attentions: Vec<Attention>,
     /// What a search knows about it.
     pub certificate: Option<Certificate>,
 }
 
 /// Groups the ops of `graph` into kernels, as the policy of `options` decides. `O(ops + reads)` for the
-/// policies of the contract.
+/// policies of the contract. Where attention is one kernel, policies see it as one op.
 pub fn plan(graph: &Graph, options: &Options) -> Plan {
+    if options.fusion.attention {
+        let attentions = attention::find(graph);
+        if let Some(contracted) = attention::contract(graph, &attentions) {
+            let plan = plan_ops(&contracted.graph, options);
+            return Plan {
+                partition: contracted.expanded(&plan.partition),
+                attentions,
+                certificate: plan.certificate,
+            };
+        }
+    }
+    plan_ops(graph, options)
+}
+
+fn plan_ops(graph: &Graph, options: &Options) -> Plan {
     let only = |partition| Plan {
         partition,
+        attentions: Vec::new(),
         certificate: None,
     };
     match options.policy {
         Policy::None => only(none::partition(graph)),
         Policy::Rules => only(rules::partition(graph)),
+        Policy::Inductor => only(inductor::partition(graph, options.fusion.max_autotune)),
         Policy::Optimal => {
             let setting = Setting::new(graph, options);
-            let known = [rules::partition(graph)];
+            let compiled = inductor::partition(graph, options.fusion.max_autotune);
+            let known = [rules::partition(graph), compiled];
             let (partition, certificate) = optimal::partition(&setting, &known);
             Plan {
-                partition,
                 certificate: Some(certificate),
+                ..only(partition)
             }
         }
     }

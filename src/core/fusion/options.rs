@@ -19,6 +19,8 @@ pub struct FusionOptions {
     pub after_reductions: bool,
     /// The compiler generates its matmuls and fuses what follows into them.
     pub max_autotune: bool,
+    /// Attention runs as one kernel, which never writes the scores; see [`crate::core::attention`].
+    pub attention: bool,
     /// Most ops in one kernel; above [`MAX_OPS`] it counts as that.
     pub max_ops: usize,
     /// Most states that an exact search looks at, over the whole program.
@@ -36,6 +38,7 @@ impl Default for FusionOptions {
             prologue: false,
             after_reductions: true,
             max_autotune: false,
+            attention: false,
             max_ops: MAX_OPS,
             budget_states: 200_000,
         }

@@ -1,0 +1,172 @@
+//! Which device times are predicted for, and where its figures come from.
+
+use crate::core::device::Figure;
+use crate::core::format::{format_bandwidth, format_intensity, format_rate, format_seconds};
+use crate::core::{DType, Device, device, ridge_point};
+use crate::markup::Markup;
+use crate::platform::{self, Event};
+use crate::state::Page;
+use leptos::prelude::*;
+
+/// Id of the custom device.
+pub(super) const CUSTOM: &str = "custom";
+
+/// Id of the panel of figures.
+pub(super) const FIGURES_ID: &str = "device-figures";
+
+/// Predicts for the device of this id; for the custom one, which starts as the present one, opens its form.
+pub(super) fn choose_device(page: Page, id: &str) {
+    if let Some(known) = device(id) {
+        page.device.set(known.clone());
+    } else {
+        page.device
+            .update(|device| *device = CustomFigures::of(device).device());
+        platform::set_flag("figures-menu", "open", true);
+    }
+}
+
+/// Whether the figures that most programs need had their source at hand.
+pub(super) fn is_confirmed(device: &Device) -> bool {
+    let rates = [device.vector_flops_per_s, device.matrix_f16_flops_per_s];
+    device.memory_bytes_per_s.is_confirmed
+        && rates
+            .into_iter()
+            .flatten()
+            .all(|figure| figure.is_confirmed)
+}
+
+/// The form of a custom device, and the figures of any.
+pub(super) fn figures(device: &Device) -> Markup {
+    let mut panel = Markup::new();
+    if device.id == CUSTOM {
+        let figures = CustomFigures::of(device);
+        for (place, (name, part, _)) in FIELDS.iter().enumerate() {
+            let place = place.to_string();
+            panel.fill(
+                r#"<label class="field"><span>{}</span><input type="number" min="0" step="any" id="{}" data-figure="{}" value="{}"></label>"#,
+                &[name, &["figure-", &place].concat(), &place, &part(&figures).to_string()],
+            );
+        }
+    }
+    panel.raw(r#"<dl class="figure-list">"#);
+    for (what, figure) in rows(device) {
+        panel.fill("<div><dt>{}</dt><dd>{}</dd></div>", &[what, &figure]);
+    }
+    panel.fill(
+        r#"</dl><p class="quiet">Source: <span>{}</span>.</p><p class="quiet">Dense peak rates. ? marks a figure that was recalled and not looked up again.</p>"#,
+        &[device.source.citation()],
+    );
+    panel
+}
+
+fn rows(device: &Device) -> Vec<(&'static str, String)> {
+    let marked = |text: String, figure: Figure| {
+        if figure.is_confirmed {
+            text
+        } else {
+            format!("{text} ?")
+        }
+    };
+    let rate = |figure: Option<Figure>| figure.map(|f| marked(format_rate(f.value), f));
+    let mut rows = vec![(
+        "memory bandwidth",
+        marked(
+            format_bandwidth(device.memory_bytes_per_s.value),
+            device.memory_bytes_per_s,
+        ),
+    )];
+    let rates = [
+        ("vector units, f32", device.vector_flops_per_s),
+        ("matrix units, f32 as TF32", device.matrix_tf32_flops_per_s),
+        ("matrix units, f16 and bf16", device.matrix_f16_flops_per_s),
+        ("matrix units, f8", device.matrix_f8_flops_per_s),
+        ("matrix units, i8", device.matrix_i8_flops_per_s),
+    ];
+    rows.extend(
+        rates
+            .into_iter()
+            .map(|(what, figure)| (what, rate(figure).unwrap_or_else(|| "no figure".to_owned()))),
+    );
+    if let Some(ridge) = ridge_point(device, DType::F16) {
+        rows.push(("ridge for f16", format_intensity(ridge)));
+    }
+    rows.push((
+        "launch of a kernel",
+        marked(format_seconds(device.launch_s.value), device.launch_s),
+    ));
+    rows
+}
+
+/// A custom device in the units of its form.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct CustomFigures {
+    gb_per_s: f64,
+    matrix_tflops: f64,
+    vector_tflops: f64,
+    launch_us: f64,
+}
+
+impl CustomFigures {
+    fn of(device: &Device) -> Self {
+        let tera = |figure: Option<Figure>| figure.map_or(0.0, |f| rounded(f.value / 1e12));
+        Self {
+            gb_per_s: rounded(device.memory_bytes_per_s.value / 1e9),
+            matrix_tflops: tera(device.matrix_f16_flops_per_s),
+            vector_tflops: tera(device.vector_flops_per_s),
+            launch_us: rounded(device.launch_s.value * 1e6),
+        }
+    }
+
+    fn device(self) -> Device {
+        Device::custom(
+            self.gb_per_s * 1e9,
+            self.matrix_tflops * 1e12,
+            self.vector_tflops * 1e12,
+            self.launch_us * 1e-6,
+        )
+    }
+}
+
+/// Without the last digits that a change of units leaves behind.
+fn rounded(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}
+
+/// Reads one field of the form.
+type Part = fn(&CustomFigures) -> f64;
+/// Writes one field of the form.
+type SetPart = fn(&mut CustomFigures, f64);
+
+const FIELDS: [(&str, Part, SetPart); 4] = [
+    ("bandwidth, GB/s", |c| c.gb_per_s, |c, v| c.gb_per_s = v),
+    (
+        "matrix units, TFLOP/s",
+        |c| c.matrix_tflops,
+        |c, v| c.matrix_tflops = v,
+    ),
+    (
+        "vector units, TFLOP/s",
+        |c| c.vector_tflops,
+        |c, v| c.vector_tflops = v,
+    ),
+    ("launch, µs", |c| c.launch_us, |c, v| c.launch_us = v),
+];
+
+/// Takes over what was typed into a field of the custom device.
+pub(super) fn set_custom_figure(page: Page, place: usize, event: &Event) {
+    let Some((name, part, set_part)) = FIELDS.get(place) else {
+        return;
+    };
+    let mut figures = page.device.with_untracked(CustomFigures::of);
+    let typed = platform::input_value(event).parse::<f64>();
+    let is_launch = name.starts_with("launch");
+    if let Ok(value) = typed
+        && value.is_finite()
+        && (value > 0.0 || is_launch && value == 0.0)
+    {
+        set_part(&mut figures, value);
+        page.device.set(figures.device());
+    }
+    // What cannot be gives way to what holds.
+    platform::set_value(event, &part(&figures).to_string());
+}

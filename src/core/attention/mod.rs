@@ -1,0 +1,76 @@
+//! Attention as one kernel: not a merge of ops but another algorithm, found in the graph and put in their place.
+//!
+//! The standard ops write the N x N scores and read them again. The one kernel (Dao et al., `FlashAttention`,
+//! 2022; Dao, `FlashAttention-2`, 2023) goes over tiles of Q and of K and V and keeps a running maximum and sum for
+//! each row, so that the scores never leave the chip.
+
+mod bytes;
+mod contract;
+mod find;
+
+pub use bytes::{Growth, LoopOrder, Tiles, growth};
+pub(super) use contract::contract;
+pub use find::find;
+
+use super::graph::{Graph, OpId};
+use super::op::element_count;
+use super::work::{Work, contraction};
+
+/// Ops that one attention kernel replaces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attention {
+    /// The ops in execution order: the matmul of the scores first, the matmul with V last.
+    pub ops: Vec<OpId>,
+    /// What they compute.
+    pub shape: AttentionShape,
+}
+
+/// The sizes of an attention; queries and keys are as long in self-attention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AttentionShape {
+    /// Heads of all sequences together.
+    pub heads: u64,
+    /// Rows of Q, and of the result.
+    pub queries: u64,
+    /// Rows of K and of V.
+    pub keys: u64,
+    /// Columns of all four.
+    pub head_size: u64,
+    /// Bytes of one element.
+    pub bytes_per_element: u32,
+}
+
+impl AttentionShape {
+    /// Of the matmul of the scores and the matmul with V; `None` where K is unknown or the values are wider or
+    /// narrower than the keys, for which the published counts say nothing.
+    fn of_ops(graph: &Graph, scores: OpId, result: OpId) -> Option<Self> {
+        let (scores_op, result_op) = (graph.ops.get(scores)?, graph.ops.get(result)?);
+        let ([batch @ .., queries, keys], [.., head_size]) =
+            (&scores_op.shape[..], &result_op.shape[..])
+        else {
+            return None;
+        };
+        let shape = Self {
+            heads: element_count(batch)?,
+            queries: *queries,
+            keys: *keys,
+            head_size: contraction(graph, scores)?,
+            bytes_per_element: result_op.bytes_per_element,
+        };
+        (shape.head_size == *head_size).then_some(shape)
+    }
+
+    /// Arithmetic that the kernel does beyond the ops that it replaces: for each tile of keys every row of the
+    /// result is scaled by the new maximum (`head_size` multiplications), and its running sum with it
+    /// (subtraction, exp, multiplication).
+    pub fn rescaling(&self, tiles: Tiles) -> Work {
+        let rows = u128::from(self.heads) * u128::from(self.queries);
+        let per_row = u128::from(self.head_size) + 3;
+        Work {
+            vector_flops: rows
+                .saturating_mul(per_row)
+                .saturating_mul(tiles.key_tiles.into()),
+            ..Work::default()
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! What the compiler's pattern matcher replaces by one flash kernel before anything is fused.
+//!
+//! Source: the patterns of `torch/_inductor/fx_passes/fuse_attention.py`. With batch and heads in front
+//! (rank 4 and more) they want the scores scaled, then perhaps masked; with one batch dimension (rank 3) the
+//! only pattern (number 13) has neither, which is why attention over three-dimensional Q, K and V that
+//! scales its scores stays three kernels.
+
+use crate::core::graph::{Graph, OpId};
+use crate::core::op::{Op, OpType, element_count};
+use crate::core::traffic::is_view;
+
+/// For each op the flash kernel that it becomes part of, named by that kernel's last op.
+pub(super) fn flash_kernels(graph: &Graph) -> Vec<Option<OpId>> {
+    let mut kernel_of = vec![None; graph.ops.len()];
+    for (op, definition) in graph.ops.iter().enumerate() {
+        if is(definition, "softmax")
+            && let Some(members) = around(graph, op)
+            && let Some(&last) = members.last()
+            && members.iter().all(|&member| kernel_of[member].is_none())
+        {
+            for member in members {
+                kernel_of[member] = Some(last);
+            }
+        }
+    }
+    kernel_of
+}
+
+/// The ops of the flash kernel around this softmax, the last one last.
+fn around(graph: &Graph, softmax: OpId) -> Option<Vec<OpId>> {
+    let mut members = vec![softmax];
+    let (mut is_scaled, mut is_masked) = (false, false);
+    let mut at = softmax;
+    // Backwards: softmax, mask, scale, matmul; nobody else may see what is between.
+    loop {
+        let input = *graph.inputs[at].get(usize::from(is(&graph.ops[at], "where")))?;
+        let producer = graph.tensors[input].producer?;
+        if graph.successors[producer].len() != 1 {
+            return None;
+        }
+        members.push(producer);
+        at = producer;
+        let definition = &graph.ops[producer];
+        match definition.function.as_deref() {
+            _ if definition.op_type == OpType::Matmul => break,
+            Some("cast") => {}
+            Some("mask" | "add" | "where") if !is_scaled && !is_masked => is_masked = true,
+            Some("scale") if !is_scaled => is_scaled = true,
+            Some("mul" | "div") if !is_scaled && has_scalar(graph, producer) => is_scaled = true,
+            _ => return None,
+        }
+    }
+    let fits = match graph.ops[at].shape.len() {
+        0..3 => false,
+        3 => !is_scaled && !is_masked,
+        _ => is_scaled,
+    };
+    if !fits {
+        return None;
+    }
+    // Forwards: dropout, then the matmul that has the weights on its left.
+    at = softmax;
+    while graph.ops[at].op_type != OpType::Matmul {
+        let &[next] = &graph.successors[at] else {
+            return None;
+        };
+        let definition = &graph.ops[next];
+        let is_first = graph.inputs[next].first() == Some(&graph.output[at]);
+        let goes_on = definition.op_type == OpType::Matmul
+            || is(definition, "dropout")
+            || is(definition, "cast");
+        if !is_first || !goes_on {
+            return None;
+        }
+        members.push(next);
+        at = next;
+    }
+    members.extend(by_token(graph, at).into_iter().flatten());
+    Some(members)
+}
+
+/// The flash kernel writes the heads of a token side by side, so the copy that would bring them there is its
+/// own output.
+fn by_token(graph: &Graph, matmul: OpId) -> Option<[OpId; 2]> {
+    let &[view] = &graph.successors[matmul] else {
+        return None;
+    };
+    let &[copy] = &graph.successors[view] else {
+        return None;
+    };
+    let (before, after) = (&graph.ops[matmul].shape, &graph.ops[view].shape);
+    let mut swapped = before.clone();
+    let rank = swapped.len();
+    swapped.swap(rank.checked_sub(3)?, rank - 2);
+    let fits = is_view(&graph.ops[view]) && *after == swapped && is(&graph.ops[copy], "contiguous");
+    fits.then_some([view, copy])
+}
+
+fn has_scalar(graph: &Graph, op: OpId) -> bool {
+    let second = graph.inputs[op].get(1).map(|&t| &graph.tensors[t]);
+    let shape = second.and_then(|tensor| tensor.shape.as_ref());
+    shape.is_some_and(|shape| element_count(shape) == Some(1))
+}
+
+fn is(op: &Op, function: &str) -> bool {
+    op.function.as_deref() == Some(function)
+}

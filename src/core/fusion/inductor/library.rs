@@ -1,0 +1,58 @@
+//! Matmuls: calls of a library, or templates that the compiler fills in.
+
+use super::facts::elements;
+use super::lower::Space;
+use crate::core::graph::{Graph, OpId};
+use crate::core::op::{OpType, element_count};
+use crate::core::traffic::is_view;
+
+/// The add behind a matrix product whose bias the library call takes along (`addmm`): a vector from outside,
+/// nobody else reads the product, and not only pointwise ops follow, for into those the add is fused instead.
+pub(super) fn bias_add(graph: &Graph, matmul: OpId) -> Option<OpId> {
+    let definition = &graph.ops[matmul];
+    let product = graph.output[matmul];
+    let &[add] = &graph.successors[matmul] else {
+        return None;
+    };
+    let &[_, columns] = &definition.shape[..] else {
+        return None;
+    };
+    let &[a, b] = &graph.inputs[add] else {
+        return None;
+    };
+    let bias = &graph.tensors[if a == product { b } else { a }];
+    let is_vector = bias.is_external()
+        && matches!(bias.shape.as_deref(), Some(&[.., last] | &[1, last]) if last == columns)
+        && bias.shape.as_deref().and_then(element_count) == Some(columns);
+    let fits = graph.ops[add].function.as_deref() == Some("add") && a != b && is_vector;
+    (fits && !only_pointwise_follows(graph, add)).then_some(add)
+}
+
+fn only_pointwise_follows(graph: &Graph, op: OpId) -> bool {
+    let mut open = graph.successors[op].to_vec();
+    if open.is_empty() {
+        return false;
+    }
+    while let Some(reader) = open.pop() {
+        let definition = &graph.ops[reader];
+        if is_view(definition) {
+            if graph.successors[reader].is_empty() {
+                return false;
+            }
+            open.extend(&graph.successors[reader]);
+        } else if definition.op_type != OpType::Elementwise {
+            return false;
+        }
+    }
+    true
+}
+
+/// How the kernel of a matmul loops, as far as others may join it.
+pub(super) fn matmul_space(graph: &Graph, op: OpId, max_autotune: bool) -> Space {
+    let is_convolution = graph.ops[op].function.as_deref() == Some("conv2d");
+    if max_autotune && !is_convolution {
+        Space::Template(elements(&graph.ops[op]))
+    } else {
+        Space::Library
+    }
+}

@@ -1,0 +1,284 @@
+//! Ops to nodes: what becomes a buffer, and what its readers compute again instead.
+
+use super::attention::flash_kernels;
+use super::facts::{elements, is_windowed, keeps_shape, operations, reduction_space};
+use super::library::{bias_add, matmul_space};
+use crate::core::graph::{Graph, OpId, TensorId};
+use crate::core::op::{OpType, element_count};
+use crate::core::traffic::is_view;
+
+/// One thing that the scheduler places: it writes one buffer.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    /// How it loops.
+    pub(super) space: Space,
+    /// The ops that it computes, inlined ones included.
+    pub(super) ops: Vec<OpId>,
+    /// The buffers that it reads, ascending and each once.
+    pub(super) reads: Vec<Read>,
+    /// The buffer that it writes: a tensor, or behind the last tensor the row values of a norm.
+    pub(super) writes: TensorId,
+}
+
+/// What a node iterates over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Space {
+    /// A library call: nothing joins it.
+    Library,
+    /// A generated matmul of so many elements: an epilogue may join it.
+    Template(u64),
+    /// Each element for itself.
+    Pointwise(u64),
+    /// Rows of this width; `inner` elements lie between two of a row.
+    Reduction {
+        /// Number of rows.
+        rows: u64,
+        /// Elements of a row.
+        width: u64,
+        /// 1 when the rows are contiguous.
+        inner: u64,
+    },
+}
+
+/// A buffer and whether it is read in the order in which it was written: twice the id, plus one when not.
+///
+/// One number, so that lists of reads sort like any list of ids.
+pub(super) type Read = usize;
+
+/// The buffer of a read.
+pub(super) const fn buffer(read: Read) -> TensorId {
+    read / 2
+}
+
+/// Whether a read walks its buffer as the writer did: only then can both share a kernel.
+pub(super) const fn is_aligned(read: Read) -> bool {
+    read.is_multiple_of(2)
+}
+
+/// A buffer is inlined into several readers while it reads at most so many others (`realize_reads_threshold`)
+/// and counts at most so many operations (`realize_opcount_threshold`).
+const SHARED_READS: usize = 4;
+const SHARED_OPERATIONS: u64 = 30;
+/// The same for a single reader: an expression does not grow for ever (`realize_acc_reads_threshold`).
+const READS: usize = 8;
+const OPERATIONS: u64 = 100;
+/// Most ops of an expression, views included.
+const INLINED_OPS: usize = 128;
+
+/// How a tensor's value comes about where it is needed: by reading a buffer, or by computing these ops.
+#[derive(Clone, Default)]
+struct Value {
+    reads: Vec<Read>,
+    ops: Vec<OpId>,
+}
+
+/// Who needs a tensor, seen through views.
+#[derive(Clone, Copy, Default)]
+struct Uses {
+    readers: usize,
+    is_result: bool,
+    feeds_library: bool,
+    feeds_window: bool,
+}
+
+/// The nodes of a graph, each behind what it reads. `O(ops + reads)`: values are bounded.
+pub(super) fn nodes(graph: &Graph, max_autotune: bool) -> Vec<Node> {
+    let flash = flash_kernels(graph);
+    let mut lowering = Lowering {
+        graph,
+        uses: uses(graph, &flash),
+        values: (0..graph.tensors.len()).map(buffer_value).collect(),
+        nodes: Vec::new(),
+    };
+    // For the add of a bias the matmul that takes it along.
+    let mut bias_of = vec![None; graph.ops.len()];
+    let mut of_flash: Vec<Vec<OpId>> = vec![Vec::new(); graph.ops.len()];
+    for op in 0..graph.ops.len() {
+        if let Some(last) = flash[op] {
+            of_flash[last].push(op);
+            if last == op {
+                let members = std::mem::take(&mut of_flash[op]);
+                lowering.call(&members, Space::Library);
+            }
+        } else if let Some(matmul) = bias_of[op] {
+            lowering.call(&[matmul, op], matmul_space(graph, op, max_autotune));
+        } else if graph.ops[op].op_type != OpType::Matmul {
+            lowering.place(op);
+        } else if let Some(add) = bias_add(graph, op) {
+            bias_of[add] = Some(op);
+        } else {
+            lowering.call(&[op], matmul_space(graph, op, max_autotune));
+        }
+    }
+    lowering.nodes
+}
+
+struct Lowering<'a> {
+    graph: &'a Graph,
+    uses: Vec<Uses>,
+    /// For each tensor.
+    values: Vec<Value>,
+    nodes: Vec<Node>,
+}
+
+impl Lowering<'_> {
+    /// A library call (or a template) that stands for all of these ops, in order.
+    fn call(&mut self, ops: &[OpId], space: Space) {
+        let made: Vec<TensorId> = ops.iter().map(|&op| self.graph.output[op]).collect();
+        let mut value = Value::default();
+        for &op in ops {
+            let inputs = self.graph.inputs[op].iter();
+            let outside = inputs.filter(|tensor| !made.contains(tensor));
+            value.take(outside.map(|&tensor| &self.values[tensor]), true);
+        }
+        value.ops.extend(ops);
+        if let Some(&writes) = made.last() {
+            self.write(value, space, writes);
+        }
+    }
+
+    fn place(&mut self, op: OpId) {
+        let graph = self.graph;
+        let definition = &graph.ops[op];
+        let output = graph.output[op];
+        let is_view = is_view(definition);
+        let is_reordered =
+            is_view && !matches!(definition.function.as_deref(), None | Some("reshape"));
+        let keeps_order = !is_reordered && !is_windowed(definition);
+        let mut value = self.inputs(op, usize::MAX, keeps_order);
+        if is_view {
+            let is_of_buffer = value.ops.is_empty()
+                && graph.inputs[op]
+                    .iter()
+                    .all(|&t| !graph.tensors[t].is_external());
+            if !is_of_buffer {
+                value.ops.push(op);
+            }
+            if value.ops.len() <= INLINED_OPS {
+                self.values[output] = value;
+                return;
+            }
+        } else {
+            value.ops.push(op);
+        }
+        if definition.op_type != OpType::Reduction || is_windowed(definition) {
+            if self.is_buffer(&value, output) {
+                self.write(value, Space::Pointwise(elements(definition)), output);
+            } else {
+                self.values[output] = value;
+            }
+            return;
+        }
+        let space = reduction_space(graph, op);
+        if !keeps_shape(graph, op) || self.is_buffer(&value, output) {
+            self.write(value, space, output);
+            return;
+        }
+        // A norm is a reduction to row values and a pointwise op on them, which its readers inline.
+        let row_values = graph.tensors.len() + op;
+        let mut first = self.inputs(op, 1, true);
+        first.ops.push(op);
+        self.nodes.push(Node {
+            space,
+            ops: first.ops,
+            reads: first.reads,
+            writes: row_values,
+        });
+        value.take([&buffer_value(row_values)].into_iter(), true);
+        self.values[output] = value;
+    }
+
+    /// What it takes to compute the first inputs of an op, `count` of them.
+    fn inputs(&self, op: OpId, count: usize, keeps_order: bool) -> Value {
+        let inputs = self.graph.inputs[op].iter().take(count);
+        let mut value = Value::default();
+        value.take(inputs.map(|&tensor| &self.values[tensor]), keeps_order);
+        value
+    }
+
+    fn write(&mut self, value: Value, space: Space, writes: TensorId) {
+        self.nodes.push(Node {
+            space,
+            ops: value.ops,
+            reads: value.reads,
+            writes,
+        });
+    }
+
+    /// Whether a pointwise value goes to memory instead of into each reader.
+    fn is_buffer(&self, value: &Value, output: TensorId) -> bool {
+        let uses = self.uses[output];
+        let reads = value
+            .reads
+            .iter()
+            .filter(|&&read| self.counts(read))
+            .count();
+        let operations: u64 = value
+            .ops
+            .iter()
+            .map(|&op| operations(&self.graph.ops[op]))
+            .sum();
+        uses.is_result
+            || uses.feeds_library
+            || uses.feeds_window && reads > 1
+            || uses.readers > 1 && (reads > SHARED_READS || operations > SHARED_OPERATIONS)
+            || reads > READS
+            || operations > OPERATIONS
+            || value.ops.len() > INLINED_OPS
+    }
+
+    /// A single number is no read of a tensor.
+    fn counts(&self, read: Read) -> bool {
+        let tensor = self.graph.tensors.get(buffer(read));
+        let shape = tensor.and_then(|t| t.shape.as_deref());
+        shape.is_none_or(|shape| element_count(shape) != Some(1))
+    }
+}
+
+impl Value {
+    /// Adds what other values need.
+    fn take<'a>(&mut self, others: impl Iterator<Item = &'a Self>, keeps_order: bool) {
+        for other in others {
+            self.ops.extend(&other.ops);
+            let reads = other.reads.iter();
+            self.reads
+                .extend(reads.map(|&read| if keeps_order { read } else { read | 1 }));
+        }
+        self.ops.sort_unstable();
+        self.ops.dedup();
+        self.reads.sort_unstable();
+        self.reads.dedup();
+    }
+}
+
+fn buffer_value(id: TensorId) -> Value {
+    Value {
+        reads: vec![2 * id],
+        ops: Vec::new(),
+    }
+}
+
+/// Backwards, so that a view hands on what its own readers are.
+fn uses(graph: &Graph, flash: &[Option<OpId>]) -> Vec<Uses> {
+    let mut uses = vec![Uses::default(); graph.tensors.len()];
+    for op in (0..graph.ops.len()).rev() {
+        let definition = &graph.ops[op];
+        let output = graph.output[op];
+        uses[output].is_result |= graph.is_final(output);
+        let of_output = uses[output];
+        for tensor in graph.distinct_inputs(op) {
+            let of_input = &mut uses[tensor];
+            // A norm reads its input for the row values and again for the elements.
+            of_input.readers += if keeps_shape(graph, op) { 2 } else { 1 };
+            if is_view(definition) {
+                of_input.readers = of_input.readers.max(of_output.readers);
+                of_input.is_result |= of_output.is_result;
+                of_input.feeds_library |= of_output.feeds_library;
+                of_input.feeds_window |= of_output.feeds_window;
+            }
+            of_input.feeds_library |= definition.op_type == OpType::Matmul || flash[op].is_some();
+            of_input.feeds_window |= is_windowed(definition);
+        }
+    }
+    uses
+}

@@ -1,0 +1,277 @@
+//! Nodes to kernels: pairs that share a buffer, the one that saves most first, in at most ten rounds.
+
+use super::lower::{Node, Space, buffer, is_aligned};
+use crate::core::graph::Graph;
+use crate::core::lists::Lists;
+use crate::core::sorting::{rank_of, sort_by_rank};
+
+/// Rounds of fusion; the compiler stops there as well.
+const ROUNDS: usize = 10;
+/// Most nodes of one kernel (`max_fusion_size`).
+const NODES: usize = 64;
+/// How many later readers of a buffer each one is tried with (`max_fusion_buffer_group_pairwise_attempts`).
+const ATTEMPTS: usize = 64;
+/// Kernels that only share inputs share at least so many bytes of them and stand so close.
+const HORIZONTAL_BYTES: u64 = 10;
+const HORIZONTAL_PLACES: usize = 64;
+/// In the order of groups, the place of one that another took.
+const GONE: usize = usize::MAX;
+/// A fusion reorders at most so many kernels, which keeps the whole linear.
+const REGION: usize = 4096;
+
+/// For each node its kernel, kernels numbered in an order in which they can run, and how many there are.
+pub(super) fn fuse(graph: &Graph, nodes: &[Node]) -> (Vec<usize>, usize) {
+    let mut schedule = Schedule::new(graph, nodes);
+    for _ in 0..ROUNDS {
+        if !schedule.round() {
+            break;
+        }
+    }
+    schedule.close_gaps();
+    let kernel_of = schedule.group_of.iter().map(|&group| schedule.place[group]);
+    (kernel_of.collect(), schedule.order.len())
+}
+
+struct Schedule<'a> {
+    nodes: &'a [Node],
+    /// For each buffer its bytes.
+    bytes: Vec<u64>,
+    /// For each buffer the node that writes it.
+    writer: Vec<Option<usize>>,
+    /// A group goes by its first node, so a node's group is also where the group of that node went.
+    group_of: Vec<usize>,
+    /// For each group; the taken ones are empty.
+    members: Vec<Vec<usize>>,
+    space: Vec<Space>,
+    /// For each group the buffers that it reads in order or writes, ascending.
+    touches: Vec<Vec<usize>>,
+    /// Groups as they would run, [`GONE`] where one was taken, and for each its place there.
+    order: Vec<usize>,
+    place: Vec<usize>,
+}
+
+/// Two groups, the earlier one first, and the bytes that they share.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Pair {
+    first: usize,
+    second: usize,
+    shared_bytes: u64,
+}
+
+impl<'a> Schedule<'a> {
+    fn new(graph: &Graph, nodes: &'a [Node]) -> Self {
+        let mut schedule = Self {
+            nodes,
+            bytes: graph
+                .tensors
+                .iter()
+                .map(|t| t.bytes().unwrap_or(0))
+                .collect(),
+            writer: vec![None; graph.tensors.len() + graph.ops.len()],
+            group_of: (0..nodes.len()).collect(),
+            members: (0..nodes.len()).map(|node| vec![node]).collect(),
+            space: nodes.iter().map(|node| node.space).collect(),
+            touches: Vec::with_capacity(nodes.len()),
+            order: (0..nodes.len()).collect(),
+            place: (0..nodes.len()).collect(),
+        };
+        schedule.bytes.resize(schedule.writer.len(), 0);
+        for (id, node) in nodes.iter().enumerate() {
+            schedule.writer[node.writes] = Some(id);
+            if let (Space::Reduction { rows, .. }, true) =
+                (node.space, node.writes >= graph.tensors.len())
+            {
+                // Row values are kept in f32.
+                schedule.bytes[node.writes] = rows * 4;
+            }
+            let reads = node.reads.iter().filter(|&&read| is_aligned(read));
+            let mut touches: Vec<usize> = reads.map(|&read| buffer(read)).collect();
+            touches.push(node.writes);
+            touches.sort_unstable();
+            schedule.touches.push(touches);
+        }
+        schedule
+    }
+
+    /// Takes every pair that is still legal when its turn comes; whether there was any.
+    fn round(&mut self) -> bool {
+        let mut is_changed = false;
+        self.close_gaps();
+        for pair in self.pairs() {
+            // Earlier fusions of this round may have taken either side.
+            let (mut first, mut second) = (self.group_of[pair.first], self.group_of[pair.second]);
+            if self.place[first] > self.place[second] {
+                (first, second) = (second, first);
+            }
+            if first != second && self.fits(first, second) && self.merge(first, second) {
+                is_changed = true;
+            }
+        }
+        is_changed
+    }
+
+    fn close_gaps(&mut self) {
+        self.order.retain(|&group| group != GONE);
+        for (place, &group) in self.order.iter().enumerate() {
+            self.place[group] = place;
+        }
+    }
+
+    /// Pairs worth a try, best first.
+    fn pairs(&self) -> Vec<Pair> {
+        let mut touching = Lists::with_capacity(self.order.len(), self.order.len() * 4);
+        for &group in &self.order {
+            touching.push(self.touches[group].iter().copied());
+        }
+        let mut pairs = Vec::new();
+        for places in touching.inverted(self.bytes.len()).iter() {
+            for (index, &place) in places.iter().enumerate() {
+                for &later in places.iter().skip(index + 1).take(ATTEMPTS) {
+                    let (first, second) = (self.order[place], self.order[later]);
+                    if self.fits(first, second) {
+                        pairs.push(Pair {
+                            first,
+                            second,
+                            shared_bytes: self.shared_bytes(first, second),
+                        });
+                    }
+                }
+            }
+        }
+        sort_by_rank(&mut pairs, |pair| {
+            (
+                -rank_of(pair.shared_bytes),
+                rank_of(self.place[pair.first]),
+                rank_of(self.place[pair.second]),
+            )
+        });
+        pairs.dedup();
+        pairs
+    }
+
+    /// Bytes of the buffers that both touch, each once.
+    fn shared_bytes(&self, first: usize, second: usize) -> u64 {
+        let (a, b) = (&self.touches[first], &self.touches[second]);
+        let (mut i, mut j, mut bytes) = (0, 0, 0);
+        while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
+            if x == y {
+                bytes += self.bytes[*x];
+            }
+            i += usize::from(x <= y);
+            j += usize::from(y <= x);
+        }
+        bytes
+    }
+
+    /// Everything but cycles: both loop alike, and what one writes the other reads in order.
+    fn fits(&self, first: usize, second: usize) -> bool {
+        if self.members[first].len() + self.members[second].len() > NODES {
+            return false;
+        }
+        let (mut feeds, mut is_crooked) = (false, false);
+        for &node in &self.members[second] {
+            for &read in &self.nodes[node].reads {
+                if self.writer[buffer(read)].is_some_and(|w| self.group_of[w] == first) {
+                    feeds = true;
+                    is_crooked |= !is_aligned(read);
+                }
+            }
+        }
+        let is_near = feeds
+            || self.place[second] - self.place[first] <= HORIZONTAL_PLACES
+                && self.shared_bytes(first, second) >= HORIZONTAL_BYTES;
+        !is_crooked && is_near && joint(self.space[first], self.space[second], feeds).is_some()
+    }
+
+    /// Makes one group of both unless another one would have to run between them.
+    ///
+    /// Only groups between their places can: what depends on the first moves behind the new group, the rest
+    /// stays in front of it.
+    fn merge(&mut self, first: usize, second: usize) -> bool {
+        let (start, end) = (self.place[first], self.place[second]);
+        let feeds = self.depends_on_any(second, |group| group == first);
+        let Some(space) = joint(self.space[first], self.space[second], feeds) else {
+            return false;
+        };
+        if end - start > REGION {
+            return false;
+        }
+        let mut depends = vec![false; end - start];
+        depends[0] = true;
+        for place in start + 1..end {
+            let group = self.order[place];
+            depends[place - start] = group != GONE
+                && self.depends_on_any(group, |from| self.is_marked(&depends, start, from));
+        }
+        let is_cycle = self.depends_on_any(second, |from| {
+            from != first && self.is_marked(&depends, start, from)
+        });
+        if is_cycle {
+            return false;
+        }
+
+        let mut order: Vec<usize> = Vec::with_capacity(end - start + 1);
+        let between = || (start + 1..end).filter(|&place| self.order[place] != GONE);
+        order.extend(
+            between()
+                .filter(|&p| !depends[p - start])
+                .map(|p| self.order[p]),
+        );
+        order.push(first);
+        order.extend(
+            between()
+                .filter(|&p| depends[p - start])
+                .map(|p| self.order[p]),
+        );
+        order.resize(end - start + 1, GONE);
+        for (offset, &group) in order.iter().enumerate() {
+            self.order[start + offset] = group;
+            if group != GONE {
+                self.place[group] = start + offset;
+            }
+        }
+
+        let taken = std::mem::take(&mut self.members[second]);
+        for &node in &taken {
+            self.group_of[node] = first;
+        }
+        self.members[first].extend(taken);
+        self.space[first] = space;
+        let touches = std::mem::take(&mut self.touches[second]);
+        let own = &mut self.touches[first];
+        own.extend(touches);
+        own.sort_unstable();
+        own.dedup();
+        true
+    }
+
+    /// Whether the group stands in the region from `start` on and depends on its first one.
+    fn is_marked(&self, depends: &[bool], start: usize, group: usize) -> bool {
+        let index = self.place[group].checked_sub(start);
+        index.and_then(|i| depends.get(i)) == Some(&true)
+    }
+
+    /// Whether the group reads what another group that matches writes.
+    fn depends_on_any(&self, group: usize, matches: impl Fn(usize) -> bool) -> bool {
+        let nodes = self.members[group].iter();
+        let mut reads = nodes.flat_map(|&node| &self.nodes[node].reads);
+        reads.any(|&read| {
+            let writer = self.writer[buffer(read)].map(|node| self.group_of[node]);
+            writer.is_some_and(|from| from != group && matches(from))
+        })
+    }
+}
+
+/// How the two loop together, if they can; `feeds`: the second reads what the first writes.
+fn joint(first: Space, second: Space, feeds: bool) -> Option<Space> {
+    match (first, second) {
+        (Space::Pointwise(a), Space::Pointwise(b)) => (a == b).then_some(first),
+        (Space::Template(a), Space::Pointwise(b)) => (feeds && a == b).then_some(first),
+        (Space::Reduction { .. }, Space::Reduction { .. }) => (first == second).then_some(first),
+        (Space::Pointwise(elements), space @ Space::Reduction { rows, width, .. })
+        | (space @ Space::Reduction { rows, width, .. }, Space::Pointwise(elements)) => {
+            (elements == rows || rows.checked_mul(width) == Some(elements)).then_some(space)
+        }
+        _ => None,
+    }
+}

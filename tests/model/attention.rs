@@ -1,0 +1,231 @@
+//! Attention as one kernel: found, planned as one op, counted both ways.
+
+use crate::measured;
+use fuseline::core::attention::{AttentionShape, LoopOrder, Tiles, find, growth};
+use fuseline::core::notation::parse;
+use fuseline::core::{
+    Analysis, FusionOptions, Options, Policy, analyze_program, build_graph, device,
+};
+
+fn with_attention(policy: Policy) -> Options {
+    Options {
+        fusion: FusionOptions {
+            attention: true,
+            ..FusionOptions::default()
+        },
+        device: device("h200").unwrap().clone(),
+        ..Options::of_policy(policy)
+    }
+}
+
+fn analysis_of(text: &str, options: &Options) -> Analysis {
+    let parsed = parse(text);
+    assert_eq!(parsed.diagnostics, []);
+    analyze_program(&parsed.program, options).analysis.unwrap()
+}
+
+fn kernels(analysis: &Analysis) -> Vec<Vec<&str>> {
+    let ops = &analysis.graph.ops;
+    let names = |group: &[usize]| group.iter().map(|&op| ops[op].name.as_str()).collect();
+    analysis.partition.groups.iter().map(names).collect()
+}
+
+const TAKEN_APART: &str = "
+    input q : f16[8, 512, 64]
+    input k : f16[8, 512, 64]
+    input v : f16[8, 512, 64]
+    input bias : f16[8, 512, 512]
+    scores = matmul(q, k, transpose_b=true)
+    scaled = scale(scores, factor=0.125)
+    biased = add(scaled, bias)
+    top    = max(biased)
+    shift  = sub(biased, top)
+    power  = exp(shift)
+    total  = sum(power)
+    probs  = div(power, total)
+    kept   = dropout(probs)
+    out    = matmul(kept, v)
+    y      = relu(out)
+";
+
+#[test]
+fn one_kernel_from_the_scores_to_the_values() {
+    for policy in [Policy::None, Policy::Rules] {
+        let analysis = analysis_of(TAKEN_APART, &with_attention(policy));
+        let groups = kernels(&analysis);
+        let attention = groups
+            .iter()
+            .find(|group| group.contains(&"power"))
+            .unwrap();
+        assert_eq!(attention[..2], ["scores", "scaled"]);
+        assert!(attention.contains(&"out"));
+        assert_eq!(groups.len(), if policy == Policy::None { 2 } else { 1 });
+    }
+}
+
+/// It reads Q, K, V and the bias and writes the result, in 8 heads of 512 x 64 and 512 x 512.
+#[test]
+fn the_contract_counts_each_tensor_once() {
+    let analysis = analysis_of(TAKEN_APART, &with_attention(Policy::None));
+    let kernel = &analysis.fused.kernels[0];
+    assert_eq!(kernel.bytes_read, 2 * (3 * 8 * 512 * 64 + 8 * 512 * 512));
+    assert_eq!(kernel.bytes_written, 2 * 8 * 512 * 64);
+}
+
+#[test]
+fn without_the_option_nothing_changes() {
+    let analysis = analysis_of(TAKEN_APART, &Options::of_policy(Policy::None));
+    assert_eq!(analysis.partition.groups.len(), 11);
+}
+
+/// Each line turns one thing that attention needs into something else.
+#[test]
+fn what_is_not_attention() {
+    for (from, to) in [
+        ("matmul(kept, v)", "matmul(kept, kept)"),
+        ("matmul(kept, v)", "matmul(v, kept, transpose_a=true)"),
+        ("div(power, total)", "div(power, top)"),
+        ("sub(biased, top)", "sub(top, biased)"),
+        ("relu(out)", "matmul(probs, v)"),
+        ("relu(out)", "relu(scores)"),
+        ("exp(shift)", "sigmoid(shift)"),
+    ] {
+        assert!(TAKEN_APART.contains(from));
+        let text = TAKEN_APART.replace(from, to);
+        let program = parse(&text).program;
+        let analysis = analyze_program(&program, &with_attention(Policy::None)).analysis;
+        let Some(analysis) = analysis else { continue };
+        assert!(find(&analysis.graph).is_empty(), "{to}");
+    }
+    let analysis = analysis_of(TAKEN_APART, &Options::default());
+    assert_eq!(find(&analysis.graph).len(), 1);
+}
+
+/// FLOPs of the ops, and for each tile of keys 64 + 3 for each row: 232,448 bytes hold tiles of 454 keys.
+#[test]
+fn flops_are_those_of_the_ops_and_the_rescaling() {
+    let one = analysis_of(TAKEN_APART, &with_attention(Policy::None));
+    let apart = analysis_of(TAKEN_APART, &Options::of_policy(Policy::None));
+    let sum = |analysis: &Analysis| -> u128 {
+        let kernels = analysis.fused.kernels.iter();
+        kernels.map(|kernel| kernel.work.flops()).sum()
+    };
+    assert_eq!(sum(&one) - sum(&apart), 8 * 512 * (64 + 3) * 2);
+}
+
+/// The example of the first paper: 1024 heads of 1024 x 64 in f16 and 192 KiB on chip; it prints 4.4 GB.
+#[test]
+fn bytes_of_the_first_paper() {
+    let shape = AttentionShape {
+        heads: 1024,
+        queries: 1024,
+        keys: 1024,
+        head_size: 64,
+        bytes_per_element: 2,
+    };
+    let tiles = Tiles::new(&shape, 192 << 10);
+    assert_eq!(
+        (tiles.key_rows, tiles.query_rows, tiles.key_tiles),
+        (384, 64, 3)
+    );
+    let forward = shape.forward_bytes(tiles, LoopOrder::Keys);
+    let backward = shape.backward_bytes(tiles);
+    assert_eq!(forward, 2 * 1024 * 800_768);
+    assert_eq!(forward + backward, 4_336_910_336);
+}
+
+/// Over Q: `2Nd + T_r * 2Nd + N` with `T_r = 1024 / 64`.
+#[test]
+fn bytes_of_the_second_paper() {
+    let shape = AttentionShape {
+        heads: 1,
+        queries: 1024,
+        keys: 1024,
+        head_size: 64,
+        bytes_per_element: 2,
+    };
+    let tiles = Tiles::new(&shape, 192 << 10);
+    let elements = 2 * 65_536 + 16 * 2 * 65_536 + 1024;
+    assert_eq!(
+        shape.forward_bytes(tiles, LoopOrder::default()),
+        2 * elements
+    );
+}
+
+/// 16 heads of 2048 x 64 in bf16: one head's K and V fit the cache, so DRAM sees Q, K and V once, 12.6 MB.
+#[test]
+fn reads_of_a_measured_flash_kernel() {
+    let measured = measured::rows()
+        .into_iter()
+        .find(|row| row.pattern == "sdpa_flash")
+        .unwrap();
+    let analysis = measured::analysis("sdpa_flash", &measured.size, &with_attention(Policy::None));
+    let read = analysis.fused.traffic.bytes_read;
+    assert_eq!(read, 12_582_912);
+    assert!(read.abs_diff(measured.dram_read_bytes.unwrap()) * 200 < read);
+}
+
+#[test]
+fn standard_attention_grows_with_the_square() {
+    let shape = AttentionShape {
+        heads: 1,
+        queries: 1,
+        keys: 1,
+        head_size: 64,
+        bytes_per_element: 2,
+    };
+    let points = growth(
+        &shape,
+        232_448,
+        LoopOrder::Queries,
+        [4096, 65_536].into_iter(),
+    );
+    let ratio = |bytes: [u64; 2]| bytes[1] as f64 / bytes[0] as f64;
+    let of = |bytes: fn(&fuseline::core::attention::Growth) -> u64| {
+        ratio([bytes(&points[0]), bytes(&points[1])])
+    };
+    assert!(of(|p| p.standard_bytes) > 250.0);
+    assert!((of(|p| p.contract_bytes) - 16.0).abs() < 1e-9);
+    assert!(points.iter().all(|p| p.contract_bytes < p.tiled_bytes));
+    assert!(points.iter().all(|p| p.tiled_bytes < p.standard_bytes));
+}
+
+/// Sizes at the edge of what fits 64 bits neither overflow nor divide by zero.
+#[test]
+fn extreme_sizes_saturate() {
+    let shape = AttentionShape {
+        heads: u64::MAX,
+        queries: u64::MAX,
+        keys: u64::MAX,
+        head_size: u64::MAX,
+        bytes_per_element: 0,
+    };
+    let tiles = Tiles::new(&shape, 0);
+    assert_eq!(shape.standard_bytes(), 0);
+    let forward = shape.forward_bytes(tiles, LoopOrder::Keys);
+    assert_eq!((forward, shape.backward_bytes(tiles)), (0, 0));
+    assert_eq!(shape.rescaling(tiles).vector_flops, u128::MAX);
+}
+
+/// The attention of a block with heads as views is found, and runs in the block's order.
+#[test]
+fn a_block_plans_it_as_one_op() {
+    let size = [1024, 1024, 16];
+    let options = with_attention(Policy::Rules);
+    let analysis = measured::analysis("transformer_block", &size, &options);
+    let groups = kernels(&analysis);
+    let attention = groups
+        .iter()
+        .find(|group| group.contains(&"probs"))
+        .unwrap();
+    assert_eq!(attention[..3], ["scores", "probs", "mixed"]);
+    let graph = build_graph(&analysis.graph.ops, &[]).unwrap();
+    assert_eq!(find(&graph).len(), 1);
+    let place = |name: &str| {
+        groups
+            .iter()
+            .position(|group| group.contains(&name))
+            .unwrap()
+    };
+    assert!(place("qkv") < place("scores") && place("mixed") < place("proj"));
+}
