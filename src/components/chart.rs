@@ -3,11 +3,11 @@
 //! It is one tab stop: the arrow keys move from mark to mark. Its state lies in cells; two triggers wake the
 //! two effects that draw (`chart_markup`) and that show what is pointed at (`chart_tip`).
 
-use super::chart_markup::{Look, index_of, key_of, picture, raised};
+use super::chart_markup::{Look, frame, index_of, key_of, marks, raised};
 use super::chart_tip::Tip;
 use crate::core::Analysis;
 use crate::picture::scene::Scene;
-use crate::platform::{self, Event, Later, Place, effect, listen};
+use crate::platform::{self, Event, Later, List, Place, effect, listen};
 use crate::state::{Page, Selection};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
@@ -38,8 +38,6 @@ pub struct Chart {
     stop: Cell<usize>,
     /// The mark whose tooltip shows.
     pointed: Cell<Option<usize>>,
-    /// The picture was written anew, and nothing is raised in it yet.
-    is_anew: Cell<bool>,
     redraw: Trigger,
     point: Trigger,
     /// Hides the tooltip a moment after the pointer has left, which leaves time to move onto it.
@@ -67,7 +65,6 @@ impl Chart {
             drawn: RefCell::default(),
             stop: Cell::new(0),
             pointed: Cell::new(None),
-            is_anew: Cell::new(false),
             redraw: Trigger::new(),
             point: Trigger::new(),
             hide: Later::after(TIP_STAYS),
@@ -200,7 +197,8 @@ pub fn show_chart(chart: Chart) -> Rc<Chart> {
         }
     });
     let drawing = chart.clone();
-    let mut place = Place::new(&chart.part("-picture"));
+    let mut around = Place::new(&chart.part("-picture"));
+    let mut all = List::new(&chart.part("-marks"));
     effect(move || {
         drawing.follow();
         let look = Look {
@@ -208,14 +206,14 @@ pub fn show_chart(chart: Chart) -> Rc<Chart> {
             selected: drawing.selected(),
             stop: drawing.stop.get(),
         };
-        if place.show(picture(&drawing.scene(), &look)) {
-            drawing.is_anew.set(true);
-        }
+        let scene = drawing.scene();
+        around.show(frame(&scene, &look));
+        all.show(marks(&scene, &look));
         drawing.point.notify();
     });
     let pointing = chart.clone();
     let mut tip = Tip::new(&chart.part("-tip"));
-    let mut front = Place::new(&chart.part("-raised"));
+    let mut front = List::new(&chart.part("-raised"));
     effect(move || {
         pointing.point.track();
         let scene = pointing.scene();
@@ -231,9 +229,6 @@ pub fn show_chart(chart: Chart) -> Rc<Chart> {
                 .with_untracked(|a| pointing.page.selection.get_untracked().kernel(a)),
             stop: 0,
         };
-        if pointing.is_anew.take() {
-            front = Place::new(&pointing.part("-raised"));
-        }
         front.show(raised(&scene, &look, pointed.and_then(|mark| mark.kernel)));
         tip.show(&scene, pointed);
     });

@@ -39,59 +39,70 @@ fn is_like(a: &Mark, b: &Mark) -> bool {
     a.role == b.role && a.kernel == b.kernel
 }
 
-/// The whole picture, but for what is raised.
-pub(super) fn picture(scene: &Scene, look: &Look) -> Markup {
+/// The picture without its marks, which go into the element of its id with `-marks`, and those that are raised
+/// into that with `-raised`.
+pub(super) fn frame(scene: &Scene, look: &Look) -> Markup {
+    let class = if look.selected.is_some() {
+        "chart has-selection"
+    } else {
+        "chart"
+    };
+    let (width, height) = (scene.width.to_string(), scene.height.to_string());
+    let id = |part| [look.id, part].concat();
     let mut markup = Markup::new();
+    markup.fill(
+        r#"<svg class="{}" viewBox="{}" role="group" aria-label="{}" aria-describedby="{}"><defs><pattern id="{}" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="hatch-line" width="2" height="5"></rect></pattern></defs><g id="{}"></g><g class="chart-raised" id="{}" aria-hidden="true"></g></svg><p class="sr-only" id="{}">{}</p>"#,
+        &[
+            class,
+            &["0 0 ", &width, " ", &height].concat(),
+            &scene.title,
+            &id("-description"),
+            &id("-hatch"),
+            &id("-marks"),
+            &id("-raised"),
+            &id("-description"),
+            &scene.description,
+        ],
+    );
+    markup
+}
+
+/// The marks of a picture.
+pub(super) fn marks(scene: &Scene, look: &Look) -> Vec<Markup> {
     let mut stop_of_mark = vec![None; scene.marks.len()];
     for (stop, &mark) in scene.focus_order.iter().enumerate() {
         if let Some(place) = stop_of_mark.get_mut(mark) {
             *place = Some(stop);
         }
     }
-    let class = if look.selected.is_some() {
-        "chart has-selection"
-    } else {
-        "chart"
-    };
-    let size = [scene.width.to_string(), scene.height.to_string()];
-    let description_id = [look.id, "-description"].concat();
-    markup.fill(
-        r#"<svg class="{}" viewBox="{}" role="group" aria-label="{}" aria-describedby="{}"><defs><pattern id="{}" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="hatch-line" width="2" height="5"></rect></pattern></defs>"#,
-        &[
-            class,
-            &["0 0 ", &size[0], " ", &size[1]].concat(),
-            &scene.title,
-            &description_id,
-            &[look.id, "-hatch"].concat(),
-        ],
-    );
+    let mut all = Vec::with_capacity(scene.marks.len());
     for (index, (mark, stop)) in scene.marks.iter().zip(stop_of_mark).enumerate() {
+        let mut markup = Markup::new();
         open(&mut markup, look, index, mark, stop);
         shape(&mut markup, look.id, mark);
         markup.raw("</g>");
+        all.push(markup);
     }
-    markup.fill(
-        r#"<g class="chart-raised" id="{}" aria-hidden="true"></g></svg><p class="sr-only" id="{}">{}</p>"#,
-        &[&[look.id, "-raised"].concat(), &description_id, &scene.description],
-    );
-    markup
+    all
 }
 
 /// The marks that are drawn once more on top: those of the selected kernel, then of the one pointed at. Moving
 /// a mark itself to the front would take its focus away.
-pub(super) fn raised(scene: &Scene, look: &Look, pointed: Option<usize>) -> Markup {
-    let mut markup = Markup::new();
+pub(super) fn raised(scene: &Scene, look: &Look, pointed: Option<usize>) -> Vec<Markup> {
+    let mut all = Vec::new();
     let below = look.selected.filter(|_| look.selected != pointed);
     for kernel in [below, pointed].into_iter().flatten() {
         for mark in &scene.marks {
             if mark.kernel == Some(kernel) && mark.role.is_raised() {
+                let mut markup = Markup::new();
                 markup.fill(r#"<g class="{}">"#, &[&class(mark, look, false)]);
                 shape(&mut markup, look.id, mark);
                 markup.raw("</g>");
+                all.push(markup);
             }
         }
     }
-    markup
+    all
 }
 
 /// The opening tag of a mark: a named button when it can be focused.

@@ -8,7 +8,7 @@ use crate::core::format::{
 };
 use crate::core::work::Work;
 use crate::markup::Markup;
-use crate::platform::{self, Place, effect, listen, set_flag, set_text};
+use crate::platform::{self, List, Place, effect, listen, set_flag, set_text};
 use crate::state::{Page, Selection};
 use leptos::prelude::*;
 use std::cell::Cell;
@@ -26,7 +26,7 @@ pub fn KernelsTable(
 ) -> impl IntoView {
     let limit = Rc::new(Cell::new(PAGE_ROWS));
     let more = Trigger::new();
-    let (mut rows, mut total) = (Place::new("kernel-rows"), Place::new("kernel-total"));
+    let (mut rows, mut total) = (List::new("kernel-rows"), Place::new("kernel-total"));
     let shown_limit = limit.clone();
     effect(move || {
         more.track();
@@ -34,11 +34,11 @@ pub fn KernelsTable(
         let selected = page.selection.get().kernel(&analysis);
         let count = analysis.fused.kernels.len();
         let shown = count.min(shown_limit.get());
-        let mut markup = Markup::new();
-        for kernel in 0..shown {
-            row(&mut markup, &analysis, kernel, selected == Some(kernel));
-        }
-        rows.show(markup);
+        rows.show(
+            (0..shown)
+                .filter_map(|kernel| row(&analysis, kernel, selected == Some(kernel)))
+                .collect(),
+        );
         total.show(total_row(&analysis));
         set_flag(MORE, "hidden", shown == count);
         if shown < count {
@@ -101,7 +101,8 @@ struct Figures {
     fused_time_s: f64,
 }
 
-fn row(markup: &mut Markup, analysis: &Analysis, kernel: usize, is_selected: bool) -> Option<()> {
+fn row(analysis: &Analysis, kernel: usize, is_selected: bool) -> Option<Markup> {
+    let mut markup = Markup::new();
     let fused = analysis.fused.kernels.get(kernel)?;
     let before = analysis.comparisons.get(kernel)?;
     let (place, number) = (kernel.to_string(), (kernel + 1).to_string());
@@ -126,7 +127,7 @@ fn row(markup: &mut Markup, analysis: &Analysis, kernel: usize, is_selected: boo
         "–"
     };
     figures(
-        markup,
+        &mut markup,
         &Figures {
             work: fused.work,
             unfused_bytes: before.unfused_bytes,
@@ -146,7 +147,7 @@ fn row(markup: &mut Markup, analysis: &Analysis, kernel: usize, is_selected: boo
         },
         if fused.work.is_unknown { "unknown" } else { "" },
     );
-    Some(())
+    Some(markup)
 }
 
 fn total_row(analysis: &Analysis) -> Markup {

@@ -29,7 +29,7 @@ pub use listen::{
 };
 pub use location::{address, clear_fragment, fragment};
 pub use overlay::{install_panic_hook, remember_text};
-pub use place::{Place, splice_markup, write_markup};
+pub use place::{List, Place, splice_markup, write_markup};
 pub use share_out::copy;
 pub use size::{close_menus, is_open, observe_size, type_scale};
 pub use storage::{load, store};
