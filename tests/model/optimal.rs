@@ -250,7 +250,8 @@ proptest! {
         prop_assert!(is_close(cost, certificate.cost.value()));
         for policy in Policy::ALL {
             let other = plan(&graph, &Options { policy, ..options.clone() }).partition;
-            if is_legal(&graph, &options, &other) {
+            // What is computed twice is no partition into kernels in this sense.
+            if other.recomputed.is_empty() && is_legal(&graph, &options, &other) {
                 let theirs = cost_of(&graph, &options, &other);
                 prop_assert!(cost <= theirs || is_close(cost, theirs), "{cost}, {policy:?} {theirs}");
             }

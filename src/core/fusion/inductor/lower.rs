@@ -170,7 +170,10 @@ impl Lowering<'_> {
             return;
         }
         let space = reduction_space(graph, op);
-        if !keeps_shape(graph, op) || self.is_buffer(&value, output) {
+        // Weights that are computed must be there when the op's first half runs, so it stays whole.
+        let computed = |t: &TensorId| !graph.tensors[*t].is_external();
+        let is_whole = graph.inputs[op].iter().skip(1).any(computed);
+        if is_whole || !keeps_shape(graph, op) || self.is_buffer(&value, output) {
             self.write(value, space, output);
             return;
         }

@@ -58,6 +58,7 @@ fn assemble(
 
     let mut group_of = vec![NOWHERE; graph.ops.len()];
     let mut again = Lists::with_capacity(graph.ops.len(), 0);
+    let mut recomputes = false;
     for op in 0..graph.ops.len() {
         let all = &computed_in[op];
         group_of[op] = all.first().copied().unwrap_or_else(|| {
@@ -71,10 +72,12 @@ fn assemble(
                 }
             }
         });
+        recomputes |= all.len() > 1;
         again.push(all.iter().skip(1).copied());
     }
-    Partition {
-        recomputed: again.inverted(kernels),
-        ..Partition::of_ops(group_of, kernels)
+    let mut partition = Partition::of_ops(group_of, kernels);
+    if recomputes {
+        partition.recomputed = again.inverted(kernels);
     }
+    partition
 }
