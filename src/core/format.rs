@@ -3,6 +3,8 @@
 //! Every byte count, rate and time on the page and on the command line goes through here, so that the same
 //! number reads the same everywhere. [`format_exact`] gives the digits behind a rounded figure.
 
+use super::decimal::{fixed, scientific};
+
 /// SI prefixes by powers of 1000, from 1 up.
 const LARGE: [&str; 11] = ["", "k", "M", "G", "T", "P", "E", "Z", "Y", "R", "Q"];
 /// SI prefixes by powers of 1000, from 1 down.
@@ -59,8 +61,7 @@ pub fn format_seconds(seconds: f64) -> String {
 /// Arithmetic intensity in FLOPs for each byte moved: `156 FLOP/B`, whole above 1000: `1,365 FLOP/B`.
 pub fn format_intensity(flops_per_byte: f64) -> String {
     if (999.5..999_999.5).contains(&flops_per_byte) {
-        let whole = format!("{flops_per_byte:.0}");
-        return format!("{} FLOP/B", group_digits(&whole));
+        return format!("{} FLOP/B", group_digits(&fixed(flops_per_byte, 0)));
     }
     format_large(flops_per_byte, "FLOP/B")
 }
@@ -70,7 +71,7 @@ pub fn format_percent(percent: f64) -> String {
     if percent.is_finite() {
         // A rounded minus zero would read as a loss.
         let rounded = (percent * 10.0).round() / 10.0 + 0.0;
-        format!("{rounded:.1} %")
+        fixed(rounded, 1) + " %"
     } else {
         "–".to_owned()
     }
@@ -123,7 +124,7 @@ fn format_large(value: f64, unit: &str) -> String {
         }
         scaled /= 1000.0;
     }
-    format!("{value:.2e} {unit}")
+    format!("{} {unit}", scientific(value))
 }
 
 /// Three significant digits, without an exponent: `0.0123`, `1.20`, `33.6`, `312`.
@@ -140,7 +141,7 @@ fn three_digits(value: f64) -> String {
     } else {
         4
     };
-    format!("{value:.decimals$}")
+    fixed(value, decimals)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 pub mod analysis;
 pub mod attention;
 mod count;
+pub mod decimal;
 pub mod device;
 pub mod diagnostic;
 pub mod dtype;

@@ -231,7 +231,11 @@ pub(super) fn round_axis(most: f64) -> Axis {
             unit: 1.0,
         };
     }
-    let unit = 10_f64.powf(most.log10().floor());
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "exponents of floats are below 400"
+    )]
+    let unit = 10_f64.powi(most.log10().floor() as i32);
     let end = ENDS
         .into_iter()
         .find(|end| end * unit >= most)

@@ -4,6 +4,7 @@ mod axes;
 pub mod code;
 pub mod dag;
 mod labels;
+mod path_data;
 pub mod recording;
 pub mod roofline;
 mod roofline_arcs;

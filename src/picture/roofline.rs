@@ -6,6 +6,7 @@ use super::roofline_names::draw_names;
 use super::roofline_points::{kernel_points, without_point};
 use super::room::{Room, along};
 use super::scene::{Role, Scene};
+use crate::core::decimal::fixed;
 use crate::core::device::Figure;
 use crate::core::format::{format_bandwidth, format_intensity, format_rate};
 use crate::core::sorting::{rank_of, sort_by_rank};
@@ -250,11 +251,13 @@ fn power_text(value: f64, unit: &str) -> String {
     const PREFIXES: [&str; 11] = ["", "k", "M", "G", "T", "P", "E", "Z", "Y", "R", "Q"];
     let exponent = value.log10().round() as i32;
     if exponent < 0 {
-        let decimals = exponent.unsigned_abs() as usize;
+        let decimals = exponent.unsigned_abs();
         return if decimals > 4 {
             format!("1e{exponent} {unit}").trim_end().to_owned()
         } else {
-            format!("{value:.decimals$} {unit}").trim_end().to_owned()
+            format!("{} {unit}", fixed(value, decimals))
+                .trim_end()
+                .to_owned()
         };
     }
     match PREFIXES.get(exponent as usize / 3) {

@@ -112,7 +112,7 @@ pub(super) fn text_boxes(mark: &Mark) -> Vec<Box4> {
     if *turn_deg == 0.0 {
         return vec![[x + start, y - 10.0, x + start + width, y + 3.0]];
     }
-    let (sin, cos) = turn_deg.to_radians().sin_cos();
+    let (sin, cos) = direction(*turn_deg);
     let mut boxes = Vec::new();
     let mut along = start;
     while along < start + width {
@@ -122,9 +122,28 @@ pub(super) fn text_boxes(mark: &Mark) -> Vec<Box4> {
     boxes
 }
 
+/// Sine and cosine of up to a quarter turn by Bhaskara's formula, within 0.2 %: half a pixel along a name. The
+/// exact functions would be 6 kB of the page, for this one use.
+fn direction(turn_deg: f64) -> (f64, f64) {
+    let turn = turn_deg / 180.0;
+    let cos = ((1.0 - 4.0 * turn * turn) / (1.0 + turn * turn)).max(0.0);
+    ((1.0 - cos * cos).sqrt().copysign(turn), cos)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn directions_are_right_within_half_a_pixel_along_a_name() {
+        for turn_deg in -90..=90 {
+            let turn_deg = f64::from(turn_deg);
+            let (sin, cos) = direction(turn_deg);
+            let (exact_sin, exact_cos) = turn_deg.to_radians().sin_cos();
+            assert!((sin - exact_sin).abs() * 200.0 < 0.5, "{turn_deg}: {sin}");
+            assert!((cos - exact_cos).abs() * 200.0 < 0.5, "{turn_deg}: {cos}");
+        }
+    }
 
     #[test]
     fn what_is_taken_is_not_free() {

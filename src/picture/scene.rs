@@ -3,7 +3,7 @@
 //! The page shows a [`Scene`] as SVG with one CSS class for each role, so a chart follows the theme, is
 //! crisp at any density, and can be tested without a browser.
 
-use std::fmt::Write as _;
+use super::path_data::push_command;
 
 /// Size of type that charts lay out for, in the scene's units. The style sheet uses the same.
 pub const FONT_PX: f64 = 12.0;
@@ -157,9 +157,7 @@ impl Shape {
         match self {
             Self::Path { points, is_closed } => {
                 for (place, (x, y)) in points.iter().enumerate() {
-                    let command = if place == 0 { 'M' } else { 'L' };
-                    // Writing to a string cannot fail.
-                    let _ = write!(data, "{command}{x} {y}");
+                    push_command(&mut data, if place == 0 { "M" } else { "L" }, &[*x, *y]);
                 }
                 if *is_closed {
                     data.push('Z');
@@ -169,11 +167,9 @@ impl Shape {
                 ends: [from, to],
                 controls: [first, second],
             } => {
-                let _ = write!(
-                    data,
-                    "M{} {}C{} {} {} {} {} {}",
-                    from.0, from.1, first.0, first.1, second.0, second.1, to.0, to.1
-                );
+                push_command(&mut data, "M", &[from.0, from.1]);
+                let numbers = [first.0, first.1, second.0, second.1, to.0, to.1];
+                push_command(&mut data, "C", &numbers);
             }
             Self::Circle { .. } | Self::Rect { .. } | Self::Text { .. } => {}
         }

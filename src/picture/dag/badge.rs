@@ -2,6 +2,7 @@
 
 use super::metrics::text_width;
 use super::{Point, Rect};
+use crate::picture::path_data::push_command;
 
 /// Colours before another shape begins.
 const COLORS: usize = 12;
@@ -30,20 +31,18 @@ pub fn badge(kernel: usize, panel: Rect) -> Badge {
         1 => (2.5, 2.5),
         _ => (HALF, 1.5),
     };
-    let corner = |radius: f64, x: f64, y: f64| format!("A{radius} {radius} 0 0 1 {x} {y}");
-    Badge {
-        outline: [
-            format!("M{} {top}H{}", left + main, right - other),
-            corner(other, right, top + other),
-            format!("V{}", bottom - main),
-            corner(main, right - main, bottom),
-            format!("H{}", left + other),
-            corner(other, left, bottom - other),
-            format!("V{}", top + main),
-            corner(main, left + main, top),
-            "Z".to_owned(),
-        ]
-        .concat(),
-        center,
-    }
+    let mut outline = String::new();
+    let mut push = |command, numbers: &[f64]| push_command(&mut outline, command, numbers);
+    let corner = |radius: f64, x: f64, y: f64| [radius, radius, 0.0, 0.0, 1.0, x, y];
+    push("M", &[left + main, top]);
+    push("H", &[right - other]);
+    push("A", &corner(other, right, top + other));
+    push("V", &[bottom - main]);
+    push("A", &corner(main, right - main, bottom));
+    push("H", &[left + other]);
+    push("A", &corner(other, left, bottom - other));
+    push("V", &[top + main]);
+    push("A", &corner(main, left + main, top));
+    push("Z", &[]);
+    Badge { outline, center }
 }

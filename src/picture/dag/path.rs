@@ -1,7 +1,7 @@
 //! Polylines as SVG path data with rounded corners.
 
 use super::Point;
-use std::fmt::Write as _;
+use crate::picture::path_data::{push_command, rounded};
 
 /// Path data of a polyline whose corners are rounded by at most `radius`.
 ///
@@ -15,27 +15,25 @@ pub fn path_data(points: &[Point], radius: f64) -> String {
     let Some(first) = points.first() else {
         return data;
     };
-    push(&mut data, 'M', *first);
+    push(&mut data, "M", *first);
     for corner in points.windows(3) {
         let &[before, at, after] = corner else {
             continue;
         };
         let room = (length(before, at) / 2.0).min(length(at, after) / 2.0);
         let cut = radius.min(room);
-        push(&mut data, 'L', towards(at, before, cut));
-        push(&mut data, 'Q', at);
-        push(&mut data, ' ', towards(at, after, cut));
+        push(&mut data, "L", towards(at, before, cut));
+        push(&mut data, "Q", at);
+        push(&mut data, " ", towards(at, after, cut));
     }
     if let [_, .., last] = points {
-        push(&mut data, 'L', *last);
+        push(&mut data, "L", *last);
     }
     data
 }
 
-fn push(data: &mut String, command: char, point: Point) {
-    let round = |v: f64| (v * 10.0).round() / 10.0;
-    // Writing to a string cannot fail.
-    let _ = write!(data, "{command}{} {}", round(point.x), round(point.y));
+fn push(data: &mut String, command: &str, point: Point) {
+    push_command(data, command, &[rounded(point.x, 1), rounded(point.y, 1)]);
 }
 
 fn length(a: Point, b: Point) -> f64 {

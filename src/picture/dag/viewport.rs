@@ -1,6 +1,7 @@
 //! Which part of the picture is seen: pan, zoom and fit.
 
 use super::{Point, Rect};
+use crate::picture::path_data::{push_command, rounded};
 
 /// Zoom limits.
 const SCALES: (f64, f64) = (0.02, 4.0);
@@ -129,13 +130,12 @@ impl Viewport {
 
     /// As an SVG transform.
     pub fn transform(&self) -> String {
-        let round = |v: f64| (v * 100.0).round() / 100.0;
-        format!(
-            "translate({} {}) scale({})",
-            round(self.x),
-            round(self.y),
-            (self.scale * 10_000.0).round() / 10_000.0
-        )
+        let mut transform = String::new();
+        let offset = [rounded(self.x, 2), rounded(self.y, 2)];
+        push_command(&mut transform, "translate(", &offset);
+        push_command(&mut transform, ") scale(", &[rounded(self.scale, 4)]);
+        transform.push(')');
+        transform
     }
 }
 
