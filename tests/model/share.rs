@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use fuseline::core::examples::EXAMPLES;
 use fuseline::core::share::{
     MAX_LINK_BYTES, MAX_STATE_BYTES, ShareError, SharedState, decode, encode,
 };
@@ -9,8 +10,30 @@ use fuseline::core::{Conventions, DEVICES, Device, Externals, Policy, ReshapeCos
 use proptest::prelude::*;
 
 fn link_of_bytes(bytes: &[u8]) -> String {
-    let packed = miniz_oxide::deflate::compress_to_vec_zlib(bytes, 6);
+    link_at_level(bytes, 6)
+}
+
+/// By another zlib, at any of its levels: 0 stores, 1 uses fixed codes, others codes of their own.
+fn link_at_level(bytes: &[u8], level: u8) -> String {
+    let packed = miniz_oxide::deflate::compress_to_vec_zlib(bytes, level);
     format!("v1.{}", URL_SAFE_NO_PAD.encode(packed))
+}
+
+/// What another zlib finds in a link.
+fn bytes_of_link(link: &str) -> Vec<u8> {
+    let packed = URL_SAFE_NO_PAD.decode(&link["v1.".len()..]).unwrap();
+    miniz_oxide::inflate::decompress_to_vec_zlib(&packed).unwrap()
+}
+
+/// Lines as op lists have them: long matches, near and far.
+fn repeating_text() -> impl Strategy<Value = String> {
+    let line = prop_oneof!["[a-c]{1,3}", "y[0-9] = relu\\(x[0-9]\\)\n", "[ -~]{0,40}"];
+    proptest::collection::vec((line, 1_usize..40), 0..60).prop_map(|parts| {
+        parts
+            .iter()
+            .map(|(line, times)| line.repeat(*times))
+            .collect()
+    })
 }
 
 #[test]
@@ -99,6 +122,47 @@ fn unknown_keys_and_values_leave_the_defaults() {
 }
 
 #[test]
+fn links_are_as_short_as_those_of_another_zlib() {
+    for example in EXAMPLES {
+        let state = SharedState {
+            text: example.text.to_owned(),
+            ..SharedState::default()
+        };
+        let theirs = link_at_level(format!("\n{}", example.text).as_bytes(), 8).len();
+        let ours = encode(&state).unwrap().len();
+        assert!(
+            ours * 100 <= theirs * 102,
+            "{}: {ours}, {theirs}",
+            example.id
+        );
+    }
+}
+
+#[test]
+fn a_changed_byte_never_passes() {
+    let text = include_str!("../../public/examples/transformer.fuse").to_owned();
+    let state = SharedState {
+        text,
+        ..SharedState::default()
+    };
+    let packed = URL_SAFE_NO_PAD
+        .decode(&encode(&state).unwrap()["v1.".len()..])
+        .unwrap();
+    for place in 0..packed.len() {
+        for bit in 0..8 {
+            let mut damaged = packed.clone();
+            damaged[place] ^= 1 << bit;
+            let link = format!("v1.{}", URL_SAFE_NO_PAD.encode(damaged));
+            let found = decode(&link);
+            assert!(
+                found.is_err() || found == Ok(state.clone()),
+                "byte {place}, bit {bit}"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_text_too_long_for_a_link_is_refused() {
     let state = SharedState {
         text: "x".repeat(MAX_STATE_BYTES),
@@ -117,6 +181,16 @@ proptest! {
         prop_assert!(link.len() < MAX_LINK_BYTES);
         prop_assert!(link.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)));
         prop_assert_eq!(decode(&link), Ok(state));
+    }
+
+    #[test]
+    fn any_zlib_reads_our_links_and_we_read_theirs(text in repeating_text(), level in 0_u8..=10) {
+        let state = SharedState { text, ..SharedState::default() };
+        let link = encode(&state).unwrap();
+        let written = format!("\n{}", state.text);
+        prop_assert_eq!(bytes_of_link(&link), written.as_bytes());
+        prop_assert_eq!(decode(&link), Ok(state.clone()));
+        prop_assert_eq!(decode(&link_at_level(written.as_bytes(), level)), Ok(state));
     }
 
     #[test]
