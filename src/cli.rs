@@ -6,6 +6,7 @@ use crate::core::diagnostic::{Diagnostic, Severity, has_errors, line_and_column,
 use crate::core::format::{
     format_bytes, format_flops, format_intensity, format_percent, format_ratio, format_seconds,
 };
+use crate::core::json::Json;
 use crate::core::notation::import::{self, Form, OpList};
 use crate::core::notation::{Parsed, parse};
 use crate::core::program::Program;
@@ -203,7 +204,12 @@ fn read_program(text: &str) -> Result<Parsed, serde_json::Error> {
     Ok(match import::form_of(text) {
         Form::Notation => parse(text),
         Form::OpLines => import::read_op_lines(text),
-        Form::Json => import::program_of_op_list(&serde_json::from_str::<OpList>(text)?),
+        Form::Json => {
+            let json: serde_json::Value = serde_json::from_str(text)?;
+            let list = OpList::new(Json::from(json))
+                .map_err(<serde_json::Error as serde::de::Error>::custom)?;
+            import::program_of_op_list(&list)
+        }
     })
 }
 

@@ -3,41 +3,24 @@
 //! Numbers go in as `number` or `BigInt`. Counts come out as `number` up to `2^53 - 1` and as `BigInt`
 //! above, never rounded. A failure throws an `Error` whose message says what to mend.
 
+use crate::core::json::Json;
+use crate::core::notation::import::{OpList, ops_of_list, tensor_entries, tensors_of_list};
 use crate::core::{
-    Conventions, Diagnostic, Externals, NamedGraph, Op, ReshapeCost, TensorDecl, TensorRole,
+    Conventions, Diagnostic, Externals, NamedGraph, Op, ReshapeCost, TensorDecl,
     analyze_transformer_block as analyze_block, build_graph as build,
     estimate_memory_traffic as estimate, find_fusion_groups as find_groups,
 };
-use crate::platform::object_keys;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use crate::platform::json_of;
+use serde::Serialize;
 use serde_wasm_bindgen::Serializer;
-use std::collections::BTreeMap;
 use wasm_bindgen::prelude::{JsError, JsValue, wasm_bindgen};
-
-const TRAFFIC_OPTIONS: [&str; 3] = ["tensors", "externals", "reshape"];
-
-/// `{ tensors?, externals?, reshape? }` of [`estimate_memory_traffic`].
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct TrafficOptions {
-    tensors: BTreeMap<String, Size>,
-    externals: Externals,
-    reshape: ReshapeCost,
-}
-
-#[derive(Deserialize)]
-struct Size {
-    shape: Vec<u64>,
-    bytes_per_element: u32,
-}
 
 /// `{ producers, consumers, predecessors, successors }` of a list of ops, all by name.
 ///
 /// # Errors
 /// A list that is not one of ops, a duplicate name or output, a cycle, sizes that are zero or too large.
 #[wasm_bindgen]
-pub fn build_graph(ops: JsValue) -> Result<JsValue, JsError> {
+pub fn build_graph(ops: &JsValue) -> Result<JsValue, JsError> {
     let graph = build(&read_ops(ops)?, &[]).map_err(thrown)?;
     write(&NamedGraph::from(&graph))
 }
@@ -47,7 +30,7 @@ pub fn build_graph(ops: JsValue) -> Result<JsValue, JsError> {
 /// # Errors
 /// As [`build_graph`].
 #[wasm_bindgen]
-pub fn find_fusion_groups(ops: JsValue) -> Result<JsValue, JsError> {
+pub fn find_fusion_groups(ops: &JsValue) -> Result<JsValue, JsError> {
     write(&find_groups(&read_ops(ops)?).map_err(thrown)?)
 }
 
@@ -60,32 +43,12 @@ pub fn find_fusion_groups(ops: JsValue) -> Result<JsValue, JsError> {
 /// As [`build_graph`], and options that do not exist.
 #[wasm_bindgen]
 pub fn estimate_memory_traffic(
-    ops: JsValue,
+    ops: &JsValue,
     fused: Option<bool>,
-    options: JsValue,
+    options: &JsValue,
 ) -> Result<JsValue, JsError> {
     let ops = read_ops(ops)?;
-    let options: TrafficOptions = if options.is_undefined() || options.is_null() {
-        TrafficOptions::default()
-    } else {
-        refuse_others(&options, &TRAFFIC_OPTIONS)?;
-        read("options", options)?
-    };
-    let externals: Vec<TensorDecl> = options
-        .tensors
-        .into_iter()
-        .map(|(name, size)| TensorDecl {
-            name,
-            shape: size.shape,
-            bytes_per_element: size.bytes_per_element,
-            role: TensorRole::Input,
-            dtype: None,
-        })
-        .collect();
-    let conventions = Conventions {
-        externals: options.externals,
-        reshape: options.reshape,
-    };
+    let (externals, conventions) = read_options(options)?;
     write(&estimate(&ops, &externals, conventions, fused.unwrap_or(false)).map_err(thrown)?)
 }
 
@@ -96,44 +59,86 @@ pub fn estimate_memory_traffic(
 /// Sizes that are zero, negative, fractional or too large, and a hidden size that the heads do not divide.
 #[wasm_bindgen]
 pub fn analyze_transformer_block(
-    seq_len: JsValue,
-    hidden_dim: JsValue,
-    num_heads: JsValue,
-    dtype_bytes: JsValue,
+    seq_len: &JsValue,
+    hidden_dim: &JsValue,
+    num_heads: &JsValue,
+    dtype_bytes: &JsValue,
 ) -> Result<JsValue, JsError> {
     let dtype_bytes = if dtype_bytes.is_undefined() {
         2
     } else {
-        read("dtype_bytes", dtype_bytes)?
+        read_count("dtype_bytes", dtype_bytes)?
     };
     let block = analyze_block(
-        read("seq_len", seq_len)?,
-        read("hidden_dim", hidden_dim)?,
-        read("num_heads", num_heads)?,
-        dtype_bytes,
+        read_count("seq_len", seq_len)?,
+        read_count("hidden_dim", hidden_dim)?,
+        read_count("num_heads", num_heads)?,
+        u32::try_from(dtype_bytes).map_err(|_| JsError::new("dtype_bytes: too large"))?,
     );
     write(&block.map_err(thrown)?)
 }
 
-fn read_ops(ops: JsValue) -> Result<Vec<Op>, JsError> {
-    read("ops", ops)
+fn read_ops(ops: &JsValue) -> Result<Vec<Op>, JsError> {
+    let list =
+        OpList::new(json_of(ops)).map_err(|problem| JsError::new(&format!("ops: {problem}")))?;
+    ops_of_list(&list).map_err(thrown)
 }
 
-/// An option with a slip in its name must not be passed over. (`deny_unknown_fields` sees no unknown ones
-/// here: only fields that a struct knows are asked of a JavaScript object.)
-fn refuse_others(options: &JsValue, known: &[&str]) -> Result<(), JsError> {
-    let mut names = object_keys(options).into_iter();
-    match names.find(|name| !known.contains(&name.as_str())) {
-        Some(name) => Err(JsError::new(&format!(
-            "options: unknown option `{name}` (there are {})",
-            known.join(", ")
-        ))),
-        None => Ok(()),
+/// An option with a slip in its name must not be passed over.
+fn read_options(options: &JsValue) -> Result<(Vec<TensorDecl>, Conventions), JsError> {
+    let mut conventions = Conventions::default();
+    let mut tensors = Vec::new();
+    let fields = match json_of(options) {
+        Json::Null => Vec::new(),
+        Json::Object(fields) => fields,
+        _ => return Err(JsError::new("options: no object")),
+    };
+    for (name, value) in fields {
+        match (name.as_str(), value) {
+            ("tensors", value) => {
+                let list = tensor_entries(value)
+                    .map_err(|problem| JsError::new(&format!("options: {problem}")))?;
+                tensors = tensors_of_list(&list).map_err(thrown)?;
+            }
+            (_, Json::Null) => {}
+            ("externals", Json::Text(value)) => {
+                conventions.externals = Externals::from_name(&value).ok_or_else(|| {
+                    refused("externals", &value, &Externals::ALL.map(Externals::name))
+                })?;
+            }
+            ("reshape", Json::Text(value)) => {
+                conventions.reshape = ReshapeCost::from_name(&value).ok_or_else(|| {
+                    refused("reshape", &value, &ReshapeCost::ALL.map(ReshapeCost::name))
+                })?;
+            }
+            ("externals" | "reshape", _) => {
+                return Err(JsError::new(&format!("options: `{name}` is no string")));
+            }
+            _ => {
+                return Err(refused(
+                    "option",
+                    &name,
+                    &["tensors", "externals", "reshape"],
+                ));
+            }
+        }
     }
+    Ok((tensors, conventions))
 }
 
-fn read<T: DeserializeOwned>(what: &str, value: JsValue) -> Result<T, JsError> {
-    serde_wasm_bindgen::from_value(value).map_err(|e| JsError::new(&format!("{what}: {e}")))
+fn refused(what: &str, given: &str, known: &[&str]) -> JsError {
+    JsError::new(&format!(
+        "options: unknown {what} `{given}` (there are {})",
+        known.join(", ")
+    ))
+}
+
+fn read_count(what: &str, value: &JsValue) -> Result<u64, JsError> {
+    match json_of(value) {
+        Json::Integer(count) => u64::try_from(count).ok(),
+        _ => None,
+    }
+    .ok_or_else(|| JsError::new(&format!("{what}: not a whole number from 0 to 2^63 - 1")))
 }
 
 fn write<T: Serialize>(value: &T) -> Result<JsValue, JsError> {

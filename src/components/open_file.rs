@@ -28,10 +28,15 @@ fn convert(text: &str) -> Option<Result<Converted, String>> {
     let (form, parsed) = match form_of(text) {
         Form::Notation => return None,
         Form::OpLines => ("Op(...) lines", read_op_lines(text)),
-        Form::Json => match platform::from_json::<OpList>(text) {
-            Ok(list) => ("JSON", program_of_op_list(&list)),
-            Err(problem) => return Some(Err(format!("This is no JSON list of ops: {problem}."))),
-        },
+        Form::Json => {
+            let json = platform::from_json(text);
+            match json.and_then(|json| OpList::new(json).map_err(str::to_owned)) {
+                Ok(list) => ("JSON", program_of_op_list(&list)),
+                Err(problem) => {
+                    return Some(Err(format!("This is no JSON list of ops: {problem}.")));
+                }
+            }
+        }
     };
     Some(converted(form, text, &parsed))
 }

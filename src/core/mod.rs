@@ -18,6 +18,7 @@ pub mod format;
 pub mod functions;
 pub mod fusion;
 pub mod graph;
+pub mod json;
 pub mod lists;
 mod names;
 pub mod notation;

@@ -21,7 +21,7 @@ pub use focus::{
     Caret, caret, first_line_in_view, focus, has_focus_in_text_field, input_value, is_focused,
     reveal, scroll_to_line, select_all, set_caret, set_value, set_value_of,
 };
-pub use json::{from_json, object_keys, to_json};
+pub use json::{from_json, json_of, to_json};
 pub use later::Later;
 pub use listen::{
     closest_attribute, closest_number, effect, event_as, focus_soon, listen, listen_to_window,

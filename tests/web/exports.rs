@@ -14,8 +14,9 @@ fn at(value: &JsValue, path: &str) -> JsValue {
 
 #[wasm_bindgen_test]
 fn transformer_block_is_a_plain_object() {
-    let block = analyze_transformer_block(2048.into(), 4096.into(), 32.into(), JsValue::UNDEFINED)
-        .unwrap_or_else(|_| panic!("the block is valid"));
+    let block =
+        analyze_transformer_block(&2048.into(), &4096.into(), &32.into(), &JsValue::UNDEFINED)
+            .unwrap_or_else(|_| panic!("the block is valid"));
     assert_eq!(at(&block, "unfused_traffic.total"), 2_298_478_592_f64);
     assert_eq!(at(&block, "fused_traffic.total"), 1_962_934_272_f64);
     assert_eq!(
@@ -41,7 +42,7 @@ fn counts_past_2_to_the_53_are_exact_big_integers() {
     // JSON rounds the shape to 2^53; a BigInt carries it.
     let shape = Array::of1(&BigInt::from(9_007_199_254_740_993_u64));
     Reflect::set(&at(&ops, "0"), &"shape".into(), &shape).unwrap();
-    let traffic = estimate_memory_traffic(ops, Some(false), JsValue::UNDEFINED)
+    let traffic = estimate_memory_traffic(&ops, Some(false), &JsValue::UNDEFINED)
         .unwrap_or_else(|_| panic!("the list is valid"));
     let written = at(&traffic, "bytes_written");
     assert!(written.is_bigint());
@@ -53,7 +54,7 @@ fn counts_past_2_to_the_53_are_exact_big_integers() {
 
 #[wasm_bindgen_test]
 fn a_failure_throws_with_the_reason() {
-    let failure = analyze_transformer_block(8.into(), 10.into(), 3.into(), 2.into());
+    let failure = analyze_transformer_block(&8.into(), &10.into(), &3.into(), &2.into());
     let Err(error) = failure else {
         panic!("3 heads do not divide 10");
     };

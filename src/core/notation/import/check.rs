@@ -1,6 +1,7 @@
 //! Entries to ops of the contract: every field looked at, one diagnostic for each entry that does not fit.
 
 use super::values::{OpEntry, Scalar, TensorEntry, Value};
+use crate::core::decimal::{scientific, shortest};
 use crate::core::diagnostic::{Code, Diagnostic, Span};
 use crate::core::dtype::DType;
 use crate::core::functions;
@@ -145,13 +146,21 @@ pub(super) fn op_of_entry(
 }
 
 /// The declaration of an entry.
-pub(super) fn tensor_of_entry(index: usize, entry: &TensorEntry) -> Result<TensorDecl, Diagnostic> {
+pub(super) fn tensor_of_entry(
+    index: usize,
+    entry: &TensorEntry,
+) -> (Subject<'static>, Result<TensorDecl, Diagnostic>) {
     let subject = Subject::new("tensor", index, &entry.name, None);
-    let name = text(&entry.name, "name", &subject, |s| s.name)?
-        .ok_or_else(|| missing("name", &subject))?;
-    let shape = shape(&entry.shape, &subject)?;
-    let (bytes_per_element, dtype) = width(&entry.bytes_per_element, &entry.dtype, &subject)?;
-    let role = match text(&entry.role, "role", &subject, |s| s.call)?.as_deref() {
+    let tensor = tensor(entry, &subject);
+    (subject, tensor)
+}
+
+fn tensor(entry: &TensorEntry, subject: &Subject<'_>) -> Result<TensorDecl, Diagnostic> {
+    let name =
+        text(&entry.name, "name", subject, |s| s.name)?.ok_or_else(|| missing("name", subject))?;
+    let shape = shape(&entry.shape, subject)?;
+    let (bytes_per_element, dtype) = width(&entry.bytes_per_element, &entry.dtype, subject)?;
+    let role = match text(&entry.role, "role", subject, |s| s.call)?.as_deref() {
         Some("weight") => TensorRole::Weight,
         _ => TensorRole::Input,
     };
@@ -232,7 +241,7 @@ fn size(
     subject: &Subject<'_>,
     place: fn(&FieldSpans) -> Span,
 ) -> Result<u64, Diagnostic> {
-    let not_positive = |size: &dyn std::fmt::Display| {
+    let not_positive = |size: &str| {
         subject
             .error(
                 Code::NonPositiveSize,
@@ -244,20 +253,26 @@ fn size(
     match value {
         Scalar::Integer(size) => match u64::try_from(*size) {
             Ok(size) if size > 0 => Ok(size),
-            _ => Err(not_positive(size)),
+            _ => Err(not_positive(&size.to_string())),
         },
-        Scalar::Number(size) if *size <= 0.0 => Err(not_positive(size)),
+        Scalar::Number(size) if *size <= 0.0 => Err(not_positive(&shortest(*size))),
         Scalar::Number(size) if size.fract() == 0.0 => Err(subject
             .error(
                 Code::Overflow,
                 place,
-                format!("a size of about {size:e} in `{field}` is too large"),
+                format!(
+                    "a size of about {} in `{field}` is too large",
+                    scientific(*size)
+                ),
             )
             .hint("use a smaller number")),
         Scalar::Number(size) => Err(subject
             .malformed(
                 place,
-                format!("a size of {size} in `{field}` is no whole number"),
+                format!(
+                    "a size of {} in `{field}` is no whole number",
+                    shortest(*size)
+                ),
             )
             .hint("sizes are whole numbers")),
         Scalar::Text(_) | Scalar::Other => Err(subject
@@ -296,18 +311,7 @@ fn width(
                 .hint("give one number"));
         }
     };
-    let width = u32::try_from(bytes)
-        .ok()
-        .filter(|&bytes| DType::float_of_bytes(bytes).is_some())
-        .ok_or_else(|| {
-            subject
-                .error(
-                    Code::UnknownDtype,
-                    |s| s.bytes_per_element,
-                    format!("no element type has {bytes} bytes"),
-                )
-                .hint("use 1, 2, 4 or 8")
-        })?;
+    let width = u32::try_from(bytes).map_err(|_| unknown_width(bytes, subject))?;
     match named {
         Some(dtype) if dtype.bytes() != width => Err(subject
             .error(
@@ -318,6 +322,24 @@ fn width(
             .hint("remove one of `dtype` and `bytes_per_element`, or mend it")),
         _ => Ok((width, named)),
     }
+}
+
+/// The notation names a type, so its width must be one that a type has.
+pub(super) fn check_width(bytes: u32, subject: &Subject<'_>) -> Result<(), Diagnostic> {
+    match DType::float_of_bytes(bytes) {
+        Some(_) => Ok(()),
+        None => Err(unknown_width(u64::from(bytes), subject)),
+    }
+}
+
+fn unknown_width(bytes: u64, subject: &Subject<'_>) -> Diagnostic {
+    subject
+        .error(
+            Code::UnknownDtype,
+            |s| s.bytes_per_element,
+            format!("no element type has {bytes} bytes"),
+        )
+        .hint("use 1, 2, 4 or 8")
 }
 
 /// The function when the table has it with this op type; else a warning.

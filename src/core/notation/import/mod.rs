@@ -11,18 +11,19 @@ use crate::core::diagnostic::sort_in_text_order;
 use crate::core::diagnostic::{Code, Diagnostic, Span};
 use crate::core::op::{Op, TensorDecl};
 use crate::core::program::Program;
-use check::{FieldSpans, Subject, op_of_entry, tensor_of_entry};
+use check::{FieldSpans, Subject, check_width, op_of_entry, tensor_of_entry};
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 pub use statements::program_of_ops;
-pub use values::{OpEntry, OpList, Scalar, TensorEntry, Value};
+pub use values::{OpEntry, OpList, Scalar, TensorEntry, Value, tensor_entries};
 
 /// The forms in which a program comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// For [`super::parse`].
     Notation,
-    /// For a JSON reader into [`OpList`], then [`program_of_op_list`].
+    /// For a JSON reader into [`OpList::new`], then [`program_of_op_list`].
     Json,
     /// For [`read_op_lines`].
     OpLines,
@@ -60,14 +61,19 @@ pub fn read_op_lines(text: &str) -> Parsed {
     parsed
 }
 
-/// Turns a deserialized list into a program. An entry that does not fit costs a diagnostic that names it
+/// Turns a list into a program. An entry that does not fit costs a diagnostic that names it
 /// and is left out. Total; `O(list)`. Spans are empty: a list has no text.
 pub fn program_of_op_list(list: &OpList) -> Parsed {
     let mut diagnostics = Vec::new();
     let mut tensors = Vec::new();
     let mut declared = HashSet::new();
     for (index, entry) in list.tensors.iter().enumerate() {
-        match tensor_of_entry(index, entry) {
+        let (subject, tensor) = tensor_of_entry(index, entry);
+        let tensor = tensor.and_then(|tensor| {
+            check_width(tensor.bytes_per_element, &subject)?;
+            Ok(tensor)
+        });
+        match tensor {
             Ok(tensor) if declared.insert(tensor.name.clone()) => tensors.push(tensor),
             Ok(tensor) => diagnostics.push(
                 Diagnostic::error(
@@ -87,6 +93,52 @@ pub fn program_of_op_list(list: &OpList) -> Parsed {
     parsed
 }
 
+/// The ops of a list as they are, for the contract's functions: a function that the table does not know
+/// and an element width that no type has are the caller's own. `O(list)`.
+///
+/// # Errors
+/// One diagnostic for each entry that is no op.
+pub fn ops_of_list(list: &OpList) -> Result<Vec<Op>, Vec<Diagnostic>> {
+    let mut ops = Vec::with_capacity(list.ops.len());
+    let mut problems = Vec::new();
+    for (index, entry) in list.ops.iter().enumerate() {
+        match op_of_entry(entry, &Subject::op(index, entry, None)) {
+            Ok((mut op, _)) => {
+                if let Value::One(Scalar::Text(function)) = &entry.function {
+                    op.function = Some(Cow::Owned(function.clone()));
+                }
+                ops.push(op);
+            }
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if problems.is_empty() {
+        Ok(ops)
+    } else {
+        Err(problems)
+    }
+}
+
+/// The declarations of a list of tensors, as [`ops_of_list`].
+///
+/// # Errors
+/// One diagnostic for each entry that is no tensor.
+pub fn tensors_of_list(list: &[TensorEntry]) -> Result<Vec<TensorDecl>, Vec<Diagnostic>> {
+    let mut tensors = Vec::with_capacity(list.len());
+    let mut problems = Vec::new();
+    for (index, entry) in list.iter().enumerate() {
+        match tensor_of_entry(index, entry).1 {
+            Ok(tensor) => tensors.push(tensor),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if problems.is_empty() {
+        Ok(tensors)
+    } else {
+        Err(problems)
+    }
+}
+
 fn program_of_entries(
     entries: &[(OpEntry, Option<FieldSpans>)],
     mut tensors: Vec<TensorDecl>,
@@ -98,7 +150,11 @@ fn program_of_entries(
     let mut named: HashSet<String> = HashSet::with_capacity(entries.len());
     for (index, (entry, entry_spans)) in entries.iter().enumerate() {
         let subject = Subject::op(index, entry, entry_spans.as_ref());
-        let op = match op_of_entry(entry, &subject) {
+        let read = op_of_entry(entry, &subject).and_then(|(op, doubt)| {
+            check_width(op.bytes_per_element, &subject)?;
+            Ok((op, doubt))
+        });
+        let op = match read {
             Ok((op, doubt)) => {
                 diagnostics.extend(doubt);
                 op

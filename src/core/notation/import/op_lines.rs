@@ -4,7 +4,9 @@
 
 use super::check::FieldSpans;
 use super::values::{OpEntry, Scalar, Value};
+use crate::core::decimal::parse_decimal;
 use crate::core::diagnostic::{Code, Diagnostic, Span};
+use crate::core::json::Json;
 use crate::core::notation::spelling::shortened;
 
 /// A call that could be read.
@@ -286,23 +288,30 @@ fn number(word: &str) -> Option<Scalar> {
     if let Ok(integer) = digits.parse() {
         return Some(Scalar::Integer(integer));
     }
-    digits.parse().ok().map(Scalar::of_f64)
+    match Json::of_f64(parse_decimal(&digits)?) {
+        Json::Integer(integer) => Some(Scalar::Integer(integer)),
+        Json::Number(number) => Some(Scalar::Number(number)),
+        _ => None,
+    }
 }
 
 /// Fields that `Op` does not have are ignored, as in JSON.
 fn set_field(line: (&mut OpEntry, &mut FieldSpans), field: &str, value: Value, span: Span) {
     let (entry, spans) = line;
-    let (own_value, own_span) = match field {
-        "name" => (&mut entry.name, &mut spans.name),
-        "op_type" => (&mut entry.op_type, &mut spans.op_type),
-        "inputs" => (&mut entry.inputs, &mut spans.inputs),
-        "output" => (&mut entry.output, &mut spans.output),
-        "shape" => (&mut entry.shape, &mut spans.shape),
-        "bytes_per_element" => (&mut entry.bytes_per_element, &mut spans.bytes_per_element),
-        "function" => (&mut entry.function, &mut spans.function),
-        "dtype" => (&mut entry.dtype, &mut spans.dtype),
-        "contraction" => (&mut entry.contraction, &mut spans.contraction),
+    let own_span = match field {
+        "name" => &mut spans.name,
+        "op_type" => &mut spans.op_type,
+        "inputs" => &mut spans.inputs,
+        "output" => &mut spans.output,
+        "shape" => &mut spans.shape,
+        "bytes_per_element" => &mut spans.bytes_per_element,
+        "function" => &mut spans.function,
+        "dtype" => &mut spans.dtype,
+        "contraction" => &mut spans.contraction,
         _ => return,
     };
-    (*own_value, *own_span) = (value, span);
+    *own_span = span;
+    if let Some(own_value) = entry.field(field) {
+        *own_value = value;
+    }
 }

@@ -1,14 +1,7 @@
-//! What a list of ops holds before anything is checked. Deserializing it hardly fails: a wrong value costs
+//! What a list of ops holds before anything is checked. Reading it hardly fails: a wrong value costs
 //! its own op a diagnostic and not the visitor the list.
 
-use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{
-    DeserializeOwned, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess,
-    Visitor,
-};
-use std::fmt;
-use std::marker::PhantomData;
+use crate::core::json::Json;
 
 /// A JSON list of ops, plain or as an object `{"ops": [..], "tensors": ..}`; other fields are ignored.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,8 +13,7 @@ pub struct OpList {
 }
 
 /// One op of the list: the fields of [`crate::core::Op`], unchecked.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct OpEntry {
     /// The op's name; its output when missing.
     pub name: Value,
@@ -44,8 +36,7 @@ pub struct OpEntry {
 }
 
 /// One tensor of the list: the fields of [`crate::core::TensorDecl`], unchecked.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TensorEntry {
     /// Its name.
     pub name: Value,
@@ -84,258 +75,127 @@ pub enum Scalar {
     Other,
 }
 
-impl Scalar {
-    /// JavaScript has one type of numbers, so `2.0` is the integer 2.
-    pub(super) fn of_f64(number: f64) -> Self {
-        // From 2^53 on a float may stand for its neighbours too.
-        const EXACT: f64 = 9_007_199_254_740_992.0;
-        if number.fract() == 0.0 && number.abs() < EXACT {
-            #[allow(clippy::cast_possible_truncation, reason = "whole and within 2^53")]
-            return Self::Integer(number as i64);
-        }
-        Self::Number(number)
-    }
-}
-
-impl<'de> Deserialize<'de> for OpList {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(OpListVisitor)
-    }
-}
-
-struct OpListVisitor;
-
-impl<'de> Visitor<'de> for OpListVisitor {
-    type Value = OpList;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of ops, or an object with a list `ops`")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<OpList, A::Error> {
-        Ok(OpList {
-            ops: entries(seq)?,
-            tensors: Vec::new(),
+impl OpList {
+    /// The list that `json` holds. `O(json)`.
+    ///
+    /// # Errors
+    /// A phrase for the visitor when it is no list of ops at all.
+    pub fn new(json: Json) -> Result<Self, &'static str> {
+        let (ops, tensors) = match json {
+            Json::List(ops) => (Some(ops), Json::Null),
+            Json::Object(fields) => {
+                let (mut ops, mut tensors) = (None, Json::Null);
+                for (name, value) in fields {
+                    match (name.as_str(), value) {
+                        ("ops", Json::List(list)) => ops = Some(list),
+                        ("tensors", value) => tensors = value,
+                        _ => {}
+                    }
+                }
+                (ops, tensors)
+            }
+            _ => (None, Json::Null),
+        };
+        Ok(Self {
+            ops: (ops.ok_or("it is neither a list of ops nor an object with a list `ops`")?)
+                .into_iter()
+                .map(OpEntry::new)
+                .collect(),
+            tensors: tensor_entries(tensors)?,
         })
     }
+}
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<OpList, A::Error> {
-        let mut ops = None;
-        let mut tensors = Vec::new();
-        while let Some(key) = map.next_key::<String>()? {
-            match key.as_str() {
-                "ops" => ops = Some(map.next_value::<Entries<OpEntry>>()?.0),
-                "tensors" => tensors = map.next_value::<Tensors>()?.0,
-                _ => {
-                    map.next_value::<IgnoredAny>()?;
-                }
+impl OpEntry {
+    /// An element that is no object becomes an entry without fields.
+    fn new(json: Json) -> Self {
+        let mut entry = Self::default();
+        for (name, value) in fields(json) {
+            if let Some(field) = entry.field(&name) {
+                *field = Value::new(value);
             }
         }
-        let ops = ops.ok_or_else(|| Error::missing_field("ops"))?;
-        Ok(OpList { ops, tensors })
+        entry
+    }
+
+    /// The field of this name; other fields are ignored.
+    pub(super) fn field(&mut self, name: &str) -> Option<&mut Value> {
+        Some(match name {
+            "name" => &mut self.name,
+            "op_type" => &mut self.op_type,
+            "inputs" => &mut self.inputs,
+            "output" => &mut self.output,
+            "shape" => &mut self.shape,
+            "bytes_per_element" => &mut self.bytes_per_element,
+            "function" => &mut self.function,
+            "dtype" => &mut self.dtype,
+            "contraction" => &mut self.contraction,
+            _ => return None,
+        })
     }
 }
 
-/// A list of objects; an element that is no object becomes an entry without fields.
-struct Entries<T>(Vec<T>);
-
-impl<'de, T: DeserializeOwned + Default> Deserialize<'de> for Entries<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ListVisitor<T>(PhantomData<T>);
-
-        impl<'de, T: DeserializeOwned + Default> Visitor<'de> for ListVisitor<T> {
-            type Value = Entries<T>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of objects")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Entries<T>, A::Error> {
-                entries(seq).map(Entries)
-            }
+impl TensorEntry {
+    fn new(json: Json) -> Self {
+        let mut entry = Self::default();
+        for (name, value) in fields(json) {
+            let field = match name.as_str() {
+                "name" => &mut entry.name,
+                "shape" => &mut entry.shape,
+                "bytes_per_element" => &mut entry.bytes_per_element,
+                "role" => &mut entry.role,
+                "dtype" => &mut entry.dtype,
+                _ => continue,
+            };
+            *field = Value::new(value);
         }
-
-        deserializer.deserialize_any(ListVisitor(PhantomData))
+        entry
     }
 }
 
-fn entries<'de, T: DeserializeOwned + Default, A: SeqAccess<'de>>(
-    mut seq: A,
-) -> Result<Vec<T>, A::Error> {
-    let mut entries = Vec::new();
-    while let Some(Entry(entry)) = seq.next_element()? {
-        entries.push(entry);
-    }
-    Ok(entries)
-}
-
-/// `tensors` in either form.
-struct Tensors(Vec<TensorEntry>);
-
-impl<'de> Deserialize<'de> for Tensors {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TensorsVisitor;
-
-        impl<'de> Visitor<'de> for TensorsVisitor {
-            type Value = Tensors;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of tensors, or an object of tensors by name")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Tensors, A::Error> {
-                entries(seq).map(Tensors)
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Tensors, A::Error> {
-                let mut tensors = Vec::new();
-                while let Some((name, Entry(tensor))) =
-                    map.next_entry::<String, Entry<TensorEntry>>()?
-                {
-                    let name = Value::One(Scalar::Text(name));
-                    tensors.push(TensorEntry { name, ..tensor });
-                }
-                Ok(Tensors(tensors))
-            }
-
-            fn visit_unit<E: Error>(self) -> Result<Tensors, E> {
-                Ok(Tensors(Vec::new()))
-            }
+impl Value {
+    fn new(json: Json) -> Self {
+        match json {
+            Json::Null => Self::Missing,
+            Json::List(list) => Self::Many(list.into_iter().map(Scalar::new).collect()),
+            json => Self::One(Scalar::new(json)),
         }
-
-        deserializer.deserialize_any(TensorsVisitor)
     }
 }
 
-/// An element of a list of objects; one that is no object has no fields.
-struct Entry<T>(T);
-
-impl<'de, T: DeserializeOwned + Default> Deserialize<'de> for Entry<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct EntryVisitor<T>(PhantomData<T>);
-
-        impl<'de, T: DeserializeOwned + Default> Visitor<'de> for EntryVisitor<T> {
-            type Value = T;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-                T::deserialize(MapAccessDeserializer::new(map))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<T, A::Error> {
-                while seq.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(T::default())
-            }
-
-            fn visit_bool<E: Error>(self, _: bool) -> Result<T, E> {
-                Ok(T::default())
-            }
-
-            fn visit_i64<E: Error>(self, _: i64) -> Result<T, E> {
-                Ok(T::default())
-            }
-
-            fn visit_u64<E: Error>(self, _: u64) -> Result<T, E> {
-                Ok(T::default())
-            }
-
-            fn visit_f64<E: Error>(self, _: f64) -> Result<T, E> {
-                Ok(T::default())
-            }
-
-            fn visit_str<E: Error>(self, _: &str) -> Result<T, E> {
-                Ok(T::default())
-            }
-
-            fn visit_unit<E: Error>(self) -> Result<T, E> {
-                Ok(T::default())
-            }
+impl Scalar {
+    fn new(json: Json) -> Self {
+        match json {
+            Json::Integer(number) => Self::Integer(number),
+            Json::Number(number) => Self::Number(number),
+            Json::Text(text) => Self::Text(text),
+            Json::Null | Json::List(_) | Json::Object(_) | Json::Other => Self::Other,
         }
-
-        deserializer
-            .deserialize_any(EntryVisitor(PhantomData))
-            .map(Entry)
     }
 }
 
-impl<'de> Deserialize<'de> for Value {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ValueVisitor { is_in_list: false })
+/// Tensors as a list, or as an object of tensors by name.
+///
+/// # Errors
+/// A phrase for the visitor when `json` is neither.
+pub fn tensor_entries(json: Json) -> Result<Vec<TensorEntry>, &'static str> {
+    match json {
+        Json::Null => Ok(Vec::new()),
+        Json::List(list) => Ok(list.into_iter().map(TensorEntry::new).collect()),
+        Json::Object(named) => Ok(named
+            .into_iter()
+            .map(|(name, tensor)| TensorEntry {
+                name: Value::One(Scalar::Text(name)),
+                ..TensorEntry::new(tensor)
+            })
+            .collect()),
+        _ => Err("its `tensors` are neither a list nor an object of tensors by name"),
     }
 }
 
-/// Reads any value; a list in a list is skipped, so that nobody nests it into the end of the stack.
-#[derive(Clone, Copy)]
-struct ValueVisitor {
-    is_in_list: bool,
-}
-
-impl<'de> DeserializeSeed<'de> for ValueVisitor {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for ValueVisitor {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any value")
-    }
-
-    fn visit_bool<E: Error>(self, _: bool) -> Result<Value, E> {
-        Ok(Value::One(Scalar::Other))
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<Value, E> {
-        Ok(Value::One(Scalar::Integer(number)))
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<Value, E> {
-        Ok(Value::One(match i64::try_from(number) {
-            Ok(number) => Scalar::Integer(number),
-            Err(_) => Scalar::Number(number as f64),
-        }))
-    }
-
-    fn visit_f64<E: Error>(self, number: f64) -> Result<Value, E> {
-        Ok(Value::One(Scalar::of_f64(number)))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
-        Ok(Value::One(Scalar::Text(text.to_owned())))
-    }
-
-    fn visit_string<E: Error>(self, text: String) -> Result<Value, E> {
-        Ok(Value::One(Scalar::Text(text)))
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Value, E> {
-        Ok(Value::Missing)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
-        if self.is_in_list {
-            while seq.next_element::<IgnoredAny>()?.is_some() {}
-            return Ok(Value::One(Scalar::Other));
-        }
-        let mut many = Vec::new();
-        while let Some(element) = seq.next_element_seed(Self { is_in_list: true })? {
-            many.push(match element {
-                Value::One(scalar) => scalar,
-                Value::Missing | Value::Many(_) => Scalar::Other,
-            });
-        }
-        Ok(Value::Many(many))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Value::One(Scalar::Other))
+fn fields(json: Json) -> Vec<(String, Json)> {
+    match json {
+        Json::Object(fields) => fields,
+        _ => Vec::new(),
     }
 }
