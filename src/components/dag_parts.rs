@@ -4,6 +4,7 @@
 //! changed and one listener on the canvas cost less than one for each.
 
 use super::badge::kernel_class;
+use crate::core::decimal::shortest;
 use crate::core::{Analysis, OpId, OpType};
 use crate::markup::Markup;
 use crate::picture::dag::badge::badge;
@@ -81,8 +82,8 @@ fn kernel_part(markup: &mut Markup, kernel: usize, panel: Rect, look: &PanelLook
         r#"<g class="dag-badge"><path d="{}"></path><text x="{}" y="{}">{}</text></g></g>"#,
         &[
             &badge.outline,
-            &badge.center.x.to_string(),
-            &(badge.center.y + 4.0).to_string(),
+            &shortest(badge.center.x),
+            &shortest(badge.center.y + 4.0),
             &(kernel + 1).to_string(),
         ],
     );
@@ -108,17 +109,17 @@ fn op_part(markup: &mut Markup, analysis: &Analysis, op: OpId, place: &OpBox, lo
         r#"<rect x="{}" y="{}" width="{}" height="{}" rx="7"></rect></g>"#,
         place.rect,
     );
-    let x = middle.x.to_string();
+    let x = shortest(middle.x);
     markup.fill(
         r#"<g class="dag-op-words" aria-hidden="true"><text x="{}" y="{}"><tspan class="dag-function">{}</tspan><tspan class="dag-label" dx="6">{}</tspan></text><text id="{}" class="dag-shape" x="{}" y="{}">{}</text></g></g>"#,
         &[
             &x,
-            &(middle.y - 3.0).to_string(),
+            &shortest(middle.y - 3.0),
             &place.function,
             &place.label,
             &[&id, "-shape"].concat(),
             &x,
-            &(middle.y + 11.5).to_string(),
+            &shortest(middle.y + 11.5),
             &look.shape,
         ],
     );
@@ -150,7 +151,7 @@ fn edge_part(
     }
     markup.fill(
         r#"<path id="{}" class="dag-loud" d="{}" stroke-width="{}"></path></g>"#,
-        &[&[&id, "-line"].concat(), &data, &look.width_px.to_string()],
+        &[&[&id, "-line"].concat(), &data, &shortest(look.width_px)],
     );
 }
 
@@ -206,8 +207,8 @@ fn chip_part(markup: &mut Markup, op: OpId, place: Rect, look: &ChipLook) {
         r#"<text id="{}" x="{}" y="{}">{}</text></g>"#,
         &[
             &[&id, "-text"].concat(),
-            &middle.x.to_string(),
-            &(middle.y + 4.0).to_string(),
+            &shortest(middle.x),
+            &shortest(middle.y + 4.0),
             &look.text,
         ],
     );
@@ -222,7 +223,7 @@ fn pill_part(markup: &mut Markup, index: usize, pill: &Pill, look: &PillLook) {
     };
     let id = ["dag-pill-", &index.to_string()].concat();
     let middle = pill.rect.center();
-    let x = middle.x.to_string();
+    let x = shortest(middle.x);
     markup.fill(
         r#"<g id="{}" class="{}" role="img" aria-label="{}"><title id="{}">{}</title><rect"#,
         &[
@@ -238,11 +239,11 @@ fn pill_part(markup: &mut Markup, index: usize, pill: &Pill, look: &PillLook) {
         r#"<text class="dag-name" x="{}" y="{}">{}</text><text id="{}" class="dag-bytes" x="{}" y="{}">{}</text></g>"#,
         &[
             &x,
-            &(middle.y - 2.0).to_string(),
+            &shortest(middle.y - 2.0),
             &pill.text,
             &[&id, "-text"].concat(),
             &x,
-            &(middle.y + 10.0).to_string(),
+            &shortest(middle.y + 10.0),
             &look.text,
         ],
     );

@@ -1,5 +1,6 @@
 //! Which device times are predicted for, and where its figures come from.
 
+use crate::core::decimal::{parse_decimal, shortest};
 use crate::core::device::Figure;
 use crate::core::format::{format_bandwidth, format_intensity, format_rate, format_seconds};
 use crate::core::{DType, Device, device, ridge_point};
@@ -44,7 +45,7 @@ pub(super) fn figures(device: &Device) -> Markup {
             let place = place.to_string();
             panel.fill(
                 r#"<label class="field"><span>{}</span><input type="number" min="0" step="any" id="{}" data-figure="{}" value="{}"></label>"#,
-                &[name, &["figure-", &place].concat(), &place, &part(&figures).to_string()],
+                &[name, &["figure-", &place].concat(), &place, &shortest(part(&figures))],
             );
         }
     }
@@ -158,9 +159,9 @@ pub(super) fn set_custom_figure(page: Page, place: usize, event: &Event) {
         return;
     };
     let mut figures = page.device.with_untracked(CustomFigures::of);
-    let typed = platform::input_value(event).parse::<f64>();
+    let typed = parse_decimal(&platform::input_value(event));
     let is_launch = name.starts_with("launch");
-    if let Ok(value) = typed
+    if let Some(value) = typed
         && value.is_finite()
         && (value > 0.0 || is_launch && value == 0.0)
     {
@@ -168,5 +169,5 @@ pub(super) fn set_custom_figure(page: Page, place: usize, event: &Event) {
         page.device.set(figures.device());
     }
     // What cannot be gives way to what holds.
-    platform::set_value(event, &part(&figures).to_string());
+    platform::set_value(event, &shortest(part(&figures)));
 }
