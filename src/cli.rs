@@ -1,5 +1,6 @@
 //! The command line: analyze a file, print a table or JSON.
 
+mod compare;
 mod fusion;
 
 use crate::core::diagnostic::{Diagnostic, Severity, has_errors, line_and_column, merged};
@@ -20,6 +21,7 @@ use clap::{Args, Parser, Subcommand};
 use fusion::{FusionFlags, certificate_line};
 use std::fmt::Write as _;
 use std::io::{Read, Write as _};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// See which GPU operations fuse into one kernel, and what that does to memory traffic.
@@ -58,6 +60,12 @@ enum Command {
         dtype_bytes: u32,
         #[command(flatten)]
         choices: Choices,
+    },
+    /// Print every measured row beside what the model predicts, and the errors.
+    Report {
+        /// Where the measured files and their op lists are.
+        #[arg(default_value = "public/measured")]
+        folder: PathBuf,
     },
 }
 
@@ -146,6 +154,7 @@ pub fn main() -> ExitCode {
             .and_then(|(ops, externals)| analyze(&ops, &externals, &choices.options()))
             .map_err(|problems| complain("transformer", "", &problems))
             .and_then(|analysis| show(&analysis, &[], "", &choices)),
+        Command::Report { folder } => compare::report(&folder),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,10 +1,10 @@
 """Times and memory traffic of the patterns on a real GPU, eager and compiled, and the device's own rates.
 
     python tests/measure/gpu.py rates OUT.json
-    python tests/measure/gpu.py times OUT.json SECONDS
+    python tests/measure/gpu.py times OUT.json SECONDS [fresh]
     ncu ... python tests/measure/gpu.py traffic TIMES.json     (see run.sh)
 
-A case that was measured before is written as it ends, so a run that is cut short loses nothing.
+Each case is written as it ends, so a run that is cut short loses nothing.
 """
 
 import json
@@ -17,7 +17,7 @@ import triton
 import triton.language as tl
 from triton.language.extra import libdevice
 
-from patterns import PATTERNS, tensor
+from patterns import PATTERNS, fresh_sizes, tensor
 
 torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = True
 REPLAYS = 40
@@ -83,15 +83,18 @@ def variant_of(function, variant):
     return torch.compile(function, dynamic=False, mode="max-autotune-no-cudagraphs")
 
 
-def cases(with_autotune):
+def cases(is_fresh):
+    if is_fresh:
+        for variant in ("eager", "inductor"):
+            yield from ((p, s, variant) for p in PATTERNS for s in fresh_sizes(p))
+        return
     sized = [(p, s) for p, (_, _, known, sizes) in PATTERNS.items() for s in [known] + sizes]
     # Known sizes first, then one further size of each pattern after the other.
     sized.sort(key=lambda case: ([PATTERNS[case[0]][2]] + PATTERNS[case[0]][3]).index(case[1]))
     for variant in ("eager", "inductor"):
         yield from ((p, s, variant) for p, s in sized)
-    if with_autotune:
-        for pattern in ("linear_bias", "linear_bias_relu", "mlp2", "attention"):
-            yield pattern, PATTERNS[pattern][3][0], "inductor_triton_gemm"
+    for pattern in ("linear_bias", "linear_bias_relu", "mlp2", "attention"):
+        yield pattern, PATTERNS[pattern][3][0], "inductor_triton_gemm"
 
 
 def call_of(pattern, size, variant):
@@ -109,10 +112,10 @@ def call_of(pattern, size, variant):
     return call
 
 
-def measure_times(out, seconds):
+def measure_times(out, seconds, is_fresh):
     deadline = time.monotonic() + seconds
     rows = []
-    for pattern, size, variant in cases(with_autotune=True):
+    for pattern, size, variant in cases(is_fresh):
         if time.monotonic() > deadline:
             print("out of time at", pattern, size, variant)
             break
@@ -234,6 +237,6 @@ if __name__ == "__main__":
     if task == "rates":
         measure_rates(path)
     elif task == "times":
-        measure_times(path, float(sys.argv[3]))
+        measure_times(path, float(sys.argv[3]), "fresh" in sys.argv)
     else:
         trace_traffic(path)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Measures on the GPU of this machine: rates.json, times.json and traffic.csv, in the folder that is named.
-#   tests/measure/run.sh FOLDER times      rates and times
-#   tests/measure/run.sh FOLDER traffic    DRAM bytes of every kernel, by Nsight Compute with flushed caches
+#   tests/measure/run.sh FOLDER times                  rates and times
+#   tests/measure/run.sh FOLDER fresh                  times at the sizes that the model has not seen
+#   tests/measure/run.sh FOLDER traffic TIMES.json     DRAM bytes of every kernel, by Nsight Compute with flushed caches
 set -euo pipefail
 folder=$1
 here=$(dirname "$0")
@@ -11,9 +12,12 @@ times)
     python3 "$here/gpu.py" rates "$folder/rates.json"
     python3 "$here/gpu.py" times "$folder/times.json" "${SECONDS_FOR_TIMES:-420}"
     ;;
+fresh)
+    python3 "$here/gpu.py" times "$folder/fresh.json" "${SECONDS_FOR_TIMES:-420}" fresh
+    ;;
 traffic)
     ncu --profile-from-start off --clock-control none --cache-control all --csv --page raw \
-        --metrics dram__bytes_read.sum,dram__bytes_write.sum,gpu__time_duration.sum,launch__registers_per_thread,launch__grid_size,launch__block_size,lts__t_bytes.sum,sm__warps_active.avg.pct_of_peak_sustained_active \
+        --metrics dram__bytes_read.sum,dram__bytes_write.sum,gpu__time_duration.sum \
         --log-file "$folder/traffic.csv" python3 "$here/gpu.py" traffic "$3"
     ;;
 esac

@@ -1,9 +1,11 @@
 //! Devices: memory bandwidth and peak rates, each figure with its source.
 
 mod hardware;
+mod measured;
 mod table;
 
 pub use hardware::{Hardware, Multiprocessor, OnChip};
+pub use measured::Measured;
 pub use table::DEVICES;
 
 use super::dtype::DType;

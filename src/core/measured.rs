@@ -1,0 +1,156 @@
+//! What was measured on a real GPU, row by row, beside what the model predicts for it.
+
+use super::analysis::{Analysis, Kernel, Options, analyze_program};
+use super::device_model::device_count;
+use super::fusion::Policy;
+use super::fusion::options::FusionOptions;
+use super::program::Program;
+use super::sizes::{Conventions, ReshapeCost};
+use super::{device, sorting};
+
+/// One program at one size, run in one way.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(not(target_arch = "wasm32"), derive(serde::Deserialize))]
+pub struct Row {
+    /// Which op list.
+    pub pattern: String,
+    /// Its first params, in the order of the list.
+    pub size: Vec<i64>,
+    /// Who made the kernels.
+    pub variant: Variant,
+    /// Time of one run when it runs again and again, in microseconds.
+    pub time_us: f64,
+    /// Names of the kernels that ran.
+    pub kernels: Vec<String>,
+    /// Bytes that its kernels read from DRAM, caches flushed before each.
+    pub dram_read_bytes: Option<u64>,
+}
+
+/// Who made the kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(target_arch = "wasm32"),
+    derive(serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
+pub enum Variant {
+    /// A library kernel for each op.
+    Eager,
+    /// torch.compile.
+    Inductor,
+    /// torch.compile with max-autotune.
+    InductorTritonGemm,
+}
+
+impl Variant {
+    /// The name in the measured files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Eager => "eager",
+            Self::Inductor => "inductor",
+            Self::InductorTritonGemm => "inductor_triton_gemm",
+        }
+    }
+
+    /// What stands for it here.
+    const fn policy(self) -> Policy {
+        match self {
+            Self::Eager => Policy::None,
+            Self::Inductor | Self::InductorTritonGemm => Policy::Inductor,
+        }
+    }
+}
+
+/// A row beside its prediction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Predicted {
+    /// Time of one run.
+    pub time_us: f64,
+    /// Bytes that kernels read from DRAM with cold caches.
+    pub dram_read_bytes: f64,
+    /// Bytes that they read by the contract.
+    pub contract_read_bytes: u64,
+    /// Kernels launched.
+    pub launches: usize,
+    /// A kernel has a matmul in it.
+    pub has_matmul: bool,
+    /// Bytes that the largest kernel moves by the contract.
+    pub largest_kernel_bytes: u64,
+}
+
+/// What the model says about a row on the device of this id; `program` is the pattern's op list. `None` where the
+/// list cannot be analysed or the device was not measured.
+pub fn predict(row: &Row, program: &Program, device_id: &str) -> Option<Predicted> {
+    let mut program = program.clone();
+    for (param, &value) in program.params.iter_mut().zip(&row.size) {
+        param.value = value;
+    }
+    // Run op by op, attention is one kernel only where the program asks for it as one operation.
+    let asks_for_attention =
+        row.variant == Variant::Eager && row.kernels.iter().any(|kernel| kernel.contains("flash"));
+    let options = Options {
+        policy: row.variant.policy(),
+        conventions: Conventions {
+            reshape: ReshapeCost::View,
+            ..Conventions::default()
+        },
+        device: device(device_id)?.clone(),
+        fusion: FusionOptions {
+            attention: asks_for_attention,
+            max_autotune: row.variant == Variant::InductorTritonGemm,
+            ..FusionOptions::default()
+        },
+    };
+    let analysis = analyze_program(&program, &options).analysis?;
+    predicted(&analysis)
+}
+
+fn predicted(analysis: &Analysis) -> Option<Predicted> {
+    let count = device_count(analysis)?;
+    let kernels = &analysis.fused.kernels;
+    Some(Predicted {
+        time_us: count.time_s? * 1e6,
+        dram_read_bytes: count.dram_read_bytes,
+        contract_read_bytes: analysis.fused.traffic.bytes_read,
+        launches: analysis.fused.launches,
+        has_matmul: kernels.iter().any(|k| k.work.matrix_dtype.is_some()),
+        largest_kernel_bytes: kernels.iter().map(Kernel::bytes).max().unwrap_or(0),
+    })
+}
+
+/// How far predictions are from measurements, as parts of the measured figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Errors {
+    /// Rows compared.
+    pub count: usize,
+    /// Half of the rows are nearer.
+    pub median: f64,
+    /// Nine in ten are nearer.
+    pub ninth_decile: f64,
+    /// The farthest.
+    pub worst: f64,
+    /// Which row that is.
+    pub worst_at: usize,
+}
+
+/// The errors of pairs (predicted, measured); `None` without a pair. `O(pairs log pairs)`.
+pub fn errors(pairs: &[(f64, f64)]) -> Option<Errors> {
+    let mut order: Vec<(f64, usize)> = pairs
+        .iter()
+        .enumerate()
+        .map(|(at, (predicted, measured))| ((predicted / measured - 1.0).abs(), at))
+        .collect();
+    sorting::sort_by_rank(&mut order, |&(error, at)| {
+        (sorting::rank_of_float(error), sorting::rank_of(at), 0)
+    });
+    let &(worst, worst_at) = order.last()?;
+    // The nearest rank: the smallest error that so many rows do not pass.
+    let at = |part: usize| order.get((order.len() * part).div_ceil(10).max(1) - 1);
+    Some(Errors {
+        count: order.len(),
+        median: at(5)?.0,
+        ninth_decile: at(9)?.0,
+        worst,
+        worst_at,
+    })
+}
