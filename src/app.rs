@@ -4,9 +4,8 @@ use crate::components::charts::Charts;
 use crate::components::editor::follow_change;
 use crate::components::graph::GraphPanel;
 use crate::components::headline::Headline;
-use crate::components::kernel_details::KernelDetails;
-use crate::components::kernels::KernelsTable;
 use crate::components::ops::Ops;
+use crate::components::results::Results;
 use crate::components::sliders::Sliders;
 use crate::components::strip::Strip;
 use crate::components::top_bar::TopBar;
@@ -17,7 +16,7 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 /// Ids of the panels that turn grey while they are older than the text.
-const STALE_PANELS: [&str; 4] = ["headline", "charts", "graph-slot", "kernels-panel"];
+const STALE_PANELS: [&str; 4] = ["headline", "charts", "graph-slot", "results"];
 
 /// Everything on the page.
 #[component]
@@ -53,13 +52,7 @@ pub fn App() -> impl IntoView {
                 <Charts page />
                 <Ops page />
             </div>
-            <section class="panel kernels-panel" id="kernels-panel" aria-labelledby="kernels-title">
-                <header class="panel-head"><h2 id="kernels-title">"Kernels"</h2></header>
-                <div class="kernels-body">
-                    <div class="kernels-main"><KernelsTable page /></div>
-                    <KernelDetails page />
-                </div>
-            </section>
+            <Results page />
         </main>
     }
 }

@@ -4,7 +4,7 @@ use crate::core::examples::{EXAMPLES, START, example};
 use crate::core::share::{SharedState, decode, encode};
 use crate::history::Origin;
 use crate::platform::{self, Later};
-use crate::state::{Notice, OpsView, Page, Selection, Theme};
+use crate::state::{Notice, OpsView, Page, Selection, Tab, Theme};
 use leptos::prelude::*;
 use std::time::Duration;
 
@@ -97,6 +97,7 @@ pub fn keep(page: Page) {
         page.is_fused.track();
         page.theme.track();
         page.ops_view.track();
+        page.tab.track();
         page.example.track();
         if !is_first {
             later.call(move || store(page));
@@ -152,6 +153,9 @@ fn choices(page: Page) -> SharedState {
         device: page.device.get_untracked(),
         is_unfused_view: !page.is_fused.get_untracked(),
         selected_op: None,
+        open_tab: Some(page.tab.get_untracked())
+            .filter(|&tab| tab != Tab::default())
+            .map(|tab| tab.name().to_owned()),
     }
 }
 
@@ -160,6 +164,8 @@ fn apply_choices(page: Page, choices: SharedState) {
     page.conventions.set(choices.conventions);
     page.device.set(choices.device);
     page.is_fused.set(!choices.is_unfused_view);
+    let tab = choices.open_tab.and_then(|name| Tab::from_name(&name));
+    page.tab.set(tab.unwrap_or_default());
 }
 
 /// Keeps the selection on what it stands for while edits move ids: by the op's name, else on nothing.

@@ -73,6 +73,38 @@ pub enum OpsView {
     Table,
 }
 
+/// What the panel below the pictures shows. Only the open tab computes anything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tab {
+    /// The kernels with their figures.
+    #[default]
+    Kernels,
+}
+
+impl Tab {
+    /// All tabs, in their order.
+    pub const ALL: [Self; 1] = [Self::Kernels];
+
+    /// The names for links, storage and the ids of the elements, in the order of [`Tab::ALL`].
+    pub const NAMES: [&'static str; 1] = ["kernels"];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::NAMES.get(self.place()).copied().unwrap_or_default()
+    }
+
+    /// The tab of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let place = Self::NAMES.into_iter().position(|n| n == name)?;
+        Self::ALL.get(place).copied()
+    }
+
+    /// Its place in [`Tab::ALL`].
+    pub const fn place(self) -> usize {
+        self as usize
+    }
+}
+
 /// Something to tell the visitor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
@@ -103,6 +135,8 @@ pub struct Page {
     pub theme: RwSignal<Theme>,
     /// Text or table.
     pub ops_view: RwSignal<OpsView>,
+    /// What the panel below the pictures shows.
+    pub tab: RwSignal<Tab>,
     /// The example that the text began as.
     pub example: RwSignal<Option<&'static str>>,
     /// The latest message.
@@ -153,6 +187,7 @@ impl Page {
             selection: RwSignal::new(Selection::Nothing),
             theme: RwSignal::new(Theme::default()),
             ops_view: RwSignal::new(OpsView::default()),
+            tab: RwSignal::new(Tab::default()),
             example: RwSignal::new(None),
             notice: RwSignal::new(None),
             parsed: Part::new(all, |all| &all.parsed),
@@ -185,6 +220,11 @@ impl Page {
             .text
             .with_untracked(|text| self.parsed.with_untracked(|p| change(text, &p.program)));
         self.edit(text, origin);
+    }
+
+    /// Whether this tab is open; whoever asks here follows it.
+    pub fn is_open(self, tab: Tab) -> bool {
+        self.tab.get() == tab
     }
 
     /// Ends a series of edits, so that the next one is a step of its own.

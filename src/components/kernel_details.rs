@@ -8,7 +8,7 @@ use crate::core::format::format_bytes;
 use crate::core::{Analysis, SizeSource};
 use crate::markup::Markup;
 use crate::platform::{Place, effect};
-use crate::state::Page;
+use crate::state::{Page, Tab};
 use leptos::prelude::*;
 
 /// Ops whose FLOPs are spelled out; a kernel of more says how many are left.
@@ -25,6 +25,9 @@ pub fn KernelDetails(
 ) -> impl IntoView {
     let mut place = Place::new("kernel-details");
     effect(move || {
+        if !page.is_open(Tab::Kernels) {
+            return;
+        }
         let analysis = page.analysis.get();
         let mut markup = Markup::new();
         let kernel = page.selection.get().kernel(&analysis);

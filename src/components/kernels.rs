@@ -9,7 +9,7 @@ use crate::core::format::{
 use crate::core::work::Work;
 use crate::markup::Markup;
 use crate::platform::{self, List, Place, effect, listen, set_flag, set_text};
-use crate::state::{Page, Selection};
+use crate::state::{Page, Selection, Tab};
 use leptos::prelude::*;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -30,6 +30,9 @@ pub fn KernelsTable(
     let shown_limit = limit.clone();
     effect(move || {
         more.track();
+        if !page.is_open(Tab::Kernels) {
+            return;
+        }
         let analysis = page.analysis.get();
         let selected = page.selection.get().kernel(&analysis);
         let count = analysis.fused.kernels.len();

@@ -54,6 +54,7 @@ fn every_choice_travels() {
                 device: device.clone(),
                 is_unfused_view: true,
                 selected_op: Some("y".to_owned()),
+                open_tab: Some("compare".to_owned()),
             };
             assert_eq!(decode(&encode(&state).unwrap()).unwrap(), state);
         }

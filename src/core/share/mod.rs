@@ -35,6 +35,8 @@ pub struct SharedState {
     pub is_unfused_view: bool,
     /// Name of the selected op.
     pub selected_op: Option<String>,
+    /// Name of the open tab, when it is not the first.
+    pub open_tab: Option<String>,
 }
 
 impl Default for SharedState {
@@ -46,6 +48,7 @@ impl Default for SharedState {
             device: default_device().clone(),
             is_unfused_view: false,
             selected_op: None,
+            open_tab: None,
         }
     }
 }
@@ -176,6 +179,9 @@ fn write_state(state: &SharedState) -> String {
     if let Some(op) = &state.selected_op {
         put("selected", op);
     }
+    if let Some(tab) = &state.open_tab {
+        put("tab", tab);
+    }
     format!("{header}\n{}", state.text)
 }
 
@@ -207,6 +213,7 @@ fn read_state(written: &str) -> Option<SharedState> {
             }
             "view" => state.is_unfused_view = value == "unfused",
             "selected" => state.selected_op = Some(value.to_owned()),
+            "tab" => state.open_tab = Some(value.to_owned()),
             _ => {}
         }
     }

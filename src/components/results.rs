@@ -1,0 +1,44 @@
+//! The panel below the pictures: tabs, each a view in a file of its own.
+
+use super::kernel_details::KernelDetails;
+use super::kernels::KernelsTable;
+use super::tabs::{Tabs, tabs};
+use crate::state::{Page, Tab, set_if_changed};
+use leptos::prelude::*;
+
+const TABS_ID: &str = "results-tabs";
+
+/// All tabs. A view in a tab begins its effects with `if !page.is_open(tab) { return; }`, so that a slider
+/// event costs what the open one costs.
+#[component]
+pub fn Results(
+    /// The page whose results are shown.
+    page: Page,
+) -> impl IntoView {
+    tabs(
+        page,
+        &Tabs {
+            list: TABS_ID,
+            names: &Tab::NAMES,
+            open: |page| page.tab.get().place(),
+            choose: |page, place| {
+                let tab = Tab::ALL.get(place).copied();
+                set_if_changed(page.tab, tab.unwrap_or_default());
+            },
+        },
+    );
+    view! {
+        <section class="panel results" id="results" aria-labelledby="results-title">
+            <h2 class="sr-only" id="results-title">"Details"</h2>
+            <div class="tabs" role="tablist" id=TABS_ID aria-labelledby="results-title">
+                <button type="button" role="tab" id="tab-kernels" aria-controls="panel-kernels">"Kernels"</button>
+            </div>
+            <div role="tabpanel" id="panel-kernels" aria-labelledby="tab-kernels">
+                <div class="kernels-body">
+                    <div class="kernels-main"><KernelsTable page /></div>
+                    <KernelDetails page />
+                </div>
+            </div>
+        </section>
+    }
+}
