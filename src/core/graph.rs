@@ -12,9 +12,9 @@ use super::names::Names;
 use super::op::{Op, TensorDecl, TensorRole, byte_count};
 use super::order::topological_order;
 use super::sizes::{Externals, read_size};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 /// Index of an op in [`Graph::ops`].
 pub type OpId = usize;
@@ -103,13 +103,29 @@ impl Graph {
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize)]
 pub struct NamedGraph {
     /// For each produced tensor the op that writes it.
-    pub producers: BTreeMap<String, String>,
+    pub producers: ByName<String>,
     /// For each tensor the ops that read it, in execution order; empty for a final tensor.
-    pub consumers: BTreeMap<String, Vec<String>>,
+    pub consumers: ByName<Vec<String>>,
     /// For each op the ops whose outputs it reads, in execution order.
-    pub predecessors: BTreeMap<String, Vec<String>>,
+    pub predecessors: ByName<Vec<String>>,
     /// For each op the ops that read its output, in execution order.
-    pub successors: BTreeMap<String, Vec<String>>,
+    pub successors: ByName<Vec<String>>,
+}
+
+/// Values by unique names, in the order of the graph; an object for JavaScript and JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct ByName<T>(pub Vec<(String, T)>);
+
+impl<T: Serialize> Serialize for ByName<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+impl<T> FromIterator<(String, T)> for ByName<T> {
+    fn from_iter<I: IntoIterator<Item = (String, T)>>(pairs: I) -> Self {
+        Self(pairs.into_iter().collect())
+    }
 }
 
 impl From<&Graph> for NamedGraph {
