@@ -20,9 +20,18 @@ pub(super) fn add_choices(bar: &mut Markup, page: Page) {
         &value_of(page, "pick-example"),
     );
     bar.raw(r#"<option value="" disabled>Your own</option>"#);
+    let mut group = "";
     for example in EXAMPLES {
+        if example.group != group {
+            if !group.is_empty() {
+                bar.raw("</optgroup>");
+            }
+            group = example.group;
+            bar.fill(r#"<optgroup label="{}">"#, &[group]);
+        }
         add_option(bar, example.id, example.title, "");
     }
+    bar.raw("</optgroup>");
     end_picker(bar);
     begin_picker(
         bar,

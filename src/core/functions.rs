@@ -28,7 +28,7 @@ pub enum ShapeRule {
     Conv2d,
     /// `[B, C, H, W] -> [B, C, H', W']` by a window.
     Pool2d,
-    /// As many elements in another shape, given by the annotation or `shape=[..]`.
+    /// As many elements in another shape, given by the annotation or `shape=[..]`; a copy may keep its own.
     Reshape,
     /// Whatever the annotation says, from any number of inputs.
     Stated,
@@ -136,6 +136,7 @@ pub const ATTRIBUTES: &[AttributeSpec] = &[
     attribute("end", AttributeKind::Size, "one past the last element; the whole rest by default"),
     attribute("dtype", AttributeKind::Type, "element type of the result"),
     attribute("factor", AttributeKind::Number, "what to multiply by"),
+    attribute("amount", AttributeKind::Number, "what to add"),
     attribute("exponent", AttributeKind::Number, "the power, when it is no tensor"),
     attribute("p", AttributeKind::Number, "probability that an element is dropped"),
     attribute("eps", AttributeKind::Number, "small number against a division by zero"),
@@ -302,6 +303,7 @@ pub static FUNCTIONS: &[Function] = &[
     unary("rsqrt", 1, "1 / square root", "one transcendental"),
     unary("reciprocal", 1, "1 / x", "one division"),
     unary("scale", 1, "x times a constant", "one multiplication").with(&["factor"]),
+    unary("shift", 1, "x plus a constant", "one addition").with(&["amount"]),
     unary("mask", 1, "x + mask; causal when no mask is named", "one addition, or one comparison when causal").takes(1, 2),
     unary("dropout", 2, "elements dropped at random; the mask is made on chip", "one comparison, one multiplication; random bits are not counted").with(&["p"]),
     unary("cast", 1, "x in another element type", "one conversion").with(&["dtype"]),
@@ -325,7 +327,7 @@ pub static FUNCTIONS: &[Function] = &[
     contract("conv2d", ShapeRule::Conv2d, "convolution of [B, C, H, W] by [O, C/groups, KH, KW]", "2 * C/groups * KH * KW for each output element").with(&["stride", "padding", "dilation", "groups"]),
     layout("reshape", ShapeRule::Reshape, &["shape"], "the same elements in another shape"),
     layout("rearrange", ShapeRule::Stated, &[], "elements moved in a way that only the annotation tells").takes(1, ANY_NUMBER),
-    layout("contiguous", ShapeRule::SameAsFirst, &[], "the same elements laid out anew, as behind a transpose: a copy").copying(),
+    layout("contiguous", ShapeRule::Reshape, &["shape"], "the same elements laid out anew, in another shape if one is given: a copy").copying(),
     layout("transpose", ShapeRule::Transpose, &["perm"], "dimensions in another order"),
     layout("split", ShapeRule::Split, &["parts", "index", "axis"], "one of several equal pieces along an axis"),
     layout("concat", ShapeRule::Concat, &["axis"], "all inputs one behind the other along an axis").takes(2, ANY_NUMBER).copying(),

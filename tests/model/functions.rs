@@ -50,6 +50,7 @@ const SHAPES: &[(&str, &[u64])] = &[
     ("rsqrt(m)", &[8, 6]),
     ("reciprocal(m)", &[8, 6]),
     ("scale(m)", &[8, 6]),
+    ("shift(m, amount=1e-5)", &[8, 6]),
     ("scale(m, factor=0.125)", &[8, 6]),
     ("scale(m, factor=1/8)", &[8, 6]),
     ("mask(q, m)", &[3, 8, 6]),
@@ -99,6 +100,8 @@ const SHAPES: &[(&str, &[u64])] = &[
     ("reshape(s, shape=[1, 1])", &[1, 1]),
     ("rearrange(m, r) : f16[5]", &[5]),
     ("contiguous(q)", &[3, 8, 6]),
+    ("contiguous(q, shape=[24, 6])", &[24, 6]),
+    ("contiguous(q) : f16[24, 6]", &[24, 6]),
     ("transpose(q)", &[3, 6, 8]),
     ("transpose(q, perm=[2, 0, 1])", &[6, 3, 8]),
     ("transpose(q, perm=[-1, -2, -3])", &[6, 8, 3]),
@@ -145,7 +148,8 @@ fn an_annotation_is_checked() {
         let mut wrong = shape.to_vec();
         wrong.push(7);
         let found = resolved(&text(&wrong));
-        let code = if call.starts_with("reshape") && !call.contains("shape=") {
+        let takes_any = call.starts_with("reshape") || call.starts_with("contiguous");
+        let code = if takes_any && !call.contains("shape=") {
             Code::ShapeMismatch
         } else {
             Code::AnnotationMismatch

@@ -20,6 +20,7 @@ mod device;
 mod device_model;
 mod edit;
 mod examples;
+mod examples_by_policy;
 mod functions;
 mod gpt2;
 mod import;

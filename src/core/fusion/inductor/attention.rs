@@ -81,19 +81,22 @@ fn around(graph: &Graph, softmax: OpId) -> Option<Vec<OpId>> {
 
 /// The flash kernel writes the heads of a token side by side, so the copy that would bring them there is its
 /// own output.
-fn by_token(graph: &Graph, matmul: OpId) -> Option<[OpId; 2]> {
-    let &[view] = &graph.successors[matmul] else {
+fn by_token(graph: &Graph, matmul: OpId) -> Option<Vec<OpId>> {
+    let &[next] = &graph.successors[matmul] else {
         return None;
     };
-    let &[copy] = &graph.successors[view] else {
+    if is(&graph.ops[next], "contiguous") {
+        return Some(vec![next]);
+    }
+    let &[copy] = &graph.successors[next] else {
         return None;
     };
-    let (before, after) = (&graph.ops[matmul].shape, &graph.ops[view].shape);
+    let (before, after) = (&graph.ops[matmul].shape, &graph.ops[next].shape);
     let mut swapped = before.clone();
     let rank = swapped.len();
     swapped.swap(rank.checked_sub(3)?, rank - 2);
-    let fits = is_view(&graph.ops[view]) && *after == swapped && is(&graph.ops[copy], "contiguous");
-    fits.then_some([view, copy])
+    let fits = is_view(&graph.ops[next]) && *after == swapped && is(&graph.ops[copy], "contiguous");
+    fits.then(|| vec![next, copy])
 }
 
 fn has_scalar(graph: &Graph, op: OpId) -> bool {

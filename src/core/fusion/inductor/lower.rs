@@ -142,8 +142,11 @@ impl Lowering<'_> {
         let definition = &graph.ops[op];
         let output = graph.output[op];
         let is_view = is_view(definition);
-        let is_reordered =
-            is_view && !matches!(definition.function.as_deref(), None | Some("reshape"));
+        // A copy that lays elements out anew is there because the order changes.
+        let is_reordered = match definition.function.as_deref() {
+            None | Some("reshape") => false,
+            function => is_view || function == Some("contiguous"),
+        };
         let keeps_order = !is_reordered && !is_windowed(definition);
         let mut value = self.inputs(op, usize::MAX, keeps_order);
         if is_view {

@@ -11,6 +11,7 @@ pub(super) fn reshape(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, 
     let (shape, span) = match (call.attributes.sizes("shape")?, call.annotated) {
         (Some(values), _) => (filled(call, &values, elements)?, span),
         (None, Some((shape, span))) => (shape.to_vec(), span),
+        (None, None) if call.callee.text == "contiguous" => return Ok(input.shape.to_vec()),
         (None, None) => {
             return Err(missing(call, "a reshape needs its new shape").hint(format!(
                 "write it behind a colon, such as `: {}[...]`, or as `shape=[...]`",
