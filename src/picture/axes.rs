@@ -2,11 +2,12 @@
 
 use super::recording::{Recording, SCALE, shape_style, text_style};
 use super::scene::{Mark, Point, Role};
+use crate::core::decimal::shortest;
 use plotters::chart::{ChartBuilder, LabelAreaPosition};
 use plotters::coord::CoordTranslate;
 use plotters::coord::cartesian::Cartesian2d;
 use plotters::coord::combinators::{IntoLogRange, LogCoord};
-use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use plotters::coord::types::RangedCoordf64;
 use plotters::drawing::IntoDrawingArea;
 use plotters::element::PathElement;
@@ -110,8 +111,15 @@ enum AxisCoord {
     Linear(RangedCoordf64),
 }
 
+/// Plotters' own labels would bring the standard library's formatting of floats.
+impl ValueFormatter<f64> for AxisCoord {
+    fn format(value: &f64) -> String {
+        shortest(*value)
+    }
+}
+
 impl Ranged for AxisCoord {
-    type FormatOption = DefaultFormatting;
+    type FormatOption = NoDefaultFormatting;
     type ValueType = f64;
 
     fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
