@@ -3,13 +3,16 @@
 use crate::core::diagnostic::{has_errors, merged};
 use crate::core::notation::{Parsed, parse};
 use crate::core::{Analysis, Diagnostic, Options, Outcome, Program, analyze, analyze_program};
-use leptos::prelude::{Get, GetUntracked, Memo};
+use crate::value::Value;
+use leptos::prelude::untrack;
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Everything that follows from one text under one set of choices.
 #[derive(Clone)]
 pub struct Derived {
     text: String,
+    options: Options,
     /// The text as read.
     pub parsed: Arc<Parsed>,
     /// What the text comes to, be it broken or not.
@@ -44,23 +47,24 @@ pub struct Shown {
 
 impl Derived {
     /// What follows from `text`. A text without a change is not read again.
-    pub fn of(text: &str, options: &Options, last: Option<&Self>) -> Self {
+    pub fn of(text: &str, options: Options, last: Option<&Self>) -> Self {
         let parsed = match last {
             Some(last) if last.text == text => last.parsed.clone(),
             _ => Arc::new(parse(text)),
         };
-        let (outcome, analysed) = understand(&parsed.program, options);
+        let (outcome, analysed) = understand(&parsed.program, &options);
         let diagnostics = merged(parsed.diagnostics.clone(), analysed);
         let is_stale = has_errors(&diagnostics);
         let present = || Shown::of(&outcome, &parsed);
         let found = if is_stale {
-            last_good(last, options).or_else(present)
+            last_good(last, &options).or_else(present)
         } else {
             present()
         };
         Self {
             text: text.to_owned(),
-            shown: Arc::new(found.unwrap_or_else(|| Shown::empty(options))),
+            shown: Arc::new(found.unwrap_or_else(|| Shown::empty(&options))),
+            options,
             parsed,
             outcome: Arc::new(outcome),
             diagnostics: Arc::new(diagnostics),
@@ -117,16 +121,73 @@ fn empty_analysis(options: &Options) -> Analysis {
     analyze(&[], &[], options).unwrap_or_else(|_| unreachable!("an empty list has no fault"))
 }
 
-/// One part of what follows from the text, as a signal. All parts change together, for comparing analyses
-/// costs more than a view that finds nothing to write.
+/// Everything that follows from the present text and choices: computed when it is first asked for after a
+/// change, and then shared.
+#[derive(Clone, Copy)]
+pub struct All(&'static Inputs);
+
+struct Inputs {
+    text: Value<String>,
+    options: Box<dyn Fn() -> Options>,
+    last: RefCell<Option<Arc<Derived>>>,
+}
+
+impl All {
+    /// What follows from `text` under `options`, which follows the choices that it reads.
+    pub fn new(text: Value<String>, options: impl Fn() -> Options + 'static) -> Self {
+        Self(Box::leak(Box::new(Inputs {
+            text,
+            options: Box::new(options),
+            last: RefCell::default(),
+        })))
+    }
+
+    /// The present state; whoever reads it here follows text and choices.
+    pub fn get(self) -> Arc<Derived> {
+        let options = (self.0.options)();
+        let last = self.0.last.borrow().clone();
+        self.0.text.with(|text| match last {
+            Some(last) if last.text == *text && last.options == options => last,
+            last => {
+                let now = Arc::new(Derived::of(text, options, last.as_deref()));
+                *self.0.last.borrow_mut() = Some(now.clone());
+                now
+            }
+        })
+    }
+
+    /// The present state, once.
+    pub fn get_untracked(self) -> Arc<Derived> {
+        untrack(|| self.get())
+    }
+}
+
+/// Whether what is shown is older than the text.
+#[derive(Clone, Copy)]
+pub struct IsStale(pub All);
+
+impl IsStale {
+    /// As it is; whoever reads it here follows it.
+    pub fn get(self) -> bool {
+        self.0.get().is_stale
+    }
+
+    /// As it is, once.
+    pub fn get_untracked(self) -> bool {
+        self.0.get_untracked().is_stale
+    }
+}
+
+/// One part of what follows from the text, as a value to follow. All parts change together, for comparing
+/// analyses costs more than a view that finds nothing to write.
 pub struct Part<T: 'static> {
-    all: Memo<Arc<Derived>>,
+    all: All,
     part: fn(&Derived) -> &Arc<T>,
 }
 
 impl<T> Part<T> {
     /// This part of `all`.
-    pub const fn new(all: Memo<Arc<Derived>>, part: fn(&Derived) -> &Arc<T>) -> Self {
+    pub const fn new(all: All, part: fn(&Derived) -> &Arc<T>) -> Self {
         Self { all, part }
     }
 

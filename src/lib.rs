@@ -22,6 +22,8 @@ pub mod platform;
 pub mod session;
 #[cfg(target_arch = "wasm32")]
 pub mod state;
+#[cfg(target_arch = "wasm32")]
+pub mod value;
 
 #[cfg(not(target_arch = "wasm32"))]
 pub mod cli;

@@ -5,7 +5,6 @@ use crate::core::share::{SharedState, decode, encode};
 use crate::history::Origin;
 use crate::platform::{self, Later};
 use crate::state::{Notice, OpsView, Page, Selection, Tab, Theme};
-use leptos::prelude::*;
 use std::time::Duration;
 
 const TEXT: &str = "fuseline.text";

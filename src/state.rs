@@ -1,18 +1,17 @@
 //! What the page knows: the text, and what the visitor chose beside it.
 //!
-//! The text is the single source of truth. Everything that follows from it is one memo at the root
-//! ([`Derived`]); every edit, wherever it is made, is a new text through [`Page::edit`].
+//! The text is the single source of truth. Everything that follows from it is computed at the root
+//! ([`crate::derived::Derived`]); every edit, wherever it is made, is a new text through [`Page::edit`].
 
 use crate::core::notation::Parsed;
 use crate::core::{
     Analysis, Conventions, Device, Diagnostic, OpId, Options, Policy, Program, Severity, Span,
     default_device,
 };
-use crate::derived::{Derived, Part, Shown, Understood};
+use crate::derived::{All, IsStale, Part, Shown, Understood};
 use crate::history::{History, Origin};
 use crate::platform;
-use leptos::prelude::*;
-use std::sync::Arc;
+use crate::value::Value;
 
 /// What is selected, in all views at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -116,31 +115,31 @@ pub struct Notice {
     pub offers_undo: bool,
 }
 
-/// All signals of the page, made once at the root.
+/// All values of the page, made once at the root.
 #[derive(Clone, Copy)]
 pub struct Page {
     /// The op list. Written by [`Page::edit`], undo and redo alone.
-    pub text: RwSignal<String>,
+    pub text: Value<String>,
     /// Who decides what fuses.
-    pub policy: RwSignal<Policy>,
+    pub policy: Value<Policy>,
     /// How bytes are counted.
-    pub conventions: RwSignal<Conventions>,
+    pub conventions: Value<Conventions>,
     /// What the kernels run on.
-    pub device: RwSignal<Device>,
+    pub device: Value<Device>,
     /// The fused picture is shown, not the unfused one.
-    pub is_fused: RwSignal<bool>,
+    pub is_fused: Value<bool>,
     /// What is selected.
-    pub selection: RwSignal<Selection>,
+    pub selection: Value<Selection>,
     /// Colours.
-    pub theme: RwSignal<Theme>,
+    pub theme: Value<Theme>,
     /// Text or table.
-    pub ops_view: RwSignal<OpsView>,
+    pub ops_view: Value<OpsView>,
     /// What the panel below the pictures shows.
-    pub tab: RwSignal<Tab>,
+    pub tab: Value<Tab>,
     /// The example that the text began as.
-    pub example: RwSignal<Option<&'static str>>,
+    pub example: Value<Option<&'static str>>,
     /// The latest message.
-    pub notice: RwSignal<Option<Notice>>,
+    pub notice: Value<Option<Notice>>,
     /// The text as read.
     pub parsed: Part<Parsed>,
     /// What the text comes to.
@@ -152,53 +151,48 @@ pub struct Page {
     /// Its numbers.
     pub analysis: Part<Analysis>,
     /// Whether they are older than the text.
-    pub is_stale: Memo<bool>,
+    pub is_stale: IsStale,
     /// There is something to undo.
-    pub can_undo: RwSignal<bool>,
+    pub can_undo: Value<bool>,
     /// There is something to redo.
-    pub can_redo: RwSignal<bool>,
-    history: StoredValue<History>,
+    pub can_redo: Value<bool>,
+    history: Value<History>,
 }
 
 impl Page {
     /// The state of a page that starts with `text` and the default choices.
     pub fn new(text: String) -> Self {
-        let text = RwSignal::new(text);
-        let policy = RwSignal::new(Policy::default());
-        let conventions = RwSignal::new(Conventions::default());
-        let device = RwSignal::new(default_device().clone());
-        let derive = move |last: Option<&Arc<Derived>>| {
-            let options = Options {
-                policy: policy.get(),
-                conventions: conventions.get(),
-                device: device.get(),
-                ..Options::default()
-            };
-            let last = last.map(Arc::as_ref);
-            Arc::new(text.with(|text| Derived::of(text, &options, last)))
-        };
-        let all = Memo::new_with_compare(derive, |_, _| true);
+        let text = Value::new(text);
+        let policy = Value::new(Policy::default());
+        let conventions = Value::new(Conventions::default());
+        let device = Value::new(default_device().clone());
+        let all = All::new(text, move || Options {
+            policy: policy.get(),
+            conventions: conventions.get(),
+            device: device.get(),
+            ..Options::default()
+        });
         Self {
             text,
             policy,
             conventions,
             device,
-            is_fused: RwSignal::new(true),
-            selection: RwSignal::new(Selection::Nothing),
-            theme: RwSignal::new(Theme::default()),
-            ops_view: RwSignal::new(OpsView::default()),
-            tab: RwSignal::new(Tab::default()),
-            example: RwSignal::new(None),
-            notice: RwSignal::new(None),
+            is_fused: Value::new(true),
+            selection: Value::new(Selection::Nothing),
+            theme: Value::new(Theme::default()),
+            ops_view: Value::new(OpsView::default()),
+            tab: Value::new(Tab::default()),
+            example: Value::new(None),
+            notice: Value::new(None),
             parsed: Part::new(all, |all| &all.parsed),
             outcome: Part::new(all, |all| &all.outcome),
             diagnostics: Part::new(all, |all| &all.diagnostics),
             shown: Part::new(all, |all| &all.shown),
             analysis: Part::new(all, |all| &all.shown.analysis),
-            is_stale: Memo::new(move |_| all.with(|all| all.is_stale)),
-            can_undo: RwSignal::new(false),
-            can_redo: RwSignal::new(false),
-            history: StoredValue::new(History::default()),
+            is_stale: IsStale(all),
+            can_undo: Value::new(false),
+            can_redo: Value::new(false),
+            history: Value::new(History::default()),
         }
     }
 
@@ -207,7 +201,7 @@ impl Page {
         if self.text.with_untracked(|t| *t == text) {
             return;
         }
-        self.history.update_value(|history| {
+        self.history.update_untracked(|history| {
             self.text
                 .with_untracked(|before| history.record(before, origin, platform::now_ms()));
         });
@@ -229,7 +223,7 @@ impl Page {
 
     /// Ends a series of edits, so that the next one is a step of its own.
     pub fn seal(self) {
-        self.history.update_value(History::seal);
+        self.history.update_untracked(History::seal);
     }
 
     /// One step back. `false` when there is none.
@@ -245,8 +239,7 @@ impl Page {
     fn step(self, step: fn(&mut History, &str) -> Option<String>) -> bool {
         let text = self
             .history
-            .try_update_value(|h| self.text.with_untracked(|present| step(h, present)))
-            .flatten();
+            .update_untracked(|h| self.text.with_untracked(|present| step(h, present)));
         let is_changed = text.is_some();
         if let Some(text) = text {
             self.put(text);
@@ -257,9 +250,9 @@ impl Page {
     fn put(self, text: String) {
         platform::remember_text(&text);
         self.text.set(text);
-        self.history.with_value(|history| {
-            set_if_changed(self.can_undo, history.can_undo());
-            set_if_changed(self.can_redo, history.can_redo());
+        self.history.with_untracked(|history| {
+            self.can_undo.set_if_changed(history.can_undo());
+            self.can_redo.set_if_changed(history.can_redo());
         });
     }
 
@@ -305,12 +298,5 @@ impl Page {
             let worst = all.iter().map(|d| d.severity).max()?;
             Some((worst, all.iter().filter(|d| d.severity == worst).count()))
         })
-    }
-}
-
-/// Writes a signal only when that changes it, so that nobody wakes for nothing.
-pub fn set_if_changed<T: PartialEq + Send + Sync + 'static>(signal: RwSignal<T>, value: T) {
-    if signal.with_untracked(|present| *present != value) {
-        signal.set(value);
     }
 }

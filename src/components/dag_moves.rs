@@ -9,7 +9,6 @@ use crate::picture::dag::viewport::Viewport;
 use crate::platform::{self, Event, event_as};
 use crate::state::Selection;
 use leptos::ev::{KeyboardEvent, PointerEvent, WheelEvent};
-use leptos::prelude::{GetUntracked, Set};
 
 /// A press that moves farther than this is a drag and no click, in pixels.
 const DRAG_PX: f64 = 4.0;

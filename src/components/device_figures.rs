@@ -7,7 +7,6 @@ use crate::core::{DType, Device, device, ridge_point};
 use crate::markup::Markup;
 use crate::platform::{self, Event};
 use crate::state::Page;
-use leptos::prelude::*;
 
 /// Id of the custom device.
 pub(super) const CUSTOM: &str = "custom";

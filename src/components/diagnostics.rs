@@ -55,10 +55,10 @@ pub fn DiagnosticsList(
     let mut voice = Announcer::new(STATUS_ID);
     platform::effect(move || voice.say(summary(page)));
     view! {
-        <div class="diagnostics" id=PANEL_ID>
-            <ul id=LIST_ID aria-label="Problems in the text"></ul>
-            <p class="quiet" id=MORE_ID hidden></p>
-            <p class="sr-only" id=STATUS_ID role="status" aria-live="polite"></p>
+        <div class="diagnostics" id="diagnostics">
+            <ul id="findings" aria-label="Problems in the text"></ul>
+            <p class="quiet" id="findings-more" hidden></p>
+            <p class="sr-only" id="diagnostics-status" role="status" aria-live="polite"></p>
         </div>
     }
 }

@@ -9,7 +9,7 @@ use crate::history::{Origin, end_of_change, keeps_little};
 use crate::markup::Markup;
 use crate::picture::code::{CodeLine, byte_of_utf16, code_lines, line_at, line_of, utf16_of_byte};
 use crate::platform::{self, Caret, set_style};
-use crate::state::{OpsView, Page, Selection, set_if_changed};
+use crate::state::{OpsView, Page, Selection};
 use leptos::prelude::*;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -65,17 +65,17 @@ pub fn Editor(
             }
             _ => {
                 if let Some(selection) = selection_at_caret(page) {
-                    set_if_changed(page.selection, selection);
+                    page.selection.set_if_changed(selection);
                 }
             }
         },
     );
     view! {
-        <div class="editor" id=SCROLLER_ID>
+        <div class="editor" id="program-scroller">
             <div class="editor-cell">
-                <pre class="code" id=LINES_ID aria-hidden="true"></pre>
+                <pre class="code" id="program-lines" aria-hidden="true"></pre>
                 <textarea
-                    id=TEXT_ID
+                    id="program-text"
                     class="code code-input"
                     aria-label="Operations as text"
                     aria-describedby="diagnostics"

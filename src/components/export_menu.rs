@@ -3,7 +3,6 @@
 use crate::core::report::Report;
 use crate::platform;
 use crate::state::Page;
-use leptos::prelude::WithUntracked;
 
 const JSON: &str = "application/json";
 

@@ -7,7 +7,6 @@ use crate::core::notation::parse;
 use crate::core::program::OpStatement;
 use crate::history::Origin;
 use crate::state::Page;
-use leptos::prelude::WithUntracked;
 
 /// What was typed into a field and could not be taken over. It holds while the text states what it did then.
 pub(super) struct Refused {

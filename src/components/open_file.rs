@@ -159,7 +159,7 @@ pub fn OpenButton(
         }
     });
     view! {
-        <label class="button open-button" id=BUTTON_ID title="Notation, a JSON list of ops, or Op(...) lines">
+        <label class="button open-button" id="open-file" title="Notation, a JSON list of ops, or Op(...) lines">
             <input
                 type="file"
                 class="sr-only"

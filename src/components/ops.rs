@@ -6,7 +6,7 @@ use super::open_file::OpenButton;
 use super::ops_table::OpsTable;
 use super::tabs::{Tabs, tabs};
 use crate::platform;
-use crate::state::{OpsView, Page, set_if_changed};
+use crate::state::{OpsView, Page};
 use leptos::prelude::*;
 
 const PANEL_ID: &str = "ops";
@@ -26,7 +26,7 @@ pub fn Ops(
             open: |page| usize::from(page.ops_view.get() == OpsView::Table),
             choose: |page, place| {
                 let view = [OpsView::Text, OpsView::Table].get(place).copied();
-                set_if_changed(page.ops_view, view.unwrap_or_default());
+                page.ops_view.set_if_changed(view.unwrap_or_default());
             },
         },
     );
@@ -35,10 +35,10 @@ pub fn Ops(
         platform::set_class(PANEL_ID, "is-table", is_table);
     });
     view! {
-        <section class="panel ops" id=PANEL_ID aria-labelledby="ops-title">
+        <section class="panel ops" id="ops" aria-labelledby="ops-title">
             <header class="panel-head">
                 <h2 id="ops-title">"Operations"</h2>
-                <div class="tabs" role="tablist" id=TABS_ID aria-labelledby="ops-title">
+                <div class="tabs" role="tablist" id="ops-tabs" aria-labelledby="ops-title">
                     <button type="button" role="tab" id="tab-text" aria-controls="panel-text">"Text"</button>
                     <button type="button" role="tab" id="tab-table" aria-controls="panel-table">"Table"</button>
                 </div>

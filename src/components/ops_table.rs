@@ -9,7 +9,7 @@ use crate::core::{OpId, Program};
 use crate::history::Origin;
 use crate::markup::{ABSENT, Markup};
 use crate::platform::{self, Event, Place, focus_soon};
-use crate::state::{OpsView, Page, Selection, set_if_changed};
+use crate::state::{OpsView, Page, Selection};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use std::cell::{Cell, RefCell};
@@ -52,7 +52,7 @@ pub fn OpsTable(
         &["focusin", "click", "input", "change", "keydown"],
         move |event| table.hear(event),
     );
-    view! { <div class="op-rows" id=TABLE_ID></div> }
+    view! { <div class="op-rows" id="op-rows"></div> }
 }
 
 struct Table {
@@ -97,7 +97,7 @@ impl Table {
         let outcome = self.page.outcome.get_untracked();
         let op = outcome.statement_of_op.iter().position(|&s| s == statement);
         if let (Some(op), false) = (op, self.page.is_stale.get_untracked()) {
-            set_if_changed(self.page.selection, Selection::Op(op));
+            self.page.selection.set_if_changed(Selection::Op(op));
         }
     }
 

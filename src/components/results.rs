@@ -3,7 +3,7 @@
 use super::kernel_details::KernelDetails;
 use super::kernels::KernelsTable;
 use super::tabs::{Tabs, tabs};
-use crate::state::{Page, Tab, set_if_changed};
+use crate::state::{Page, Tab};
 use leptos::prelude::*;
 
 const TABS_ID: &str = "results-tabs";
@@ -23,7 +23,7 @@ pub fn Results(
             open: |page| page.tab.get().place(),
             choose: |page, place| {
                 let tab = Tab::ALL.get(place).copied();
-                set_if_changed(page.tab, tab.unwrap_or_default());
+                page.tab.set_if_changed(tab.unwrap_or_default());
             },
         },
     );

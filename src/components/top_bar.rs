@@ -8,6 +8,7 @@ use super::share_button::{FIELD_ID, SLOT_ID, share};
 use crate::markup::{ABSENT, Markup};
 use crate::platform::{self, Event, Place};
 use crate::state::{Page, Theme};
+use crate::value::Value;
 use leptos::prelude::*;
 
 const BAR_ID: &str = "top-bar";
@@ -33,14 +34,14 @@ pub fn TopBar(
             press(page, &button);
         }
     });
-    view! { <header class="top-bar" id=BAR_ID></header> }
+    view! { <header class="top-bar" id="top-bar"></header> }
 }
 
 fn markup(page: Page) -> Markup {
     let mut bar = Markup::new();
     bar.raw(r#"<h1>Fuseline</h1><div class="bar-choices">"#);
     add_choices(&mut bar, page);
-    let disabled_unless = |can: RwSignal<bool>| if can.get() { ABSENT } else { "" };
+    let disabled_unless = |can: Value<bool>| if can.get() { ABSENT } else { "" };
     bar.fill(
         r#"</div><div class="bar-end"><button type="button" class="icon-button" id="bar-undo" title="Undo (Ctrl+Z)" aria-label="Undo" aria-keyshortcuts="Control+Z" disabled="{}"><span aria-hidden="true">↶</span></button><button type="button" class="icon-button" id="bar-redo" title="Redo (Ctrl+Shift+Z)" aria-label="Redo" aria-keyshortcuts="Control+Shift+Z Control+Y" disabled="{}"><span aria-hidden="true">↷</span></button>"#,
         &[disabled_unless(page.can_undo), disabled_unless(page.can_redo)],

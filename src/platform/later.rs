@@ -1,14 +1,14 @@
 //! Doing something once it has come to rest.
 
-use leptos::prelude::{GetValue, SetValue};
-use leptos::prelude::{StoredValue, TimeoutHandle, set_timeout_with_handle};
+use crate::value::Value;
+use leptos::prelude::{TimeoutHandle, set_timeout_with_handle};
 use std::time::Duration;
 
 /// A timer that starts anew with each call; only the last one counts.
 #[derive(Clone, Copy)]
 pub struct Later {
     pause: Duration,
-    pending: StoredValue<Option<TimeoutHandle>>,
+    pending: Value<Option<TimeoutHandle>>,
 }
 
 impl Later {
@@ -16,7 +16,7 @@ impl Later {
     pub fn after(pause: Duration) -> Self {
         Self {
             pause,
-            pending: StoredValue::new(None),
+            pending: Value::new(None),
         }
     }
 
@@ -27,13 +27,13 @@ impl Later {
 
     fn call_boxed(self, action: Box<dyn FnOnce()>) {
         self.cancel();
-        self.pending
-            .set_value(set_timeout_with_handle(action, self.pause).ok());
+        let pending = set_timeout_with_handle(action, self.pause).ok();
+        self.pending.update_untracked(|last| *last = pending);
     }
 
     /// Forgets the pending action.
     pub fn cancel(self) {
-        if let Some(Some(pending)) = self.pending.try_get_value() {
+        if let Some(pending) = self.pending.get_untracked() {
             pending.clear();
         }
     }

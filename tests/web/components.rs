@@ -11,7 +11,8 @@ use fuseline::components::sliders::Sliders;
 use fuseline::picture::traffic_bars;
 use fuseline::state::{OpsView, Page, Selection};
 use leptos::prelude::*;
-use std::sync::{Arc, Mutex};
+use std::cell::Cell;
+use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::HtmlElement;
@@ -28,17 +29,17 @@ norm: n = softmax(z)
 /// Mounts a component over a page with this text; gives the page, too.
 async fn over<V: IntoView + 'static>(
     text: &'static str,
-    view: impl FnOnce(Page) -> V + Send + 'static,
+    view: impl FnOnce(Page) -> V + 'static,
 ) -> (Mounted, Page) {
-    let made = Arc::new(Mutex::new(None));
+    let made = Rc::new(Cell::new(None));
     let kept = made.clone();
     let root = mounted(move || {
         let page = Page::new(text.to_owned());
-        *kept.lock().unwrap() = Some(page);
+        kept.set(Some(page));
         view(page)
     })
     .await;
-    let page = made.lock().unwrap().unwrap();
+    let page = made.get().unwrap();
     (root, page)
 }
 
