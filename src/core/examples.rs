@@ -61,7 +61,7 @@ pub static EXAMPLES: &[Example] = &[
     example!("measured", "attn_scores", "Attention", "Scores: Q Kᵀ, softmax", "The scale joins the matmul; the softmax needs whole rows and reads all scores again."),
     example!("examples", "attn_values", "Attention", "Values: softmax, times V", "No fusion by the rules: a reduction ends its kernel and a matmul starts one, so the probabilities go through memory."),
     example!("measured", "sdpa_flash", "Attention", "Q Kᵀ, softmax, times V", "Q, K and V are 13 MB and the scores 134 MB: the compiler puts one flash kernel in the place of all four ops."),
-    example!("examples", "attention", "Attention", "Attention with mask and dropout", "Scale and mask join the first matmul; the scores still go through memory six times, which grows with the square of S."),
+    example!("examples", "attention", "Attention", "Attention", "Scale and mask join the first matmul; the scores still go through memory six times, which grows with the square of S."),
     example!("examples", "multi_head", "Attention", "Multi-head attention, projection", "The projection needs the heads of a token side by side: a copy, which the second matmul writes for nothing."),
 
     example!("measured", "add_relu", "Elementwise", "Add, ReLU", "No arithmetic to speak of: time is bytes, and three accesses instead of five are 1.7 times as fast, as measured."),
