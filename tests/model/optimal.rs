@@ -204,10 +204,11 @@ fn renumbered(ops: &[Op], seed: u64) -> Vec<Op> {
     shuffled
 }
 
-/// All groups may be kernels.
+/// All groups may be kernels, and none computes what another one does.
 fn is_legal(graph: &Graph, options: &Options, partition: &Partition) -> bool {
     let mut groups = partition.groups.iter();
-    groups.all(|ops| legality::check(graph, options, ops).is_ok())
+    let recomputes_nothing = partition.recomputed.iter().all(<[OpId]>::is_empty);
+    recomputes_nothing && groups.all(|ops| legality::check(graph, options, ops).is_ok())
 }
 
 fn runs_in_order(graph: &Graph, partition: &Partition) -> bool {

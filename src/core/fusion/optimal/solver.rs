@@ -154,7 +154,9 @@ impl<'s> Solver<'s> {
                 break;
             }
         }
-        for partition in self.known {
+        // What is computed twice is in no single kernel, so such a partition has no order of its own.
+        let whole = |partition: &&Partition| partition.recomputed.iter().all(<[OpId]>::is_empty);
+        for partition in self.known.iter().filter(whole) {
             cost = self.take_if_better(ops, partition, cost);
         }
         Solved {
