@@ -21,6 +21,25 @@ where
     }
 }
 
+/// For differences of counts that may not be there.
+#[allow(
+    clippy::ref_option,
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde's signature"
+)]
+pub(crate) fn serialize_difference<S: Serializer>(
+    difference: &Option<i64>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match *difference {
+        Some(small) if u128::from(small.unsigned_abs()) <= MAX_SAFE_INTEGER => {
+            serializer.serialize_i64(small)
+        }
+        Some(large) => serializer.serialize_i128(large.into()),
+        None => serializer.serialize_none(),
+    }
+}
+
 struct Count(u64);
 
 impl Serialize for Count {

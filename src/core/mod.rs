@@ -35,6 +35,7 @@ pub mod sizes;
 pub(crate) mod sorting;
 pub mod traffic;
 pub mod transformer;
+pub mod why;
 pub mod work;
 
 pub use analysis::{

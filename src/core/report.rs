@@ -9,6 +9,7 @@ use super::op::Op;
 use super::roofline::Bound;
 use super::sizes::SizeSource;
 use super::traffic::{Access, Traffic};
+use super::why::{Edge, Verdict, Why, in_words};
 use serde::Serialize;
 
 /// Everything that a program downstream may want to know.
@@ -34,6 +35,8 @@ pub struct Report {
     pub certificate: Option<Certificate>,
     /// The fused kernels.
     pub kernels: Vec<KernelReport>,
+    /// Every edge between two ops, by consumer in execution order.
+    pub edges: Vec<EdgeReport>,
     /// What was assumed.
     pub diagnostics: Vec<DiagnosticReport>,
 }
@@ -81,6 +84,26 @@ pub struct AccessReport {
     pub bytes: u64,
     /// Where that figure comes from.
     pub source: SizeSource,
+}
+
+/// An edge between two ops: fused, or why not and what fusing it alone would save.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EdgeReport {
+    /// Name of the op that writes the tensor.
+    pub producer: String,
+    /// Name of the op that reads it.
+    pub consumer: String,
+    /// Its name.
+    pub tensor: String,
+    /// Both run in one kernel.
+    pub fused: bool,
+    /// Why not, in words.
+    pub reason: Option<String>,
+    /// Bytes that fusing this edge alone would save; negative where it would cost some.
+    #[serde(serialize_with = "count::serialize_difference")]
+    pub saved_bytes: Option<i64>,
+    /// Predicted microseconds that it would save.
+    pub saved_us: Option<f64>,
 }
 
 /// A diagnostic with its place as editors count it.
@@ -133,10 +156,40 @@ impl Report {
                     writes: accesses(graph, &kernel.traffic.writes),
                 })
                 .collect(),
+            edges: Why::new(analysis)
+                .edges()
+                .iter()
+                .map(|edge| EdgeReport::new(graph, edge))
+                .collect(),
             diagnostics: diagnostics
                 .iter()
                 .map(|d| DiagnosticReport::new(d, text))
                 .collect(),
+        }
+    }
+}
+
+impl EdgeReport {
+    fn new(graph: &Graph, edge: &Edge) -> Self {
+        let op = |id: OpId| {
+            graph
+                .ops
+                .get(id)
+                .map_or_else(String::new, |op| op.name.clone())
+        };
+        let tensor = graph.tensors.get(edge.tensor);
+        let (reason, price) = match &edge.verdict {
+            Verdict::Fused => (None, None),
+            Verdict::Apart { reason, price } => (Some(in_words(graph, reason)), Some(price)),
+        };
+        Self {
+            producer: op(edge.producer),
+            consumer: op(edge.consumer),
+            tensor: tensor.map_or_else(String::new, |t| t.name.clone()),
+            fused: reason.is_none(),
+            reason,
+            saved_bytes: price.map(|price| price.saved_bytes),
+            saved_us: price.map(|price| price.saved_s * 1e6),
         }
     }
 }

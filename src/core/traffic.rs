@@ -236,7 +236,7 @@ impl Count<'_> {
 
 /// An output stays on chip when it has consumers and every kernel that runs one of them, seen through views,
 /// computes it itself.
-fn written(graph: &Graph, partition: &Partition, views: &Views) -> Vec<bool> {
+pub(super) fn written(graph: &Graph, partition: &Partition, views: &Views) -> Vec<bool> {
     let recomputed_in = partition.recomputed.inverted(graph.ops.len());
     let mut is_written = vec![false; graph.ops.len()];
     for op in (0..graph.ops.len()).rev() {

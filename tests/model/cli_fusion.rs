@@ -92,3 +92,27 @@ fn a_word_that_is_no_choice_is_refused_with_the_choices() {
         assert!(stderr(&output).contains(choices), "{}", stderr(&output));
     }
 }
+
+#[test]
+fn json_says_why_an_edge_is_not_fused() {
+    let report = json(&["analyze", "-", "--json"], PROGRAM);
+    let edges = report["edges"].as_array().unwrap();
+    // big: x is external. low, e (1), total (1), y (2), z (1) read six outputs; low reads one.
+    assert_eq!(edges.len(), 6);
+    let first = &edges[0];
+    assert_eq!(
+        (&first["producer"], &first["consumer"], &first["tensor"]),
+        (&"big".into(), &"low".into(), &"big".into())
+    );
+    assert_eq!(first["fused"], false);
+    assert_eq!(
+        first["reason"],
+        "the reduction `big` ends its kernel, and `low` comes after it"
+    );
+    // `big` is neither written nor read, 64 * 4 bytes each; `x` is read once instead of twice.
+    assert_eq!(first["saved_bytes"], 2 * 256 + 64 * 128 * 4);
+    assert!(first["saved_us"].as_f64().unwrap() > 0.0);
+    let fused = edges.iter().find(|edge| edge["fused"] == true).unwrap();
+    assert_eq!(fused["reason"], Value::Null);
+    assert_eq!(fused["saved_bytes"], Value::Null);
+}

@@ -39,3 +39,4 @@ mod random_graph;
 mod resolve;
 mod resolve_errors;
 mod share;
+mod why;

@@ -141,7 +141,7 @@ fn optimum(graph: &Graph, options: &Options) -> (Partition, Certificate) {
     (plan.partition, plan.certificate.unwrap())
 }
 
-fn choices() -> impl Strategy<Value = Options> {
+pub(crate) fn choices() -> impl Strategy<Value = Options> {
     (
         prop::sample::select(Objective::ALL.to_vec()),
         any::<bool>(),

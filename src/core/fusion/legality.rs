@@ -8,7 +8,9 @@
 )]
 
 use super::options::{FusionOptions, MAX_OPS};
-use super::region::{Bits, Region, RowDomain, Set, Setting};
+use super::region::{Bits, Region, Set, Setting, Value};
+
+pub use super::region::RowDomain;
 use crate::core::analysis::Options;
 use crate::core::graph::{Graph, OpId};
 
@@ -262,8 +264,7 @@ pub(super) fn held_values(region: &Region<'_>, set: Set, reduction: usize) -> us
 }
 
 fn check_operands(region: &Region<'_>, set: Set) -> Result<(), Reason> {
-    let is_read =
-        |value: &&super::region::Value| value.readers & set != 0 && value.producer & set == 0;
+    let is_read = |value: &&Value| value.readers & set != 0 && value.producer & set == 0;
     let read = region.values.iter().filter(is_read).count();
     let written = Bits(set).filter(|&place| region.is_written(place, set));
     let operands = read + written.count();

@@ -6,7 +6,7 @@ pub mod legality;
 pub(super) mod none;
 pub mod optimal;
 pub mod options;
-mod region;
+pub(in crate::core) mod region;
 pub(super) mod rules;
 
 use super::analysis::Options;

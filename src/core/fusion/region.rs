@@ -13,6 +13,7 @@ use crate::core::graph::{Graph, OpId};
 use crate::core::op::{OpType, element_count};
 use crate::core::roofline::place;
 use crate::core::sizes::{Externals, ReshapeCost, read_size};
+use crate::core::sorting::{rank_of, sort_by_rank};
 use crate::core::traffic::Views;
 use crate::core::work::{Work, op_work};
 
@@ -320,7 +321,9 @@ impl<'a> Region<'a> {
         for (place, &op) in self.ops.iter().enumerate() {
             readings.extend(graph.inputs[op].iter().map(|&tensor| (tensor, place)));
         }
-        readings.sort_unstable();
+        sort_by_rank(&mut readings, |&(tensor, place)| {
+            (rank_of(tensor), rank_of(place), 0)
+        });
         readings.dedup();
         let mut last = None;
         for (tensor, place) in readings {

@@ -1,0 +1,194 @@
+//! Why an edge is not fused: a reason with its figures, and what fusing it alone would save.
+//!
+//! Computed when somebody asks; an analysis does not wait for it.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "op, tensor and kernel ids are dense indices of one analysis"
+)]
+
+mod price;
+mod words;
+
+use super::analysis::Analysis;
+use super::fusion::Policy;
+use super::fusion::legality::{self, check_in};
+use super::fusion::region::Setting;
+use super::graph::{OpId, TensorId};
+use super::op::OpType;
+
+pub use price::{Price, Prices};
+pub use words::{in_words, reason_in_words, sentence};
+
+/// A tensor on its way from the op that writes it to an op that reads it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edge {
+    /// The op that writes it.
+    pub producer: OpId,
+    /// The op that reads it.
+    pub consumer: OpId,
+    /// The tensor.
+    pub tensor: TensorId,
+    /// Whether it stays inside a kernel.
+    pub verdict: Verdict,
+}
+
+/// What became of two ops.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// They run in one kernel.
+    Fused,
+    /// They do not.
+    Apart {
+        /// Why.
+        reason: Reason,
+        /// What merging their two kernels would save, whether that is allowed or not.
+        price: Price,
+    },
+}
+
+/// Why two ops run in two kernels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Their kernels may not be one.
+    Illegal(legality::Reason),
+    /// The contract fuses an output into its reader only when nobody else reads it.
+    AnotherConsumer {
+        /// Who else does.
+        consumer: OpId,
+    },
+    /// It is allowed, and saves nothing.
+    NotWorthIt,
+    /// It is allowed and would save something; the policy does not try it.
+    NotLookedAt,
+}
+
+/// Answers about one analysis. Made in `O(ops + reads)`.
+pub struct Why<'a> {
+    analysis: &'a Analysis,
+    setting: Setting<'a>,
+    prices: Prices<'a>,
+}
+
+impl<'a> Why<'a> {
+    /// Prepares to answer.
+    pub fn new(analysis: &'a Analysis) -> Self {
+        Self {
+            analysis,
+            setting: Setting::new(&analysis.graph, &analysis.options),
+            prices: Prices::new(analysis),
+        }
+    }
+
+    /// Every edge between two ops, by consumer in execution order, each once with its verdict.
+    ///
+    /// An edge between two kernels takes `O(ops^2 + reads)` of these kernels, of at most 64 ops, and looks at
+    /// the kernels between them.
+    pub fn edges(&self) -> Vec<Edge> {
+        let graph = &self.analysis.graph;
+        let mut edges = Vec::new();
+        for consumer in 0..graph.ops.len() {
+            for &producer in &graph.predecessors[consumer] {
+                edges.push(Edge {
+                    producer,
+                    consumer,
+                    tensor: graph.output[producer],
+                    verdict: self.ask(producer, consumer),
+                });
+            }
+        }
+        edges
+    }
+
+    /// What keeps two ops apart, in whichever order they are given; they need not feed each other.
+    pub fn ask(&self, first: OpId, second: OpId) -> Verdict {
+        let partition = &self.analysis.partition;
+        let (first, second) = (first.min(second), first.max(second));
+        if partition.computes(partition.group_of[second], first) {
+            return Verdict::Fused;
+        }
+        let (a, b) = (partition.group_of[first], partition.group_of[second]);
+        let price = self.prices.merged(a, b);
+        let objective = self.analysis.options.fusion.objective;
+        Verdict::Apart {
+            reason: self
+                .contract(first, second)
+                .or_else(|| self.forbidden(a, b).map(Reason::Illegal))
+                .unwrap_or(match self.analysis.options.policy {
+                    Policy::Optimal if !price.is_gain(objective) => Reason::NotWorthIt,
+                    _ => Reason::NotLookedAt,
+                }),
+            price,
+        }
+    }
+
+    /// What merging two kernels would save.
+    ///
+    /// # Errors
+    /// Why they may not be merged.
+    pub fn merge(&self, a: usize, b: usize) -> Result<Price, legality::Reason> {
+        match self.forbidden(a, b) {
+            Some(reason) => Err(reason),
+            None => Ok(self.prices.merged(a, b)),
+        }
+    }
+
+    /// Why two kernels may not be one.
+    fn forbidden(&self, a: usize, b: usize) -> Option<legality::Reason> {
+        let partition = &self.analysis.partition;
+        let mut ops = [&partition.groups[a], &partition.groups[b]].concat();
+        ops.sort_unstable();
+        check_in(&self.setting, &ops).err().or_else(|| {
+            let path = self.prices.path_around(a.min(b), a.max(b))?;
+            Some(legality::Reason::Cycle { path })
+        })
+    }
+
+    /// The contract's own reasons, under its policy.
+    fn contract(&self, producer: OpId, consumer: OpId) -> Option<Reason> {
+        let graph = &self.analysis.graph;
+        let partition = &self.analysis.partition;
+        if self.analysis.options.policy != Policy::Rules
+            || !graph.successors[producer].contains(&consumer)
+        {
+            return None;
+        }
+        let of_type = |kernel: usize, op_type: OpType| {
+            let mut ops = partition.groups[kernel].iter().copied();
+            ops.find(|&op| graph.ops[op].op_type == op_type)
+        };
+        let (from, to) = (partition.group_of[producer], partition.group_of[consumer]);
+        let consumer_type = graph.ops[consumer].op_type;
+        let matmul = of_type(from, OpType::Matmul);
+        if let (Some(first), Some(second)) = (matmul, of_type(to, OpType::Matmul)) {
+            return Some(Reason::Illegal(legality::Reason::TwoMatmuls {
+                first,
+                second,
+            }));
+        }
+        if consumer_type == OpType::Matmul {
+            return Some(Reason::Illegal(legality::Reason::MatmulStarts {
+                matmul: consumer,
+                before: producer,
+            }));
+        }
+        if let Some(reduction) = of_type(from, OpType::Reduction) {
+            return Some(Reason::Illegal(legality::Reason::ReductionEnds {
+                reduction,
+                after: consumer,
+            }));
+        }
+        let mut others = graph.successors[producer].iter();
+        if let Some(&other) = others.find(|&&other| other != consumer) {
+            return Some(Reason::AnotherConsumer { consumer: other });
+        }
+        match (matmul, consumer_type) {
+            (Some(matmul), OpType::Reduction) => {
+                Some(Reason::Illegal(legality::Reason::MatmulAndReduction {
+                    matmul,
+                    reduction: consumer,
+                }))
+            }
+            _ => None,
+        }
+    }
+}

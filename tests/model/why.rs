@@ -1,0 +1,321 @@
+//! Why edges are not fused, and what fusing them would save.
+
+use crate::optimal::choices;
+use crate::random_graph::{fusable_ops, small_device};
+use fuseline::core::fusion::legality::{self, RowDomain};
+use fuseline::core::traffic::kernel_traffic;
+use fuseline::core::why::{Price, Reason, Verdict, Why};
+use fuseline::core::work::{Work, op_work};
+use fuseline::core::{
+    Analysis, FusionOptions, Graph, OpId, Options, Partition, Policy, ReshapeCost, analyze,
+    analyze_program, notation, roofline,
+};
+use proptest::prelude::*;
+
+/// Bytes and seconds of all kernels, counted from nothing.
+fn totals(graph: &Graph, options: &Options, partition: &Partition) -> (u64, f64) {
+    let traffics = kernel_traffic(graph, partition, options.conventions);
+    let mut sum = (0, 0.0);
+    for (kernel, traffic) in traffics.enumerate() {
+        let own = &partition.groups[kernel];
+        let computed = own.iter().chain(&partition.recomputed[kernel]);
+        let work = computed.fold(Work::default(), |sum, &op| sum.and(op_work(graph, op)));
+        let is_free = options.conventions.reshape == ReshapeCost::View
+            && own
+                .iter()
+                .all(|&op| fuseline::core::traffic::is_view(&graph.ops[op]));
+        sum.0 += traffic.total();
+        sum.1 += roofline::place(&options.device, work, traffic.total(), is_free).time_s;
+    }
+    sum
+}
+
+/// The partition in which two kernels are one, in no particular order.
+fn merged(partition: &Partition, a: usize, b: usize) -> Partition {
+    let (into, gone) = (a.min(b), a.max(b));
+    let kernel = |k: usize| match k {
+        k if k == gone => into,
+        k if k > gone => k - 1,
+        k => k,
+    };
+    let group_of: Vec<usize> = partition.group_of.iter().map(|&k| kernel(k)).collect();
+    let count = partition.groups.len();
+    let mut again: Vec<Vec<OpId>> = vec![Vec::new(); count - 1];
+    for (k, ops) in partition.recomputed.iter().enumerate() {
+        let ops = ops.iter().copied();
+        again[kernel(k)].extend(ops.filter(|&op| group_of[op] != kernel(k)));
+    }
+    let mut partition = Partition::of_ops(group_of, count - 1);
+    partition.recomputed = fuseline::core::lists::Lists::with_capacity(count, 0);
+    for ops in &mut again {
+        ops.sort_unstable();
+        ops.dedup();
+        partition.recomputed.push(ops.iter().copied());
+    }
+    partition
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn each_edge_has_one_verdict_and_the_price_of_a_new_analysis((ops, externals) in fusable_ops(1..=24), options in choices(), policy in prop::sample::select(Policy::ALL.to_vec())) {
+        let options = Options { policy, ..options };
+        let analysis = analyze(&ops, &externals, &options).unwrap();
+        let graph = &analysis.graph;
+        let partition = &analysis.partition;
+        let edges = Why::new(&analysis).edges();
+        let asked: Vec<(OpId, OpId)> = edges.iter().map(|e| (e.producer, e.consumer)).collect();
+        let all: Vec<(OpId, OpId)> = (0..graph.ops.len())
+            .flat_map(|op| graph.predecessors[op].iter().map(move |&p| (p, op)))
+            .collect();
+        prop_assert_eq!(asked, all);
+        let before = totals(graph, &options, partition);
+        for edge in &edges {
+            let (a, b) = (partition.group_of[edge.producer], partition.group_of[edge.consumer]);
+            let Verdict::Apart { reason, price } = &edge.verdict else {
+                prop_assert!(partition.computes(b, edge.producer));
+                continue;
+            };
+            prop_assert!(!partition.computes(b, edge.producer));
+            let after_partition = merged(partition, a, b);
+            let after = totals(graph, &options, &after_partition);
+            let saved_bytes = i64::try_from(before.0).unwrap() - i64::try_from(after.0).unwrap();
+            prop_assert_eq!(price.saved_bytes, saved_bytes, "{:?}", edge);
+            prop_assert!((price.saved_s - (before.1 - after.1)).abs() < 1e-9 * before.1, "{:?}", edge);
+            // A reason against a merge is one that holds.
+            let whole = &after_partition.groups[a.min(b)];
+            let is_free_to_merge = matches!(reason, Reason::NotWorthIt | Reason::NotLookedAt);
+            if is_free_to_merge {
+                prop_assert_eq!(legality::check(graph, &options, whole), Ok(()));
+                prop_assert!(can_be_ordered(graph, &after_partition));
+            }
+            if let Reason::Illegal(legality::Reason::Cycle { path }) = reason {
+                prop_assert!(!can_be_ordered(graph, &after_partition));
+                // From one kernel to the other, each op feeding the next or running in the kernel that it is in.
+                prop_assert_eq!(partition.group_of[path[0]], a);
+                prop_assert!(partition.computes(b, path[path.len() - 1]));
+                let goes_on = path.windows(2).all(|pair| {
+                    graph.successors[pair[0]].contains(&pair[1])
+                        || partition.computes(partition.group_of[pair[1]], pair[0])
+                });
+                prop_assert!(goes_on, "{path:?}");
+            }
+            if policy == Policy::Optimal && analysis.certificate.unwrap().is_optimal {
+                prop_assert!(*reason != Reason::NotLookedAt, "{:?}", edge);
+            }
+        }
+    }
+}
+
+/// Whether kernels can run in some order, with what is computed again needing no other kernel.
+fn can_be_ordered(graph: &Graph, partition: &Partition) -> bool {
+    let kernels = partition.groups.len();
+    let mut done = vec![false; kernels];
+    for _ in 0..kernels {
+        for kernel in 0..kernels {
+            let mut ops = partition.groups[kernel]
+                .iter()
+                .chain(&partition.recomputed[kernel]);
+            done[kernel] |= ops.all(|&op| {
+                graph.predecessors[op]
+                    .iter()
+                    .all(|&p| partition.computes(kernel, p) || done[partition.group_of[p]])
+            });
+        }
+    }
+    done.into_iter().all(|is_done| is_done)
+}
+
+fn analysis(text: &str, options: &Options) -> Analysis {
+    let parsed = notation::parse(text);
+    assert_eq!(parsed.diagnostics, []);
+    analyze_program(&parsed.program, options).analysis.unwrap()
+}
+
+fn ask(text: &str, options: &Options, first: &str, second: &str) -> (Reason, Price) {
+    let analysis = analysis(text, options);
+    let op = |name: &str| analysis.graph.op_named(name).unwrap();
+    match Why::new(&analysis).ask(op(first), op(second)) {
+        Verdict::Apart { reason, price } => (reason, price),
+        Verdict::Fused => panic!("{first} and {second} are fused"),
+    }
+}
+
+fn under(policy: Policy) -> Options {
+    Options::of_policy(policy)
+}
+
+const RULES: &str = "\
+input x : f16[64, 128]
+weight w : f16[128, 128]
+a = relu(x)
+m = matmul(a, w)
+b = relu(m)
+s = softmax(b)
+c = relu(s)
+d = add(c, x)
+e = mul(c, d)
+";
+
+#[test]
+fn the_contract_names_what_kept_an_edge_apart() {
+    use legality::Reason as R;
+    let rules = under(Policy::Rules);
+    // Ops by their places: a 0, m 1, b 2, s 3, c 4, d 5, e 6.
+    let (reason, price) = ask(RULES, &rules, "a", "m");
+    assert_eq!(
+        reason,
+        Reason::Illegal(R::MatmulStarts {
+            matmul: 1,
+            before: 0
+        })
+    );
+    // `a` would neither be written nor read: twice 64 * 128 * 2 bytes.
+    assert_eq!(price.saved_bytes, 2 * 16_384);
+    let (reason, _) = ask(RULES, &rules, "b", "s");
+    assert_eq!(
+        reason,
+        Reason::Illegal(R::MatmulAndReduction {
+            matmul: 1,
+            reduction: 3
+        })
+    );
+    let (reason, _) = ask(RULES, &rules, "s", "c");
+    assert_eq!(
+        reason,
+        Reason::Illegal(R::ReductionEnds {
+            reduction: 3,
+            after: 4
+        })
+    );
+    let (reason, _) = ask(RULES, &rules, "c", "d");
+    assert_eq!(reason, Reason::AnotherConsumer { consumer: 6 });
+}
+
+#[test]
+fn the_legality_names_figures_and_paths() {
+    use legality::Reason as R;
+    let optimal = under(Policy::Optimal);
+    let (reason, _) = ask(
+        "input x : f16[64, 128]\nr = mean(x)\ny = relu(r)\nq = mean(y, axis=0)\n",
+        &optimal,
+        "r",
+        "q",
+    );
+    let rows = |rows, width, stride| RowDomain {
+        rows,
+        width,
+        stride,
+    };
+    assert_eq!(
+        reason,
+        Reason::Illegal(R::RowDomains {
+            reduction: 0,
+            rows: rows(64, 128, 1),
+            other: 2,
+            other_rows: rows(1, 64, 1),
+        })
+    );
+    let small = Options {
+        device: small_device(1024),
+        ..under(Policy::Optimal)
+    };
+    let (reason, _) = ask(
+        "input x : f16[64, 1024]\nbig = max(x)\nlow = sub(x, big)\n",
+        &small,
+        "big",
+        "low",
+    );
+    assert_eq!(
+        reason,
+        Reason::Illegal(R::OnChip {
+            reduction: 0,
+            values: 1,
+            needed_bytes: 4096,
+            available_bytes: 1024,
+        })
+    );
+    let (reason, _) = ask(
+        "input x : f16[64, 64]\nweight w : f16[64, 64]\na = relu(x)\nm = matmul(a, w)\nc = add(m, a)\n",
+        &optimal,
+        "a",
+        "c",
+    );
+    // The kernel of `c` holds the matmul, which would no longer come first.
+    assert_eq!(
+        reason,
+        Reason::Illegal(R::MatmulStarts {
+            matmul: 1,
+            before: 0
+        })
+    );
+    let (reason, _) = ask(
+        "input x : f16[64, 64]\nweight w : f16[64, 64]\na = relu(x)\nm = matmul(a, w)\ns = softmax(m)\nc = add(s, a)\n",
+        &under(Policy::None),
+        "a",
+        "c",
+    );
+    assert_eq!(
+        reason,
+        Reason::Illegal(R::Cycle {
+            path: vec![0, 1, 2, 3]
+        })
+    );
+}
+
+#[test]
+fn the_limits_name_what_is_beyond_them() {
+    use legality::Reason as R;
+    let optimal = under(Policy::Optimal);
+    let (reason, _) = ask(
+        "input x : f16[64, 64]\ny = relu(x)\nz = relu(x)\n",
+        &optimal,
+        "y",
+        "z",
+    );
+    assert_eq!(
+        reason,
+        Reason::Illegal(R::NotConnected {
+            first: 0,
+            second: 1
+        })
+    );
+    let (reason, price) = ask(
+        "input x : f16[64, 64]\ny = relu(x)\nz = relu(y)\n",
+        &under(Policy::None),
+        "y",
+        "z",
+    );
+    assert_eq!(reason, Reason::NotLookedAt);
+    assert_eq!(price.saved_bytes, 2 * 64 * 64 * 2);
+    let limited = Options {
+        fusion: FusionOptions {
+            max_ops: 2,
+            ..FusionOptions::default()
+        },
+        ..under(Policy::Optimal)
+    };
+    let (reason, _) = ask(
+        "input x : f16[64, 64]\ny = relu(x)\nz = relu(y)\nq = relu(z)\n",
+        &limited,
+        "z",
+        "q",
+    );
+    assert_eq!(reason, Reason::Illegal(R::TooManyOps { ops: 3, limit: 2 }));
+}
+
+#[test]
+fn words_hold_names_and_figures() {
+    let analysis = analysis(RULES, &under(Policy::Rules));
+    let sentences: Vec<String> = Why::new(&analysis)
+        .edges()
+        .iter()
+        .map(|edge| fuseline::core::why::sentence(&analysis.graph, &edge.verdict))
+        .collect();
+    assert_eq!(
+        sentences[0],
+        "Apart: the matmul `m` starts its kernel, and `a` comes before it. Fusing them alone would save 32.8 kB and save 2.02 µs."
+    );
+    assert_eq!(sentences[1], "They run in one kernel.");
+}
