@@ -129,11 +129,20 @@ fn text_to_analysis(c: &mut Criterion) {
 
 /// The optimum of GPT-2 blocks in a row: each block is a few regions of its own.
 fn optimum(c: &mut Criterion) {
-    let mut group = c.benchmark_group("optimum");
+    blocks_in_a_row(c, "optimum", Policy::Optimal);
+}
+
+/// The compiler's kernels of the same blocks.
+fn compiler(c: &mut Criterion) {
+    blocks_in_a_row(c, "compiler", Policy::Inductor);
+}
+
+fn blocks_in_a_row(c: &mut Criterion, name: &str, policy: Policy) {
+    let mut group = c.benchmark_group(name);
     for blocks in BLOCKS {
         let (ops, externals) = gpt2(blocks, true);
         let graph = build_graph(&ops, &externals).expect("a valid program");
-        let options = Options::of_policy(Policy::Optimal);
+        let options = Options::of_policy(policy);
         group.throughput(Throughput::Elements((blocks * OPS_PER_BLOCK) as u64));
         group.bench_function(BenchmarkId::from_parameter(blocks), |b| {
             b.iter(|| plan(black_box(&graph), &options));
@@ -241,7 +250,7 @@ fn summary() {
 criterion_group! {
     name = benches;
     config = Criterion::default().sample_size(20);
-    targets = analysis, text_to_analysis, optimum
+    targets = analysis, text_to_analysis, optimum, compiler
 }
 
 fn main() {
