@@ -20,6 +20,7 @@ pub mod functions;
 pub mod fusion;
 pub mod graph;
 pub mod json;
+pub mod limits;
 pub mod lists;
 pub mod measured;
 mod names;

@@ -27,6 +27,7 @@ mod import;
 mod import_diagnostics;
 mod import_statements;
 mod inductor;
+mod limits;
 mod markup;
 mod measured;
 mod notation;

@@ -57,7 +57,7 @@ pub struct Tiling {
 
 impl Product {
     /// The product that an op computes; `None` when its contraction length is unknown.
-    pub(super) fn of_op(graph: &Graph, op: OpId) -> Option<Self> {
+    pub fn of_op(graph: &Graph, op: OpId) -> Option<Self> {
         let definition = graph.ops.get(op)?;
         let inner = contraction(graph, op)? as f64;
         let operand = |place: usize| graph.tensors.get(*graph.inputs.get(op)?.get(place)?);

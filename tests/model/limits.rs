@@ -1,0 +1,142 @@
+//! What kernels ask of a multiprocessor, and when fusing them would hurt.
+
+use fuseline::core::limits::{KernelLimits, Warning, limits};
+use fuseline::core::notation::parse;
+use fuseline::core::{Analysis, FusionOptions, Options, Policy, analyze_program, device};
+
+fn analysis_of(text: &str, policy: Policy, device_id: &str, fusion: FusionOptions) -> Analysis {
+    let parsed = parse(text);
+    assert_eq!(parsed.diagnostics, []);
+    let options = Options {
+        device: device(device_id).unwrap().clone(),
+        fusion,
+        ..Options::of_policy(policy)
+    };
+    analyze_program(&parsed.program, &options).analysis.unwrap()
+}
+
+fn limits_of(text: &str, device_id: &str) -> Vec<KernelLimits> {
+    let fusion = FusionOptions::default();
+    limits(&analysis_of(text, Policy::Rules, device_id, fusion)).unwrap()
+}
+
+/// Two operands of 8 elements a thread and three addresses: 22 registers, as a compiler's kernel had on an H200.
+#[test]
+fn registers_of_an_element_wise_kernel() {
+    let text =
+        "input a : bf16[8192, 8192]\ninput b : bf16[8192, 8192]\ns = add(a, b)\ny = relu(s)\n";
+    let [kernel] = &limits_of(text, "h200")[..] else {
+        panic!("one kernel");
+    };
+    assert_eq!((kernel.live_values, kernel.registers_per_thread), (2, 22));
+    assert_eq!((kernel.threads_per_block, kernel.blocks), (128, 65_536));
+    assert!((kernel.occupancy - 1.0).abs() < 1e-9);
+    assert_eq!(kernel.warnings, []);
+}
+
+/// A chain whose results are all wanted at its end holds all of them: 40 values of 8 elements.
+#[test]
+fn a_kernel_that_holds_too_much_spills() {
+    use std::fmt::Write as _;
+    let mut text = "input x : bf16[4096, 4096]\ny0 = relu(x)\n".to_owned();
+    let mut sum = "y0".to_owned();
+    for at in 1..40 {
+        let _ = writeln!(text, "y{at} = scale(x, factor={at})");
+    }
+    for at in 1..40 {
+        let _ = writeln!(text, "s{at} = add({sum}, y{at})");
+        sum = format!("s{at}");
+    }
+    let kernels = limits_of(&text, "a100-80");
+    assert_eq!(kernels.len(), 1);
+    let spills =
+        |w: &Warning| matches!(w, Warning::Spills { wanted, available: 255 } if *wanted > 320);
+    assert!(kernels[0].warnings.iter().any(spills), "{:?}", kernels[0]);
+}
+
+/// 109 tiles of 256 x 128 on the 108 multiprocessors of an A100.
+#[test]
+fn a_matmul_in_two_waves_for_one_tile() {
+    let text = "input a : f16[27904, 4096]\nweight w : f16[4096, 128]\ny = matmul(a, w)\n";
+    let kernel = &limits_of(text, "a100-80")[0];
+    let tiling = kernel.tiling.unwrap();
+    assert!(
+        tiling.waves >= 2.0 && tiling.wave_efficiency < 0.7,
+        "{tiling:?}"
+    );
+    let text = kernel.warnings[0].text();
+    assert!(text.contains("on 108 multiprocessors"), "{text}");
+    // As many tiles as multiprocessors fill one wave.
+    let full = "input a : f16[27648, 4096]\nweight w : f16[4096, 128]\ny = matmul(a, w)\n";
+    let kernel = &limits_of(full, "a100-80")[0];
+    assert!((kernel.tiling.unwrap().wave_efficiency - 1.0).abs() < 1e-9);
+    assert_eq!(kernel.warnings, []);
+}
+
+/// A matmul of 256 x 128 tiles: 128 sums and 40 more registers, four steps of 384 x 64 in f16 on chip.
+#[test]
+fn a_matmul_fills_its_block() {
+    let text = "input a : f16[4096, 4096]\nweight w : f16[4096, 4096]\ny = matmul(a, w)\n";
+    let kernel = &limits_of(text, "h200")[0];
+    assert_eq!(kernel.registers_per_thread, 168);
+    assert_eq!(kernel.on_chip_bytes, 4 * 384 * 64 * 2);
+    assert!(kernel.on_chip_bytes <= kernel.on_chip_available_bytes);
+    assert_eq!((kernel.blocks, kernel.waves), (512, 4));
+}
+
+/// Few long rows: fused with its reduction the element-wise part runs in 16 blocks instead of thousands.
+#[test]
+fn fusing_along_few_rows_idles_the_device() {
+    let text = "input x : f16[16, 1048576]\ny = exp(x)\nz = sum(y)\n";
+    let [kernel] = &limits_of(text, "a100-80")[..] else {
+        panic!("one kernel");
+    };
+    let lost = Warning::LostParallelism {
+        blocks: 16,
+        multiprocessors: 108,
+    };
+    assert!(kernel.warnings.contains(&lost), "{:?}", kernel.warnings);
+    let many = limits_of(&text.replace("[16, ", "[1024, "), "a100-80");
+    assert!(
+        !many[0]
+            .warnings
+            .iter()
+            .any(|w| matches!(w, Warning::LostParallelism { .. }))
+    );
+}
+
+/// Bias and ReLU behind a product of 8192 cubed save 4 tensors and hardly any time.
+#[test]
+fn an_epilogue_behind_a_large_matmul_hardly_pays() {
+    let text = "input x : f16[8192, 8192]\nweight w : f16[8192, 8192]\nweight b : f16[8192]\n\
+                h = matmul(x, w)\na = add(h, b)\n";
+    let kernel = &limits_of(text, "a100-80")[0];
+    let pays = |w: &&Warning| matches!(w, Warning::HardlyPays { .. });
+    let warning = kernel.warnings.iter().find(pays).unwrap();
+    assert!(
+        warning.text().starts_with("bound by arithmetic: saves 268"),
+        "{}",
+        warning.text()
+    );
+}
+
+/// Attention by its own tiles: 16 heads of 2048 queries in tiles of 64.
+#[test]
+fn an_attention_kernel_has_the_tiles_of_its_paper() {
+    let text = "input q : f16[16, 2048, 64]\ninput k : f16[16, 2048, 64]\ninput v : f16[16, 2048, 64]\n\
+                s = matmul(q, k, transpose_b=true)\np = softmax(s)\no = matmul(p, v)\n";
+    let fusion = FusionOptions {
+        attention: true,
+        ..FusionOptions::default()
+    };
+    let kernel = &limits(&analysis_of(text, Policy::None, "h200", fusion)).unwrap()[0];
+    assert_eq!(kernel.blocks, 16 * 32);
+    assert!(kernel.on_chip_bytes <= kernel.on_chip_available_bytes);
+}
+
+#[test]
+fn nothing_is_said_about_a_device_without_multiprocessors() {
+    let text = "input x : f16[16, 16]\ny = relu(x)\n";
+    let analysis = analysis_of(text, Policy::Rules, "tpu-v4", FusionOptions::default());
+    assert_eq!(limits(&analysis), None);
+}
