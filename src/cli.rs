@@ -2,6 +2,7 @@
 
 mod compare;
 mod fusion;
+mod limits;
 
 use crate::core::diagnostic::{Diagnostic, Severity, has_errors, line_and_column, merged};
 use crate::core::format::{
@@ -85,6 +86,12 @@ struct Choices {
     /// What times are predicted for, by id; an unknown one prints the list.
     #[arg(long, default_value_t = default_device().id.to_string(), value_name = "NAME", value_parser = known_device)]
     device: String,
+    /// Time that starting a kernel adds, in microseconds, instead of the device's own.
+    #[arg(long, value_name = "MICROSECONDS", value_parser = microseconds)]
+    launch_us: Option<f64>,
+    /// Print what each kernel asks of the device too, and when fusing hurts.
+    #[arg(long, conflicts_with = "json")]
+    limits: bool,
     /// Print JSON instead of a table.
     #[arg(long)]
     json: bool,
@@ -92,6 +99,7 @@ struct Choices {
 
 impl Choices {
     fn options(&self) -> Options {
+        let device = device(&self.device).unwrap_or(default_device()).clone();
         Options {
             policy: self.policy,
             fusion: self.fusion.options(),
@@ -99,7 +107,10 @@ impl Choices {
                 externals: self.externals,
                 reshape: self.reshape,
             },
-            device: device(&self.device).unwrap_or(default_device()).clone(),
+            device: match self.launch_us {
+                Some(launch_us) => device.with_launch_s(launch_us * 1e-6),
+                None => device,
+            },
         }
     }
 }
@@ -116,6 +127,13 @@ fn externals(name: &str) -> Result<Externals, String> {
 fn reshape(name: &str) -> Result<ReshapeCost, String> {
     ReshapeCost::from_name(name)
         .ok_or_else(|| one_of(ReshapeCost::ALL.map(ReshapeCost::name).into_iter()))
+}
+
+fn microseconds(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|us: &f64| us.is_finite() && *us >= 0.0)
+        .ok_or_else(|| "write a number of microseconds, such as 2 or 0.5".to_owned())
 }
 
 fn known_device(id: &str) -> Result<String, String> {
@@ -256,7 +274,11 @@ fn show(
             .map(|json| json + "\n")
             .map_err(std::io::Error::other)
     } else {
-        Ok(table(analysis))
+        let mut text = table(analysis);
+        if choices.limits {
+            text.push_str(&limits::limits_table(analysis));
+        }
+        Ok(text)
     };
     let printed = written.and_then(|text| std::io::stdout().lock().write_all(text.as_bytes()));
     match printed {

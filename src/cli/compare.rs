@@ -25,9 +25,6 @@ struct Line {
 pub(super) fn report(folder: &Path) -> Result<(), Failed> {
     for name in ["h200.json", "h200_sizes.json", "h200_fresh.json"] {
         let path = folder.join(name);
-        if !path.exists() {
-            continue;
-        }
         let file: File = read(&path)?;
         let lines = lines_of(folder, file.rows)?;
         println!("{name}: {}, PyTorch {}\n", file.device, file.torch);

@@ -277,3 +277,37 @@ fn an_op_that_is_computed_twice_is_named_twice() {
     let report = json(&["analyze", "-", "--json", "--policy", "inductor"], text);
     assert_eq!(report["kernels"][3]["recomputed"].to_string(), r#"["p"]"#);
 }
+
+/// At 1 ms a launch, four small kernels take 4 ms.
+#[test]
+fn a_launch_of_ones_own_and_the_limits() {
+    let small = NOTATION.replace("1024", "128").replace("4096", "128");
+    let call = [
+        "analyze",
+        "-",
+        "--policy",
+        "none",
+        "--launch-us",
+        "1000",
+        "--json",
+    ];
+    let time_s = |value: &Value| -> f64 {
+        let kernels = value["kernels"].as_array().unwrap().iter();
+        kernels.map(|k| k["time_s"].as_f64().unwrap()).sum()
+    };
+    let total_s = time_s(&json(&call, &small));
+    assert!((0.004..0.00401).contains(&total_s), "{total_s}");
+    let refused = run(&["analyze", "-", "--launch-us", "-1"], NOTATION);
+    assert!(!refused.status.success());
+
+    let output = run(&["analyze", "-", "--limits"], NOTATION);
+    let text = stdout(&output);
+    assert!(
+        text.contains("registers") && text.contains("occupancy"),
+        "{text}"
+    );
+    let report = run(&["report"], "");
+    assert!(report.status.success(), "{}", stderr(&report));
+    assert!(stdout(&report).contains("speedup of compiled over eager"));
+    assert!(!run(&["report", "no/such/folder"], "").status.success());
+}

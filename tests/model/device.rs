@@ -68,3 +68,12 @@ fn budgets_on_chip_that_the_documents_give() {
         assert_eq!(device(id).unwrap().on_chip_bytes(), bytes, "{id}");
     }
 }
+
+#[test]
+fn a_launch_of_ones_own_replaces_the_devices() {
+    let a100 = device("a100-80").unwrap();
+    assert!((a100.clone().with_launch_s(5e-6).launch_s.value - 5e-6).abs() < 1e-18);
+    for refused in [-1.0, f64::NAN, f64::INFINITY] {
+        assert_eq!(a100.clone().with_launch_s(refused), *a100);
+    }
+}

@@ -38,11 +38,14 @@ fn repeating_text() -> impl Strategy<Value = String> {
 
 #[test]
 fn every_choice_travels() {
-    for device in DEVICES
-        .iter()
-        .cloned()
-        .chain([Device::custom(1e12, 2e14, 3e13, 0.0)])
-    {
+    for device in DEVICES.iter().cloned().chain([
+        Device::custom(1e12, 2e14, 3e13, 0.0),
+        fuseline::core::default_device().clone().with_launch_s(0.0),
+        fuseline::core::device("h200")
+            .unwrap()
+            .clone()
+            .with_launch_s(12.5e-6),
+    ]) {
         for policy in Policy::ALL {
             let state = SharedState {
                 text: "# a = b\n\ny = relu(x) : f16[8]\n".to_owned(),

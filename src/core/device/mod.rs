@@ -126,6 +126,16 @@ impl Device {
         }
     }
 
+    /// The same device with this time for starting a kernel, in seconds, as a visitor chose it; one that is not
+    /// finite or negative changes nothing.
+    #[must_use]
+    pub fn with_launch_s(mut self, launch_s: f64) -> Self {
+        if launch_s.is_finite() && launch_s >= 0.0 {
+            self.launch_s = sourced_si(launch_s);
+        }
+        self
+    }
+
     /// A device of the visitor's own. Rates in FLOP/s, bandwidth in byte/s; `matrix` holds for every type.
     /// Figures that are not finite and positive are replaced by the default device's.
     pub fn custom(
@@ -157,13 +167,10 @@ impl Device {
             matrix_f16_flops_per_s: matrix,
             matrix_f8_flops_per_s: matrix,
             matrix_i8_flops_per_s: matrix,
-            launch_s: if launch_s.is_finite() && launch_s >= 0.0 {
-                sourced_si(launch_s)
-            } else {
-                default.launch_s
-            },
+            launch_s: default.launch_s,
             hardware: Hardware::UNKNOWN,
         }
+        .with_launch_s(launch_s)
     }
 }
 

@@ -170,8 +170,16 @@ fn write_state(state: &SharedState) -> String {
             .map(shortest)
             .join(" "),
         );
-    } else if state.device.id != default.device.id {
-        put("device", &state.device.id);
+    } else {
+        if state.device.id != default.device.id {
+            put("device", &state.device.id);
+        }
+        let launch_s = state.device.launch_s.value;
+        let as_listed =
+            device(&state.device.id).is_none_or(|d| d.launch_s.value.total_cmp(&launch_s).is_eq());
+        if !as_listed {
+            put("launch", &shortest(launch_s));
+        }
     }
     if state.is_unfused_view {
         put("view", "unfused");
@@ -205,6 +213,12 @@ fn read_state(written: &str) -> Option<SharedState> {
                 state.conventions.reshape = ReshapeCost::from_name(value).unwrap_or_default();
             }
             "device" => state.device = device(value).unwrap_or(default_device()).clone(),
+            // Behind the device, whose launch it replaces.
+            "launch" => {
+                if let Some(launch_s) = parse_decimal(value) {
+                    state.device = state.device.with_launch_s(launch_s);
+                }
+            }
             "custom" => {
                 let figures: Vec<f64> = value.split(' ').map_while(parse_decimal).collect();
                 if let [bandwidth, matrix, vector, launch] = figures[..] {
