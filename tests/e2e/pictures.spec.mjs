@@ -81,7 +81,7 @@ test('an empty program draws empty charts', async ({ page }) => {
 });
 
 test('every example draws its charts', async ({ page }) => {
-  for (const title of ['Diamond', 'ResNet block', 'Attention']) {
+  for (const title of ['Diamond', 'ResNet block', 'Multi-head attention, projection']) {
     await chooseExample(page, title);
     await expect(marks(roofline(page)).first()).toBeVisible();
     await expect(marks(traffic(page)).first()).toBeVisible();
