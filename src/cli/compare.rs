@@ -1,19 +1,13 @@
 //! `report`: every measured row beside its prediction, and how far the two are apart.
 
 use super::Failed;
-use crate::core::measured::{Errors, Predicted, Row, Variant, errors, predict};
+use crate::core::json::Json;
+use crate::core::measured::{
+    Errors, Predicted, Row, Variant, errors, predict, rows_of, text_field,
+};
 use crate::core::notation::parse;
-use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
-
-/// A file of measured rows; what else stands in it is for people.
-#[derive(Deserialize)]
-struct File {
-    device: String,
-    torch: String,
-    rows: Vec<Row>,
-}
 
 /// A row, what it says and how its eager run compares.
 struct Line {
@@ -25,9 +19,11 @@ struct Line {
 pub(super) fn report(folder: &Path) -> Result<(), Failed> {
     for name in ["h200.json", "h200_sizes.json", "h200_fresh.json"] {
         let path = folder.join(name);
-        let file: File = read(&path)?;
-        let lines = lines_of(folder, file.rows)?;
-        println!("{name}: {}, PyTorch {}\n", file.device, file.torch);
+        let file = read(&path)?;
+        let rows = rows_of(&file).ok_or_else(|| failed(&path, "holds no measured rows"))?;
+        let lines = lines_of(folder, rows)?;
+        let text = |name: &str| text_field(&file, name).unwrap_or("unknown");
+        println!("{name}: {}, PyTorch {}\n", text("device"), text("torch"));
         table(&lines);
         println!();
         summary(&lines);
@@ -40,9 +36,11 @@ fn failed(what: &Path, problem: impl std::fmt::Display) -> Failed {
     Failed
 }
 
-fn read(path: &Path) -> Result<File, Failed> {
+fn read(path: &Path) -> Result<Json, Failed> {
     let text = std::fs::read_to_string(path).map_err(|e| failed(path, e))?;
-    serde_json::from_str(&text).map_err(|e| failed(path, e))
+    serde_json::from_str::<serde_json::Value>(&text)
+        .map(Json::from)
+        .map_err(|e| failed(path, e))
 }
 
 fn lines_of(folder: &Path, rows: Vec<Row>) -> Result<Vec<Line>, Failed> {

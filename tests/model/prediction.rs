@@ -1,13 +1,9 @@
 //! The model against the measurements: every row of the measured files.
 
-use fuseline::core::measured::{Predicted, Row, Variant, errors, predict};
+use fuseline::core::json::Json;
+use fuseline::core::measured::{Predicted, Row, Variant, errors, predict, rows_of};
 use fuseline::core::notation::parse;
 use std::path::Path;
-
-#[derive(serde::Deserialize)]
-struct File {
-    rows: Vec<Row>,
-}
 
 const FILES: [&str; 2] = ["h200.json", "h200_sizes.json"];
 /// Sizes that the model has never seen; without counters.
@@ -16,7 +12,8 @@ const FRESH: &str = "h200_fresh.json";
 fn predictions(file: &str) -> Vec<(Row, Predicted)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("public/measured");
     let text = std::fs::read_to_string(folder.join(file)).unwrap();
-    let File { rows } = serde_json::from_str(&text).unwrap();
+    let file: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let rows = rows_of(&Json::from(file)).unwrap();
     let predicted = |row: Row| {
         let list = std::fs::read_to_string(folder.join(format!("{}.fuse", row.pattern))).unwrap();
         let predicted = predict(&row, &parse(&list).program, "h200").unwrap();
@@ -117,4 +114,33 @@ fn errors_by_nearest_rank() {
     assert!((errors.worst - 0.10).abs() < 1e-9);
     assert_eq!((errors.count, errors.worst_at), (10, 9));
     assert_eq!(fuseline::core::measured::errors(&[]), None);
+}
+
+/// Whatever a file holds, it is read or refused.
+#[test]
+fn a_file_without_rows_is_refused() {
+    const ROW: &str = r#"{"pattern": "p", "size": [1], "variant": "eager", "time_us": 2, "kernels": ["k"], "dram_read_bytes": null}"#;
+    let rows = |text: &str| {
+        let value: serde_json::Value = serde_json::from_str(text).unwrap();
+        rows_of(&Json::from(value))
+    };
+    assert_eq!(rows(&format!(r#"{{"rows": [{ROW}]}}"#)).unwrap().len(), 1);
+    for (from, to) in [
+        ("eager", "lazy"),
+        ("[1]", "1"),
+        ("[1]", "[1.5]"),
+        (r#""k""#, "7"),
+        ("2,", "\"2\","),
+        (r#""p""#, "null"),
+        ("pattern", "name"),
+    ] {
+        assert!(ROW.contains(from));
+        assert_eq!(
+            rows(&format!(r#"{{"rows": [{}]}}"#, ROW.replace(from, to))),
+            None,
+            "{to}"
+        );
+    }
+    assert_eq!(rows("[]"), None);
+    assert_eq!(rows(r#"{"rows": 1}"#), None);
 }
