@@ -45,6 +45,8 @@ const FLOPS_PER_BYTE: f64 = 800.0 / 6.3;
 pub struct Tiling {
     /// What one block computes.
     pub tile: Tile,
+    /// Rows that a wave covers, where the order of the tiles fixes them; else as many as columns.
+    pub wave_rows: Option<f64>,
     /// Tiles of all products, `ceil(rows / tile rows) * ceil(columns / tile columns) * batch`.
     pub tiles: f64,
     /// Rounds of one tile for each multiprocessor.
@@ -112,6 +114,7 @@ impl Product {
         let outputs = self.batch * self.rows * self.columns;
         Tiling {
             tile,
+            wave_rows: None,
             tiles,
             waves,
             wave_efficiency: tiles / (waves * multiprocessors),
@@ -140,6 +143,20 @@ impl Product {
         best
     }
 
+    /// How Triton's template cuts it: tiles of 128 x 128, eight rows of tiles at a time (`GROUP_M = 8`).
+    pub fn generated_tiling(&self, multiprocessors: f64) -> Tiling {
+        const SIDE: f64 = 128.0;
+        let width = if self.columns <= SIDE / 2.0 {
+            SIDE / 2.0
+        } else {
+            SIDE
+        };
+        Tiling {
+            wave_rows: Some(8.0 * SIDE),
+            ..self.cut((SIDE, width), multiprocessors)
+        }
+    }
+
     /// Bytes that all tiles load from the cache: a row of the left operand and a column of the right one for each,
     /// one of the two shared in a cluster of two.
     pub(super) fn loaded_bytes(&self, tiling: &Tiling) -> f64 {
@@ -157,7 +174,7 @@ impl Product {
         if self.is_convolution || waves <= 1.0 {
             return 0.0;
         }
-        let side = covered.sqrt();
+        let side = tiling.wave_rows.unwrap_or(covered.sqrt());
         let block_rows = side.max(covered / self.columns).min(self.rows);
         let block_columns = (covered / block_rows).min(self.columns);
         let line_bytes = self.inner * self.element_bytes;

@@ -137,13 +137,22 @@ impl KernelView<'_> {
         }
     }
 
+    /// How whoever wrote the kernel cuts this product.
+    fn tiling(&self, product: &Product) -> Tiling {
+        if self.code == Code::GeneratedMatmuls && !product.is_convolution {
+            product.generated_tiling(self.multiprocessors)
+        } else {
+            product.tiling(self.multiprocessors)
+        }
+    }
+
     /// DRAM reads with cold caches: the contract's, and what is read again.
     fn dram_read_bytes(&self) -> f64 {
         let once = self.kernel.bytes_read as f64;
         match self.kind() {
             Kind::View => 0.0,
             Kind::Matmul(product) => {
-                let tiling = product.tiling(self.multiprocessors);
+                let tiling = self.tiling(&product);
                 once + product.read_again_bytes(tiling, self.multiprocessors, self.l2_bytes)
             }
             Kind::Rows => once + self.rows_read_again_bytes(),

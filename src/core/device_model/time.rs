@@ -39,7 +39,7 @@ impl KernelView<'_> {
             }
             Kind::Matmul(product) => {
                 let again = product.read_again_bytes(
-                    product.tiling(self.multiprocessors),
+                    self.tiling(&product),
                     self.multiprocessors,
                     self.l2_bytes,
                 ) / m.memory_bytes_per_s;
@@ -56,7 +56,7 @@ impl KernelView<'_> {
     }
 
     fn matmul_s(&self, device: &Device, m: &Measured, product: &Product, memory_s: f64) -> f64 {
-        let tiling = product.tiling(self.multiprocessors);
+        let tiling = self.tiling(product);
         let share = if self.code == Code::GeneratedMatmuls {
             m.generated_matmul_share
         } else {
