@@ -7,6 +7,7 @@ pub mod core;
 pub mod history;
 pub mod markup;
 pub mod picture;
+pub mod views;
 
 #[cfg(target_arch = "wasm32")]
 pub mod app;

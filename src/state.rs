@@ -78,14 +78,18 @@ pub enum Tab {
     /// The kernels with their figures.
     #[default]
     Kernels,
+    /// Attention as one kernel.
+    Attention,
+    /// The model against a real GPU.
+    Measured,
 }
 
 impl Tab {
     /// All tabs, in their order.
-    pub const ALL: [Self; 1] = [Self::Kernels];
+    pub const ALL: [Self; 3] = [Self::Kernels, Self::Attention, Self::Measured];
 
     /// The names for links, storage and the ids of the elements, in the order of [`Tab::ALL`].
-    pub const NAMES: [&'static str; 1] = ["kernels"];
+    pub const NAMES: [&'static str; 3] = ["kernels", "attention", "measured"];
 
     /// Its name.
     pub fn name(self) -> &'static str {

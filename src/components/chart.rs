@@ -22,7 +22,7 @@ const TIP_RESTS: Duration = Duration::from_millis(120);
 const TIP_STAYS: Duration = Duration::from_millis(500);
 
 /// Draws an analysis for a frame of this width.
-type Draw = fn(&Analysis, f64) -> Scene;
+type Draw = Box<dyn Fn(&Analysis, f64) -> Scene>;
 
 /// A chart of the page. Its elements have ids that begin with its own: `-slot` around it, `-picture` for its
 /// marks, `-tip` for its tooltip.
@@ -55,11 +55,15 @@ struct Drawn {
 
 impl Chart {
     /// A chart that is seen.
-    pub fn new(page: Page, id: &'static str, draw: Draw) -> Self {
+    pub fn new(
+        page: Page,
+        id: &'static str,
+        draw: impl Fn(&Analysis, f64) -> Scene + 'static,
+    ) -> Self {
         Self {
             id,
             page,
-            draw,
+            draw: Box::new(draw),
             width: Cell::new(400.0),
             is_seen: Cell::new(true),
             drawn: RefCell::default(),
@@ -82,6 +86,12 @@ impl Chart {
     /// Draws the chart from now on, or empties it.
     pub fn set_seen(&self, is_seen: bool) {
         self.is_seen.set(is_seen);
+        self.redraw.notify();
+    }
+
+    /// Draws it anew, because of something beside the analysis and the width.
+    pub fn renew(&self) {
+        self.drawn.borrow_mut().of = None;
         self.redraw.notify();
     }
 

@@ -1,6 +1,7 @@
 //! The page's components: they show an analysis and hold no arithmetic.
 
 pub mod announcer;
+pub mod attention_view;
 pub mod badge;
 mod bar_choices;
 pub mod chart;
@@ -19,6 +20,7 @@ pub mod graph;
 pub mod headline;
 pub mod kernel_details;
 pub mod kernels;
+pub mod measured_view;
 mod op_edit;
 mod op_row;
 pub mod open_file;

@@ -1,7 +1,9 @@
 //! The panel below the pictures: tabs, each a view in a file of its own.
 
+use super::attention_view::AttentionView;
 use super::kernel_details::KernelDetails;
 use super::kernels::KernelsTable;
+use super::measured_view::MeasuredView;
 use super::tabs::{Tabs, tabs};
 use crate::state::{Page, Tab};
 use leptos::prelude::*;
@@ -32,6 +34,8 @@ pub fn Results(
             <h2 class="sr-only" id="results-title">"Details"</h2>
             <div class="tabs" role="tablist" id=TABS_ID aria-labelledby="results-title">
                 <button type="button" role="tab" id="tab-kernels" aria-controls="panel-kernels">"Kernels"</button>
+                <button type="button" role="tab" id="tab-attention" aria-controls="panel-attention">"Attention"</button>
+                <button type="button" role="tab" id="tab-measured" aria-controls="panel-measured">"Measured"</button>
             </div>
             <div role="tabpanel" id="panel-kernels" aria-labelledby="tab-kernels">
                 <div class="kernels-body">
@@ -39,6 +43,8 @@ pub fn Results(
                     <KernelDetails page />
                 </div>
             </div>
+            <div role="tabpanel" id="panel-attention" aria-labelledby="tab-attention" hidden><AttentionView page /></div>
+            <div role="tabpanel" id="panel-measured" aria-labelledby="tab-measured" hidden><MeasuredView page /></div>
         </section>
     }
 }

@@ -2,7 +2,7 @@
 
 use super::recording::{Recording, SCALE, shape_style, text_style};
 use super::scene::{Mark, Point, Role};
-use crate::core::decimal::shortest;
+use crate::core::decimal::{fixed, shortest};
 use plotters::chart::{ChartBuilder, LabelAreaPosition};
 use plotters::coord::CoordTranslate;
 use plotters::coord::cartesian::Cartesian2d;
@@ -249,4 +249,46 @@ pub(super) fn round_axis(most: f64) -> Axis {
         .find(|end| end * unit >= most)
         .unwrap_or(10.0);
     Axis::Linear { end, unit }
+}
+
+/// The whole decades around `low..=high`, at least `least` of them, within what floats can hold.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "logarithms of finite floats are below 400"
+)]
+pub(super) fn decades(low: f64, high: f64, least: i32) -> Axis {
+    let exponent = |value: f64| value.clamp(1e-30, 1e60).log10();
+    let from = (exponent(low) + 1e-9).floor() as i32;
+    let to = (exponent(high) - 1e-9).ceil() as i32;
+    Axis::Decades {
+        from,
+        to: to.max(from + least),
+    }
+}
+
+/// A power of ten with an SI prefix: `0.1`, `100`, `10 k`, `1 TFLOP/s`.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "exponents of finite floats are below 400"
+)]
+pub(super) fn power_text(value: f64, unit: &str) -> String {
+    const PREFIXES: [&str; 11] = ["", "k", "M", "G", "T", "P", "E", "Z", "Y", "R", "Q"];
+    let exponent = value.log10().round() as i32;
+    if exponent < 0 {
+        let decimals = exponent.unsigned_abs();
+        return if decimals > 4 {
+            format!("1e{exponent} {unit}").trim_end().to_owned()
+        } else {
+            format!("{} {unit}", fixed(value, decimals))
+                .trim_end()
+                .to_owned()
+        };
+    }
+    match PREFIXES.get(exponent as usize / 3) {
+        Some(prefix) => format!("{} {prefix}{unit}", 10_u32.pow(exponent as u32 % 3))
+            .trim_end()
+            .to_owned(),
+        None => format!("1e{exponent} {unit}").trim_end().to_owned(),
+    }
 }

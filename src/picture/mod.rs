@@ -1,9 +1,11 @@
 //! Pictures as data: pure functions from an analysis to marks and positions.
 
+pub mod attention_growth;
 mod axes;
 pub mod code;
 pub mod dag;
 mod labels;
+pub mod measured_scatter;
 mod path_data;
 pub mod recording;
 pub mod roofline;

@@ -1,12 +1,11 @@
 //! The roofline: every kernel's arithmetic intensity and the rate that the device leaves it, before and
 //! after fusion.
 
-use super::axes::{Axis, Frame, draw_frame, drawable};
+use super::axes::{Axis, Frame, decades, draw_frame, drawable, power_text};
 use super::roofline_names::draw_names;
 use super::roofline_points::{kernel_points, without_point};
 use super::room::{Room, along};
 use super::scene::{Role, Scene};
-use crate::core::decimal::fixed;
 use crate::core::device::Figure;
 use crate::core::format::{format_bandwidth, format_intensity, format_rate};
 use crate::core::sorting::{rank_of, sort_by_rank};
@@ -224,48 +223,6 @@ fn axes(analysis: &Analysis, roofs: &Roofs) -> (Axis, Axis) {
     let foot = ends(x).0 * roofs.bandwidth.value;
     let top = if top > 0.0 { top } else { foot * 1e4 };
     (x, decades(foot, top * 1.7, 3))
-}
-
-/// The whole decades around `low..=high`, at least `least` of them, within what floats can hold.
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "logarithms of finite floats are below 400"
-)]
-fn decades(low: f64, high: f64, least: i32) -> Axis {
-    let exponent = |value: f64| value.clamp(1e-30, 1e60).log10();
-    let from = (exponent(low) + 1e-9).floor() as i32;
-    let to = (exponent(high) - 1e-9).ceil() as i32;
-    Axis::Decades {
-        from,
-        to: to.max(from + least),
-    }
-}
-
-/// A power of ten with an SI prefix: `0.1`, `100`, `10 k`, `1 TFLOP/s`.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "exponents of finite floats are below 400"
-)]
-fn power_text(value: f64, unit: &str) -> String {
-    const PREFIXES: [&str; 11] = ["", "k", "M", "G", "T", "P", "E", "Z", "Y", "R", "Q"];
-    let exponent = value.log10().round() as i32;
-    if exponent < 0 {
-        let decimals = exponent.unsigned_abs();
-        return if decimals > 4 {
-            format!("1e{exponent} {unit}").trim_end().to_owned()
-        } else {
-            format!("{} {unit}", fixed(value, decimals))
-                .trim_end()
-                .to_owned()
-        };
-    }
-    match PREFIXES.get(exponent as usize / 3) {
-        Some(prefix) => format!("{} {prefix}{unit}", 10_u32.pow(exponent as u32 % 3))
-            .trim_end()
-            .to_owned(),
-        None => format!("1e{exponent} {unit}").trim_end().to_owned(),
-    }
 }
 
 /// A figure's text, with a question mark where its source was not at hand.

@@ -300,6 +300,24 @@ roles! {
     BarText "mark-bar-text",
     /// The figure of a bar.
     BarFigure "mark-bar-figure",
+    /// Bytes that grow with the square of a length.
+    SquareCurve "mark-square-curve",
+    /// A point of it.
+    SquarePoint "mark-square-point",
+    /// Bytes of tiles that are fetched anew.
+    TileCurve "mark-tile-curve",
+    /// A point of it.
+    TilePoint "mark-tile-point",
+    /// Bytes that grow with a length alone.
+    LineCurve "mark-line-curve",
+    /// A point of it.
+    LinePoint "mark-line-point",
+    /// A measured run of library kernels.
+    EagerPoint "mark-eager-point",
+    /// A measured run of what a compiler made.
+    CompiledPoint "mark-compiled-point",
+    /// The same where the compiler made its matmuls too.
+    TunedPoint "mark-tuned-point",
 }
 
 /// A place on the frame, rounded to the tenth of a unit that charts draw with.

@@ -3,6 +3,7 @@
 //! Every function tolerates that the browser refuses: storage may be full or forbidden, the clipboard
 //! may need a permission, a page may be served without a secure context.
 
+mod fetch;
 mod files;
 mod focus;
 mod json;
@@ -16,6 +17,7 @@ mod size;
 mod storage;
 mod svg;
 
+pub use fetch::fetch_text;
 pub use files::{chosen_file, download, dropped_file, pasted_text, read_file};
 pub use focus::{
     Caret, caret, first_line_in_view, focus, has_focus_in_text_field, input_value, is_focused,

@@ -7,6 +7,7 @@
 )]
 
 mod attention;
+mod attention_view;
 mod charts;
 mod charts_properties;
 mod charts_svg;
@@ -30,6 +31,7 @@ mod inductor;
 mod limits;
 mod markup;
 mod measured;
+mod measured_view;
 mod notation;
 mod notation_diagnostics;
 mod notation_properties;

@@ -1,0 +1,105 @@
+//! The tab on attention as one kernel: sizes of its own, and how bytes grow with the length of the sequence.
+
+use super::chart::{Chart, show_chart};
+use crate::core::Analysis;
+use crate::core::attention::{AttentionShape, LoopOrder, find};
+use crate::picture::attention_growth;
+use crate::platform::{self, Event, Place, effect, listen};
+use crate::state::{Page, Tab};
+use crate::views::attention::{Sizes, controls, figures};
+use leptos::prelude::*;
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// Tiles, bytes and their chart. Its sizes begin as those of the program's own attention.
+#[component]
+pub fn AttentionView(
+    /// The page whose device is looked at.
+    page: Page,
+) -> impl IntoView {
+    let chosen = Rc::new(Cell::new(None::<Sizes>));
+    let sizes = chosen.clone();
+    let draw = move |analysis: &Analysis, width: f64| {
+        let sizes = sizes.get().unwrap_or_default();
+        let view = sizes.view(&analysis.options.device);
+        attention_growth::scene(&view, (width, (width * 0.6).clamp(240.0, 420.0)))
+    };
+    let chart = show_chart(Chart::new(page, "attention", draw).hidden());
+    let moved = Trigger::new();
+    let (mut fields, mut table) = (
+        Place::new("attention-fields"),
+        Place::new("attention-figures"),
+    );
+    let sizes = chosen.clone();
+    effect(move || {
+        let is_open = page.is_open(Tab::Attention);
+        chart.set_seen(is_open);
+        if !is_open {
+            return;
+        }
+        moved.track();
+        let analysis = page.analysis.get();
+        let device = &analysis.options.device;
+        let in_program = in_program(&analysis);
+        let now = sizes.get().unwrap_or_else(|| first(in_program));
+        sizes.set(Some(now));
+        fields.show(controls(&now, device, in_program));
+        table.show(figures(&now, device));
+        chart.renew();
+    });
+    listen("attention", &["input", "change", "click"], move |event| {
+        let before = chosen.get().unwrap_or_default();
+        if let Some(now) = heard(page, before, event) {
+            chosen.set(Some(now));
+            moved.notify();
+        }
+    });
+    view! {
+        <div class="attention" id="attention">
+            <div class="attention-fields" id="attention-fields" role="group" aria-label="Sizes of the attention"></div>
+            <div class="chart-slot" id="attention-slot">
+                <div class="chart-box">
+                    <div id="attention-picture"></div>
+                    <div class="chart-tip" id="attention-tip" aria-hidden="true" hidden></div>
+                </div>
+            </div>
+            <div class="attention-figures table-scroll" id="attention-figures" role="group" aria-label="Tiles and bytes" tabindex="0"></div>
+        </div>
+    }
+}
+
+fn in_program(analysis: &Analysis) -> Option<AttentionShape> {
+    find(&analysis.graph).first().map(|found| found.shape)
+}
+
+fn first(in_program: Option<AttentionShape>) -> Sizes {
+    let sizes = Sizes::default();
+    in_program.map_or(sizes, |shape| sizes.of_program(shape))
+}
+
+/// The sizes after an event; `None` where it changes nothing.
+fn heard(page: Page, before: Sizes, event: &Event) -> Option<Sizes> {
+    if event.type_() == "click" {
+        return match platform::closest_id(event, "button")?.as_str() {
+            "attention-device" => Some(Sizes {
+                own_on_chip_bytes: None,
+                ..before
+            }),
+            "attention-program" => {
+                let shape = page.analysis.with_untracked(|a| in_program(a))?;
+                Some(before.of_program(shape))
+            }
+            _ => None,
+        };
+    }
+    let field = platform::closest_id(event, "input")?;
+    let order = match field.as_str() {
+        "attention-order-queries" => Some(LoopOrder::Queries),
+        "attention-order-keys" => Some(LoopOrder::Keys),
+        _ => None,
+    };
+    match order {
+        Some(order) => Some(Sizes { order, ..before }),
+        None => before.with(&field, &platform::input_value(event)),
+    }
+}

@@ -1,0 +1,112 @@
+// Tabs below the pictures: attention with sizes of its own, and the model against measurement.
+
+import { accessibilityFindings, expect, test } from './fixture.mjs';
+import { chooseExample, picker } from './visitor.mjs';
+
+const openTab = async (page, name) => {
+  await page.getByRole('tab', { name, exact: true }).click();
+  await expect(page.getByRole('tabpanel', { name, exact: true })).toBeVisible();
+};
+const panel = (page, name) => page.getByRole('tabpanel', { name, exact: true });
+
+test.describe('attention', () => {
+  test.beforeEach(async ({ open, page }) => {
+    await open();
+    await openTab(page, 'Attention');
+  });
+
+  const bytes = (page, count) => panel(page, 'Attention').getByRole('row', { name: new RegExp(count) }).locator('[title]').getAttribute('title');
+
+  test('the square grows fourfold when N doubles, the line twofold', async ({ page }) => {
+    const exact = async (count) => Number((await bytes(page, count)).replace(/\D/g, ''));
+    const box = page.getByRole('spinbutton', { name: 'N, length of the sequence, exact value' });
+    await box.fill('16384');
+    const [square, line] = [await exact('scores in memory'), await exact('every tensor once')];
+    await box.fill('32768');
+    expect(await exact('every tensor once')).toBe(2 * line);
+    expect(await exact('scores in memory') / square).toBeCloseTo(4, 1);
+  });
+
+  test('sliders by keyboard move tiles, bytes and the chart, and keep the focus', async ({ page }) => {
+    const chart = panel(page, 'Attention').locator('svg.chart');
+    const before = [await chart.innerHTML(), await bytes(page, 'each tile')];
+    const slider = page.getByRole('slider', { name: 'd, size of a head' });
+    await slider.focus();
+    await page.keyboard.press('ArrowRight');
+    await expect(slider).toBeFocused();
+    expect(await bytes(page, 'each tile')).not.toBe(before[1]);
+    await expect.poll(() => chart.innerHTML()).not.toBe(before[0]);
+    const length = page.getByRole('slider', { name: 'N, length of the sequence' });
+    await expect(length).toHaveAttribute('aria-valuetext', /^[\d,]+$/);
+  });
+
+  test('M is the device\'s until it is chosen, and again when asked for', async ({ page }) => {
+    const size = page.getByRole('spinbutton', { name: 'M/KiB, on chip, exact value' });
+    await expect(size).toHaveValue('163');
+    await picker(page, 'GPU').selectOption('h200');
+    await expect(size).toHaveValue('227');
+    await size.fill('64');
+    await page.getByRole('button', { name: /^M of / }).click();
+    await expect(size).toHaveValue('227');
+  });
+
+  test('takes its sizes from the program, and the loop order changes the tiled count', async ({ page }) => {
+    await chooseExample(page, 'Attention');
+    await page.getByRole('button', { name: 'Sizes of the program' }).click();
+    await expect(page.getByRole('button', { name: 'Sizes of the program' })).toHaveAttribute('aria-disabled', 'true');
+    const before = await bytes(page, 'each tile');
+    await page.getByRole('radio', { name: /over K and V/ }).check();
+    expect(await bytes(page, 'each tile')).not.toBe(before);
+    await expect(panel(page, 'Attention')).toContainText('T_c (3Nd + 4N)');
+  });
+
+  test('is accessible, and the points of its chart have names', async ({ page }) => {
+    expect(await accessibilityFindings(page)).toEqual([]);
+    const stop = panel(page, 'Attention').locator('.chart [tabindex="0"]');
+    await stop.focus();
+    await page.keyboard.press('ArrowRight');
+    await expect(panel(page, 'Attention').locator('.chart-tip')).toContainText(/N = .*moves/s);
+  });
+});
+
+test.describe('measured', () => {
+  test('fetches nothing before it is opened; then shows chart, table and errors', async ({ page, open }) => {
+    const fetched = [];
+    page.on('request', (request) => { if (request.url().includes('/measured/')) fetched.push(request.url()); });
+    await open();
+    expect(fetched).toEqual([]);
+    await openTab(page, 'Measured');
+    const tab = panel(page, 'Measured');
+    await expect(tab).toContainText(/54 rows: half within [\d.]+ %, nine in ten within/);
+    expect(fetched.length).toBe(24);
+    await expect(tab.locator('tbody tr')).toHaveCount(54);
+    await expect(tab.locator('.chart [role=button]')).toHaveCount(54);
+    await tab.getByRole('radio', { name: 'speedup over eager' }).check({ force: true });
+    await expect(tab.locator('tbody tr')).toHaveCount(31);
+    await tab.getByRole('combobox', { name: 'Measured' }).selectOption({ label: 'further sizes, not seen by it' });
+    await expect(tab).toContainText(/\d+ rows: half within/);
+    expect(await accessibilityFindings(page)).toEqual([]);
+  });
+
+  test('a fetch that fails says so, and can be tried again', async ({ page, open, problems }) => {
+    let fails = true;
+    await page.route('**/measured/add_relu.fuse', (route) => (fails ? route.abort() : route.continue()));
+    await open();
+    await openTab(page, 'Measured');
+    const tab = panel(page, 'Measured');
+    await expect(tab).toContainText('The pattern add_relu did not come.');
+    fails = false;
+    await tab.getByRole('button', { name: 'Try again' }).click();
+    await expect(tab).toContainText(/54 rows/);
+    // The browser itself reports the request that was cut off.
+    problems.splice(0, problems.length, ...problems.filter((problem) => !problem.includes('ERR_FAILED')));
+  });
+
+  test('the open tab travels in a link', async ({ page, open }) => {
+    await open();
+    await openTab(page, 'Measured');
+    await page.reload();
+    await expect(panel(page, 'Measured')).toBeVisible();
+    await expect(panel(page, 'Measured')).toContainText(/54 rows/);
+  });
+});
