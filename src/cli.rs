@@ -72,7 +72,7 @@ enum Command {
 
 #[derive(Args)]
 struct Choices {
-    /// Who decides what fuses: none, rules, inductor, optimal.
+    /// Who decides what fuses: none, rules, inductor, optimal, manual.
     #[arg(long, default_value = "rules", value_parser = policy)]
     policy: Policy,
     #[command(flatten)]

@@ -8,6 +8,7 @@ use super::attention::{Attention, Tiles};
 use super::count;
 use super::device::{Device, default_device};
 use super::diagnostic::{Code, Diagnostic, has_errors};
+use super::fusion::manual::Refused;
 use super::fusion::optimal::Certificate;
 use super::fusion::options::FusionOptions;
 use super::fusion::{self, Partition, Plan, Policy};
@@ -142,6 +143,8 @@ pub struct Analysis {
     pub partition: Partition,
     /// What a search knows about that partition.
     pub certificate: Option<Certificate>,
+    /// Kernels that the text states and that cannot be, under policy `manual`.
+    pub refused: Vec<Refused>,
     /// One kernel for each op, in execution order: kernel index = op index.
     pub unfused: Execution,
     /// One kernel for each group of `partition`.
@@ -182,16 +185,27 @@ pub fn analyze_program(program: &Program, options: &Options) -> Outcome {
         );
     }
     match analyze(resolved.ops, &resolved.externals, options) {
-        Ok(analysis) => Outcome {
-            statement_of_op: analysis
-                .graph
-                .listed_at
-                .iter()
+        Ok(analysis) => {
+            let listed_at = analysis.graph.listed_at.iter();
+            let statement_of_op: Vec<usize> = listed_at
                 .map(|&listed| resolved.statement_of_op[listed])
-                .collect(),
-            analysis: Some(analysis),
-            diagnostics,
-        },
+                .collect();
+            diagnostics.extend(analysis.refused.iter().map(|refused| {
+                let statement = statement_of_op[refused.op];
+                Diagnostic {
+                    span: program
+                        .ops
+                        .get(statement)
+                        .map(|op| op.kernel.map_or(op.span, |k| k.span)),
+                    ..refused.diagnostic().about(statement)
+                }
+            }));
+            Outcome {
+                statement_of_op,
+                analysis: Some(analysis),
+                diagnostics,
+            }
+        }
         Err(problems) => {
             diagnostics.extend(problems.into_iter().map(|mut problem| {
                 // As everywhere in an outcome, by the statement and not by the op that it became.
@@ -228,6 +242,7 @@ pub fn analyze<'a>(
         partition,
         attentions,
         certificate,
+        refused,
     } = fusion::plan(&graph, options);
     let rescaling = rescaling(&graph, &attentions, options);
     let fused = execute(
@@ -256,6 +271,7 @@ pub fn analyze<'a>(
         comparisons,
         partition,
         certificate,
+        refused,
         unfused,
         fused,
         graph,

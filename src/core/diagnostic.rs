@@ -94,6 +94,8 @@ pub enum Code {
     UnknownContraction,
     /// A declared tensor that no op reads.
     UnusedTensor,
+    /// Ops that the text wants in one kernel cannot be one.
+    IllegalKernel,
     /// There are no ops.
     EmptyProgram,
     /// The hidden size is not a multiple of the number of heads.

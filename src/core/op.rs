@@ -74,6 +74,9 @@ pub struct Op {
         serialize_with = "count::serialize_option"
     )]
     pub contraction: Option<u64>,
+    /// The kernel that the visitor wants it in, under policy `manual`.
+    #[serde(skip)]
+    pub kernel: Option<u32>,
 }
 
 impl Op {
@@ -96,6 +99,7 @@ impl Op {
             function: None,
             dtype: None,
             contraction: None,
+            kernel: None,
         }
     }
 

@@ -126,6 +126,15 @@ pub struct Attribute {
     pub span: Span,
 }
 
+/// `@kernel 3` behind a statement: the kernel that the visitor wants the op in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelMark {
+    /// Ops of one number are to be one kernel.
+    pub number: u32,
+    /// From `@` to the number.
+    pub span: Span,
+}
+
 /// `ffn_up: y1 = matmul(x, w) : f16[S, 4*H]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpStatement {
@@ -141,6 +150,8 @@ pub struct OpStatement {
     pub attributes: Vec<Attribute>,
     /// The stated type of the output.
     pub annotation: Option<TypeAnnotation>,
+    /// The kernel that it is to run in.
+    pub kernel: Option<KernelMark>,
     /// The whole statement, without a comment behind it.
     pub span: Span,
 }
@@ -194,6 +205,9 @@ impl Program {
             }
             if let Some(annotation) = &mut op.annotation {
                 clear_annotation(annotation);
+            }
+            if let Some(kernel) = &mut op.kernel {
+                kernel.span = empty;
             }
         }
         for name in &mut self.unreadable {

@@ -83,7 +83,7 @@ fn the_table_calls_nothing_optimal_that_is_not_proven() {
 #[test]
 fn a_word_that_is_no_choice_is_refused_with_the_choices() {
     for (flag, word, choices) in [
-        ("--policy", "best", "none, rules, inductor, optimal"),
+        ("--policy", "best", "none, rules, inductor, optimal, manual"),
         ("--objective", "flops", "bytes, time"),
         ("--after-reductions", "maybe", "on, off"),
     ] {

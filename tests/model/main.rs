@@ -29,6 +29,7 @@ mod import_diagnostics;
 mod import_statements;
 mod inductor;
 mod limits;
+mod manual;
 mod markup;
 mod measured;
 mod measured_view;

@@ -3,8 +3,8 @@
 use fuseline::core::diagnostic::Span;
 use fuseline::core::notation::{highlight, parse, print};
 use fuseline::core::program::{
-    Attribute, AttributeValue, BinaryOp, Declaration, Expr, ExprKind, Name, OpStatement, Param,
-    ParamRange, Program, TypeAnnotation,
+    Attribute, AttributeValue, BinaryOp, Declaration, Expr, ExprKind, KernelMark, Name,
+    OpStatement, Param, ParamRange, Program, TypeAnnotation,
 };
 use fuseline::core::{DType, TensorRole};
 use proptest::collection::vec;
@@ -53,6 +53,8 @@ const PIECES: &[&str] = &[
     "99999999999999999999",
     "relu",
     "matmul",
+    "@",
+    "@kernel ",
     "é",
     "×",
     "\u{feff}",
@@ -181,22 +183,29 @@ fn op() -> impl Strategy<Value = OpStatement> {
         vec(name(), 0..4),
         vec(attribute(), 0..3),
         option::of(annotation()),
+        option::of(any::<u32>()),
     )
-        .prop_map(|(label, output, callee, inputs, attributes, annotation)| {
-            let mut names = HashSet::new();
-            OpStatement {
-                label: label.filter(|l| l.text != output.text),
-                output,
-                callee,
-                inputs,
-                attributes: attributes
-                    .into_iter()
-                    .filter(|a| names.insert(a.name.text.clone()))
-                    .collect(),
-                annotation,
-                span: Span::default(),
-            }
-        })
+        .prop_map(
+            |(label, output, callee, inputs, attributes, annotation, kernel)| {
+                let mut names = HashSet::new();
+                OpStatement {
+                    label: label.filter(|l| l.text != output.text),
+                    output,
+                    callee,
+                    inputs,
+                    attributes: attributes
+                        .into_iter()
+                        .filter(|a| names.insert(a.name.text.clone()))
+                        .collect(),
+                    annotation,
+                    kernel: kernel.map(|number| KernelMark {
+                        number,
+                        span: Span::default(),
+                    }),
+                    span: Span::default(),
+                }
+            },
+        )
 }
 
 /// Programs without a name twice.

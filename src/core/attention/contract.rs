@@ -64,6 +64,11 @@ pub(in crate::core) fn contract(graph: &Graph, attentions: &[Attention]) -> Opti
 }
 
 impl Contracted {
+    /// The op of the original graph that an op here is, or the last one that it replaces.
+    pub(in crate::core) fn original(&self, op: OpId) -> OpId {
+        self.last_of.get(op).copied().unwrap_or(op)
+    }
+
     /// A partition of the contracted graph, as one of the original graph.
     pub(in crate::core) fn expanded(&self, partition: &Partition) -> Partition {
         let kernels = partition.groups.len();

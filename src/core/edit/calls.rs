@@ -68,7 +68,11 @@ pub fn set_annotation(
                 Some((Span::new(call_end, old.span.end), String::new()))
             }
             (None, Some(new)) => {
-                let end = statement.span.end;
+                // A type stands before what is said of the kernel.
+                let end = match statement.kernel {
+                    Some(_) => argument_places(text, statement)?.close.end,
+                    None => statement.span.end,
+                };
                 Some((Span::new(end, end), format!(" : {new}")))
             }
             (None, None) => None,

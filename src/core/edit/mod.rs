@@ -5,6 +5,7 @@
 //! not have leaves the text as it is. All take `O(text)`.
 
 mod calls;
+mod kernels;
 mod lines;
 mod names;
 
@@ -14,6 +15,7 @@ use super::program::{Program, TypeAnnotation};
 use crate::core::sorting::{rank_of, sort_by_rank};
 
 pub use calls::{set_annotation, set_callee, set_inputs};
+pub use kernels::{ShownKernels, cut_edge, merge_kernels, set_kernel};
 pub use lines::{add_op, move_op, remove_op};
 pub use names::{rename_op, rename_tensor};
 

@@ -3,9 +3,11 @@
 mod acyclic;
 pub(super) mod inductor;
 pub mod legality;
+pub mod manual;
 pub(super) mod none;
 pub mod optimal;
 pub mod options;
+mod pieces;
 pub(in crate::core) mod region;
 pub(super) mod rules;
 
@@ -15,6 +17,7 @@ use super::diagnostic::Diagnostic;
 use super::graph::{Graph, OpId, build_graph};
 use super::lists::Lists;
 use super::op::Op;
+use manual::Refused;
 use optimal::Certificate;
 use region::Setting;
 use serde::{Deserialize, Serialize};
@@ -32,11 +35,19 @@ pub enum Policy {
     Inductor,
     /// The cheapest legal partition.
     Optimal,
+    /// The visitor's own kernels.
+    Manual,
 }
 
 impl Policy {
     /// All policies, in the order in which a picker shows them.
-    pub const ALL: [Self; 4] = [Self::None, Self::Rules, Self::Inductor, Self::Optimal];
+    pub const ALL: [Self; 5] = [
+        Self::None,
+        Self::Rules,
+        Self::Inductor,
+        Self::Optimal,
+        Self::Manual,
+    ];
 
     /// The name on the command line and in links.
     pub const fn name(self) -> &'static str {
@@ -45,6 +56,7 @@ impl Policy {
             Self::Rules => "rules",
             Self::Inductor => "inductor",
             Self::Optimal => "optimal",
+            Self::Manual => "manual",
         }
     }
 
@@ -62,6 +74,9 @@ impl Policy {
             }
             Self::Inductor => {
                 "as torch.compile does: pointwise ops and reductions over the same rows share kernels, matmuls are library calls"
+            }
+            Self::Manual => {
+                "the kernels that the text states by `@kernel 1`, as far as they are legal"
             }
             Self::Optimal => {
                 "the least bytes or time that any legal kernels reach, proven or with its gap"
@@ -126,6 +141,8 @@ pub struct Plan {
     pub attentions: Vec<Attention>,
     /// What a search knows about it.
     pub certificate: Option<Certificate>,
+    /// Kernels that the text states and that cannot be.
+    pub refused: Vec<Refused>,
 }
 
 /// Groups the ops of `graph` into kernels, as the policy of `options` decides. `O(ops + reads)` for the
@@ -135,10 +152,15 @@ pub fn plan(graph: &Graph, options: &Options) -> Plan {
         let attentions = attention::find(graph);
         if let Some(contracted) = attention::contract(graph, &attentions) {
             let plan = plan_ops(&contracted.graph, options);
+            let mut refused = plan.refused;
+            for kernel in &mut refused {
+                kernel.op = contracted.original(kernel.op);
+            }
             return Plan {
                 partition: contracted.expanded(&plan.partition),
                 attentions,
                 certificate: plan.certificate,
+                refused,
             };
         }
     }
@@ -150,15 +172,24 @@ fn plan_ops(graph: &Graph, options: &Options) -> Plan {
         partition,
         attentions: Vec::new(),
         certificate: None,
+        refused: Vec::new(),
     };
     match options.policy {
         Policy::None => only(none::partition(graph)),
         Policy::Rules => only(rules::partition(graph)),
         Policy::Inductor => only(inductor::partition(graph, options.fusion.max_autotune)),
+        Policy::Manual => {
+            let (partition, refused) = manual::partition(&Setting::new(graph, options));
+            Plan {
+                refused,
+                ..only(partition)
+            }
+        }
         Policy::Optimal => {
             let setting = Setting::new(graph, options);
             let compiled = inductor::partition(graph, options.fusion.max_autotune);
-            let known = [rules::partition(graph), compiled];
+            let stated = manual::partition(&setting).0;
+            let known = [rules::partition(graph), compiled, stated];
             let (partition, certificate) = optimal::partition(&setting, &known);
             Plan {
                 certificate: Some(certificate),

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 /// What a piece of the text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TokenKind {
-    /// `param`, `input`, `weight`, `in`, `step`, and words such as `false` and `unknown`.
+    /// `param`, `input`, `weight`, `in`, `step`, `@kernel`, and words such as `false` and `unknown`.
     Keyword,
     /// A param, where it is declared and where it is used.
     Param,
@@ -102,6 +102,7 @@ fn kinds_of_statement<'a>(
     let mut is_behind_equals = false;
     statement.iter().enumerate().map(move |(index, &token)| {
         let next = statement.get(index + 1).map(|t| t.kind);
+        let last = index.checked_sub(1).and_then(|i| statement.get(i));
         match token.kind {
             Lexeme::OpenParen | Lexeme::OpenBracket => {
                 open_brackets += 1;
@@ -123,6 +124,10 @@ fn kinds_of_statement<'a>(
             Lexeme::Int | Lexeme::Float => return TokenKind::Number,
             Lexeme::MalformedNumber | Lexeme::OpenQuote | Lexeme::Unknown => {
                 return TokenKind::Error;
+            }
+            Lexeme::At => return TokenKind::Keyword,
+            Lexeme::Name if last.is_some_and(|t| t.kind == Lexeme::At) => {
+                return TokenKind::Keyword;
             }
             Lexeme::Name | Lexeme::QuotedName => {
                 return match part {

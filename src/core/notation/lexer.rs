@@ -46,6 +46,8 @@ pub(super) enum Lexeme {
     Slash,
     /// `..`
     DotDot,
+    /// `@`
+    At,
     /// `# to the end of the line`
     Comment,
     /// The end of a line.
@@ -96,6 +98,7 @@ fn token(rest: &str, first: char) -> (Lexeme, usize) {
         '-' => Lexeme::Minus,
         '*' => Lexeme::Star,
         '/' => Lexeme::Slash,
+        '@' => Lexeme::At,
         '#' => return (Lexeme::Comment, line_length(rest)),
         '`' => return quoted(rest),
         '.' if rest.starts_with("..") => return (Lexeme::DotDot, 2),

@@ -30,8 +30,8 @@ use crate::core::diagnostic::{Code, Diagnostic};
 use crate::core::dtype::DType;
 use crate::core::op::TensorRole;
 use crate::core::program::{
-    Attribute, AttributeValue, Declaration, Expr, ExprKind, Name, OpStatement, Param, ParamRange,
-    TypeAnnotation,
+    Attribute, AttributeValue, Declaration, Expr, ExprKind, KernelMark, Name, OpStatement, Param,
+    ParamRange, TypeAnnotation,
 };
 
 use std::collections::HashSet;
@@ -183,6 +183,7 @@ impl Cursor<'_> {
             Some(_) => Some(self.annotation()?),
             None => None,
         };
+        let kernel = self.kernel_mark()?;
         Ok(Statement::Op(OpStatement {
             label: label.filter(|l| l.text != output.text),
             output,
@@ -190,7 +191,31 @@ impl Cursor<'_> {
             inputs,
             attributes,
             annotation,
+            kernel,
             span: self.span_so_far(),
+        }))
+    }
+
+    fn kernel_mark(&mut self) -> Parse<Option<KernelMark>> {
+        const HINT: &str = "write `@kernel 3` behind each op that is to run in kernel 3";
+        let Some(at) = self.take(Lexeme::At) else {
+            return Ok(None);
+        };
+        if !self.take_word("kernel") {
+            return Err(self.expected("`kernel`").hint(HINT));
+        }
+        let token = self
+            .take(Lexeme::Int)
+            .ok_or_else(|| self.expected("the number of a kernel").hint(HINT))?;
+        let number = self.int_value(token, false, token.span)?;
+        let number = u32::try_from(number).map_err(|_| {
+            Diagnostic::error(Code::Overflow, "the number of the kernel is too large")
+                .at(token.span)
+                .hint(HINT)
+        })?;
+        Ok(Some(KernelMark {
+            number,
+            span: at.span.to(token.span),
         }))
     }
 

@@ -128,6 +128,9 @@ fn print_call(text: &mut String, op: &OpStatement, is_param: &dyn Fn(&str) -> bo
         text.push_str(" : ");
         print_annotation(text, annotation);
     }
+    if let Some(kernel) = &op.kernel {
+        text.extend([" @kernel ", &kernel.number.to_string()]);
+    }
 }
 
 fn attribute_text(attribute: &Attribute, is_param: &dyn Fn(&str) -> bool) -> String {

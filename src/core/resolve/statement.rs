@@ -117,6 +117,7 @@ pub(super) fn resolve_op(
         function,
         dtype: Some(dtype),
         contraction,
+        kernel: statement.kernel.map(|mark| mark.number),
     }))
 }
 

@@ -5,7 +5,7 @@
 )]
 
 use super::search::Found;
-use crate::core::fusion::legality::check_set;
+use crate::core::fusion::pieces::{is_kernel, take_apart};
 use crate::core::fusion::region::{Bits, Region, Set};
 
 /// The kernels of a partition inside the region; one that is not legal falls apart into legal pieces.
@@ -29,24 +29,6 @@ pub(super) fn from_partition(region: &Region<'_>, group_of: &[usize], ticks_per_
     let singles = Bits(stuck).map(|place| 1 << place);
     let kernels: Vec<Set> = kernels.into_iter().chain(singles).collect();
     Found::of(region, kernels, ticks_per_s)
-}
-
-/// Legal, and nothing outside lies between its ops.
-fn is_kernel(region: &Region<'_>, set: Set) -> bool {
-    region.closed(set) == set && check_set(region, set).is_ok()
-}
-
-/// Pieces that are legal: each op joins the latest piece that takes it, in execution order.
-fn take_apart(region: &Region<'_>, set: Set, pieces: &mut Vec<Set>) {
-    let first = pieces.len();
-    for place in Bits(set) {
-        let bit = 1 << place;
-        let takes = |piece: &&mut Set| is_kernel(region, **piece | bit);
-        match pieces[first..].iter_mut().rev().find(takes) {
-            Some(piece) => *piece |= bit,
-            None => pieces.push(bit),
-        }
-    }
 }
 
 /// The kernels in an order in which they can run, and the ops of those that need each other.

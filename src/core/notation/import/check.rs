@@ -141,6 +141,7 @@ pub(super) fn op_of_entry(
         function,
         dtype,
         contraction,
+        kernel: None,
     };
     Ok((op, doubt))
 }

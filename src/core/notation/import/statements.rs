@@ -83,6 +83,7 @@ pub fn program_of_ops(ops: &[Op], tensors: &[TensorDecl]) -> (Program, Vec<Diagn
             attributes,
             annotation: Some(annotation(&op.shape, op.element_type())),
             inputs: names,
+            kernel: None,
             span: Span::default(),
         });
     }

@@ -1,0 +1,131 @@
+//! Policy `manual`: the visitor's own kernels, stated as `@kernel 3` behind a statement.
+//!
+//! The same legality holds as for every other kernel. What it refuses is said, and falls apart into legal
+//! pieces, so the page goes on.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "op and group ids are dense indices of this graph"
+)]
+
+use super::legality::{Reason, check_in};
+use super::options::MAX_OPS;
+use super::pieces::take_apart;
+use super::region::{Bits, Region, Setting};
+use super::{Partition, acyclic, none};
+use crate::core::diagnostic::{Code, Diagnostic};
+use crate::core::graph::OpId;
+use crate::core::sorting::{rank_of, sort_by_rank};
+use crate::core::why::reason_in_words;
+use serde::Serialize;
+
+/// Groups that need each other are looked for so many times; then every group falls apart.
+const CYCLES: usize = 64;
+
+/// A stated kernel that cannot be one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Refused {
+    /// Its first op.
+    pub op: OpId,
+    /// Its number in the text.
+    pub kernel: u32,
+    /// Why, in words.
+    pub message: String,
+}
+
+impl Refused {
+    /// The finding, without its place in a text.
+    pub fn diagnostic(&self) -> Diagnostic {
+        let message = [
+            "kernel ",
+            &self.kernel.to_string(),
+            " cannot be: ",
+            &self.message,
+        ]
+        .concat();
+        Diagnostic::warning(Code::IllegalKernel, message)
+            .hint("it runs in pieces; give some of its ops another number, or none")
+    }
+}
+
+/// Ops of one number are one kernel, ops without a number run alone.
+///
+/// `O(ops log ops + reads)` beside the kernels that fall apart.
+pub(super) fn partition(setting: &Setting<'_>) -> (Partition, Vec<Refused>) {
+    let graph = setting.graph;
+    let mut group_of: Vec<OpId> = (0..graph.ops.len()).collect();
+    let mut refused = Vec::new();
+    for (kernel, ops) in stated(setting) {
+        match check_in(setting, &ops) {
+            Ok(()) => join(&mut group_of, &ops),
+            Err(reason) => {
+                refused.push(refusal(setting, &ops, kernel, &reason));
+                for window in ops.chunks(MAX_OPS) {
+                    let region = Region::of(setting, window);
+                    let mut pieces = Vec::new();
+                    take_apart(&region, region.all(), &mut pieces);
+                    for piece in pieces {
+                        let ops: Vec<OpId> = Bits(piece).map(|place| window[place]).collect();
+                        join(&mut group_of, &ops);
+                    }
+                }
+            }
+        }
+    }
+    for _ in 0..CYCLES {
+        let path = match acyclic::in_order(graph, &group_of) {
+            Ok(partition) => return (partition, refused),
+            Err(path) => path,
+        };
+        // Every kernel on the way round that holds more than one op.
+        let mut groups: Vec<OpId> = path.iter().map(|&op| group_of[op]).collect();
+        groups.sort_unstable();
+        groups.dedup();
+        for group in groups {
+            let ops: Vec<OpId> = (0..group_of.len())
+                .filter(|&op| group_of[op] == group)
+                .collect();
+            if let (true, Some(kernel)) = (ops.len() > 1, graph.ops[group].kernel) {
+                let path = path.clone();
+                refused.push(refusal(setting, &ops, kernel, &Reason::Cycle { path }));
+                for op in ops {
+                    group_of[op] = op;
+                }
+            }
+        }
+    }
+    (none::partition(graph), refused)
+}
+
+/// The stated kernels with their ops ascending.
+fn stated(setting: &Setting<'_>) -> Vec<(u32, Vec<OpId>)> {
+    let ops = setting.graph.ops.iter().enumerate();
+    let mut stated: Vec<(u32, OpId)> = ops
+        .filter_map(|(op, definition)| Some((definition.kernel?, op)))
+        .collect();
+    sort_by_rank(&mut stated, |&(kernel, op)| {
+        (i64::from(kernel), rank_of(op), 0)
+    });
+    let mut kernels: Vec<(u32, Vec<OpId>)> = Vec::new();
+    for (kernel, op) in stated {
+        match kernels.last_mut() {
+            Some((last, ops)) if *last == kernel => ops.push(op),
+            _ => kernels.push((kernel, vec![op])),
+        }
+    }
+    kernels
+}
+
+/// The first op stands for the group.
+fn join(group_of: &mut [OpId], ops: &[OpId]) {
+    for &op in ops {
+        group_of[op] = ops[0];
+    }
+}
+
+fn refusal(setting: &Setting<'_>, ops: &[OpId], kernel: u32, reason: &Reason) -> Refused {
+    Refused {
+        op: ops[0],
+        kernel,
+        message: reason_in_words(setting.graph, reason),
+    }
+}

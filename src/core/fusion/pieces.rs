@@ -1,0 +1,23 @@
+//! A group that is not legal falls apart into pieces that are.
+
+use super::legality::check_set;
+use super::region::{Bits, Region, Set};
+
+/// Legal, and nothing of the region lies between its ops.
+pub(super) fn is_kernel(region: &Region<'_>, set: Set) -> bool {
+    region.closed(set) == set && check_set(region, set).is_ok()
+}
+
+/// Each op joins the latest piece that takes it, in execution order.
+pub(super) fn take_apart(region: &Region<'_>, set: Set, pieces: &mut Vec<Set>) {
+    let first = pieces.len();
+    for place in Bits(set) {
+        let bit = 1 << place;
+        let takes = |piece: &&mut Set| is_kernel(region, **piece | bit);
+        let own = pieces.get_mut(first..).unwrap_or(&mut []);
+        match own.iter_mut().rev().find(takes) {
+            Some(piece) => *piece |= bit,
+            None => pieces.push(bit),
+        }
+    }
+}

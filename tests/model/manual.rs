@@ -1,0 +1,245 @@
+//! The visitor's own kernels: stated in the text, checked, edited.
+
+use crate::random_graph::fusable_ops;
+use fuseline::core::diagnostic::{Code, Severity};
+use fuseline::core::edit::{ShownKernels, cut_edge, merge_kernels, set_annotation, set_kernel};
+use fuseline::core::fusion::legality;
+use fuseline::core::notation::{TokenKind, highlight, parse};
+use fuseline::core::why::Why;
+use fuseline::core::{
+    Analysis, Diagnostic, Options, Outcome, Policy, analyze_program, build_graph, plan,
+};
+use proptest::prelude::*;
+
+fn outcome(text: &str) -> Outcome {
+    let parsed = parse(text);
+    assert_eq!(parsed.diagnostics, []);
+    analyze_program(&parsed.program, &Options::of_policy(Policy::Manual))
+}
+
+/// Names of the ops of each kernel.
+fn kernels(analysis: &Analysis) -> Vec<String> {
+    let name = |&op: &usize| analysis.graph.ops[op].name.as_str();
+    let groups = analysis.partition.groups.iter();
+    groups
+        .map(|ops| ops.iter().map(name).collect::<Vec<_>>().join(" "))
+        .collect()
+}
+
+fn shown(text: &str) -> (Vec<String>, Vec<Diagnostic>) {
+    let outcome = outcome(text);
+    let refused = outcome.diagnostics.into_iter();
+    (
+        kernels(&outcome.analysis.unwrap()),
+        refused.filter(|d| d.code == Code::IllegalKernel).collect(),
+    )
+}
+
+const CHAIN: &str = "\
+input x : f16[64, 64]   # as it comes
+weight w : f16[64, 64]
+a = relu(x)             # first
+m = matmul(a, w) @kernel 7
+b = relu(m) : f16[64, 64] @kernel 7  # its epilogue
+c = exp(b)
+";
+
+#[test]
+fn ops_of_one_number_are_one_kernel() {
+    let (kernels, refused) = shown(CHAIN);
+    assert_eq!(kernels, ["a", "m b", "c"]);
+    assert_eq!(refused, []);
+    // No other policy looks at the numbers.
+    let parsed = parse(CHAIN);
+    let rules = analyze_program(&parsed.program, &Options::default());
+    assert_eq!(rules.analysis.unwrap().partition.groups.len(), 2);
+}
+
+#[test]
+fn what_is_illegal_is_said_and_falls_apart_into_legal_pieces() {
+    let text = CHAIN
+        .replace("a = relu(x) ", "a = relu(x) @kernel 7")
+        .replace("c = exp(b)", "c = exp(b) @kernel 7");
+    let (kernels, refused) = shown(&text);
+    assert_eq!(kernels, ["a", "m b c"]);
+    let finding = &refused[0];
+    assert_eq!(finding.severity, Severity::Warning);
+    assert_eq!(
+        finding.message,
+        "kernel 7 cannot be: the matmul `m` starts its kernel, and `a` comes before it"
+    );
+    assert_eq!(finding.span.unwrap().slice(&text), "@kernel 7");
+    assert_eq!(refused.len(), 1);
+}
+
+#[test]
+fn kernels_that_need_each_other_are_refused_with_the_way_round() {
+    let text = "\
+input x : f16[8]
+input y : f16[8]
+a1 = relu(x) @kernel 1
+b1 = relu(y) @kernel 2
+b2 = relu(a1) @kernel 2
+a2 = relu(b1) @kernel 1
+x1 = add(a1, a2) @kernel 1
+y1 = add(b1, b2) @kernel 2
+";
+    let (kernels, refused) = shown(text);
+    assert_eq!(kernels.len(), 6);
+    let messages: Vec<&str> = refused.iter().map(|d| d.message.as_str()).collect();
+    assert_eq!(
+        messages,
+        [
+            "kernel 1 cannot be: the kernel would wait for itself: `a1` → `b2` → `b1` → `a2`",
+            "kernel 2 cannot be: the kernel would wait for itself: `a1` → `b2` → `b1` → `a2`",
+        ]
+    );
+}
+
+#[test]
+fn a_mark_that_cannot_be_read_names_its_mend() {
+    for (line, message) in [
+        ("y = relu(x) @", "the line ends before `kernel`"),
+        (
+            "y = relu(x) @kernel",
+            "the line ends before the number of a kernel",
+        ),
+        (
+            "y = relu(x) @kernel x",
+            "expected the number of a kernel, found `x`",
+        ),
+        (
+            "y = relu(x) @kernel 5000000000",
+            "the number of the kernel is too large",
+        ),
+    ] {
+        let problem = &parse(line).diagnostics[0];
+        assert_eq!(problem.message, message);
+        assert!(problem.hint.as_ref().unwrap().contains("@kernel 3"));
+    }
+}
+
+#[test]
+fn the_editor_colours_a_mark() {
+    let text = "y = relu(x) @kernel 12";
+    let pieces: Vec<(&str, TokenKind)> = highlight(text)
+        .into_iter()
+        .map(|(span, kind)| (span.slice(text), kind))
+        .filter(|(_, kind)| *kind != TokenKind::Space)
+        .collect();
+    assert_eq!(
+        pieces[pieces.len() - 3..],
+        [
+            ("@", TokenKind::Keyword),
+            ("kernel", TokenKind::Keyword),
+            ("12", TokenKind::Number),
+        ]
+    );
+}
+
+#[test]
+fn edits_of_a_mark_keep_all_else() {
+    let program = parse(CHAIN).program;
+    assert_eq!(
+        set_kernel(CHAIN, &program, 0, Some(2)),
+        CHAIN.replace("a = relu(x) ", "a = relu(x) @kernel 2 ")
+    );
+    assert_eq!(
+        set_kernel(CHAIN, &program, 2, None),
+        CHAIN.replace("[64, 64] @kernel 7  #", "[64, 64]  #")
+    );
+    assert_eq!(
+        set_kernel(CHAIN, &program, 1, Some(8)),
+        CHAIN.replace("w) @kernel 7", "w) @kernel 8")
+    );
+    // A type goes before the mark.
+    assert_eq!(
+        set_annotation(CHAIN, &program, 1, Some("f16[64, 64]")),
+        CHAIN.replace("w) @kernel 7", "w) : f16[64, 64] @kernel 7")
+    );
+    assert_eq!(
+        set_annotation(CHAIN, &program, 2, None),
+        CHAIN.replace(
+            "b = relu(m) : f16[64, 64] @kernel 7",
+            "b = relu(m) @kernel 7"
+        )
+    );
+}
+
+#[test]
+fn kernels_are_merged_and_cut_in_the_text() {
+    let before = outcome(CHAIN);
+    let analysis = before.analysis.unwrap();
+    let program = parse(CHAIN).program;
+    let kernels_shown = ShownKernels {
+        graph: &analysis.graph,
+        partition: &analysis.partition,
+        statement_of_op: &before.statement_of_op,
+    };
+    // The gain is known before it is done.
+    let gain = Why::new(&analysis).merge(1, 2).unwrap();
+    let text = merge_kernels(CHAIN, &program, kernels_shown, 1, 2);
+    assert_eq!(
+        text,
+        CHAIN
+            .replace("@kernel 7", "@kernel 1")
+            .replace("c = exp(b)", "c = exp(b) @kernel 1")
+    );
+    let after = outcome(&text);
+    let merged = after.analysis.unwrap();
+    assert_eq!(kernels(&merged), ["a", "m b c"]);
+    let saved = analysis.fused.traffic.total - merged.fused.traffic.total;
+    assert_eq!(gain.saved_bytes, i64::try_from(saved).unwrap());
+    assert!((gain.saved_s - (analysis.fused.time_s - merged.fused.time_s)).abs() < 1e-15);
+    // What is refused has its reason before it is done.
+    assert_eq!(
+        Why::new(&merged).merge(0, 1),
+        Err(legality::Reason::MatmulStarts {
+            matmul: 1,
+            before: 0
+        })
+    );
+
+    let program = parse(&text).program;
+    let kernels_shown = ShownKernels {
+        graph: &merged.graph,
+        partition: &merged.partition,
+        statement_of_op: &after.statement_of_op,
+    };
+    let cut = cut_edge(&text, &program, kernels_shown, 1, 2);
+    assert_eq!(shown(&cut).0, ["a", "m", "b c"]);
+    assert!(cut.contains("# its epilogue") && cut.contains("m = matmul(a, w)\n"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_numbers_give_legal_kernels_in_order((ops, externals) in fusable_ops(1..=90), marks in prop::collection::vec(prop::option::of(0_u32..12), 90)) {
+        let mut ops = ops;
+        for (op, mark) in ops.iter_mut().zip(marks) {
+            op.kernel = mark;
+        }
+        let graph = build_graph(&ops, &externals).unwrap();
+        let options = Options::of_policy(Policy::Manual);
+        let plan = plan(&graph, &options);
+        let mut ran = vec![false; ops.len()];
+        for members in plan.partition.groups.iter() {
+            prop_assert_eq!(legality::check(&graph, &options, members), Ok(()));
+            for &op in members {
+                ran[op] = true;
+                prop_assert_eq!(ops[op].kernel, ops[members[0]].kernel);
+            }
+            let is_ready = members.iter().all(|&op| graph.predecessors[op].iter().all(|&p| ran[p]));
+            prop_assert!(is_ready);
+        }
+        if plan.refused.is_empty() {
+            for op in 0..ops.len() {
+                for other in 0..op {
+                    let same = ops[op].kernel.is_some() && ops[op].kernel == ops[other].kernel;
+                    prop_assert_eq!(same, plan.partition.group_of[op] == plan.partition.group_of[other]);
+                }
+            }
+        }
+    }
+}
