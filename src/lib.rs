@@ -1,6 +1,6 @@
 //! Fuseline: edit a list of GPU operations and watch fusion groups, memory traffic and the roofline move.
 //!
-//! [`core`] computes, [`picture`] draws into plain data, and the page (on `wasm32`) or the command line
+//! [`core`] computes, [`picture`] draws into plain data, [`views`] writes markup, and the page (on `wasm32`) or the command line
 //! (native) shows it.
 
 pub mod core;

@@ -91,6 +91,7 @@ pub fn keep(page: Page) {
     platform::effect(move || {
         page.text.track();
         page.policy.track();
+        page.fusion.track();
         page.conventions.track();
         page.device.track();
         page.is_fused.track();
@@ -148,6 +149,7 @@ fn choices(page: Page) -> SharedState {
     SharedState {
         text: String::new(),
         policy: page.policy.get_untracked(),
+        fusion: page.fusion.get_untracked(),
         conventions: page.conventions.get_untracked(),
         device: page.device.get_untracked(),
         is_unfused_view: !page.is_fused.get_untracked(),
@@ -160,6 +162,7 @@ fn choices(page: Page) -> SharedState {
 
 fn apply_choices(page: Page, choices: SharedState) {
     page.policy.set(choices.policy);
+    page.fusion.set(choices.fusion);
     page.conventions.set(choices.conventions);
     page.device.set(choices.device);
     page.is_fused.set(!choices.is_unfused_view);

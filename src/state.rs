@@ -5,13 +5,14 @@
 
 use crate::core::notation::Parsed;
 use crate::core::{
-    Analysis, Conventions, Device, Diagnostic, OpId, Options, Policy, Program, Severity, Span,
-    default_device,
+    Analysis, Conventions, Device, Diagnostic, FusionOptions, OpId, Options, Policy, Program,
+    Severity, Span, default_device,
 };
 use crate::derived::{All, IsStale, Part, Shown, Understood};
 use crate::history::{History, Origin};
-use crate::platform;
+use crate::platform::{self, Later};
 use crate::value::Value;
+use std::time::Duration;
 
 /// What is selected, in all views at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -119,6 +120,12 @@ pub struct Notice {
     pub offers_undo: bool,
 }
 
+/// States that a search looks at while a thumb is dragged, so that a slider's event stays short.
+const HURRIED_STATES: usize = 2_000;
+
+/// A pause after which a thumb rests.
+const REST: Duration = Duration::from_millis(200);
+
 /// All values of the page, made once at the root.
 #[derive(Clone, Copy)]
 pub struct Page {
@@ -126,6 +133,8 @@ pub struct Page {
     pub text: Value<String>,
     /// Who decides what fuses.
     pub policy: Value<Policy>,
+    /// What the policies may do.
+    pub fusion: Value<FusionOptions>,
     /// How bytes are counted.
     pub conventions: Value<Conventions>,
     /// What the kernels run on.
@@ -161,6 +170,8 @@ pub struct Page {
     /// There is something to redo.
     pub can_redo: Value<bool>,
     history: Value<History>,
+    is_hurried: Value<bool>,
+    rest: Later,
 }
 
 impl Page {
@@ -170,15 +181,24 @@ impl Page {
         let policy = Value::new(Policy::default());
         let conventions = Value::new(Conventions::default());
         let device = Value::new(default_device().clone());
-        let all = All::new(text, move || Options {
-            policy: policy.get(),
-            conventions: conventions.get(),
-            device: device.get(),
-            ..Options::default()
+        let fusion = Value::new(FusionOptions::default());
+        let is_hurried = Value::new(false);
+        let all = All::new(text, move || {
+            let mut options = Options {
+                policy: policy.get(),
+                fusion: fusion.get(),
+                conventions: conventions.get(),
+                device: device.get(),
+            };
+            if options.policy == Policy::Optimal && is_hurried.get() {
+                options.fusion.budget_states = HURRIED_STATES;
+            }
+            options
         });
         Self {
             text,
             policy,
+            fusion,
             conventions,
             device,
             is_fused: Value::new(true),
@@ -197,7 +217,16 @@ impl Page {
             can_undo: Value::new(false),
             can_redo: Value::new(false),
             history: Value::new(History::default()),
+            is_hurried,
+            rest: Later::after(REST),
         }
+    }
+
+    /// Says that a thumb is being dragged: until it rests, a search gets by with few states.
+    pub fn hurry(self) {
+        self.is_hurried.set_if_changed(true);
+        self.rest
+            .call(move || self.is_hurried.set_if_changed(false));
     }
 
     /// Replaces the text. Edits of one origin that follow each other closely are one step back.

@@ -1,9 +1,10 @@
 //! The choices of the top bar: example, device, type, policy and conventions.
 
 use super::device_figures::{CUSTOM, FIGURES_ID, choose_device, is_confirmed};
+use super::fusion_options::{OPTIONS_ID, has_own_launch};
 use crate::core::edit::{main_dtype, set_dtype};
 use crate::core::examples::{EXAMPLES, example};
-use crate::core::{Conventions, DEVICES, DType, Externals, Policy, ReshapeCost};
+use crate::core::{Conventions, DEVICES, DType, Externals, FusionOptions, Policy, ReshapeCost};
 use crate::history::Origin;
 use crate::markup::{ABSENT, Markup};
 use crate::platform::{self, Event};
@@ -79,6 +80,12 @@ pub(super) fn add_choices(bar: &mut Markup, page: Page) {
         add_option(bar, policy.name(), policy.name(), "");
     }
     end_picker(bar);
+    let is_usual =
+        page.fusion.get() == FusionOptions::default() && !page.device.with(has_own_launch);
+    bar.fill(
+        r#"<details class="menu" id="fusion-menu"><summary class="{}">Options</summary><div class="menu-panel" id="{}"></div></details>"#,
+        &[if is_usual { "button" } else { "button is-changed" }, OPTIONS_ID],
+    );
     add_conventions(bar, page.conventions.get());
 }
 

@@ -2,6 +2,7 @@
 
 use super::announcer::Announcer;
 use crate::core::Analysis;
+use crate::core::explain::certificate_text;
 use crate::core::format::{
     format_bytes, format_exact, format_percent, format_ratio, format_seconds,
 };
@@ -36,6 +37,8 @@ struct Figures {
     kernels_after: String,
     speedup: String,
     times: String,
+    /// What a search knows: what it made small, and how well.
+    search: Option<[String; 2]>,
     device: String,
 }
 
@@ -70,6 +73,10 @@ impl Figures {
                 " fused",
             ]
             .concat(),
+            search: analysis.certificate.as_ref().map(|certificate| {
+                let objective = ["least ", certificate.objective.name()].concat();
+                [objective, certificate_text(certificate)]
+            }),
             device: analysis.options.device.name.clone().into_owned(),
         }
     }
@@ -81,7 +88,7 @@ impl Figures {
 <p class="headline-figure" title="{}"><span class="headline-label">memory traffic</span><span class="before">{}</span><span class="arrow" aria-hidden="true">→</span><span class="sr-only">becomes</span><strong>{}</strong><span class="saved">{}</span></p>
 <p class="headline-figure"><span class="headline-label">kernels</span><span class="before">{}</span><span class="arrow" aria-hidden="true">→</span><span class="sr-only">become</span><strong>{}</strong></p>
 <p class="headline-figure" title="{}"><span class="headline-label">predicted</span><strong>{}</strong><span>{}</span></p>
-<p class="sr-only" role="status" aria-live="polite" id="headline-status"></p>"#,
+"#,
             &[
                 &self.exact,
                 &self.bytes_before,
@@ -94,10 +101,20 @@ impl Figures {
                 &["as fast on ", &self.device].concat(),
             ],
         );
+        if let Some([objective, words]) = &self.search {
+            markup.fill(
+                r#"<p class="headline-figure is-search"><span class="headline-label">{}</span><span>{}</span></p>"#,
+                &[objective, words],
+            );
+        }
+        markup.raw(
+            r#"<p class="sr-only" role="status" aria-live="polite" id="headline-status"></p>"#,
+        );
         markup
     }
 
     fn sentence(&self) -> String {
+        let words = self.search.as_ref().map_or("", |[_, words]| words);
         [
             "Memory traffic ",
             &self.bytes_before,
@@ -114,6 +131,9 @@ impl Figures {
             " as fast on ",
             &self.device,
             ".",
+            if words.is_empty() { "" } else { " Kernels: " },
+            words,
+            if words.is_empty() { "" } else { "." },
         ]
         .concat()
     }

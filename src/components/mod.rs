@@ -16,6 +16,7 @@ mod device_figures;
 pub mod diagnostics;
 pub mod editor;
 mod export_menu;
+mod fusion_options;
 pub mod graph;
 pub mod headline;
 pub mod kernel_details;

@@ -89,6 +89,9 @@ fn hear(page: Page, event: &Event) -> Option<()> {
         page.change(Origin::Param(param.name.text.clone()), |text, program| {
             set_param(text, program, place, value)
         });
+        if !is_box {
+            page.hurry();
+        }
     }
     if is_change {
         if is_box {

@@ -4,6 +4,7 @@ use super::bar_choices::{add_choices, choose};
 use super::device_figures::{FIGURES_ID, figures, set_custom_figure};
 use super::editor::follow_change;
 use super::export_menu::{export_analysis, export_ops, export_text};
+use super::fusion_options;
 use super::share_button::{FIELD_ID, SLOT_ID, share};
 use crate::markup::{ABSENT, Markup};
 use crate::platform::{self, Event, Place};
@@ -27,10 +28,15 @@ pub fn TopBar(
     platform::effect(move || {
         device.show(page.device.with(figures));
     });
-    platform::listen(BAR_ID, &["click", "change"], move |event| {
-        if event.type_() == "change" {
+    fusion_options::follow(page);
+    platform::listen(BAR_ID, &["click", "change", "input"], move |event| {
+        if platform::closest_id(event, fusion_options::SELECTOR).is_some() {
+            fusion_options::hear(page, event);
+        } else if event.type_() == "change" {
             change(page, event);
-        } else if let Some(button) = platform::closest_id(event, "button") {
+        } else if event.type_() == "click"
+            && let Some(button) = platform::closest_id(event, "button")
+        {
             press(page, &button);
         }
     });

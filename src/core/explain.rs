@@ -7,9 +7,11 @@
 use super::analysis::{Analysis, Kernel};
 use super::device::Device;
 use super::format::{
-    format_bandwidth, format_bytes, format_exact, format_flops, format_rate, format_seconds,
+    format_bandwidth, format_bytes, format_exact, format_flops, format_percent, format_rate,
+    format_seconds,
 };
 use super::functions;
+use super::fusion::optimal::Certificate;
 use super::graph::{Graph, OpId, TensorId};
 use super::op::{OpType, element_count};
 use super::roofline::times;
@@ -237,6 +239,29 @@ pub fn op_names(graph: &Graph, kernel: &Kernel) -> String {
     match kernel.ops.len().saturating_sub(SHOWN) {
         0 => joined,
         more => format!("{joined} + {more} more"),
+    }
+}
+
+/// What a search knows about its result: proven, or how far from the optimum at most.
+pub fn certificate_text(certificate: &Certificate) -> String {
+    if certificate.is_optimal {
+        return "proven optimal".to_owned();
+    }
+    let stopped = [
+        "; search stopped after ",
+        &format_exact(certificate.states as u128),
+        " states",
+    ]
+    .concat();
+    match certificate.excess_pct() {
+        Some(excess) => [
+            "at most ",
+            &format_percent(excess),
+            " above the optimum",
+            &stopped,
+        ]
+        .concat(),
+        None => ["not proven", &stopped].concat(),
     }
 }
 

@@ -43,4 +43,5 @@ mod random_graph;
 mod resolve;
 mod resolve_errors;
 mod share;
+mod views;
 mod why;

@@ -6,7 +6,9 @@ use fuseline::core::examples::EXAMPLES;
 use fuseline::core::share::{
     MAX_LINK_BYTES, MAX_STATE_BYTES, ShareError, SharedState, decode, encode,
 };
-use fuseline::core::{Conventions, DEVICES, Device, Externals, Policy, ReshapeCost};
+use fuseline::core::{
+    Conventions, DEVICES, Device, Externals, FusionOptions, Objective, Policy, ReshapeCost,
+};
 use proptest::prelude::*;
 
 fn link_of_bytes(bytes: &[u8]) -> String {
@@ -50,6 +52,15 @@ fn every_choice_travels() {
             let state = SharedState {
                 text: "# a = b\n\ny = relu(x) : f16[8]\n".to_owned(),
                 policy,
+                fusion: FusionOptions {
+                    objective: Objective::Time,
+                    horizontal: true,
+                    prologue: true,
+                    after_reductions: false,
+                    max_autotune: true,
+                    attention: true,
+                    ..FusionOptions::default()
+                },
                 conventions: Conventions {
                     externals: Externals::OutputShape,
                     reshape: ReshapeCost::View,

@@ -1,5 +1,6 @@
 //! What a visitor chooses about fusion beside the policy.
 
+use super::Policy;
 use serde::Serialize;
 
 /// The choices that the policies look at; a policy ignores what does not concern it.
@@ -44,6 +45,59 @@ impl Default for FusionOptions {
         }
     }
 }
+
+/// One of the switches among the options.
+pub struct Switch {
+    /// Its name in links.
+    pub name: &'static str,
+    /// What it is called.
+    pub words: &'static str,
+    /// What it does, in a sentence.
+    pub sentence: &'static str,
+    /// The flag.
+    pub part: fn(&mut FusionOptions) -> &mut bool,
+    /// The policies that look at it.
+    pub concerns: &'static [Policy],
+}
+
+/// All switches, in the order in which they are shown.
+pub const SWITCHES: [Switch; 5] = [
+    Switch {
+        name: "horizontal",
+        words: "horizontal fusion",
+        sentence: "Ops that only read a common tensor may share a kernel.",
+        part: |options| &mut options.horizontal,
+        concerns: &[Policy::Optimal],
+    },
+    Switch {
+        name: "prologue",
+        words: "matmul prologue",
+        sentence: "Element-wise ops and reshapes may run in the kernel of a matmul that reads them.",
+        part: |options| &mut options.prologue,
+        concerns: &[Policy::Optimal],
+    },
+    Switch {
+        name: "after-reductions",
+        words: "after reductions",
+        sentence: "Ops may follow a reduction in its kernel while the row that they need again fits on chip.",
+        part: |options| &mut options.after_reductions,
+        concerns: &[Policy::Optimal],
+    },
+    Switch {
+        name: "max-autotune",
+        words: "max-autotune",
+        sentence: "The compiler generates its matmuls, which take an element-wise epilogue.",
+        part: |options| &mut options.max_autotune,
+        concerns: &[Policy::Inductor],
+    },
+    Switch {
+        name: "attention",
+        words: "attention as one kernel",
+        sentence: "Matmul, softmax and matmul in a row run in tiles, and the scores never reach memory.",
+        part: |options| &mut options.attention,
+        concerns: &Policy::ALL,
+    },
+];
 
 /// What a partition costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

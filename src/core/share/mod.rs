@@ -12,6 +12,7 @@ mod zlib;
 use super::decimal::{parse_decimal, shortest};
 use super::device::{Device, Source, default_device, device};
 use super::fusion::Policy;
+use super::fusion::options::{FusionOptions, Objective, SWITCHES};
 use super::sizes::{Conventions, Externals, ReshapeCost};
 /// Longest fragment that is looked at, in bytes. Browsers carry more, chat programs less.
 pub const MAX_LINK_BYTES: usize = 512 * 1024;
@@ -27,6 +28,8 @@ pub struct SharedState {
     pub text: String,
     /// Who decides what fuses.
     pub policy: Policy,
+    /// What the policies may do.
+    pub fusion: FusionOptions,
     /// How bytes are counted.
     pub conventions: Conventions,
     /// What the kernels run on.
@@ -44,6 +47,7 @@ impl Default for SharedState {
         Self {
             text: String::new(),
             policy: Policy::default(),
+            fusion: FusionOptions::default(),
             conventions: Conventions::default(),
             device: default_device().clone(),
             is_unfused_view: false,
@@ -151,6 +155,17 @@ fn write_state(state: &SharedState) -> String {
     if state.policy != default.policy {
         put("policy", state.policy.name());
     }
+    let fusion = (state.fusion, default.fusion);
+    if fusion.0.objective != fusion.1.objective {
+        put("objective", fusion.0.objective.name());
+    }
+    for switch in &SWITCHES {
+        let (mut chosen, mut usual) = fusion;
+        let is_on = *(switch.part)(&mut chosen);
+        if is_on != *(switch.part)(&mut usual) {
+            put(switch.name, if is_on { "on" } else { "off" });
+        }
+    }
     if state.conventions.externals != default.conventions.externals {
         put("externals", state.conventions.externals.name());
     }
@@ -225,10 +240,20 @@ fn read_state(written: &str) -> Option<SharedState> {
                     state.device = Device::custom(bandwidth, matrix, vector, launch);
                 }
             }
+            "objective" => {
+                state.fusion.objective = Objective::from_name(value).unwrap_or_default();
+            }
             "view" => state.is_unfused_view = value == "unfused",
             "selected" => state.selected_op = Some(value.to_owned()),
             "tab" => state.open_tab = Some(value.to_owned()),
-            _ => {}
+            _ => {
+                let switch = SWITCHES.iter().find(|switch| switch.name == key);
+                if let Some(switch) = switch
+                    && matches!(value, "on" | "off")
+                {
+                    *(switch.part)(&mut state.fusion) = value == "on";
+                }
+            }
         }
     }
     Some(state)

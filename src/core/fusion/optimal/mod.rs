@@ -60,6 +60,12 @@ impl Amount {
 }
 
 impl Certificate {
+    /// How far what was found lies above the optimum at most, in percent; `None` without a bound above zero.
+    pub fn excess_pct(&self) -> Option<f64> {
+        let bound = self.lower_bound.value();
+        (bound > 0.0).then(|| (self.cost.value() / bound - 1.0) * 100.0)
+    }
+
     /// How much less the optimum could cost at most, in percent of what was found.
     pub fn gap_pct(&self) -> f64 {
         let cost = self.cost.value();

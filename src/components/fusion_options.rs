@@ -1,0 +1,78 @@
+//! The panel of options beside the policy.
+
+use crate::core::decimal::parse_decimal;
+use crate::core::fusion::options::SWITCHES;
+use crate::core::{Device, Objective, device};
+use crate::platform::{self, Event, Place};
+use crate::state::Page;
+use crate::views::fusion_options::{LAUNCH_ID, LAUNCH_RESET_ID, Launch, options};
+
+/// Id of the panel.
+pub(super) const OPTIONS_ID: &str = "fusion-options";
+/// Finds the panel from within.
+pub(super) const SELECTOR: &str = "#fusion-options";
+
+/// Shows what the chosen policy looks at.
+pub(super) fn follow(page: Page) {
+    let mut place = Place::new(OPTIONS_ID);
+    platform::effect(move || {
+        let launch = page.device.with(|present| Launch {
+            seconds: present.launch_s.value,
+            is_chosen: has_own_launch(present),
+        });
+        place.show(options(page.policy.get(), page.fusion.get(), launch));
+    });
+}
+
+/// Takes over what was chosen in the panel.
+pub(super) fn hear(page: Page, event: &Event) {
+    match event.type_().as_str() {
+        "change" => {
+            if let Some(place) = platform::closest_number(event, "data-switch")
+                && let Some(switch) = SWITCHES.get(place)
+            {
+                page.fusion.update(|fusion| {
+                    let flag = (switch.part)(fusion);
+                    *flag = !*flag;
+                });
+            }
+            if let Some(place) = platform::closest_number(event, "data-objective")
+                && let Some(&objective) = Objective::ALL.get(place)
+            {
+                page.fusion.update(|fusion| fusion.objective = objective);
+            }
+        }
+        "input" => {
+            if platform::closest_id(event, "[type=range]").as_deref() == Some(LAUNCH_ID)
+                && let Some(us) = parse_decimal(&platform::input_value(event))
+            {
+                set_launch(page, us * 1e-6);
+                page.hurry();
+            }
+        }
+        _ => {
+            if platform::closest_id(event, "button").as_deref() == Some(LAUNCH_RESET_ID) {
+                let listed = page
+                    .device
+                    .with_untracked(|d| Some(device(&d.id)?.launch_s.value));
+                set_launch(page, listed.unwrap_or_default());
+                // The button goes.
+                platform::focus(LAUNCH_ID);
+            }
+        }
+    }
+}
+
+fn set_launch(page: Page, launch_s: f64) {
+    page.device
+        .update(|device| *device = device.clone().with_launch_s(launch_s));
+}
+
+/// Whether the visitor chose what a launch adds on a device of the table.
+pub(super) fn has_own_launch(present: &Device) -> bool {
+    device(&present.id).is_some_and(|listed| {
+        (listed.launch_s.value)
+            .total_cmp(&present.launch_s.value)
+            .is_ne()
+    })
+}
