@@ -79,6 +79,8 @@ pub enum Tab {
     /// The kernels with their figures.
     #[default]
     Kernels,
+    /// All policies side by side.
+    Compare,
     /// Attention as one kernel.
     Attention,
     /// The model against a real GPU.
@@ -87,10 +89,15 @@ pub enum Tab {
 
 impl Tab {
     /// All tabs, in their order.
-    pub const ALL: [Self; 3] = [Self::Kernels, Self::Attention, Self::Measured];
+    pub const ALL: [Self; 4] = [
+        Self::Kernels,
+        Self::Compare,
+        Self::Attention,
+        Self::Measured,
+    ];
 
     /// The names for links, storage and the ids of the elements, in the order of [`Tab::ALL`].
-    pub const NAMES: [&'static str; 3] = ["kernels", "attention", "measured"];
+    pub const NAMES: [&'static str; 4] = ["kernels", "compare", "attention", "measured"];
 
     /// Its name.
     pub fn name(self) -> &'static str {

@@ -10,6 +10,7 @@ use crate::views::attention::{Sizes, controls, figures};
 use leptos::prelude::*;
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Tiles, bytes and their chart. Its sizes begin as those of the program's own attention.
 #[component]
@@ -19,7 +20,7 @@ pub fn AttentionView(
 ) -> impl IntoView {
     let chosen = Rc::new(Cell::new(None::<Sizes>));
     let sizes = chosen.clone();
-    let draw = move |analysis: &Analysis, width: f64| {
+    let draw = move |analysis: &Arc<Analysis>, width: f64| {
         let sizes = sizes.get().unwrap_or_default();
         let view = sizes.view(&analysis.options.device);
         attention_growth::scene(&view, (width, (width * 0.6).clamp(240.0, 420.0)))

@@ -6,7 +6,7 @@
 use super::chart_markup::{Look, frame, index_of, key_of, marks, raised};
 use super::chart_tip::Tip;
 use crate::core::Analysis;
-use crate::picture::scene::Scene;
+use crate::picture::scene::{Mark, Scene};
 use crate::platform::{self, Event, Later, List, Place, effect, listen};
 use crate::state::{Page, Selection};
 use leptos::ev::KeyboardEvent;
@@ -22,7 +22,10 @@ const TIP_RESTS: Duration = Duration::from_millis(120);
 const TIP_STAYS: Duration = Duration::from_millis(500);
 
 /// Draws an analysis for a frame of this width.
-type Draw = Box<dyn Fn(&Analysis, f64) -> Scene>;
+type Draw = Box<dyn Fn(&Arc<Analysis>, f64) -> Scene>;
+
+/// What a click on a mark does.
+type Press = fn(Page, &Mark);
 
 /// A chart of the page. Its elements have ids that begin with its own: `-slot` around it, `-picture` for its
 /// marks, `-tip` for its tooltip.
@@ -30,6 +33,7 @@ pub struct Chart {
     id: &'static str,
     page: Page,
     draw: Draw,
+    press: Press,
     width: Cell<f64>,
     is_seen: Cell<bool>,
     /// What is drawn, of which analysis and how wide.
@@ -58,12 +62,15 @@ impl Chart {
     pub fn new(
         page: Page,
         id: &'static str,
-        draw: impl Fn(&Analysis, f64) -> Scene + 'static,
+        draw: impl Fn(&Arc<Analysis>, f64) -> Scene + 'static,
     ) -> Self {
         Self {
             id,
             page,
             draw: Box::new(draw),
+            press: |page, mark| {
+                page.toggle(mark.kernel.map_or(Selection::Nothing, Selection::Kernel));
+            },
             width: Cell::new(400.0),
             is_seen: Cell::new(true),
             drawn: RefCell::default(),
@@ -80,6 +87,13 @@ impl Chart {
     #[must_use]
     pub fn hidden(self) -> Self {
         self.is_seen.set(false);
+        self
+    }
+
+    /// The same chart, whose marks do this when they are pressed; by default they select their kernel.
+    #[must_use]
+    pub fn pressed(mut self, press: Press) -> Self {
+        self.press = press;
         self
     }
 
@@ -146,8 +160,7 @@ impl Chart {
     /// Selects the mark's kernel, or nothing when it is selected already.
     fn select(&self, mark: usize) {
         if let Some(mark) = self.scene().marks.get(mark) {
-            self.page
-                .toggle(mark.kernel.map_or(Selection::Nothing, Selection::Kernel));
+            (self.press)(self.page, mark);
         }
     }
 

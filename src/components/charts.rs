@@ -18,7 +18,12 @@ pub fn Charts(
     show_chart(Chart::new(page, "traffic", |analysis, width| {
         traffic_bars::scene(analysis, (width, (width * 0.34).clamp(150.0, 260.0)))
     }));
-    let by_kernel = show_chart(Chart::new(page, "by-kernel", by_kernel_scene).hidden());
+    let by_kernel = show_chart(
+        Chart::new(page, "by-kernel", |analysis, width| {
+            by_kernel_scene(analysis, width)
+        })
+        .hidden(),
+    );
     listen("by-kernel-details", &["toggle"], move |event| {
         by_kernel.set_seen(platform::is_open(event));
     });

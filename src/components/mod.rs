@@ -8,6 +8,7 @@ pub mod chart;
 mod chart_markup;
 mod chart_tip;
 pub mod charts;
+pub mod compare_view;
 mod dag_moves;
 mod dag_parts;
 mod dag_updates;

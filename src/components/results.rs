@@ -1,6 +1,7 @@
 //! The panel below the pictures: tabs, each a view in a file of its own.
 
 use super::attention_view::AttentionView;
+use super::compare_view::CompareView;
 use super::kernel_details::KernelDetails;
 use super::kernels::KernelsTable;
 use super::measured_view::MeasuredView;
@@ -34,6 +35,7 @@ pub fn Results(
             <h2 class="sr-only" id="results-title">"Details"</h2>
             <div class="tabs" role="tablist" id=TABS_ID aria-labelledby="results-title">
                 <button type="button" role="tab" id="tab-kernels" aria-controls="panel-kernels">"Kernels"</button>
+                <button type="button" role="tab" id="tab-compare" aria-controls="panel-compare">"Compare"</button>
                 <button type="button" role="tab" id="tab-attention" aria-controls="panel-attention">"Attention"</button>
                 <button type="button" role="tab" id="tab-measured" aria-controls="panel-measured">"Measured"</button>
             </div>
@@ -43,6 +45,7 @@ pub fn Results(
                     <KernelDetails page />
                 </div>
             </div>
+            <div role="tabpanel" id="panel-compare" aria-labelledby="tab-compare" hidden><CompareView page /></div>
             <div role="tabpanel" id="panel-attention" aria-labelledby="tab-attention" hidden><AttentionView page /></div>
             <div role="tabpanel" id="panel-measured" aria-labelledby="tab-measured" hidden><MeasuredView page /></div>
         </section>

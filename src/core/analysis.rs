@@ -235,7 +235,11 @@ pub fn analyze<'a>(
     externals: &[TensorDecl],
     options: &Options,
 ) -> Result<Analysis, Vec<Diagnostic>> {
-    let graph = build_graph(ops, externals)?;
+    Ok(analyze_graph(build_graph(ops, externals)?, options))
+}
+
+/// Analyses a graph.
+pub fn analyze_graph(graph: Graph, options: &Options) -> Analysis {
     let alone = fusion::none::partition(&graph);
     let unfused = execute(&graph, |op| op_work(&graph, op), &alone, options, None);
     let Plan {
@@ -260,7 +264,7 @@ pub fn analyze<'a>(
         .iter()
         .map(|kernel| compare(kernel, &unfused, options))
         .collect();
-    Ok(Analysis {
+    Analysis {
         tensors: tensor_traffic(&graph, &unfused, &fused),
         savings_pct: fused.traffic.savings_pct(),
         speedup: if fused.time_s > 0.0 {
@@ -276,7 +280,7 @@ pub fn analyze<'a>(
         fused,
         graph,
         options: options.clone(),
-    })
+    }
 }
 
 /// For each op what an attention kernel does beyond the ops that it replaces, at the last of them; empty where there

@@ -6,6 +6,7 @@
 
 pub mod analysis;
 pub mod attention;
+pub mod compare;
 mod count;
 pub mod decimal;
 pub mod device;
@@ -41,7 +42,7 @@ pub mod work;
 
 pub use analysis::{
     Analysis, Comparison, Execution, Kernel, Options, Outcome, TensorTraffic, analyze,
-    analyze_program,
+    analyze_graph, analyze_program,
 };
 pub use device::{DEVICES, Device, default_device, device};
 pub use diagnostic::{Code, Diagnostic, Severity, Span};

@@ -10,6 +10,7 @@ mod path_data;
 pub mod recording;
 pub mod roofline;
 mod roofline_arcs;
+pub mod roofline_compare;
 mod roofline_names;
 mod roofline_numbers;
 mod roofline_points;

@@ -1,11 +1,11 @@
 //! The roofline: every kernel's arithmetic intensity and the rate that the device leaves it, before and
 //! after fusion.
 
-use super::axes::{Axis, Frame, decades, draw_frame, drawable, power_text};
+use super::axes::{Axis, Frame, Plot, decades, draw_frame, drawable, power_text};
 use super::roofline_names::draw_names;
 use super::roofline_points::{kernel_points, without_point};
 use super::room::{Room, along};
-use super::scene::{Role, Scene};
+use super::scene::{Mark, Role, Scene};
 use crate::core::device::Figure;
 use crate::core::format::{format_bandwidth, format_intensity, format_rate};
 use crate::core::sorting::{rank_of, sort_by_rank};
@@ -18,53 +18,94 @@ use crate::core::{Analysis, DType, Placement};
 /// stands there: numbers are above the roof where there is room, arcs from before to after fusion below it.
 /// `O(kernels)` and at most a few hundred marks, however large the program.
 pub fn scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
-    let size = drawable(size);
-    let roofs = Roofs::of(analysis);
-    let (x, y) = axes(analysis, &roofs);
-    let is_compact = size.0 < 520.0;
-    let top_rate = match y {
-        Axis::Decades { to, .. } => 10_f64.powi(to),
-        Axis::Linear { end, .. } => end,
-    };
-    let unit = if is_compact { "" } else { "FLOP/s" };
-    let lines = roofs.lines(x, top_rate);
-    let frame = Frame {
-        size,
-        margins: if is_compact {
-            [26.0, 14.0, 42.0, 48.0]
-        } else {
-            [30.0, 16.0, 46.0, 96.0]
-        },
-        x,
-        y: Some(y),
-        x_ticks: if is_compact { 7 } else { 12 },
-        x_text: &|value| power_text(value, ""),
-        y_text: &|value| power_text(value, unit),
-        lines: &lines,
-    };
-    let mut marks = Vec::new();
-    let plot = draw_frame(&frame, &mut marks);
-    let mut space = Space {
-        words: Room::new(plot.edges),
-        lines: Room::new(plot.edges),
-    };
-    draw_names(&roofs, &plot, x, is_compact, &mut marks, &mut space.words);
-    for (_, line) in &lines {
-        for (from, to) in line.iter().zip(line.iter().skip(1)) {
-            let (from, to) = (plot.place(from.0, from.1), plot.place(to.0, to.1));
-            for part in along(from, to, 1.0) {
-                space.lines.take(&part);
+    let mut words = ". Hollow points show kernels before fusion, solid points after.".to_owned();
+    if let Some(rest) = without_point(analysis) {
+        words.push(' ');
+        words.push_str(&rest);
+    }
+    let mut base = Base::new(analysis, &[analysis], size);
+    let focus_order = kernel_points(
+        analysis,
+        &base.plot,
+        base.is_compact,
+        &mut base.space,
+        &mut base.marks,
+    );
+    base.scene(focus_order, &words)
+}
+
+/// A roofline without its points.
+pub(super) struct Base {
+    size: (f64, f64),
+    description: String,
+    pub(super) plot: Plot,
+    pub(super) is_compact: bool,
+    pub(super) space: Space,
+    pub(super) marks: Vec<Mark>,
+}
+
+impl Base {
+    /// Roofs, axes and names for the device of `analysis`, with room for the points of `all`.
+    pub(super) fn new(analysis: &Analysis, all: &[&Analysis], size: (f64, f64)) -> Self {
+        let size = drawable(size);
+        let roofs = Roofs::of(analysis);
+        let (x, y) = axes(all, &roofs);
+        let is_compact = size.0 < 520.0;
+        let top_rate = match y {
+            Axis::Decades { to, .. } => 10_f64.powi(to),
+            Axis::Linear { end, .. } => end,
+        };
+        let unit = if is_compact { "" } else { "FLOP/s" };
+        let lines = roofs.lines(x, top_rate);
+        let frame = Frame {
+            size,
+            margins: if is_compact {
+                [26.0, 14.0, 42.0, 48.0]
+            } else {
+                [30.0, 16.0, 46.0, 96.0]
+            },
+            x,
+            y: Some(y),
+            x_ticks: if is_compact { 7 } else { 12 },
+            x_text: &|value| power_text(value, ""),
+            y_text: &|value| power_text(value, unit),
+            lines: &lines,
+        };
+        let mut marks = Vec::new();
+        let plot = draw_frame(&frame, &mut marks);
+        let mut space = Space {
+            words: Room::new(plot.edges),
+            lines: Room::new(plot.edges),
+        };
+        draw_names(&roofs, &plot, x, is_compact, &mut marks, &mut space.words);
+        for (_, line) in &lines {
+            for (from, to) in line.iter().zip(line.iter().skip(1)) {
+                let (from, to) = (plot.place(from.0, from.1), plot.place(to.0, to.1));
+                for part in along(from, to, 1.0) {
+                    space.lines.take(&part);
+                }
             }
         }
+        Self {
+            size,
+            description: description(analysis, &roofs),
+            plot,
+            is_compact,
+            space,
+            marks,
+        }
     }
-    let focus_order = kernel_points(analysis, &plot, is_compact, &mut space, &mut marks);
-    Scene {
-        width: size.0,
-        height: size.1,
-        title: "Roofline".to_owned(),
-        description: description(analysis, &roofs),
-        marks,
-        focus_order,
+
+    /// The finished picture, described by its roofs and `words`.
+    pub(super) fn scene(self, focus_order: Vec<usize>, words: &str) -> Scene {
+        Scene {
+            width: self.size.0,
+            height: self.size.1,
+            title: "Roofline".to_owned(),
+            description: [&self.description, words].concat(),
+            marks: self.marks,
+            focus_order,
+        }
     }
 }
 
@@ -203,15 +244,17 @@ pub(super) fn point_of(placement: &Placement) -> Option<(f64, f64)> {
 }
 
 /// At least 0.1 to 10 k FLOP/B and all points, in whole decades.
-fn axes(analysis: &Analysis, roofs: &Roofs) -> (Axis, Axis) {
-    let fused = analysis.fused.kernels.iter().map(|k| &k.placement);
-    let ops = analysis.unfused.kernels.iter().map(|k| &k.placement);
-    let before = analysis.comparisons.iter().map(|c| &c.unfused_placement);
+fn axes(all: &[&Analysis], roofs: &Roofs) -> (Axis, Axis) {
     let (mut low, mut high, mut top) = (0.15_f64, 9e3_f64, 0.0_f64);
-    for (intensity, rate) in fused.chain(ops).chain(before).filter_map(point_of) {
-        low = low.min(intensity);
-        high = high.max(intensity);
-        top = top.max(rate);
+    for analysis in all {
+        let fused = analysis.fused.kernels.iter().map(|k| &k.placement);
+        let ops = analysis.unfused.kernels.iter().map(|k| &k.placement);
+        let before = analysis.comparisons.iter().map(|c| &c.unfused_placement);
+        for (intensity, rate) in fused.chain(ops).chain(before).filter_map(point_of) {
+            low = low.min(intensity);
+            high = high.max(intensity);
+            top = top.max(rate);
+        }
     }
     for peak in roofs.peaks() {
         let ridge = peak / roofs.bandwidth.value;
@@ -247,11 +290,5 @@ fn description(analysis: &Analysis, roofs: &Roofs) -> String {
     if let Some(peak) = roofs.main_peak() {
         facts.push(format!("ridge at {}", format_intensity(roofs.ridge(peak))));
     }
-    let mut words = facts.join(", ");
-    words.push_str(". Hollow points show kernels before fusion, solid points after.");
-    if let Some(rest) = without_point(analysis) {
-        words.push(' ');
-        words.push_str(&rest);
-    }
-    words
+    facts.join(", ")
 }

@@ -272,6 +272,14 @@ roles! {
     HollowPoint "mark-hollow-point",
     /// A fused kernel.
     SolidPoint "mark-solid-point",
+    /// A kernel of policy `none` among those of all policies.
+    PolicyNone "mark-policy mark-policy-none",
+    /// A kernel of policy `rules`.
+    PolicyRules "mark-policy mark-policy-rules",
+    /// A kernel of policy `inductor`.
+    PolicyInductor "mark-policy mark-policy-inductor",
+    /// A kernel of policy `optimal`.
+    PolicyOptimal "mark-policy mark-policy-optimal",
     /// The way from the hollow to the solid point.
     Link "mark-link",
     /// Its arrow head.

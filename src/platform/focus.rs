@@ -113,6 +113,12 @@ pub fn input_value(event: &Event) -> String {
         .unwrap_or_default()
 }
 
+/// Whether the box that `event` comes from is checked.
+pub fn is_checked(event: &Event) -> bool {
+    let box_ = event.target().and_then(|t| t.dyn_into().ok());
+    box_.is_some_and(|input: HtmlInputElement| input.checked())
+}
+
 /// Writes the value of the field or select that `event` comes from: for a value that was corrected to what it
 /// was before, which no effect would write.
 pub fn set_value(event: &Event, value: &str) {

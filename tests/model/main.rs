@@ -13,6 +13,7 @@ mod charts_properties;
 mod charts_svg;
 mod cli;
 mod cli_fusion;
+mod compare;
 mod contract;
 mod dag;
 mod dag_check;

@@ -1,0 +1,110 @@
+//! All policies side by side, in a table and, when asked, on one roofline.
+
+use super::chart::{Chart, show_chart};
+use crate::core::compare::{Compared, compare};
+use crate::core::{Analysis, Policy};
+use crate::picture::roofline_compare::{policy_of, scene};
+use crate::platform::{self, Place, effect, listen, set_flag};
+use crate::state::{Page, Tab};
+use crate::value::Value;
+use crate::views::compare::{legend, rows};
+use leptos::prelude::*;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+const SWITCH_ID: &str = "compare-draw";
+const CHART: &str = "compare-chart";
+
+/// The policies on one analysis: computed once for the table and the picture.
+type Known = Rc<RefCell<Option<(Arc<Analysis>, Rc<Vec<Compared>>)>>>;
+
+/// The tab.
+#[component]
+pub fn CompareView(
+    /// The page whose program is compared.
+    page: Page,
+) -> impl IntoView {
+    let known = Known::default();
+    let is_drawn = Value::new(false);
+    let (mut table, mut names) = (Place::new("compare-rows"), Place::new("compare-legend"));
+    let of_table = known.clone();
+    effect(move || {
+        if !page.is_open(Tab::Compare) {
+            *of_table.borrow_mut() = None;
+            return;
+        }
+        let analysis = page.analysis.get();
+        let all = compared(&of_table, &analysis);
+        table.show(rows(&all, analysis.options.policy));
+        names.show(legend(&all));
+    });
+    let draw = move |analysis: &Arc<Analysis>, width: f64| {
+        let size = (width, (width * 0.5).clamp(260.0, 560.0));
+        scene(analysis, &compared(&known, analysis), size)
+    };
+    let chart = Chart::new(page, "compare", draw)
+        .hidden()
+        .pressed(|page, mark| {
+            if let Some(policy) = policy_of(mark.role) {
+                page.policy.set_if_changed(policy);
+            }
+        });
+    let chart = show_chart(chart);
+    effect(move || {
+        let is_seen = is_drawn.get() && page.is_open(Tab::Compare);
+        set_flag(CHART, "hidden", !is_drawn.get());
+        chart.set_seen(is_seen);
+    });
+    listen("compare", &["click", "change"], move |event| {
+        if event.type_() == "change" {
+            is_drawn.set(platform::is_checked(event));
+        } else if let Some(name) = platform::closest_attribute(event, "data-policy")
+            && let Some(policy) = Policy::from_name(&name)
+        {
+            page.policy.set_if_changed(policy);
+        }
+    });
+    view! {
+        <div id="compare">
+            <div class="table-scroll" role="group" aria-label="Table of policies" tabindex="0">
+                <table class="kernels policies">
+                    <thead>
+                        <tr>
+                            <th scope="col">"policy"</th>
+                            <th scope="col" class="number">"kernels"</th>
+                            <th scope="col" class="number">"bytes"</th>
+                            <th scope="col" class="number">"against unfused"</th>
+                            <th scope="col" class="number">"predicted time"</th>
+                            <th scope="col" class="number" title="tensors that one of the two policies keeps inside a kernel and the other does not">"edges that differ"</th>
+                            <th scope="col">"which"</th>
+                        </tr>
+                    </thead>
+                    <tbody id="compare-rows"></tbody>
+                </table>
+            </div>
+            <label class="check"><input type="checkbox" id=SWITCH_ID /><span>"All on one roofline"</span></label>
+            <div id=CHART hidden>
+                <ul class="legend" id="compare-legend"></ul>
+                <div class="chart-slot" id="compare-slot">
+                    <div class="chart-box">
+                        <div id="compare-picture"></div>
+                        <div class="chart-tip" id="compare-tip" aria-hidden="true" hidden></div>
+                    </div>
+                </div>
+            </div>
+        </div>
+    }
+}
+
+fn compared(known: &Known, analysis: &Arc<Analysis>) -> Rc<Vec<Compared>> {
+    let mut known = known.borrow_mut();
+    if let Some((of, all)) = known.as_ref()
+        && Arc::ptr_eq(of, analysis)
+    {
+        return all.clone();
+    }
+    let all = Rc::new(compare(analysis));
+    *known = Some((analysis.clone(), all.clone()));
+    all
+}

@@ -1,0 +1,114 @@
+//! The table of all policies.
+
+use crate::core::compare::{Compared, DifferingEdge};
+use crate::core::explain::certificate_text;
+use crate::core::format::{format_bytes, format_exact, format_percent, format_seconds};
+use crate::core::{Graph, Policy};
+use crate::markup::Markup;
+use crate::picture::roofline_compare::{marker, role_of};
+use crate::picture::scene::Shape;
+
+/// Edges that a row names.
+const NAMED_EDGES: usize = 3;
+
+/// A row for each policy; `chosen` is the one that the page shows.
+pub fn rows(all: &[Compared], chosen: Policy) -> Markup {
+    let mut markup = Markup::new();
+    for compared in all {
+        row(&mut markup, compared, compared.policy == chosen);
+    }
+    markup
+}
+
+fn row(markup: &mut Markup, compared: &Compared, is_chosen: bool) {
+    let (analysis, name) = (&compared.analysis, compared.policy.name());
+    let fused = &analysis.fused;
+    let exact = [&format_exact(fused.traffic.total.into()), " B"].concat();
+    let saved = match fused.traffic.saved_by_fusion {
+        0 => "0 %".to_owned(),
+        _ => ["−", &format_percent(analysis.savings_pct)].concat(),
+    };
+    let certificate = analysis.certificate.as_ref().map(certificate_text);
+    markup.fill(
+        // The click reaches the row, which chooses; the button makes the row reachable by keyboard.
+        r#"<tr class="{}" data-policy="{}"><td><button type="button" id="{}" aria-pressed="{}" title="{}">{}</button> <small class="quiet">{}</small></td><td class="number">{}</td><td class="number" title="{}">{}</td><td class="number">{}</td><td class="number">{}</td>"#,
+        &[
+            if is_chosen {
+                "policy-row is-selected"
+            } else {
+                "policy-row"
+            },
+            name,
+            &["compare-", name].concat(),
+            if is_chosen { "true" } else { "false" },
+            compared.policy.summary(),
+            name,
+            certificate.as_deref().unwrap_or(""),
+            &fused.launches.to_string(),
+            &exact,
+            &format_bytes(fused.traffic.total),
+            &saved,
+            &format_seconds(fused.time_s),
+        ],
+    );
+    let (count, names, all) = differences(&analysis.graph, &compared.differing, is_chosen);
+    markup.fill(
+        r#"<td class="number">{}</td><td class="op-names" title="{}">{}</td></tr>"#,
+        &[&count, &all, &names],
+    );
+}
+
+/// How many edges differ, the first of them, and all of them.
+fn differences(
+    graph: &Graph,
+    edges: &[DifferingEdge],
+    is_chosen: bool,
+) -> (String, String, String) {
+    if is_chosen {
+        return ("–".to_owned(), "the chosen one".to_owned(), String::new());
+    }
+    let mut names = listed(graph, edges.iter().take(NAMED_EDGES));
+    let more = edges.len().saturating_sub(NAMED_EDGES);
+    if more > 0 {
+        names.push_str("; and ");
+        names.push_str(&more.to_string());
+        names.push_str(" more");
+    }
+    // A tooltip of thousands of lines helps nobody.
+    let all = listed(graph, edges.iter().take(NAMED_EDGES * 10));
+    (edges.len().to_string(), names, all)
+}
+
+fn listed<'a>(graph: &Graph, edges: impl Iterator<Item = &'a DifferingEdge>) -> String {
+    let name = |op: usize| graph.ops.get(op).map_or("", |op| op.name.as_str());
+    let mut words = String::new();
+    for edge in edges {
+        if !words.is_empty() {
+            words.push_str("; ");
+        }
+        let how = if edge.is_fused { " fused" } else { " apart" };
+        for part in [name(edge.producer), " → ", name(edge.consumer), how] {
+            words.push_str(part);
+        }
+    }
+    words
+}
+
+/// Which marker stands for which policy.
+pub fn legend(all: &[Compared]) -> Markup {
+    let mut markup = Markup::new();
+    for Compared { policy, .. } in all {
+        markup.fill(
+            r#"<li><svg class="{}" viewBox="-8 -8 16 16" width="16" height="16" aria-hidden="true">"#,
+            &[role_of(*policy).class()],
+        );
+        match marker(*policy, (0.0, 0.0), 5.5) {
+            Shape::Circle { radius, .. } => {
+                markup.numbers(r#"<circle r="{}"></circle>"#, &[radius]);
+            }
+            shape => markup.fill(r#"<path d="{}"></path>"#, &[&shape.path_data()]),
+        }
+        markup.fill("</svg><span>{}</span></li>", &[policy.name()]);
+    }
+    markup
+}

@@ -1,0 +1,113 @@
+// Who decides what fuses: the policies, what they may do, and what is known about their result.
+
+import { accessibilityFindings, commandLine, expect, test } from './fixture.mjs';
+import { chooseExample, editor, headlineBytes, picker, result, write } from './visitor.mjs';
+
+const optionsButton = (page) => page.locator('#fusion-menu > summary');
+const option = (page, name) => page.locator('#fusion-options').getByRole('checkbox', { name });
+const choosePolicy = (page, name) => picker(page, 'Fusion').selectOption(name);
+
+/** Sixty ops of which each reads some of the six before it: more ways to fuse than the budget of a search holds. */
+function hardProgram(seed) {
+  let state = seed;
+  const random = (below) => {
+    state = (state * 1103515245 + 12345) % 2147483648;
+    return Math.floor(state / 65536) % below;
+  };
+  const lines = ['input x0 : f16[1024, 1024]', 'weight w : f16[1024, 1024]'];
+  for (let at = 1; at <= 60; at += 1) {
+    const read = () => `x${Math.max(0, at - 1 - random(6))}`;
+    const kind = random(8);
+    if (kind === 0) lines.push(`x${at} = matmul(${read()}, w)`);
+    else if (kind === 1) lines.push(`x${at} = softmax(${read()})`);
+    else lines.push(`x${at} = add(${read()}, ${read()})`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+test.beforeEach(async ({ open }) => { await open(); });
+
+test('every policy gives the numbers of the command line', async ({ page }) => {
+  const text = await editor(page).inputValue();
+  const names = await picker(page, 'Fusion').locator('option').allTextContents();
+  expect(names).toEqual(expect.arrayContaining(['none', 'rules', 'inductor', 'optimal']));
+  for (const policy of names) {
+    await choosePolicy(page, policy);
+    const report = commandLine(['analyze', '-', '--policy', policy], text);
+    await expect.poll(async () => (await headlineBytes(page)).fused, policy).toBe(report.fused_traffic.total);
+  }
+});
+
+test('the optimum says that it is proven, and by the keyboard it can be made small in time', async ({ page }) => {
+  await choosePolicy(page, 'optimal');
+  await expect(result(page)).toContainText('least bytes');
+  await expect(result(page)).toContainText('proven optimal');
+  await optionsButton(page).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('radio', { name: 'bytes', exact: true }).focus();
+  await page.keyboard.press('ArrowDown');
+  await expect(page.getByRole('radio', { name: 'time', exact: true })).toBeChecked();
+  await expect(result(page)).toContainText('least time');
+  await choosePolicy(page, 'rules');
+  await expect(result(page)).not.toContainText('proven');
+});
+
+test('a search that stops says how far from the optimum it can be at most', async ({ page }) => {
+  await write(page, hardProgram(12));
+  await choosePolicy(page, 'optimal');
+  await expect(result(page)).toContainText(/at most [\d.]+ % above the optimum; search stopped after [\d,]+ states/);
+});
+
+test('only what a policy looks at is offered', async ({ page }) => {
+  await optionsButton(page).click();
+  await expect(option(page, /^attention/)).toBeVisible();
+  await expect(option(page, /^horizontal/)).toHaveCount(0);
+  await page.keyboard.press('Escape');
+  await choosePolicy(page, 'optimal');
+  await optionsButton(page).click();
+  for (const name of [/^horizontal/, /^matmul prologue/, /^after reductions/, /^attention/]) await expect(option(page, name)).toBeVisible();
+  await expect(option(page, /^max-autotune/)).toHaveCount(0);
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await choosePolicy(page, 'inductor');
+  await optionsButton(page).click();
+  await expect(option(page, /^max-autotune/)).toBeVisible();
+});
+
+test('options change the kernels as on the command line, and survive a reload and a link', async ({ page, context, site }) => {
+  await chooseExample(page, 'Attention');
+  const text = await editor(page).inputValue();
+  await choosePolicy(page, 'optimal');
+  await optionsButton(page).click();
+  await option(page, /^attention/).check();
+  await option(page, /^after reductions/).uncheck();
+  const { fused_traffic: fused } = commandLine(['analyze', '-', '--policy', 'optimal', '--attention', '--after-reductions', 'off'], text);
+  await expect.poll(async () => (await headlineBytes(page)).fused).toBe(fused.total);
+  await page.keyboard.press('Escape');
+  await page.waitForTimeout(500); // choices are stored once they have come to rest
+  await page.reload();
+  await expect.poll(async () => (await headlineBytes(page)).fused).toBe(fused.total);
+
+  await page.evaluate(() => { navigator.clipboard.writeText = (text) => { globalThis.copied = text; return Promise.resolve(); }; });
+  await page.getByRole('button', { name: 'Share', exact: true }).click();
+  const link = await page.waitForFunction(() => globalThis.copied).then((handle) => handle.jsonValue());
+  expect(link.startsWith(site)).toBe(true);
+  const other = await context.newPage();
+  await other.goto(link);
+  await expect(picker(other, 'Fusion')).toHaveValue('optimal');
+  await expect.poll(async () => (await headlineBytes(other)).fused).toBe(fused.total);
+});
+
+test('a launch of one\'s own changes the predicted time until the device has it back', async ({ page }) => {
+  const times = () => result(page).locator('[title*="predicted times"]').getAttribute('title');
+  const before = await times();
+  await optionsButton(page).click();
+  const launch = page.getByRole('slider', { name: 'Launch of a kernel' });
+  await launch.focus();
+  await page.keyboard.press('End');
+  await expect(launch).toHaveAttribute('aria-valuetext', '20.0 µs');
+  await expect.poll(times).not.toBe(before);
+  await page.getByRole('button', { name: 'As the device' }).click();
+  await expect.poll(times).toBe(before);
+  await expect(launch).toBeFocused();
+});

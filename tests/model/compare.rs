@@ -1,0 +1,110 @@
+//! Policies side by side: the numbers of each alone, and the edges on which they differ.
+
+use crate::random_graph::fusable_ops;
+use fuseline::core::compare::compare;
+use fuseline::core::examples::EXAMPLES;
+use fuseline::core::{Analysis, Options, Policy, analyze, analyze_program, notation};
+use fuseline::picture::roofline_compare::{policy_of, scene};
+use fuseline::views::compare::{legend, rows};
+use proptest::prelude::*;
+
+use crate::views::words;
+
+fn example(id: &str, policy: Policy) -> Analysis {
+    let text = EXAMPLES.iter().find(|e| e.id == id).unwrap().text;
+    let outcome = analyze_program(&notation::parse(text).program, &Options::of_policy(policy));
+    outcome.analysis.unwrap()
+}
+
+/// How many edges this partition keeps inside a kernel.
+fn kept(analysis: &Analysis) -> usize {
+    let partition = &analysis.partition;
+    let edges = (0..analysis.graph.ops.len()).flat_map(|op| {
+        analysis.graph.predecessors[op]
+            .iter()
+            .map(move |&from| (from, op))
+    });
+    edges
+        .filter(|&(from, to)| partition.computes(partition.group_of[to], from))
+        .count()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn each_policy_has_its_own_numbers_and_edges((ops, externals) in fusable_ops(1..=20)) {
+        let chosen = analyze(&ops, &externals, &Options::default()).unwrap();
+        for compared in compare(&chosen) {
+            let alone = analyze(&ops, &externals, &Options::of_policy(compared.policy)).unwrap();
+            prop_assert_eq!(&compared.analysis, &alone);
+            let more = compared.differing.iter().filter(|edge| edge.is_fused).count();
+            let fewer = compared.differing.len() - more;
+            prop_assert_eq!(kept(&alone) + fewer, kept(&chosen) + more);
+            if compared.policy == chosen.options.policy {
+                prop_assert!(compared.differing.is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn the_table_has_a_row_for_each_policy_and_names_the_edges_that_differ() {
+    let chosen = example("softmax", Policy::Rules);
+    let all = compare(&chosen);
+    let html = rows(&all, Policy::Rules).html().text;
+    assert_eq!(html.matches("<tr ").count(), Policy::ALL.len());
+    assert_eq!(html.matches("is-selected").count(), 1);
+    assert!(html.contains(r#"data-policy="optimal""#));
+    let text = words(&rows(&all, Policy::Rules));
+    let none = all.iter().find(|c| c.policy == Policy::None).unwrap();
+    assert!(!none.differing.is_empty() && none.differing.iter().all(|edge| !edge.is_fused));
+    assert!(text.contains(" apart"), "{text}");
+    assert!(text.contains("proven optimal"), "{text}");
+    for policy in Policy::ALL {
+        assert!(words(&legend(&all)).contains(policy.name()));
+    }
+}
+
+#[test]
+fn names_of_ops_stay_text_in_the_table() {
+    let text = "input x : f16[8, 8]\n`<b>`: y = relu(x)\nz = gelu(y)\n";
+    let outcome = analyze_program(&notation::parse(text).program, &Options::default());
+    let html = rows(&compare(&outcome.analysis.unwrap()), Policy::Rules)
+        .html()
+        .text;
+    assert!(
+        html.contains("&lt;b&gt;") && !html.contains("<b>"),
+        "{html}"
+    );
+}
+
+#[test]
+fn one_roofline_shows_every_policy_by_markers_of_its_own() {
+    let chosen = example("transformer", Policy::Rules);
+    let all = compare(&chosen);
+    for width in [320.0, 1200.0] {
+        let picture = scene(&chosen, &all, (width, 400.0));
+        for policy in Policy::ALL {
+            let mut markers = (picture.focus_order.iter())
+                .map(|&mark| &picture.marks[mark])
+                .filter(|mark| policy_of(mark.role) == Some(policy));
+            let named = markers.all(|mark| {
+                let label = mark.label.as_ref().unwrap();
+                label.name.starts_with(policy.name()) && label.name.contains("intensity")
+            });
+            assert!(named, "{}", policy.name());
+        }
+        let count = |policy| {
+            let marks = picture.marks.iter();
+            marks
+                .filter(|mark| policy_of(mark.role) == Some(policy))
+                .count()
+        };
+        // Points that coincide share a marker, so there are at most as many as kernels that have one.
+        assert!(count(Policy::None) >= count(Policy::Rules));
+        for compared in &all {
+            assert!((1..=compared.analysis.fused.kernels.len()).contains(&count(compared.policy)));
+        }
+    }
+}
