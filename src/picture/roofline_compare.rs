@@ -56,6 +56,7 @@ pub const fn role_of(policy: Policy) -> Role {
         Policy::Rules => Role::PolicyRules,
         Policy::Inductor => Role::PolicyInductor,
         Policy::Optimal => Role::PolicyOptimal,
+        Policy::Manual => Role::PolicyManual,
     }
 }
 
@@ -71,6 +72,7 @@ pub fn marker(policy: Policy, (x, y): Point, radius: f64) -> Shape {
         Policy::Rules => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
         Policy::Inductor => &[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)],
         Policy::Optimal => &[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)],
+        Policy::Manual => &[(0.0, 1.2), (1.1, -0.8), (-1.1, -0.8)],
     };
     let corner = |&(dx, dy): &Point| tenths((x + dx * radius, y + dy * radius));
     Shape::Path {

@@ -280,6 +280,8 @@ roles! {
     PolicyInductor "mark-policy mark-policy-inductor",
     /// A kernel of policy `optimal`.
     PolicyOptimal "mark-policy mark-policy-optimal",
+    /// A kernel of policy `manual`.
+    PolicyManual "mark-policy mark-policy-manual",
     /// The way from the hollow to the solid point.
     Link "mark-link",
     /// Its arrow head.
