@@ -1,0 +1,69 @@
+// The tab on which all policies stand side by side.
+
+import { accessibilityFindings, commandLine, expect, test } from './fixture.mjs';
+import { editor, headlineBytes, picker, slider } from './visitor.mjs';
+
+const panel = (page) => page.getByRole('tabpanel', { name: 'Compare' });
+const row = (page, policy) => panel(page).getByRole('row').filter({ has: page.getByRole('button', { name: policy, exact: true }) });
+const POLICIES = ['none', 'rules', 'inductor', 'optimal', 'manual'];
+
+test.beforeEach(async ({ page, open }) => {
+  await open();
+  await page.getByRole('tab', { name: 'Compare' }).click();
+});
+
+test('each policy has the numbers of the command line', async ({ page }) => {
+  const text = await editor(page).inputValue();
+  for (const policy of POLICIES) {
+    const report = commandLine(['analyze', '-', '--policy', policy], text);
+    const exact = await row(page, policy).locator('[title$=" B"]').getAttribute('title');
+    expect(Number(exact.replace(/\D/g, '')), policy).toBe(report.fused_traffic.total);
+  }
+  await expect(row(page, 'optimal')).toContainText('proven optimal');
+  await expect(row(page, 'none')).toContainText('apart');
+});
+
+test('a row chooses its policy, by pointer and by keys, and edges are counted against it', async ({ page }) => {
+  await expect(page.getByRole('button', { name: 'rules', exact: true })).toHaveAttribute('aria-pressed', 'true');
+  await row(page, 'inductor').getByRole('cell').nth(2).click();
+  await expect(picker(page, 'Fusion')).toHaveValue('inductor');
+  await expect(page.getByRole('button', { name: 'inductor', exact: true })).toHaveAttribute('aria-pressed', 'true');
+  await page.getByRole('button', { name: 'optimal', exact: true }).focus();
+  await page.keyboard.press('Enter');
+  await expect(picker(page, 'Fusion')).toHaveValue('optimal');
+  await expect(page.getByRole('button', { name: 'optimal', exact: true })).toBeFocused();
+  await expect(row(page, 'optimal')).toContainText('the chosen one');
+});
+
+test('all policies stand on one roofline, with a legend, and a marker chooses its policy', async ({ page }) => {
+  await expect(panel(page).getByRole('button', { name: /^optimal, kernel 1:/ })).toHaveCount(0);
+  await page.getByRole('checkbox', { name: 'All on one roofline' }).check();
+  for (const policy of POLICIES) {
+    await expect(panel(page).getByRole('listitem').filter({ hasText: policy })).toBeVisible();
+    await expect(panel(page).getByRole('button', { name: new RegExp(`^${policy}, kernel 1:`) })).toBeVisible();
+  }
+  expect(await accessibilityFindings(page)).toEqual([]);
+  const marker = panel(page).getByRole('button', { name: /^optimal, kernel 1:/ });
+  await marker.focus();
+  await page.keyboard.press('Enter');
+  await expect(picker(page, 'Fusion')).toHaveValue('optimal');
+});
+
+test('the table follows a slider, the open tab survives a reload, and other tabs work with the arrow keys', async ({ page }) => {
+  const bytes = () => row(page, 'none').locator('[title$=" B"]').getAttribute('title');
+  const before = await bytes();
+  await slider(page, 'S').focus();
+  await page.keyboard.press('ArrowRight');
+  await expect.poll(bytes).not.toBe(before);
+  const { unfused } = await headlineBytes(page);
+  expect(Number((await bytes()).replace(/\D/g, ''))).toBe(unfused);
+  await page.waitForTimeout(500); // choices are stored once they have come to rest
+  await page.reload();
+  const tab = page.getByRole('tab', { name: 'Compare' });
+  await expect(tab).toHaveAttribute('aria-selected', 'true');
+  await tab.focus();
+  await page.keyboard.press('ArrowLeft');
+  await expect(page.getByRole('tab', { name: 'Kernels' })).toBeFocused();
+  await expect(panel(page)).toBeHidden();
+  await expect(page.getByRole('tabpanel', { name: 'Kernels' })).toBeVisible();
+});
