@@ -81,6 +81,8 @@ pub enum Tab {
     Kernels,
     /// All policies side by side.
     Compare,
+    /// What each kernel asks of the device.
+    Limits,
     /// Attention as one kernel.
     Attention,
     /// The model against a real GPU.
@@ -89,15 +91,16 @@ pub enum Tab {
 
 impl Tab {
     /// All tabs, in their order.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::Kernels,
         Self::Compare,
+        Self::Limits,
         Self::Attention,
         Self::Measured,
     ];
 
     /// The names for links, storage and the ids of the elements, in the order of [`Tab::ALL`].
-    pub const NAMES: [&'static str; 4] = ["kernels", "compare", "attention", "measured"];
+    pub const NAMES: [&'static str; 5] = ["kernels", "compare", "limits", "attention", "measured"];
 
     /// Its name.
     pub fn name(self) -> &'static str {

@@ -7,15 +7,21 @@ use crate::core::format::{
     format_bytes, format_exact, format_flops, format_intensity, format_seconds,
 };
 use crate::core::work::Work;
-use crate::markup::Markup;
-use crate::platform::{self, List, Place, effect, listen, set_flag, set_text};
+use crate::markup::{ABSENT, Markup};
+use crate::platform::{self, Later, List, Place, effect, listen, set_flag, set_text};
 use crate::state::{Page, Selection, Tab};
+use crate::value::Value;
+use crate::views::limits::warnings;
 use leptos::prelude::*;
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Rows that are shown at once; a button shows more.
 const PAGE_ROWS: usize = 100;
+/// How long a slider rests before the signs of what hurts follow it.
+const SIGNS_REST: Duration = Duration::from_millis(250);
 const MORE: &str = "more-kernels";
 
 /// One row for each fused kernel and one for their sum.
@@ -28,6 +34,8 @@ pub fn KernelsTable(
     let more = Trigger::new();
     let (mut rows, mut total) = (List::new("kernel-rows"), Place::new("kernel-total"));
     let shown_limit = limit.clone();
+    let signs = Value::new(Signs::default());
+    let rest = Later::after(SIGNS_REST);
     effect(move || {
         more.track();
         if !page.is_open(Tab::Kernels) {
@@ -37,11 +45,15 @@ pub fn KernelsTable(
         let selected = page.selection.get().kernel(&analysis);
         let count = analysis.fused.kernels.len();
         let shown = count.min(shown_limit.get());
-        rows.show(
-            (0..shown)
-                .filter_map(|kernel| row(&analysis, kernel, selected == Some(kernel)))
-                .collect(),
-        );
+        let hurts = signs.get();
+        if !hurts.are_of(&analysis) {
+            rest.call(move || signs.set(Signs::of(page.analysis.get_untracked())));
+        }
+        let row = |kernel| {
+            let hurts = hurts.texts.get(kernel).map_or("", String::as_str);
+            row(&analysis, kernel, selected == Some(kernel), hurts)
+        };
+        rows.show((0..shown).filter_map(row).collect());
         total.show(total_row(&analysis));
         set_flag(MORE, "hidden", shown == count);
         if shown < count {
@@ -104,7 +116,27 @@ struct Figures {
     fused_time_s: f64,
 }
 
-fn row(analysis: &Analysis, kernel: usize, is_selected: bool) -> Option<Markup> {
+/// What would hurt, for each kernel of an analysis: found once a slider rests, so that its events do not wait for it.
+#[derive(Clone, Default)]
+struct Signs {
+    of: Option<Arc<Analysis>>,
+    texts: Vec<String>,
+}
+
+impl Signs {
+    fn of(analysis: Arc<Analysis>) -> Self {
+        Self {
+            texts: warnings(&analysis),
+            of: Some(analysis),
+        }
+    }
+
+    fn are_of(&self, analysis: &Arc<Analysis>) -> bool {
+        (self.of.as_ref()).is_some_and(|of| Arc::ptr_eq(of, analysis))
+    }
+}
+
+fn row(analysis: &Analysis, kernel: usize, is_selected: bool, hurts: &str) -> Option<Markup> {
     let mut markup = Markup::new();
     let fused = analysis.fused.kernels.get(kernel)?;
     let before = analysis.comparisons.get(kernel)?;
@@ -113,7 +145,7 @@ fn row(analysis: &Analysis, kernel: usize, is_selected: bool) -> Option<Markup> 
     let selected = if is_selected { " is-selected" } else { "" };
     markup.fill(
         // The click reaches the row, which chooses; the button makes the row reachable by keyboard.
-        r#"<tr class="{}" data-kernel="{}"><td><button type="button" class="badge" id="{}" aria-pressed="{}" aria-label="{}">{}</button></td><td class="op-names">{}</td>"#,
+        r#"<tr class="{}" data-kernel="{}"><td><button type="button" class="badge" id="{}" aria-pressed="{}" aria-label="{}">{}</button><span class="limit-sign" role="img" aria-label="{}" title="{}" hidden="{}">▲</span></td><td class="op-names">{}</td>"#,
         &[
             &["kernel-row ", &kernel_class(kernel), selected].concat(),
             &place,
@@ -121,6 +153,9 @@ fn row(analysis: &Analysis, kernel: usize, is_selected: bool) -> Option<Markup> 
             if is_selected { "true" } else { "false" },
             &["kernel ", &number, ": ", &ops].concat(),
             &number,
+            &["what hurts: ", hurts].concat(),
+            hurts,
+            if hurts.is_empty() { "" } else { ABSENT },
             &ops,
         ],
     );

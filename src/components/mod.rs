@@ -2,7 +2,6 @@
 
 pub mod announcer;
 pub mod attention_view;
-pub mod badge;
 mod bar_choices;
 pub mod chart;
 mod chart_markup;
@@ -22,6 +21,7 @@ pub mod graph;
 pub mod headline;
 pub mod kernel_details;
 pub mod kernels;
+pub mod limits_view;
 pub mod measured_view;
 mod op_edit;
 mod op_row;
@@ -35,3 +35,5 @@ pub mod strip;
 mod tabs;
 pub mod top_bar;
 mod words;
+
+pub use crate::views::badge;

@@ -4,6 +4,7 @@ use super::attention_view::AttentionView;
 use super::compare_view::CompareView;
 use super::kernel_details::KernelDetails;
 use super::kernels::KernelsTable;
+use super::limits_view::LimitsView;
 use super::measured_view::MeasuredView;
 use super::tabs::{Tabs, tabs};
 use crate::state::{Page, Tab};
@@ -36,6 +37,7 @@ pub fn Results(
             <div class="tabs" role="tablist" id=TABS_ID aria-labelledby="results-title">
                 <button type="button" role="tab" id="tab-kernels" aria-controls="panel-kernels">"Kernels"</button>
                 <button type="button" role="tab" id="tab-compare" aria-controls="panel-compare">"Compare"</button>
+                <button type="button" role="tab" id="tab-limits" aria-controls="panel-limits">"Limits"</button>
                 <button type="button" role="tab" id="tab-attention" aria-controls="panel-attention">"Attention"</button>
                 <button type="button" role="tab" id="tab-measured" aria-controls="panel-measured">"Measured"</button>
             </div>
@@ -46,6 +48,7 @@ pub fn Results(
                 </div>
             </div>
             <div role="tabpanel" id="panel-compare" aria-labelledby="tab-compare" hidden><CompareView page /></div>
+            <div role="tabpanel" id="panel-limits" aria-labelledby="tab-limits" hidden><LimitsView page /></div>
             <div role="tabpanel" id="panel-attention" aria-labelledby="tab-attention" hidden><AttentionView page /></div>
             <div role="tabpanel" id="panel-measured" aria-labelledby="tab-measured" hidden><MeasuredView page /></div>
         </section>

@@ -9,6 +9,24 @@ const openTab = async (page, name) => {
 };
 const panel = (page, name) => page.getByRole('tabpanel', { name, exact: true });
 
+test.describe('limits', () => {
+  test('each kernel with its figures; a warning stands in its row of both tables', async ({ page, open }) => {
+    await open();
+    const signs = page.locator('table.kernels .limit-sign:visible');
+    await expect.poll(() => signs.count()).toBeGreaterThan(0);
+    await expect(signs.first()).toHaveAttribute('aria-label', /^what hurts: .+/);
+    const count = await page.locator('table.kernels tbody tr').count();
+    await openTab(page, 'Limits');
+    const rows = panel(page, 'Limits').locator('tbody tr');
+    await expect(rows).toHaveCount(count);
+    await expect(rows.first()).toContainText(/kB \/ .*kB|B \/ .*kB/);
+    await page.getByRole('button', { name: /^limits of kernel 2:/ }).click();
+    await expect(rows.nth(1)).toHaveClass(/is-selected/);
+    await expect(page.getByRole('button', { name: /^limits of kernel 2:/ })).toBeFocused();
+    expect(await accessibilityFindings(page)).toEqual([]);
+  });
+});
+
 test.describe('attention', () => {
   test.beforeEach(async ({ open, page }) => {
     await open();

@@ -30,6 +30,7 @@ mod import_diagnostics;
 mod import_statements;
 mod inductor;
 mod limits;
+mod limits_view;
 mod manual;
 mod markup;
 mod measured;

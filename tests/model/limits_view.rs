@@ -1,0 +1,60 @@
+//! The view on limits: what its rows say.
+
+use fuseline::core::transformer::transformer_block;
+use fuseline::core::{Analysis, Device, Options, analyze, device};
+use fuseline::views::limits::{table, warnings};
+
+fn transformer(device: Device) -> Analysis {
+    let (ops, externals) = transformer_block(2048, 4096, 32, 2).unwrap();
+    let options = Options {
+        device,
+        ..Options::default()
+    };
+    analyze(&ops, &externals, &options).unwrap()
+}
+
+#[test]
+fn a_row_for_each_kernel_and_the_selected_one_marked() {
+    let analysis = transformer(device("h200").unwrap().clone());
+    let text = table(&analysis, Some(2)).html().text;
+    assert_eq!(
+        text.matches("<tr class=").count(),
+        analysis.fused.kernels.len()
+    );
+    assert_eq!(text.matches("is-selected").count(), 1);
+    // What a block may have on this device.
+    assert!(text.contains("/ 232 kB"), "{text}");
+}
+
+#[test]
+fn what_hurts_stands_in_the_row_of_its_kernel() {
+    let analysis = transformer(device("h200").unwrap().clone());
+    let hurts = warnings(&analysis);
+    assert_eq!(hurts.len(), analysis.fused.kernels.len());
+    let text = table(&analysis, None).html().text;
+    let (worst, what) = hurts
+        .iter()
+        .enumerate()
+        .find(|(_, text)| !text.is_empty())
+        .unwrap();
+    let row = text.split("<tr class=").nth(worst + 1).unwrap();
+    assert!(
+        row.contains(&what.replace('\'', "&#39;")),
+        "{what} in {row}"
+    );
+    // Figures, not adjectives.
+    assert!(
+        hurts
+            .iter()
+            .filter(|t| !t.is_empty())
+            .all(|t| t.chars().any(|c| c.is_ascii_digit()))
+    );
+}
+
+#[test]
+fn a_device_without_figures_says_so() {
+    let analysis = transformer(Device::custom(1e12, 1e13, 1e14, 2e-6));
+    assert!(warnings(&analysis).is_empty());
+    let text = table(&analysis, None).html().text;
+    assert!(text.contains("are not known"), "{text}");
+}
