@@ -182,6 +182,8 @@ pub struct Page {
     history: Value<History>,
     is_hurried: Value<bool>,
     rest: Later,
+    /// The policy before the visitor's own kernels, for when they are taken back.
+    policy_before: Value<Option<Policy>>,
 }
 
 impl Page {
@@ -229,6 +231,7 @@ impl Page {
             history: Value::new(History::default()),
             is_hurried,
             rest: Later::after(REST),
+            policy_before: Value::new(None),
         }
     }
 
@@ -286,8 +289,28 @@ impl Page {
         let is_changed = text.is_some();
         if let Some(text) = text {
             self.put(text);
+            let before = self.policy_before.get_untracked();
+            let has_marks = (self.parsed)
+                .with_untracked(|p| p.program.ops.iter().any(|op| op.kernel.is_some()));
+            match before {
+                Some(_) if has_marks => self.follow_marks(),
+                Some(before) if self.policy.get_untracked() == Policy::Manual => {
+                    self.policy.set(before);
+                }
+                _ => {}
+            }
         }
         is_changed
+    }
+
+    /// Goes over to the visitor's own kernels; the step back from the first of them goes back to the present policy.
+    pub fn follow_marks(self) {
+        let manual = Policy::Manual;
+        let present = self.policy.get_untracked();
+        if present != manual {
+            self.policy_before.set(Some(present));
+            self.policy.set(manual);
+        }
     }
 
     fn put(self, text: String) {

@@ -44,7 +44,7 @@ impl Dag {
             match kind.as_str() {
                 "pointerdown" => self.press(&event),
                 "pointermove" => self.drag(&event),
-                _ => (self.pointers.borrow_mut()).retain(|p| p.0 != event.pointer_id()),
+                kind => self.lift(&event, kind == "pointerup"),
             }
         }
     }
@@ -60,6 +60,15 @@ impl Dag {
     /// A click selects a part, or on the background nothing.
     fn click(&self, event: &Event) {
         if self.is_dragged.get() {
+            return;
+        }
+        if self.plan.borrow().is_some() {
+            if let Some(Stop::Kernel(kernel)) = stop_at(event) {
+                self.consider(Some(kernel));
+                self.finish_plan();
+            } else {
+                self.leave_plan();
+            }
             return;
         }
         match stop_at(event) {
@@ -136,10 +145,32 @@ impl Dag {
             return;
         }
         let mut pointers = self.pointers.borrow_mut();
-        if pointers.is_empty() {
+        let is_first = pointers.is_empty();
+        if is_first {
             self.is_dragged.set(false);
         }
         pointers.push((event.pointer_id(), client_point(event)));
+        drop(pointers);
+        // A kernel's panel can be dragged onto another one; ops and all else move the picture, and so do two fingers.
+        let grabbed = match stop_at(event) {
+            Some(Stop::Kernel(kernel)) if is_first && self.page.is_fused.get_untracked() => {
+                Some(kernel)
+            }
+            _ => None,
+        };
+        if self.grabbed.replace(grabbed).is_some() && !is_first {
+            self.leave_plan();
+        }
+    }
+
+    fn lift(&self, event: &PointerEvent, is_dropped: bool) {
+        (self.pointers.borrow_mut()).retain(|p| p.0 != event.pointer_id());
+        if self.grabbed.take().is_some() && self.is_dragged.get() {
+            if is_dropped {
+                self.drop_kernel();
+            }
+            self.leave_plan();
+        }
     }
 
     fn drag(&self, event: &PointerEvent) {
@@ -156,6 +187,13 @@ impl Dag {
             for &(pointer, _) in &pointers {
                 platform::capture_pointer(CANVAS_ID, pointer);
             }
+            if let Some(kernel) = self.grabbed.get() {
+                self.begin_merge(kernel);
+            }
+        }
+        if self.grabbed.get().is_some() {
+            self.drag_kernel(now);
+            return;
         }
         let mut viewport = self.viewport.get();
         match pointers.iter().find(|p| p.0 != id) {
@@ -184,6 +222,11 @@ impl Dag {
             return;
         }
         let on_canvas = platform::is_target(event, CANVAS_ID);
+        if self.plan_key(&event.key(), event.shift_key(), stop_at(event)) {
+            event.prevent_default();
+            event.stop_propagation();
+            return;
+        }
         if let Some(stop) = stop_at(event)
             && self.key_on(&event.key(), stop)
         {

@@ -5,6 +5,7 @@
 //! texts, widths and classes in it (`dag_updates`), so a slider moves nothing and costs little. What pointers
 //! and keys do is in `dag_moves`.
 
+use super::dag_merge::Plan;
 use super::dag_parts::picture;
 use super::dag_updates::{write_looks, write_selection, write_stop};
 use crate::core::Analysis;
@@ -41,6 +42,10 @@ pub(super) struct Dag {
     pub(super) is_moved: Cell<bool>,
     pub(super) pointers: RefCell<Vec<(i32, Point)>>,
     pub(super) is_dragged: Cell<bool>,
+    /// The kernel whose panel was pressed.
+    pub(super) grabbed: Cell<Option<usize>>,
+    /// What is about to be done by hand.
+    pub(super) plan: RefCell<Option<Plan>>,
 }
 
 /// What stands in the page.
@@ -78,6 +83,8 @@ pub fn DagView(
         is_moved: Cell::new(false),
         pointers: RefCell::default(),
         is_dragged: Cell::new(false),
+        grabbed: Cell::new(None),
+        plan: RefCell::default(),
     });
     let drawing = dag.clone();
     let end_of_switch = Later::after(SWITCH);
@@ -105,7 +112,8 @@ pub fn DagView(
     );
     view! {
         <div class="dag-frame" id="dag-frame">
-            <svg id="dag-canvas" class="dag" role="group" aria-describedby="dag-help" tabindex="0"><g id="dag-parts"></g></svg>
+            <svg id="dag-canvas" class="dag" role="group" aria-describedby="dag-help" tabindex="0"><g id="dag-parts"></g><path id="dag-merge-line" class="dag-merge-line" aria-hidden="true"></path></svg>
+            <p class="dag-status" id="dag-status" role="status" aria-live="polite"></p>
             <p class="dag-empty" id="dag-empty" hidden>"No operations yet."</p>
             <ul class="dag-legend">
                 <li><svg width="22" height="8" aria-hidden="true"><path class="dag-loud" stroke-width="4" d="M1 4H21"></path></svg>"through memory"</li>
@@ -117,7 +125,7 @@ pub fn DagView(
                 <button type="button" id="dag-fit" title="Show the whole graph (0)">"Fit"</button>
             </div>
             <p class="sr-only" id="dag-help">
-                "Arrow keys follow the edges from operation to operation, Page Up and Page Down go from kernel to kernel, Enter selects. Plus, minus and 0 zoom. On the graph itself arrow keys move it."
+                "Arrow keys follow the edges from operation to operation, Page Up and Page Down go from kernel to kernel, Enter selects. Plus, minus and 0 zoom. M merges a kernel with another one, X cuts its kernel before an operation. On the graph itself arrow keys move it."
             </p>
         </div>
     }
@@ -167,6 +175,8 @@ impl Dag {
             selection,
         }));
         if is_new {
+            // Kernels have other numbers now.
+            self.leave_plan();
             if self.rect(self.stop.get()).is_none() {
                 self.stop.set(Stop::Op(0));
             }

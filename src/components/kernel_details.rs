@@ -1,18 +1,24 @@
 //! The selected kernel in detail: what it moves, what vanished, and how each figure came about.
 
 use super::badge::kernel_class;
+use super::manual::{apply, proposal};
 use crate::core::explain::{
     LedgerRow, flops_text, ledger, op_names, source_reason, source_text, time_lines,
 };
 use crate::core::format::format_bytes;
-use crate::core::{Analysis, SizeSource};
+use crate::core::{Analysis, OpId, SizeSource};
 use crate::markup::Markup;
-use crate::platform::{Place, effect};
+use crate::platform::{Event, Place, closest_number, effect, listen, set_text};
 use crate::state::{Page, Tab};
+use crate::value::Value;
+use crate::views::manual::Change;
 use leptos::prelude::*;
 
 /// Ops whose FLOPs are spelled out; a kernel of more says how many are left.
 const SPELLED_OPS: usize = 24;
+
+/// Edges on chip that can be cut here.
+const CUT_EDGES: usize = 24;
 
 /// Tensors that are listed.
 const LISTED_TENSORS: usize = 60;
@@ -39,7 +45,18 @@ pub fn KernelDetails(
         }
         place.show(markup);
     });
-    view! { <div class="kernels-details" id="kernel-details"></div> }
+    let looked_at = Value::new(None);
+    listen(
+        "kernel-details",
+        &["click", "focusin", "pointerover"],
+        move |event| hear(page, looked_at, event),
+    );
+    view! {
+        <div class="kernels-details">
+            <div id="kernel-details"></div>
+            <p class="cut-status" id="cut-status" role="status" aria-live="polite"></p>
+        </div>
+    }
 }
 
 /// Everything that is said about one kernel.
@@ -62,6 +79,7 @@ fn details(markup: &mut Markup, analysis: &Analysis, kernel: usize) -> Option<()
         rows.len().saturating_sub(LISTED_TENSORS),
         " more tensors",
     );
+    cuts(markup, analysis, kernel);
     markup.raw(r#"<h4>FLOPs</h4><dl class="formulas">"#);
     for &op in fused.ops.iter().take(SPELLED_OPS) {
         let name = analysis.graph.ops.get(op).map_or("", |o| o.name.as_str());
@@ -80,6 +98,68 @@ fn details(markup: &mut Markup, analysis: &Analysis, kernel: usize) -> Option<()
     }
     markup.raw("</ul>");
     Some(())
+}
+
+/// A button for each edge that stays on chip, which cuts it.
+fn cuts(markup: &mut Markup, analysis: &Analysis, kernel: usize) -> Option<()> {
+    let (graph, partition) = (&analysis.graph, &analysis.partition);
+    let consumers = partition.groups.get(kernel)?;
+    if consumers.len() < 2 {
+        return None;
+    }
+    markup.raw(r#"<h4>Stays on chip</h4><ul class="cuts">"#);
+    let is_inside = |op: OpId| partition.group_of.get(op) == Some(&kernel);
+    let mut count = 0;
+    for &consumer in consumers {
+        for &producer in graph.predecessors.get(consumer)? {
+            if !is_inside(producer) {
+                continue;
+            }
+            count += 1;
+            if count > CUT_EDGES {
+                continue;
+            }
+            let name = |op: OpId| graph.ops.get(op).map_or("", |op| op.name.as_str());
+            let (from, to) = (producer.to_string(), consumer.to_string());
+            markup.fill(
+                r#"<li><span>{}</span> <button type="button" id="{}" data-producer="{}" data-consumer="{}" aria-label="{}">Cut before this op</button></li>"#,
+                &[
+                    &[name(producer), " → ", name(consumer)].concat(),
+                    &["cut-", &from, "-", &to].concat(),
+                    &from,
+                    &to,
+                    &["Cut before this op: ", name(producer), " to ", name(consumer)].concat(),
+                ],
+            );
+        }
+    }
+    markup.raw("</ul>");
+    more(
+        markup,
+        usize::saturating_sub(count, CUT_EDGES),
+        " more edges",
+    );
+    Some(())
+}
+
+/// Pointing at a button says what its cut would bring, a click does it.
+fn hear(page: Page, looked_at: Value<Option<(OpId, OpId)>>, event: &Event) {
+    let edge = closest_number(event, "data-producer").zip(closest_number(event, "data-consumer"));
+    let is_click = event.type_() == "click";
+    if edge == looked_at.get_untracked() && !is_click {
+        return;
+    }
+    looked_at.update_untracked(|last| *last = edge);
+    let Some((producer, consumer)) = edge else {
+        set_text("cut-status", "");
+        return;
+    };
+    let planned = proposal(page, Change::Cut { producer, consumer });
+    set_text("cut-status", &planned.words);
+    if is_click && apply(page, &planned, consumer, "kernel-button-") {
+        looked_at.update_untracked(|last| *last = None);
+        set_text("cut-status", "");
+    }
 }
 
 /// Says how many are not listed.

@@ -5,4 +5,5 @@ pub mod badge;
 pub mod compare;
 pub mod fusion_options;
 pub mod limits;
+pub mod manual;
 pub mod measured;

@@ -32,6 +32,7 @@ mod inductor;
 mod limits;
 mod limits_view;
 mod manual;
+mod manual_view;
 mod markup;
 mod measured;
 mod measured_view;

@@ -86,6 +86,11 @@ impl Rect {
         self.y + self.height
     }
 
+    /// Whether a point lies on it.
+    pub fn holds(&self, point: Point) -> bool {
+        (self.x..=self.right()).contains(&point.x) && (self.y..=self.bottom()).contains(&point.y)
+    }
+
     /// Middle.
     pub fn center(&self) -> Point {
         Point::new(self.x + self.width / 2.0, self.y + self.height / 2.0)

@@ -1,0 +1,128 @@
+//! Kernels that are merged and cut by hand: what a change would bring, before it is done.
+
+use crate::core::edit::{ShownKernels, cut_edge, merge_kernels};
+use crate::core::format::{format_bytes, format_seconds};
+use crate::core::notation::parse;
+use crate::core::why::{Why, reason_in_words};
+use crate::core::{Analysis, OpId, Options, Policy, Program, analyze_program};
+
+/// A change of the kernels that are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Two kernels become one.
+    Merge(usize, usize),
+    /// The consumer and what follows it leave the kernel that both run in.
+    Cut {
+        /// The op that writes the tensor.
+        producer: OpId,
+        /// The op that reads it.
+        consumer: OpId,
+    },
+}
+
+/// What a change would bring.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposal {
+    /// The gain, or why it may not be.
+    pub words: String,
+    /// The text that does it; `None` where it may not be.
+    pub text: Option<String>,
+}
+
+/// Looks ahead: the gain is what an analysis of the changed text under policy `manual` says. `statement_of_op`
+/// gives for each op of the analysis its statement in `program`, which is what `text` says.
+pub fn propose(
+    change: Change,
+    text: &str,
+    program: &Program,
+    analysis: &Analysis,
+    statement_of_op: &[usize],
+) -> Proposal {
+    let graph = &analysis.graph;
+    let partition = &analysis.partition;
+    let shown = ShownKernels {
+        graph,
+        partition,
+        statement_of_op,
+    };
+    let what = in_words(change, analysis);
+    let refused = |reason: &str| Proposal {
+        words: [&what, " cannot be: ", reason, "."].concat(),
+        text: None,
+    };
+    let (changed, touched) = match change {
+        Change::Merge(a, b) => {
+            if let Err(reason) = Why::new(analysis).merge(a, b) {
+                return refused(&reason_in_words(graph, &reason));
+            }
+            (merge_kernels(text, program, shown, a, b), [a, b])
+        }
+        Change::Cut { producer, consumer } => {
+            let kernel_of = |op: OpId| partition.group_of.get(op).copied().unwrap_or(usize::MAX);
+            let kernel = kernel_of(producer);
+            if kernel != kernel_of(consumer) {
+                return refused("they run in two kernels already");
+            }
+            let cut = cut_edge(text, program, shown, producer, consumer);
+            (cut, [kernel, kernel])
+        }
+    };
+    let options = Options {
+        policy: Policy::Manual,
+        ..analysis.options.clone()
+    };
+    let Some(after) = analyze_program(&parse(&changed).program, &options).analysis else {
+        return refused("the text has an error");
+    };
+    let is_touched = |op: OpId| {
+        let kernel = partition.group_of.get(op);
+        kernel.is_some_and(|kernel| touched.contains(kernel))
+    };
+    if let Some(problem) = after.refused.iter().find(|r| is_touched(r.op)) {
+        return refused(&problem.message);
+    }
+    let saved_bytes =
+        analysis.fused.traffic.total.cast_signed() - after.fused.traffic.total.cast_signed();
+    let saved_s = analysis.fused.time_s - after.fused.time_s;
+    Proposal {
+        words: [&what, " ", &gain(saved_bytes, saved_s), "."].concat(),
+        text: Some(changed),
+    }
+}
+
+/// The change as the beginning of a sentence.
+fn in_words(change: Change, analysis: &Analysis) -> String {
+    match change {
+        Change::Merge(a, b) => {
+            let (a, b) = (a.min(b) + 1, a.max(b) + 1);
+            ["Merging kernels ", &a.to_string(), " and ", &b.to_string()].concat()
+        }
+        Change::Cut { consumer, .. } => {
+            let op = analysis.graph.ops.get(consumer);
+            ["Cutting before ", op.map_or("?", |op| op.name.as_str())].concat()
+        }
+    }
+}
+
+/// `saves 33.6 MB and 16.5 µs`, `costs 268 MB and 131 µs`, or one of each.
+fn gain(saved_bytes: i64, saved_s: f64) -> String {
+    let verb = |is_saved: bool| if is_saved { "saves " } else { "costs " };
+    let bytes = format_bytes(saved_bytes.unsigned_abs());
+    let time = format_seconds(saved_s.abs());
+    // A difference of two sums of floats is never less than this.
+    if saved_s.abs() < 1e-12 {
+        return [verb(saved_bytes >= 0), &bytes, " and no time"].concat();
+    }
+    if (saved_bytes >= 0) == (saved_s >= 0.0) || saved_bytes == 0 {
+        [verb(saved_s >= 0.0), &bytes, " and ", &time].concat()
+    } else {
+        [
+            verb(saved_bytes >= 0),
+            &bytes,
+            " and ",
+            verb(saved_s >= 0.0),
+            &time,
+        ]
+        .concat()
+    }
+}

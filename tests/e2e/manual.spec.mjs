@@ -1,0 +1,130 @@
+// Kernels merged and cut by hand: by dragging and by keys, with the gain or the reason before it is done.
+
+import { accessibilityFindings, expect, test } from './fixture.mjs';
+import { editor, headlineBytes, kernelButton, kernels, picker, write } from './visitor.mjs';
+
+const PROGRAM = `input x : f16[1024, 1024]
+a = relu(x)
+b = exp(a)
+s = softmax(b)
+m = matmul(s, x)
+c = add(m, b)  # comes back
+d = matmul(c, x)
+`;
+
+const graph = (page) => page.getByRole('region', { name: 'Graph' });
+const kernelPanel = (page, number) => graph(page).getByRole('button', { name: new RegExp(`^kernel ${number} of`) });
+const op = (page, name) => graph(page).getByRole('button', { name: new RegExp(`^${name},`) });
+const status = (page) => page.locator('#dag-status');
+
+test.beforeEach(async ({ page, open }) => {
+  await open();
+  await write(page, PROGRAM);
+  await picker(page, 'Fusion').selectOption('none');
+  await expect.poll(() => kernels(page)).toHaveLength(6);
+});
+
+test('by keys: m, arrows to the partner with its gain, Enter; undo takes back kernels and policy', async ({ page }) => {
+  const before = await headlineBytes(page);
+  await kernelPanel(page, 1).focus();
+  await page.keyboard.press('m');
+  await expect(status(page)).toContainText('Kernel 1 looks for a partner');
+  await page.keyboard.press('ArrowRight');
+  await expect(kernelPanel(page, 2)).toBeFocused();
+  await expect(status(page)).toContainText(/Merging kernels 1 and 2 saves 4\.19 MB and [\d.]+ µs/);
+  await page.keyboard.press('Enter');
+  await expect.poll(() => kernels(page)).toHaveLength(5);
+  expect((await kernels(page))[0]).toEqual(['a', 'b']);
+  expect((await headlineBytes(page)).fused).toBe(before.fused - 4 * 1024 * 1024);
+  await expect(editor(page)).toHaveValue(/a = relu\(x\) @kernel 1\nb = exp\(a\) @kernel 1/);
+  await expect(editor(page)).toHaveValue(/# comes back/);
+  await expect(picker(page, 'Fusion')).toHaveValue('manual');
+  await expect(kernelPanel(page, 1)).toBeFocused();
+  await page.reload();
+  await expect.poll(() => kernels(page)).toHaveLength(5);
+});
+
+test('undo takes back the kernels and the policy, redo brings both again', async ({ page }) => {
+  await kernelPanel(page, 1).focus();
+  await page.keyboard.press('m');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => kernels(page)).toHaveLength(5);
+  await page.getByRole('button', { name: 'Undo' }).first().click();
+  await expect(editor(page)).toHaveValue(PROGRAM);
+  await expect(picker(page, 'Fusion')).toHaveValue('none');
+  await page.keyboard.press('Control+Shift+z');
+  await expect.poll(() => kernels(page)).toHaveLength(5);
+  await expect(picker(page, 'Fusion')).toHaveValue('manual');
+});
+
+test('what may not be is refused with its reason, and Escape leaves everything as it was', async ({ page }) => {
+  await kernelPanel(page, 2).focus();
+  await page.keyboard.press('m');
+  for (let step = 0; step < 3; step += 1) await page.keyboard.press('Tab');
+  await expect(kernelPanel(page, 5)).toBeFocused();
+  await expect(status(page)).toContainText(/cannot be: the kernel would wait for itself: `b` → `s`.*`m` → `c`/);
+  await page.keyboard.press('Enter');
+  await expect(editor(page)).toHaveValue(PROGRAM);
+  await page.keyboard.press('Escape');
+  await expect(status(page)).toHaveText('');
+  await expect(kernelPanel(page, 2)).toBeFocused();
+  await expect(picker(page, 'Fusion')).toHaveValue('none');
+});
+
+test('by dragging one panel onto another', async ({ page }) => {
+  await page.getByRole('button', { name: 'Fit' }).click();
+  // The corner of a panel, beside its op.
+  const corner = async (number) => {
+    const { x, y } = await kernelPanel(page, number).locator('.dag-panel').boundingBox();
+    return { x: x + 4, y: y + 12 };
+  };
+  const [from, to] = [await corner(1), await corner(2)];
+  await page.mouse.move(from.x, from.y);
+  await page.mouse.down();
+  await page.mouse.move(to.x, to.y, { steps: 6 });
+  await expect(status(page)).toContainText(/Merging kernels 1 and 2 saves/);
+  await page.mouse.up();
+  await expect.poll(() => kernels(page)).toHaveLength(5);
+  await expect(page.getByRole('status').filter({ hasText: 'Merging kernels 1 and 2 saves' })).toBeVisible();
+});
+
+test('a drop on a kernel that may not be merged says why and changes nothing', async ({ page }) => {
+  await page.getByRole('button', { name: 'Fit' }).click();
+  const corner = async (number) => {
+    const { x, y } = await kernelPanel(page, number).locator('.dag-panel').boundingBox();
+    return { x: x + 4, y: y + 12 };
+  };
+  const [from, to] = [await corner(4), await corner(6)];
+  await page.mouse.move(from.x, from.y);
+  await page.mouse.down();
+  await page.mouse.move(to.x, to.y, { steps: 6 });
+  await page.mouse.up();
+  await expect(page.locator('#notice')).toContainText(/Merging kernels 4 and 6 cannot be/);
+  await expect(editor(page)).toHaveValue(PROGRAM);
+});
+
+test('x cuts before an op, after it has said what that costs', async ({ page }) => {
+  await picker(page, 'Fusion').selectOption('rules');
+  await expect.poll(() => kernels(page)).toHaveLength(4);
+  await op(page, 'b').focus();
+  await page.keyboard.press('x');
+  await expect(status(page)).toContainText(/Cutting before b costs 4\.19 MB and [\d.]+ µs\. Press x again/);
+  await page.keyboard.press('x');
+  await expect.poll(() => kernels(page)).toHaveLength(5);
+  await op(page, 'a').focus();
+  await page.keyboard.press('x');
+  await expect(status(page)).toContainText('there is nothing to cut');
+});
+
+test('an edge on chip is cut in the details of its kernel', async ({ page }) => {
+  await picker(page, 'Fusion').selectOption('rules');
+  await expect.poll(() => kernels(page)).toHaveLength(4);
+  await kernelButton(page, 1).click();
+  const cut = page.getByRole('button', { name: 'Cut before this op: a to b' });
+  await cut.focus();
+  await expect(page.locator('#cut-status')).toContainText(/Cutting before b costs 4\.19 MB/);
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await page.keyboard.press('Enter');
+  await expect.poll(() => kernels(page)).toHaveLength(5);
+});

@@ -1,0 +1,116 @@
+//! Changes by hand: what they would bring is said before they are done, and holds afterwards.
+
+use fuseline::core::notation::parse;
+use fuseline::core::{Analysis, Options, Outcome, Policy, analyze_program};
+use fuseline::views::manual::{Change, Proposal, propose};
+
+const CHAIN: &str = "\
+input x : f16[1024, 1024]
+a = relu(x)
+b = exp(a)
+s = softmax(b)
+m = matmul(s, x)
+c = add(m, b)  # comes back
+";
+
+fn outcome(text: &str, policy: Policy) -> Outcome {
+    analyze_program(&parse(text).program, &Options::of_policy(policy))
+}
+
+fn proposal(text: &str, policy: Policy, change: Change) -> Proposal {
+    let Outcome {
+        analysis,
+        statement_of_op,
+        ..
+    } = outcome(text, policy);
+    let program = parse(text).program;
+    propose(change, text, &program, &analysis.unwrap(), &statement_of_op)
+}
+
+fn manual(text: &str) -> Analysis {
+    outcome(text, Policy::Manual).analysis.unwrap()
+}
+
+#[test]
+fn a_merge_says_its_gain_and_keeps_it() {
+    let merged = proposal(CHAIN, Policy::None, Change::Merge(1, 0));
+    let text = merged.text.unwrap();
+    // a is neither written nor read: two times 1024 * 1024 * 2 bytes.
+    assert!(
+        merged
+            .words
+            .starts_with("Merging kernels 1 and 2 saves 4.19 MB and "),
+        "{}",
+        merged.words
+    );
+    let before = outcome(CHAIN, Policy::None).analysis.unwrap();
+    let after = manual(&text);
+    assert_eq!(
+        before.fused.traffic.total - after.fused.traffic.total,
+        4 << 20
+    );
+    assert!(text.contains("# comes back"));
+}
+
+#[test]
+fn a_cycle_is_refused_with_its_path() {
+    // b reaches c through s and m as well.
+    let refused = proposal(CHAIN, Policy::None, Change::Merge(1, 4));
+    assert_eq!(refused.text, None);
+    assert!(
+        refused
+            .words
+            .starts_with("Merging kernels 2 and 5 cannot be: "),
+        "{}",
+        refused.words
+    );
+    assert!(
+        refused.words.contains("`b` → `s`") && refused.words.contains("`m` → `c`"),
+        "{}",
+        refused.words
+    );
+}
+
+#[test]
+fn a_cut_says_what_it_costs_and_a_cut_between_kernels_that_there_is_none() {
+    let stated = CHAIN
+        .replace("relu(x)", "relu(x) @kernel 1")
+        .replace("exp(a)", "exp(a) @kernel 1");
+    let change = Change::Cut {
+        producer: 0,
+        consumer: 1,
+    };
+    let cut = proposal(&stated, Policy::Manual, change);
+    assert!(
+        cut.words.starts_with("Cutting before b costs 4.19 MB and "),
+        "{}",
+        cut.words
+    );
+    assert_eq!(cut.text.as_deref(), Some(CHAIN));
+    let none = proposal(CHAIN, Policy::Manual, change);
+    assert_eq!(none.text, None);
+    assert!(none.words.contains("two kernels already"), "{}", none.words);
+}
+
+#[test]
+fn the_kernels_of_another_policy_are_stated_with_the_change() {
+    let shown = outcome(CHAIN, Policy::Optimal).analysis.unwrap();
+    let kernel = shown
+        .partition
+        .groups
+        .iter()
+        .position(|ops| ops.len() > 1)
+        .unwrap();
+    let ops = &shown.partition.groups[kernel];
+    let change = Change::Cut {
+        producer: ops[0],
+        consumer: ops[1],
+    };
+    let cut = proposal(CHAIN, Policy::Optimal, change);
+    let after = manual(&cut.text.unwrap());
+    assert_eq!(
+        after.partition.groups.len(),
+        shown.partition.groups.len() + 1
+    );
+    assert_eq!(after.refused, []);
+}
