@@ -118,7 +118,7 @@ pub fn link(page: Page) -> Result<String, &'static str> {
     state.selected_op = page.analysis.with_untracked(|analysis| {
         let op = match page.selection.get_untracked() {
             Selection::Nothing => None,
-            Selection::Op(op) => Some(op),
+            Selection::Op(op) | Selection::Edge { producer: op, .. } => Some(op),
             Selection::Kernel(kernel) => analysis.fused.kernels.get(kernel)?.ops.first().copied(),
         };
         Some(analysis.graph.ops.get(op?)?.name.clone())
@@ -176,7 +176,7 @@ pub fn follow_selection(page: Page) {
         page.analysis.with(|analysis| {
             let op = match selection {
                 Selection::Nothing => return None,
-                Selection::Op(op) => op,
+                Selection::Op(op) | Selection::Edge { producer: op, .. } => op,
                 Selection::Kernel(kernel) => *analysis.fused.kernels.get(kernel)?.ops.first()?,
             };
             Some(analysis.graph.ops.get(op)?.name.clone())

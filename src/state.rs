@@ -24,13 +24,20 @@ pub enum Selection {
     Op(OpId),
     /// One fused kernel, by its place in the analysis (0-based; people see it 1-based).
     Kernel(usize),
+    /// A tensor on its way from one op to another.
+    Edge {
+        /// The op that writes it.
+        producer: OpId,
+        /// The op that reads it.
+        consumer: OpId,
+    },
 }
 
 impl Selection {
     /// The fused kernel that is selected, itself or through one of its ops.
     pub fn kernel(self, analysis: &Analysis) -> Option<usize> {
         match self {
-            Self::Nothing => None,
+            Self::Nothing | Self::Edge { .. } => None,
             Self::Op(op) => analysis.partition.group_of.get(op).copied(),
             Self::Kernel(kernel) => (kernel < analysis.fused.kernels.len()).then_some(kernel),
         }
@@ -81,6 +88,8 @@ pub enum Tab {
     Kernels,
     /// All policies side by side.
     Compare,
+    /// Why edges are not fused.
+    Why,
     /// What each kernel asks of the device.
     Limits,
     /// Attention as one kernel.
@@ -91,16 +100,24 @@ pub enum Tab {
 
 impl Tab {
     /// All tabs, in their order.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Kernels,
         Self::Compare,
+        Self::Why,
         Self::Limits,
         Self::Attention,
         Self::Measured,
     ];
 
     /// The names for links, storage and the ids of the elements, in the order of [`Tab::ALL`].
-    pub const NAMES: [&'static str; 5] = ["kernels", "compare", "limits", "attention", "measured"];
+    pub const NAMES: [&'static str; 6] = [
+        "kernels",
+        "compare",
+        "why",
+        "limits",
+        "attention",
+        "measured",
+    ];
 
     /// Its name.
     pub fn name(self) -> &'static str {

@@ -3,6 +3,7 @@
 use super::dag_parts::{stop_id, stop_of_id};
 use super::dag_updates::write_stop;
 use super::dag_view::{CANVAS_ID, Dag};
+use super::why_view::ask_why;
 use crate::picture::dag::Point;
 use crate::picture::dag::steps::{Stop, step};
 use crate::picture::dag::viewport::Viewport;
@@ -70,6 +71,10 @@ impl Dag {
                 self.leave_plan();
             }
             return;
+        }
+        let chip = platform::closest_id(event, ".dag-chip");
+        if let Some(op) = chip.and_then(|id| id.strip_prefix("dag-chip-")?.parse().ok()) {
+            return ask_why(self.page, op);
         }
         match stop_at(event) {
             Some(stop) => self.page.toggle(selection_of(stop)),

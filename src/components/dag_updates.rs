@@ -63,7 +63,7 @@ pub(super) fn write_selection(
     now: Selection,
 ) {
     for (selection, is_selected) in [(before, false), (now, true)] {
-        if let Some(id) = stop_of(selection).map(stop_id) {
+        for id in stops_of(selection).into_iter().flatten().map(stop_id) {
             set_class(&id, "is-selected", is_selected);
             set_attribute(
                 &id,
@@ -86,11 +86,14 @@ pub(super) fn write_stop(before: Stop, now: Stop) {
     set_attribute(&stop_id(now), "tabindex", "0");
 }
 
-const fn stop_of(selection: Selection) -> Option<Stop> {
+const fn stops_of(selection: Selection) -> [Option<Stop>; 2] {
     match selection {
-        Selection::Nothing => None,
-        Selection::Op(op) => Some(Stop::Op(op)),
-        Selection::Kernel(kernel) => Some(Stop::Kernel(kernel)),
+        Selection::Nothing => [None, None],
+        Selection::Op(op) => [Some(Stop::Op(op)), None],
+        Selection::Kernel(kernel) => [Some(Stop::Kernel(kernel)), None],
+        Selection::Edge { producer, consumer } => {
+            [Some(Stop::Op(producer)), Some(Stop::Op(consumer))]
+        }
     }
 }
 
@@ -99,6 +102,9 @@ fn touches(edge: &Edge, partition: &Partition, selection: Selection) -> bool {
     match selection {
         Selection::Nothing => false,
         Selection::Op(op) => ends.any(|end| end == op),
+        Selection::Edge { producer, consumer } => {
+            op_at(edge.from) == Some(producer) && op_at(edge.to) == Some(consumer)
+        }
         Selection::Kernel(kernel) => ends.any(|end| partition.group_of.get(end) == Some(&kernel)),
     }
 }

@@ -222,7 +222,7 @@ impl Dag {
     fn show_selected(&self, selection: Selection) {
         let rect = match selection {
             Selection::Nothing => None,
-            Selection::Op(op) => self.rect(Stop::Op(op)),
+            Selection::Op(op) | Selection::Edge { producer: op, .. } => self.rect(Stop::Op(op)),
             Selection::Kernel(kernel) => self.rect(Stop::Kernel(kernel)),
         };
         let (viewport, canvas) = (self.viewport.get(), self.canvas.get());

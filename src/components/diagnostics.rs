@@ -2,12 +2,12 @@
 
 use super::announcer::Announcer;
 use super::editor::go_to;
-use super::words::add_with_code;
 use crate::core::diagnostic::line_and_column;
 use crate::core::{Diagnostic, Severity};
 use crate::markup::Markup;
 use crate::platform::{self, Place};
 use crate::state::Page;
+use crate::views::words::add_with_code;
 use leptos::prelude::*;
 
 /// Findings that are listed; more are counted.

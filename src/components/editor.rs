@@ -220,6 +220,7 @@ fn selected_lines(page: Page, text: &str) -> Vec<usize> {
     let ops: Vec<OpId> = match page.selection.get() {
         Selection::Nothing => return Vec::new(),
         Selection::Op(op) => vec![op],
+        Selection::Edge { producer, consumer } => vec![producer, consumer],
         Selection::Kernel(kernel) => page.analysis.with(|analysis| {
             let kernel = analysis.fused.kernels.get(kernel);
             kernel.map(|k| k.ops.to_vec()).unwrap_or_default()

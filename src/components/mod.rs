@@ -36,6 +36,6 @@ pub mod sliders;
 pub mod strip;
 mod tabs;
 pub mod top_bar;
-mod words;
+pub mod why_view;
 
 pub use crate::views::badge;

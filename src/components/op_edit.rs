@@ -1,12 +1,12 @@
 //! What the fields of the ops table do to the text.
 
-use super::words::with_hint;
 use crate::core::Diagnostic;
 use crate::core::edit::{rename_op, set_annotation, set_inputs};
 use crate::core::notation::parse;
 use crate::core::program::OpStatement;
 use crate::history::Origin;
 use crate::state::Page;
+use crate::views::words::with_hint;
 
 /// What was typed into a field and could not be taken over. It holds while the text states what it did then.
 pub(super) struct Refused {

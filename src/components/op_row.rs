@@ -3,11 +3,11 @@
 use super::badge::kernel_class;
 use super::diagnostics::severity_word;
 use super::op_edit::{Refused, joined_inputs};
-use super::words::add_with_code;
 use crate::core::functions::{self, FUNCTIONS};
 use crate::core::program::OpStatement;
 use crate::core::{OpType, Severity};
 use crate::markup::{ABSENT, Markup};
+use crate::views::words::add_with_code;
 use std::sync::OnceLock;
 
 /// The attribute that carries a row's place.

@@ -1,7 +1,6 @@
 //! Programs from outside: pasted, dropped or opened; JSON and `Op(...)` lines become notation.
 
 use super::editor::TEXT_ID;
-use super::words::with_hint;
 use crate::core::Severity;
 use crate::core::notation::import::{Form, OpList, form_of, program_of_op_list, read_op_lines};
 use crate::core::notation::{Parsed, print};
@@ -9,6 +8,7 @@ use crate::history::Origin;
 use crate::picture::code::{byte_of_utf16, line_at};
 use crate::platform;
 use crate::state::{Notice, Page};
+use crate::views::words::with_hint;
 use leptos::prelude::*;
 
 /// Largest file that is opened, in bytes.

@@ -243,6 +243,9 @@ fn rows(table: &Table) -> Markup {
                 is_selected: match selection {
                     Selection::Nothing => false,
                     Selection::Op(selected) => op == Some(selected),
+                    Selection::Edge { producer, consumer } => {
+                        op == Some(producer) || op == Some(consumer)
+                    }
                     Selection::Kernel(selected) => kernel == Some(selected),
                 },
             };
@@ -289,7 +292,10 @@ fn problems_by_statement(program: &Program, all: &[Diagnostic]) -> Vec<Vec<(Seve
             && op.span.start <= span.start
             && let Some(found) = problems.get_mut(statement)
         {
-            found.push((diagnostic.severity, super::words::with_hint(diagnostic)));
+            found.push((
+                diagnostic.severity,
+                crate::views::words::with_hint(diagnostic),
+            ));
         }
     }
     problems

@@ -7,3 +7,5 @@ pub mod fusion_options;
 pub mod limits;
 pub mod manual;
 pub mod measured;
+pub mod why;
+pub mod words;

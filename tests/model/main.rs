@@ -47,4 +47,5 @@ mod resolve;
 mod resolve_errors;
 mod share;
 mod views;
+mod views_why;
 mod why;

@@ -4,7 +4,7 @@ use crate::core::Diagnostic;
 use crate::markup::Markup;
 
 /// Adds the sentence with its quoted parts as `<code>`.
-pub(super) fn add_with_code(markup: &mut Markup, sentence: &str) {
+pub fn add_with_code(markup: &mut Markup, sentence: &str) {
     for (place, part) in sentence.split('`').enumerate() {
         // Every second part stands between two quotes.
         if place % 2 == 1 {
@@ -16,7 +16,7 @@ pub(super) fn add_with_code(markup: &mut Markup, sentence: &str) {
 }
 
 /// What a diagnostic says, with its hint, as one sentence.
-pub(super) fn with_hint(diagnostic: &Diagnostic) -> String {
+pub fn with_hint(diagnostic: &Diagnostic) -> String {
     match &diagnostic.hint {
         Some(hint) => [&diagnostic.message, ": ", hint].concat(),
         None => diagnostic.message.clone(),
