@@ -30,6 +30,7 @@ pub fn KernelDetails(
     page: Page,
 ) -> impl IntoView {
     let mut place = Place::new("kernel-details");
+    let looked_at = Value::new(None);
     effect(move || {
         if !page.is_open(Tab::Kernels) {
             return;
@@ -44,8 +45,11 @@ pub fn KernelDetails(
             markup.raw(r#"<p class="quiet">Select a kernel to see which tensors it moves, which bytes vanished, and how each figure is computed.</p>"#);
         }
         place.show(markup);
+        if looked_at.update_untracked(Option::take).is_some() {
+            // What a cut would bring has changed.
+            set_text("cut-status", "");
+        }
     });
-    let looked_at = Value::new(None);
     listen(
         "kernel-details",
         &["click", "focusin", "pointerover"],
@@ -144,21 +148,23 @@ fn cuts(markup: &mut Markup, analysis: &Analysis, kernel: usize) -> Option<()> {
 
 /// Pointing at a button says what its cut would bring, a click does it.
 fn hear(page: Page, looked_at: Value<Option<(OpId, OpId)>>, event: &Event) {
-    let edge = closest_number(event, "data-producer").zip(closest_number(event, "data-consumer"));
+    // Elsewhere the last words stay: a page that scrolls moves other things under the pointer.
+    let (Some(producer), Some(consumer)) = (
+        closest_number(event, "data-producer"),
+        closest_number(event, "data-consumer"),
+    ) else {
+        return;
+    };
+    let edge = Some((producer, consumer));
     let is_click = event.type_() == "click";
     if edge == looked_at.get_untracked() && !is_click {
         return;
     }
     looked_at.update_untracked(|last| *last = edge);
-    let Some((producer, consumer)) = edge else {
-        set_text("cut-status", "");
-        return;
-    };
     let planned = proposal(page, Change::Cut { producer, consumer });
     set_text("cut-status", &planned.words);
-    if is_click && apply(page, &planned, consumer, "kernel-button-") {
-        looked_at.update_untracked(|last| *last = None);
-        set_text("cut-status", "");
+    if is_click {
+        apply(page, &planned, consumer, "kernel-button-");
     }
 }
 
