@@ -134,12 +134,12 @@ pub fn MeasuredView(
                         <thead>
                             <tr>
                                 <th scope="col">"pattern"</th>
-                                <th scope="col" class="number">"size"</th>
+                                <th scope="col" class="number" title="predicted / measured − 1">"error"</th>
                                 <th scope="col">"run"</th>
-                                <th scope="col" class="number" title="predicted / measured">"kernels"</th>
                                 <th scope="col" class="number">"predicted"</th>
                                 <th scope="col" class="number">"measured"</th>
-                                <th scope="col" class="number" title="predicted / measured − 1">"error"</th>
+                                <th scope="col" class="number">"size"</th>
+                                <th scope="col" class="number" title="predicted / measured">"kernels"</th>
                             </tr>
                         </thead>
                         <tbody id="measured-rows"></tbody>

@@ -47,7 +47,8 @@ pub fn propose(
     };
     let what = in_words(change, analysis);
     let refused = |reason: &str| Proposal {
-        words: [&what, " cannot be: ", reason, "."].concat(),
+        // It stands in a line of plain text, where quotes for code would be seen.
+        words: [&what, " cannot be: ", &reason.replace('`', ""), "."].concat(),
         text: None,
     };
     let (changed, touched) = match change {

@@ -228,12 +228,12 @@ pub fn table(lines: &[Line], compared: Compared) -> Markup {
             r#"<tr><th scope="row">{}</th><td class="number">{}</td><td>{}</td><td class="number">{}</td><td class="number">{}</td><td class="number">{}</td><td class="number">{}</td></tr>"#,
             &[
                 &line.row.pattern,
-                &size_text(&line.row),
+                &error_text(predicted / measured - 1.0),
                 variant_text(line.row.variant),
-                &launches.concat(),
                 &text(predicted),
                 &text(measured),
-                &error_text(predicted / measured - 1.0),
+                &size_text(&line.row),
+                &launches.concat(),
             ],
         );
     }
