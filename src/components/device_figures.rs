@@ -1,6 +1,6 @@
 //! Which device times are predicted for, and where its figures come from.
 
-use crate::core::decimal::{parse_decimal, shortest};
+use crate::core::decimal::{exact, parse_decimal};
 use crate::core::device::Figure;
 use crate::core::format::{format_bandwidth, format_intensity, format_rate, format_seconds};
 use crate::core::{DType, Device, device, ridge_point};
@@ -44,7 +44,7 @@ pub(super) fn figures(device: &Device) -> Markup {
             let place = place.to_string();
             panel.fill(
                 r#"<label class="field"><span>{}</span><input type="number" min="0" step="any" id="{}" data-figure="{}" value="{}"></label>"#,
-                &[name, &["figure-", &place].concat(), &place, &shortest(part(&figures))],
+                &[name, &["figure-", &place].concat(), &place, &exact(part(&figures))],
             );
         }
     }
@@ -168,5 +168,5 @@ pub(super) fn set_custom_figure(page: Page, place: usize, event: &Event) {
         page.device.set(figures.device());
     }
     // What cannot be gives way to what holds.
-    platform::set_value(event, &shortest(part(&figures)));
+    platform::set_value(event, &exact(part(&figures)));
 }

@@ -6,6 +6,7 @@
 
 pub mod analysis;
 pub mod attention;
+mod big;
 pub mod compare;
 mod count;
 pub mod decimal;

@@ -1,7 +1,7 @@
 //! Entries to ops of the contract: every field looked at, one diagnostic for each entry that does not fit.
 
 use super::values::{OpEntry, Scalar, TensorEntry, Value};
-use crate::core::decimal::{scientific, shortest};
+use crate::core::decimal::{exact, scientific};
 use crate::core::diagnostic::{Code, Diagnostic, Span};
 use crate::core::dtype::DType;
 use crate::core::functions;
@@ -256,7 +256,7 @@ fn size(
             Ok(size) if size > 0 => Ok(size),
             _ => Err(not_positive(&size.to_string())),
         },
-        Scalar::Number(size) if *size <= 0.0 => Err(not_positive(&shortest(*size))),
+        Scalar::Number(size) if *size <= 0.0 => Err(not_positive(&exact(*size))),
         Scalar::Number(size) if size.fract() == 0.0 => Err(subject
             .error(
                 Code::Overflow,
@@ -270,10 +270,7 @@ fn size(
         Scalar::Number(size) => Err(subject
             .malformed(
                 place,
-                format!(
-                    "a size of {} in `{field}` is no whole number",
-                    shortest(*size)
-                ),
+                format!("a size of {} in `{field}` is no whole number", exact(*size)),
             )
             .hint("sizes are whole numbers")),
         Scalar::Text(_) | Scalar::Other => Err(subject
