@@ -20,8 +20,11 @@ const STALE_PANELS: [&str; 4] = ["headline", "charts", "graph-slot", "results"];
 
 /// Everything on the page.
 #[component]
-pub fn App() -> impl IntoView {
-    let page = session::open();
+pub fn App(
+    /// What the address carried.
+    carried: Option<session::Carried>,
+) -> impl IntoView {
+    let page = session::open(carried);
     session::keep(page);
     session::follow_selection(page);
     effect(move || {

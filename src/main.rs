@@ -3,7 +3,10 @@
 #[cfg(target_arch = "wasm32")]
 fn main() {
     fuseline::platform::install_panic_hook();
-    leptos::mount::mount_to_body(fuseline::app::App);
+    // Nobody shall see another program first: what a link carries is unpacked before anything is drawn.
+    fuseline::session::receive(Box::new(|carried| {
+        leptos::mount::mount_to_body(|| fuseline::app::App(fuseline::app::AppProps { carried }));
+    }));
 }
 
 #[cfg(not(target_arch = "wasm32"))]

@@ -1,7 +1,10 @@
 //! What the page starts with and what it leaves behind: the visitor's storage, and links.
 
 use crate::core::examples::{EXAMPLES, START, example};
-use crate::core::share::{SharedState, decode, encode};
+use crate::core::share::{
+    MAX_LINK_BYTES, MAX_STATE_BYTES, ShareError, SharedState, fragment_of, packed_in, read_state,
+    write_state,
+};
 use crate::history::Origin;
 use crate::platform::{self, Later};
 use crate::state::{Notice, OpsView, Page, Selection, Tab, Theme};
@@ -18,8 +21,32 @@ const REPLACED: &str = "fuseline.replaced-text";
 /// A pause in the edits after which they are stored.
 const PAUSE: Duration = Duration::from_millis(300);
 
-/// The page as the visitor left it, or with the first example; then what the address carries.
-pub fn open() -> Page {
+/// What the address carried, unpacked.
+pub type Carried = Result<SharedState, ShareError>;
+
+/// Unpacks what the address carries behind `#` and hands it to `then`, at once when there is nothing.
+pub fn receive(then: Box<dyn FnOnce(Option<Carried>)>) {
+    platform::spawn(async move { then(carried().await) });
+}
+
+async fn carried() -> Option<Carried> {
+    loop {
+        // The skip link and other places in the page are no state.
+        let fragment = platform::fragment().filter(|f| f != "main")?;
+        let state = unpacked(&fragment).await;
+        // Another link may have been followed meanwhile.
+        if platform::fragment().as_ref() == Some(&fragment) {
+            return Some(state);
+        }
+    }
+}
+
+async fn unpacked(fragment: &str) -> Carried {
+    read_state(platform::unpack(&packed_in(fragment)?, MAX_STATE_BYTES).await?)
+}
+
+/// The page as the visitor left it, or with the first example; then what the address carried.
+pub fn open(carried: Option<Carried>) -> Page {
     let stored = platform::load(TEXT);
     let is_new = stored.is_none();
     let page =
@@ -33,7 +60,7 @@ pub fn open() -> Page {
         started_as.as_deref()
     };
     page.example.set(started_as.and_then(example).map(|e| e.id));
-    if let Some(Ok(choices)) = platform::load(CHOICES).map(|c| decode(&c)) {
+    if let Some(Ok(choices)) = platform::load(CHOICES).map(|c| read_state(c.into())) {
         apply_choices(page, choices);
     }
     if let Some(theme) = platform::load(THEME)
@@ -44,17 +71,15 @@ pub fn open() -> Page {
     if platform::load(OPS_VIEW).as_deref() == Some("table") {
         page.ops_view.set(OpsView::Table);
     }
-    open_link(page);
+    if let Some(carried) = carried {
+        open_link(page, carried);
+    }
     page
 }
 
-/// Opens what the address carries behind `#`, if anything. A broken link leaves the page as it is.
-pub fn open_link(page: Page) {
-    // The skip link and other places in the page are no state.
-    let Some(fragment) = platform::fragment().filter(|f| f != "main") else {
-        return;
-    };
-    match decode(&fragment) {
+/// Shows what a link carried. A broken one leaves the page as it is.
+fn open_link(page: Page, carried: Carried) {
+    match carried {
         Ok(state) => {
             let own = page.text.get_untracked();
             let is_other = own != state.text;
@@ -105,14 +130,38 @@ pub fn keep(page: Page) {
         is_first = false;
     });
     platform::listen_to_window(&["pagehide"], move |_| store(page));
-    platform::listen_to_window(&["hashchange"], move |_| open_link(page));
+    platform::listen_to_window(&["hashchange"], move |_| {
+        receive(Box::new(move |carried| {
+            if let Some(carried) = carried {
+                open_link(page, carried);
+            }
+        }));
+    });
 }
 
-/// The fragment of a link to what the page shows.
+/// A link to what the page shows.
 ///
 /// # Errors
-/// A sentence for the visitor when the text is too long for a link.
-pub fn link(page: Page) -> Result<String, &'static str> {
+/// A sentence for the visitor when the text is too long for a link, or the browser cannot pack it.
+pub async fn link(page: Page) -> Result<String, &'static str> {
+    let fragment = packed(&shown(page))
+        .await
+        .map_err(|problem| match problem {
+            ShareError::Unsupported => {
+                "This browser is too old to make links. Export the text as a file instead."
+            }
+            _ => "The text is too long for a link. Export it as a file instead.",
+        })?;
+    Ok([platform::address().as_str(), "#", &fragment].concat())
+}
+
+async fn packed(state: &SharedState) -> Result<String, ShareError> {
+    let written = write_state(state)?.into_bytes();
+    fragment_of(&platform::pack(written, MAX_LINK_BYTES).await?)
+}
+
+/// All that a link carries.
+fn shown(page: Page) -> SharedState {
     let mut state = choices(page);
     state.text = page.text.get_untracked();
     state.selected_op = page.analysis.with_untracked(|analysis| {
@@ -123,16 +172,13 @@ pub fn link(page: Page) -> Result<String, &'static str> {
         };
         Some(analysis.graph.ops.get(op?)?.name.clone())
     });
-    match encode(&state) {
-        Ok(fragment) => Ok(format!("{}#{fragment}", platform::address())),
-        Err(_) => Err("The text is too long for a link. Export it as a file instead."),
-    }
+    state
 }
 
 /// Storage may refuse; then the page works on without it.
 fn store(page: Page) {
     page.text.with_untracked(|text| platform::store(TEXT, text));
-    if let Ok(choices) = encode(&choices(page)) {
+    if let Ok(choices) = write_state(&choices(page)) {
         platform::store(CHOICES, &choices);
     }
     platform::store(EXAMPLE, page.example.get_untracked().unwrap_or(""));

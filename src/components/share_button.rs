@@ -11,19 +11,23 @@ pub(super) const FIELD_ID: &str = "share-link";
 
 /// Copies the link, or shows it where the clipboard refuses.
 pub(super) fn share(page: Page) {
-    match session::link(page) {
-        Err(problem) => page.tell_failure(problem),
-        Ok(link) => {
-            let copied = link.clone();
-            platform::copy(&link, move |is_taken| {
-                platform::set_flag(SLOT_ID, "hidden", is_taken);
-                if is_taken {
-                    page.tell("Link copied. It carries the whole page and sends nothing anywhere.");
-                } else {
-                    platform::set_value_of(FIELD_ID, &copied);
-                    platform::select_all(FIELD_ID);
-                }
-            });
+    platform::spawn(async move {
+        match session::link(page).await {
+            Err(problem) => page.tell_failure(problem),
+            Ok(link) => hand_out(page, &link),
         }
-    }
+    });
+}
+
+fn hand_out(page: Page, link: &str) {
+    let copied = link.to_owned();
+    platform::copy(link, move |is_taken| {
+        platform::set_flag(SLOT_ID, "hidden", is_taken);
+        if is_taken {
+            page.tell("Link copied. It carries the whole page and sends nothing anywhere.");
+        } else {
+            platform::set_value_of(FIELD_ID, &copied);
+            platform::select_all(FIELD_ID);
+        }
+    });
 }

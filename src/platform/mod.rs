@@ -16,6 +16,7 @@ mod share_out;
 mod size;
 mod storage;
 mod svg;
+mod zlib;
 
 pub use fetch::fetch_text;
 pub use files::{chosen_file, download, dropped_file, pasted_text, read_file};
@@ -40,6 +41,7 @@ pub use svg::{
     set_flag, set_style, set_text,
 };
 pub use web_sys::{Event, File};
+pub use zlib::{pack, spawn, unpack};
 
 /// Milliseconds since the page was opened.
 pub fn now_ms() -> f64 {

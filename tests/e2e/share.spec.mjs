@@ -50,26 +50,75 @@ test('a link does not cost a visitor their own text', async ({ page, open, site 
   await expect(editor(page)).toHaveValue(TEXT);
 });
 
+const whole = fragmentOf(`\n${TEXT}`);
+const DAMAGED = /link is damaged/;
 const HOSTILE = {
-  'garbage': '#%00%ff<script>alert(1)</script>',
-  'an unknown version': '#v9.abcdef',
-  'nothing behind the version': '#v1.',
-  'no base64': '#v1.!!!!',
-  'no zlib': '#v1.AAAAAAAAAAAAAAAA',
-  'cut off': fragmentOf(`\n${TEXT}`).slice(0, -12),
-  'one character changed': fragmentOf(`\n${TEXT}`).replace(/.(.{20})$/, (all, rest) => (all[0] === 'A' ? 'B' : 'A') + rest),
-  'a zip bomb': fragmentOf(Buffer.alloc(200 * 1024 * 1024, 'a')),
+  'garbage': ['#%00%ff<script>alert(1)</script>', /is no Fuseline link/],
+  'an unknown version': ['#v9.abcdef', /another version of Fuseline/],
+  'nothing behind the version': ['#v1.', DAMAGED],
+  'no base64': ['#v1.!!!!', DAMAGED],
+  'base64 of an impossible length': ['#v1.AAAAA', DAMAGED],
+  'no zlib': ['#v1.AAAAAAAAAAAAAAAA', DAMAGED],
+  'cut off': [whole.slice(0, -12), DAMAGED],
+  'one character changed': [whole.replace(/.(.{20})$/, (all, rest) => (all[0] === 'A' ? 'B' : 'A') + rest), DAMAGED],
+  'a wrong checksum': [whole.replace(/.(.)$/, (all, rest) => (all[0] === 'A' ? 'B' : 'A') + rest), DAMAGED],
+  'something behind its end': [`${whole}AAAA`, DAMAGED],
+  'no state in it': [fragmentOf('no empty line'), DAMAGED],
+  'a zip bomb': [fragmentOf(Buffer.alloc(200 * 1024 * 1024, 'a')), /carries more than/],
+  'too long': [`#v1.${'A'.repeat(600 * 1024)}`, /carries more than/],
 };
 
-for (const [kind, fragment] of Object.entries(HOSTILE)) {
+for (const [kind, [fragment, message]] of Object.entries(HOSTILE)) {
   test(`a hostile link: ${kind}`, async ({ page, open }) => {
     await open(fragment);
-    await expect(page.getByRole('status').filter({ hasText: /link/ })).toBeVisible();
+    await expect(page.getByRole('status').filter({ hasText: message })).toBeVisible();
     await expect.poll(() => kernels(page)).toHaveLength(9);
     await write(page, TEXT);
     await expect.poll(() => kernels(page)).toEqual([['act', 'norm']]);
   });
 }
+
+test('a browser without zlib says so, and the page works', async ({ page, open }) => {
+  await page.addInitScript(() => {
+    delete globalThis.CompressionStream;
+    delete globalThis.DecompressionStream;
+  });
+  await open(whole);
+  await expect(page.getByRole('status').filter({ hasText: /too old to open links/ })).toBeVisible();
+  await expect.poll(() => kernels(page)).toHaveLength(9);
+  await page.getByRole('button', { name: 'Share', exact: true }).click();
+  await expect(page.getByRole('status').filter({ hasText: /too old to make links/ })).toBeVisible();
+});
+
+test('where there is no clipboard the link is shown', async ({ page, open, site }) => {
+  await page.addInitScript(() => Object.defineProperty(Navigator.prototype, 'clipboard', { value: undefined }));
+  await open();
+  await write(page, TEXT);
+  await page.getByRole('button', { name: 'Share', exact: true }).click();
+  const field = page.getByLabel('Copy this link:');
+  await expect(field).toHaveValue(/#v1\.[\w-]+$/);
+  await expect(field).toBeFocused();
+  expect((await field.inputValue()).startsWith(site)).toBe(true);
+});
+
+test('a link that is followed while the page is open', async ({ page, open }) => {
+  await open();
+  await page.evaluate((hash) => { location.hash = hash; }, whole);
+  await expect(editor(page)).toHaveValue(TEXT);
+  await expect.poll(() => new URL(page.url()).hash).toBe('');
+});
+
+test('a link that is opened shows no other program first', async ({ page, site }) => {
+  await page.addInitScript(() => {
+    globalThis.seen = new Set();
+    new MutationObserver(() => {
+      for (const field of document.querySelectorAll('textarea')) if (field.value) globalThis.seen.add(field.value);
+    }).observe(document, { childList: true, subtree: true, attributes: true, characterData: true });
+  });
+  await page.goto(site + whole);
+  await expect(editor(page)).toHaveValue(TEXT);
+  expect(await page.evaluate(() => [...globalThis.seen])).toEqual([TEXT]);
+});
 
 test('a hostile link: 5 MB', async ({ page, open }) => {
   await open();

@@ -9,5 +9,6 @@
 mod components;
 mod exports;
 mod mounted;
+mod share;
 
 wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_browser);

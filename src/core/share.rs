@@ -1,19 +1,15 @@
 //! The whole state of the page in a link's fragment: `v1.` and the compressed state in URL-safe base64.
 //!
-//! The state is a header of `key=value` lines, an empty line, and the text. zlib carries a checksum, so a
-//! link that lost or changed a character is recognised; unknown keys are skipped, so that a later version
-//! may add some.
+//! The state is a header of `key=value` lines, an empty line, and the text; unknown keys are skipped, so that a
+//! later version may add some. Browsers carry zlib and base64 (RFC 1950, RFC 4648), so `platform` packs and
+//! unpacks. zlib ends with a checksum: a link that lost or changed a character is recognised.
 
-mod base64;
-mod pack;
-mod unpack;
-mod zlib;
-
-use super::decimal::{parse_decimal, shortest};
+use super::decimal::{exact, parse_decimal};
 use super::device::{Device, Source, default_device, device};
 use super::fusion::Policy;
 use super::fusion::options::{FusionOptions, Objective, SWITCHES};
 use super::sizes::{Conventions, Externals, ReshapeCost};
+
 /// Longest fragment that is looked at, in bytes. Browsers carry more, chat programs less.
 pub const MAX_LINK_BYTES: usize = 512 * 1024;
 /// Largest state that a link may unpack to, in bytes: a link of a few bytes can claim terabytes.
@@ -68,6 +64,8 @@ pub enum ShareError {
     Damaged,
     /// It is longer than [`MAX_LINK_BYTES`] or unpacks to more than [`MAX_STATE_BYTES`].
     TooLarge,
+    /// The browser has no zlib to offer.
+    Unsupported,
 }
 
 impl ShareError {
@@ -86,39 +84,43 @@ impl ShareError {
             Self::TooLarge => {
                 "This link carries more than a program of this size can need, so it was not opened."
             }
+            Self::Unsupported => {
+                "This browser is too old to open links: it cannot unpack them. Use a newer one, or ask for the text."
+            }
         }
     }
 }
 
-/// The fragment (without `#`) that [`decode`] turns back into `state`.
+/// The fragment (without `#`) around a packed state in base64, as browsers write it. `O(base64)`.
 ///
 /// # Errors
-/// [`ShareError::TooLarge`] when the text is too long for a link.
+/// [`ShareError::TooLarge`] past [`MAX_LINK_BYTES`].
 ///
 /// ```
-/// use fuseline::core::share::{decode, encode, SharedState};
-/// let state = SharedState { text: "y = relu(x) : f16[1024]".into(), ..SharedState::default() };
-/// assert_eq!(decode(&encode(&state)?)?, state);
+/// use fuseline::core::share::{fragment_of, packed_in};
+/// assert_eq!(fragment_of("eN+/AA==")?, "v1.eN-_AA");
+/// assert_eq!(packed_in("v1.eN-_AA")?, "eN+/AA");
 /// # Ok::<(), fuseline::core::share::ShareError>(())
 /// ```
-pub fn encode(state: &SharedState) -> Result<String, ShareError> {
-    let written = write_state(state);
-    if written.len() > MAX_STATE_BYTES {
+pub fn fragment_of(base64: &str) -> Result<String, ShareError> {
+    let mut fragment = VERSION.to_owned();
+    fragment.extend(base64.chars().filter_map(|c| match c {
+        '+' => Some('-'),
+        '/' => Some('_'),
+        '=' => None,
+        _ => Some(c),
+    }));
+    if fragment.len() > MAX_LINK_BYTES {
         return Err(ShareError::TooLarge);
     }
-    let mut link = VERSION.to_owned();
-    base64::encode(&pack::pack(written.as_bytes()), &mut link);
-    if link.len() > MAX_LINK_BYTES {
-        return Err(ShareError::TooLarge);
-    }
-    Ok(link)
+    Ok(fragment)
 }
 
-/// The state that a fragment (without `#`) carries. Total, and bounded in time and memory.
+/// The packed state in a fragment (without `#`), as base64 that browsers read. `O(fragment)`.
 ///
 /// # Errors
-/// Whatever keeps the fragment from being a whole link of this version.
-pub fn decode(fragment: &str) -> Result<SharedState, ShareError> {
+/// Whatever shows already that the fragment is no whole link of this version.
+pub fn packed_in(fragment: &str) -> Result<String, ShareError> {
     if fragment.len() > MAX_LINK_BYTES {
         return Err(ShareError::TooLarge);
     }
@@ -135,14 +137,29 @@ pub fn decode(fragment: &str) -> Result<SharedState, ShareError> {
             ShareError::NotALink
         }
     })?;
-    let packed = base64::decode(packed).ok_or(ShareError::Damaged)?;
-    let bytes = unpack::unpack(&packed, MAX_STATE_BYTES)?;
-    let written = String::from_utf8(bytes).map_err(|_| ShareError::Damaged)?;
-    read_state(&written).ok_or(ShareError::Damaged)
+    // Browsers skip blanks and read what is padded; a link has neither.
+    let base64 = packed.chars().map(|c| match c {
+        '-' => Some('+'),
+        '_' => Some('/'),
+        _ => c.is_ascii_alphanumeric().then_some(c),
+    });
+    let base64 = base64.collect::<Option<String>>();
+    base64.filter(|b| !b.is_empty()).ok_or(ShareError::Damaged)
 }
 
-/// Only what differs from the defaults is written: most links carry little beside the text.
-fn write_state(state: &SharedState) -> String {
+/// `state` as text that [`read_state`] turns back. Only what differs from the defaults is written: most links carry
+/// little beside the op list. `O(text)`.
+///
+/// # Errors
+/// [`ShareError::TooLarge`] past [`MAX_STATE_BYTES`].
+///
+/// ```
+/// use fuseline::core::share::{read_state, write_state, SharedState};
+/// let state = SharedState { text: "y = relu(x) : f16[1024]".into(), ..SharedState::default() };
+/// assert_eq!(read_state(write_state(&state)?.into())?, state);
+/// # Ok::<(), fuseline::core::share::ShareError>(())
+/// ```
+pub fn write_state(state: &SharedState) -> Result<String, ShareError> {
     let default = SharedState::default();
     let mut header = String::new();
     let mut put = |key: &str, value: &str| {
@@ -182,7 +199,7 @@ fn write_state(state: &SharedState) -> String {
                 value(state.device.vector_flops_per_s),
                 state.device.launch_s.value,
             ]
-            .map(shortest)
+            .map(exact)
             .join(" "),
         );
     } else {
@@ -193,7 +210,7 @@ fn write_state(state: &SharedState) -> String {
         let as_listed =
             device(&state.device.id).is_none_or(|d| d.launch_s.value.total_cmp(&launch_s).is_eq());
         if !as_listed {
-            put("launch", &shortest(launch_s));
+            put("launch", &exact(launch_s));
         }
     }
     if state.is_unfused_view {
@@ -205,14 +222,23 @@ fn write_state(state: &SharedState) -> String {
     if let Some(tab) = &state.open_tab {
         put("tab", tab);
     }
-    format!("{header}\n{}", state.text)
+    header.push('\n');
+    header.push_str(&state.text);
+    if header.len() > MAX_STATE_BYTES {
+        return Err(ShareError::TooLarge);
+    }
+    Ok(header)
 }
 
-/// `None` without the empty line that ends the header. A value that means nothing here leaves the default.
-fn read_state(written: &str) -> Option<SharedState> {
+/// The state that was written. A value that means nothing here leaves the default. `O(written)`.
+///
+/// # Errors
+/// [`ShareError::Damaged`] when it is no UTF-8, or lacks the empty line that ends the header.
+pub fn read_state(written: Vec<u8>) -> Result<SharedState, ShareError> {
+    let written = String::from_utf8(written).map_err(|_| ShareError::Damaged)?;
     let (header, text) = match written.strip_prefix('\n') {
         Some(text) => ("", text),
-        None => written.split_once("\n\n")?,
+        None => written.split_once("\n\n").ok_or(ShareError::Damaged)?,
     };
     let mut state = SharedState {
         text: text.to_owned(),
@@ -256,5 +282,5 @@ fn read_state(written: &str) -> Option<SharedState> {
             }
         }
     }
-    Some(state)
+    Ok(state)
 }
