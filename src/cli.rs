@@ -3,6 +3,7 @@
 mod compare;
 mod fusion;
 mod limits;
+mod steps;
 
 use crate::core::diagnostic::{Diagnostic, Severity, has_errors, line_and_column, merged};
 use crate::core::format::{
@@ -24,6 +25,7 @@ use std::fmt::Write as _;
 use std::io::{Read, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use steps::{ReportWithSteps, steps_table};
 
 /// See which GPU operations fuse into one kernel, and what that does to memory traffic.
 #[derive(Parser)]
@@ -92,6 +94,9 @@ struct Choices {
     /// Print what each kernel asks of the device too, and when fusing hurts.
     #[arg(long, conflicts_with = "json")]
     limits: bool,
+    /// Print what the policy decided too, step by step.
+    #[arg(long)]
+    steps: bool,
     /// Print JSON instead of a table.
     #[arg(long)]
     json: bool,
@@ -270,13 +275,19 @@ fn show(
 ) -> Result<(), Failed> {
     let written = if choices.json {
         let report = Report::new(analysis, diagnostics, text);
-        serde_json::to_string_pretty(&report)
-            .map(|json| json + "\n")
-            .map_err(std::io::Error::other)
+        let json = if choices.steps {
+            serde_json::to_string_pretty(&ReportWithSteps::new(analysis, report))
+        } else {
+            serde_json::to_string_pretty(&report)
+        };
+        json.map(|json| json + "\n").map_err(std::io::Error::other)
     } else {
         let mut text = table(analysis);
         if choices.limits {
             text.push_str(&limits::limits_table(analysis));
+        }
+        if choices.steps {
+            text.push_str(&steps_table(analysis));
         }
         Ok(text)
     };

@@ -7,6 +7,7 @@
 use super::count;
 use super::diagnostic::Diagnostic;
 use super::functions;
+use super::fusion::record::Log;
 use super::fusion::{self, Partition};
 use super::graph::{Graph, OpId, TensorId, build_graph};
 use super::op::{Op, OpType, TensorDecl};
@@ -291,7 +292,10 @@ pub fn estimate_memory_traffic(
     };
     let unfused = count(fusion::none::partition(&graph), None);
     Ok(if fused {
-        count(fusion::rules::partition(&graph), Some(unfused.total))
+        count(
+            fusion::rules::partition(&graph, &mut Log::default()),
+            Some(unfused.total),
+        )
     } else {
         unfused
     })

@@ -17,6 +17,7 @@ use super::graph::{OpId, TensorId};
 use super::op::OpType;
 
 pub use price::{Price, Prices};
+pub(super) use words::op_name;
 pub use words::{in_words, reason_in_words, sentence};
 
 /// A tensor on its way from the op that writes it to an op that reads it.

@@ -116,3 +116,30 @@ fn json_says_why_an_edge_is_not_fused() {
     assert_eq!(fused["reason"], Value::Null);
     assert_eq!(fused["saved_bytes"], Value::Null);
 }
+
+#[test]
+fn steps_are_printed_and_reported() {
+    let table = run(&["analyze", "-", "--steps"], PROGRAM);
+    let lines = stdout(&table);
+    // Seven ops alone at first; `low` is read twice and starts a kernel, as `e` does.
+    assert!(
+        lines.contains("    1        7  `big` starts a kernel\n"),
+        "{lines}"
+    );
+    assert!(lines.contains("`e` joins the kernel of `low`"), "{lines}");
+    let report = json(&["analyze", "-", "--json", "--steps"], PROGRAM);
+    let decisions = report["decisions"].as_array().unwrap();
+    let last = decisions.last().unwrap();
+    assert_eq!(last["kernels"], report["kernels"].as_array().unwrap().len());
+    assert_eq!(
+        (&last["kind"], &last["ops"]),
+        (&"started".into(), &serde_json::json!(["side"]))
+    );
+    let refused = decisions
+        .iter()
+        .find(|step| step["kind"] == "refused")
+        .unwrap();
+    assert_eq!(refused["ops"], serde_json::json!(["big", "low"]));
+    let without = json(&["analyze", "-", "--json"], PROGRAM);
+    assert_eq!(without["decisions"], Value::Null);
+}

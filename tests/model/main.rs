@@ -44,6 +44,7 @@ mod optimal;
 mod prediction;
 mod properties;
 mod random_graph;
+mod record;
 mod resolve;
 mod resolve_errors;
 mod share;

@@ -110,6 +110,41 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Shows each op that the reason names, to be read or renamed.
+    pub(super) fn for_each_op(&mut self, visit: &mut dyn FnMut(&mut OpId)) {
+        match self {
+            Self::TwoMatmuls { first, second } | Self::NotConnected { first, second } => {
+                visit(first);
+                visit(second);
+            }
+            Self::MatmulAndReduction {
+                matmul: a,
+                reduction: b,
+            }
+            | Self::MatmulStarts {
+                matmul: a,
+                before: b,
+            }
+            | Self::RowDomains {
+                reduction: a,
+                other: b,
+                ..
+            }
+            | Self::ReductionEnds {
+                reduction: a,
+                after: b,
+            } => {
+                visit(a);
+                visit(b);
+            }
+            Self::OnChip { reduction, .. } => visit(reduction),
+            Self::Cycle { path } => path.iter_mut().for_each(visit),
+            Self::TooManyOps { .. }
+            | Self::TooManyReductions { .. }
+            | Self::TooManyOperands { .. } => {}
+        }
+    }
+
     /// More ops in the set do not mend it.
     pub(super) fn is_lasting(&self) -> bool {
         !matches!(

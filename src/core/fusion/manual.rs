@@ -10,12 +10,13 @@
 use super::legality::{Reason, check_in};
 use super::options::MAX_OPS;
 use super::pieces::take_apart;
+use super::record::{Decision, Log, Refusal, refusal_in_words};
 use super::region::{Bits, Region, Setting};
 use super::{Partition, acyclic, none};
 use crate::core::diagnostic::{Code, Diagnostic};
 use crate::core::graph::OpId;
 use crate::core::sorting::{rank_of, sort_by_rank};
-use crate::core::why::reason_in_words;
+
 use serde::Serialize;
 
 /// Groups that need each other are looked for so many times; then every group falls apart.
@@ -50,15 +51,23 @@ impl Refused {
 /// Ops of one number are one kernel, ops without a number run alone.
 ///
 /// `O(ops log ops + reads)` beside the kernels that fall apart.
-pub(super) fn partition(setting: &Setting<'_>) -> (Partition, Vec<Refused>) {
+pub(super) fn partition(setting: &Setting<'_>, log: &mut Log) -> (Partition, Vec<Refused>) {
     let graph = setting.graph;
     let mut group_of: Vec<OpId> = (0..graph.ops.len()).collect();
     let mut refused = Vec::new();
+    let mut refuse = |ops: &[OpId], kernel: u32, refusal: Refusal, log: &mut Log| {
+        refused.push(Refused {
+            op: ops[0],
+            kernel,
+            message: refusal_in_words(graph, &refusal),
+        });
+        log.refuse(ops, refusal);
+    };
     for (kernel, ops) in stated(setting) {
         match check_in(setting, &ops) {
             Ok(()) => join(&mut group_of, &ops),
             Err(reason) => {
-                refused.push(refusal(setting, &ops, kernel, &reason));
+                refuse(&ops, kernel, Refusal::Illegal(reason), log);
                 for window in ops.chunks(MAX_OPS) {
                     let region = Region::of(setting, window);
                     let mut pieces = Vec::new();
@@ -71,29 +80,44 @@ pub(super) fn partition(setting: &Setting<'_>) -> (Partition, Vec<Refused>) {
             }
         }
     }
-    for _ in 0..CYCLES {
-        let path = match acyclic::in_order(graph, &group_of) {
-            Ok(partition) => return (partition, refused),
-            Err(path) => path,
+    let mut partition = acyclic::in_order(graph, &group_of);
+    for round in 1..=CYCLES {
+        let Err(path) = &partition else {
+            break;
         };
-        // Every kernel on the way round that holds more than one op.
-        let mut groups: Vec<OpId> = path.iter().map(|&op| group_of[op]).collect();
+        // Every kernel on the way round that holds more than one op; in the last round, every kernel.
+        let mut groups: Vec<OpId> = match round {
+            CYCLES => group_of.clone(),
+            _ => path.iter().map(|&op| group_of[op]).collect(),
+        };
         groups.sort_unstable();
         groups.dedup();
+        let members = Partition::of_ops(group_of.clone(), group_of.len()).groups;
         for group in groups {
-            let ops: Vec<OpId> = (0..group_of.len())
-                .filter(|&op| group_of[op] == group)
-                .collect();
+            let ops = &members[group];
             if let (true, Some(kernel)) = (ops.len() > 1, graph.ops[group].kernel) {
-                let path = path.clone();
-                refused.push(refusal(setting, &ops, kernel, &Reason::Cycle { path }));
-                for op in ops {
+                let refusal = match round {
+                    CYCLES => Refusal::TooManyCycles { rounds: CYCLES },
+                    _ => Refusal::Illegal(Reason::Cycle { path: path.clone() }),
+                };
+                refuse(ops, kernel, refusal, log);
+                for &op in ops {
                     group_of[op] = op;
                 }
             }
         }
+        partition = acyclic::in_order(graph, &group_of);
     }
-    (none::partition(graph), refused)
+    let partition = partition.unwrap_or_else(|_| none::partition(graph));
+    if log.is_on() {
+        for ops in partition.groups.iter() {
+            if let Some(kernel) = graph.ops[ops[0]].kernel {
+                let ops = ops.to_vec();
+                log.note(Decision::Accepted { kernel, ops });
+            }
+        }
+    }
+    (partition, refused)
 }
 
 /// The stated kernels with their ops ascending.
@@ -119,13 +143,5 @@ fn stated(setting: &Setting<'_>) -> Vec<(u32, Vec<OpId>)> {
 fn join(group_of: &mut [OpId], ops: &[OpId]) {
     for &op in ops {
         group_of[op] = ops[0];
-    }
-}
-
-fn refusal(setting: &Setting<'_>, ops: &[OpId], kernel: u32, reason: &Reason) -> Refused {
-    Refused {
-        op: ops[0],
-        kernel,
-        message: reason_in_words(setting.graph, reason),
     }
 }

@@ -1,13 +1,14 @@
 //! Graph to groups: which ops run as one kernel. One policy, one file.
 
 mod acyclic;
-pub(super) mod inductor;
+pub mod inductor;
 pub mod legality;
 pub mod manual;
 pub(super) mod none;
 pub mod optimal;
 pub mod options;
 mod pieces;
+pub mod record;
 pub(in crate::core) mod region;
 pub(super) mod rules;
 
@@ -19,6 +20,7 @@ use super::lists::Lists;
 use super::op::Op;
 use manual::Refused;
 use optimal::Certificate;
+use record::{Decision, Log};
 use region::Setting;
 use serde::{Deserialize, Serialize};
 
@@ -148,10 +150,20 @@ pub struct Plan {
 /// Groups the ops of `graph` into kernels, as the policy of `options` decides. `O(ops + reads)` for the
 /// policies of the contract. Where attention is one kernel, policies see it as one op.
 pub fn plan(graph: &Graph, options: &Options) -> Plan {
+    plan_noting(graph, options, &mut Log::default())
+}
+
+fn plan_noting(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
     if options.fusion.attention {
         let attentions = attention::find(graph);
         if let Some(contracted) = attention::contract(graph, &attentions) {
-            let plan = plan_ops(&contracted.graph, options);
+            for attention in &attentions {
+                let ops = attention.ops.clone();
+                log.note(Decision::Rewritten { ops });
+            }
+            let rewritten = log.len();
+            let plan = plan_ops(&contracted.graph, options, log);
+            log.rename_from(rewritten, |op| contracted.original(op));
             let mut refused = plan.refused;
             for kernel in &mut refused {
                 kernel.op = contracted.original(kernel.op);
@@ -164,10 +176,10 @@ pub fn plan(graph: &Graph, options: &Options) -> Plan {
             };
         }
     }
-    plan_ops(graph, options)
+    plan_ops(graph, options, log)
 }
 
-fn plan_ops(graph: &Graph, options: &Options) -> Plan {
+fn plan_ops(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
     let only = |partition| Plan {
         partition,
         attentions: Vec::new(),
@@ -176,10 +188,10 @@ fn plan_ops(graph: &Graph, options: &Options) -> Plan {
     };
     match options.policy {
         Policy::None => only(none::partition(graph)),
-        Policy::Rules => only(rules::partition(graph)),
-        Policy::Inductor => only(inductor::partition(graph, options.fusion.max_autotune)),
+        Policy::Rules => only(rules::partition(graph, log)),
+        Policy::Inductor => only(inductor::partition(graph, options.fusion.max_autotune, log)),
         Policy::Manual => {
-            let (partition, refused) = manual::partition(&Setting::new(graph, options));
+            let (partition, refused) = manual::partition(&Setting::new(graph, options), log);
             Plan {
                 refused,
                 ..only(partition)
@@ -187,10 +199,11 @@ fn plan_ops(graph: &Graph, options: &Options) -> Plan {
         }
         Policy::Optimal => {
             let setting = Setting::new(graph, options);
-            let compiled = inductor::partition(graph, options.fusion.max_autotune);
-            let stated = manual::partition(&setting).0;
-            let known = [rules::partition(graph), compiled, stated];
-            let (partition, certificate) = optimal::partition(&setting, &known);
+            let mut unread = Log::default();
+            let compiled = inductor::partition(graph, options.fusion.max_autotune, &mut unread);
+            let stated = manual::partition(&setting, &mut unread).0;
+            let known = [rules::partition(graph, &mut unread), compiled, stated];
+            let (partition, certificate) = optimal::partition(&setting, &known, log);
             Plan {
                 certificate: Some(certificate),
                 ..only(partition)
@@ -221,7 +234,7 @@ fn plan_ops(graph: &Graph, options: &Options) -> Plan {
 /// ```
 pub fn find_fusion_groups(ops: &[Op]) -> Result<Vec<Vec<Op>>, Vec<Diagnostic>> {
     let graph = build_graph(ops, &[])?;
-    let kernels = rules::partition(&graph);
+    let kernels = rules::partition(&graph, &mut Log::default());
     let op = |&id: &OpId| graph.ops.get(id).cloned();
     Ok(kernels
         .groups

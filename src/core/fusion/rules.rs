@@ -9,6 +9,8 @@
 )]
 
 use super::Partition;
+use super::legality::Reason;
+use super::record::{Decision, Log, Refusal};
 use crate::core::graph::{Graph, OpId};
 use crate::core::op::OpType;
 use crate::core::sorting::{rank_of, sort_by_rank};
@@ -33,7 +35,7 @@ struct Scan {
 }
 
 /// Runs the scan. `O(ops + reads)`: an op joins by its producers' tails, and a group is merged at most once.
-pub(in crate::core) fn partition(graph: &Graph) -> Partition {
+pub(in crate::core) fn partition(graph: &Graph, log: &mut Log) -> Partition {
     let mut scan = Scan {
         holds: Vec::new(),
         tail: Vec::new(),
@@ -41,13 +43,13 @@ pub(in crate::core) fn partition(graph: &Graph) -> Partition {
         group_of: Vec::with_capacity(graph.ops.len()),
     };
     for op in 0..graph.ops.len() {
-        scan.place(graph, op);
+        scan.place(graph, op, log);
     }
     scan.finish()
 }
 
 impl Scan {
-    fn place(&mut self, graph: &Graph, op: OpId) {
+    fn place(&mut self, graph: &Graph, op: OpId, log: &mut Log) {
         let op_type = graph.ops[op].op_type;
         let mut matmul_group = None;
         let mut light_groups = Vec::new();
@@ -71,6 +73,7 @@ impl Scan {
         let base = matmul_group
             .or_else(|| light_groups.first().copied())
             .unwrap_or_else(|| {
+                log.note(Decision::Started { op });
                 self.holds.push(match op_type {
                     OpType::Matmul => Holds::Matmul,
                     OpType::Reduction => Holds::Closed,
@@ -80,14 +83,74 @@ impl Scan {
                 self.merged_into.push(self.merged_into.len());
                 self.merged_into.len() - 1
             });
+        if log.is_on() {
+            self.note(graph, op, base, &light_groups, log);
+        }
         for group in light_groups {
             self.merged_into[group] = base;
         }
         if op_type == OpType::Reduction {
             self.holds[base] = Holds::Closed;
+            log.note(Decision::Closed { reduction: op });
         }
         self.tail[base] = op;
         self.group_of.push(base);
+    }
+
+    /// What becomes of each producer's kernel.
+    fn note(&self, graph: &Graph, op: OpId, base: usize, merged: &[usize], log: &mut Log) {
+        // Before the tail moves, a group is named by it; a group that has just started has no producer.
+        if self.tail[base] != op {
+            let producer = self.tail[base];
+            log.note(Decision::Joined { op, producer });
+        }
+        for &producer in &graph.predecessors[op] {
+            let group = self.group_of[producer];
+            let is_tail = self.tail[group] == producer;
+            if is_tail && group == base {
+                continue;
+            }
+            if is_tail && merged.contains(&group) {
+                log.note(Decision::Merged { op, producer });
+            } else {
+                log.refuse(&[producer, op], self.refusal(graph, producer, op, base));
+            }
+        }
+    }
+
+    /// Why an op does not go on in its producer's kernel.
+    fn refusal(&self, graph: &Graph, producer: OpId, op: OpId, base: usize) -> Refusal {
+        let group = self.group_of[producer];
+        let matmul_of = |group: usize| match self.holds[group] {
+            // Nothing comes before a matmul in its group.
+            Holds::Matmul => self.group_of.iter().position(|&of| of == group),
+            Holds::Light | Holds::Closed => None,
+        };
+        let is_matmul = graph.ops[op].op_type == OpType::Matmul;
+        let mut others = graph.successors[producer].iter();
+        let other = others.find(|&&reader| reader != op);
+        Refusal::Illegal(match (matmul_of(group), other) {
+            (Some(first), _) if is_matmul => Reason::TwoMatmuls { first, second: op },
+            _ if is_matmul => Reason::MatmulStarts {
+                matmul: op,
+                before: producer,
+            },
+            _ if self.holds[group] == Holds::Closed => Reason::ReductionEnds {
+                reduction: producer,
+                after: op,
+            },
+            (_, Some(&consumer)) => return Refusal::AnotherConsumer { consumer },
+            (Some(matmul), None) if graph.ops[op].op_type == OpType::Reduction => {
+                Reason::MatmulAndReduction {
+                    matmul,
+                    reduction: op,
+                }
+            }
+            (first, None) => Reason::TwoMatmuls {
+                first: first.unwrap_or(producer),
+                second: matmul_of(base).unwrap_or(op),
+            },
+        })
     }
 
     fn finish(mut self) -> Partition {

@@ -27,7 +27,7 @@ pub fn in_words(graph: &Graph, reason: &Reason) -> String {
         Reason::Illegal(reason) => reason_in_words(graph, reason),
         Reason::AnotherConsumer { consumer } => format!(
             "{} reads the tensor as well, so the rules write it to memory",
-            name(graph, *consumer)
+            op_name(graph, *consumer)
         ),
         Reason::NotWorthIt => "it is allowed, but does not pay".to_owned(),
         Reason::NotLookedAt => "it is allowed, but this policy does not try it".to_owned(),
@@ -37,7 +37,7 @@ pub fn in_words(graph: &Graph, reason: &Reason) -> String {
 /// Why ops may not be one kernel, as the end of a sentence.
 pub fn reason_in_words(graph: &Graph, reason: &legality::Reason) -> String {
     use legality::Reason as R;
-    let name = |op: &OpId| name(graph, *op);
+    let name = |op: &OpId| op_name(graph, *op);
     match reason {
         R::TooManyOps { ops, limit } => {
             format!("the kernel would have {ops} ops, and {limit} is the limit")
@@ -112,7 +112,8 @@ fn rows_in_words(rows: RowDomain) -> String {
     format!("{} rows of {}{apart}", rows.rows, rows.width)
 }
 
-fn name(graph: &Graph, op: OpId) -> String {
+/// The op's name, marked as one.
+pub(in crate::core) fn op_name(graph: &Graph, op: OpId) -> String {
     let name = graph.ops.get(op).map_or("?", |op| op.name.as_str());
     format!("`{name}`")
 }

@@ -3,6 +3,7 @@
 use super::attention::flash_kernels;
 use super::facts::{elements, is_windowed, keeps_shape, operations, reduction_space};
 use super::library::{bias_add, matmul_space};
+use crate::core::fusion::record::{Decision, Log};
 use crate::core::graph::{Graph, OpId, TensorId};
 use crate::core::op::{OpType, element_count};
 use crate::core::traffic::is_view;
@@ -22,7 +23,7 @@ pub(super) struct Node {
 
 /// What a node iterates over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Space {
+pub enum Space {
     /// A library call: nothing joins it.
     Library,
     /// A generated matmul of so many elements: an epilogue may join it.
@@ -82,13 +83,14 @@ struct Uses {
 }
 
 /// The nodes of a graph, each behind what it reads. `O(ops + reads)`: values are bounded.
-pub(super) fn nodes(graph: &Graph, max_autotune: bool) -> Vec<Node> {
+pub(super) fn nodes(graph: &Graph, max_autotune: bool, log: &mut Log) -> Vec<Node> {
     let flash = flash_kernels(graph);
     let mut lowering = Lowering {
         graph,
         uses: uses(graph, &flash),
         values: (0..graph.tensors.len()).map(buffer_value).collect(),
         nodes: Vec::new(),
+        log,
     };
     // For the add of a bias the matmul that takes it along.
     let mut bias_of = vec![None; graph.ops.len()];
@@ -114,6 +116,7 @@ pub(super) fn nodes(graph: &Graph, max_autotune: bool) -> Vec<Node> {
 }
 
 struct Lowering<'a> {
+    log: &'a mut Log,
     graph: &'a Graph,
     uses: Vec<Uses>,
     /// For each tensor.
@@ -168,6 +171,10 @@ impl Lowering<'_> {
             if self.is_buffer(&value, output) {
                 self.write(value, Space::Pointwise(elements(definition)), output);
             } else {
+                self.log.note(Decision::Inlined {
+                    op,
+                    readers: graph.successors[op].len(),
+                });
                 self.values[output] = value;
             }
             return;
@@ -184,13 +191,12 @@ impl Lowering<'_> {
         let row_values = graph.tensors.len() + op;
         let mut first = self.inputs(op, 1, true);
         first.ops.push(op);
-        self.nodes.push(Node {
-            space,
-            ops: first.ops,
-            reads: first.reads,
-            writes: row_values,
-        });
+        self.write(first, space, row_values);
         value.take([&buffer_value(row_values)].into_iter(), true);
+        self.log.note(Decision::Inlined {
+            op,
+            readers: graph.successors[op].len(),
+        });
         self.values[output] = value;
     }
 
@@ -203,6 +209,12 @@ impl Lowering<'_> {
     }
 
     fn write(&mut self, value: Value, space: Space, writes: TensorId) {
+        if self.log.is_on() {
+            self.log.note(Decision::Buffer {
+                ops: value.ops.clone(),
+                is_row_values: writes >= self.graph.tensors.len(),
+            });
+        }
         self.nodes.push(Node {
             space,
             ops: value.ops,

@@ -19,19 +19,42 @@ mod lower;
 mod schedule;
 
 use super::Partition;
+use super::record::{Decision, Log};
 use crate::core::graph::Graph;
 use crate::core::lists::Lists;
 use crate::core::traffic::is_view;
 use lower::Node;
 
+pub use lower::Space as Loop;
+
 /// The kernels that the compiler launches; `max_autotune`: it generates its matmuls, which take an epilogue.
 ///
 /// `O(ops + reads)` steps: an inlined expression and a list of candidates are bounded, and so is the part
 /// of the order that one fusion may touch.
-pub(in crate::core) fn partition(graph: &Graph, max_autotune: bool) -> Partition {
-    let nodes = lower::nodes(graph, max_autotune);
-    let (kernel_of_node, kernels) = schedule::fuse(graph, &nodes);
+pub(in crate::core) fn partition(graph: &Graph, max_autotune: bool, log: &mut Log) -> Partition {
+    let nodes = lower::nodes(graph, max_autotune, log);
+    if log.is_on() {
+        note_views(graph, &nodes, log);
+    }
+    let (kernel_of_node, kernels) = schedule::fuse(graph, &nodes, log);
     assemble(graph, &nodes, &kernel_of_node, kernels)
+}
+
+/// Which views nobody computes, for they are views of what another op writes.
+fn note_views(graph: &Graph, nodes: &[Node], log: &mut Log) {
+    let mut is_computed = vec![false; graph.ops.len()];
+    for &op in nodes.iter().flat_map(|node| &node.ops) {
+        is_computed[op] = true;
+    }
+    for (view, definition) in graph.ops.iter().enumerate() {
+        let source = graph.inputs[view].first().map(|&t| &graph.tensors[t]);
+        if let Some(producer) = source.and_then(|tensor| tensor.producer)
+            && !is_computed[view]
+            && is_view(definition)
+        {
+            log.note(Decision::Stays { view, producer });
+        }
+    }
 }
 
 /// Nodes to ops: each op to the first kernel that computes it, a view of a buffer to the kernel that wrote it.

@@ -1,7 +1,8 @@
 //! Nodes to kernels: pairs that share a buffer, the one that saves most first, in at most ten rounds.
 
 use super::lower::{Node, Space, buffer, is_aligned};
-use crate::core::graph::Graph;
+use crate::core::fusion::record::{Decision, Log, Refusal};
+use crate::core::graph::{Graph, OpId};
 use crate::core::lists::Lists;
 use crate::core::sorting::{rank_of, sort_by_rank};
 
@@ -20,10 +21,10 @@ const GONE: usize = usize::MAX;
 const REGION: usize = 4096;
 
 /// For each node its kernel, kernels numbered in an order in which they can run, and how many there are.
-pub(super) fn fuse(graph: &Graph, nodes: &[Node]) -> (Vec<usize>, usize) {
+pub(super) fn fuse(graph: &Graph, nodes: &[Node], log: &mut Log) -> (Vec<usize>, usize) {
     let mut schedule = Schedule::new(graph, nodes);
-    for _ in 0..ROUNDS {
-        if !schedule.round() {
+    for round in 1..=ROUNDS {
+        if !schedule.round(round, log) {
             break;
         }
     }
@@ -45,6 +46,8 @@ struct Schedule<'a> {
     space: Vec<Space>,
     /// For each group the buffers that it reads in order or writes, ascending.
     touches: Vec<Vec<usize>>,
+    /// Whether it has taken another since the round before; at first, true.
+    has_grown: Vec<bool>,
     /// Groups as they would run, [`GONE`] where one was taken, and for each its place there.
     order: Vec<usize>,
     place: Vec<usize>,
@@ -72,6 +75,7 @@ impl<'a> Schedule<'a> {
             members: (0..nodes.len()).map(|node| vec![node]).collect(),
             space: nodes.iter().map(|node| node.space).collect(),
             touches: Vec::with_capacity(nodes.len()),
+            has_grown: vec![true; nodes.len()],
             order: (0..nodes.len()).collect(),
             place: (0..nodes.len()).collect(),
         };
@@ -94,20 +98,43 @@ impl<'a> Schedule<'a> {
     }
 
     /// Takes every pair that is still legal when its turn comes; whether there was any.
-    fn round(&mut self) -> bool {
-        let mut is_changed = false;
+    fn round(&mut self, round: usize, log: &mut Log) -> bool {
         self.close_gaps();
-        for pair in self.pairs() {
+        let pairs = self.pairs(round, log);
+        self.has_grown.fill(false);
+        let mut is_changed = false;
+        for pair in pairs {
             // Earlier fusions of this round may have taken either side.
             let (mut first, mut second) = (self.group_of[pair.first], self.group_of[pair.second]);
             if self.place[first] > self.place[second] {
                 (first, second) = (second, first);
             }
-            if first != second && self.fits(first, second) && self.merge(first, second) {
-                is_changed = true;
+            if first == second {
+                continue;
+            }
+            let named = [self.op_of(first), self.op_of(second)];
+            let shared_bytes = pair.shared_bytes;
+            match self
+                .fits(first, second)
+                .and_then(|()| self.merge(first, second))
+            {
+                Ok(()) => {
+                    is_changed = true;
+                    log.note(Decision::Fused {
+                        first: named[0],
+                        second: named[1],
+                        shared_bytes,
+                    });
+                }
+                Err(refusal) => log.refuse(&named, refusal),
             }
         }
         is_changed
+    }
+
+    /// The op that a group goes by: what its first node writes.
+    fn op_of(&self, group: usize) -> OpId {
+        self.nodes[group].ops.last().copied().unwrap_or(0)
     }
 
     fn close_gaps(&mut self) {
@@ -118,34 +145,49 @@ impl<'a> Schedule<'a> {
     }
 
     /// Pairs worth a try, best first.
-    fn pairs(&self) -> Vec<Pair> {
+    fn pairs(&self, round: usize, log: &mut Log) -> Vec<Pair> {
         let mut touching = Lists::with_capacity(self.order.len(), self.order.len() * 4);
         for &group in &self.order {
             touching.push(self.touches[group].iter().copied());
         }
-        let mut pairs = Vec::new();
+        let (mut pairs, mut others) = (Vec::new(), Vec::new());
         for places in touching.inverted(self.bytes.len()).iter() {
             for (index, &place) in places.iter().enumerate() {
                 for &later in places.iter().skip(index + 1).take(ATTEMPTS) {
                     let (first, second) = (self.order[place], self.order[later]);
-                    if self.fits(first, second) {
-                        pairs.push(Pair {
+                    let fits = self.fits(first, second).is_ok();
+                    // What was refused in the round before is not worth a word again.
+                    let is_news = log.is_on() && (self.has_grown[first] || self.has_grown[second]);
+                    if fits || is_news {
+                        let pair = Pair {
                             first,
                             second,
                             shared_bytes: self.shared_bytes(first, second),
-                        });
+                        };
+                        if fits { &mut pairs } else { &mut others }.push(pair);
                     }
                 }
             }
         }
-        sort_by_rank(&mut pairs, |pair| {
-            (
-                -rank_of(pair.shared_bytes),
-                rank_of(self.place[pair.first]),
-                rank_of(self.place[pair.second]),
-            )
+        for list in [&mut pairs, &mut others] {
+            sort_by_rank(list, |pair| {
+                (
+                    -rank_of(pair.shared_bytes),
+                    rank_of(self.place[pair.first]),
+                    rank_of(self.place[pair.second]),
+                )
+            });
+            list.dedup();
+        }
+        log.note(Decision::Round {
+            round,
+            pairs: pairs.len(),
         });
-        pairs.dedup();
+        for pair in others {
+            if let Err(refusal) = self.fits(pair.first, pair.second) {
+                log.refuse(&[self.op_of(pair.first), self.op_of(pair.second)], refusal);
+            }
+        }
         pairs
     }
 
@@ -164,9 +206,13 @@ impl<'a> Schedule<'a> {
     }
 
     /// Everything but cycles: both loop alike, and what one writes the other reads in order.
-    fn fits(&self, first: usize, second: usize) -> bool {
-        if self.members[first].len() + self.members[second].len() > NODES {
-            return false;
+    fn fits(&self, first: usize, second: usize) -> Result<(), Refusal> {
+        let nodes = self.members[first].len() + self.members[second].len();
+        if nodes > NODES {
+            return Err(Refusal::TooManyNodes {
+                nodes,
+                limit: NODES,
+            });
         }
         let (mut feeds, mut is_crooked) = (false, false);
         for &node in &self.members[second] {
@@ -177,24 +223,34 @@ impl<'a> Schedule<'a> {
                 }
             }
         }
-        let is_near = feeds
-            || self.place[second] - self.place[first] <= HORIZONTAL_PLACES
-                && self.shared_bytes(first, second) >= HORIZONTAL_BYTES;
-        !is_crooked && is_near && joint(self.space[first], self.space[second], feeds).is_some()
+        if is_crooked {
+            return Err(Refusal::Reordered);
+        }
+        let places = self.place[second] - self.place[first];
+        if !feeds {
+            let shared_bytes = self.shared_bytes(first, second);
+            if places > HORIZONTAL_PLACES || shared_bytes < HORIZONTAL_BYTES {
+                return Err(Refusal::TooLittleShared {
+                    shared_bytes,
+                    places,
+                });
+            }
+        }
+        joint(self.space[first], self.space[second], feeds).map(|_| ())
     }
 
     /// Makes one group of both unless another one would have to run between them.
     ///
     /// Only groups between their places can: what depends on the first moves behind the new group, the rest
     /// stays in front of it.
-    fn merge(&mut self, first: usize, second: usize) -> bool {
+    fn merge(&mut self, first: usize, second: usize) -> Result<(), Refusal> {
         let (start, end) = (self.place[first], self.place[second]);
         let feeds = self.depends_on_any(second, |group| group == first);
-        let Some(space) = joint(self.space[first], self.space[second], feeds) else {
-            return false;
-        };
+        let space = joint(self.space[first], self.space[second], feeds)?;
         if end - start > REGION {
-            return false;
+            return Err(Refusal::TooFar {
+                places: end - start,
+            });
         }
         let mut depends = vec![false; end - start];
         depends[0] = true;
@@ -203,11 +259,12 @@ impl<'a> Schedule<'a> {
             depends[place - start] = group != GONE
                 && self.depends_on_any(group, |from| self.is_marked(&depends, start, from));
         }
-        let is_cycle = self.depends_on_any(second, |from| {
+        let between = self.dependency(second, |from| {
             from != first && self.is_marked(&depends, start, from)
         });
-        if is_cycle {
-            return false;
+        if let Some(group) = between {
+            let through = self.op_of(group);
+            return Err(Refusal::Between { through });
         }
 
         let mut order: Vec<usize> = Vec::with_capacity(end - start + 1);
@@ -242,7 +299,8 @@ impl<'a> Schedule<'a> {
         own.extend(touches);
         own.sort_unstable();
         own.dedup();
-        true
+        self.has_grown[first] = true;
+        Ok(())
     }
 
     /// Whether the group stands in the region from `start` on and depends on its first one.
@@ -251,20 +309,24 @@ impl<'a> Schedule<'a> {
         index.and_then(|i| depends.get(i)) == Some(&true)
     }
 
-    /// Whether the group reads what another group that matches writes.
     fn depends_on_any(&self, group: usize, matches: impl Fn(usize) -> bool) -> bool {
+        self.dependency(group, matches).is_some()
+    }
+
+    /// Another group that matches and writes what this one reads.
+    fn dependency(&self, group: usize, matches: impl Fn(usize) -> bool) -> Option<usize> {
         let nodes = self.members[group].iter();
         let mut reads = nodes.flat_map(|&node| &self.nodes[node].reads);
-        reads.any(|&read| {
-            let writer = self.writer[buffer(read)].map(|node| self.group_of[node]);
-            writer.is_some_and(|from| from != group && matches(from))
+        reads.find_map(|&read| {
+            let from = self.group_of[self.writer[buffer(read)]?];
+            (from != group && matches(from)).then_some(from)
         })
     }
 }
 
 /// How the two loop together, if they can; `feeds`: the second reads what the first writes.
-fn joint(first: Space, second: Space, feeds: bool) -> Option<Space> {
-    match (first, second) {
+fn joint(first: Space, second: Space, feeds: bool) -> Result<Space, Refusal> {
+    let space = match (first, second) {
         (Space::Pointwise(a), Space::Pointwise(b)) => (a == b).then_some(first),
         (Space::Template(a), Space::Pointwise(b)) => (feeds && a == b).then_some(first),
         (Space::Reduction { .. }, Space::Reduction { .. }) => (first == second).then_some(first),
@@ -273,5 +335,6 @@ fn joint(first: Space, second: Space, feeds: bool) -> Option<Space> {
             (elements == rows || rows.checked_mul(width) == Some(elements)).then_some(space)
         }
         _ => None,
-    }
+    };
+    space.ok_or(Refusal::Loops { first, second })
 }

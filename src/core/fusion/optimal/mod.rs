@@ -12,7 +12,8 @@ mod solver;
 mod table;
 
 use super::options::Objective;
-use super::region::Setting;
+use super::record::{Decision, Log};
+use super::region::{Region, Setting};
 use super::{Partition, acyclic, none};
 use crate::core::count;
 use crate::core::graph::OpId;
@@ -84,6 +85,7 @@ impl Certificate {
 pub(in crate::core) fn partition(
     setting: &Setting<'_>,
     known: &[Partition],
+    log: &mut Log,
 ) -> (Partition, Certificate) {
     let mut solver = Solver::new(setting, known);
     let regions = regions::regions(setting);
@@ -93,10 +95,20 @@ pub(in crate::core) fn partition(
     let (mut cost, mut gap, mut open_regions) = (0, 0, 0);
     for (at, ops) in order.iter().enumerate() {
         let share = solver.budget / (order.len() - at);
+        let budget = solver.budget;
         let found = solver.solve(ops, share);
         cost += found.cost.main;
         gap += found.cost.main - found.lower_bound.main;
-        open_regions += usize::from(found.lower_bound.main < found.cost.main);
+        let is_proven = found.lower_bound.main == found.cost.main;
+        open_regions += usize::from(!is_proven);
+        if log.is_on() {
+            log.note(Decision::Searched {
+                ops: ops.to_vec(),
+                candidates: found.candidates,
+                states: budget - solver.budget,
+                is_proven,
+            });
+        }
     }
     let objective = setting.options.fusion.objective;
     let amount = |main: u64| match objective {
@@ -114,5 +126,14 @@ pub(in crate::core) fn partition(
     };
     let partition = acyclic::in_order(setting.graph, &solver.group_of)
         .unwrap_or_else(|_| none::partition(setting.graph));
+    if log.is_on() {
+        for ops in partition.groups.iter() {
+            let region = Region::of(setting, ops);
+            log.note(Decision::Chosen {
+                ops: ops.to_vec(),
+                cost: amount(region.cost(region.all(), solver.ticks_per_s).main),
+            });
+        }
+    }
     (partition, certificate)
 }

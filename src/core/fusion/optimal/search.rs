@@ -22,6 +22,8 @@ pub(super) struct Found {
     pub(super) cost: Cost,
     /// No partition costs less; equals `cost` when that is proven.
     pub(super) lower_bound: Cost,
+    /// Legal kernels that were listed.
+    pub(super) candidates: usize,
 }
 
 impl Found {
@@ -31,6 +33,7 @@ impl Found {
         Self {
             cost: costs.fold(Cost::default(), Cost::plus),
             lower_bound: Cost::default(),
+            candidates: 0,
             kernels,
         }
     }

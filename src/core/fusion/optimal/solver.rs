@@ -37,6 +37,8 @@ pub(super) struct Solver<'s> {
 pub(super) struct Solved {
     pub(super) cost: Cost,
     pub(super) lower_bound: Cost,
+    /// Legal kernels that were listed.
+    pub(super) candidates: usize,
 }
 
 impl<'s> Solver<'s> {
@@ -68,6 +70,7 @@ impl<'s> Solver<'s> {
             Solved {
                 cost: found.cost,
                 lower_bound: found.lower_bound,
+                candidates: found.candidates,
             }
         };
         self.budget -= share - left;
@@ -86,6 +89,7 @@ impl<'s> Solver<'s> {
         if region.ops.len() == 1 {
             let mut found = Found::of(region, vec![1], ticks_per_s);
             found.lower_bound = found.cost;
+            found.candidates = 1;
             return found;
         }
         let all = region.all();
@@ -104,12 +108,14 @@ impl<'s> Solver<'s> {
             let mut found = known;
             Search::new(&candidates, &bound, all, all).dive(&mut found);
             found.lower_bound = bound.of(all).min(found.cost);
+            found.candidates = candidates.list.len();
             return found;
         }
         let mut whole = Found {
             kernels: Vec::new(),
             cost: Cost::default(),
             lower_bound: Cost::default(),
+            candidates: candidates.list.len(),
         };
         for part in parts(region, &candidates.list) {
             let inside = |&kernel: &Set| kernel & part != 0;
@@ -127,6 +133,7 @@ impl<'s> Solver<'s> {
     /// with what follows. No optimum, so the bound is what the region moves as one kernel.
     fn solve_long(&mut self, ops: &[OpId], budget: &mut usize) -> Solved {
         let mut cost = Cost::default();
+        let mut candidates = 0;
         let mut left = ops.to_vec();
         let windows = ops.len().div_ceil(SETTLED_OPS);
         let share = *budget / windows;
@@ -137,6 +144,7 @@ impl<'s> Solver<'s> {
             *budget -= window_budget;
             let found = self.solve_region(&region, &mut window_budget);
             *budget += window_budget;
+            candidates += found.candidates;
             let mut settled: Set = 0;
             for kernel in known::in_order(&region, found.kernels).0 {
                 if is_last || (settled.count_ones() as usize) < SETTLED_OPS {
@@ -162,6 +170,7 @@ impl<'s> Solver<'s> {
         Solved {
             cost,
             lower_bound: self.least(ops).min(cost),
+            candidates,
         }
     }
 

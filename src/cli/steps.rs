@@ -1,0 +1,61 @@
+//! `--steps`: what the policy decided, in order.
+
+use crate::core::Analysis;
+use crate::core::fusion::record::{Decision, in_words, record};
+use crate::core::report::Report;
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// A report with the decisions that led to its kernels.
+#[derive(Serialize)]
+pub(super) struct ReportWithSteps<'a> {
+    #[serde(flatten)]
+    report: Report,
+    decisions: Vec<Step<'a>>,
+}
+
+/// One decision by names.
+#[derive(Serialize)]
+struct Step<'a> {
+    kind: &'static str,
+    /// The ops that it is about.
+    ops: Vec<&'a str>,
+    /// The decision in a sentence, with its reason and figures.
+    text: String,
+    /// Kernels once it is made.
+    kernels: usize,
+}
+
+impl<'a> ReportWithSteps<'a> {
+    pub(super) fn new(analysis: &'a Analysis, report: Report) -> Self {
+        let decisions = steps(analysis);
+        Self { report, decisions }
+    }
+}
+
+/// One line for each decision, with the number of kernels behind it.
+pub(super) fn steps_table(analysis: &Analysis) -> String {
+    let mut text = format!("\n{:>5}  {:>7}  decision\n", "step", "kernels");
+    for (index, step) in steps(analysis).iter().enumerate() {
+        let _ = writeln!(text, "{:>5}  {:>7}  {}", index + 1, step.kernels, step.text);
+    }
+    text
+}
+
+fn steps(analysis: &Analysis) -> Vec<Step<'_>> {
+    let graph = &analysis.graph;
+    let record = record(graph, &analysis.options);
+    let counts = record.kernel_counts(graph);
+    let step = |(decision, kernels): (&Decision, usize)| Step {
+        kind: decision.kind(),
+        ops: decision
+            .ops()
+            .iter()
+            .filter_map(|&op| Some(graph.ops.get(op)?.name.as_str()))
+            .collect(),
+        text: in_words(graph, decision),
+        kernels,
+    };
+    let counts = counts.into_iter().skip(1);
+    record.decisions.iter().zip(counts).map(step).collect()
+}

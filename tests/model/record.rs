@@ -1,0 +1,275 @@
+//! The decisions of each policy, in order, and the partitions on the way.
+
+use crate::random_graph;
+use fuseline::core::fusion::legality;
+use fuseline::core::fusion::record::{Decision, Record, Refusal, in_words, record};
+use fuseline::core::{
+    Graph, OpId, Options, Partition, Policy, analyze_program, build_graph, notation, plan,
+};
+use proptest::prelude::*;
+
+fn graph_of(text: &str) -> Graph {
+    let outcome = analyze_program(&notation::parse(text).program, &Options::default());
+    outcome.analysis.unwrap().graph
+}
+
+fn sentences(graph: &Graph, record: &Record) -> Vec<String> {
+    let decisions = record.decisions.iter();
+    decisions
+        .map(|decision| in_words(graph, decision))
+        .collect()
+}
+
+/// Each kernel reads only what kernels before it, or it itself, have computed.
+fn runs_in_order(graph: &Graph, kernels: &Partition) -> bool {
+    let mut is_there = vec![false; graph.ops.len()];
+    for kernel in 0..kernels.groups.len() {
+        let ops = kernels.groups[kernel].iter();
+        let again = kernels.recomputed.get(kernel).unwrap_or(&[]);
+        let mut ops: Vec<OpId> = ops.chain(again).copied().collect();
+        ops.sort_unstable();
+        for &op in &ops {
+            let is_ready = |&p: &OpId| is_there[p] || ops.contains(&p);
+            if !graph.predecessors[op].iter().all(is_ready) {
+                return false;
+            }
+        }
+        for op in ops {
+            is_there[op] = true;
+        }
+    }
+    is_there.iter().all(|&there| there)
+}
+
+/// One or several options for each policy.
+fn all_options() -> Vec<Options> {
+    let mut all = Vec::new();
+    for policy in Policy::ALL {
+        for (attention, other) in [(false, false), (true, false), (false, true)] {
+            let mut options = Options::of_policy(policy);
+            options.fusion.attention = attention;
+            options.fusion.max_autotune = other;
+            options.fusion.horizontal = other;
+            options.fusion.prologue = other;
+            options.fusion.budget_states = 500;
+            all.push(options);
+        }
+    }
+    all
+}
+
+fn check_replay(graph: &Graph, options: &Options) {
+    let record = record(graph, options);
+    let partition = plan(graph, options).partition;
+    let policy = options.policy;
+    let last = record.decisions.len();
+    assert_eq!(record.partition_after(graph, last), partition, "{policy:?}");
+    assert_eq!(record.partition_after(graph, last + 1), partition);
+    let alone = record.partition_after(graph, 0);
+    assert_eq!(alone.groups.len(), graph.ops.len());
+    let counts = record.kernel_counts(graph);
+    assert_eq!(counts.len(), last + 1);
+    for (step, &count) in counts.iter().enumerate() {
+        let kernels = record.partition_after(graph, step);
+        assert_eq!(kernels.groups.len(), count, "{policy:?} at {step}");
+        assert!(runs_in_order(graph, &kernels), "{policy:?} at {step}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn replaying_all_decisions_gives_the_policys_partition((ops, externals) in random_graph::ops(14)) {
+        let graph = build_graph(&ops, &externals).unwrap();
+        for options in all_options() {
+            check_replay(&graph, &options);
+        }
+    }
+
+    #[test]
+    fn so_it_does_where_much_fuses((ops, externals) in random_graph::fusable_ops(1..=16), marks in prop::collection::vec(prop::option::of(0_u32..4), 16)) {
+        let mut ops = ops;
+        for (op, mark) in ops.iter_mut().zip(marks) {
+            op.kernel = mark;
+        }
+        let graph = build_graph(&ops, &externals).unwrap();
+        for options in all_options() {
+            check_replay(&graph, &options);
+        }
+    }
+}
+
+#[test]
+fn every_example_can_be_replayed() {
+    for example in fuseline::core::examples::EXAMPLES {
+        let graph = graph_of(example.text);
+        for mut options in all_options() {
+            options.fusion.budget_states = 20_000;
+            let record = record(&graph, &options);
+            let partition = plan(&graph, &options).partition;
+            let last = record.decisions.len();
+            assert_eq!(
+                record.partition_after(&graph, last),
+                partition,
+                "{} {:?}",
+                example.id,
+                options.policy
+            );
+            for step in (0..last).step_by(last / 8 + 1) {
+                let kernels = record.partition_after(&graph, step);
+                assert!(runs_in_order(&graph, &kernels));
+            }
+        }
+    }
+}
+
+const BLOCK: &str = "\
+input x : f16[64, 128]
+weight w : f16[128, 32]
+weight b : f16[32]
+h = matmul(x, w)
+h2 = add(h, b)
+g = gelu(h2)
+m = max(g)
+s = sub(g, m)
+z = matmul(s, v)
+weight v : f16[32, 16]
+";
+
+#[test]
+fn the_rules_say_what_their_scan_does() {
+    let graph = graph_of(BLOCK);
+    let record = record(&graph, &Options::of_policy(Policy::Rules));
+    assert_eq!(
+        sentences(&graph, &record),
+        [
+            "`h` starts a kernel",
+            "`h2` joins the kernel of `h`",
+            "`g` joins the kernel of `h2`",
+            "`m` starts a kernel",
+            "`g`, `m` stay apart: `s` reads the tensor as well",
+            "the reduction `m` ends its kernel",
+            "`s` starts a kernel",
+            "`g`, `s` stay apart: `m` reads the tensor as well",
+            "`m`, `s` stay apart: the reduction `m` ends its kernel, and `s` comes after it",
+            "`z` starts a kernel",
+            "`s`, `z` stay apart: the matmul `z` starts its kernel, and `s` comes before it",
+        ]
+    );
+    let groups = |step| {
+        let kernels = record.partition_after(&graph, step).groups;
+        kernels.iter().map(<[OpId]>::to_vec).collect::<Vec<_>>()
+    };
+    assert_eq!(groups(2), [vec![0, 1], vec![2], vec![3], vec![4], vec![5]]);
+    assert_eq!(groups(3), [vec![0, 1, 2], vec![3], vec![4], vec![5]]);
+}
+
+#[test]
+fn merging_names_both_kernels() {
+    let graph = graph_of("input x : f32[8, 8]\na = exp(x)\nb = relu(x)\nc = add(a, b)\n");
+    let record = record(&graph, &Options::default());
+    let merged = Decision::Merged { op: 2, producer: 1 };
+    assert!(
+        record
+            .decisions
+            .contains(&Decision::Joined { op: 2, producer: 0 })
+    );
+    assert_eq!(record.decisions.last(), Some(&merged));
+}
+
+#[test]
+fn of_two_matmuls_that_meet_the_later_one_goes_on() {
+    let text = "input x : f32[8, 8]\nweight w : f32[8, 8]\na = matmul(x, w)\nb = matmul(x, w)\nc = add(a, b)\n";
+    let graph = graph_of(text);
+    let record = record(&graph, &Options::default());
+    let refusal = Refusal::Illegal(legality::Reason::TwoMatmuls {
+        first: 0,
+        second: 1,
+    });
+    let ops = vec![0, 2];
+    assert!(
+        record
+            .decisions
+            .contains(&Decision::Refused { ops, refusal })
+    );
+}
+
+#[test]
+fn the_compiler_says_what_it_inlines_scores_and_refuses() {
+    let graph = graph_of(BLOCK);
+    let record = record(&graph, &Options::of_policy(Policy::Inductor));
+    let sentences = sentences(&graph, &record);
+    for expected in [
+        "`h2` is no buffer: what reads it computes it (readers: 1)",
+        "round 1: pairs of kernels to try: 1",
+        // Both compute `g` from `h` and `b`, and `s` reads `m`: 2 * (64 * 32 + 32 + 64) bytes.
+        "the kernels of `m` and `s` become one: they share 4.29 kB",
+        "`s`, `z` stay apart: the one is a loop over 2048 elements, the other a library call",
+    ] {
+        assert!(
+            sentences.iter().any(|s| s == expected),
+            "{expected}: {sentences:#?}"
+        );
+    }
+}
+
+#[test]
+fn the_optimum_lists_its_regions_then_its_kernels_with_their_costs() {
+    let graph = graph_of(BLOCK);
+    let options = Options::of_policy(Policy::Optimal);
+    let record = record(&graph, &options);
+    let certificate = plan(&graph, &options).certificate.unwrap();
+    let (mut states, mut cost, mut regions) = (0, 0.0, 0);
+    let mut is_chosen = false;
+    for decision in &record.decisions {
+        match decision {
+            Decision::Searched {
+                states: own,
+                is_proven,
+                ..
+            } => {
+                assert!(*is_proven && !is_chosen);
+                states += own;
+                regions += 1;
+            }
+            Decision::Chosen { cost: own, .. } => {
+                is_chosen = true;
+                cost += own.value();
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!((states, regions), (certificate.states, certificate.regions));
+    assert!((cost - certificate.cost.value()).abs() < 0.5);
+}
+
+#[test]
+fn nothing_is_decided_where_nothing_fuses() {
+    let graph = graph_of(BLOCK);
+    assert!(
+        record(&graph, &Options::of_policy(Policy::None))
+            .decisions
+            .is_empty()
+    );
+}
+
+#[test]
+fn stated_kernels_are_accepted_or_refused_with_the_reason() {
+    let text = BLOCK
+        .replace("h = matmul(x, w)", "h = matmul(x, w) @kernel 4")
+        .replace("h2 = add(h, b)", "h2 = add(h, b) @kernel 4")
+        .replace("s = sub(g, m)", "s = sub(g, m) @kernel 7")
+        .replace("z = matmul(s, v)", "z = matmul(s, v) @kernel 7");
+    let graph = graph_of(&text);
+    let record = record(&graph, &Options::of_policy(Policy::Manual));
+    assert_eq!(
+        sentences(&graph, &record),
+        [
+            "`s`, `z` stay apart: the matmul `z` starts its kernel, and `s` comes before it",
+            "kernel 4: `h`, `h2`",
+            "kernel 7: `s`",
+            "kernel 7: `z`",
+        ]
+    );
+}
