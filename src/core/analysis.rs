@@ -12,13 +12,13 @@ use super::fusion::manual::Refused;
 use super::fusion::optimal::Certificate;
 use super::fusion::options::FusionOptions;
 use super::fusion::{self, Partition, Plan, Policy};
-use super::graph::{Graph, OpId, TensorId, build_graph};
+use super::graph::{Graph, OpId, Tensor, build_graph};
 use super::op::{Op, TensorDecl};
 use super::program::Program;
 use super::resolve::resolve;
 use super::roofline::{Placement, place};
 use super::sizes::{Conventions, ReshapeCost, SizeSource};
-use super::traffic::{Access, KernelTraffic, Traffic, is_view, kernel_traffic};
+use super::traffic::{KernelTraffic, Traffic, is_view, kernel_traffic};
 use super::work::{Work, op_work};
 use serde::Serialize;
 use smallvec::SmallVec;
@@ -240,32 +240,31 @@ pub fn analyze<'a>(
 
 /// Analyses a graph.
 pub fn analyze_graph(graph: Graph, options: &Options) -> Analysis {
+    let mut tensors = tensors_unmoved(&graph);
     let alone = fusion::none::partition(&graph);
-    let unfused = execute(&graph, |op| op_work(&graph, op), &alone, options, None);
+    let unfused = execute(&graph, &alone, options, None, &mut |kernel| {
+        count_unfused(&graph, kernel, &mut tensors);
+    });
     let Plan {
         partition,
         attentions,
         certificate,
         refused,
     } = fusion::plan(&graph, options);
-    let rescaling = rescaling(&graph, &attentions, options);
-    let fused = execute(
-        &graph,
-        |op| match rescaling.get(op) {
-            Some(more) => unfused.kernels[op].work.and(*more),
-            None => unfused.kernels[op].work,
-        },
-        &partition,
-        options,
-        Some(unfused.traffic.total),
-    );
-    let comparisons = fused
-        .kernels
-        .iter()
-        .map(|kernel| compare(kernel, &unfused, options))
-        .collect();
+    let before = Before {
+        unfused: &unfused,
+        rescaling: rescaling(&graph, &attentions, options),
+    };
+    let mut comparisons = Vec::with_capacity(partition.groups.len());
+    let fused = execute(&graph, &partition, options, Some(&before), &mut |kernel| {
+        count_fused(kernel, &mut tensors);
+        comparisons.push(compare(kernel, &unfused, options));
+    });
+    for tensor in &mut tensors {
+        tensor.is_on_chip = tensor.fused_bytes == 0 && tensor.unfused_bytes > 0;
+    }
     Analysis {
-        tensors: tensor_traffic(&graph, &unfused, &fused),
+        tensors,
         savings_pct: fused.traffic.savings_pct(),
         speedup: if fused.time_s > 0.0 {
             unfused.time_s / fused.time_s
@@ -300,13 +299,26 @@ fn rescaling(graph: &Graph, attentions: &[Attention], options: &Options) -> Vec<
     more
 }
 
-/// `work_of` gives the arithmetic of one op.
+/// What the kernels of a plan are held against.
+struct Before<'a> {
+    unfused: &'a Execution,
+    rescaling: Vec<Work>,
+}
+
+impl Before<'_> {
+    fn work(&self, op: OpId) -> Work {
+        let work = self.unfused.kernels[op].work;
+        self.rescaling.get(op).map_or(work, |&more| work.and(more))
+    }
+}
+
+/// `each` is given every kernel as it comes about, while all that it touches is in a near cache.
 fn execute(
     graph: &Graph,
-    work_of: impl Fn(OpId) -> Work,
     partition: &Partition,
     options: &Options,
-    unfused_total: Option<u64>,
+    before: Option<&Before<'_>>,
+    each: &mut dyn FnMut(&Kernel),
 ) -> Execution {
     let views_are_free = options.conventions.reshape == ReshapeCost::View;
     let mut kernels = Vec::with_capacity(partition.groups.len());
@@ -315,14 +327,16 @@ fn execute(
     for (kernel, (members, traffic)) in partition.groups.iter().zip(traffics).enumerate() {
         let (bytes_read, bytes_written) = (traffic.bytes_read(), traffic.bytes_written());
         let computed = members.iter().chain(&partition.recomputed[kernel]);
-        let work = computed.fold(Work::default(), |sum, &op| sum.and(work_of(op)));
+        let work = computed.fold(Work::default(), |sum, &op| {
+            sum.and(before.map_or_else(|| op_work(graph, op), |before| before.work(op)))
+        });
         let is_free = views_are_free && members.iter().all(|&op| is_view(&graph.ops[op]));
         let placement = place(&options.device, work, bytes_read + bytes_written, is_free);
         read += bytes_read;
         written += bytes_written;
         launches += usize::from(!is_free);
         time_s += placement.time_s;
-        kernels.push(Kernel {
+        let kernel = Kernel {
             ops: SmallVec::from_slice(members),
             traffic,
             bytes_read,
@@ -330,8 +344,11 @@ fn execute(
             work,
             placement,
             is_free,
-        });
+        };
+        each(&kernel);
+        kernels.push(kernel);
     }
+    let unfused_total = before.map(|before| before.unfused.traffic.total);
     Execution {
         kernels,
         traffic: Traffic::new(read, written, unfused_total),
@@ -351,52 +368,38 @@ fn compare(kernel: &Kernel, unfused: &Execution, options: &Options) -> Compariso
     }
 }
 
-fn tensor_traffic(graph: &Graph, unfused: &Execution, fused: &Execution) -> Vec<TensorTraffic> {
-    let mut tensors: Vec<TensorTraffic> = graph
-        .tensors
-        .iter()
-        .map(|tensor| TensorTraffic {
-            bytes: tensor.bytes().unwrap_or(0),
-            source: SizeSource::Produced,
-            unfused_bytes: 0,
-            fused_bytes: 0,
-            fused_readers: 0,
-            is_on_chip: false,
-        })
-        .collect();
-    let external = |t: TensorId| graph.tensors[t].is_external();
-    let mut seen = vec![false; graph.tensors.len()];
-    for kernel in &unfused.kernels {
-        for Access {
-            tensor,
-            bytes,
-            source,
-        } in kernel
-            .traffic
-            .reads
-            .iter()
-            .chain(&kernel.traffic.writes)
-            .copied()
-        {
-            let report = &mut tensors[tensor];
-            report.unfused_bytes += bytes;
-            if external(tensor) && (!seen[tensor] || bytes > report.bytes) {
-                seen[tensor] = true;
-                (report.bytes, report.source) = (bytes, source);
-            }
+fn tensors_unmoved(graph: &Graph) -> Vec<TensorTraffic> {
+    let unmoved = |tensor: &Tensor| TensorTraffic {
+        bytes: tensor.bytes().unwrap_or(0),
+        source: SizeSource::Produced,
+        unfused_bytes: 0,
+        fused_bytes: 0,
+        fused_readers: 0,
+        is_on_chip: false,
+    };
+    graph.tensors.iter().map(unmoved).collect()
+}
+
+fn count_unfused(graph: &Graph, kernel: &Kernel, tensors: &mut [TensorTraffic]) {
+    let traffic = &kernel.traffic;
+    for access in traffic.reads.iter().chain(&traffic.writes) {
+        let report = &mut tensors[access.tensor];
+        report.unfused_bytes += access.bytes;
+        // No access to an external tensor has this source, so this is the first one.
+        let is_first = report.source == SizeSource::Produced;
+        let is_external = graph.tensors[access.tensor].is_external();
+        if is_external && (is_first || access.bytes > report.bytes) {
+            (report.bytes, report.source) = (access.bytes, access.source);
         }
     }
-    for kernel in &fused.kernels {
-        for access in &kernel.traffic.reads {
-            tensors[access.tensor].fused_bytes += access.bytes;
-            tensors[access.tensor].fused_readers += 1;
-        }
-        for access in &kernel.traffic.writes {
-            tensors[access.tensor].fused_bytes += access.bytes;
-        }
+}
+
+fn count_fused(kernel: &Kernel, tensors: &mut [TensorTraffic]) {
+    for access in &kernel.traffic.reads {
+        tensors[access.tensor].fused_bytes += access.bytes;
+        tensors[access.tensor].fused_readers += 1;
     }
-    for report in &mut tensors {
-        report.is_on_chip = report.fused_bytes == 0 && report.unfused_bytes > 0;
+    for access in &kernel.traffic.writes {
+        tensors[access.tensor].fused_bytes += access.bytes;
     }
-    tensors
 }

@@ -183,88 +183,92 @@ pub fn build_graph<'a>(
 }
 
 fn graph_of(ops: Vec<Op>, externals: &[TensorDecl]) -> Result<Graph, Vec<Diagnostic>> {
-    let reads = Reads::of(&ops)?;
-    let order = reads.execution_order(&ops).map_err(|d| vec![d])?;
-    let mut graph = reads.graph(&ops, order, externals);
-    graph.ops = if graph.listed_at.is_sorted() {
-        ops
+    let reads = Reads::of(&ops, externals)?;
+    let graph = if reads.is_in_order {
+        let listed_at = (0..ops.len()).collect();
+        reads.graph(ops, listed_at)
     } else {
-        graph
-            .listed_at
-            .iter()
-            .map(|&listed| ops[listed].clone())
-            .collect()
+        let order = reads.execution_order(&ops).map_err(|d| vec![d])?;
+        let sorted: Vec<Op> = order.iter().map(|&listed| ops[listed].clone()).collect();
+        let reads = Reads::of(&sorted, externals)?;
+        reads.graph(sorted, order)
     };
     check_total_bytes(&graph)?;
     Ok(graph)
 }
 
-/// The reads of a list with every name looked up once.
+/// What each op of a list reads and writes, every name looked up once.
 ///
-/// Outputs take the first numbers, so a number below the count of ops is the place of the op that writes
-/// the tensor, and any above stands for an external tensor, in order of first mention.
-struct Reads<'a> {
-    names: Names<'a>,
-    /// For each op the numbers of the tensors that it reads.
-    of_op: Lists,
+/// All in one pass, while an op and what it has just read are in a near cache: in a long list the look-ups
+/// would otherwise wait for memory.
+struct Reads {
+    /// In order of first appearance.
+    tensors: Vec<Tensor>,
+    inputs: Lists,
+    output: Vec<TensorId>,
+    /// No op reads what a later one writes.
+    is_in_order: bool,
 }
 
-impl<'a> Reads<'a> {
+impl Reads {
     /// # Errors
     /// What is wrong with single ops, before any edge is looked at.
-    fn of(ops: &'a [Op]) -> Result<Self, Vec<Diagnostic>> {
+    fn of(ops: &[Op], externals: &[TensorDecl]) -> Result<Self, Vec<Diagnostic>> {
+        let declared: HashMap<&str, &TensorDecl> =
+            externals.iter().map(|t| (t.name.as_str(), t)).collect();
         let mut problems = Vec::new();
         let mut names = Names::with_capacity(ops.len() + ops.len() / 2);
+        let mut op_names = Names::with_capacity(ops.len());
+        let mut tensors: Vec<Tensor> = Vec::with_capacity(ops.len() + externals.len());
+        let mut inputs = Lists::with_capacity(ops.len(), ops.len() * 2);
+        let mut output = Vec::with_capacity(ops.len());
+        let mut is_in_order = true;
         for (index, op) in ops.iter().enumerate() {
-            let (first, is_new) = names.id(&op.output);
-            if !is_new {
-                let by = ops.get(first).map_or("another op", |op| op.name.as_str());
-                let message = format!("`{}` is already written by `{by}`", op.output);
-                problems.push(
-                    Diagnostic::error(Code::DuplicateOutput, message)
-                        .about(index)
-                        .hint("give this output a name of its own"),
-                );
+            inputs.push(op.inputs.iter().map(|name| {
+                let (tensor, is_new) = names.id(name);
+                if is_new {
+                    tensors.push(external(name, declared.get(name.as_str()).copied()));
+                }
+                tensor
+            }));
+            let (tensor, is_new) = names.id(&op.output);
+            output.push(tensor);
+            if is_new {
+                tensors.push(produced(op, index));
+            } else if let Some(first) = tensors[tensor].producer {
+                problems.push(duplicate_output(op, &ops[first]).about(index));
+            } else {
+                is_in_order = false;
+                tensors[tensor] = produced(op, index);
+            }
+            if !op_names.id(&op.name).1 {
+                problems.push(duplicate_name(op).about(index));
             }
             if op.shape.contains(&0) || op.bytes_per_element == 0 {
-                problems.push(
-                    Diagnostic::error(
-                        Code::NonPositiveSize,
-                        format!("`{}` has a size of zero", op.output),
-                    )
-                    .about(index)
-                    .hint("every size is at least 1"),
-                );
+                problems.push(size_of_zero(op).about(index));
             }
         }
-        problems.extend(duplicate_names(ops));
-        if !problems.is_empty() {
-            return Err(problems);
+        if problems.is_empty() {
+            Ok(Self {
+                tensors,
+                inputs,
+                output,
+                is_in_order,
+            })
+        } else {
+            Err(problems)
         }
-        let mut of_op = Lists::with_capacity(ops.len(), ops.len() * 2);
-        for op in ops {
-            of_op.push(op.inputs.iter().map(|input| names.id(input).0));
-        }
-        Ok(Self { names, of_op })
-    }
-
-    /// The ops whose outputs the op at this place of the list reads.
-    fn producers(&self, listed: usize) -> impl Iterator<Item = usize> + '_ {
-        let ops = self.of_op.len();
-        self.of_op[listed]
-            .iter()
-            .copied()
-            .filter(move |&tensor| tensor < ops)
     }
 
     /// The order in which the ops can run, or the cycle that forbids any.
     fn execution_order(&self, ops: &[Op]) -> Result<Vec<usize>, Diagnostic> {
-        let count = ops.len();
-        if (0..count).all(|op| self.producers(op).all(|producer| producer < op)) {
-            return Ok((0..count).collect());
-        }
-        let predecessors: Vec<Vec<usize>> =
-            (0..count).map(|op| self.producers(op).collect()).collect();
+        let producers = |reads: &[TensorId]| {
+            reads
+                .iter()
+                .filter_map(|&t| self.tensors[t].producer)
+                .collect()
+        };
+        let predecessors: Vec<Vec<usize>> = self.inputs.iter().map(producers).collect();
         topological_order(&predecessors).map_err(|cycle| {
             let path: Vec<&str> = cycle
                 .iter()
@@ -274,42 +278,20 @@ impl<'a> Reads<'a> {
         })
     }
 
-    /// The graph but for its ops, which these names still borrow.
-    fn graph(&self, ops: &[Op], order: Vec<usize>, externals: &[TensorDecl]) -> Graph {
-        let declared: HashMap<&str, &TensorDecl> =
-            externals.iter().map(|t| (t.name.as_str(), t)).collect();
-        let names = self.names.all();
-        let mut ids = vec![TensorId::MAX; names.len()];
-        let mut tensors = Vec::with_capacity(names.len());
-        let mut output = Vec::with_capacity(ops.len());
-        let mut inputs = Lists::with_capacity(ops.len(), ops.len() * 2);
-        for (id, &listed) in order.iter().enumerate() {
-            for &number in &self.of_op[listed] {
-                if ids[number] == TensorId::MAX {
-                    // Producers come first in this order, so what is new here is external.
-                    ids[number] = tensors.len();
-                    let name = names[number];
-                    tensors.push(external(name, declared.get(name).copied()));
-                }
-            }
-            inputs.push(self.of_op[listed].iter().map(|&number| ids[number]));
-            ids[listed] = tensors.len();
-            output.push(tensors.len());
-            tensors.push(produced(&ops[listed], id));
-        }
-
-        let consumers = inputs.inverted(tensors.len());
+    /// The graph of these ops, which are in order.
+    fn graph(self, ops: Vec<Op>, listed_at: Vec<usize>) -> Graph {
+        let consumers = self.inputs.inverted(self.tensors.len());
         let mut successors = Lists::with_capacity(ops.len(), ops.len() * 2);
-        for &tensor in &output {
+        for &tensor in &self.output {
             successors.push(consumers[tensor].iter().copied());
         }
         Graph {
-            ops: Vec::new(),
             predecessors: successors.inverted(ops.len()),
-            listed_at: order,
-            tensors,
-            inputs,
-            output,
+            ops,
+            listed_at,
+            tensors: self.tensors,
+            inputs: self.inputs,
+            output: self.output,
             consumers,
             successors,
         }
@@ -338,22 +320,19 @@ fn external(name: &str, declared: Option<&TensorDecl>) -> Tensor {
     }
 }
 
-fn duplicate_names(ops: &[Op]) -> Vec<Diagnostic> {
-    let mut names = Names::with_capacity(ops.len());
-    let duplicates = ops
-        .iter()
-        .enumerate()
-        .filter(|(_, op)| !names.id(&op.name).1);
-    duplicates
-        .map(|(index, op)| {
-            Diagnostic::error(
-                Code::DuplicateOpName,
-                format!("another op is already called `{}`", op.name),
-            )
-            .about(index)
-            .hint("give this op a name of its own")
-        })
-        .collect()
+fn duplicate_output(op: &Op, first: &Op) -> Diagnostic {
+    let message = format!("`{}` is already written by `{}`", op.output, first.name);
+    Diagnostic::error(Code::DuplicateOutput, message).hint("give this output a name of its own")
+}
+
+fn duplicate_name(op: &Op) -> Diagnostic {
+    let message = format!("another op is already called `{}`", op.name);
+    Diagnostic::error(Code::DuplicateOpName, message).hint("give this op a name of its own")
+}
+
+fn size_of_zero(op: &Op) -> Diagnostic {
+    let message = format!("`{}` has a size of zero", op.output);
+    Diagnostic::error(Code::NonPositiveSize, message).hint("every size is at least 1")
 }
 
 /// The error for a cycle through the ops of these names; each op feeds the next, the last the first.

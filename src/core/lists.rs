@@ -52,41 +52,57 @@ impl Lists {
     /// For each of `targets` nodes the lists that name it, ascending and each once. `O(items + targets)`.
     #[must_use]
     pub fn inverted(&self, targets: usize) -> Self {
-        // Counting sort: sizes, then places, then the lists in order.
-        let mut ends = vec![0_usize; targets + 1];
+        let mut all = Self {
+            ends: vec![0; targets + 2],
+            items: Vec::new(),
+        };
+        // Counting sort: sizes, then places, then the lists in order. Each place moves on to the end of its
+        // list, which is where the next one begins, so that one array serves as both.
         for &item in &self.items {
-            if let Some(count) = ends.get_mut(item + 1) {
+            if let Some(count) = all.ends.get_mut(item + 2) {
                 *count += 1;
             }
         }
         let mut sum = 0;
-        for end in &mut ends {
+        for end in &mut all.ends {
             sum += *end;
             *end = sum;
         }
-        let mut next = ends.clone();
-        let mut items = vec![0_usize; sum];
+        all.ends.truncate(targets + 1);
+        all.items = vec![0; sum];
         for (list, members) in self.iter().enumerate() {
             for &item in members {
-                if let Some(place) = next.get_mut(item) {
-                    if let Some(slot) = items.get_mut(*place) {
+                if let Some(place) = all.ends.get_mut(item + 1) {
+                    if let Some(slot) = all.items.get_mut(*place) {
                         *slot = list;
                     }
                     *place += 1;
                 }
             }
         }
-        let sorted = Self { ends, items };
-        let mut unique = Self::with_capacity(targets, sorted.items.len());
-        for list in sorted.iter() {
+        all.without_repeats()
+    }
+
+    /// Each run of equal items as one, in place.
+    fn without_repeats(mut self) -> Self {
+        let (mut start, mut kept) = (0, 0);
+        for end in &mut self.ends {
             let mut last = None;
-            unique.push(
-                list.iter()
-                    .copied()
-                    .filter(|&item| last.replace(item) != Some(item)),
-            );
+            for place in start..*end {
+                let item = self.items.get(place).copied();
+                if item != last
+                    && let (Some(item), Some(slot)) = (item, self.items.get_mut(kept))
+                {
+                    *slot = item;
+                    kept += 1;
+                }
+                last = item;
+            }
+            start = *end;
+            *end = kept;
         }
-        unique
+        self.items.truncate(kept);
+        self
     }
 }
 

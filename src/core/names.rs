@@ -42,11 +42,6 @@ impl<'a> Names<'a> {
             .insert_unique(hash, u32::try_from(id).unwrap_or(u32::MAX), hash_of);
         (id, true)
     }
-
-    /// All names in the order of their ids.
-    pub(super) fn all(&self) -> &[&'a str] {
-        &self.names
-    }
 }
 
 #[cfg(test)]
@@ -60,7 +55,5 @@ mod tests {
         for (i, text) in texts.iter().enumerate() {
             assert_eq!(names.id(text), (i % 700, i < 700));
         }
-        assert_eq!(names.all().len(), 700);
-        assert_eq!(names.all()[699], "t699");
     }
 }

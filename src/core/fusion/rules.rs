@@ -13,7 +13,6 @@ use super::legality::Reason;
 use super::record::{Decision, Log, Refusal};
 use crate::core::graph::{Graph, OpId};
 use crate::core::op::OpType;
-use crate::core::sorting::{rank_of, sort_by_rank};
 
 /// What decides whether an open group takes another op.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -157,16 +156,18 @@ impl Scan {
         for group in (0..self.merged_into.len()).rev() {
             self.merged_into[group] = self.root(group);
         }
-        let mut kernels: Vec<usize> = (0..self.merged_into.len())
-            .filter(|&group| self.merged_into[group] == group)
-            .collect();
-        sort_by_rank(&mut kernels, |&group| (rank_of(self.tail[group]), 0, 0));
+        // Kernels are numbered as their tails come.
         let mut kernel_of = vec![0; self.merged_into.len()];
-        for (kernel, &group) in kernels.iter().enumerate() {
-            kernel_of[group] = kernel;
+        let mut kernels = 0;
+        for (op, &group) in self.group_of.iter().enumerate() {
+            let root = self.merged_into[group];
+            if self.tail[root] == op {
+                kernel_of[root] = kernels;
+                kernels += 1;
+            }
         }
         let of_op = |&group: &usize| kernel_of[self.merged_into[group]];
-        Partition::of_ops(self.group_of.iter().map(of_op).collect(), kernels.len())
+        Partition::of_ops(self.group_of.iter().map(of_op).collect(), kernels)
     }
 
     /// Follows the merges to the group that remains, halving the path on the way.
