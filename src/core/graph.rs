@@ -9,7 +9,7 @@ use super::diagnostic::{Code, Diagnostic};
 use super::dtype::DType;
 use super::lists::Lists;
 use super::names::Names;
-use super::op::{Op, TensorDecl, TensorRole, byte_count};
+use super::op::{Op, TensorDecl, TensorRole, element_count};
 use super::order::topological_order;
 use super::sizes::{Externals, read_size};
 use serde::{Serialize, Serializer};
@@ -37,6 +37,9 @@ pub struct Tensor {
     pub role: TensorRole,
     /// The op that writes it; `None` for an external tensor.
     pub producer: Option<OpId>,
+    /// Kept beside the shape, which lies elsewhere in memory: bytes are asked for at every read.
+    #[serde(skip)]
+    elements: Option<u64>,
 }
 
 impl Tensor {
@@ -45,9 +48,16 @@ impl Tensor {
         self.producer.is_none()
     }
 
+    /// `product(shape)`; `None` for an undeclared external tensor.
+    pub fn elements(&self) -> Option<u64> {
+        self.elements
+    }
+
     /// Produced or declared bytes; `None` for an undeclared external tensor.
     pub fn bytes(&self) -> Option<u64> {
-        byte_count(self.shape.as_ref()?, self.bytes_per_element?)
+        self.elements?
+            .checked_mul(self.bytes_per_element?.into())
+            .filter(|&n| i64::try_from(n).is_ok())
     }
 }
 
@@ -306,6 +316,7 @@ fn produced(op: &Op, id: OpId) -> Tensor {
         dtype: op.element_type(),
         role: TensorRole::Input,
         producer: Some(id),
+        elements: element_count(&op.shape),
     }
 }
 
@@ -317,6 +328,7 @@ fn external(name: &str, declared: Option<&TensorDecl>) -> Tensor {
         dtype: declared.and_then(TensorDecl::element_type),
         role: declared.map_or(TensorRole::Input, |d| d.role),
         producer: None,
+        elements: declared.and_then(|d| element_count(&d.shape)),
     }
 }
 
@@ -353,7 +365,8 @@ pub(super) fn cycle_diagnostic(names: &[&str]) -> Diagnostic {
 /// One check here spares every sum of bytes downstream its own.
 fn check_total_bytes(graph: &Graph) -> Result<(), Vec<Diagnostic>> {
     let mut total: u64 = 0;
-    for (op, definition) in graph.ops.iter().enumerate() {
+    for (op, &output) in graph.output.iter().enumerate() {
+        let output = &graph.tensors[output];
         let overflow = |what: &str| {
             vec![
                 Diagnostic::error(Code::Overflow, format!("the bytes of {what} pass 2^63"))
@@ -361,8 +374,9 @@ fn check_total_bytes(graph: &Graph) -> Result<(), Vec<Diagnostic>> {
                     .hint("use smaller sizes"),
             ]
         };
-        let written = byte_count(&definition.shape, definition.bytes_per_element)
-            .ok_or_else(|| overflow(&format!("`{}`", definition.output)))?;
+        let written = output
+            .bytes()
+            .ok_or_else(|| overflow(&format!("`{}`", output.name)))?;
         let mut moved = Some(written);
         for &tensor in &graph.inputs[op] {
             let known = &graph.tensors[tensor];

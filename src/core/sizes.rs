@@ -106,18 +106,17 @@ pub fn read_size(
     if let (false, Some(bytes)) = (known.is_external(), known.bytes()) {
         return (bytes, SizeSource::Produced);
     }
-    let reader = &graph.ops[op];
-    let assumed = byte_count(&reader.shape, reader.bytes_per_element).unwrap_or(0);
+    let assumed = || graph.tensors[graph.output[op]].bytes().unwrap_or(0);
     match externals {
         Externals::KnownOnly => (0, SizeSource::Ignored),
-        Externals::OutputShape => (assumed, SizeSource::Assumed),
+        Externals::OutputShape => (assumed(), SizeSource::Assumed),
         Externals::Declared => known
             .bytes()
             .map(|bytes| (bytes, SizeSource::Declared))
             .or_else(|| {
                 inferred_bytes(graph, op, tensor).map(|bytes| (bytes, SizeSource::Inferred))
             })
-            .unwrap_or((assumed, SizeSource::Assumed)),
+            .unwrap_or_else(|| (assumed(), SizeSource::Assumed)),
     }
 }
 

@@ -8,7 +8,7 @@ use super::count;
 use super::dtype::DType;
 use super::functions;
 use super::graph::{Graph, OpId};
-use super::op::{OpType, element_count};
+use super::op::OpType;
 use serde::Serialize;
 
 /// Arithmetic of an op or a kernel.
@@ -53,7 +53,7 @@ pub fn op_work(graph: &Graph, op: OpId) -> Work {
     let definition = &graph.ops[op];
     let function = definition.function.as_deref().and_then(functions::find);
     let per_element = u128::from(function.map_or(1, |f| f.flops_per_element));
-    let output_elements = u128::from(element_count(&definition.shape).unwrap_or(0));
+    let output_elements = u128::from(graph.tensors[graph.output[op]].elements().unwrap_or(0));
     match definition.op_type {
         OpType::Matmul => {
             let k = contraction(graph, op);
@@ -68,7 +68,7 @@ pub fn op_work(graph: &Graph, op: OpId) -> Work {
         OpType::Reduction => {
             let input_elements = graph.inputs[op]
                 .first()
-                .and_then(|&t| element_count(graph.tensors[t].shape.as_ref()?))
+                .and_then(|&t| graph.tensors[t].elements())
                 .map_or(output_elements, u128::from);
             vector(per_element * input_elements)
         }
