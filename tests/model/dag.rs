@@ -85,7 +85,7 @@ fn any_partition(count: usize, cuts: &[bool]) -> Partition {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn random_graphs_have_no_overlap((ops, externals) in random_graph::ops(40)) {

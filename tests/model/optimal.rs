@@ -174,7 +174,7 @@ pub(crate) fn choices() -> impl Strategy<Value = Options> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn equals_brute_force((ops, externals) in fusable_ops(1..=9), options in choices()) {
@@ -223,7 +223,7 @@ fn runs_in_order(graph: &Graph, partition: &Partition) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn costs_the_same_in_any_order((ops, externals) in fusable_ops(1..=25), options in choices(), seed in any::<u64>()) {

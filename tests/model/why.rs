@@ -56,7 +56,7 @@ fn merged(partition: &Partition, a: usize, b: usize) -> Partition {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn each_edge_has_one_verdict_and_the_price_of_a_new_analysis((ops, externals) in fusable_ops(1..=24), options in choices(), policy in prop::sample::select(Policy::ALL.to_vec())) {
@@ -303,6 +303,34 @@ fn the_limits_name_what_is_beyond_them() {
         "q",
     );
     assert_eq!(reason, Reason::Illegal(R::TooManyOps { ops: 3, limit: 2 }));
+}
+
+#[test]
+fn what_both_kernels_compute_is_computed_once_when_they_are_one() {
+    // The compiler computes the chain of `c` in both kernels, and on this device arithmetic takes longest.
+    let text = "\
+input x : f16[64, 64]
+weight w : f16[64, 64]
+a = gelu(x)
+b = gelu(a)
+c = gelu(b)
+q = relu(c)
+m = matmul(q, w)
+n = matmul(m, w)
+y = add(n, c)
+";
+    let options = Options {
+        device: small_device(100_000),
+        ..under(Policy::Inductor)
+    };
+    let analysis = analysis(text, &options);
+    let (first, last) = (0, analysis.partition.groups.len() - 1);
+    assert_eq!(&analysis.partition.recomputed[last], [0, 1, 2]);
+    let (_, price) = ask(text, &options, "q", "y");
+    let merged = merged(&analysis.partition, first, last);
+    let before = totals(&analysis.graph, &options, &analysis.partition);
+    let after = totals(&analysis.graph, &options, &merged);
+    assert!((price.saved_s - (before.1 - after.1)).abs() < 1e-9 * before.1);
 }
 
 #[test]

@@ -68,8 +68,8 @@ impl<'a> Prices<'a> {
         let ops = self.ops_of(a, b);
         let bytes = self.bytes(&ops, a, b);
         let is_free = first.is_free && second.is_free;
-        let count = first.ops.len() + second.ops.len();
-        let work = if ops.len() == count {
+        let again = &analysis.partition.recomputed;
+        let work = if again[a].is_empty() && again[b].is_empty() {
             first.work.and(second.work)
         } else {
             ops.iter().fold(Work::default(), |sum, &op| {
