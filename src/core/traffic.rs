@@ -112,10 +112,7 @@ pub fn kernel_traffic<'a>(
     partition: &'a Partition,
     conventions: Conventions,
 ) -> impl Iterator<Item = KernelTraffic> + 'a {
-    let views = match conventions.reshape {
-        ReshapeCost::Copy => Views::none(graph),
-        ReshapeCost::View => Views::of(graph),
-    };
+    let views = Views::under(graph, conventions.reshape);
     let mut count = Count {
         graph,
         partition,
@@ -130,20 +127,28 @@ pub fn kernel_traffic<'a>(
 }
 
 /// For each op whether it is a free view, and for each tensor the tensor whose bytes it names.
+#[derive(Clone)]
 pub(super) struct Views {
     pub(super) is_view: Vec<bool>,
     pub(super) base: Vec<TensorId>,
 }
 
 impl Views {
-    pub(super) fn none(graph: &Graph) -> Self {
+    pub(super) fn under(graph: &Graph, reshape: ReshapeCost) -> Self {
+        match reshape {
+            ReshapeCost::Copy => Self::none(graph),
+            ReshapeCost::View => Self::of(graph),
+        }
+    }
+
+    fn none(graph: &Graph) -> Self {
         Self {
             is_view: vec![false; graph.ops.len()],
             base: (0..graph.tensors.len()).collect(),
         }
     }
 
-    pub(super) fn of(graph: &Graph) -> Self {
+    fn of(graph: &Graph) -> Self {
         let mut views = Self::none(graph);
         for (op, definition) in graph.ops.iter().enumerate() {
             if is_view(definition) {

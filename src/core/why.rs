@@ -7,14 +7,16 @@
 )]
 
 mod price;
+mod seen;
 mod words;
 
 use super::analysis::Analysis;
 use super::fusion::Policy;
 use super::fusion::legality::{self, check_in};
-use super::fusion::region::Setting;
 use super::graph::{OpId, TensorId};
 use super::op::OpType;
+
+use seen::Seen;
 
 pub use price::{Price, Prices};
 pub(super) use words::op_name;
@@ -66,7 +68,7 @@ pub enum Reason {
 /// Answers about one analysis. Made in `O(ops + reads)`.
 pub struct Why<'a> {
     analysis: &'a Analysis,
-    setting: Setting<'a>,
+    seen: Seen,
     prices: Prices<'a>,
 }
 
@@ -75,7 +77,7 @@ impl<'a> Why<'a> {
     pub fn new(analysis: &'a Analysis) -> Self {
         Self {
             analysis,
-            setting: Setting::new(&analysis.graph, &analysis.options),
+            seen: Seen::by_policy(analysis),
             prices: Prices::new(analysis),
         }
     }
@@ -113,7 +115,7 @@ impl<'a> Why<'a> {
         Verdict::Apart {
             reason: self
                 .contract(first, second)
-                .or_else(|| self.forbidden(a, b).map(Reason::Illegal))
+                .or_else(|| self.forbidden(&self.seen, a, b).map(Reason::Illegal))
                 .unwrap_or(match self.analysis.options.policy {
                     Policy::Optimal if !price.is_gain(objective) => Reason::NotWorthIt,
                     _ => Reason::NotLookedAt,
@@ -122,74 +124,74 @@ impl<'a> Why<'a> {
         }
     }
 
-    /// What merging two kernels would save.
+    /// What merging two kernels by hand would save. `O(ops + reads)`.
     ///
     /// # Errors
     /// Why they may not be merged.
     pub fn merge(&self, a: usize, b: usize) -> Result<Price, legality::Reason> {
-        match self.forbidden(a, b) {
+        match self.forbidden(&Seen::by_hand(self.analysis), a, b) {
             Some(reason) => Err(reason),
             None => Ok(self.prices.merged(a, b)),
         }
     }
 
     /// Why two kernels may not be one.
-    fn forbidden(&self, a: usize, b: usize) -> Option<legality::Reason> {
-        let partition = &self.analysis.partition;
-        let mut ops = [&partition.groups[a], &partition.groups[b]].concat();
-        ops.sort_unstable();
-        check_in(&self.setting, &ops).err().or_else(|| {
-            let path = self.prices.path_around(a.min(b), a.max(b))?;
-            Some(legality::Reason::Cycle { path })
-        })
+    fn forbidden(&self, seen: &Seen, a: usize, b: usize) -> Option<legality::Reason> {
+        let groups = &self.analysis.partition.groups;
+        let ops = seen.ops(&[&groups[a], &groups[b]].concat());
+        let checked = check_in(&seen.setting(self.analysis), &ops);
+        checked
+            .err()
+            .map(|reason| seen.original(reason))
+            .or_else(|| {
+                let path = self.prices.path_around(a.min(b), a.max(b))?;
+                Some(legality::Reason::Cycle { path })
+            })
     }
 
     /// The contract's own reasons, under its policy.
     fn contract(&self, producer: OpId, consumer: OpId) -> Option<Reason> {
-        let graph = &self.analysis.graph;
+        let graph = self.seen.graph(self.analysis);
         let partition = &self.analysis.partition;
+        let (from, to) = (partition.group_of[producer], partition.group_of[consumer]);
+        let (producer, consumer) = (self.seen.op(producer), self.seen.op(consumer));
         if self.analysis.options.policy != Policy::Rules
             || !graph.successors[producer].contains(&consumer)
         {
             return None;
         }
         let of_type = |kernel: usize, op_type: OpType| {
-            let mut ops = partition.groups[kernel].iter().copied();
-            ops.find(|&op| graph.ops[op].op_type == op_type)
+            let mut ops = partition.groups[kernel].iter();
+            let op = ops.find(|&&op| graph.ops[self.seen.op(op)].op_type == op_type)?;
+            Some(self.seen.op(*op))
         };
-        let (from, to) = (partition.group_of[producer], partition.group_of[consumer]);
         let consumer_type = graph.ops[consumer].op_type;
         let matmul = of_type(from, OpType::Matmul);
-        if let (Some(first), Some(second)) = (matmul, of_type(to, OpType::Matmul)) {
-            return Some(Reason::Illegal(legality::Reason::TwoMatmuls {
-                first,
-                second,
-            }));
-        }
-        if consumer_type == OpType::Matmul {
-            return Some(Reason::Illegal(legality::Reason::MatmulStarts {
+        let second = of_type(to, OpType::Matmul);
+        let mut others = graph.successors[producer].iter();
+        let reason = if let (Some(first), Some(second)) = (matmul, second) {
+            legality::Reason::TwoMatmuls { first, second }
+        } else if consumer_type == OpType::Matmul {
+            legality::Reason::MatmulStarts {
                 matmul: consumer,
                 before: producer,
-            }));
-        }
-        if let Some(reduction) = of_type(from, OpType::Reduction) {
-            return Some(Reason::Illegal(legality::Reason::ReductionEnds {
+            }
+        } else if let Some(reduction) = of_type(from, OpType::Reduction) {
+            legality::Reason::ReductionEnds {
                 reduction,
                 after: consumer,
-            }));
-        }
-        let mut others = graph.successors[producer].iter();
-        if let Some(&other) = others.find(|&&other| other != consumer) {
-            return Some(Reason::AnotherConsumer { consumer: other });
-        }
-        match (matmul, consumer_type) {
-            (Some(matmul), OpType::Reduction) => {
-                Some(Reason::Illegal(legality::Reason::MatmulAndReduction {
-                    matmul,
-                    reduction: consumer,
-                }))
             }
-            _ => None,
-        }
+        } else if let Some(&other) = others.find(|&&other| other != consumer) {
+            let consumer = self.seen.original_op(other);
+            return Some(Reason::AnotherConsumer { consumer });
+        } else if let (Some(matmul), OpType::Reduction) = (matmul, consumer_type) {
+            legality::Reason::MatmulAndReduction {
+                matmul,
+                reduction: consumer,
+            }
+        } else {
+            return None;
+        };
+        Some(Reason::Illegal(self.seen.original(reason)))
     }
 }

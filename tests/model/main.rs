@@ -51,3 +51,4 @@ mod share;
 mod views;
 mod views_why;
 mod why;
+mod why_attention;

@@ -127,13 +127,14 @@ fn can_be_ordered(graph: &Graph, partition: &Partition) -> bool {
     done.into_iter().all(|is_done| is_done)
 }
 
-fn analysis(text: &str, options: &Options) -> Analysis {
+pub fn analysis(text: &str, options: &Options) -> Analysis {
     let parsed = notation::parse(text);
     assert_eq!(parsed.diagnostics, []);
     analyze_program(&parsed.program, options).analysis.unwrap()
 }
 
-fn ask(text: &str, options: &Options, first: &str, second: &str) -> (Reason, Price) {
+/// Why two ops are apart, and the price of merging their kernels.
+pub fn ask(text: &str, options: &Options, first: &str, second: &str) -> (Reason, Price) {
     let analysis = analysis(text, options);
     let op = |name: &str| analysis.graph.op_named(name).unwrap();
     match Why::new(&analysis).ask(op(first), op(second)) {
@@ -142,7 +143,7 @@ fn ask(text: &str, options: &Options, first: &str, second: &str) -> (Reason, Pri
     }
 }
 
-fn under(policy: Policy) -> Options {
+pub fn under(policy: Policy) -> Options {
     Options::of_policy(policy)
 }
 

@@ -1,51 +1,50 @@
 //! The graph in which each attention is one op, for policies to plan on, and the way back.
 
-use super::Attention;
 use crate::core::fusion::Partition;
 use crate::core::graph::{Graph, OpId, Tensor, build_graph};
 use crate::core::lists::Lists;
 use crate::core::op::{Op, OpType, TensorDecl};
 use crate::core::work::op_work;
 
-/// A graph with one op for each attention.
+/// A graph with one op for each attention kernel.
 pub(in crate::core) struct Contracted {
     /// What a policy plans on.
     pub(in crate::core) graph: Graph,
     /// For each op of the original graph its op here.
-    op_of: Vec<OpId>,
+    pub(in crate::core) op_of: Vec<OpId>,
     /// For each op here the op of the original graph that it is, or the last one that it replaces.
     last_of: Vec<OpId>,
 }
 
-/// Puts one op, of type matmul and under the name of its last op, in the place of each attention: it starts a kernel,
+/// Puts one op, of type matmul and under the name of its last op, in the place of each kernel's ops, ascending: it starts a kernel,
 /// and what policies allow behind a matmul they allow behind it. `None` where nothing is to be contracted.
 /// `O(ops + reads)`.
-pub(in crate::core) fn contract(graph: &Graph, attentions: &[Attention]) -> Option<Contracted> {
-    if attentions.is_empty() {
+pub(in crate::core) fn contract(graph: &Graph, kernels: &[&[OpId]]) -> Option<Contracted> {
+    if kernels.is_empty() {
         return None;
     }
-    let mut attention_of = vec![None; graph.ops.len()];
-    for attention in attentions {
-        for &op in &attention.ops {
-            *attention_of.get_mut(op)? = Some(attention);
+    let mut kernel_of: Vec<Option<&[OpId]>> = vec![None; graph.ops.len()];
+    for &kernel in kernels {
+        for &op in kernel {
+            *kernel_of.get_mut(op)? = Some(kernel);
         }
     }
     let mut ops = Vec::with_capacity(graph.ops.len());
     let mut op_of = Vec::with_capacity(graph.ops.len());
     let mut last_of = Vec::with_capacity(graph.ops.len());
-    // An op goes to the place of the last op of its attention, which comes no earlier.
-    for ((id, op), attention) in graph.ops.iter().enumerate().zip(&attention_of) {
-        match attention {
-            Some(attention) if attention.ops.last() != Some(&id) => op_of.push(OpId::MAX),
-            Some(attention) => {
-                for &inner in &attention.ops {
+    // An op goes to the place of the last op of its kernel, which comes no earlier.
+    for ((id, op), kernel) in graph.ops.iter().enumerate().zip(&kernel_of) {
+        match kernel {
+            Some(kernel) if kernel.last() != Some(&id) => op_of.push(OpId::MAX),
+            Some(kernel) => {
+                for &inner in *kernel {
                     if let Some(place) = op_of.get_mut(inner) {
                         *place = ops.len();
                     }
                 }
                 op_of.push(ops.len());
                 last_of.push(id);
-                ops.push(one_op(graph, attention, op));
+                ops.push(one_op(graph, kernel, op));
             }
             None => {
                 op_of.push(ops.len());
@@ -85,10 +84,10 @@ impl Contracted {
     }
 }
 
-fn one_op(graph: &Graph, attention: &Attention, last: &Op) -> Op {
+fn one_op(graph: &Graph, kernel: &[OpId], last: &Op) -> Op {
     let mut inputs: Vec<String> = Vec::new();
     let mut flops = 0_u128;
-    for &op in &attention.ops {
+    for &op in kernel {
         flops += op_work(graph, op).matrix_flops;
         for tensor in graph.distinct_inputs(op) {
             let Some(tensor) = graph.tensors.get(tensor) else {
@@ -96,7 +95,7 @@ fn one_op(graph: &Graph, attention: &Attention, last: &Op) -> Op {
             };
             let is_inside = tensor
                 .producer
-                .is_some_and(|producer| attention.ops.contains(&producer));
+                .is_some_and(|producer| kernel.contains(&producer));
             if !is_inside && !inputs.contains(&tensor.name) {
                 inputs.push(tensor.name.clone());
             }

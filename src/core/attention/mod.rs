@@ -9,7 +9,7 @@ mod contract;
 mod find;
 
 pub use bytes::{Growth, LoopOrder, Tiles, growth};
-pub(super) use contract::contract;
+pub(super) use contract::{Contracted, contract};
 pub use find::find;
 
 use super::graph::{Graph, OpId};

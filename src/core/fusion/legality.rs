@@ -111,7 +111,7 @@ pub enum Reason {
 
 impl Reason {
     /// Shows each op that the reason names, to be read or renamed.
-    pub(super) fn for_each_op(&mut self, visit: &mut dyn FnMut(&mut OpId)) {
+    pub(in crate::core) fn for_each_op(&mut self, visit: &mut dyn FnMut(&mut OpId)) {
         match self {
             Self::TwoMatmuls { first, second } | Self::NotConnected { first, second } => {
                 visit(first);

@@ -156,7 +156,8 @@ pub fn plan(graph: &Graph, options: &Options) -> Plan {
 fn plan_noting(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
     if options.fusion.attention {
         let attentions = attention::find(graph);
-        if let Some(contracted) = attention::contract(graph, &attentions) {
+        let kernels: Vec<&[OpId]> = attentions.iter().map(|of| &of.ops[..]).collect();
+        if let Some(contracted) = attention::contract(graph, &kernels) {
             for attention in &attentions {
                 let ops = attention.ops.clone();
                 log.note(Decision::Rewritten { ops });

@@ -12,10 +12,11 @@ use crate::core::analysis::Options;
 use crate::core::graph::{Graph, OpId};
 use crate::core::op::{OpType, element_count};
 use crate::core::roofline::place;
-use crate::core::sizes::{Externals, ReshapeCost, read_size};
+use crate::core::sizes::{Externals, read_size};
 use crate::core::sorting::{rank_of, sort_by_rank};
 use crate::core::traffic::Views;
 use crate::core::work::{Work, op_work};
+use std::borrow::Cow;
 
 /// A set of ops of one region: bit `i` stands for its `i`-th op.
 pub(super) type Set = u64;
@@ -26,20 +27,29 @@ pub(in crate::core) struct Setting<'a> {
     pub(super) graph: &'a Graph,
     /// What was chosen.
     pub(super) options: &'a Options,
-    views: Views,
+    views: Cow<'a, Views>,
 }
 
 impl<'a> Setting<'a> {
     /// `O(ops)`.
     pub(in crate::core) fn new(graph: &'a Graph, options: &'a Options) -> Self {
-        let views = match options.conventions.reshape {
-            ReshapeCost::Copy => Views::none(graph),
-            ReshapeCost::View => Views::of(graph),
-        };
         Self {
             graph,
             options,
-            views,
+            views: Cow::Owned(Views::under(graph, options.conventions.reshape)),
+        }
+    }
+
+    /// The same for somebody who keeps the views of the graph.
+    pub(in crate::core) const fn with_views(
+        graph: &'a Graph,
+        options: &'a Options,
+        views: &'a Views,
+    ) -> Self {
+        Self {
+            graph,
+            options,
+            views: Cow::Borrowed(views),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::core::fusion::options::Objective;
 use crate::core::graph::OpId;
 use crate::core::lists::Lists;
 use crate::core::roofline::place;
-use crate::core::sizes::{Externals, ReshapeCost, read_size};
+use crate::core::sizes::{Externals, read_size};
 use crate::core::sorting::{rank_of, sort_by_rank};
 use crate::core::traffic::{Views, written};
 use crate::core::work::Work;
@@ -46,10 +46,7 @@ impl<'a> Prices<'a> {
     /// `O(ops + reads)`.
     pub fn new(analysis: &'a Analysis) -> Self {
         let graph = &analysis.graph;
-        let views = match analysis.options.conventions.reshape {
-            ReshapeCost::Copy => Views::none(graph),
-            ReshapeCost::View => Views::of(graph),
-        };
+        let views = Views::under(graph, analysis.options.conventions.reshape);
         Self {
             is_written: written(graph, &analysis.partition, &views),
             recomputed_in: analysis.partition.recomputed.inverted(graph.ops.len()),
