@@ -127,14 +127,14 @@ fn can_be_ordered(graph: &Graph, partition: &Partition) -> bool {
     done.into_iter().all(|is_done| is_done)
 }
 
-pub fn analysis(text: &str, options: &Options) -> Analysis {
+pub(crate) fn analysis(text: &str, options: &Options) -> Analysis {
     let parsed = notation::parse(text);
     assert_eq!(parsed.diagnostics, []);
     analyze_program(&parsed.program, options).analysis.unwrap()
 }
 
 /// Why two ops are apart, and the price of merging their kernels.
-pub fn ask(text: &str, options: &Options, first: &str, second: &str) -> (Reason, Price) {
+pub(crate) fn ask(text: &str, options: &Options, first: &str, second: &str) -> (Reason, Price) {
     let analysis = analysis(text, options);
     let op = |name: &str| analysis.graph.op_named(name).unwrap();
     match Why::new(&analysis).ask(op(first), op(second)) {
@@ -143,7 +143,7 @@ pub fn ask(text: &str, options: &Options, first: &str, second: &str) -> (Reason,
     }
 }
 
-pub fn under(policy: Policy) -> Options {
+pub(crate) fn under(policy: Policy) -> Options {
     Options::of_policy(policy)
 }
 
