@@ -1,5 +1,6 @@
 //! What kernels ask of a multiprocessor, and when fusing them would hurt.
 
+use fuseline::core::device::DEVICES;
 use fuseline::core::limits::{KernelLimits, Warning, limits};
 use fuseline::core::notation::parse;
 use fuseline::core::{Analysis, FusionOptions, Options, Policy, analyze_program, device};
@@ -82,6 +83,21 @@ fn a_matmul_fills_its_block() {
     assert_eq!(kernel.on_chip_bytes, 4 * 384 * 64 * 2);
     assert!(kernel.on_chip_bytes <= kernel.on_chip_available_bytes);
     assert_eq!((kernel.blocks, kernel.waves), (512, 4));
+    // Where four do not fit there are three, and where no two of them fit the steps are less deep.
+    let a100 = &limits_of(text, "a100-80")[0];
+    assert_eq!(a100.on_chip_bytes, 3 * 384 * 64 * 2);
+    let wide = text.replace("f16", "f32");
+    for device in DEVICES {
+        let fusion = FusionOptions::default();
+        if let Some(kernels) = limits(&analysis_of(&wide, Policy::Rules, &device.id, fusion)) {
+            let kernel = &kernels[0];
+            assert!(
+                kernel.on_chip_bytes <= kernel.on_chip_available_bytes,
+                "{}",
+                device.id
+            );
+        }
+    }
 }
 
 /// Few long rows: fused with its reduction the element-wise part runs in 16 blocks instead of thousands.

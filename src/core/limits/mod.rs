@@ -65,9 +65,10 @@ const MATMUL_THREADS: u64 = 384;
 const MATMUL_COMPUTING: u64 = 256;
 /// Registers of a matmul's thread beside its part of the tile: descriptors, counters, the epilogue.
 const MATMUL_OTHER_REGISTERS: u64 = 40;
-/// Depth of a tile's step along K, and steps in flight.
-const MATMUL_STEP: u64 = 64;
-const MATMUL_STAGES: u64 = 4;
+/// Depths of a tile's step along K, the widest that fits twice: one step loads while another computes.
+const MATMUL_STEPS: [u64; 3] = [64, 32, 16];
+/// Steps in flight beyond which more gain nothing.
+const MATMUL_MOST_STAGES: u64 = 4;
 /// Registers that the address of one operand takes.
 const ADDRESS_REGISTERS: u64 = 2;
 /// Bytes that one thread loads at once.
@@ -124,12 +125,12 @@ impl Shape {
         if let Some(product) = first.and_then(|op| Product::of_op(graph, op)) {
             let tiling = product.tiling(multiprocessors);
             let (rows, columns) = (tiling.tile.0 as u64, tiling.tile.1 as u64);
-            let step_bytes = (rows + columns) * MATMUL_STEP * product.element_bytes as u64;
+            let deep_bytes = (rows + columns) * product.element_bytes as u64;
             return Self {
                 threads_per_block: MATMUL_THREADS,
                 registers_per_thread: rows * columns / MATMUL_COMPUTING + MATMUL_OTHER_REGISTERS,
                 blocks: tiling.tiles as u64,
-                on_chip_bytes: step_bytes * MATMUL_STAGES,
+                on_chip_bytes: in_flight_bytes(deep_bytes, analysis.options.device.on_chip_bytes()),
                 tiling: Some(tiling),
             };
         }
@@ -202,6 +203,19 @@ impl Shape {
             warnings: Vec::new(),
         }
     }
+}
+
+/// What a matmul's block keeps in flight, with `deep_bytes` for each element of depth along K: as many steps as fit.
+fn in_flight_bytes(deep_bytes: u64, available_bytes: u64) -> u64 {
+    let fits_twice = |depth: &u64| 2 * depth * deep_bytes <= available_bytes;
+    let [.., shallowest] = MATMUL_STEPS;
+    let depth = MATMUL_STEPS
+        .into_iter()
+        .find(fits_twice)
+        .unwrap_or(shallowest);
+    let step_bytes = depth * deep_bytes;
+    let stages = available_bytes / step_bytes.max(1);
+    step_bytes * stages.clamp(2, MATMUL_MOST_STAGES)
 }
 
 /// What the kernel computes again, and what it need not read for that: the outputs of these ops that it would have
