@@ -1,7 +1,9 @@
 //! What follows from the text and the choices: computed once for each change, shared and never copied.
 
 use crate::core::diagnostic::{has_errors, merged};
+use crate::core::fusion::record::{Record, record};
 use crate::core::notation::{Parsed, parse};
+use crate::core::replay::analysis_with;
 use crate::core::{Analysis, Diagnostic, Options, Outcome, Program, analyze, analyze_program};
 use crate::value::Value;
 use leptos::prelude::untrack;
@@ -19,8 +21,14 @@ pub struct Derived {
     pub outcome: Arc<Understood>,
     /// Everything that is wrong or assumed, in text order.
     pub diagnostics: Arc<Vec<Diagnostic>>,
-    /// What the pictures and tables show.
+    /// What the pictures and tables show: `whole`, or while somebody steps through the decisions as far as they
+    /// had come.
     pub shown: Arc<Shown>,
+    /// What the policy decided, for whoever steps through it; empty when nobody does.
+    pub record: Arc<Record>,
+    /// The last text without an error as its policy decided in the end.
+    whole: Arc<Shown>,
+    step: Option<usize>,
     /// The text has errors, and what is shown is older than it.
     pub is_stale: bool,
 }
@@ -61,15 +69,56 @@ impl Derived {
         } else {
             present()
         };
+        let whole = Arc::new(found.unwrap_or_else(|| Shown::empty(&options)));
         Self {
             text: text.to_owned(),
-            shown: Arc::new(found.unwrap_or_else(|| Shown::empty(&options))),
+            shown: whole.clone(),
+            record: Arc::default(),
+            whole,
+            step: None,
             options,
             parsed,
             outcome: Arc::new(outcome),
             diagnostics: Arc::new(diagnostics),
             is_stale,
         }
+    }
+
+    /// The same text after `step` decisions; with `None` as decided in the end.
+    fn after(&self, step: Option<usize>) -> Self {
+        let mut now = self.clone();
+        now.step = step;
+        now.shown = self.whole.clone();
+        now.record = match step {
+            None => Arc::default(),
+            Some(_) if self.step.is_some() => self.record.clone(),
+            Some(_) => {
+                let analysis = &self.whole.analysis;
+                Arc::new(record(&analysis.graph, &analysis.options))
+            }
+        };
+        let is_on_the_way = |step: &usize| *step < now.record.decisions.len();
+        if let Some(step) = step.filter(is_on_the_way) {
+            let whole = &self.whole;
+            let kernels = now.record.partition_after(&whole.analysis.graph, step);
+            // Most decisions change no kernel.
+            let is_as_before = kernels == self.shown.analysis.partition;
+            now.shown = if is_as_before && self.step.as_ref().is_some_and(is_on_the_way) {
+                self.shown.clone()
+            } else {
+                Arc::new(Shown {
+                    analysis: Arc::new(analysis_with(&whole.analysis, kernels)),
+                    ..Shown::clone(whole)
+                })
+            };
+        }
+        if !self.is_stale {
+            now.outcome = Arc::new(Understood {
+                analysis: Some(now.shown.analysis.clone()),
+                statement_of_op: now.shown.statement_of_op.clone(),
+            });
+        }
+        now
     }
 }
 
@@ -106,7 +155,7 @@ fn understand(program: &Program, options: &Options) -> (Understood, Vec<Diagnost
 
 /// The last text that had no error, under the present choices.
 fn last_good(last: Option<&Derived>, options: &Options) -> Option<Shown> {
-    let shown = &last?.shown;
+    let shown = &last?.whole;
     if shown.analysis.graph.ops.is_empty() {
         return None;
     }
@@ -128,15 +177,21 @@ pub struct All(&'static Inputs);
 
 struct Inputs {
     text: Value<String>,
+    step: Value<Option<usize>>,
     options: Box<dyn Fn() -> Options>,
     last: RefCell<Option<Arc<Derived>>>,
 }
 
 impl All {
-    /// What follows from `text` under `options`, which follows the choices that it reads.
-    pub fn new(text: Value<String>, options: impl Fn() -> Options + 'static) -> Self {
+    /// What follows from `text` under `options`, which follows the choices that it reads, after `step` decisions.
+    pub fn new(
+        text: Value<String>,
+        step: Value<Option<usize>>,
+        options: impl Fn() -> Options + 'static,
+    ) -> Self {
         Self(Box::leak(Box::new(Inputs {
             text,
+            step,
             options: Box::new(options),
             last: RefCell::default(),
         })))
@@ -145,14 +200,24 @@ impl All {
     /// The present state; whoever reads it here follows text and choices.
     pub fn get(self) -> Arc<Derived> {
         let options = (self.0.options)();
+        let step = self.0.step.get();
         let last = self.0.last.borrow().clone();
-        self.0.text.with(|text| match last {
-            Some(last) if last.text == *text && last.options == options => last,
-            last => {
-                let now = Arc::new(Derived::of(text, options, last.as_deref()));
-                *self.0.last.borrow_mut() = Some(now.clone());
-                now
-            }
+        self.0.text.with(|text| {
+            let now = match last {
+                Some(last) if last.text == *text && last.options == options => {
+                    if last.step == step {
+                        return last;
+                    }
+                    last.after(step)
+                }
+                last => {
+                    let now = Derived::of(text, options, last.as_deref());
+                    if step.is_some() { now.after(step) } else { now }
+                }
+            };
+            let now = Arc::new(now);
+            *self.0.last.borrow_mut() = Some(now.clone());
+            now
         })
     }
 

@@ -3,6 +3,7 @@
 //! The text is the single source of truth. Everything that follows from it is computed at the root
 //! ([`crate::derived::Derived`]); every edit, wherever it is made, is a new text through [`Page::edit`].
 
+use crate::core::fusion::record::Record;
 use crate::core::notation::Parsed;
 use crate::core::{
     Analysis, Conventions, Device, Diagnostic, FusionOptions, OpId, Options, Policy, Program,
@@ -90,6 +91,8 @@ pub enum Tab {
     Compare,
     /// Why edges are not fused.
     Why,
+    /// The decisions of the policy, one by one.
+    Steps,
     /// What each kernel asks of the device.
     Limits,
     /// Attention as one kernel.
@@ -100,20 +103,22 @@ pub enum Tab {
 
 impl Tab {
     /// All tabs, in their order.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Kernels,
         Self::Compare,
         Self::Why,
+        Self::Steps,
         Self::Limits,
         Self::Attention,
         Self::Measured,
     ];
 
     /// The names for links, storage and the ids of the elements, in the order of [`Tab::ALL`].
-    pub const NAMES: [&'static str; 6] = [
+    pub const NAMES: [&'static str; 7] = [
         "kernels",
         "compare",
         "why",
+        "steps",
         "limits",
         "attention",
         "measured",
@@ -190,6 +195,10 @@ pub struct Page {
     pub shown: Part<Shown>,
     /// Its numbers.
     pub analysis: Part<Analysis>,
+    /// What the policy decided, while somebody steps through it.
+    pub record: Part<Record>,
+    /// How many of its decisions are shown; `None` shows what they led to.
+    pub step: Value<Option<usize>>,
     /// Whether they are older than the text.
     pub is_stale: IsStale,
     /// There is something to undo.
@@ -212,7 +221,8 @@ impl Page {
         let device = Value::new(default_device().clone());
         let fusion = Value::new(FusionOptions::default());
         let is_hurried = Value::new(false);
-        let all = All::new(text, move || {
+        let step = Value::new(None);
+        let all = All::new(text, step, move || {
             let mut options = Options {
                 policy: policy.get(),
                 fusion: fusion.get(),
@@ -242,6 +252,8 @@ impl Page {
             diagnostics: Part::new(all, |all| &all.diagnostics),
             shown: Part::new(all, |all| &all.shown),
             analysis: Part::new(all, |all| &all.shown.analysis),
+            record: Part::new(all, |all| &all.record),
+            step,
             is_stale: IsStale(all),
             can_undo: Value::new(false),
             can_redo: Value::new(false),
@@ -291,15 +303,15 @@ impl Page {
 
     /// One step back. `false` when there is none.
     pub fn undo(self) -> bool {
-        self.step(History::undo)
+        self.travel(History::undo)
     }
 
     /// One step forward again. `false` when there is none.
     pub fn redo(self) -> bool {
-        self.step(History::redo)
+        self.travel(History::redo)
     }
 
-    fn step(self, step: fn(&mut History, &str) -> Option<String>) -> bool {
+    fn travel(self, step: fn(&mut History, &str) -> Option<String>) -> bool {
         let text = self
             .history
             .update_untracked(|h| self.text.with_untracked(|present| step(h, present)));

@@ -139,6 +139,7 @@ impl Dag {
         let selection = self.page.selection.get();
         let before = self.drawn.borrow().clone();
         let old = before.as_ref().map(|b| b.placed.clone());
+        let ops_before = old.as_ref().map(|old| old.layout.ops.len());
         let (placed, is_new) = place(&analysis, old);
         let has_same_looks = |b: &&Rc<Drawn>| {
             !is_new && b.is_fused == is_fused && Arc::ptr_eq(&b.analysis, &analysis)
@@ -163,6 +164,7 @@ impl Dag {
         };
         set_class(CANVAS_ID, "is-unfused", !is_fused);
         set_class(CANVAS_ID, "has-selection", selection != Selection::Nothing);
+        let placed_ops = placed.layout.ops.len();
         let partition = &placed.analysis.partition;
         if selected_before != selection {
             write_selection(&placed.layout, partition, selected_before, selection);
@@ -181,7 +183,12 @@ impl Dag {
                 self.stop.set(Stop::Op(0));
             }
             write_stop(self.stop.get(), self.stop.get());
-            self.show_first();
+            // Somebody who steps through decisions keeps looking where they look.
+            let is_stepping =
+                self.page.step.get_untracked().is_some() && ops_before == Some(placed_ops);
+            if !is_stepping || !self.is_moved.get() {
+                self.show_first();
+            }
         }
         if selected_before != selection {
             self.show_selected(selection);

@@ -33,6 +33,7 @@ pub mod ops_table;
 pub mod results;
 mod share_button;
 pub mod sliders;
+pub mod steps_view;
 pub mod strip;
 mod tabs;
 pub mod top_bar;

@@ -6,6 +6,7 @@ use super::kernel_details::KernelDetails;
 use super::kernels::KernelsTable;
 use super::limits_view::LimitsView;
 use super::measured_view::MeasuredView;
+use super::steps_view::StepsView;
 use super::tabs::{Tabs, tabs};
 use super::why_view::WhyView;
 use crate::state::{Page, Tab};
@@ -39,6 +40,7 @@ pub fn Results(
                 <button type="button" role="tab" id="tab-kernels" aria-controls="panel-kernels">"Kernels"</button>
                 <button type="button" role="tab" id="tab-compare" aria-controls="panel-compare">"Compare"</button>
                 <button type="button" role="tab" id="tab-why" aria-controls="panel-why">"Why not"</button>
+                <button type="button" role="tab" id="tab-steps" aria-controls="panel-steps">"Steps"</button>
                 <button type="button" role="tab" id="tab-limits" aria-controls="panel-limits">"Limits"</button>
                 <button type="button" role="tab" id="tab-attention" aria-controls="panel-attention">"Attention"</button>
                 <button type="button" role="tab" id="tab-measured" aria-controls="panel-measured">"Measured"</button>
@@ -51,6 +53,7 @@ pub fn Results(
             </div>
             <div role="tabpanel" id="panel-compare" aria-labelledby="tab-compare" hidden><CompareView page /></div>
             <div role="tabpanel" id="panel-why" aria-labelledby="tab-why" hidden><WhyView page /></div>
+            <div role="tabpanel" id="panel-steps" aria-labelledby="tab-steps" hidden><StepsView page /></div>
             <div role="tabpanel" id="panel-limits" aria-labelledby="tab-limits" hidden><LimitsView page /></div>
             <div role="tabpanel" id="panel-attention" aria-labelledby="tab-attention" hidden><AttentionView page /></div>
             <div role="tabpanel" id="panel-measured" aria-labelledby="tab-measured" hidden><MeasuredView page /></div>

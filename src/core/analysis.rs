@@ -240,6 +240,12 @@ pub fn analyze<'a>(
 
 /// Analyses a graph.
 pub fn analyze_graph(graph: Graph, options: &Options) -> Analysis {
+    let plan = fusion::plan(&graph, options);
+    analyze_plan(graph, options, plan)
+}
+
+/// Analyses a graph as kernels that are known.
+pub(super) fn analyze_plan(graph: Graph, options: &Options, plan: Plan) -> Analysis {
     let mut tensors = tensors_unmoved(&graph);
     let alone = fusion::none::partition(&graph);
     let unfused = execute(&graph, &alone, options, None, &mut |kernel| {
@@ -250,7 +256,7 @@ pub fn analyze_graph(graph: Graph, options: &Options) -> Analysis {
         attentions,
         certificate,
         refused,
-    } = fusion::plan(&graph, options);
+    } = plan;
     let before = Before {
         unfused: &unfused,
         rescaling: rescaling(&graph, &attentions, options),

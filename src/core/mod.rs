@@ -30,6 +30,7 @@ pub mod notation;
 pub mod op;
 mod order;
 pub mod program;
+pub mod replay;
 pub mod report;
 pub mod resolve;
 pub mod roofline;

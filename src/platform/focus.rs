@@ -81,6 +81,22 @@ pub fn scroll_to_line(scroller: &str, line: usize, lines: usize) {
     }
 }
 
+/// Scrolls the scroller of the first id, and nothing else, so that the element of the second one in it can be seen.
+pub fn reveal_in(scroller: &str, id: &str) {
+    let (Some(scroller), Some(element)) = (super::element(scroller), super::element(id)) else {
+        return;
+    };
+    let (frame, place) = (
+        scroller.get_bounding_client_rect(),
+        element.get_bounding_client_rect(),
+    );
+    if place.top() < frame.top() || place.bottom() > frame.bottom() {
+        let down = place.top() - frame.top() - frame.height() / 3.0;
+        #[expect(clippy::cast_possible_truncation, reason = "a way in whole pixels")]
+        scroller.set_scroll_top(scroller.scroll_top() + down as i32);
+    }
+}
+
 /// The first line of a scroller of this many equal lines that is in view, from 0.
 pub fn first_line_in_view(scroller: &str, lines: usize) -> usize {
     let Some(scroller) = super::element(scroller) else {

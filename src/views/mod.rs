@@ -7,5 +7,6 @@ pub mod fusion_options;
 pub mod limits;
 pub mod manual;
 pub mod measured;
+pub mod steps;
 pub mod why;
 pub mod words;

@@ -49,6 +49,7 @@ mod resolve;
 mod resolve_errors;
 mod share;
 mod views;
+mod views_steps;
 mod views_why;
 mod why;
 mod why_attention;
