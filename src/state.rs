@@ -3,6 +3,7 @@
 //! The text is the single source of truth. Everything that follows from it is computed at the root
 //! ([`crate::derived::Derived`]); every edit, wherever it is made, is a new text through [`Page::edit`].
 
+use crate::core::fusion::options::PAGE_BUDGET_STATES;
 use crate::core::fusion::record::Record;
 use crate::core::notation::Parsed;
 use crate::core::{
@@ -229,6 +230,7 @@ impl Page {
                 conventions: conventions.get(),
                 device: device.get(),
             };
+            options.fusion.budget_states = PAGE_BUDGET_STATES;
             if options.policy == Policy::Optimal && is_hurried.get() {
                 options.fusion.budget_states = HURRIED_STATES;
             }

@@ -4,8 +4,9 @@
 //! of a policy shows what it does to all of them.
 
 use fuseline::core::examples::EXAMPLES;
+use fuseline::core::fusion::options::PAGE_BUDGET_STATES;
 use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, Options, Policy, analyze_program};
+use fuseline::core::{Analysis, Objective, Options, Policy, analyze_program};
 
 /// Example, then kernels and bytes of each of [`POLICIES`].
 #[rustfmt::skip]
@@ -128,4 +129,24 @@ fn the_bytes_of_the_gpt2_block_by_hand() {
     let kernels = analysis(gpt2.text, Policy::Optimal).fused.kernels;
     let moved: Vec<u64> = kernels.iter().map(fuseline::core::Kernel::bytes).collect();
     assert_eq!(moved, expected);
+}
+
+#[test]
+fn the_pages_budget_proves_every_example_under_all_options() {
+    for example in EXAMPLES {
+        let program = parse(example.text).program;
+        for bits in 0..16 {
+            let mut options = Options::of_policy(Policy::Optimal);
+            options.fusion.budget_states = PAGE_BUDGET_STATES / 2;
+            options.fusion.horizontal = bits & 1 != 0;
+            options.fusion.prologue = bits & 2 != 0;
+            options.fusion.attention = bits & 4 != 0;
+            if bits & 8 != 0 {
+                options.fusion.objective = Objective::Time;
+            }
+            let analysis = analyze_program(&program, &options).analysis.unwrap();
+            let certificate = analysis.certificate.unwrap();
+            assert!(certificate.is_optimal, "{}: {certificate:?}", example.id);
+        }
+    }
 }

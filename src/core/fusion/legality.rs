@@ -329,18 +329,7 @@ fn check_connected(region: &Region<'_>, set: Set) -> Result<(), Reason> {
     }
 }
 
-/// Ops that a tensor ties to one of these: from producer to consumer, with *horizontal* also two readers.
+/// Ops that a tensor ties to one of these.
 pub(super) fn neighbours(region: &Region<'_>, set: Set) -> Set {
-    let mut around = 0;
-    for place in Bits(set) {
-        around |= region.prev[place] | region.next[place];
-    }
-    if region.setting.options.fusion.horizontal {
-        for value in &region.values {
-            if value.readers & set != 0 {
-                around |= value.readers;
-            }
-        }
-    }
-    around & !set
+    Bits(set).fold(0, |around, place| around | region.ties[place]) & !set
 }

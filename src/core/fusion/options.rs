@@ -31,6 +31,10 @@ pub struct FusionOptions {
 /// A kernel of the legality holds at most so many ops: sets of ops are the bits of a word.
 pub const MAX_OPS: usize = 64;
 
+/// The budget of a search on the page: sixty ops that are made to be hard take some 50 ms there. Half of it proves
+/// every example. The command line looks at ten times as many.
+pub const PAGE_BUDGET_STATES: usize = 20_000;
+
 impl Default for FusionOptions {
     fn default() -> Self {
         Self {

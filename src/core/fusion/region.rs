@@ -71,7 +71,9 @@ pub(super) struct Region<'a> {
     /// For each op the ops that it reads from, and those that read it.
     pub(super) prev: Vec<Set>,
     pub(super) next: Vec<Set>,
-    /// The same along paths.
+    /// Ops that a tensor ties to it: from producer to consumer, with *horizontal* also two readers.
+    pub(super) ties: Vec<Set>,
+    /// What comes before and after it along paths.
     pub(super) before: Vec<Set>,
     pub(super) after: Vec<Set>,
     /// For each op its output's elements, and how it walks through them.
@@ -235,6 +237,7 @@ impl<'a> Region<'a> {
             views: 0,
             prev: vec![0; count],
             next: vec![0; count],
+            ties: Vec::new(),
             before: vec![0; count],
             after: vec![0; count],
             elements: vec![0; count],
@@ -249,6 +252,7 @@ impl<'a> Region<'a> {
         };
         region.relate();
         region.read_values();
+        region.tie();
         region
     }
 
@@ -262,12 +266,15 @@ impl<'a> Region<'a> {
 
     /// The smallest convex set around this one.
     pub(super) fn closed(&self, set: Set) -> Set {
-        let (mut before, mut after) = (0, 0);
-        for place in Bits(set) {
-            before |= self.before[place];
-            after |= self.after[place];
-        }
+        let (before, after) = self.around(set);
         set | before & after
+    }
+
+    /// All that comes before some op of the set, and all that comes after some.
+    pub(super) fn around(&self, set: Set) -> (Set, Set) {
+        Bits(set).fold((0, 0), |(before, after), place| {
+            (before | self.before[place], after | self.after[place])
+        })
     }
 
     /// The place of an op of the graph.
@@ -322,6 +329,18 @@ impl<'a> Region<'a> {
             }
             self.needed_by[place] = needed;
             self.leaving |= u64::from(leaves) << place;
+        }
+    }
+
+    fn tie(&mut self) {
+        let neighbours = self.prev.iter().zip(&self.next);
+        self.ties = neighbours.map(|(prev, next)| prev | next).collect();
+        if self.setting.options.fusion.horizontal {
+            for value in &self.values {
+                for reader in Bits(value.readers) {
+                    self.ties[reader] |= value.readers;
+                }
+            }
         }
     }
 

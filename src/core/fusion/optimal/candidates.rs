@@ -44,8 +44,13 @@ impl Candidates {
         let mut at = 0;
         while let Some(&set) = sets.get(at) {
             at += 1;
+            let (before, after) = region.around(set);
             for neighbour in Bits(neighbours(region, set)) {
-                let grown = region.closed(set | 1 << neighbour);
+                let (before, after) = (
+                    before | region.before[neighbour],
+                    after | region.after[neighbour],
+                );
+                let grown = set | 1 << neighbour | before & after;
                 if seen.get(grown).is_some() {
                     continue;
                 }

@@ -42,10 +42,16 @@ impl Table {
     }
 
     /// Where the set is, or would be.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "no more bits are left than a slot's number has"
+    )]
     fn slot(&self, set: Set) -> usize {
         const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
         let mask = self.slots.len() - 1;
-        let mut slot = (set.wrapping_mul(SPREAD) >> 32) as usize & mask;
+        // The highest bits of the product depend on every op of the set, those in its middle on the lower ones only.
+        let bits = self.slots.len().trailing_zeros();
+        let mut slot = (set.wrapping_mul(SPREAD) >> (Set::BITS - bits)) as usize;
         while self.slots[slot].0 != 0 && self.slots[slot].0 != set {
             slot = (slot + 1) & mask;
         }
