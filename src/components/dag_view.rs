@@ -225,19 +225,20 @@ impl Dag {
         }
     }
 
-    /// A selection that was made elsewhere comes into sight.
+    /// A selection that was made elsewhere comes into sight, an edge with both ends.
     fn show_selected(&self, selection: Selection) {
-        let rect = match selection {
-            Selection::Nothing => None,
-            Selection::Op(op) | Selection::Edge { producer: op, .. } => self.rect(Stop::Op(op)),
-            Selection::Kernel(kernel) => self.rect(Stop::Kernel(kernel)),
+        let (first, last) = match selection {
+            Selection::Nothing => return,
+            Selection::Op(op) => (Stop::Op(op), Stop::Op(op)),
+            Selection::Edge { producer, consumer } => (Stop::Op(producer), Stop::Op(consumer)),
+            Selection::Kernel(kernel) => (Stop::Kernel(kernel), Stop::Kernel(kernel)),
         };
         let (viewport, canvas) = (self.viewport.get(), self.canvas.get());
-        if let Some(rect) = rect
+        if let (Some(first), Some(last)) = (self.rect(first), self.rect(last))
             && canvas.0 > 0.0
-            && !viewport.shows(rect.center(), canvas)
+            && !(viewport.shows(first.center(), canvas) && viewport.shows(last.center(), canvas))
         {
-            self.set_viewport(viewport.revealing(rect, canvas));
+            self.set_viewport(viewport.revealing(first.with(&last), canvas));
         }
     }
 }

@@ -32,6 +32,7 @@ pub fn StepsView(
     effect(move || {
         let is_open = page.is_open(Tab::Steps);
         at.set_if_changed(usize::MAX);
+        platform::set_root_attribute("data-dock", is_open.then_some("steps"));
         page.step.set_if_changed(is_open.then_some(usize::MAX));
         if !is_open && matches!(page.selection.get_untracked(), Selection::Kernel(_)) {
             // Kernels have other numbers on the way.
@@ -67,7 +68,12 @@ pub fn StepsView(
     });
     let mut marked = Vec::new();
     effect(move || {
-        let step = page.step.get().unwrap_or(0);
+        let Some(step) = page.step.get() else {
+            if !marked.is_empty() {
+                mark(std::mem::take(&mut marked), Vec::new());
+            }
+            return;
+        };
         // Drawn anew, the graph has lost its marks.
         page.analysis.get();
         let ops =

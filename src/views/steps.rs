@@ -54,7 +54,11 @@ pub fn list(graph: &Graph, record: &Record, step: usize) -> Markup {
         markup.fill(
             r#"<li class="{}"><button type="button" class="link" id="{}" data-step="{}" tabindex="{}" aria-current="{}"><span class="step-number">{}</span> <span class="step-words">"#,
             &[
-                if place < step { "is-done" } else { "is-to-come" },
+                match number {
+                    _ if number < step => "is-done",
+                    _ if number == step => "is-done is-present",
+                    _ => "is-to-come",
+                },
                 &line_id(number),
                 &number.to_string(),
                 if number == step.max(1) { "0" } else { "-1" },

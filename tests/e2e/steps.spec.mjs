@@ -79,6 +79,15 @@ test('a refusal says why, and the graph marks the ops that it is about', async (
   await expect(marked).toHaveCount(0);
 });
 
+test('both ends of an edge come into sight', async ({ page }) => {
+  await picker(page, 'Fusion').selectOption('inductor');
+  await panel(page).getByRole('button', { name: /ffn_up, gelu stay apart/ }).click();
+  await page.evaluate(() => scrollTo(0, 0));
+  const marked = page.locator('#dag-canvas .is-decided');
+  await expect(marked).toHaveCount(2);
+  for (const op of [marked.first(), marked.last()]) await expect(op).toBeInViewport({ ratio: 0.99 });
+});
+
 test('the controls and the graph are seen together, and hide nothing', async ({ page }) => {
   for (const [width, height] of [[390, 844], [1366, 768], [1920, 1080]]) {
     await page.setViewportSize({ width, height });

@@ -91,6 +91,18 @@ impl Rect {
         (self.x..=self.right()).contains(&point.x) && (self.y..=self.bottom()).contains(&point.y)
     }
 
+    /// The smallest rectangle around both.
+    #[must_use]
+    pub fn with(&self, other: &Self) -> Self {
+        let (x, y) = (self.x.min(other.x), self.y.min(other.y));
+        Self {
+            x,
+            y,
+            width: self.right().max(other.right()) - x,
+            height: self.bottom().max(other.bottom()) - y,
+        }
+    }
+
     /// Middle.
     pub fn center(&self) -> Point {
         Point::new(self.x + self.width / 2.0, self.y + self.height / 2.0)
