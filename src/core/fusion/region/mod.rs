@@ -7,16 +7,21 @@
     reason = "places of ops are below the number of ops of the region"
 )]
 
-use super::options::{MAX_OPS, Objective};
+mod cost;
+mod rows;
+
+use super::options::MAX_OPS;
 use crate::core::analysis::Options;
 use crate::core::graph::{Graph, OpId};
 use crate::core::op::{OpType, element_count};
-use crate::core::roofline::place;
 use crate::core::sizes::{Externals, read_size};
 use crate::core::sorting::{rank_of, sort_by_rank};
 use crate::core::traffic::Views;
 use crate::core::work::{Work, op_work};
 use std::borrow::Cow;
+
+pub(super) use cost::Cost;
+pub use rows::RowDomain;
 
 /// A set of ops of one region: bit `i` stands for its `i`-th op.
 pub(super) type Set = u64;
@@ -111,60 +116,6 @@ pub(super) struct Read {
     pub(super) bytes: u64,
 }
 
-/// How an op walks through its data: a reduction's rows are what it makes one value of, any other op's are
-/// its innermost dimension.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RowDomain {
-    /// Number of rows.
-    pub rows: u64,
-    /// Elements of a row.
-    pub width: u64,
-    /// Elements between neighbours of a row: 1 along the last axis; 0 when several axes lie apart.
-    pub stride: u64,
-}
-
-impl RowDomain {
-    fn innermost(shape: &[u64]) -> Self {
-        let width = shape.last().copied().unwrap_or(1).max(1);
-        Self {
-            rows: element_count(shape).unwrap_or(0) / width,
-            width,
-            stride: 1,
-        }
-    }
-
-    /// Of a reduction, which says no axis: the dimensions that its output lacks, else the last one.
-    fn reduced(input: &[u64], output: &[u64]) -> Self {
-        let count = |shape: &[u64]| element_count(shape).unwrap_or(0);
-        if count(input) == count(output) {
-            return Self::innermost(output);
-        }
-        let outer = input.iter().zip(output).take_while(|(a, b)| a == b).count();
-        let (input_rest, output_rest) = (&input[outer..], &output[outer..]);
-        let inner = input_rest
-            .iter()
-            .rev()
-            .zip(output_rest.iter().rev())
-            .take_while(|(a, b)| a == b)
-            .count();
-        let kept = &output_rest[..output_rest.len() - inner];
-        Self {
-            rows: count(output),
-            width: (count(input) / count(output).max(1)).max(1),
-            stride: if count(kept) == 1 {
-                count(&output_rest[output_rest.len() - inner..])
-            } else {
-                0
-            },
-        }
-    }
-
-    /// Elements of all rows together.
-    pub fn full_elements(self) -> u64 {
-        self.rows.saturating_mul(self.width)
-    }
-}
-
 /// The ops of a set, ascending.
 pub(super) struct Bits(pub(super) Set);
 
@@ -178,49 +129,6 @@ impl Iterator for Bits {
         let lowest = self.0.trailing_zeros() as usize;
         self.0 &= self.0 - 1;
         Some(lowest)
-    }
-}
-
-/// What a kernel costs, so that costs add up without rounding.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Cost {
-    /// Bytes, or time in parts of the unfused program's.
-    pub(super) main: u64,
-    /// Decides among equals: first the number of kernels, then the ops that run beside a matmul, for light
-    /// work is better off in a kernel that waits for memory.
-    pub(super) ties: u64,
-}
-
-impl Cost {
-    /// A bound for kernels that move these bytes and take this time: rounded down, and a little below, so that
-    /// a rounding error of sums does not lift it above the truth.
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the cast saturates, and times are not negative"
-    )]
-    pub(super) fn at_least(
-        setting: &Setting<'_>,
-        bytes: u64,
-        time_s: f64,
-        ticks_per_s: f64,
-        kernels: u32,
-    ) -> Self {
-        const BELOW: f64 = 1.0 - 1e-12;
-        Self {
-            main: match setting.options.fusion.objective {
-                Objective::Bytes => bytes,
-                Objective::Time => (time_s * BELOW * ticks_per_s) as u64,
-            },
-            ties: u64::from(kernels) << 32,
-        }
-    }
-
-    pub(super) fn plus(self, other: Self) -> Self {
-        Self {
-            main: self.main.saturating_add(other.main),
-            ties: self.ties.saturating_add(other.ties),
-        }
     }
 }
 
@@ -406,67 +314,5 @@ impl<'a> Region<'a> {
     fn bit_of(&self, op: Option<OpId>) -> Set {
         op.and_then(|op| self.place_of(op))
             .map_or(0, |place| 1 << place)
-    }
-
-    /// Bytes that these ops read together of values whose bytes no op of `made` makes; a value counts once, as
-    /// large as its largest reader takes it.
-    pub(super) fn read_bytes(&self, set: Set, made: Set) -> u64 {
-        let mut counted = usize::MAX;
-        let mut bytes = 0;
-        for read in &self.reads {
-            if read.readers & set != 0 && read.value != counted && read.base & made == 0 {
-                counted = read.value;
-                bytes += read.bytes;
-            }
-        }
-        bytes
-    }
-
-    /// Whether the output of an op leaves a kernel of these ops.
-    pub(super) fn is_written(&self, place: usize, set: Set) -> bool {
-        self.leaving >> place & 1 == 1 || self.needed_by[place] & !set != 0
-    }
-
-    /// Bytes that a kernel of these ops moves, by the contract.
-    pub(super) fn bytes(&self, set: Set) -> u64 {
-        let written: u64 = Bits(set)
-            .filter(|&place| self.is_written(place, set))
-            .map(|place| self.written_bytes[place])
-            .sum();
-        self.read_bytes(set, set) + written
-    }
-
-    /// Predicted time of a kernel of these ops.
-    pub(super) fn time_s(&self, set: Set) -> f64 {
-        let work = Bits(set).fold(Work::default(), |sum, op| sum.and(self.work[op]));
-        let device = &self.setting.options.device;
-        place(device, work, self.bytes(set), self.is_free(set)).time_s
-    }
-
-    /// Views only: nobody launches it.
-    pub(super) fn is_free(&self, set: Set) -> bool {
-        set & !self.views == 0
-    }
-
-    /// What a kernel of these ops costs; `ticks_per_s` are the units of time, rounded up so that no sum falls
-    /// below a bound.
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the cast saturates, and times are not negative"
-    )]
-    pub(super) fn cost(&self, set: Set, ticks_per_s: f64) -> Cost {
-        let beside_matmul = if set & self.matmuls == 0 {
-            0
-        } else {
-            set.count_ones() - 1
-        };
-        Cost {
-            main: match self.setting.options.fusion.objective {
-                Objective::Bytes => self.bytes(set),
-                Objective::Time => (self.time_s(set) * ticks_per_s).ceil() as u64,
-            },
-            ties: u64::from(!self.is_free(set)) << 32 | u64::from(beside_matmul),
-        }
     }
 }
