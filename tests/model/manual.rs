@@ -10,6 +10,7 @@ use fuseline::core::{
     Analysis, Diagnostic, Options, Outcome, Policy, analyze_program, build_graph, plan,
 };
 use proptest::prelude::*;
+use std::fmt::Write as _;
 
 fn outcome(text: &str) -> Outcome {
     let parsed = parse(text);
@@ -93,6 +94,30 @@ y1 = add(b1, b2) @kernel 2
             "kernel 1 cannot be: the kernel would wait for itself: `a1` → `b2` → `b1` → `a2`",
             "kernel 2 cannot be: the kernel would wait for itself: `a1` → `b2` → `b1` → `a2`",
         ]
+    );
+}
+
+/// Each kernel needs an op that needs the kernel; after 64 of them every stated kernel falls apart, also one that
+/// could run, and says why.
+#[test]
+fn giving_up_on_kernels_that_need_each_other_is_said() {
+    let mut text =
+        "input x : f32[8]\nu = relu(x) @kernel 1000\nv = exp(u) @kernel 1000\n".to_owned();
+    for of in 0..70 {
+        writeln!(text, "a{of} = relu(x) @kernel {of}").unwrap();
+        writeln!(text, "b{of} = exp(a{of})").unwrap();
+        writeln!(text, "c{of} = add(a{of}, b{of}) @kernel {of}").unwrap();
+    }
+    let (kernels, refused) = shown(&text);
+    assert_eq!(kernels.len(), 2 + 3 * 70);
+    assert_eq!(refused.len(), 1 + 70);
+    let gave_up = "stated kernels still need each other after 64 rounds of taking such kernels apart, so every kernel falls apart";
+    let of_last_round = refused.iter().filter(|d| d.message.ends_with(gave_up));
+    assert_eq!(of_last_round.count(), 1 + 70 - 63);
+    assert!(
+        refused
+            .iter()
+            .any(|d| d.message.starts_with("kernel 1000 cannot be"))
     );
 }
 
