@@ -75,7 +75,7 @@ pub struct Op {
     )]
     pub contraction: Option<u64>,
     /// The kernel that the visitor wants it in, under policy `manual`.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<u32>,
 }
 

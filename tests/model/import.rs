@@ -71,6 +71,51 @@ b: z = matmul(y, `it's \"w\"`, k=16) : f16[1024, 8]
 }
 
 #[test]
+fn a_list_may_state_kernels() {
+    let list = json!([
+        { "name": "y", "op_type": "elementwise", "inputs": ["x"], "output": "y", "shape": [8], "bytes_per_element": 4, "kernel": 3 },
+        { "name": "z", "op_type": "elementwise", "inputs": ["y"], "output": "z", "shape": [8], "bytes_per_element": 4, "kernel": 3 },
+        { "name": "q", "op_type": "elementwise", "inputs": ["z"], "output": "q", "shape": [8], "bytes_per_element": 4, "kernel": null },
+    ]);
+    let parsed = from_json(list.clone());
+    assert_eq!(parsed.diagnostics, []);
+    let expected = "\
+y = elementwise(x) : f32[8] @kernel 3
+z = elementwise(y) : f32[8] @kernel 3
+q = elementwise(z) : f32[8]
+";
+    assert_eq!(print(&parsed.program), expected);
+    let line = r#"Op("y", "elementwise", ["x"], "y", (8,), 4, kernel=3)"#;
+    let line = read_op_lines(line);
+    assert_eq!(
+        print(&line.program),
+        "y = elementwise(x) : f32[8] @kernel 3\n"
+    );
+    // An op with its kernel is written as it is read.
+    let ops: Vec<Op> = serde_json::from_value(list).unwrap();
+    assert_eq!(serde_json::to_value(&ops[0]).unwrap()["kernel"], 3);
+    assert_eq!(
+        serde_json::to_value(&ops[2]).unwrap()["kernel"],
+        Value::Null
+    );
+    for wrong in [
+        json!("3"),
+        json!(-1),
+        json!(1.5),
+        json!(4_294_967_296_u64),
+        json!([3]),
+    ] {
+        let parsed = from_json(json!([
+            { "name": "y", "op_type": "elementwise", "inputs": ["x"], "output": "y", "shape": [8], "bytes_per_element": 4, "kernel": wrong },
+        ]));
+        assert_eq!(
+            parsed.diagnostics[0].message,
+            "op 1 (`y`): `kernel` is no number of a kernel"
+        );
+    }
+}
+
+#[test]
 fn forms_are_told_apart() {
     let forms = [
         ("", Form::Notation),

@@ -158,7 +158,7 @@ const BAD_LINES: &[(&str, Code, usize, &str)] = &[
     (r#"Op("a", "elementwise", ["x"], "y", (4,), 2"#, Code::MalformedOpLine, 1, "the bracket is never closed"),
     (r#"Op("a", "elementwise", ["x""#, Code::MalformedOpLine, 24, "the bracket is never closed"),
     (r#"Op("a", "elementwise", ["x" "z"], "y", (4,), 2)"#, Code::MalformedOpLine, 29, r#"expected `,` or the closing bracket, found `"z"`"#),
-    (r#"Op("a", "elementwise", ["x"], "y", (4,), 2, None, None, None, 1)"#, Code::MalformedOpLine, 63, "`Op` has only 9 fields"),
+    (r#"Op("a", "elementwise", ["x"], "y", (4,), 2, None, None, None, None, 1)"#, Code::MalformedOpLine, 69, "`Op` has only 10 fields"),
     ("Op()", Code::MalformedOpLine, 1, "op 1: `output` is missing"),
     (r#"Op("a", "elementwise", ["x"], "y")"#, Code::MalformedOpLine, 1, "op 1 (`a`): `shape` is missing"),
     (r#"Op("a", "conv", ["x"], "y", (4,), 2)"#, Code::UnknownOpType, 9, "op 1 (`a`): there is no op type `conv`"),

@@ -33,6 +33,8 @@ pub(super) struct FieldSpans {
     pub(super) dtype: Span,
     /// The contraction length.
     pub(super) contraction: Span,
+    /// The number of the kernel.
+    pub(super) kernel: Span,
 }
 
 /// Who a diagnostic is about, and where.
@@ -141,7 +143,7 @@ pub(super) fn op_of_entry(
         function,
         dtype,
         contraction,
-        kernel: None,
+        kernel: kernel(&entry.kernel, subject)?,
     };
     Ok((op, doubt))
 }
@@ -280,6 +282,19 @@ fn size(
             )
             .hint("sizes are whole numbers")),
     }
+}
+
+fn kernel(value: &Value, subject: &Subject<'_>) -> Result<Option<u32>, Diagnostic> {
+    let number = match value {
+        Value::Missing => return Ok(None),
+        Value::One(Scalar::Integer(number)) => u32::try_from(*number).ok(),
+        Value::One(_) | Value::Many(_) => None,
+    };
+    number.map(Some).ok_or_else(|| {
+        subject
+            .malformed(|s| s.kernel, "`kernel` is no number of a kernel")
+            .hint("give ops that are to run as one kernel the same whole number, such as 3")
+    })
 }
 
 /// Bytes of an element and its type, from either or both.

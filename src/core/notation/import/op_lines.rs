@@ -18,7 +18,7 @@ pub(super) struct OpLine {
 }
 
 /// Fields in the order of Python's call.
-const FIELDS: [&str; 9] = [
+const FIELDS: [&str; 10] = [
     "name",
     "op_type",
     "inputs",
@@ -28,6 +28,7 @@ const FIELDS: [&str; 9] = [
     "function",
     "dtype",
     "contraction",
+    "kernel",
 ];
 
 /// Every `Op(...)` of the text in order, or what is wrong with it. `O(text)`.
@@ -308,6 +309,7 @@ fn set_field(line: (&mut OpEntry, &mut FieldSpans), field: &str, value: Value, s
         "function" => &mut spans.function,
         "dtype" => &mut spans.dtype,
         "contraction" => &mut spans.contraction,
+        "kernel" => &mut spans.kernel,
         _ => return,
     };
     *own_span = span;

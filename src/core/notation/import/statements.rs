@@ -6,7 +6,7 @@ use crate::core::functions::{self, Function, ShapeRule};
 use crate::core::notation::spelling::quoted;
 use crate::core::op::{Op, OpType, TensorDecl, element_count};
 use crate::core::program::{
-    Attribute, AttributeValue, Declaration, Expr, ExprKind, Name, OpStatement, Program,
+    Attribute, AttributeValue, Declaration, Expr, ExprKind, KernelMark, Name, OpStatement, Program,
     TypeAnnotation,
 };
 use crate::core::resolve::infer_call;
@@ -83,7 +83,10 @@ pub fn program_of_ops(ops: &[Op], tensors: &[TensorDecl]) -> (Program, Vec<Diagn
             attributes,
             annotation: Some(annotation(&op.shape, op.element_type())),
             inputs: names,
-            kernel: None,
+            kernel: op.kernel.map(|number| KernelMark {
+                number,
+                span: Span::default(),
+            }),
             span: Span::default(),
         });
     }

@@ -33,6 +33,8 @@ pub struct OpEntry {
     pub dtype: Value,
     /// Contraction length K of a matmul; optional.
     pub contraction: Value,
+    /// Number of the kernel that it is to run in; optional.
+    pub kernel: Value,
 }
 
 /// One tensor of the list: the fields of [`crate::core::TensorDecl`], unchecked.
@@ -130,6 +132,7 @@ impl OpEntry {
             "function" => &mut self.function,
             "dtype" => &mut self.dtype,
             "contraction" => &mut self.contraction,
+            "kernel" => &mut self.kernel,
             _ => return None,
         })
     }
