@@ -235,13 +235,14 @@ impl Reads {
         let mut is_in_order = true;
         for (index, op) in ops.iter().enumerate() {
             inputs.push(op.inputs.iter().map(|name| {
-                let (tensor, is_new) = names.id(name);
+                let (tensor, is_new) = names.place(name, tensors.len(), &|t| &tensors[t].name);
                 if is_new {
                     tensors.push(external(name, declared.get(name.as_str()).copied()));
                 }
                 tensor
             }));
-            let (tensor, is_new) = names.id(&op.output);
+            let name_of = |t: usize| tensors[t].name.as_str();
+            let (tensor, is_new) = names.place(&op.output, tensors.len(), &name_of);
             output.push(tensor);
             if is_new {
                 tensors.push(produced(op, index));
@@ -251,7 +252,7 @@ impl Reads {
                 is_in_order = false;
                 tensors[tensor] = produced(op, index);
             }
-            if !op_names.id(&op.name).1 {
+            if !op_names.place(&op.name, index, &|op| &ops[op].name).1 {
                 problems.push(duplicate_name(op).about(index));
             }
             if op.shape.contains(&0) || op.bytes_per_element == 0 {

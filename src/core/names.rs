@@ -1,46 +1,50 @@
 //! Names to dense ids.
 
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
 
-/// Gives each distinct name the next number.
+/// Finds the place of a name in a list that stands elsewhere and tells, as `name_of`, what is where.
 ///
-/// The table holds four bytes a name and finds the rest in `names`, so that it stays in a near cache when
-/// a program has a hundred thousand of them; tables of names and values cost a memory access each.
-pub(super) struct Names<'a> {
-    names: Vec<&'a str>,
-    ids: HashTable<u32>,
+/// Four bytes a name, so that the table of a hundred thousand stays in a near cache; tables of names and
+/// values cost a memory access each.
+pub(super) struct Names {
+    places: HashTable<u32>,
 }
 
-impl<'a> Names<'a> {
+impl Names {
     pub(super) fn with_capacity(count: usize) -> Self {
         Self {
-            names: Vec::with_capacity(count),
-            ids: HashTable::with_capacity(count),
+            places: HashTable::with_capacity(count),
         }
     }
 
-    /// The id of a name, and whether it is new.
-    pub(super) fn id(&mut self, name: &'a str) -> (usize, bool) {
+    /// The place of a name that is known.
+    pub(super) fn find<'a>(&self, name: &str, name_of: &dyn Fn(usize) -> &'a str) -> Option<usize> {
+        let is_same = |&place: &u32| name_of(place as usize) == name;
+        let place = self.places.find(FxBuildHasher.hash_one(name), is_same)?;
+        Some(*place as usize)
+    }
+
+    /// The place of a name, and whether it is new; a new one is at `next`, where `name_of` knows it from now on.
+    pub(super) fn place<'a>(
+        &mut self,
+        name: &str,
+        next: usize,
+        name_of: &dyn Fn(usize) -> &'a str,
+    ) -> (usize, bool) {
+        let is_same = |&place: &u32| name_of(place as usize) == name;
+        let hash_of = |&place: &u32| FxBuildHasher.hash_one(name_of(place as usize));
         let hash = FxBuildHasher.hash_one(name);
-        let names = &self.names;
-        let is_same = |&id: &u32| names.get(id as usize) == Some(&name);
-        if let Some(&id) = self.ids.find(hash, is_same) {
-            return (id as usize, false);
+        match self.places.entry(hash, is_same, hash_of) {
+            Entry::Occupied(known) => (*known.get() as usize, false),
+            Entry::Vacant(free) => {
+                // A text with 2^32 names does not fit the memory that it is read into.
+                free.insert(u32::try_from(next).unwrap_or(u32::MAX));
+                (next, true)
+            }
         }
-        let id = self.names.len();
-        self.names.push(name);
-        let names = &self.names;
-        let hash_of = |&id: &u32| {
-            names
-                .get(id as usize)
-                .map_or(0, |name| FxBuildHasher.hash_one(name))
-        };
-        // A text with 2^32 names does not fit the memory that it is read into.
-        self.ids
-            .insert_unique(hash, u32::try_from(id).unwrap_or(u32::MAX), hash_of);
-        (id, true)
     }
 }
 
@@ -49,11 +53,14 @@ mod tests {
     use super::Names;
 
     #[test]
-    fn each_name_has_one_id() {
+    fn each_name_has_one_place() {
         let texts: Vec<String> = (0..1000).map(|i| format!("t{}", i % 700)).collect();
         let mut names = Names::with_capacity(0);
+        let name_of = |place: usize| texts[place].as_str();
         for (i, text) in texts.iter().enumerate() {
-            assert_eq!(names.id(text), (i % 700, i < 700));
+            assert_eq!(names.place(text, i, &name_of), (i % 700, i < 700));
         }
+        assert_eq!(names.find("t699", &name_of), Some(699));
+        assert_eq!(names.find("t700", &name_of), None);
     }
 }

@@ -28,13 +28,12 @@ use super::lexer::{Lexeme, Token};
 use super::spelling::{nearest_dtype, quoted, shortened};
 use crate::core::diagnostic::{Code, Diagnostic};
 use crate::core::dtype::DType;
+use crate::core::names::Names;
 use crate::core::op::TensorRole;
 use crate::core::program::{
     Attribute, AttributeValue, Declaration, Expr, ExprKind, KernelMark, Name, OpStatement, Param,
     ParamRange, TypeAnnotation,
 };
-
-use std::collections::HashSet;
 
 /// One statement that could be read.
 pub(super) enum Statement {
@@ -223,7 +222,7 @@ impl Cursor<'_> {
         const HINT: &str = "list input tensors, then attributes: `softmax(x, axis=-1)`";
         let mut inputs = Vec::new();
         let mut attributes: Vec<Attribute> = Vec::new();
-        let mut named: HashSet<String> = HashSet::new();
+        let mut named = Names::with_capacity(0);
         while self.take(Lexeme::CloseParen).is_none() {
             let is_attribute = self.kind_ahead(1) == Some(Lexeme::Equals);
             if self.peek().is_none() {
@@ -236,7 +235,9 @@ impl Cursor<'_> {
             }
             let name = self.name("the name of a tensor", HINT)?;
             if is_attribute {
-                if !named.insert(name.text.clone()) {
+                let place = attributes.len();
+                let name_of = |place: usize| attributes[place].name.text.as_str();
+                if !named.place(&name.text, place, &name_of).1 {
                     return Err(Diagnostic::error(
                         Code::Syntax,
                         format!("{} is given twice", quoted(&name.text)),

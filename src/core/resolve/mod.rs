@@ -59,10 +59,9 @@ pub fn resolve(program: &Program) -> Resolved {
     let mut externals = Vec::with_capacity(program.declarations.len());
     for declaration in &program.declarations {
         // What is declared twice, or declared and produced, the parser has refused.
-        let Some(&tensor) = scope
-            .ids
-            .get(declaration.name.text.as_str())
-            .filter(|&&tensor| scope.tensors[tensor] == Origin::Undeclared)
+        let Some(tensor) = scope
+            .tensor(&declaration.name.text)
+            .filter(|&tensor| scope.tensors[tensor] == Origin::Undeclared)
         else {
             continue;
         };
@@ -81,7 +80,7 @@ pub fn resolve(program: &Program) -> Resolved {
     }
 
     for name in &program.unreadable {
-        if let Some(&tensor) = scope.ids.get(name.text.as_str())
+        if let Some(tensor) = scope.tensor(&name.text)
             && scope.tensors[tensor] == Origin::Undeclared
         {
             scope.tensors[tensor] = Origin::Broken;
@@ -187,10 +186,7 @@ fn resolve_declaration(
 fn note_unused(program: &Program, scope: &Scope<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for declaration in &program.declarations {
         let name = &declaration.name;
-        let is_read = scope
-            .ids
-            .get(name.text.as_str())
-            .is_some_and(|&t| scope.is_read[t]);
+        let is_read = scope.tensor(&name.text).is_some_and(|t| scope.is_read[t]);
         if !is_read {
             diagnostics.push(
                 Diagnostic::new(

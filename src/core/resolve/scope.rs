@@ -5,9 +5,9 @@
 )]
 
 use crate::core::dtype::DType;
+use crate::core::names::Names;
 use crate::core::op::{Op, TensorDecl};
 use crate::core::program::Program;
-use std::collections::HashMap;
 
 /// Where a tensor comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +24,9 @@ pub(super) enum Origin {
 
 /// The tensors of a program under dense ids.
 pub(super) struct Scope<'a> {
-    /// For each name its tensor.
-    pub(super) ids: HashMap<&'a str, usize>,
+    places: Names,
+    /// For each tensor its name.
+    names: Vec<&'a str>,
     /// For each tensor where it comes from.
     pub(super) tensors: Vec<Origin>,
     /// For each tensor whether a statement reads it.
@@ -40,43 +41,45 @@ impl<'a> Scope<'a> {
     pub(super) fn new(program: &'a Program) -> Self {
         let names = program.declarations.len() + program.ops.len();
         let mut scope = Self {
-            ids: HashMap::with_capacity(names),
+            places: Names::with_capacity(names),
+            names: Vec::with_capacity(names),
             tensors: Vec::with_capacity(names),
-            is_read: Vec::new(),
+            is_read: Vec::with_capacity(names),
             reads: Vec::with_capacity(2 * program.ops.len()),
             first_read: Vec::with_capacity(program.ops.len() + 1),
         };
+        for declaration in &program.declarations {
+            scope.id(&declaration.name.text);
+        }
         for (statement, op) in program.ops.iter().enumerate() {
+            scope.first_read.push(scope.reads.len());
+            for input in &op.inputs {
+                let tensor = scope.id(&input.text);
+                scope.is_read[tensor] = true;
+                scope.reads.push(tensor);
+            }
             let tensor = scope.id(&op.output.text);
             if scope.tensors[tensor] == Origin::Undeclared {
                 scope.tensors[tensor] = Origin::Produced(statement);
             }
         }
-        for declaration in &program.declarations {
-            scope.id(&declaration.name.text);
-        }
-        for op in &program.ops {
-            scope.first_read.push(scope.reads.len());
-            for input in &op.inputs {
-                let tensor = scope.id(&input.text);
-                scope.reads.push(tensor);
-            }
-        }
         scope.first_read.push(scope.reads.len());
-        scope.is_read = vec![false; scope.tensors.len()];
-        for &tensor in &scope.reads {
-            scope.is_read[tensor] = true;
-        }
         scope
     }
 
     fn id(&mut self, name: &'a str) -> usize {
-        let next = self.tensors.len();
-        let id = *self.ids.entry(name).or_insert(next);
-        if id == next {
+        let (tensor, is_new) = (self.places).place(name, self.names.len(), &|t| self.names[t]);
+        if is_new {
+            self.names.push(name);
             self.tensors.push(Origin::Undeclared);
+            self.is_read.push(false);
         }
-        id
+        tensor
+    }
+
+    /// The tensor of this name.
+    pub(super) fn tensor(&self, name: &str) -> Option<usize> {
+        self.places.find(name, &|tensor| self.names[tensor])
     }
 
     /// The tensors that a statement reads, in order of the call.

@@ -1,0 +1,191 @@
+//! Statements to a program: what is there already is refused.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "places are those of the program's own lists"
+)]
+
+use super::lexer::{Lexeme, Token};
+use super::parser::Statement;
+use super::spelling::quoted;
+use super::{Parsed, name_text};
+use crate::core::diagnostic::{Code, Diagnostic, Span};
+use crate::core::names::Names;
+use crate::core::program::{Declaration, Name, OpStatement};
+use std::collections::HashMap;
+
+/// Collects statements and refuses what is there already.
+pub(super) struct Reader<'a> {
+    text: &'a str,
+    pub(super) parsed: Parsed,
+    newlines: Vec<usize>,
+    /// Where each param is declared first, also where its statement could not be read.
+    pub(super) params: HashMap<String, Span>,
+    /// Names to places in the program's declarations.
+    declared: Names,
+    /// Outputs to places in its ops.
+    produced: Names,
+    /// The ops' own names.
+    op_names: Names,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        let newlines: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+        Self {
+            text,
+            parsed: Parsed::default(),
+            params: HashMap::new(),
+            declared: Names::with_capacity(0),
+            produced: Names::with_capacity(newlines.len()),
+            op_names: Names::with_capacity(newlines.len()),
+            newlines,
+        }
+    }
+
+    /// Takes note of a statement that could not be read.
+    pub(super) fn refuse(&mut self, tokens: &[Token], problem: Diagnostic) {
+        self.parsed.diagnostics.push(problem);
+        self.remember_unreadable(tokens);
+    }
+
+    /// Keeps the name that a statement would have given, so that its uses are not blamed as well.
+    fn remember_unreadable(&mut self, tokens: &[Token]) {
+        let is_name = |t: &Token| matches!(t.kind, Lexeme::Name | Lexeme::QuotedName);
+        let named = match tokens {
+            [keyword, name, ..]
+                if matches!(keyword.span.slice(self.text), "param" | "input" | "weight")
+                    && is_name(name) =>
+            {
+                name
+            }
+            [label, colon, output, equals, ..]
+                if is_name(label)
+                    && colon.kind == Lexeme::Colon
+                    && is_name(output)
+                    && equals.kind == Lexeme::Equals =>
+            {
+                output
+            }
+            [output, equals, ..] if is_name(output) && equals.kind == Lexeme::Equals => output,
+            _ => return,
+        };
+        let name = Name {
+            text: name_text(self.text, *named),
+            span: named.span,
+        };
+        if tokens
+            .first()
+            .is_some_and(|keyword| keyword.span.slice(self.text) == "param")
+        {
+            // Its uses are no words, though it has no value.
+            self.params.entry(name.text.clone()).or_insert(name.span);
+        }
+        self.parsed.program.unreadable.push(name);
+    }
+
+    /// One-based line of a place in the text. `O(log lines)`.
+    fn line_of(&self, span: Span) -> usize {
+        self.newlines.partition_point(|&n| n < span.start) + 1
+    }
+
+    pub(super) fn accept(&mut self, statement: Statement) {
+        let problem = match statement {
+            Statement::Param(param, doubt) => {
+                if let Some(&first) = self.params.get(&param.name.text) {
+                    Some(self.twice("the param", &param.name, first))
+                } else {
+                    self.params.insert(param.name.text.clone(), param.name.span);
+                    self.parsed.program.params.push(param);
+                    doubt
+                }
+            }
+            Statement::Declaration(declaration) => self.accept_declaration(declaration),
+            Statement::Op(op) => self.accept_op(op),
+        };
+        self.parsed.diagnostics.extend(problem);
+    }
+
+    fn accept_declaration(&mut self, declaration: Declaration) -> Option<Diagnostic> {
+        let name = &declaration.name;
+        let ops = &self.parsed.program.ops;
+        if let Some(first) = self.produced.find(&name.text, &|op| &ops[op].output.text) {
+            return Some(self.declared_and_produced(name, ops[first].output.span));
+        }
+        let all = &self.parsed.program.declarations;
+        let name_of = |place: usize| all[place].name.text.as_str();
+        let (first, is_new) = self.declared.place(&name.text, all.len(), &name_of);
+        if !is_new {
+            return Some(self.twice("the tensor", name, all[first].name.span));
+        }
+        self.parsed.program.declarations.push(declaration);
+        None
+    }
+
+    fn accept_op(&mut self, op: OpStatement) -> Option<Diagnostic> {
+        let written = &op.output;
+        let declarations = &self.parsed.program.declarations;
+        let declared = |place: usize| declarations[place].name.text.as_str();
+        if let Some(first) = self.declared.find(&written.text, &declared) {
+            return Some(self.declared_and_produced(written, declarations[first].name.span));
+        }
+        let ops = &self.parsed.program.ops;
+        let output = |op: usize| ops[op].output.text.as_str();
+        if let Some(first) = self.produced.find(&written.text, &output) {
+            let line = self.line_of(ops[first].output.span);
+            let name = quoted(&written.text);
+            return Some(
+                Diagnostic::error(
+                    Code::DuplicateOutput,
+                    format!("{name} is already written in line {line}"),
+                )
+                .at(written.span)
+                .hint("give this output a name of its own"),
+            );
+        }
+        let name = op.name();
+        let op_name = |op: usize| ops[op].name().text.as_str();
+        let (first, is_new) = self.op_names.place(&name.text, ops.len(), &op_name);
+        if !is_new {
+            let first = ops[first].name().span;
+            let line = self.line_of(first);
+            let label = quoted(&name.text);
+            return Some(
+                Diagnostic::error(
+                    Code::DuplicateOpName,
+                    format!("the op in line {line} is already called {label}"),
+                )
+                .at(name.span)
+                .hint("give this op another label"),
+            );
+        }
+        self.produced.place(&written.text, ops.len(), &output);
+        self.parsed.program.ops.push(op);
+        None
+    }
+
+    fn twice(&self, what: &str, name: &Name, first: Span) -> Diagnostic {
+        let line = self.line_of(first);
+        Diagnostic::error(
+            Code::DuplicateDeclaration,
+            format!(
+                "{what} {} is already declared in line {line}",
+                quoted(&name.text)
+            ),
+        )
+        .at(name.span)
+        .hint("remove one of the two, or rename it")
+    }
+
+    fn declared_and_produced(&self, name: &Name, first: Span) -> Diagnostic {
+        let line = self.line_of(first);
+        Diagnostic::error(
+            Code::DuplicateDeclaration,
+            format!(
+                "{} is both declared and the output of an op, see line {line}",
+                quoted(&name.text)
+            ),
+        )
+        .at(name.span)
+        .hint("rename one of the two: only tensors from outside are declared")
+    }
+}
