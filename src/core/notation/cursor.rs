@@ -31,6 +31,13 @@ impl<'a> Cursor<'a> {
         self.tokens.get(self.at + distance).map(|t| t.kind)
     }
 
+    /// How many tokens of a kind stand before the next bracket that closes.
+    pub(super) fn count_ahead(&self, kind: Lexeme, close: Lexeme) -> usize {
+        let ahead = self.tokens.get(self.at..).unwrap_or(&[]);
+        let inside = ahead.iter().take_while(|t| t.kind != close);
+        inside.filter(|t| t.kind == kind).count()
+    }
+
     pub(super) fn slice(&self, token: Token) -> &'a str {
         token.span.slice(self.text)
     }

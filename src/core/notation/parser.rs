@@ -220,8 +220,11 @@ impl Cursor<'_> {
 
     fn arguments(&mut self, open: Token) -> Parse<(Vec<Name>, Vec<Attribute>)> {
         const HINT: &str = "list input tensors, then attributes: `softmax(x, axis=-1)`";
-        let mut inputs = Vec::new();
-        let mut attributes: Vec<Attribute> = Vec::new();
+        // Lists of their exact length: a vector that grows starts with four, which few ops need.
+        let attributes = self.count_ahead(Lexeme::Equals, Lexeme::CloseParen);
+        let arguments = self.count_ahead(Lexeme::Comma, Lexeme::CloseParen) + 1;
+        let mut inputs = Vec::with_capacity(arguments.saturating_sub(attributes));
+        let mut attributes: Vec<Attribute> = Vec::with_capacity(attributes);
         let mut named = Names::with_capacity(0);
         while self.take(Lexeme::CloseParen).is_none() {
             let is_attribute = self.kind_ahead(1) == Some(Lexeme::Equals);
@@ -320,7 +323,8 @@ impl Cursor<'_> {
 
     /// Sizes up to the closing bracket.
     fn sizes(&mut self, open: Token) -> Parse<Vec<Expr>> {
-        let mut sizes = Vec::new();
+        let commas = self.count_ahead(Lexeme::Comma, Lexeme::CloseBracket);
+        let mut sizes = Vec::with_capacity(commas + 1);
         while self.take(Lexeme::CloseBracket).is_none() {
             if self.peek().is_none() {
                 return Err(unclosed(open, "`]`"));

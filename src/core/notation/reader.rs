@@ -31,9 +31,13 @@ pub(super) struct Reader<'a> {
 impl<'a> Reader<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         let newlines: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+        let mut parsed = Parsed::default();
+        // A line of an op is seldom shorter; lines may be empty.
+        let ops = newlines.len().min(text.len() / 16) + 1;
+        parsed.program.ops.reserve_exact(ops);
         Self {
             text,
-            parsed: Parsed::default(),
+            parsed,
             params: HashMap::new(),
             declared: Names::with_capacity(0),
             produced: Names::with_capacity(newlines.len()),
