@@ -14,7 +14,6 @@ use super::order::topological_order;
 use super::sizes::{Externals, read_size};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 /// Index of an op in [`Graph::ops`].
 pub type OpId = usize;
@@ -224,8 +223,12 @@ impl Reads {
     /// # Errors
     /// What is wrong with single ops, before any edge is looked at.
     fn of(ops: &[Op], externals: &[TensorDecl]) -> Result<Self, Vec<Diagnostic>> {
-        let declared: HashMap<&str, &TensorDecl> =
-            externals.iter().map(|t| (t.name.as_str(), t)).collect();
+        // From the end: of two declarations of one name the last counts.
+        let mut declared = Names::with_capacity(externals.len());
+        let declared_name = |place: usize| externals[place].name.as_str();
+        for (place, tensor) in externals.iter().enumerate().rev() {
+            declared.place(&tensor.name, place, &declared_name);
+        }
         let mut problems = Vec::new();
         let mut names = Names::with_capacity(ops.len() + ops.len() / 2);
         let mut op_names = Names::with_capacity(ops.len());
@@ -237,7 +240,8 @@ impl Reads {
             inputs.push(op.inputs.iter().map(|name| {
                 let (tensor, is_new) = names.place(name, tensors.len(), &|t| &tensors[t].name);
                 if is_new {
-                    tensors.push(external(name, declared.get(name.as_str()).copied()));
+                    let place = declared.find(name, &declared_name);
+                    tensors.push(external(name, place.map(|place| &externals[place])));
                 }
                 tensor
             }));

@@ -42,22 +42,16 @@ pub enum TokenKind {
 pub fn highlight(text: &str) -> Vec<(Span, TokenKind)> {
     let tokens = tokens(text);
     let mut params: HashSet<String> = HashSet::new();
-    let mut in_statements: Vec<Token> = Vec::with_capacity(tokens.len());
-    let mut ends = Vec::new();
     let mut statements = Statements::of(text);
     while let Some(statement) = statements.next() {
-        in_statements.extend_from_slice(statement);
-        ends.push(in_statements.len());
         if let ([_, name, ..], Some("param")) = (statement, declaring_keyword(text, statement)) {
             params.insert(name_text(text, *name));
         }
     }
     let mut kinds = Vec::with_capacity(tokens.len());
-    let mut start = 0;
-    for end in ends {
-        let statement = in_statements.get(start..end).unwrap_or(&[]);
+    let mut statements = Statements::of(text);
+    while let Some(statement) = statements.next() {
         kinds.extend(kinds_of_statement(text, statement, &params));
-        start = end;
     }
 
     let mut kinds = kinds.into_iter();
