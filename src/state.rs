@@ -336,6 +336,10 @@ impl Page {
 
     /// Goes over to the visitor's own kernels; the step back from the first of them goes back to the present policy.
     pub fn follow_marks(self) {
+        if self.step.get_untracked().is_some() {
+            // What was done by hand is to be seen, and not how it came about.
+            self.step.set_if_changed(Some(usize::MAX));
+        }
         let manual = Policy::Manual;
         let present = self.policy.get_untracked();
         if present != manual {

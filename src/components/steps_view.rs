@@ -31,12 +31,17 @@ pub fn StepsView(
     // Opened, it shows where the decisions led; left, the page shows that again.
     effect(move || {
         let is_open = page.is_open(Tab::Steps);
-        at.set_if_changed(usize::MAX);
         platform::set_root_attribute("data-dock", is_open.then_some("steps"));
         page.step.set_if_changed(is_open.then_some(usize::MAX));
         if !is_open && matches!(page.selection.get_untracked(), Selection::Kernel(_)) {
             // Kernels have other numbers on the way.
             page.selection.set(Selection::Nothing);
+        }
+    });
+    // Whoever sends the page to the end takes the controls along.
+    effect(move || {
+        if page.step.get() == Some(usize::MAX) {
+            at.set_if_changed(usize::MAX);
         }
     });
     let (mut now, mut all) = (Place::new("steps-now"), Place::new(LIST));

@@ -152,6 +152,21 @@ test('leaving the tab shows what the decisions led to', async ({ page }) => {
   expect(await kernels(page)).toHaveLength(9);
 });
 
+test('kernels that are merged by hand on the way are seen at once', async ({ page }) => {
+  const slider = panel(page).getByRole('slider', { name: 'Step' });
+  await slider.fill('2');
+  await expect(panels(page)).toHaveCount(13);
+  // A kernel of two ops and the next one.
+  await page.locator('#dag-kernel-5').focus();
+  await page.keyboard.press('m');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Enter');
+  await expect(picker(page, 'Fusion')).toHaveValue('manual');
+  await expect(panels(page)).toHaveCount(12);
+  await expect(now(page)).toContainText(/^Step (\d+) of \1: /);
+  await expect(slider).toHaveValue((await slider.getAttribute('max')));
+});
+
 test('every policy can be stepped through', async ({ page }) => {
   for (const policy of ['rules', 'inductor', 'optimal']) {
     await picker(page, 'Fusion').selectOption(policy);

@@ -1,7 +1,7 @@
 //! Decisions in words for people, all of them here.
 
 use super::{Decision, Refusal};
-use crate::core::format::{format_bytes, format_seconds};
+use crate::core::format::{format_bytes, format_exact, format_seconds};
 use crate::core::fusion::inductor::Loop;
 use crate::core::fusion::optimal::Amount;
 use crate::core::graph::{Graph, OpId};
@@ -168,17 +168,14 @@ pub(in crate::core::fusion) fn refusal_in_words(graph: &Graph, refusal: &Refusal
 }
 
 fn loop_in_words(space: Loop) -> String {
+    let count = |elements: u64| format_exact(elements.into());
     match space {
         Loop::Library => "a library call".to_owned(),
-        Loop::Template(elements) => ["a matmul of ", &elements.to_string(), " elements"].concat(),
-        Loop::Pointwise(elements) => ["a loop over ", &elements.to_string(), " elements"].concat(),
-        Loop::Reduction { rows, width, .. } => [
-            "a reduction of ",
-            &rows.to_string(),
-            " rows of ",
-            &width.to_string(),
-        ]
-        .concat(),
+        Loop::Template(elements) => ["a matmul of ", &count(elements), " elements"].concat(),
+        Loop::Pointwise(elements) => ["a loop over ", &count(elements), " elements"].concat(),
+        Loop::Reduction { rows, width, .. } => {
+            ["a reduction of ", &count(rows), " rows of ", &count(width)].concat()
+        }
     }
 }
 
