@@ -421,12 +421,18 @@ fn table(analysis: &Analysis) -> String {
 
 fn headline(analysis: &Analysis) -> String {
     let (before, after) = (&analysis.unfused, &analysis.fused);
+    let saved = after.traffic.saved_by_fusion;
+    let (verb, less) = if saved < 0 {
+        ("added", "more")
+    } else {
+        ("saved", "less")
+    };
     let mut text = format!(
-        "{} -> {} ({} saved, {} less)\n{} -> {} kernels, predicted {} as fast on {} ({} -> {})\n",
+        "{} -> {} ({} {verb}, {} {less})\n{} -> {} kernels, predicted {} as fast on {} ({} -> {})\n",
         format_bytes(before.traffic.total),
         format_bytes(after.traffic.total),
-        format_bytes(after.traffic.saved_by_fusion),
-        format_percent(analysis.savings_pct),
+        format_bytes(saved.unsigned_abs()),
+        format_percent(analysis.savings_pct.abs()),
         before.launches,
         after.launches,
         format_ratio(analysis.speedup),

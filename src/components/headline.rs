@@ -4,7 +4,7 @@ use super::announcer::Announcer;
 use crate::core::Analysis;
 use crate::core::explain::certificate_text;
 use crate::core::format::{
-    format_bytes, format_exact, format_percent, format_ratio, format_seconds,
+    format_bytes, format_change, format_exact, format_ratio, format_seconds,
 };
 use crate::markup::Markup;
 use crate::platform::{Place, effect};
@@ -45,21 +45,19 @@ struct Figures {
 impl Figures {
     fn of(analysis: &Analysis) -> Self {
         let (before, after) = (&analysis.unfused, &analysis.fused);
+        let saved = after.traffic.saved_by_fusion;
+        let more_or_saved = if saved < 0 { " B more" } else { " B saved" };
         Self {
             bytes_before: format_bytes(before.traffic.total),
             bytes_after: format_bytes(after.traffic.total),
-            saved: if after.traffic.saved_by_fusion == 0 {
-                "0 %".to_owned()
-            } else {
-                ["−", &format_percent(analysis.savings_pct)].concat()
-            },
+            saved: format_change(analysis.savings_pct),
             exact: [
                 &format_exact(before.traffic.total.into()),
                 " B read and written unfused, ",
                 &format_exact(after.traffic.total.into()),
                 " B fused, ",
-                &format_exact(after.traffic.saved_by_fusion.into()),
-                " B saved",
+                &format_exact(saved.unsigned_abs().into()),
+                more_or_saved,
             ]
             .concat(),
             kernels_before: before.launches.to_string(),

@@ -338,8 +338,8 @@ fn execute(
         });
         let is_free = views_are_free && members.iter().all(|&op| is_view(&graph.ops[op]));
         let placement = place(&options.device, work, bytes_read + bytes_written, is_free);
-        read += bytes_read;
-        written += bytes_written;
+        read = u64::saturating_add(read, bytes_read);
+        written = u64::saturating_add(written, bytes_written);
         launches += usize::from(!is_free);
         time_s += placement.time_s;
         let kernel = Kernel {
@@ -402,10 +402,12 @@ fn count_unfused(graph: &Graph, kernel: &Kernel, tensors: &mut [TensorTraffic]) 
 
 fn count_fused(kernel: &Kernel, tensors: &mut [TensorTraffic]) {
     for access in &kernel.traffic.reads {
-        tensors[access.tensor].fused_bytes += access.bytes;
-        tensors[access.tensor].fused_readers += 1;
+        let report = &mut tensors[access.tensor];
+        report.fused_bytes = report.fused_bytes.saturating_add(access.bytes);
+        report.fused_readers += 1;
     }
     for access in &kernel.traffic.writes {
-        tensors[access.tensor].fused_bytes += access.bytes;
+        let report = &mut tensors[access.tensor];
+        report.fused_bytes = report.fused_bytes.saturating_add(access.bytes);
     }
 }

@@ -31,12 +31,22 @@ pub(crate) fn serialize_difference<S: Serializer>(
     difference: &Option<i64>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    match *difference {
-        Some(small) if u128::from(small.unsigned_abs()) <= MAX_SAFE_INTEGER => {
-            serializer.serialize_i64(small)
-        }
-        Some(large) => serializer.serialize_i128(large.into()),
+    match difference {
+        Some(difference) => serialize_signed(difference, serializer),
         None => serializer.serialize_none(),
+    }
+}
+
+/// For differences of counts.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+pub(crate) fn serialize_signed<S: Serializer>(
+    difference: &i64,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    if u128::from(difference.unsigned_abs()) <= MAX_SAFE_INTEGER {
+        serializer.serialize_i64(*difference)
+    } else {
+        serializer.serialize_i128((*difference).into())
     }
 }
 

@@ -77,6 +77,21 @@ pub fn format_percent(percent: f64) -> String {
     }
 }
 
+/// What a saving in percent does to a total.
+///
+/// ```
+/// use fuseline::core::format::format_change;
+/// assert_eq!([14.6, -98.9, 0.0].map(format_change), ["−14.6 %", "+98.9 %", "0 %"]);
+/// ```
+pub fn format_change(saved_percent: f64) -> String {
+    let sign = match saved_percent {
+        saved if saved > 0.0 => "−",
+        saved if saved < 0.0 => "+",
+        _ => return "0 %".to_owned(),
+    };
+    [sign, &format_percent(saved_percent.abs())].concat()
+}
+
 /// A ratio such as a speedup: `1.17x`.
 pub fn format_ratio(ratio: f64) -> String {
     if ratio.is_finite() {

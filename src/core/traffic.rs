@@ -65,30 +65,34 @@ pub struct Traffic {
     /// Both.
     #[serde(serialize_with = "count::serialize")]
     pub total: u64,
-    /// Total of the unfused program minus this total; 0 for the unfused program.
-    #[serde(serialize_with = "count::serialize")]
-    pub saved_by_fusion: u64,
+    /// Total of the unfused program minus this total, below 0 where kernels that compute ops again read more;
+    /// 0 for the unfused program.
+    #[serde(serialize_with = "count::serialize_signed")]
+    pub saved_by_fusion: i64,
 }
 
 impl Traffic {
-    /// A traffic that is held against the total of the unfused program.
+    /// A traffic that is held against the total of the unfused program. Sums stop at `2^64 - 1`, which only kernels
+    /// that compute ops again could pass: [`build_graph`] bounds what the ops move one by one by `2^63 - 1`.
     pub fn new(bytes_read: u64, bytes_written: u64, unfused_total: Option<u64>) -> Self {
-        let total = bytes_read + bytes_written;
+        let total = bytes_read.saturating_add(bytes_written);
+        let saved = unfused_total.map_or(0, |unfused| i128::from(unfused) - i128::from(total));
         Self {
             bytes_read,
             bytes_written,
             total,
-            saved_by_fusion: unfused_total.map_or(0, |unfused| unfused.saturating_sub(total)),
+            saved_by_fusion: i64::try_from(saved).unwrap_or(i64::MIN),
         }
     }
 
     /// The saved part of the unfused total in percent; 0 when nothing moves.
     pub fn savings_pct(&self) -> f64 {
-        let unfused = self.total + self.saved_by_fusion;
-        if unfused == 0 {
+        let saved = self.saved_by_fusion;
+        if saved == 0 {
             0.0
         } else {
-            self.saved_by_fusion as f64 / unfused as f64 * 100.0
+            let unfused = i128::from(self.total) + i128::from(saved);
+            saved as f64 / unfused as f64 * 100.0
         }
     }
 }

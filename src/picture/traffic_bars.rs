@@ -5,7 +5,7 @@ use super::labels::kernel_heading;
 use super::scene::{
     Anchor, Label, Mark, Point, Role, Scene, Shape, rect, tenths, text, text_width,
 };
-use crate::core::format::{format_bytes, format_percent};
+use crate::core::format::{format_bytes, format_change, format_percent};
 use crate::core::{Analysis, Traffic};
 
 /// Above this many kernels, neighbours too thin to see share a segment.
@@ -343,12 +343,13 @@ fn number(part: &Part, upper: (f64, f64), lower: (f64, f64), rows: &Rows) -> Opt
 /// `saved 336 MB, −14.6 %`.
 fn saved_words(analysis: &Analysis) -> String {
     let saved = analysis.fused.traffic.saved_by_fusion;
-    if saved == 0 {
-        "nothing saved".to_owned()
-    } else {
-        let percent = format_percent(analysis.savings_pct);
-        format!("saved {}, −{percent}", format_bytes(saved))
-    }
+    let verb = match saved {
+        0 => return "nothing saved".to_owned(),
+        1.. => "saved ",
+        _ => "added ",
+    };
+    let bytes = format_bytes(saved.unsigned_abs());
+    [verb, &bytes, ", ", &format_change(analysis.savings_pct)].concat()
 }
 
 /// The saved bytes as a gap at the end of the fused bar.
@@ -356,9 +357,7 @@ fn draw_saved(analysis: &Analysis, plot: &Plot, rows: &Rows, marks: &mut Vec<Mar
     let traffic = &analysis.fused.traffic;
     if traffic.saved_by_fusion > 0 {
         let start = plot.place(traffic.total as f64, 0.0).0;
-        let end = plot
-            .place((traffic.total + traffic.saved_by_fusion) as f64, 0.0)
-            .0;
+        let end = plot.place(analysis.unfused.traffic.total as f64, 0.0).0;
         marks.push(rect(
             Role::Saved,
             (start, rows.fused.0),
@@ -380,7 +379,7 @@ fn draw_saved_text(
     let right = plot.edges[2];
     let mut words = saved_words(analysis);
     if least + text_width(&words) * BOLD > right + 20.0 {
-        words = format!("−{}", format_percent(analysis.savings_pct));
+        words = format_change(analysis.savings_pct);
     }
     let width = text_width(&words) * BOLD;
     let gap_end = plot.place(analysis.unfused.traffic.total as f64, 0.0).0;

@@ -2,7 +2,7 @@
 
 use crate::core::compare::{Compared, DifferingEdge};
 use crate::core::explain::certificate_text;
-use crate::core::format::{format_bytes, format_exact, format_percent, format_seconds};
+use crate::core::format::{format_bytes, format_change, format_exact, format_seconds};
 use crate::core::{Graph, Policy};
 use crate::markup::Markup;
 use crate::picture::roofline_compare::{marker, role_of};
@@ -24,10 +24,7 @@ fn row(markup: &mut Markup, compared: &Compared, is_chosen: bool) {
     let (analysis, name) = (&compared.analysis, compared.policy.name());
     let fused = &analysis.fused;
     let exact = [&format_exact(fused.traffic.total.into()), " B"].concat();
-    let saved = match fused.traffic.saved_by_fusion {
-        0 => "0 %".to_owned(),
-        _ => ["−", &format_percent(analysis.savings_pct)].concat(),
-    };
+    let saved = format_change(analysis.savings_pct);
     let certificate = analysis.certificate.as_ref().map(certificate_text);
     markup.fill(
         // The click reaches the row, which chooses; the button makes the row reachable by keyboard.

@@ -45,7 +45,7 @@ struct Bytes {
     bytes_read: u64,
     bytes_written: u64,
     total: u64,
-    saved_by_fusion: u64,
+    saved_by_fusion: i64,
 }
 
 impl From<Traffic> for Bytes {

@@ -411,3 +411,35 @@ fn long_chains_of_views_and_wide_concats_stay_cheap() {
     let members: usize = analysis.partition.groups.iter().map(<[usize]>::len).sum();
     assert_eq!(members, 3001);
 }
+
+/// The compiler reads a slice's source again in each kernel that wants the slice.
+fn slice_read_by(readers: std::ops::Range<u64>, rows: u64) -> Analysis {
+    let mut text = format!("input big : f16[{rows}, 1048576]\ns = slice(big, end=1, axis=0)\n");
+    for i in readers {
+        let _ = writeln!(text, "input x{i} : f16[{i}, 1048576]\ny{i} = add(s, x{i})");
+    }
+    let parsed = parse(&text);
+    let options = Options::of_policy(Policy::Inductor);
+    analyze_program(&parsed.program, &options).analysis.unwrap()
+}
+
+#[test]
+fn kernels_that_compute_again_may_move_more_and_say_so() {
+    let analysis = slice_read_by(2..4, 1024);
+    let (before, after) = (analysis.unfused.traffic, analysis.fused.traffic);
+    assert!(after.total > before.total, "{after:?}");
+    assert_eq!(
+        i128::from(after.saved_by_fusion),
+        i128::from(before.total) - i128::from(after.total)
+    );
+    assert!(analysis.savings_pct < -90.0, "{}", analysis.savings_pct);
+}
+
+/// One by one the ops stay below 2^63 bytes; read again by each of ten kernels they pass 2^64.
+#[test]
+fn sums_of_what_is_read_again_never_wrap() {
+    let analysis = slice_read_by(2..12, 1 << 40);
+    let traffic = analysis.fused.traffic;
+    assert_eq!((traffic.bytes_read, traffic.total), (u64::MAX, u64::MAX));
+    assert!(traffic.saved_by_fusion < 0);
+}

@@ -61,8 +61,8 @@ pub fn device_count(analysis: &Analysis) -> Option<DeviceCount> {
         analysis.options.fusion.max_autotune,
     ) {
         (Policy::None, _) => Code::Library,
-        (_, false) => Code::Generated,
-        (_, true) => Code::GeneratedMatmuls,
+        (Policy::Inductor, true) => Code::GeneratedMatmuls,
+        _ => Code::Generated,
     };
     let measured = device.measured();
     let hits = measured.map(|m| cache::hits(analysis, m.l2_kept_bytes));
