@@ -74,6 +74,10 @@ pub struct Op {
         serialize_with = "count::serialize_option"
     )]
     pub contraction: Option<u64>,
+    /// Goes along another axis of its first input than the last, which shapes need not tell: a softmax with `axis=-2`,
+    /// a matmul with `transpose_a=true`.
+    #[serde(skip)]
+    pub is_across_rows: bool,
     /// The kernel that the visitor wants it in, under policy `manual`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<u32>,
@@ -99,6 +103,7 @@ impl Op {
             function: None,
             dtype: None,
             contraction: None,
+            is_across_rows: false,
             kernel: None,
         }
     }

@@ -89,6 +89,17 @@ fn what_is_not_attention() {
         ("relu(out)", "matmul(probs, v)"),
         ("relu(out)", "relu(scores)"),
         ("exp(shift)", "sigmoid(shift)"),
+        // Over the queries, over the heads.
+        ("max(biased)", "max(biased, axis=-2)"),
+        ("sum(power)", "sum(power, axis=-2)"),
+        ("sum(power)", "sum(power, axis=0)"),
+        ("matmul(kept, v)", "matmul(kept, v, transpose_a=true)"),
+        // What follows the softmax must let it scale what it has summed.
+        ("dropout(probs)", "exp(probs)"),
+        ("dropout(probs)", "relu(probs)"),
+        ("dropout(probs)", "mul(probs, probs)"),
+        ("dropout(probs)", "div(bias, probs)"),
+        ("dropout(probs)", "where(probs, bias, bias)"),
     ] {
         assert!(TAKEN_APART.contains(from));
         let text = TAKEN_APART.replace(from, to);
@@ -99,6 +110,68 @@ fn what_is_not_attention() {
     }
     let analysis = analysis_of(TAKEN_APART, &Options::default());
     assert_eq!(find(&analysis.graph).len(), 1);
+}
+
+#[test]
+fn what_may_follow_the_softmax() {
+    for kept in [
+        "scale(probs, factor=1.1)",
+        "mul(bias, probs)",
+        "div(probs, bias)",
+        "mask(probs)",
+        "where(bias, probs, bias)",
+        "where(bias, bias, probs)",
+        "cast(probs, dtype=f16)",
+    ] {
+        let text = TAKEN_APART.replace("dropout(probs)", kept);
+        assert_ne!(text, TAKEN_APART);
+        let analysis = analysis_of(&text, &Options::default());
+        assert_eq!(find(&analysis.graph).len(), 1, "{kept}");
+    }
+}
+
+/// All sizes are the same here, so that the shapes do not tell an axis from another.
+#[test]
+fn the_softmax_runs_over_the_keys_and_so_does_the_product_with_v() {
+    let found = |softmax: &str, product: &str| {
+        let text = format!(
+            "input q : f16[64, 64]\ninput k : f16[64, 64]\ninput v : f16[64, 64]\n\
+             s = matmul(q, k, transpose_b=true)\np = {softmax}\no = {product}"
+        );
+        !find(&analysis_of(&text, &Options::default()).graph).is_empty()
+    };
+    for softmax in [
+        "softmax(s)",
+        "softmax(s, axis=-1)",
+        "softmax(s, axis=1)",
+        "softmax(s, axis=[-1])",
+    ] {
+        assert!(found(softmax, "matmul(p, v)"), "{softmax}");
+    }
+    for softmax in [
+        "softmax(s, axis=-2)",
+        "softmax(s, axis=0)",
+        "log_softmax(s)",
+    ] {
+        assert!(!found(softmax, "matmul(p, v)"), "{softmax}");
+    }
+    // V may lie in memory with its keys last.
+    assert!(found("softmax(s)", "matmul(p, v, transpose_b=true)"));
+    for product in [
+        "matmul(p, v, transpose_a=true)",
+        "matmul(v, p)",
+        "matmul(v, p, transpose_b=true)",
+    ] {
+        assert!(!found("softmax(s)", product), "{product}");
+    }
+}
+
+/// One V for each of 8 heads, and one row of scores for all: the heads of the result are not those of the scores.
+#[test]
+fn scores_that_several_heads_share_are_not_counted() {
+    let text = "input q : f16[64, 64]\ninput v : f16[8, 64, 64]\n\
+                s = matmul(q, q, transpose_b=true)\np = softmax(s)\no = matmul(p, v)";
+    assert!(find(&analysis_of(text, &Options::default()).graph).is_empty());
 }
 
 /// FLOPs of the ops, and for each tile of keys 64 + 3 for each row: 232,448 bytes hold tiles of 454 keys.

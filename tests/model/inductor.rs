@@ -361,6 +361,14 @@ fn attention_becomes_one_kernel_where_a_pattern_fits() {
 }
 
 #[test]
+fn a_pattern_wants_the_softmax_and_the_product_with_v_over_the_keys() {
+    assert_eq!(attention(3, "p = softmax(s, axis=-1)\n"), ["s + p + o"]);
+    assert_eq!(attention(3, "p = softmax(s, axis=-2)\n"), ["s", "p", "o"]);
+    let text = "input q : f16[8, 64, 64]\ns = matmul(q, q)\np = softmax(s)\no = matmul(p, q, transpose_a=true)";
+    assert_eq!(kernels(text), ["s", "p", "o"]);
+}
+
+#[test]
 fn attention_over_attention_is_found_once() {
     let text = "input q : f16[8, 64, 64]\ns = matmul(q, q)\np = softmax(s)\no = matmul(p, q)\nr = softmax(o)\ny = matmul(r, q)";
     assert_eq!(kernels(text), ["s + p + o", "r", "y"]);

@@ -2,13 +2,14 @@
 
 use super::{Attention, AttentionShape};
 use crate::core::graph::{Graph, OpId, TensorId};
-use crate::core::op::OpType;
+use crate::core::op::{Op, OpType};
 
 /// Every attention of the graph, in execution order; no op belongs to two. `O(ops + reads)`.
 ///
 /// The ops between the two matmuls run in a row: each result on the way is read by the next op alone, so it need not
-/// exist. Softmax may be one op or taken apart into max, subtraction, exp, sum and division. An elementwise op may
-/// read further tensors, such as a mask, as long as its result is as large as the scores.
+/// exist. Softmax may be one op or taken apart into max, subtraction, exp, sum and division; it runs over the keys, the
+/// last axis of the scores. An elementwise op may read further tensors, such as a mask, as long as its result is as
+/// large as the scores. Behind the softmax only such ops may follow as online softmax can do: see the head of [`super`].
 pub fn find(graph: &Graph) -> Vec<Attention> {
     let mut found: Vec<Attention> = Vec::new();
     // The last matmul of one attention is never the first of another.
@@ -38,14 +39,19 @@ fn attention_at(graph: &Graph, scores: OpId) -> Option<Attention> {
         shape,
         ops: vec![scores],
     };
-    chain.skip_elementwise()?;
+    chain.skip_elementwise(false)?;
     chain.softmax()?;
-    chain.skip_elementwise()?;
+    chain.skip_elementwise(true)?;
     let probabilities = *graph.output.get(chain.last()?)?;
     let result = chain.only_consumer()?;
-    // The probabilities are the left operand, and V is not computed from them.
+    // The probabilities are the left operand, V is not computed from them, and the product runs over the keys.
     let is_left = graph.inputs.get(result)?.first() == Some(&probabilities);
-    if !is_matmul(graph, result) || !is_left || graph.distinct_inputs(result).count() < 2 {
+    let definition = graph.ops.get(result)?;
+    if !is_matmul(graph, result)
+        || definition.is_across_rows
+        || !is_left
+        || graph.distinct_inputs(result).count() < 2
+    {
         return None;
     }
     chain.ops.push(result);
@@ -91,11 +97,12 @@ impl Chain<'_> {
             .is_some_and(|op| op.op_type == op_type && op.function.as_deref() == Some(function))
     }
 
-    /// Takes the elementwise ops that stand in a row behind the last op.
-    fn skip_elementwise(&mut self) -> Option<()> {
+    /// Takes the elementwise ops that stand in a row behind the last op; behind a softmax, those that may.
+    fn skip_elementwise(&mut self, is_behind_softmax: bool) -> Option<()> {
         while let Some(next) = self.only_consumer() {
             let op = self.graph.ops.get(next)?;
-            if op.op_type != OpType::Elementwise || op.shape != self.shape {
+            let fits = op.op_type == OpType::Elementwise && op.shape == self.shape;
+            if !fits || is_behind_softmax && !self.keeps_rescaling(op, next)? {
                 break;
             }
             self.ops.push(next);
@@ -103,9 +110,37 @@ impl Chain<'_> {
         Some(())
     }
 
+    /// Whether the next op, on probabilities, commutes with online softmax, which scales what it has summed whenever a
+    /// later tile of keys brings a larger maximum: what the op does to a row must not hang on the row's own sums.
+    ///
+    /// So it scales the probabilities by something else, or keeps some and not others, and reads them once. `exp` of
+    /// them needs the finished sums, and with them a second pass over the keys.
+    fn keeps_rescaling(&self, op: &Op, id: OpId) -> Option<bool> {
+        let probabilities = self.graph.output.get(self.last()?)?;
+        let inputs = self.graph.inputs.get(id)?;
+        let is_at = |place: usize| inputs.get(place) == Some(probabilities);
+        let is_read_once = inputs.iter().filter(|&t| t == probabilities).count() == 1;
+        Some(
+            is_read_once
+                && match op.function.as_deref() {
+                    Some("scale" | "dropout" | "cast" | "mask" | "div") => is_at(0),
+                    Some("mul") => true,
+                    Some("where") => !is_at(0),
+                    _ => false,
+                },
+        )
+    }
+
+    /// The shape of one value for each row of the scores.
+    fn of_rows(&self) -> Option<Vec<u64>> {
+        let (_, outer) = self.shape.split_last()?;
+        Some([outer, &[1]].concat())
+    }
+
     fn softmax(&mut self) -> Option<()> {
         if let Some(next) = self.only_consumer() {
-            let is_softmax = self.is(next, OpType::Reduction, "softmax");
+            let is_softmax = self.is(next, OpType::Reduction, "softmax")
+                && !self.graph.ops.get(next)?.is_across_rows;
             return is_softmax.then(|| self.ops.push(next));
         }
         let values = *self.graph.output.get(self.last()?)?;
@@ -137,6 +172,8 @@ impl Chain<'_> {
         };
         let fits = self.is(reduced, op_type, reduction)
             && self.is(combined, OpType::Elementwise, combination)
+            && self.graph.ops.get(reduced)?.shape == self.of_rows()?
+            && self.graph.ops.get(combined)?.shape == self.shape
             && self.consumers(reduced)? == [combined]
             && self.graph.inputs.get(combined)? == [values, *self.graph.output.get(reduced)?];
         fits.then_some((reduced, combined))

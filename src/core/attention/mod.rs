@@ -3,6 +3,10 @@
 //! The standard ops write the N x N scores and read them again. The one kernel (Dao et al., `FlashAttention`,
 //! 2022; Dao, `FlashAttention-2`, 2023) goes over tiles of Q and of K and V and keeps a running maximum and sum for
 //! each row, so that the scores never leave the chip.
+//!
+//! It fits where the softmax runs over the keys, and where the ops between softmax and V let it scale what it has
+//! summed: any element-wise op may come before the softmax, and behind it `scale`, `mul`, `div`, `dropout`, `cast`,
+//! `mask` and `where`. `exp` of a probability, say, needs the finished sum of its row, and so a second pass.
 
 mod bytes;
 mod contract;
@@ -41,11 +45,11 @@ pub struct AttentionShape {
 }
 
 impl AttentionShape {
-    /// Of the matmul of the scores and the matmul with V; `None` where K is unknown or the values are wider or
-    /// narrower than the keys, for which the published counts say nothing.
+    /// Of the matmul of the scores and the matmul with V, which has to run over the keys; `None` where K is unknown or
+    /// the values are wider or narrower than the keys, for which the published counts say nothing.
     fn of_ops(graph: &Graph, scores: OpId, result: OpId) -> Option<Self> {
         let (scores_op, result_op) = (graph.ops.get(scores)?, graph.ops.get(result)?);
-        let ([batch @ .., queries, keys], [.., head_size]) =
+        let ([batch @ .., queries, keys], [of_result @ .., head_size]) =
             (&scores_op.shape[..], &result_op.shape[..])
         else {
             return None;
@@ -57,7 +61,10 @@ impl AttentionShape {
             head_size: contraction(graph, scores)?,
             bytes_per_element: result_op.bytes_per_element,
         };
-        (shape.head_size == *head_size).then_some(shape)
+        let fits = shape.head_size == *head_size
+            && contraction(graph, result) == Some(*keys)
+            && of_result.split_last() == Some((queries, batch));
+        fits.then_some(shape)
     }
 
     /// Arithmetic that the kernel does beyond the ops that it replaces: for each tile of keys every row of the

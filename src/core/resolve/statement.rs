@@ -100,7 +100,12 @@ pub(super) fn resolve_op(
         }
     };
     check_bytes(&statement.output.text, &shape, dtype).map_err(|d| d.at(statement.output.span))?;
+    let attributes = Attributes {
+        list: &statement.attributes,
+        params,
+    };
     Ok(Some(Op {
+        is_across_rows: is_across_rows(callee, attributes, shape.len()),
         name: statement.name().text.clone(),
         op_type: match callee {
             Callee::Function(function) => function.op_type,
@@ -119,6 +124,26 @@ pub(super) fn resolve_op(
         contraction,
         kernel: statement.kernel.map(|mark| mark.number),
     }))
+}
+
+/// Whether the op goes along another axis of its first input than the last; `rank` is its result's, which is the
+/// input's where the shape stays. A reduction that does not keep it says its axis by its shape.
+fn is_across_rows(callee: Callee, attributes: Attributes<'_>, rank: usize) -> bool {
+    let Callee::Function(function) = callee else {
+        return false;
+    };
+    match function.shape_rule {
+        ShapeRule::Matmul => attributes.flag("transpose_a", false),
+        ShapeRule::SameAsFirst => match attributes.sizes("axis") {
+            Ok(Some(axes)) => {
+                let is_last =
+                    |&axis: &i64| axis == -1 || usize::try_from(axis) == Ok(rank.wrapping_sub(1));
+                !axes.iter().all(is_last)
+            }
+            _ => false,
+        },
+        _ => false,
+    }
 }
 
 fn check_inputs(statement: &OpStatement, callee: Callee) -> Result<(), Diagnostic> {

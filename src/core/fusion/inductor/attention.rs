@@ -3,7 +3,7 @@
 //! Source: the patterns of `torch/_inductor/fx_passes/fuse_attention.py`. With batch and heads in front
 //! (rank 4 and more) they want the scores scaled, then perhaps masked; with one batch dimension (rank 3) the
 //! only pattern (number 13) has neither, which is why attention over three-dimensional Q, K and V that
-//! scales its scores stays three kernels.
+//! scales its scores stays three kernels. All want the softmax over the last axis and the product with V over the keys.
 
 use crate::core::graph::{Graph, OpId};
 use crate::core::op::{Op, OpType, element_count};
@@ -14,6 +14,7 @@ pub(in crate::core) fn flash_kernels(graph: &Graph) -> Vec<Option<OpId>> {
     let mut kernel_of = vec![None; graph.ops.len()];
     for (op, definition) in graph.ops.iter().enumerate() {
         if is(definition, "softmax")
+            && !definition.is_across_rows
             && let Some(members) = around(graph, op)
             && let Some(&last) = members.last()
             && members.iter().all(|&member| kernel_of[member].is_none())
@@ -66,7 +67,7 @@ fn around(graph: &Graph, softmax: OpId) -> Option<Vec<OpId>> {
         };
         let definition = &graph.ops[next];
         let is_first = graph.inputs[next].first() == Some(&graph.output[at]);
-        let goes_on = definition.op_type == OpType::Matmul
+        let goes_on = definition.op_type == OpType::Matmul && !definition.is_across_rows
             || is(definition, "dropout")
             || is(definition, "cast");
         if !is_first || !goes_on {

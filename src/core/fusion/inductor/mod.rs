@@ -5,7 +5,7 @@
 //! of a scheduler by inlining pointwise ops (with `library` for matmuls), `schedule` fuses nodes. An op that is inlined belongs to the
 //! first kernel that computes it; [`Partition::recomputed`] names it for each further one.
 //!
-//! What an op list cannot say is left out: the axis of a softmax counts as the last one, a reduction over
+//! What an op list cannot say is left out: outside attention the axis of a softmax counts as the last one, a reduction over
 //! few long rows is one kernel (the compiler splits it in two), and seeds of dropout cost no launch.
 #![allow(
     clippy::indexing_slicing,

@@ -143,6 +143,7 @@ pub(super) fn op_of_entry(
         function,
         dtype,
         contraction,
+        is_across_rows: false,
         kernel: kernel(&entry.kernel, subject)?,
     };
     Ok((op, doubt))
