@@ -7,16 +7,20 @@
 )]
 
 mod price;
+mod refusals;
 mod seen;
 mod words;
 
 use super::analysis::Analysis;
 use super::fusion::Policy;
 use super::fusion::legality::{self, check_in};
+use super::fusion::record::Refusal;
 use super::graph::{OpId, TensorId};
 use super::op::OpType;
 
+use refusals::Refusals;
 use seen::Seen;
+use std::cell::OnceCell;
 
 pub use price::{Price, Prices};
 pub(super) use words::op_name;
@@ -59,6 +63,10 @@ pub enum Reason {
         /// Who else does.
         consumer: OpId,
     },
+    /// The compiler compared their kernels and refused, by its own rules.
+    Refused(Refusal),
+    /// The compiler never compared their kernels.
+    NotCompared,
     /// It is allowed, and saves nothing.
     NotWorthIt,
     /// It is allowed and would save something; the policy does not try it.
@@ -70,6 +78,8 @@ pub struct Why<'a> {
     analysis: &'a Analysis,
     seen: Seen,
     prices: Prices<'a>,
+    /// What the compiler refused, once somebody asks.
+    refusals: OnceCell<Refusals>,
 }
 
 impl<'a> Why<'a> {
@@ -77,8 +87,9 @@ impl<'a> Why<'a> {
     pub fn new(analysis: &'a Analysis) -> Self {
         Self {
             analysis,
-            seen: Seen::by_policy(analysis),
+            seen: Seen::new(analysis),
             prices: Prices::new(analysis),
+            refusals: OnceCell::new(),
         }
     }
 
@@ -111,16 +122,29 @@ impl<'a> Why<'a> {
         }
         let (a, b) = (partition.group_of[first], partition.group_of[second]);
         let price = self.prices.merged(a, b);
-        let objective = self.analysis.options.fusion.objective;
-        Verdict::Apart {
-            reason: self
+        let reason = match self.analysis.options.policy {
+            Policy::Inductor => self.compilers(a, b),
+            policy => self
                 .contract(first, second)
-                .or_else(|| self.forbidden(&self.seen, a, b).map(Reason::Illegal))
-                .unwrap_or(match self.analysis.options.policy {
-                    Policy::Optimal if !price.is_gain(objective) => Reason::NotWorthIt,
+                .or_else(|| self.forbidden(a, b).map(Reason::Illegal))
+                .unwrap_or(match policy {
+                    Policy::Optimal if !self.is_gain(price) => Reason::NotWorthIt,
                     _ => Reason::NotLookedAt,
                 }),
-            price,
+        };
+        Verdict::Apart { reason, price }
+    }
+
+    fn is_gain(&self, price: Price) -> bool {
+        price.is_gain(self.analysis.options.fusion.objective)
+    }
+
+    /// The compiler's own words: it neither knows nor keeps the legality of the optimum.
+    fn compilers(&self, a: usize, b: usize) -> Reason {
+        let refusals = self.refusals.get_or_init(|| Refusals::of(self.analysis));
+        match refusals.last(a, b) {
+            Some(refusal) => Reason::Refused(refusal.clone()),
+            None => Reason::NotCompared,
         }
     }
 
@@ -129,14 +153,15 @@ impl<'a> Why<'a> {
     /// # Errors
     /// Why they may not be merged.
     pub fn merge(&self, a: usize, b: usize) -> Result<Price, legality::Reason> {
-        match self.forbidden(&Seen::by_hand(self.analysis), a, b) {
+        match self.forbidden(a, b) {
             Some(reason) => Err(reason),
             None => Ok(self.prices.merged(a, b)),
         }
     }
 
     /// Why two kernels may not be one.
-    fn forbidden(&self, seen: &Seen, a: usize, b: usize) -> Option<legality::Reason> {
+    fn forbidden(&self, a: usize, b: usize) -> Option<legality::Reason> {
+        let seen = &self.seen;
         let groups = &self.analysis.partition.groups;
         let ops = seen.ops(&[&groups[a], &groups[b]].concat());
         let checked = check_in(&seen.setting(self.analysis), &ops);

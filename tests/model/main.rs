@@ -53,3 +53,4 @@ mod views_steps;
 mod views_why;
 mod why;
 mod why_attention;
+mod why_inductor;

@@ -101,6 +101,9 @@ proptest! {
                 });
                 prop_assert!(goes_on, "{path:?}");
             }
+            // The compiler has rules of its own.
+            let is_compilers = matches!(reason, Reason::Refused(_) | Reason::NotCompared);
+            prop_assert_eq!(is_compilers, policy == Policy::Inductor, "{:?}", edge);
             if policy == Policy::Optimal && analysis.certificate.unwrap().is_optimal {
                 prop_assert!(*reason != Reason::NotLookedAt, "{:?}", edge);
             }

@@ -2,8 +2,6 @@
 
 use crate::core::analysis::Analysis;
 use crate::core::attention::{self, Contracted, contract};
-use crate::core::fusion::Policy;
-use crate::core::fusion::inductor::flash_kernels;
 use crate::core::fusion::legality::Reason;
 use crate::core::fusion::region::Setting;
 use crate::core::graph::{Graph, OpId};
@@ -17,21 +15,9 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// As the policy of the analysis sees it. `O(ops + reads)`.
-    pub(super) fn by_policy(analysis: &Analysis) -> Self {
-        let mut kernels = attentions(analysis);
-        if analysis.options.policy == Policy::Inductor {
-            add_flash(&analysis.graph, &mut kernels);
-        }
-        Self::new(analysis, &kernels)
-    }
-
-    /// As whoever states kernels by hand sees it: what the compiler replaces on its own is not theirs.
-    pub(super) fn by_hand(analysis: &Analysis) -> Self {
-        Self::new(analysis, &attentions(analysis))
-    }
-
-    fn new(analysis: &Analysis, kernels: &[Vec<OpId>]) -> Self {
+    /// What the option replaces is seen as one op. `O(ops + reads)`.
+    pub(super) fn new(analysis: &Analysis) -> Self {
+        let kernels = attentions(analysis);
         let kernels: Vec<&[OpId]> = kernels.iter().map(|ops| &ops[..]).collect();
         let contracted = contract(&analysis.graph, &kernels);
         let graph = contracted.as_ref().map_or(&analysis.graph, |c| &c.graph);
@@ -87,20 +73,4 @@ fn attentions(analysis: &Analysis) -> Vec<Vec<OpId>> {
     }
     let found = attention::find(&analysis.graph);
     found.into_iter().map(|attention| attention.ops).collect()
-}
-
-/// What the compiler replaces of the rest.
-fn add_flash(graph: &Graph, kernels: &mut Vec<Vec<OpId>>) {
-    let mut is_taken = vec![false; graph.ops.len()];
-    for &op in kernels.iter().flatten() {
-        is_taken[op] = true;
-    }
-    let mut flash: Vec<Vec<OpId>> = vec![Vec::new(); graph.ops.len()];
-    for (op, last) in flash_kernels(graph).into_iter().enumerate() {
-        if let Some(last) = last {
-            flash[last].push(op);
-        }
-    }
-    flash.retain(|ops| !ops.is_empty() && !ops.iter().any(|&op| is_taken[op]));
-    kernels.append(&mut flash);
 }

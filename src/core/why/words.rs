@@ -3,6 +3,7 @@
 use super::{Reason, Verdict};
 use crate::core::format::{format_bytes, format_seconds};
 use crate::core::fusion::legality::{self, RowDomain};
+use crate::core::fusion::record::refusal_in_words;
 use crate::core::graph::{Graph, OpId};
 
 /// The verdict in a sentence or two.
@@ -29,6 +30,8 @@ pub fn in_words(graph: &Graph, reason: &Reason) -> String {
             "{} reads the tensor as well, so the rules write it to memory",
             op_name(graph, *consumer)
         ),
+        Reason::Refused(refusal) => refusal_in_words(graph, refusal),
+        Reason::NotCompared => "the compiler never compares their kernels: it looks at kernels that go through a common buffer in the same order, each with the next few that do".to_owned(),
         Reason::NotWorthIt => "it is allowed, but does not pay".to_owned(),
         Reason::NotLookedAt => "it is allowed, but this policy does not try it".to_owned(),
     }

@@ -10,7 +10,7 @@ use crate::core::op::{Op, OpType, element_count};
 use crate::core::traffic::is_view;
 
 /// For each op the flash kernel that it becomes part of, named by that kernel's last op.
-pub(in crate::core) fn flash_kernels(graph: &Graph) -> Vec<Option<OpId>> {
+pub(super) fn flash_kernels(graph: &Graph) -> Vec<Option<OpId>> {
     let mut kernel_of = vec![None; graph.ops.len()];
     for (op, definition) in graph.ops.iter().enumerate() {
         if is(definition, "softmax")

@@ -13,7 +13,7 @@ use crate::core::analysis::Options;
 use crate::core::graph::{Graph, OpId};
 
 pub use words::in_words;
-pub(super) use words::refusal_in_words;
+pub(in crate::core) use words::refusal_in_words;
 
 /// One thing that a policy decided. Kernels are named by an op of them.
 #[derive(Clone, Debug, PartialEq)]

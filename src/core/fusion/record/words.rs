@@ -115,7 +115,7 @@ pub fn in_words(graph: &Graph, decision: &Decision) -> String {
 }
 
 /// Why ops stay apart, as the end of a sentence.
-pub(in crate::core::fusion) fn refusal_in_words(graph: &Graph, refusal: &Refusal) -> String {
+pub(in crate::core) fn refusal_in_words(graph: &Graph, refusal: &Refusal) -> String {
     match refusal {
         Refusal::Illegal(reason) => reason_in_words(graph, reason),
         Refusal::AnotherConsumer { consumer } => {

@@ -1,0 +1,113 @@
+//! Why the compiler did not fuse: its own refusals, not the legality of the optimum.
+
+use crate::random_graph::fusable_ops;
+use crate::why::{analysis, ask, under};
+use fuseline::core::fusion::inductor::Loop;
+use fuseline::core::fusion::record::{Decision, Refusal, record};
+use fuseline::core::why::{Reason, Verdict, Why, in_words};
+use fuseline::core::{FusionOptions, OpId, Options, Policy, analyze};
+use proptest::prelude::*;
+
+fn with(set: impl FnOnce(&mut FusionOptions)) -> Options {
+    let mut options = under(Policy::Inductor);
+    set(&mut options.fusion);
+    options
+}
+
+#[test]
+fn a_library_call_takes_no_epilogue_and_the_reason_says_so() {
+    let text = include_str!("../../public/measured/linear_bias_relu.fuse");
+    let elements = 4096 * 4096;
+    let refused = Reason::Refused(Refusal::Loops {
+        first: Loop::Library,
+        second: Loop::Pointwise(elements),
+    });
+    let (reason, price) = ask(text, &under(Policy::Inductor), "h", "a");
+    assert_eq!(reason, refused);
+    // `h` would neither be written nor read, and fusing would still save that.
+    assert_eq!(price.saved_bytes, 2 * 2 * 4096 * 4096);
+    let graph = analysis(text, &under(Policy::Inductor)).graph;
+    assert_eq!(
+        in_words(&graph, &reason),
+        "the one is a library call, the other a loop over 16,777,216 elements"
+    );
+}
+
+#[test]
+fn the_switches_of_the_optimum_do_not_decide() {
+    let text = "\
+input x : f16[64, 128]
+weight w : f16[128, 128]
+a = relu(x)
+m = matmul(a, w)
+r = mean(x)
+n = matmul(r, v)
+c = add(n, r)
+weight v : f16[1, 128]
+";
+    for (first, second) in [("a", "m"), ("r", "n"), ("n", "c"), ("r", "c"), ("a", "c")] {
+        let plain = ask(text, &under(Policy::Inductor), first, second).0;
+        for options in [
+            with(|fusion| fusion.prologue = true),
+            with(|fusion| fusion.after_reductions = false),
+            with(|fusion| fusion.max_ops = 1),
+            with(|fusion| fusion.horizontal = true),
+        ] {
+            assert_eq!(
+                ask(text, &options, first, second).0,
+                plain,
+                "{first} {second}"
+            );
+        }
+    }
+}
+
+#[test]
+fn kernels_that_were_never_compared_are_said_to_be() {
+    // Transposed, the tensor is read in another order than it was written in: no pair for the compiler.
+    let text = "\
+input x : f16[64, 128]
+weight w : f16[128, 32]
+m = matmul(x, w)
+t = transpose(m)
+y = relu(t)
+q = softmax(x)
+";
+    let options = under(Policy::Inductor);
+    assert_eq!(ask(text, &options, "t", "y").0, Reason::NotCompared);
+    assert_eq!(ask(text, &options, "y", "q").0, Reason::NotCompared);
+    let graph = analysis(text, &options).graph;
+    assert!(in_words(&graph, &Reason::NotCompared).starts_with("the compiler never compares"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_reason_is_the_last_refusal_of_the_record((ops, externals) in fusable_ops(1..=24), max_autotune in any::<bool>(), attention in any::<bool>()) {
+        let options = with(|fusion| (fusion.max_autotune, fusion.attention) = (max_autotune, attention));
+        let analysis = analyze(&ops, &externals, &options).unwrap();
+        let decisions = record(&analysis.graph, &options).decisions;
+        let kernel = |op: OpId| analysis.partition.group_of[op];
+        let why = Why::new(&analysis);
+        for second in 0..ops.len() {
+            for first in 0..second {
+                let Verdict::Apart { reason, .. } = why.ask(first, second) else {
+                    continue;
+                };
+                let pair = [kernel(first), kernel(second)];
+                let last = decisions.iter().rev().find_map(|decision| match decision {
+                    Decision::Refused { ops, refusal } => {
+                        let of = [kernel(ops[0]), kernel(ops[1])];
+                        (of == pair || of == [pair[1], pair[0]]).then_some(refusal)
+                    }
+                    _ => None,
+                });
+                match reason {
+                    Reason::Refused(refusal) => prop_assert_eq!(Some(&refusal), last),
+                    other => prop_assert_eq!((other, last), (Reason::NotCompared, None)),
+                }
+            }
+        }
+    }
+}
