@@ -168,6 +168,22 @@ def rate_kernel(x_ptr, y_ptr, which: tl.constexpr, rounds: tl.constexpr, size: t
     tl.store(y_ptr + at, x)
 
 
+def pools():
+    """Library pooling over images of many sizes, in both layouts; none is a pattern's."""
+    rows = []
+    for size in [(8, 32, 56, 56), (16, 96, 80, 80), (64, 48, 40, 40), (32, 128, 96, 96), (128, 64, 72, 72), (64, 256, 64, 64)]:
+        for layout in (torch.contiguous_format, torch.channels_last):
+            x = tensor(*size).to(memory_format=layout)
+            rows.append({
+                "size": size,
+                "channels_last": layout == torch.channels_last,
+                "max_2": times_of(lambda: torch.nn.functional.max_pool2d(x, 2)),
+                "max_3_step_2": times_of(lambda: torch.nn.functional.max_pool2d(x, 3, 2, 1)),
+                "avg_2": times_of(lambda: torch.nn.functional.avg_pool2d(x, 2)),
+            })
+    return rows
+
+
 def measure_rates(out):
     device = torch.cuda.get_device_properties(0)
     rates = {
@@ -212,6 +228,7 @@ def measure_rates(out):
             "softmax": per_call_us(lambda: torch.softmax(a, -1)),
             "layer_norm": per_call_us(lambda: torch.nn.functional.layer_norm(a, (n,), bias, bias)),
         })
+    rates["pools"] = pools()
     rates["graph_launch"] = []
     tiny = tensor(1024)
     for nodes in (1, 2, 5, 10, 20, 50, 100, 200):
