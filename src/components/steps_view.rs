@@ -186,38 +186,26 @@ fn mark(before: Vec<OpId>, now: Vec<OpId>) {
 
 /// What the last decision is about: an edge, an op, or with many ops their kernel.
 fn decided(analysis: &Analysis, record: &Record, step: usize) -> Selection {
-    let decision = step
-        .checked_sub(1)
-        .and_then(|last| record.decisions.get(last));
-    let ops = match decision {
+    let mut ops = match last(record, step) {
         // Not the op that its reason names.
         Some(Decision::Refused { ops, .. }) => ops.clone(),
         Some(decision) => decision.ops(),
-        None => Vec::new(),
+        None => return Selection::Nothing,
     };
+    // A producer comes before its consumer.
+    ops.sort_unstable();
     match ops[..] {
         [] => Selection::Nothing,
         [op] => Selection::Op(op),
-        [a, b, ..] => {
-            let feeds = |from: usize, to: usize| {
-                let readers = analysis.graph.successors.get(from);
-                readers.is_some_and(|readers| readers.contains(&to))
-            };
-            let kernel = |op: usize| analysis.partition.group_of.get(op).copied();
-            if ops.len() == 2 && feeds(a, b) {
-                Selection::Edge {
-                    producer: a,
-                    consumer: b,
-                }
-            } else if ops.len() == 2 && feeds(b, a) {
-                Selection::Edge {
-                    producer: b,
-                    consumer: a,
-                }
-            } else if kernel(a) == kernel(b) {
-                kernel(a).map_or(Selection::Nothing, Selection::Kernel)
+        [producer, consumer, ..] => {
+            let readers = analysis.graph.successors.get(producer);
+            let kernel = |op: OpId| analysis.partition.group_of.get(op).copied();
+            if ops.len() == 2 && readers.is_some_and(|readers| readers.contains(&consumer)) {
+                Selection::Edge { producer, consumer }
+            } else if kernel(producer) == kernel(consumer) {
+                kernel(producer).map_or(Selection::Nothing, Selection::Kernel)
             } else {
-                Selection::Op(a)
+                Selection::Op(producer)
             }
         }
     }
