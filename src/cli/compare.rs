@@ -73,6 +73,12 @@ impl Line {
         ))
     }
 
+    /// The model or the measurement says that DRAM is read for more than the contract counts.
+    fn reads_again(&self) -> bool {
+        let most = self.predicted.contract_read_bytes as f64 * 1.02;
+        (self.reads()).is_some_and(|(predicted, measured)| predicted > most || measured > most)
+    }
+
     fn times(&self) -> (f64, f64) {
         (self.predicted.time_us, self.row.time_us)
     }
@@ -165,6 +171,10 @@ fn summary(lines: &[Line]) {
         (
             "DRAM reads with a matmul",
             reads(&|line| line.predicted.has_matmul),
+        ),
+        (
+            "of these, some of it read again",
+            reads(&|line| line.predicted.has_matmul && line.reads_again()),
         ),
         (
             "time",

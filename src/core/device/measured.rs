@@ -42,7 +42,8 @@ pub struct Measured {
     pub library_wide_softmax_per_s: f64,
     /// Elements of a library layer norm.
     pub library_layer_norm_per_s: f64,
-    /// Elements of a library pooling.
+    /// Elements of a library pooling of 2 x 2 windows, channels last: 0.21 to 0.38 a picosecond from 5 to 67 million
+    /// elements.
     pub library_pool_per_s: f64,
     /// What each wave of rows waits for the barriers of its reductions, in a generated kernel that goes over its rows
     /// more than once.
