@@ -30,6 +30,7 @@ mod import;
 mod import_diagnostics;
 mod import_statements;
 mod inductor;
+mod legality;
 mod limits;
 mod limits_view;
 mod manual;

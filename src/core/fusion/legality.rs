@@ -7,6 +7,7 @@
     reason = "places of ops are below the number of ops of the region"
 )]
 
+use super::on_chip::{BYTES_PER_ELEMENT, KeptRows};
 use super::options::{FusionOptions, MAX_OPS};
 use super::region::{Bits, Region, Set, Setting, Value};
 
@@ -18,8 +19,6 @@ use crate::core::graph::{Graph, OpId};
 pub const MAX_OPERANDS: usize = 96;
 /// Most reductions in a kernel.
 pub const MAX_REDUCTIONS: usize = 8;
-/// A value on chip is held in f32, whatever it is stored as.
-const ON_CHIP_BYTES_PER_ELEMENT: u64 = 4;
 
 /// Why ops may not be one kernel, with the figures that decide it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,11 +76,11 @@ pub enum Reason {
         /// The first op behind it.
         after: OpId,
     },
-    /// What is needed on both sides of a reduction does not fit on chip.
+    /// What has to wait while a reduction ends does not fit on chip.
     OnChip {
         /// The reduction.
         reduction: OpId,
-        /// Full-width values that are needed on both sides of it.
+        /// Full-width values that are there before it ends and needed behind it.
         values: usize,
         /// Bytes of one row of each.
         needed_bytes: u64,
@@ -145,11 +144,11 @@ impl Reason {
         }
     }
 
-    /// More ops in the set do not mend it.
+    /// More ops in the set do not mend it. A row may do with less on chip when what makes its values joins it.
     pub(super) fn is_lasting(&self) -> bool {
         !matches!(
             self,
-            Self::TooManyOperands { .. } | Self::NotConnected { .. }
+            Self::TooManyOperands { .. } | Self::NotConnected { .. } | Self::OnChip { .. }
         )
     }
 }
@@ -254,48 +253,39 @@ fn check_reductions(region: &Region<'_>, set: Set) -> Result<(), Reason> {
             other_rows: region.rows[other],
         });
     }
-    Bits(reductions).try_for_each(|reduction| check_after(region, set, reduction))
+    if !region.setting.options.fusion.after_reductions {
+        for reduction in Bits(reductions) {
+            if let Some(after) = Bits(region.after[reduction] & set).next() {
+                return Err(Reason::ReductionEnds {
+                    reduction: region.ops[reduction],
+                    after: region.ops[after],
+                });
+            }
+        }
+    }
+    check_on_chip(region, set, rows)
 }
 
-/// A row is needed again behind a reduction: it must wait on chip.
-fn check_after(region: &Region<'_>, set: Set, reduction: usize) -> Result<(), Reason> {
-    let options = region.setting.options;
-    let after = region.after[reduction] & set;
-    let Some(first_after) = Bits(after).next() else {
+/// Rows that wait while a reduction ends, on chip.
+fn check_on_chip(region: &Region<'_>, set: Set, rows: RowDomain) -> Result<(), Reason> {
+    let available_bytes = region.setting.options.device.on_chip_bytes();
+    let full = rows.full_elements();
+    let is_full = |value: &&Value| value.elements == full && value.readers & set != 0;
+    let values = region.values.iter().filter(is_full).count() as u64;
+    // No more than all of them wait at once: most kernels need no closer look.
+    if (values * BYTES_PER_ELEMENT).saturating_mul(rows.width) <= available_bytes {
         return Ok(());
-    };
-    if !options.fusion.after_reductions {
-        return Err(Reason::ReductionEnds {
-            reduction: region.ops[reduction],
-            after: region.ops[first_after],
-        });
     }
-    let values = held_values(region, set, reduction);
-    let needed_bytes =
-        (values as u64 * ON_CHIP_BYTES_PER_ELEMENT).saturating_mul(region.rows[reduction].width);
-    let available_bytes = options.device.on_chip_bytes();
-    if needed_bytes > available_bytes {
-        return Err(Reason::OnChip {
-            reduction: region.ops[reduction],
-            values,
-            needed_bytes,
+    let ops: Vec<OpId> = Bits(set).map(|place| region.ops[place]).collect();
+    match KeptRows::of(region.setting.graph, &ops) {
+        Some(kept) if kept.bytes() > available_bytes => Err(Reason::OnChip {
+            reduction: kept.reduction,
+            values: kept.values,
+            needed_bytes: kept.bytes(),
             available_bytes,
-        });
+        }),
+        _ => Ok(()),
     }
-    Ok(())
-}
-
-/// Full-width values that feed the reduction and are read again behind it. A reduction that gives a whole
-/// row, such as softmax, holds that row itself.
-pub(super) fn held_values(region: &Region<'_>, set: Set, reduction: usize) -> usize {
-    let full = region.rows[reduction].full_elements();
-    let until = region.before[reduction] & set | 1 << reduction;
-    let after = region.after[reduction] & set;
-    let held = region.values.iter().filter(|value| {
-        value.elements == full && value.readers & until != 0 && value.readers & after != 0
-    });
-    held.count()
-        + usize::from(region.elements[reduction] == full && region.rows[reduction].width > 1)
 }
 
 fn check_operands(region: &Region<'_>, set: Set) -> Result<(), Reason> {

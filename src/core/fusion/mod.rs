@@ -5,6 +5,7 @@ pub mod inductor;
 pub mod legality;
 pub mod manual;
 pub(super) mod none;
+pub(in crate::core) mod on_chip;
 pub mod optimal;
 pub mod options;
 mod pieces;

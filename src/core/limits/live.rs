@@ -1,8 +1,8 @@
 //! Which values a kernel holds at once.
 
 use crate::core::analysis::Analysis;
-use crate::core::graph::{OpId, TensorId};
-use crate::core::op::OpType;
+use crate::core::fusion::on_chip::KeptRows;
+use crate::core::graph::OpId;
 
 /// What one kernel holds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,7 +13,7 @@ pub(super) struct Live {
     pub(super) row_elements: u64,
     /// Elements of the largest tensor that it reduces.
     pub(super) reduced_elements: u64,
-    /// Bytes of the full-width values of one row that are needed on both sides of a reduction, 4 bytes each.
+    /// Bytes of the full-width values of one row that wait while a reduction ends, as the legality counts them.
     pub(super) kept_row_bytes: u64,
 }
 
@@ -52,34 +52,19 @@ fn one_kernel(
     held_by: &mut [usize],
 ) -> Live {
     let graph = &analysis.graph;
-    let elements = |t: TensorId| {
-        let shape = graph.tensors[t].shape.as_deref().unwrap_or(&[]);
-        (
-            shape.iter().fold(1_u64, |n, &d| n.saturating_mul(d)),
-            shape.last().copied().unwrap_or(1),
-        )
-    };
+    let kept = KeptRows::of(graph, ops);
     let mut live = Live {
-        row_elements: 1,
+        row_elements: kept.map_or(1, |kept| kept.rows.width),
+        reduced_elements: kept.map_or(0, |kept| kept.rows.full_elements()),
+        kept_row_bytes: kept.map_or(0, |kept| kept.bytes()),
         ..Live::default()
     };
-    for &op in ops {
-        if graph.ops[op].op_type == OpType::Reduction
-            && let Some(&input) = graph.inputs[op].first()
-        {
-            let (count, width) = elements(input);
-            live.row_elements = live.row_elements.max(width);
-            live.reduced_elements = live.reduced_elements.max(count);
-        }
-    }
-    let is_wide = |t: TensorId| elements(t).1 >= live.row_elements && live.row_elements > 1;
-    let (mut held, mut wide) = (0_u64, 0_u64);
+    let mut held = 0_u64;
     for (place, &op) in ops.iter().enumerate() {
         for tensor in graph.distinct_inputs(op) {
             if held_by[tensor] != index {
                 held_by[tensor] = index;
                 held += 1;
-                wide += u64::from(is_wide(tensor));
             }
         }
         let output = graph.output[op];
@@ -89,24 +74,13 @@ fn one_kernel(
         for tensor in graph.distinct_inputs(op) {
             if last_read[tensor] == (index, place) {
                 held = held.saturating_sub(1);
-                wide = wide.saturating_sub(u64::from(is_wide(tensor)));
             }
-        }
-        if graph.ops[op].op_type == OpType::Reduction {
-            // A normalization reads its row again itself.
-            let own = u64::from(is_wide(output) && wide == 0);
-            let bytes = (wide + own)
-                .saturating_mul(live.row_elements)
-                .saturating_mul(4);
-            live.kept_row_bytes = live.kept_row_bytes.max(bytes);
         }
         held_by[output] = index;
         held += 1;
-        wide += u64::from(is_wide(output));
         live.at_once = live.at_once.max(held);
         if !is_read_here {
             held = held.saturating_sub(1);
-            wide = wide.saturating_sub(u64::from(is_wide(output)));
         }
     }
     live

@@ -86,7 +86,7 @@ pub fn reason_in_words(graph: &Graph, reason: &legality::Reason) -> String {
             needed_bytes,
             available_bytes,
         } => format!(
-            "{values} values of each row are needed on both sides of {}: {}, and a block holds {} on chip",
+            "{values} values of each row wait on chip while {} ends: {}, and a block holds {}",
             name(reduction),
             format_bytes(*needed_bytes),
             format_bytes(*available_bytes)

@@ -202,14 +202,7 @@ impl<'a> Region<'a> {
                 OpType::Elementwise | OpType::Reshape => {}
             }
             self.elements[place] = element_count(&definition.shape).unwrap_or(0);
-            self.rows[place] = if definition.op_type == OpType::Reduction {
-                let input = graph.inputs[op]
-                    .first()
-                    .and_then(|&tensor| graph.tensors[tensor].shape.as_deref());
-                RowDomain::reduced(input.unwrap_or(&definition.shape), &definition.shape)
-            } else {
-                RowDomain::innermost(&definition.shape)
-            };
+            self.rows[place] = RowDomain::of_op(graph, op);
             if self.setting.views.is_view[op] {
                 self.views |= bit;
             } else {

@@ -1,6 +1,11 @@
 //! How ops walk through their data.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "op and tensor ids are dense indices of this graph"
+)]
 
-use crate::core::op::element_count;
+use crate::core::graph::{Graph, OpId};
+use crate::core::op::{OpType, element_count};
 
 /// How an op walks through its data: a reduction's rows are what it makes one value of, any other op's are
 /// its innermost dimension.
@@ -15,7 +20,18 @@ pub struct RowDomain {
 }
 
 impl RowDomain {
-    pub(super) fn innermost(shape: &[u64]) -> Self {
+    pub(in crate::core) fn of_op(graph: &Graph, op: OpId) -> Self {
+        let definition = &graph.ops[op];
+        if definition.op_type != OpType::Reduction {
+            return Self::innermost(&definition.shape);
+        }
+        let input = graph.inputs[op]
+            .first()
+            .and_then(|&tensor| graph.tensors[tensor].shape.as_deref());
+        Self::reduced(input.unwrap_or(&definition.shape), &definition.shape)
+    }
+
+    fn innermost(shape: &[u64]) -> Self {
         let width = shape.last().copied().unwrap_or(1).max(1);
         Self {
             rows: element_count(shape).unwrap_or(0) / width,
@@ -25,7 +41,7 @@ impl RowDomain {
     }
 
     /// Of a reduction, which says no axis: the dimensions that its output lacks, else the last one.
-    pub(super) fn reduced(input: &[u64], output: &[u64]) -> Self {
+    fn reduced(input: &[u64], output: &[u64]) -> Self {
         let count = |shape: &[u64]| element_count(shape).unwrap_or(0);
         if count(input) == count(output) {
             return Self::innermost(output);

@@ -1,0 +1,162 @@
+//! Whether a row of a kernel fits on chip, against every way to run its passes.
+
+use crate::random_graph::{fusable_ops, small_device};
+use fuseline::core::fusion::legality::{self, Reason};
+use fuseline::core::limits::limits;
+use fuseline::core::notation::parse;
+use fuseline::core::{
+    Analysis, FusionOptions, Graph, OpId, OpType, Options, Policy, analyze_program, build_graph,
+};
+use proptest::prelude::*;
+
+fn optimum(text: &str) -> Analysis {
+    let parsed = parse(text);
+    assert_eq!(parsed.diagnostics, []);
+    let options = Options::of_policy(Policy::Optimal);
+    analyze_program(&parsed.program, &options).analysis.unwrap()
+}
+
+/// What is wrong with the whole program as one kernel.
+fn whole(text: &str) -> Result<(), Reason> {
+    let analysis = optimum(text);
+    let ops: Vec<OpId> = (0..analysis.graph.ops.len()).collect();
+    legality::check(&analysis.graph, &analysis.options, &ops)
+}
+
+fn row_values(text: &str) -> Option<usize> {
+    match whole(text) {
+        Ok(()) => None,
+        Err(Reason::OnChip { values, .. }) => Some(values),
+        Err(other) => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_value_that_lives_across_a_reduction_waits_on_chip() {
+    let x = "input x : f32[16, 1048576]\n";
+    for (program, values) in [
+        // `e` waits, or else `x`, from which it is made behind the sum.
+        ("e = exp(x)\nr = sum(x)\ny = mul(e, r)\n", Some(1)),
+        ("r = sum(x)\ny = mul(x, r)\n", Some(1)),
+        // One sum of two rows waits instead of both.
+        (
+            "a = relu(x)\nb = exp(x)\nr = sum(a)\nt = sum(b)\nc = add(a, b)\ny = mul(c, r)\nz = mul(y, t)\n",
+            Some(1),
+        ),
+        // Both are needed.
+        (
+            "a = relu(x)\nb = exp(x)\nr = sum(a)\nt = sum(b)\nc = mul(a, r)\nd = mul(b, t)\ny = add(c, d)\n",
+            Some(2),
+        ),
+        // Softmax reads its row again.
+        ("e = exp(x)\ns = softmax(e)\n", Some(1)),
+        ("s = softmax(x)\ny = add(s, x)\n", Some(1)),
+        // One pass takes both sums, and no row waits.
+        ("r = sum(x)\ne = exp(x)\nt = sum(e)\ny = add(r, t)\n", None),
+        // `z` is read once, behind the sum.
+        (
+            "input z : f32[16, 1048576]\nr = sum(x)\ny = mul(z, r)\n",
+            None,
+        ),
+    ] {
+        assert_eq!(row_values(&[x, program].concat()), values, "{program}");
+    }
+}
+
+/// What the limits say of a kernel is what the legality looked at.
+#[test]
+fn the_optimum_keeps_no_row_that_does_not_fit() {
+    for program in [
+        "e = exp(x)\nr = sum(x)\ny = mul(e, r)\n",
+        "e = exp(x)\ns = softmax(e)\ny = relu(s)\n",
+        "r = sum(x)\nl = sub(x, r)\nq = square(l)\nv = mean(q)\ny = mul(l, v)\n",
+    ] {
+        let analysis = optimum(&["input x : f32[16, 1048576]\n", program].concat());
+        let limits = limits(&analysis).unwrap();
+        for (kernel, limits) in analysis.fused.kernels.iter().zip(limits) {
+            let fits = limits.on_chip_bytes <= limits.on_chip_available_bytes;
+            assert!(fits || kernel.ops.len() == 1, "{program}: {limits:?}");
+        }
+    }
+}
+
+/// The fewest rows that wait, over every pass in which each op can run.
+fn fewest_rows(graph: &Graph, ops: &[OpId], passes: &mut Vec<usize>, full: u64) -> usize {
+    let is_reduction = |op: OpId| graph.ops[op].op_type == OpType::Reduction;
+    let elements = |op: OpId| graph.ops[op].shape.iter().product::<u64>();
+    let most = ops.iter().filter(|&&op| is_reduction(op)).count();
+    let Some(&op) = ops.get(passes.len()) else {
+        return (0..=most)
+            .map(|ended| {
+                let waits = |&&tensor: &&usize| {
+                    let (mut first, mut last) = (usize::MAX, 0);
+                    for (&op, &pass) in ops.iter().zip(passes.iter()) {
+                        let gives_rows = is_reduction(op) && elements(op) == full;
+                        if graph.inputs[op].contains(&tensor) {
+                            first = first.min(pass);
+                            last = last.max(pass);
+                        }
+                        if gives_rows && graph.inputs[op][0] == tensor {
+                            last = last.max(pass + 1);
+                        }
+                        if graph.output[op] == tensor {
+                            first = first.min(pass + usize::from(gives_rows));
+                        }
+                    }
+                    first <= ended && ended < last
+                };
+                let rows: Vec<usize> = (0..graph.tensors.len())
+                    .filter(|&tensor| graph.tensors[tensor].elements() == Some(full))
+                    .collect();
+                rows.iter().filter(waits).count()
+            })
+            .max()
+            .unwrap_or(0);
+    };
+    let before = ops.iter().zip(passes.iter());
+    let earliest = before
+        .filter(|(before, _)| graph.predecessors[op].contains(before))
+        .map(|(&before, &pass)| pass + usize::from(is_reduction(before)))
+        .max()
+        .unwrap_or(0);
+    let mut fewest = usize::MAX;
+    for pass in earliest..=most {
+        passes.push(pass);
+        fewest = fewest.min(fewest_rows(graph, ops, passes, full));
+        passes.pop();
+    }
+    fewest
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_kernel_keeps_more_rows_than_fit((ops, externals) in fusable_ops(2..=6), rows in 0_u64..3) {
+        const WIDTH: u64 = 10;
+        let graph = build_graph(&ops, &externals).unwrap();
+        let options = Options {
+            fusion: FusionOptions { horizontal: true, ..FusionOptions::default() },
+            device: small_device(rows * WIDTH * 4),
+            ..Options::of_policy(Policy::Optimal)
+        };
+        for set in 1_usize..1 << ops.len() {
+            let ops: Vec<OpId> = (0..ops.len()).filter(|op| set >> op & 1 == 1).collect();
+            let reduces = |&op: &OpId| {
+                let input = graph.tensors[graph.inputs[op][0]].elements();
+                graph.ops[op].op_type == OpType::Reduction && input == Some(60)
+            };
+            if ops.len() < 2 || !ops.iter().any(reduces) {
+                continue;
+            }
+            let fewest = |graph| fewest_rows(graph, &ops, &mut Vec::new(), 60) as u64;
+            match legality::check(&graph, &options, &ops) {
+                Ok(()) => prop_assert!(fewest(&graph) <= rows, "{ops:?}"),
+                Err(Reason::OnChip { values, .. }) => {
+                    prop_assert!(values as u64 > rows && values as u64 >= fewest(&graph));
+                }
+                Err(_) => {}
+            }
+        }
+    }
+}
