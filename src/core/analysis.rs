@@ -4,7 +4,7 @@
     reason = "op, tensor and kernel ids are dense indices of one graph"
 )]
 
-use super::attention::{Attention, Tiles};
+use super::attention::Attention;
 use super::count;
 use super::device::{Device, default_device};
 use super::diagnostic::{Code, Diagnostic, has_errors};
@@ -294,12 +294,10 @@ fn rescaling(graph: &Graph, attentions: &[Attention], options: &Options) -> Vec<
     if attentions.is_empty() {
         return Vec::new();
     }
-    let on_chip_bytes = options.device.on_chip_bytes();
     let mut more = vec![Work::default(); graph.ops.len()];
     for attention in attentions {
         if let Some(&last) = attention.ops.last() {
-            let tiles = Tiles::new(&attention.shape, on_chip_bytes);
-            more[last] = attention.shape.rescaling(tiles);
+            more[last] = attention.rescaling(&options.device);
         }
     }
     more

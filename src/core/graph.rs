@@ -11,7 +11,8 @@ use super::lists::Lists;
 use super::names::Names;
 use super::op::{Op, TensorDecl, TensorRole, element_count};
 use super::order::topological_order;
-use super::sizes::{Externals, read_size};
+use super::sizes::{Externals, SizeSource, read_size};
+use super::work::Work;
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 
@@ -79,9 +80,28 @@ pub struct Graph {
     pub predecessors: Lists,
     /// For each op the ops that read its output, each once, ascending.
     pub successors: Lists,
+    /// Ops that stand for several of another graph, ascending.
+    #[serde(skip)]
+    pub(super) stand_ins: Vec<StandIn>,
+}
+
+/// An op in the place of several: what shapes say of it is not what it does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct StandIn {
+    pub(super) op: OpId,
+    /// What the ops compute, and what their one kernel computes beyond them.
+    pub(super) work: Work,
+    /// What their one kernel reads of each tensor, as the largest reader among them counts it.
+    pub(super) reads: Vec<(TensorId, u64, SizeSource)>,
 }
 
 impl Graph {
+    /// What this op stands for; `None` for all ops but those of a contracted graph. Logarithmic in their number.
+    pub(super) fn stand_in(&self, op: OpId) -> Option<&StandIn> {
+        let place = self.stand_ins.binary_search_by_key(&op, |s| s.op).ok()?;
+        self.stand_ins.get(place)
+    }
+
     /// The distinct tensors that an op reads, in order of first mention.
     pub fn distinct_inputs(&self, op: OpId) -> impl Iterator<Item = TensorId> + '_ {
         let inputs = &self.inputs[op];
@@ -309,6 +329,7 @@ impl Reads {
             output: self.output,
             consumers,
             successors,
+            stand_ins: Vec::new(),
         }
     }
 }

@@ -102,6 +102,11 @@ pub fn read_size(
     tensor: TensorId,
     externals: Externals,
 ) -> (u64, SizeSource) {
+    if let Some(stand_in) = graph.stand_in(op)
+        && let Some(&(_, bytes, source)) = stand_in.reads.iter().find(|read| read.0 == tensor)
+    {
+        return (bytes, source);
+    }
     let known = &graph.tensors[tensor];
     if let (false, Some(bytes)) = (known.is_external(), known.bytes()) {
         return (bytes, SizeSource::Produced);

@@ -50,6 +50,9 @@ impl Work {
 /// count for each output element, a reduction its count for each element of its first input, a reshape 0.
 /// A function that the table does not know counts 1.
 pub fn op_work(graph: &Graph, op: OpId) -> Work {
+    if let Some(stand_in) = graph.stand_in(op) {
+        return stand_in.work;
+    }
     let definition = &graph.ops[op];
     let function = definition.function.as_deref().and_then(functions::find);
     let per_element = u128::from(function.map_or(1, |f| f.flops_per_element));

@@ -7,6 +7,7 @@
 )]
 
 mod attention;
+mod attention_prices;
 mod attention_view;
 mod charts;
 mod charts_properties;

@@ -1,9 +1,12 @@
 //! The graph in which each attention is one op, for policies to plan on, and the way back.
 
+use super::Attention;
+use crate::core::analysis::Options;
 use crate::core::fusion::Partition;
-use crate::core::graph::{Graph, OpId, Tensor, build_graph};
+use crate::core::graph::{Graph, OpId, StandIn, Tensor, TensorId, build_graph};
 use crate::core::lists::Lists;
 use crate::core::op::{Op, OpType, TensorDecl};
+use crate::core::sizes::{SizeSource, read_size};
 use crate::core::work::op_work;
 
 /// A graph with one op for each attention kernel.
@@ -16,35 +19,42 @@ pub(in crate::core) struct Contracted {
     last_of: Vec<OpId>,
 }
 
-/// Puts one op, of type matmul and under the name of its last op, in the place of each kernel's ops, ascending: it starts a kernel,
-/// and what policies allow behind a matmul they allow behind it. `None` where nothing is to be contracted.
-/// `O(ops + reads)`.
-pub(in crate::core) fn contract(graph: &Graph, kernels: &[&[OpId]]) -> Option<Contracted> {
-    if kernels.is_empty() {
+/// Puts one op, of type matmul and under the name of its last op, in the place of each kernel's ops: it starts a kernel,
+/// and what policies allow behind a matmul they allow behind it. It costs what the kernel costs. `None` where nothing is
+/// to be contracted. `O(ops + reads)`, but for reads of the same kernel, which are held against each other.
+pub(in crate::core) fn contract(
+    graph: &Graph,
+    attentions: &[Attention],
+    options: &Options,
+) -> Option<Contracted> {
+    if attentions.is_empty() {
         return None;
     }
-    let mut kernel_of: Vec<Option<&[OpId]>> = vec![None; graph.ops.len()];
-    for &kernel in kernels {
-        for &op in kernel {
-            *kernel_of.get_mut(op)? = Some(kernel);
+    let mut attention_of: Vec<Option<&Attention>> = vec![None; graph.ops.len()];
+    for attention in attentions {
+        for &op in &attention.ops {
+            *attention_of.get_mut(op)? = Some(attention);
         }
     }
     let mut ops = Vec::with_capacity(graph.ops.len());
     let mut op_of = Vec::with_capacity(graph.ops.len());
     let mut last_of = Vec::with_capacity(graph.ops.len());
-    // An op goes to the place of the last op of its kernel, which comes no earlier.
-    for ((id, op), kernel) in graph.ops.iter().enumerate().zip(&kernel_of) {
-        match kernel {
-            Some(kernel) if kernel.last() != Some(&id) => op_of.push(OpId::MAX),
-            Some(kernel) => {
-                for &inner in *kernel {
+    let mut stand_ins = Vec::with_capacity(attentions.len());
+    // An op goes to the place of the last op of its attention, which comes no earlier.
+    for ((id, op), attention) in graph.ops.iter().enumerate().zip(&attention_of) {
+        match attention {
+            Some(attention) if attention.ops.last() != Some(&id) => op_of.push(OpId::MAX),
+            Some(attention) => {
+                for &inner in &attention.ops {
                     if let Some(place) = op_of.get_mut(inner) {
                         *place = ops.len();
                     }
                 }
+                let stand_in = stand_in(graph, attention, ops.len(), options);
                 op_of.push(ops.len());
                 last_of.push(id);
-                ops.push(one_op(graph, kernel, op));
+                ops.push(one_op(graph, &stand_in, op));
+                stand_ins.push(stand_in);
             }
             None => {
                 op_of.push(ops.len());
@@ -53,10 +63,18 @@ pub(in crate::core) fn contract(graph: &Graph, kernels: &[&[OpId]]) -> Option<Co
             }
         }
     }
-    let externals: Vec<TensorDecl> = graph.tensors.iter().filter_map(declaration).collect();
-    let graph = build_graph(ops, &externals).ok()?;
+    let declared: Vec<TensorDecl> = graph.tensors.iter().filter_map(declaration).collect();
+    let mut contracted = build_graph(ops, &declared).ok()?;
+    for stand_in in &mut stand_ins {
+        // In the order of the op's inputs, each of which is named once.
+        let inputs = contracted.inputs.get(stand_in.op)?;
+        for (read, &tensor) in stand_in.reads.iter_mut().zip(inputs) {
+            read.0 = tensor;
+        }
+    }
+    contracted.stand_ins = stand_ins;
     Some(Contracted {
-        graph,
+        graph: contracted,
         op_of,
         last_of,
     })
@@ -84,32 +102,35 @@ impl Contracted {
     }
 }
 
-fn one_op(graph: &Graph, kernel: &[OpId], last: &Op) -> Op {
-    let mut inputs: Vec<String> = Vec::new();
-    let mut flops = 0_u128;
-    for &op in kernel {
-        flops += op_work(graph, op).matrix_flops;
-        for tensor in graph.distinct_inputs(op) {
-            let Some(tensor) = graph.tensors.get(tensor) else {
+/// What the op at this place of the new list does; its reads go by the tensors of the old graph.
+fn stand_in(graph: &Graph, attention: &Attention, op: OpId, options: &Options) -> StandIn {
+    let mut work = attention.rescaling(&options.device);
+    let mut reads: Vec<(TensorId, u64, SizeSource)> = Vec::new();
+    for &inner in &attention.ops {
+        work = work.and(op_work(graph, inner));
+        for tensor in graph.distinct_inputs(inner) {
+            let producer = graph.tensors.get(tensor).and_then(|known| known.producer);
+            if producer.is_some_and(|producer| attention.ops.contains(&producer)) {
                 continue;
-            };
-            let is_inside = tensor
-                .producer
-                .is_some_and(|producer| kernel.contains(&producer));
-            if !is_inside && !inputs.contains(&tensor.name) {
-                inputs.push(tensor.name.clone());
+            }
+            let (bytes, source) = read_size(graph, inner, tensor, options.conventions.externals);
+            match reads.iter_mut().find(|read| read.0 == tensor) {
+                Some(read) if read.1 >= bytes => {}
+                Some(read) => *read = (tensor, bytes, source),
+                None => reads.push((tensor, bytes, source)),
             }
         }
     }
-    let elements = last
-        .shape
-        .iter()
-        .fold(1_u128, |n, &d| n.saturating_mul(d.into()));
+    StandIn { op, work, reads }
+}
+
+fn one_op(graph: &Graph, stand_in: &StandIn, last: &Op) -> Op {
+    let read = |&(tensor, ..): &(TensorId, u64, SizeSource)| graph.tensors.get(tensor);
+    let inputs = stand_in.reads.iter().filter_map(read);
     Op {
         op_type: OpType::Matmul,
-        inputs,
-        // The contraction length of one matmul with the FLOPs of both.
-        contraction: u64::try_from(flops / (2 * elements).max(1)).ok(),
+        inputs: inputs.map(|tensor| tensor.name.clone()).collect(),
+        contraction: None,
         ..last.clone()
     }
 }

@@ -16,6 +16,7 @@ pub use bytes::{Growth, LoopOrder, Tiles, growth};
 pub(super) use contract::{Contracted, contract};
 pub use find::find;
 
+use super::device::Device;
 use super::graph::{Graph, OpId};
 use super::op::element_count;
 use super::work::{Work, contraction};
@@ -42,6 +43,14 @@ pub struct AttentionShape {
     pub head_size: u64,
     /// Bytes of one element.
     pub bytes_per_element: u32,
+}
+
+impl Attention {
+    /// What its kernel computes beyond its ops, in the tiles that fit this device: search and result count it so.
+    pub(super) fn rescaling(&self, device: &Device) -> Work {
+        let tiles = Tiles::new(&self.shape, device.on_chip_bytes());
+        self.shape.rescaling(tiles)
+    }
 }
 
 impl AttentionShape {

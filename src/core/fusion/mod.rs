@@ -157,8 +157,7 @@ pub fn plan(graph: &Graph, options: &Options) -> Plan {
 fn plan_noting(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
     if options.fusion.attention {
         let attentions = attention::find(graph);
-        let kernels: Vec<&[OpId]> = attentions.iter().map(|of| &of.ops[..]).collect();
-        if let Some(contracted) = attention::contract(graph, &kernels) {
+        if let Some(contracted) = attention::contract(graph, &attentions, options) {
             for attention in &attentions {
                 let ops = attention.ops.clone();
                 log.note(Decision::Rewritten { ops });

@@ -69,7 +69,9 @@ impl<'a> Prices<'a> {
         let work = if again[a].is_empty() && again[b].is_empty() {
             first.work.and(second.work)
         } else {
-            ops.iter().fold(Work::default(), |sum, &op| {
+            // Each op once, and what an attention kernel does beyond its ops.
+            let beyond = self.beyond_its_ops(a).and(self.beyond_its_ops(b));
+            ops.iter().fold(beyond, |sum, &op| {
                 sum.and(analysis.unfused.kernels[op].work)
             })
         };
@@ -77,6 +79,22 @@ impl<'a> Prices<'a> {
         Price {
             saved_bytes: (first.bytes() + second.bytes()).cast_signed() - bytes.cast_signed(),
             saved_s: first.placement.time_s + second.placement.time_s - time_s,
+        }
+    }
+
+    /// What a kernel computes that none of its ops does: the rescaling of attention.
+    fn beyond_its_ops(&self, kernel: usize) -> Work {
+        let analysis = self.analysis;
+        let partition = &analysis.partition;
+        let ops = partition.groups[kernel].iter();
+        let of_ops: u128 = ops
+            .chain(&partition.recomputed[kernel])
+            .map(|&op| analysis.unfused.kernels[op].work.vector_flops)
+            .sum();
+        let all = analysis.fused.kernels[kernel].work.vector_flops;
+        Work {
+            vector_flops: all.saturating_sub(of_ops),
+            ..Work::default()
         }
     }
 

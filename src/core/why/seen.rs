@@ -17,9 +17,12 @@ pub(super) struct Seen {
 impl Seen {
     /// What the option replaces is seen as one op. `O(ops + reads)`.
     pub(super) fn new(analysis: &Analysis) -> Self {
-        let kernels = attentions(analysis);
-        let kernels: Vec<&[OpId]> = kernels.iter().map(|ops| &ops[..]).collect();
-        let contracted = contract(&analysis.graph, &kernels);
+        let options = &analysis.options;
+        let contracted = options
+            .fusion
+            .attention
+            .then(|| attention::find(&analysis.graph))
+            .and_then(|attentions| contract(&analysis.graph, &attentions, options));
         let graph = contracted.as_ref().map_or(&analysis.graph, |c| &c.graph);
         Self {
             views: Views::under(graph, analysis.options.conventions.reshape),
@@ -64,13 +67,4 @@ impl Seen {
         reason.for_each_op(&mut |op| *op = self.original_op(*op));
         reason
     }
-}
-
-/// What the option replaces.
-fn attentions(analysis: &Analysis) -> Vec<Vec<OpId>> {
-    if !analysis.options.fusion.attention {
-        return Vec::new();
-    }
-    let found = attention::find(&analysis.graph);
-    found.into_iter().map(|attention| attention.ops).collect()
 }

@@ -1,0 +1,220 @@
+//! Attention in the search: what the search counts is what the result comes to.
+
+use crate::optimal::choices;
+use crate::random_graph::fusable_ops;
+use fuseline::core::OpType::{Elementwise, Matmul, Reduction};
+use fuseline::core::attention::find;
+use fuseline::core::fusion::optimal::Amount;
+use fuseline::core::notation::parse;
+use fuseline::core::{
+    Analysis, Conventions, Externals, FusionOptions, Objective, Op, OpType, Options, Policy,
+    TensorDecl, analyze, analyze_program, device,
+};
+use proptest::prelude::*;
+use std::fmt::Write as _;
+
+fn cost(analysis: &Analysis) -> f64 {
+    match analysis.options.fusion.objective {
+        Objective::Bytes => analysis.fused.traffic.total as f64,
+        Objective::Time => analysis.fused.time_s,
+    }
+}
+
+fn is_close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
+}
+
+fn certified(analysis: &Analysis) -> f64 {
+    match analysis.certificate.unwrap().cost {
+        Amount::Bytes(bytes) => bytes as f64,
+        Amount::Seconds(seconds) => seconds,
+    }
+}
+
+/// What stands between the two products.
+#[derive(Clone, Copy, Debug)]
+struct Parts {
+    is_apart: bool,
+    is_masked: bool,
+    is_dropped: bool,
+}
+
+fn parts() -> impl Strategy<Value = Option<Parts>> {
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    prop::option::weighted(
+        0.8,
+        flags.prop_map(|(is_apart, is_masked, is_dropped)| Parts {
+            is_apart,
+            is_masked,
+            is_dropped,
+        }),
+    )
+}
+
+/// The list with attention of 8 keys in the place of some of its matmuls; the mask, and some of Q, K and V, may be
+/// external.
+fn with_attention(ops: &[Op], drawn: &[Option<Parts>]) -> Vec<Op> {
+    let mut all = Vec::new();
+    let mut drawn = drawn.iter().cycle();
+    for op in ops {
+        let parts = (op.op_type == OpType::Matmul)
+            .then(|| drawn.next().copied().flatten())
+            .flatten();
+        let Some(parts) = parts else {
+            all.push(op.clone());
+            continue;
+        };
+        let of = |tensor: &str| format!("{}.{tensor}", op.name);
+        let rows = op.shape[0];
+        let mut push = |function, op_type, inputs: &[&str], columns| {
+            let name = of(&all.len().to_string());
+            let shape = [rows, columns];
+            let bytes = op.bytes_per_element;
+            let made = Op::new(&name, op_type, inputs, &name, &shape, bytes);
+            all.push(made.with_function(function));
+            name
+        };
+        let (q, v) = (&op.inputs[0], &op.inputs[op.inputs.len() - 1]);
+        let k = of("k");
+        let mut at = push("matmul", Matmul, &[q, &k], 8);
+        if parts.is_masked {
+            at = push("mask", Elementwise, &[&at, &of("mask")], 8);
+        }
+        if parts.is_apart {
+            let top = push("max", Reduction, &[&at], 1);
+            let shifted = push("sub", Elementwise, &[&at, &top], 8);
+            let power = push("exp", Elementwise, &[&shifted], 8);
+            let total = push("sum", Reduction, &[&power], 1);
+            at = push("div", Elementwise, &[&power, &total], 8);
+        } else {
+            at = push("softmax", Reduction, &[&at], 8);
+        }
+        if parts.is_dropped {
+            at = push("dropout", Elementwise, &[&at], 8);
+        }
+        push("matmul", Matmul, &[&at, v], op.shape[1]);
+        for made in &mut all {
+            if made.op_type == Matmul && made.contraction.is_none() {
+                made.contraction = Some(if made.shape[1] == 8 { op.shape[1] } else { 8 });
+            }
+        }
+        if let Some(last) = all.last_mut() {
+            (last.name, last.output) = (op.name.clone(), op.output.clone());
+        }
+    }
+    all
+}
+
+fn analysis_of(ops: &[Op], tensors: &[TensorDecl], options: &Options, policy: Policy) -> Analysis {
+    let options = Options {
+        policy,
+        ..options.clone()
+    };
+    analyze(ops, tensors, &options).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_certificate_is_the_cost_and_nobody_is_better(
+        (ops, tensors) in fusable_ops(1..=12),
+        drawn in prop::collection::vec(parts(), 1..4),
+        options in choices(),
+        externals in prop::sample::select(Externals::ALL.to_vec()),
+        marks in prop::collection::vec(1_u32..5, 1..9),
+    ) {
+        let ops = with_attention(&ops, &drawn);
+        let options = Options {
+            fusion: FusionOptions { attention: true, ..options.fusion },
+            conventions: Conventions { externals, ..options.conventions },
+            ..options
+        };
+        let best = analysis_of(&ops, &tensors, &options, Policy::Optimal);
+        prop_assert!(is_close(certified(&best), cost(&best)), "{} {}", certified(&best), cost(&best));
+        prop_assume!(best.certificate.unwrap().is_optimal);
+
+        // The kernels of other policies as far as they are legal, and kernels at random.
+        let mut stated: Vec<Vec<u32>> = vec![marks.into_iter().cycle().take(ops.len()).collect()];
+        for policy in [Policy::None, Policy::Rules, Policy::Inductor] {
+            let theirs = analysis_of(&ops, &tensors, &options, policy);
+            let kernel = |&of: &usize| u32::try_from(of + 1).unwrap();
+            let mut marks = vec![0; ops.len()];
+            for (at, listed) in theirs.graph.listed_at.iter().enumerate() {
+                marks[*listed] = kernel(&theirs.partition.group_of[at]);
+            }
+            stated.push(marks);
+        }
+        for marks in stated {
+            let marked: Vec<Op> = ops.iter().zip(marks).map(|(op, kernel)| Op { kernel: Some(kernel), ..op.clone() }).collect();
+            let manual = analysis_of(&marked, &tensors, &options, Policy::Manual);
+            prop_assert!(cost(&best) <= cost(&manual) || is_close(cost(&best), cost(&manual)), "{} {}", cost(&best), cost(&manual));
+        }
+    }
+}
+
+/// Of the drawn lists enough hold attention for the property to say something about it.
+#[test]
+fn a_list_with_a_matmul_gets_attention() {
+    let matmul = Op::new("t", OpType::Matmul, &["x", "y"], "t", &[6, 10], 2);
+    for is_apart in [true, false] {
+        let parts = Parts {
+            is_apart,
+            is_masked: true,
+            is_dropped: true,
+        };
+        let ops = with_attention(std::slice::from_ref(&matmul), &[Some(parts)]);
+        let analysis = analysis_of(&ops, &[], &Options::default(), Policy::None);
+        assert_eq!(find(&analysis.graph).len(), 1);
+    }
+}
+
+fn in_time(text: &str, policy: Policy) -> Analysis {
+    let options = Options {
+        fusion: FusionOptions {
+            objective: Objective::Time,
+            attention: true,
+            ..FusionOptions::default()
+        },
+        device: device("h200").unwrap().clone(),
+        ..Options::of_policy(policy)
+    };
+    analyze_program(&parse(text).program, &options)
+        .analysis
+        .unwrap()
+}
+
+/// Heads so small that the softmax takes longer than both products: 64 x 1024 x 1024 x 5 FLOPs and more.
+#[test]
+fn the_softmax_of_small_heads_counts_in_the_search() {
+    let text = "input q : f16[64, 1024, 8]\ninput k : f16[64, 1024, 8]\ninput v : f16[64, 1024, 8]\n\
+                s = matmul(q, k, transpose_b=true)\np = softmax(s)\no = matmul(p, v)";
+    let best = in_time(text, Policy::Optimal);
+    assert!(is_close(certified(&best), best.fused.time_s));
+    assert!(best.fused.time_s > 7e-6, "{}", best.fused.time_s);
+}
+
+/// Twelve ops behind an attention that is busy with its softmax are better off in the kernel of a matmul.
+#[test]
+fn work_goes_where_the_units_are_idle() {
+    let text = |first: &str, chain: &str, last: &str| {
+        let mut gelus = format!("g0 = gelu(o){chain}\n");
+        for i in 1..12 {
+            writeln!(gelus, "g{i} = gelu(g{}){chain}", i - 1).unwrap();
+        }
+        format!(
+            "input q : f16[64, 1024, 16]\ninput k : f16[64, 1024, 16]\ninput v : f16[64, 1024, 16]\n\
+             input a : f16[64, 1024, 2048]\ninput b : f16[64, 2048, 16]\n\
+             s = matmul(q, k, transpose_b=true){first}\np = softmax(s){first}\no = matmul(p, v){first}\n{gelus}\
+             m = matmul(a, b){last}\ny = add(g11, m){last}"
+        )
+    };
+    let best = in_time(&text("", "", ""), Policy::Optimal);
+    assert!(best.certificate.unwrap().is_optimal);
+    assert!(is_close(certified(&best), best.fused.time_s));
+    for chain in [" @kernel 1", " @kernel 3"] {
+        let manual = in_time(&text(" @kernel 1", chain, " @kernel 2"), Policy::Manual);
+        assert_eq!(manual.refused, []);
+        assert!(best.fused.time_s <= manual.fused.time_s * (1.0 + 1e-9));
+    }
+}
