@@ -128,15 +128,11 @@ impl<'a> Why<'a> {
                 .contract(first, second)
                 .or_else(|| self.forbidden(a, b).map(Reason::Illegal))
                 .unwrap_or(match policy {
-                    Policy::Optimal if !self.is_gain(price) => Reason::NotWorthIt,
+                    Policy::Optimal if !self.prices.is_gain(price) => Reason::NotWorthIt,
                     _ => Reason::NotLookedAt,
                 }),
         };
         Verdict::Apart { reason, price }
-    }
-
-    fn is_gain(&self, price: Price) -> bool {
-        price.is_gain(self.analysis.options.fusion.objective)
     }
 
     /// The compiler's own words: it neither knows nor keeps the legality of the optimum.

@@ -55,7 +55,10 @@ fn the_report_says_what_is_proven() {
         whole["certificate"]["cost"]["bytes"],
         whole["fused_traffic"]["total"]
     );
-    let cut = report(&["--budget", "0", "--objective", "time"]);
+    // With a prologue the kernels where the search starts are not the best; without, they are, but for rounding.
+    let flags = ["--budget", "0", "--objective", "time"];
+    assert_eq!(report(&flags)["certificate"]["is_optimal"], true);
+    let cut = report(&[&flags[..], &["--prologue"]].concat());
     assert_eq!(cut["certificate"]["is_optimal"], false);
     assert_eq!(cut["certificate"]["states"], 0);
     let seconds = |field: &str| cut["certificate"][field]["seconds"].as_f64().unwrap();

@@ -414,3 +414,32 @@ fn a_region_beyond_a_word_is_never_called_optimal_without_proof() {
     assert!(!certificate.is_optimal && certificate.gap_pct() > 0.0);
     assert_eq!(certificate.lower_bound, Amount::Bytes(4096));
 }
+
+/// A tree of adds: each of its parts may be a kernel, far too many to list.
+#[test]
+fn a_bound_that_rounding_keeps_below_the_cost_is_a_proof() {
+    let leaves = 32;
+    let names: Vec<String> = (0..2 * leaves - 1).map(|op| format!("t{op}")).collect();
+    let ops: Vec<Op> = (0..names.len())
+        .map(|op| match op.checked_sub(leaves) {
+            None => elementwise(&names[op], &["x"]),
+            Some(add) => elementwise(&names[op], &[&names[2 * add], &names[2 * add + 1]]),
+        })
+        .collect();
+    let graph = build_graph(&ops, &[]).unwrap();
+    for objective in Objective::ALL {
+        let options = Options {
+            fusion: FusionOptions {
+                objective,
+                budget_states: 1_000,
+                ..FusionOptions::default()
+            },
+            ..Options::of_policy(Policy::Optimal)
+        };
+        let (partition, certificate) = optimum(&graph, &options);
+        assert_eq!(partition.groups.len(), 1);
+        assert_eq!(certificate.states, 1_000, "cut off");
+        assert!(certificate.is_optimal, "{certificate:?}");
+        assert_eq!(certificate.lower_bound, certificate.cost);
+    }
+}

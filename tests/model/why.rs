@@ -7,8 +7,8 @@ use fuseline::core::traffic::kernel_traffic;
 use fuseline::core::why::{Price, Reason, Verdict, Why};
 use fuseline::core::work::{Work, op_work};
 use fuseline::core::{
-    Analysis, FusionOptions, Graph, OpId, Options, Partition, Policy, ReshapeCost, analyze,
-    analyze_program, notation, roofline,
+    Analysis, Device, FusionOptions, Graph, Objective, OpId, Options, Partition, Policy,
+    ReshapeCost, analyze, analyze_program, notation, roofline,
 };
 use proptest::prelude::*;
 
@@ -350,4 +350,26 @@ fn words_hold_names_and_figures() {
         "Apart: the matmul `m` starts its kernel, and `a` comes before it. Fusing them alone would save 32.8 kB and save 2.02 µs."
     );
     assert_eq!(sentences[1], "They run in one kernel.");
+}
+
+/// Without a launch, ops that wait for arithmetic take as long in one kernel as in two, but for rounding.
+#[test]
+fn what_only_rounding_saves_does_not_pay() {
+    let options = Options {
+        device: Device::custom(1e15, 1e9, 1.7e6, 0.0),
+        fusion: FusionOptions {
+            objective: Objective::Time,
+            ..FusionOptions::default()
+        },
+        ..under(Policy::Optimal)
+    };
+    let text = "input x : f16[190, 7]\na = gelu(x)\nb = silu(a)\nc = silu(b)\nd = exp(c)\ne = gelu(d)\nf = tanh(e)\ng = exp(f)\n";
+    let mut noise = 0;
+    for edge in Why::new(&analysis(text, &options)).edges() {
+        if let Verdict::Apart { reason, price } = edge.verdict {
+            noise += usize::from(price.saved_s > 0.0);
+            assert_eq!(reason, Reason::NotWorthIt, "{price:?}");
+        }
+    }
+    assert!(noise > 0);
 }

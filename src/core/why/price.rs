@@ -5,6 +5,7 @@
 )]
 
 use crate::core::analysis::Analysis;
+use crate::core::fusion::optimal::ROUNDING;
 use crate::core::fusion::options::Objective;
 use crate::core::graph::OpId;
 use crate::core::lists::Lists;
@@ -21,16 +22,6 @@ pub struct Price {
     pub saved_bytes: i64,
     /// Predicted time.
     pub saved_s: f64,
-}
-
-impl Price {
-    /// It saves something of what is to be made small.
-    pub fn is_gain(self, objective: Objective) -> bool {
-        match objective {
-            Objective::Bytes => self.saved_bytes > 0,
-            Objective::Time => self.saved_s > 0.0,
-        }
-    }
 }
 
 /// Prices of merging kernels of one analysis.
@@ -52,6 +43,14 @@ impl<'a> Prices<'a> {
             recomputed_in: analysis.partition.recomputed.inverted(graph.ops.len()),
             views,
             analysis,
+        }
+    }
+
+    /// Whether something is saved of what the analysis makes small; of time more than rounding can save.
+    pub fn is_gain(&self, price: Price) -> bool {
+        match self.analysis.options.fusion.objective {
+            Objective::Bytes => price.saved_bytes > 0,
+            Objective::Time => price.saved_s > self.analysis.fused.time_s * ROUNDING,
         }
     }
 

@@ -21,12 +21,16 @@ use crate::core::sorting::{rank_of, sort_by_rank};
 use serde::Serialize;
 use solver::Solver;
 
+/// Two times that differ by no more than this part of them count as equal: bounds are rounded down and costs
+/// up, and sums of floats round.
+pub(in crate::core) const ROUNDING: f64 = 1e-9;
+
 /// What is known about a partition that was searched for.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Certificate {
     /// What was made small.
     pub objective: Objective,
-    /// No legal acyclic partition costs less.
+    /// No legal acyclic partition costs less, times but for rounding.
     pub is_optimal: bool,
     /// What the partition costs.
     pub cost: Amount,

@@ -4,6 +4,7 @@
     reason = "op ids are dense indices of the graph, places of the region"
 )]
 
+use super::ROUNDING;
 use super::bound::Bound;
 use super::candidates::{Candidate, Candidates};
 use super::known;
@@ -36,6 +37,7 @@ pub(super) struct Solver<'s> {
 /// What a region costs, and at least has to cost.
 pub(super) struct Solved {
     pub(super) cost: Cost,
+    /// Equals `cost` when that is proven.
     pub(super) lower_bound: Cost,
     /// Legal kernels that were listed.
     pub(super) candidates: usize,
@@ -59,7 +61,7 @@ impl<'s> Solver<'s> {
     /// Solves a region with at most this share of the budget.
     pub(super) fn solve(&mut self, ops: &[OpId], share: usize) -> Solved {
         let mut left = share;
-        let solved = if ops.len() > MAX_OPS {
+        let mut solved = if ops.len() > MAX_OPS {
             self.solve_long(ops, &mut left)
         } else {
             let region = Region::of(self.setting, ops);
@@ -74,6 +76,12 @@ impl<'s> Solver<'s> {
             }
         };
         self.budget -= share - left;
+        // Bytes are exact.
+        let is_time = self.setting.options.fusion.objective == Objective::Time;
+        let (cost, bound) = (solved.cost.main as f64, solved.lower_bound.main as f64);
+        if is_time && cost - bound <= cost * ROUNDING {
+            solved.lower_bound = solved.cost;
+        }
         solved
     }
 
