@@ -9,7 +9,7 @@ use super::op::Op;
 use super::roofline::Bound;
 use super::sizes::SizeSource;
 use super::traffic::{Access, Traffic};
-use super::why::{Edge, Verdict, Why, in_words};
+use super::why::{Edge, Facts, Named, Verdict, Why, in_words};
 use serde::Serialize;
 
 /// Everything that a program downstream may want to know.
@@ -99,6 +99,10 @@ pub struct EdgeReport {
     pub fused: bool,
     /// Why not, in words.
     pub reason: Option<String>,
+    /// What kind of reason that is.
+    pub reason_kind: Option<&'static str>,
+    /// The figures and the ops that it names.
+    pub reason_facts: Option<Named>,
     /// Bytes that fusing this edge alone would save; negative where it would cost some.
     #[serde(serialize_with = "count::serialize_difference")]
     pub saved_bytes: Option<i64>,
@@ -178,16 +182,19 @@ impl EdgeReport {
                 .map_or_else(String::new, |op| op.name.clone())
         };
         let tensor = graph.tensors.get(edge.tensor);
-        let (reason, price) = match &edge.verdict {
+        let (apart, price) = match &edge.verdict {
             Verdict::Fused => (None, None),
-            Verdict::Apart { reason, price } => (Some(in_words(graph, reason)), Some(price)),
+            Verdict::Apart { reason, price } => (Some(reason), Some(price)),
         };
+        let facts = apart.map(|reason| Facts::of(graph, reason));
         Self {
             producer: op(edge.producer),
             consumer: op(edge.consumer),
             tensor: tensor.map_or_else(String::new, |t| t.name.clone()),
-            fused: reason.is_none(),
-            reason,
+            fused: apart.is_none(),
+            reason: apart.map(|reason| in_words(graph, reason)),
+            reason_kind: facts.as_ref().map(|facts| facts.kind),
+            reason_facts: facts.map(|facts| facts.named),
             saved_bytes: price.map(|price| price.saved_bytes),
             saved_us: price.map(|price| price.saved_s * 1e6),
         }

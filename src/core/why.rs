@@ -6,6 +6,7 @@
     reason = "op, tensor and kernel ids are dense indices of one analysis"
 )]
 
+mod facts;
 mod price;
 mod refusals;
 mod seen;
@@ -22,6 +23,7 @@ use refusals::Refusals;
 use seen::Seen;
 use std::cell::OnceCell;
 
+pub use facts::{Fact, Facts, Named};
 pub use price::{Price, Prices};
 pub(super) use words::op_name;
 pub use words::{in_words, reason_in_words, sentence};

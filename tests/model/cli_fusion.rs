@@ -112,11 +112,18 @@ fn json_says_why_an_edge_is_not_fused() {
         first["reason"],
         "the reduction `big` ends its kernel, and `low` comes after it"
     );
+    assert_eq!(first["reason_kind"], "reduction_ends");
+    assert_eq!(
+        first["reason_facts"],
+        serde_json::json!({ "reduction": "big", "after": "low" })
+    );
     // `big` is neither written nor read, 64 * 4 bytes each; `x` is read once instead of twice.
     assert_eq!(first["saved_bytes"], 2 * 256 + 64 * 128 * 4);
     assert!(first["saved_us"].as_f64().unwrap() > 0.0);
     let fused = edges.iter().find(|edge| edge["fused"] == true).unwrap();
-    assert_eq!(fused["reason"], Value::Null);
+    for field in ["reason", "reason_kind", "reason_facts"] {
+        assert_eq!(fused[field], Value::Null);
+    }
     assert_eq!(fused["saved_bytes"], Value::Null);
 }
 

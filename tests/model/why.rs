@@ -4,13 +4,14 @@ use crate::optimal::choices;
 use crate::random_graph::{fusable_ops, small_device};
 use fuseline::core::fusion::legality::{self, RowDomain};
 use fuseline::core::traffic::kernel_traffic;
-use fuseline::core::why::{Price, Reason, Verdict, Why};
+use fuseline::core::why::{Facts, Price, Reason, Verdict, Why};
 use fuseline::core::work::{Work, op_work};
 use fuseline::core::{
     Analysis, Device, FusionOptions, Graph, Objective, OpId, Options, Partition, Policy,
     ReshapeCost, analyze, analyze_program, notation, roofline,
 };
 use proptest::prelude::*;
+use serde_json::json;
 
 /// Bytes and seconds of all kernels, counted from nothing.
 fn totals(graph: &Graph, options: &Options, partition: &Partition) -> (u64, f64) {
@@ -372,4 +373,58 @@ fn what_only_rounding_saves_does_not_pay() {
         }
     }
     assert!(noise > 0);
+}
+
+#[test]
+fn facts_are_the_figures_and_ops_of_the_words() {
+    let optimal = under(Policy::Optimal);
+    let small = Options {
+        device: small_device(1024),
+        ..optimal.clone()
+    };
+    let facts = |text: &str, options: &Options, first: &str, second: &str| {
+        let analysis = analysis(text, options);
+        let facts = Facts::of(&analysis.graph, &ask(text, options, first, second).0);
+        let named = serde_json::to_value(&facts.named).unwrap();
+        (facts.kind, named)
+    };
+    assert_eq!(
+        facts(
+            "input x : f16[64, 1024]\nbig = max(x)\nlow = sub(x, big)\n",
+            &small,
+            "big",
+            "low"
+        ),
+        (
+            "on_chip",
+            json!({ "reduction": "big", "values": 1, "needed_bytes": 4096, "available_bytes": 1024 })
+        )
+    );
+    assert_eq!(
+        facts(
+            "input x : f16[64, 128]\nr = mean(x)\ny = relu(r)\nq = mean(y, axis=0)\n",
+            &optimal,
+            "r",
+            "q"
+        ),
+        (
+            "row_domains",
+            json!({
+                "reduction": "r", "rows": 64, "width": 128, "stride": 1,
+                "other": "q", "other_rows": 1, "other_width": 64, "other_stride": 1,
+            })
+        )
+    );
+    let around = "input x : f16[64, 64]\nweight w : f16[64, 64]\na = relu(x)\nm = matmul(a, w)\ns = softmax(m)\nc = add(s, a)\n";
+    assert_eq!(
+        facts(around, &under(Policy::None), "a", "c"),
+        ("cycle", json!({ "through": ["a", "m", "s", "c"] }))
+    );
+    assert_eq!(
+        facts(around, &under(Policy::Inductor), "m", "s"),
+        (
+            "loops",
+            json!({ "first": "library", "second": "reduction", "second_rows": 64, "second_width": 64 })
+        )
+    );
 }
