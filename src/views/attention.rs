@@ -22,6 +22,7 @@ impl Default for Sizes {
         Self {
             shape: AttentionShape {
                 heads: 16,
+                group: 1,
                 queries: 2048,
                 keys: 2048,
                 head_size: 64,
@@ -242,12 +243,17 @@ pub fn figures(sizes: &Sizes, device: &Device) -> Markup {
         view.order,
         std::iter::once(shape.queries),
     );
+    // With g heads that share K and V: `2Nd + 2Nd / g` for all four.
+    let (once, standard) = match shape.group {
+        0 | 1 => ("4Nd", "4Nd + 4N²"),
+        _ => ("2Nd + 2Nd / g", "2Nd + 2Nd / g + 4N²"),
+    };
     if let Some(here) = counts.first() {
         for (key, name, formula, bytes) in [
             (
                 "key-square",
                 "three kernels, scores in memory",
-                "4Nd + 4N²",
+                standard,
                 here.standard_bytes,
             ),
             (
@@ -259,7 +265,7 @@ pub fn figures(sizes: &Sizes, device: &Device) -> Markup {
             (
                 "key-line",
                 "one kernel, every tensor once",
-                "4Nd",
+                once,
                 here.contract_bytes,
             ),
         ] {
@@ -307,6 +313,17 @@ fn notes(markup: &mut Markup, shape: &AttentionShape, tiles: Tiles, device: &Dev
         .concat(),
         None => ["K and V of one head are ", &head, "."].concat(),
     };
+    if shape.group > 1 {
+        markup.fill(
+            r#"<p class="quiet">{}</p>"#,
+            &[&[
+                "Each head of K and V is shared by g = ",
+                &shape.group.to_string(),
+                " heads; tiles are fetched by each of them.",
+            ]
+            .concat()],
+        );
+    }
     let more = shape.rescaling(tiles).vector_flops;
     markup.fill(
         r#"<p class="quiet">{}</p><p class="quiet">{}</p><p class="quiet">The rest of the page counts every tensor once, also where attention runs as one kernel.</p>"#,

@@ -191,6 +191,7 @@ fn flops_are_those_of_the_ops_and_the_rescaling() {
 fn bytes_of_the_first_paper() {
     let shape = AttentionShape {
         heads: 1024,
+        group: 1,
         queries: 1024,
         keys: 1024,
         head_size: 64,
@@ -212,6 +213,7 @@ fn bytes_of_the_first_paper() {
 fn bytes_of_the_second_paper() {
     let shape = AttentionShape {
         heads: 1,
+        group: 1,
         queries: 1024,
         keys: 1024,
         head_size: 64,
@@ -238,10 +240,36 @@ fn reads_of_a_measured_flash_kernel() {
     assert!(read.abs_diff(measured.dram_read_bytes.unwrap()) * 200 < read);
 }
 
+/// Four heads of queries share a head of K and V: 32 of 2048 x 128 for Q and the result, 8 for K and V.
+#[test]
+fn grouped_queries_read_their_keys_once() {
+    let text = fuseline::core::examples::EXAMPLES
+        .iter()
+        .find(|e| e.id == "llama");
+    let analysis = analysis_of(text.unwrap().text, &with_attention(Policy::None));
+    let [attention] = &find(&analysis.graph)[..] else {
+        panic!("one attention");
+    };
+    assert_eq!((attention.shape.heads, attention.shape.group), (32, 4));
+    let kernel = analysis.partition.group_of[attention.ops[0]];
+    let bytes = 2 * (2 * 32 + 2 * 8) * 2048 * 128;
+    assert_eq!(analysis.fused.kernels[kernel].bytes(), bytes);
+    assert_eq!(attention.shape.contract_bytes(), bytes);
+    let at_its_length = growth(
+        &attention.shape,
+        232_448,
+        LoopOrder::Queries,
+        [2048].into_iter(),
+    );
+    assert_eq!(at_its_length[0].contract_bytes, bytes);
+    assert!(at_its_length[0].tiled_bytes > bytes);
+}
+
 #[test]
 fn standard_attention_grows_with_the_square() {
     let shape = AttentionShape {
         heads: 1,
+        group: 1,
         queries: 1,
         keys: 1,
         head_size: 64,
@@ -268,6 +296,7 @@ fn standard_attention_grows_with_the_square() {
 fn extreme_sizes_saturate() {
     let shape = AttentionShape {
         heads: u64::MAX,
+        group: 1,
         queries: u64::MAX,
         keys: u64::MAX,
         head_size: u64::MAX,

@@ -82,6 +82,20 @@ fn the_cache_is_named_where_it_serves_the_tiles() {
 }
 
 #[test]
+fn heads_that_share_keys_are_counted_and_said() {
+    let mut sizes = chosen(&[("attention-n", "11"), ("attention-heads-box", "32")]);
+    sizes.shape.group = 4;
+    let sizes = sizes.with("attention-heads-box", "16").unwrap();
+    let text = figures(&sizes, device("h200").unwrap()).html().text;
+    assert!(
+        text.contains("2Nd + 2Nd / g") && text.contains("g = 4 heads"),
+        "{text}"
+    );
+    // Q and the result of 16 heads, K and V of 4: 2048 x 64 elements of two bytes each.
+    assert!(text.contains("10,485,760 B"), "{text}");
+}
+
+#[test]
 fn fields_keep_their_elements_while_sizes_move() {
     let h200 = device("h200").unwrap();
     let (before, after) = (
@@ -94,6 +108,7 @@ fn fields_keep_their_elements_while_sizes_move() {
     assert!(before.html().text.contains(r#"value="227""#));
     let of_program = AttentionShape {
         heads: 3,
+        group: 1,
         queries: 5,
         keys: 7,
         head_size: 11,

@@ -42,18 +42,20 @@ pub enum LoopOrder {
 }
 
 impl AttentionShape {
-    /// Bytes by the contract, every tensor once: Q, K and V read, the result written.
+    /// Bytes by the contract, every tensor once: Q, K and V read, the result written. Heads of K and V that a group
+    /// shares count once for the group.
     pub fn contract_bytes(&self) -> u64 {
-        let rows = self
-            .queries
-            .saturating_add(self.keys)
-            .saturating_mul(2)
-            .saturating_mul(self.head_size);
-        self.bytes_of(rows)
+        let (of_queries, of_keys) = self.elements();
+        let shared = Self {
+            heads: self.heads.div_ceil(self.group.max(1)),
+            ..*self
+        };
+        self.bytes_of(of_queries.saturating_mul(2))
+            .saturating_add(shared.bytes_of(of_keys.saturating_mul(2)))
     }
 
-    /// Bytes between the chip and the memory behind its caches when each tile is fetched anew. With N queries and
-    /// N keys, one head moves
+    /// Bytes between the chip and the memory behind its caches when each tile is fetched anew, by each head of a group
+    /// for itself. With N queries and N keys, one head moves
     /// - over Q: `2Nd + T_r * 2Nd + N`,
     /// - over K and V: `2Nd + T_c (3Nd + 4N)` plus `Nd + 2N` to begin with.
     pub fn forward_bytes(&self, tiles: Tiles, order: LoopOrder) -> u64 {
@@ -90,7 +92,8 @@ impl AttentionShape {
         self.bytes_of(elements)
     }
 
-    /// Bytes of the three kernels without the rewrite (scores, softmax, product with V): `4Nd + 4N^2` elements.
+    /// Bytes of the three kernels without the rewrite (scores, softmax, product with V): `4Nd + 4N^2` elements, fewer
+    /// where heads share K and V.
     pub fn standard_bytes(&self) -> u64 {
         let scores = self.queries.saturating_mul(self.keys).saturating_mul(4);
         self.bytes_of(scores).saturating_add(self.contract_bytes())

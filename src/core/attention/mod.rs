@@ -35,6 +35,8 @@ pub struct Attention {
 pub struct AttentionShape {
     /// Heads of all sequences together.
     pub heads: u64,
+    /// Heads that share one head of K and V: 1 but for grouped queries.
+    pub group: u64,
     /// Rows of Q, and of the result.
     pub queries: u64,
     /// Rows of K and of V.
@@ -63,8 +65,12 @@ impl AttentionShape {
         else {
             return None;
         };
+        let heads = element_count(batch)?;
+        let own = |op: OpId| heads_of_right_operand(graph, op).unwrap_or(heads);
         let shape = Self {
-            heads: element_count(batch)?,
+            heads,
+            // The larger count where K and V differ.
+            group: (heads / own(scores).max(own(result)).max(1)).max(1),
             queries: *queries,
             keys: *keys,
             head_size: contraction(graph, scores)?,
@@ -89,4 +95,13 @@ impl AttentionShape {
             ..Work::default()
         }
     }
+}
+
+/// Matrices that the right operand of a product holds, if it is known.
+fn heads_of_right_operand(graph: &Graph, product: OpId) -> Option<u64> {
+    let &operand = graph.inputs.get(product)?.get(1)?;
+    let [heads @ .., _, _] = graph.tensors.get(operand)?.shape.as_deref()? else {
+        return None;
+    };
+    element_count(heads)
 }
