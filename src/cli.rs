@@ -1,5 +1,6 @@
 //! The command line: analyze a file, print a table or JSON.
 
+mod attention;
 mod compare;
 mod fusion;
 mod limits;
@@ -19,13 +20,15 @@ use crate::core::{
     Analysis, Conventions, DEVICES, Device, Externals, Options, Policy, ReshapeCost, analyze,
     analyze_program, default_device, device,
 };
+use attention::{AttentionReport, attention_lines, attentions};
 use clap::{Args, Parser, Subcommand};
 use fusion::{FusionFlags, certificate_line};
+use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::{Read, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use steps::{ReportWithSteps, steps_table};
+use steps::{Step, steps, steps_table};
 
 /// See which GPU operations fuse into one kernel, and what that does to memory traffic.
 #[derive(Parser)]
@@ -267,6 +270,18 @@ fn set_param(program: &mut Program, name: &str, value: i64) -> Result<(), Failed
     Err(Failed)
 }
 
+/// The report with what it does not say of itself.
+#[derive(Serialize)]
+struct FullReport<'a> {
+    #[serde(flatten)]
+    report: Report,
+    /// Kernels that are attention, with their tiles.
+    attentions: Vec<AttentionReport<'a>>,
+    /// What led to the kernels, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decisions: Option<Vec<Step<'a>>>,
+}
+
 fn show(
     analysis: &Analysis,
     diagnostics: &[Diagnostic],
@@ -274,15 +289,16 @@ fn show(
     choices: &Choices,
 ) -> Result<(), Failed> {
     let written = if choices.json {
-        let report = Report::new(analysis, diagnostics, text);
-        let json = if choices.steps {
-            serde_json::to_string_pretty(&ReportWithSteps::new(analysis, report))
-        } else {
-            serde_json::to_string_pretty(&report)
+        let report = FullReport {
+            report: Report::new(analysis, diagnostics, text),
+            attentions: attentions(analysis),
+            decisions: choices.steps.then(|| steps(analysis)),
         };
+        let json = serde_json::to_string_pretty(&report);
         json.map(|json| json + "\n").map_err(std::io::Error::other)
     } else {
         let mut text = table(analysis);
+        text.push_str(&attention_lines(analysis));
         if choices.limits {
             text.push_str(&limits::limits_table(analysis));
         }

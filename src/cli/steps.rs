@@ -2,21 +2,12 @@
 
 use crate::core::Analysis;
 use crate::core::fusion::record::{Decision, in_words, record};
-use crate::core::report::Report;
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// A report with the decisions that led to its kernels.
-#[derive(Serialize)]
-pub(super) struct ReportWithSteps<'a> {
-    #[serde(flatten)]
-    report: Report,
-    decisions: Vec<Step<'a>>,
-}
-
 /// One decision by names.
 #[derive(Serialize)]
-struct Step<'a> {
+pub(super) struct Step<'a> {
     kind: &'static str,
     /// The ops that it is about.
     ops: Vec<&'a str>,
@@ -24,13 +15,6 @@ struct Step<'a> {
     text: String,
     /// Kernels once it is made.
     kernels: usize,
-}
-
-impl<'a> ReportWithSteps<'a> {
-    pub(super) fn new(analysis: &'a Analysis, report: Report) -> Self {
-        let decisions = steps(analysis);
-        Self { report, decisions }
-    }
 }
 
 /// One line for each decision, with the number of kernels behind it.
@@ -42,7 +26,8 @@ pub(super) fn steps_table(analysis: &Analysis) -> String {
     text
 }
 
-fn steps(analysis: &Analysis) -> Vec<Step<'_>> {
+/// All decisions.
+pub(super) fn steps(analysis: &Analysis) -> Vec<Step<'_>> {
     let graph = &analysis.graph;
     let record = record(graph, &analysis.options);
     let counts = record.kernel_counts(graph);

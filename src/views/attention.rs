@@ -289,10 +289,7 @@ pub fn figures(sizes: &Sizes, device: &Device) -> Markup {
 }
 
 fn notes(markup: &mut Markup, shape: &AttentionShape, tiles: Tiles, device: &Device) {
-    let head_bytes = (shape.keys)
-        .saturating_mul(shape.head_size)
-        .saturating_mul(2)
-        .saturating_mul(shape.bytes_per_element.into());
+    let head_bytes = shape.head_bytes();
     let head = format_bytes(head_bytes);
     let cache = match device.hardware.l2_bytes {
         Some(l2) if head_bytes as f64 <= l2.value => [

@@ -153,3 +153,62 @@ fn steps_are_printed_and_reported() {
     let without = json(&["analyze", "-", "--json"], PROGRAM);
     assert_eq!(without["decisions"], Value::Null);
 }
+
+/// 4 heads in two groups of 512 x 64; 232,448 bytes on chip hold tiles of 454 keys and 64 queries.
+#[test]
+fn attention_kernels_show_their_tiles_and_both_counts() {
+    let program = "input q : f16[2, 2, 512, 64]\ninput k : f16[2, 1, 512, 64]\ninput v : f16[2, 1, 512, 64]\n\
+                   s = matmul(q, k, transpose_b=true)\nc = scale(s, factor=0.125)\np = softmax(c)\no = matmul(p, v)\n";
+    let call = |flags: &'static [&str]| [&["analyze", "-", "--device", "h200"], flags].concat();
+    let apart = json(&call(&["--json"]), program);
+    assert_eq!(apart["attentions"], serde_json::json!([]));
+    for flags in [
+        &["--json", "--attention"][..],
+        &["--json", "--policy", "inductor"],
+    ] {
+        let report = json(&call(flags), program);
+        let found = &report["attentions"][0];
+        assert_eq!(
+            found["ops"],
+            serde_json::json!(["s", "c", "p", "o"]),
+            "{flags:?}"
+        );
+        let numbers = [
+            "kernel",
+            "heads",
+            "group",
+            "query_rows",
+            "key_rows",
+            "query_tiles",
+            "key_tiles",
+        ];
+        let numbers = numbers.map(|name| found[name].as_u64().unwrap());
+        assert_eq!(numbers, [0, 4, 2, 64, 454, 8, 2]);
+        // Q and the result of four heads, K and V of two.
+        let once = 2 * (2 * 4 + 2 * 2) * 512 * 64_u64;
+        let tiled = 2 * 4 * (2 * 512 * 64 + 8 * 2 * 512 * 64 + 512_u64);
+        assert_eq!(
+            (found["bytes_once"].as_u64(), found["bytes_tiled"].as_u64()),
+            (Some(once), Some(tiled))
+        );
+        assert_eq!(
+            (&found["counted"], &found["fits_cache"]),
+            (&"bytes_once".into(), &true.into())
+        );
+        let kernel = &report["kernels"][0];
+        let moved =
+            kernel["bytes_read"].as_u64().unwrap() + kernel["bytes_written"].as_u64().unwrap();
+        assert_eq!(moved, once);
+    }
+    let output = run(&call(&["--attention"]), program);
+    let text = stdout(&output);
+    assert!(
+        text.contains("B_r = 64, T_r = 8; of K and V B_c = 454, T_c = 2"),
+        "{text}"
+    );
+    assert!(
+        text.contains("every tensor once, which the figures count"),
+        "{text}"
+    );
+    assert!(!stdout(&run(&call(&[]), program)).contains("B_r"));
+}

@@ -133,3 +133,27 @@ fn element_wise_kernels_read_what_the_contract_says() {
         None
     );
 }
+
+/// A head of 2^17 keys in f16 has 33.5 MB of K and V at 64 columns, which an H200's cache of 60 MiB holds, and 67.1 MB at 128.
+#[test]
+fn attention_reads_its_keys_again_where_the_cache_cannot_hold_a_head() {
+    let analysis = |columns: u64| {
+        let text = format!(
+            "input q : f16[4, 131072, {columns}]\ninput k : f16[4, 131072, {columns}]\ninput v : f16[4, 131072, {columns}]\n\
+             s = matmul(q, k, transpose_b=true)\np = softmax(s)\no = matmul(p, v)"
+        );
+        analysis_of(&text, Policy::Inductor, "h200")
+    };
+    let reads = |analysis: &Analysis| {
+        assert_eq!(analysis.fused.launches, 1);
+        let again = device_count(analysis).unwrap().dram_read_bytes;
+        (again, analysis.fused.traffic.bytes_read as f64)
+    };
+    let (fits, once) = reads(&analysis(64));
+    assert!((fits - once).abs() < 1.0, "{fits} {once}");
+    // Tiles of 128 queries: 1024 times K and V of each head, and one sum a row.
+    let (beyond, once) = reads(&analysis(128));
+    let head = 131_072.0 * 128.0 * 2.0;
+    let again = 4.0 * (1023.0 * 2.0 * head + 131_072.0 * 2.0);
+    assert!((beyond - once - again).abs() < 1.0, "{beyond} {once}");
+}

@@ -79,6 +79,22 @@ impl AttentionShape {
         self.bytes_of(elements)
     }
 
+    /// K and V of one head: what the cache must hold for tiles that are fetched again not to come from memory.
+    pub fn head_bytes(&self) -> u64 {
+        let one = Self { heads: 1, ..*self };
+        one.bytes_of(self.elements().1.saturating_mul(2))
+    }
+
+    /// Bytes of K and V that memory serves again with the loop over Q: none while one head's fit a cache of this size, else
+    /// what the tiled count has beyond every tensor once.
+    pub fn read_again_bytes(&self, tiles: Tiles, cache_bytes: f64) -> u64 {
+        if self.head_bytes() as f64 <= cache_bytes {
+            return 0;
+        }
+        self.forward_bytes(tiles, LoopOrder::Queries)
+            .saturating_sub(self.contract_bytes())
+    }
+
     /// Bytes of the backward pass in the first paper's order, `4Nd + T_c (5Nd + 2N)` plus `Nd` for one head.
     pub fn backward_bytes(&self, tiles: Tiles) -> u64 {
         let (of_queries, of_keys) = self.elements();

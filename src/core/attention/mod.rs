@@ -18,7 +18,7 @@ pub use find::find;
 
 use super::device::Device;
 use super::graph::{Graph, OpId};
-use super::op::element_count;
+use super::op::{OpType, element_count};
 use super::work::{Work, contraction};
 
 /// Ops that one attention kernel replaces.
@@ -80,6 +80,13 @@ impl AttentionShape {
             && contraction(graph, result) == Some(*keys)
             && of_result.split_last() == Some((queries, batch));
         fits.then_some(shape)
+    }
+
+    /// Of a kernel that holds both products, whoever put it together.
+    pub fn of_kernel(graph: &Graph, ops: &[OpId]) -> Option<Self> {
+        let is_product = |op: OpId| graph.ops.get(op).map(|op| op.op_type) == Some(OpType::Matmul);
+        let mut products = ops.iter().copied().filter(|&op| is_product(op));
+        Self::of_ops(graph, products.next()?, products.next()?)
     }
 
     /// Arithmetic that the kernel does beyond the ops that it replaces: for each tile of keys every row of the

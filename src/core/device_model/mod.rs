@@ -1,7 +1,7 @@
 //! The *device* count beside the contract's: what DRAM reads and how long kernels take on a real GPU.
 //!
 //! The contract counts every tensor once for each kernel, as if there were no cache. Here a matmul's tiles read their
-//! operands again, wave after wave, and what a kernel has touched lately comes from the shared cache. The two counts
+//! operands again, wave after wave, attention fetches K and V again for each tile of Q where the cache cannot hold one head's, and what a kernel has touched lately comes from the shared cache. The two counts
 //! are never mixed in one figure.
 #![allow(
     clippy::indexing_slicing,
@@ -15,6 +15,7 @@ mod time;
 pub use matmul::{Product, Tile, Tiling};
 
 use super::analysis::{Analysis, Kernel};
+use super::attention::{AttentionShape, Tiles};
 use super::fusion::Policy;
 use super::graph::{Graph, OpId};
 use super::op::{OpType, element_count};
@@ -78,6 +79,7 @@ pub fn device_count(analysis: &Analysis) -> Option<DeviceCount> {
                 code,
                 multiprocessors,
                 l2_bytes,
+                on_chip_bytes: device.on_chip_bytes(),
             };
             let dram_read_bytes = view.dram_read_bytes();
             let hit = hits.as_ref().map_or((0.0, 0.0), |hits| hits[index]);
@@ -101,6 +103,7 @@ struct KernelView<'a> {
     code: Code,
     multiprocessors: f64,
     l2_bytes: f64,
+    on_chip_bytes: u64,
 }
 
 /// What kind of loop a kernel is.
@@ -156,8 +159,17 @@ impl KernelView<'_> {
                 once + product.read_again_bytes(tiling, self.multiprocessors, self.l2_bytes)
             }
             Kind::Rows => once + self.rows_read_again_bytes(),
-            Kind::Attention | Kind::Pointwise => once,
+            Kind::Attention => once + self.attention_read_again_bytes(),
+            Kind::Pointwise => once,
         }
+    }
+
+    /// Tiles of K and V come from the cache while it holds one head's, as measured; else from memory, for each tile of Q.
+    fn attention_read_again_bytes(&self) -> f64 {
+        let shape = AttentionShape::of_kernel(self.graph, &self.kernel.ops);
+        shape.map_or(0, |shape| {
+            shape.read_again_bytes(Tiles::new(&shape, self.on_chip_bytes), self.l2_bytes)
+        }) as f64
     }
 
     /// A library layer norm goes over its rows twice, 128 threads a row, and as many rows at once as fill the

@@ -35,7 +35,8 @@ impl KernelView<'_> {
                     .map(|(_, op)| elements(op))
                     .fold(0.0, f64::max);
                 let compute_s = work.matrix_flops as f64 / rate + exponentials / m.exp_per_s;
-                compute_s.max(read_s + write_s) + m.kernel_s
+                let again_s = self.attention_read_again_bytes() / m.memory_bytes_per_s;
+                compute_s.max(read_s + write_s + again_s) + m.kernel_s
             }
             Kind::Matmul(product) => {
                 let again = product.read_again_bytes(

@@ -1,0 +1,103 @@
+//! Attention kernels: their tiles, and their bytes by both counts.
+
+use crate::core::Analysis;
+use crate::core::attention::{AttentionShape, LoopOrder, Tiles};
+use crate::core::format::{format_bytes, format_exact};
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// A kernel that is attention, whether the option or the compiler made it one.
+#[derive(Serialize)]
+pub(super) struct AttentionReport<'a> {
+    /// Its place in the list of kernels, from 0.
+    kernel: usize,
+    /// Names of its ops.
+    ops: Vec<&'a str>,
+    heads: u64,
+    /// Heads that share one head of K and V.
+    group: u64,
+    queries: u64,
+    keys: u64,
+    head_size: u64,
+    /// `B_r`, `B_c`, `T_r`, `T_c`.
+    query_rows: u64,
+    key_rows: u64,
+    query_tiles: u64,
+    key_tiles: u64,
+    /// Q, K, V and the result: every tensor once, and with each tile of K and V fetched anew for each tile of Q.
+    bytes_once: u64,
+    bytes_tiled: u64,
+    /// Which of the two the figures of the kernel use.
+    counted: &'static str,
+    /// What the cache must hold for memory to see every tensor once; `null` where its size is not known.
+    key_value_bytes_of_head: u64,
+    fits_cache: Option<bool>,
+}
+
+pub(super) fn attentions(analysis: &Analysis) -> Vec<AttentionReport<'_>> {
+    let (graph, device) = (&analysis.graph, &analysis.options.device);
+    let kernels = analysis.partition.groups.iter().enumerate();
+    kernels
+        .filter_map(|(kernel, ops)| {
+            let shape = AttentionShape::of_kernel(graph, ops)?;
+            let tiles = Tiles::new(&shape, device.on_chip_bytes());
+            let head_bytes = shape.head_bytes();
+            let cache = device.hardware.l2_bytes;
+            Some(AttentionReport {
+                kernel,
+                ops: (ops.iter())
+                    .filter_map(|&op| Some(graph.ops.get(op)?.name.as_str()))
+                    .collect(),
+                heads: shape.heads,
+                group: shape.group,
+                queries: shape.queries,
+                keys: shape.keys,
+                head_size: shape.head_size,
+                query_rows: tiles.query_rows,
+                key_rows: tiles.key_rows,
+                query_tiles: tiles.query_tiles,
+                key_tiles: tiles.key_tiles,
+                bytes_once: shape.contract_bytes(),
+                bytes_tiled: shape.forward_bytes(tiles, LoopOrder::default()),
+                counted: "bytes_once",
+                key_value_bytes_of_head: head_bytes,
+                fits_cache: cache.map(|cache| head_bytes as f64 <= cache.value),
+            })
+        })
+        .collect()
+}
+
+/// A few lines for each attention kernel.
+pub(super) fn attention_lines(analysis: &Analysis) -> String {
+    let exact = |n: u64| format_exact(n.into());
+    let mut text = String::new();
+    for of in attentions(analysis) {
+        let _ = writeln!(
+            text,
+            "\nkernel {} is attention: {} heads of {} queries x {} keys x {}; tiles of Q B_r = {}, T_r = {}; of K and V B_c = {}, T_c = {}",
+            of.kernel + 1,
+            exact(of.heads),
+            exact(of.queries),
+            exact(of.keys),
+            of.head_size,
+            exact(of.query_rows),
+            exact(of.query_tiles),
+            exact(of.key_rows),
+            exact(of.key_tiles),
+        );
+        let _ = writeln!(
+            text,
+            "  Q, K, V and the result: {} every tensor once, which the figures count; {} with tiles fetched anew",
+            format_bytes(of.bytes_once),
+            format_bytes(of.bytes_tiled),
+        );
+        let cache = match of.fits_cache {
+            Some(true) => "fit the last cache: memory sees every tensor about once",
+            Some(false) => "do not fit the last cache: memory sees tiles fetched anew",
+            None => "may fit a cache, whose size is not known here",
+        };
+        let head = format_bytes(of.key_value_bytes_of_head);
+        let _ = writeln!(text, "  K and V of one head, {head}, {cache}");
+    }
+    text
+}
