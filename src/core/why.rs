@@ -73,6 +73,8 @@ pub enum Reason {
     NotWorthIt,
     /// It is allowed and would save something; the policy does not try it.
     NotLookedAt,
+    /// It is allowed; whoever states the kernels does not state this one.
+    NotStated,
 }
 
 /// Answers about one analysis. Made in `O(ops + reads)`.
@@ -128,9 +130,11 @@ impl<'a> Why<'a> {
             Policy::Inductor => self.compilers(a, b),
             policy => self
                 .contract(first, second)
+                .or_else(|| self.contract_between(a, b))
                 .or_else(|| self.forbidden(a, b).map(Reason::Illegal))
                 .unwrap_or(match policy {
                     Policy::Optimal if !self.prices.is_gain(price) => Reason::NotWorthIt,
+                    Policy::Manual => Reason::NotStated,
                     _ => Reason::NotLookedAt,
                 }),
         };
@@ -170,6 +174,18 @@ impl<'a> Why<'a> {
                 let path = self.prices.path_around(a.min(b), a.max(b))?;
                 Some(legality::Reason::Cycle { path })
             })
+    }
+
+    /// Two ops that do not feed each other are apart because of an edge between their kernels.
+    fn contract_between(&self, a: usize, b: usize) -> Option<Reason> {
+        let graph = &self.analysis.graph;
+        let partition = &self.analysis.partition;
+        let edges = partition.groups[b].iter().flat_map(|&consumer| {
+            let producers = graph.predecessors[consumer].iter().copied();
+            producers.map(move |producer| (producer, consumer))
+        });
+        let mut crossing = edges.filter(|&(producer, _)| partition.group_of[producer] == a);
+        crossing.find_map(|(producer, consumer)| self.contract(producer, consumer))
     }
 
     /// The contract's own reasons, under its policy.

@@ -86,7 +86,10 @@ proptest! {
             prop_assert!((price.saved_s - (before.1 - after.1)).abs() <= 1e-9 * before.1, "{:?}", edge);
             // A reason against a merge is one that holds.
             let whole = &after_partition.groups[a.min(b)];
-            let is_free_to_merge = matches!(reason, Reason::NotWorthIt | Reason::NotLookedAt);
+            let is_free_to_merge = matches!(
+                reason,
+                Reason::NotWorthIt | Reason::NotLookedAt | Reason::NotStated
+            );
             if is_free_to_merge {
                 prop_assert_eq!(legality::check(graph, &options, whole), Ok(()));
                 prop_assert!(can_be_ordered(graph, &after_partition));
@@ -348,9 +351,40 @@ fn words_hold_names_and_figures() {
         .collect();
     assert_eq!(
         sentences[0],
-        "Apart: the matmul `m` starts its kernel, and `a` comes before it. Fusing them alone would save 32.8 kB and save 2.02 µs."
+        "Apart: the matmul `m` starts its kernel, and `a` comes before it. Fusing them alone would save 32.8 kB and 2.02 µs."
     );
     assert_eq!(sentences[1], "They run in one kernel.");
+}
+
+/// The maximum ends its kernel; that it and the exponentials are apart has the same reason, though a third op is between them.
+#[test]
+fn ops_that_do_not_feed_each_other_have_the_reason_of_an_edge_between_their_kernels() {
+    let text = "input x : f16[64, 256]\nm = max(x)\nd = sub(x, m)\ne = exp(d)\n";
+    let ends = |first, second| {
+        let (reason, _) = ask(text, &under(Policy::Rules), first, second);
+        matches!(
+            reason,
+            Reason::Illegal(legality::Reason::ReductionEnds {
+                reduction: 0,
+                after: 1
+            })
+        )
+    };
+    assert!(ends("m", "d") && ends("m", "e"));
+    let (reason, _) = ask(text, &under(Policy::Manual), "m", "d");
+    assert_eq!(reason, Reason::NotStated);
+}
+
+#[test]
+fn what_cannot_run_has_no_price_in_words() {
+    // `b` needs the matmul, which needs `a`.
+    let text = "input x : f16[64, 64]\nweight w : f16[64, 64]\na = relu(x)\nm = matmul(a, w)\nb = add(m, a)\n";
+    let analysis = analysis(text, &under(Policy::None));
+    let said = fuseline::core::why::sentence(&analysis.graph, &Why::new(&analysis).ask(0, 2));
+    assert_eq!(
+        said,
+        "Apart: the kernel would wait for itself: `a` → `m` → `b`."
+    );
 }
 
 /// Without a launch, ops that wait for arithmetic take as long in one kernel as in two, but for rounding.

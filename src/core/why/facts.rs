@@ -60,6 +60,7 @@ impl Facts {
             Reason::NotCompared => "not_compared",
             Reason::NotWorthIt => "not_worth_it",
             Reason::NotLookedAt => "not_looked_at",
+            Reason::NotStated => "not_stated",
         };
         Self {
             kind,

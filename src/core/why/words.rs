@@ -11,15 +11,30 @@ pub fn sentence(graph: &Graph, verdict: &Verdict) -> String {
     let Verdict::Apart { reason, price } = verdict else {
         return "They run in one kernel.".to_owned();
     };
-    let saved = |is_saved: bool| if is_saved { "save" } else { "cost" };
-    format!(
-        "Apart: {}. Fusing them alone would {} {} and {} {}.",
-        in_words(graph, reason),
-        saved(price.saved_bytes >= 0),
-        format_bytes(price.saved_bytes.unsigned_abs()),
-        saved(price.saved_s >= 0.0),
-        format_seconds(price.saved_s.abs()),
-    )
+    let reason_words = in_words(graph, reason);
+    // What cannot run, or has nothing in common, has no price that says anything.
+    if let Reason::Illegal(legality::Reason::Cycle { .. } | legality::Reason::NotConnected { .. }) =
+        reason
+    {
+        return ["Apart: ", &reason_words, "."].concat();
+    }
+    let verb = |is_saved: bool| if is_saved { "save " } else { "cost " };
+    let (saves_bytes, saves_time) = (price.saved_bytes >= 0, price.saved_s >= 0.0);
+    let joint = match (saves_bytes, saves_time) {
+        (true, false) | (false, true) => [" but ", verb(saves_time)].concat(),
+        _ => " and ".to_owned(),
+    };
+    [
+        "Apart: ",
+        &reason_words,
+        ". Fusing them alone would ",
+        verb(saves_bytes),
+        &format_bytes(price.saved_bytes.unsigned_abs()),
+        &joint,
+        &format_seconds(price.saved_s.abs()),
+        ".",
+    ]
+    .concat()
 }
 
 /// Why two ops run in two kernels, as the end of a sentence.
@@ -34,6 +49,7 @@ pub fn in_words(graph: &Graph, reason: &Reason) -> String {
         Reason::NotCompared => "the compiler never compares their kernels: it looks at kernels that go through a common buffer in the same order, each with the next few that do".to_owned(),
         Reason::NotWorthIt => "it is allowed, but does not pay".to_owned(),
         Reason::NotLookedAt => "it is allowed, but this policy does not try it".to_owned(),
+        Reason::NotStated => "it is allowed, but the text does not ask for it".to_owned(),
     }
 }
 
@@ -49,6 +65,11 @@ pub fn reason_in_words(graph: &Graph, reason: &legality::Reason) -> String {
             "a kernel runs one matmul, and this would run {} and {}",
             name(first),
             name(second)
+        ),
+        R::MatmulAndReduction { matmul, reduction } if reduction < matmul => format!(
+            "the reduction {} works in whole rows and the matmul {} in tiles, and no kernel does both",
+            name(reduction),
+            name(matmul)
         ),
         R::MatmulAndReduction { matmul, reduction } => format!(
             "the matmul {} works in tiles and never sees the whole row that the reduction {} needs",
