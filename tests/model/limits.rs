@@ -136,6 +136,19 @@ fn an_epilogue_behind_a_large_matmul_hardly_pays() {
     );
 }
 
+/// Fusing what has one value a row saves little, and yet the kernel waits for memory.
+#[test]
+fn a_kernel_that_waits_for_memory_is_not_bound_by_arithmetic() {
+    let text = "input x : f16[8192, 8192]\ns = sum(x)\nr = relu(s)\n";
+    let fusion = FusionOptions::default();
+    let analysis = analysis_of(text, Policy::Optimal, "a100-80", fusion);
+    let [kernel] = &limits(&analysis).unwrap()[..] else {
+        panic!("one kernel");
+    };
+    assert_eq!(analysis.fused.kernels[0].placement.bound.name(), "memory");
+    assert_eq!(kernel.warnings, []);
+}
+
 /// Attention by its own tiles: 16 heads of 2048 queries in tiles of 64.
 #[test]
 fn an_attention_kernel_has_the_tiles_of_its_paper() {

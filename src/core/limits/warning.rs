@@ -3,6 +3,7 @@
 use super::KernelLimits;
 use crate::core::analysis::Analysis;
 use crate::core::format::{format_bytes, format_percent, format_seconds};
+use crate::core::roofline::Bound;
 
 /// Why fusing may hurt, or may not be worth it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -108,7 +109,8 @@ pub(super) fn warnings(analysis: &Analysis, index: usize, limits: &KernelLimits)
         }
         let speedup = before.unfused_time_s / kernel.placement.time_s;
         let saved_bytes = before.unfused_bytes.saturating_sub(kernel.bytes());
-        if speedup < SPEEDUP && saved_bytes > 0 {
+        let computes = matches!(kernel.placement.bound, Bound::Matrix | Bound::Vector);
+        if computes && speedup < SPEEDUP && saved_bytes > 0 {
             found.push(Warning::HardlyPays {
                 saved_bytes,
                 speedup,
