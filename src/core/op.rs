@@ -78,6 +78,10 @@ pub struct Op {
     /// a matmul with `transpose_a=true`.
     #[serde(skip)]
     pub is_across_rows: bool,
+    /// The axes of its first input that a reduction goes along, bit `i` for dimension `i`; 0 for the last one, or
+    /// where nothing but its shapes tells them.
+    #[serde(skip)]
+    pub axes: u32,
     /// The kernel that the visitor wants it in, under policy `manual`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<u32>,
@@ -104,6 +108,7 @@ impl Op {
             dtype: None,
             contraction: None,
             is_across_rows: false,
+            axes: 0,
             kernel: None,
         }
     }

@@ -80,6 +80,76 @@ fn the_optimum_keeps_no_row_that_does_not_fit() {
     }
 }
 
+/// Squares, so that counts of elements tell nothing.
+#[test]
+fn rows_are_the_same_elements_and_not_only_as_many() {
+    for (program, is_legal) in [
+        ("s = softmax(x)\nt = transpose(s)\ny = add(s, t)\n", false),
+        ("t = transpose(x)\ns = softmax(t)\ny = add(s, x)\n", false),
+        ("s = softmax(x)\nu = relu(s)\nt = transpose(u)\n", true),
+        ("t = transpose(x)\ns = softmax(t)\ny = relu(s)\n", true),
+        (
+            "s = softmax(x)\nu = reshape(s, shape=[4096])\ny = relu(u)\n",
+            true,
+        ),
+        ("s = softmax(x, axis=0)\nr = sum(s)\n", false),
+        ("s = softmax(x, axis=0)\nr = sum(s, axis=0)\n", true),
+        (
+            "s = softmax(x, axis=-2)\nr = sum(s, axis=0, keepdim=false)\n",
+            true,
+        ),
+        ("m = max(x)\ny = sub(x, m)\n", true),
+        ("m = max(x, axis=0)\ny = sub(x, m)\n", true),
+        ("m = max(x, axis=0, keepdim=false)\ny = sub(x, m)\n", true),
+        ("m = max(x, keepdim=false)\ny = sub(x, m)\n", false),
+        ("m = max(x, axis=0)\ny = mean(x)\nz = mul(m, y)\n", false),
+        ("m = max(x)\nt = transpose(m)\ny = sub(x, t)\n", false),
+        (
+            "weight g : f16[64]\nh = relu(g)\ny = add(x, h)\nr = sum(y)\n",
+            false,
+        ),
+        ("weight g : f16[64]\ny = add(x, g)\nr = sum(y)\n", true),
+        (
+            "m = max(x, axis=[0, 1])\ny = sub(x, m)\nt = transpose(y)\nz = add(t, y)\n",
+            true,
+        ),
+    ] {
+        let found = whole(&["input x : f16[64, 64]\n", program].concat());
+        assert_eq!(found.is_ok(), is_legal, "{program}{found:?}");
+    }
+    for (program, is_legal) in [
+        ("m = mean(x, axis=[0, 2])\ny = sub(x, m)\n", true),
+        (
+            "m = mean(x, axis=[0, 2])\nv = mean(x, axis=[0, 1])\ny = mul(x, x)\n",
+            false,
+        ),
+        (
+            "m = mean(x, axis=[0, 2])\nv = mean(x, axis=[1, 2])\ny = mul(x, x)\n",
+            false,
+        ),
+        (
+            "m = mean(x, axis=[0, 2], keepdim=false)\ny = batch_norm(x, m, m)\n",
+            true,
+        ),
+        (
+            "m = mean(x, axis=[1, 2], keepdim=false)\ny = batch_norm(x, m, m)\n",
+            false,
+        ),
+        ("m = mean(x, axis=[1, 2])\nv = softmax(x)\n", false),
+        (
+            "u = reshape(x, shape=[4096, 64])\nm = mean(u)\nv = softmax(x)\n",
+            true,
+        ),
+    ] {
+        let found = whole(&["input x : f16[64, 64, 64]\n", program].concat());
+        let found = found.or_else(|reason| match reason {
+            Reason::NotConnected { .. } => Ok(()),
+            other => Err(other),
+        });
+        assert_eq!(found.is_ok(), is_legal, "{program}{found:?}");
+    }
+}
+
 /// The fewest rows that wait, over every pass in which each op can run.
 fn fewest_rows(graph: &Graph, ops: &[OpId], passes: &mut Vec<usize>, full: u64) -> usize {
     let is_reduction = |op: OpId| graph.ops[op].op_type == OpType::Reduction;

@@ -136,6 +136,23 @@ fn an_epilogue_behind_a_large_matmul_hardly_pays() {
     );
 }
 
+/// The rows are those that are reduced: 64 columns of 1048576, none of which waits on chip.
+#[test]
+fn rows_of_a_reduction_lie_along_its_axes() {
+    let x = "input x : f16[1048576, 64]\n";
+    let kernel = &limits_of(&[x, "m = max(x, axis=0)\n"].concat(), "a100-80")[0];
+    assert_eq!((kernel.blocks, kernel.on_chip_bytes), (64, 0));
+    let all = "m = max(x, axis=[0, 1], keepdim=false)\n";
+    assert_eq!(limits_of(&[x, all].concat(), "a100-80")[0].blocks, 1);
+    let kernel = &limits_of(&[x, "m = softmax(x, axis=0)\n"].concat(), "a100-80")[0];
+    assert_eq!((kernel.blocks, kernel.on_chip_bytes), (64, 4 << 20));
+    let kernel = &limits_of(&[x, "m = softmax(x)\n"].concat(), "a100-80")[0];
+    assert_eq!((kernel.blocks, kernel.on_chip_bytes), (1 << 20, 256));
+    // Squares, whose shapes do not tell.
+    let square = "input x : f16[64, 64, 64]\nm = max(x, axis=[0, 1], keepdim=false)\n";
+    assert_eq!(limits_of(square, "a100-80")[0].blocks, 64);
+}
+
 /// Fusing what has one value a row saves little, and yet the kernel waits for memory.
 #[test]
 fn a_kernel_that_waits_for_memory_is_not_bound_by_arithmetic() {

@@ -215,6 +215,7 @@ fn the_legality_names_figures_and_paths() {
         rows,
         width,
         stride,
+        apart: 0,
     };
     assert_eq!(
         reason,

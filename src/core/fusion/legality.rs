@@ -69,6 +69,13 @@ pub enum Reason {
         /// Its rows.
         other_rows: RowDomain,
     },
+    /// A transpose, a copy or a concat would put elements into other rows half-way through.
+    MixesRows {
+        /// A reduction.
+        reduction: OpId,
+        /// What moves the elements.
+        reshape: OpId,
+    },
     /// Without the option *after reductions* a reduction ends its kernel.
     ReductionEnds {
         /// The reduction.
@@ -128,6 +135,10 @@ impl Reason {
                 reduction: a,
                 other: b,
                 ..
+            }
+            | Self::MixesRows {
+                reduction: a,
+                reshape: b,
             }
             | Self::ReductionEnds {
                 reduction: a,
@@ -253,6 +264,23 @@ fn check_reductions(region: &Region<'_>, set: Set) -> Result<(), Reason> {
             other_rows: region.rows[other],
         });
     }
+    // A value of each row must meet that row again, not the elements across all rows.
+    let misread = |&&(both, met): &&(Set, RowDomain)| both & !set == 0 && met != rows;
+    if let Some(&(both, met)) = region.spread.iter().find(misread) {
+        return Err(Reason::RowDomains {
+            reduction: region.ops[first],
+            rows,
+            other: region.ops[both.ilog2() as usize],
+            other_rows: met,
+        });
+    }
+    let mixes = |&place: &usize| rows.rows > 1 && mixes_rows(region, set, place);
+    if let Some(place) = Bits(region.reordering & set).find(mixes) {
+        return Err(Reason::MixesRows {
+            reduction: region.ops[first],
+            reshape: region.ops[place],
+        });
+    }
     if !region.setting.options.fusion.after_reductions {
         for reduction in Bits(reductions) {
             if let Some(after) = Bits(region.after[reduction] & set).next() {
@@ -264,6 +292,17 @@ fn check_reductions(region: &Region<'_>, set: Set) -> Result<(), Reason> {
         }
     }
     check_on_chip(region, set, rows)
+}
+
+/// Whether elements change their order while others still need the old one. It may change where they are loaded, if
+/// nobody else loads them, and where they are stored.
+fn mixes_rows(region: &Region<'_>, set: Set, place: usize) -> bool {
+    if region.next[place] & set == 0 {
+        return false;
+    }
+    let shared =
+        |value: &Value| value.readers >> place & 1 == 1 && value.readers & set != 1 << place;
+    region.prev[place] & set != 0 || region.values.iter().any(shared)
 }
 
 /// Rows that wait while a reduction ends, on chip.

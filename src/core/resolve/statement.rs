@@ -3,6 +3,11 @@
     clippy::indexing_slicing,
     reason = "statements and tensors are dense indices that Scope hands out"
 )]
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "a rank is a small number"
+)]
 
 use super::attributes::{Attributes, check_attributes};
 use super::expr::{Params, evaluate_size};
@@ -104,8 +109,10 @@ pub(super) fn resolve_op(
         list: &statement.attributes,
         params,
     };
+    let axes = reduced_axes(callee, attributes, shape.len());
     Ok(Some(Op {
-        is_across_rows: is_across_rows(callee, attributes, shape.len()),
+        is_across_rows: is_across_rows(callee, attributes, axes),
+        axes,
         name: statement.name().text.clone(),
         op_type: match callee {
             Callee::Function(function) => function.op_type,
@@ -126,24 +133,54 @@ pub(super) fn resolve_op(
     }))
 }
 
-/// Whether the op goes along another axis of its first input than the last; `rank` is its result's, which is the
-/// input's where the shape stays. A reduction that does not keep it says its axis by its shape.
-fn is_across_rows(callee: Callee, attributes: Attributes<'_>, rank: usize) -> bool {
+/// Whether the op goes along another axis of its first input than the last; asked of matmuls and of what keeps its shape.
+fn is_across_rows(callee: Callee, attributes: Attributes<'_>, axes: u32) -> bool {
     let Callee::Function(function) = callee else {
         return false;
     };
     match function.shape_rule {
         ShapeRule::Matmul => attributes.flag("transpose_a", false),
-        ShapeRule::SameAsFirst => match attributes.sizes("axis") {
-            Ok(Some(axes)) => {
-                let is_last =
-                    |&axis: &i64| axis == -1 || usize::try_from(axis) == Ok(rank.wrapping_sub(1));
-                !axes.iter().all(is_last)
-            }
-            _ => false,
-        },
+        ShapeRule::SameAsFirst => axes != 0,
         _ => false,
     }
+}
+
+/// The axes that a reduction goes along, bit `i` for dimension `i` of its input; `rank` is its result's. 0 along the last
+/// one alone, of anything else, and beyond 32 dimensions.
+fn reduced_axes(callee: Callee, attributes: Attributes<'_>, rank: usize) -> u32 {
+    let Callee::Function(function) = callee else {
+        return 0;
+    };
+    let keeps = match function.shape_rule {
+        ShapeRule::Reduce => attributes.flag("keepdim", true),
+        _ => true,
+    };
+    let is_along = matches!(
+        function.shape_rule,
+        ShapeRule::Reduce | ShapeRule::SameAsFirst
+    );
+    if function.op_type != OpType::Reduction || !is_along {
+        return 0;
+    }
+    let axes = attributes.sizes("axis").ok().flatten();
+    let axes = axes.as_deref().unwrap_or(&[-1]);
+    let rank = if keeps { rank } else { rank + axes.len() };
+    let mut bits = 0;
+    for &axis in axes {
+        let back = axis + if axis < 0 { rank as i64 } else { 0 };
+        match u32::try_from(back)
+            .ok()
+            .and_then(|axis| 1_u32.checked_shl(axis))
+        {
+            Some(bit) => bits |= bit,
+            None => return 0,
+        }
+    }
+    let last = (rank as u32).checked_sub(1);
+    if last.and_then(|last| 1_u32.checked_shl(last)) == Some(bits) {
+        return 0;
+    }
+    bits
 }
 
 fn check_inputs(statement: &OpStatement, callee: Callee) -> Result<(), Diagnostic> {

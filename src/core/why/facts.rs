@@ -143,6 +143,11 @@ impl Collected<'_> {
                 self.rows(["other_rows", "other_width", "other_stride"], other_rows);
                 "row_domains"
             }
+            R::MixesRows { reduction, reshape } => {
+                self.op("reduction", reduction);
+                self.op("reshape", reshape);
+                "mixes_rows"
+            }
             R::ReductionEnds { reduction, after } => {
                 self.op("reduction", reduction);
                 self.op("after", after);

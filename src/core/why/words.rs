@@ -96,6 +96,11 @@ pub fn reason_in_words(graph: &Graph, reason: &legality::Reason) -> String {
             name(other),
             rows_in_words(*other_rows)
         ),
+        R::MixesRows { reduction, reshape } => format!(
+            "{} moves elements between the rows of {} half-way through the kernel",
+            name(reshape),
+            name(reduction)
+        ),
         R::ReductionEnds { reduction, after } => format!(
             "the reduction {} ends its kernel, and {} comes after it",
             name(reduction),

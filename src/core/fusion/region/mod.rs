@@ -12,6 +12,7 @@ mod rows;
 
 use super::options::MAX_OPS;
 use crate::core::analysis::Options;
+use crate::core::functions::{self, ShapeRule};
 use crate::core::graph::{Graph, OpId};
 use crate::core::op::{OpType, element_count};
 use crate::core::sizes::{Externals, read_size};
@@ -84,6 +85,10 @@ pub(super) struct Region<'a> {
     /// For each op its output's elements, and how it walks through them.
     pub(super) elements: Vec<u64>,
     pub(super) rows: Vec<RowDomain>,
+    /// Where an op reads a smaller value that another op makes: both, and the rows that an element of it meets.
+    pub(super) spread: Vec<(Set, RowDomain)>,
+    /// Reshapes that may put elements in another order.
+    pub(super) reordering: Set,
     /// Tensors that ops of the region read.
     pub(super) values: Vec<Value>,
     /// One entry for each size at which a value is read, a value's entries together, largest first.
@@ -150,6 +155,8 @@ impl<'a> Region<'a> {
             after: vec![0; count],
             elements: vec![0; count],
             rows: vec![RowDomain::default(); count],
+            spread: Vec::new(),
+            reordering: 0,
             values: Vec::new(),
             reads: Vec::new(),
             written_bytes: vec![0; count],
@@ -199,6 +206,9 @@ impl<'a> Region<'a> {
             match definition.op_type {
                 OpType::Matmul => self.matmuls |= bit,
                 OpType::Reduction => self.reductions |= bit,
+                OpType::Reshape if definition.function.as_deref() != Some("reshape") => {
+                    self.reordering |= bit;
+                }
                 OpType::Elementwise | OpType::Reshape => {}
             }
             self.elements[place] = element_count(&definition.shape).unwrap_or(0);
@@ -213,6 +223,9 @@ impl<'a> Region<'a> {
                     self.prev[place] |= 1 << from;
                     self.next[from] |= bit;
                     self.before[place] |= self.before[from] | 1 << from;
+                    if self.elements[from] < self.elements[place] {
+                        self.note_spread(place, from);
+                    }
                 }
             }
         }
@@ -231,6 +244,19 @@ impl<'a> Region<'a> {
             self.needed_by[place] = needed;
             self.leaving |= u64::from(leaves) << place;
         }
+    }
+
+    /// An element-wise op, or a reduction that gives rows, reads fewer elements than it gives.
+    fn note_spread(&mut self, place: usize, from: usize) {
+        let ops = &self.setting.graph.ops;
+        let (reader, value) = (&ops[self.ops[place]], &ops[self.ops[from]].shape);
+        if !matches!(reader.op_type, OpType::Elementwise | OpType::Reduction) {
+            return;
+        }
+        let function = reader.function.as_deref().and_then(functions::find);
+        let per_channel = function.is_some_and(|f| f.shape_rule == ShapeRule::PerChannel);
+        let rows = RowDomain::spread(value, &reader.shape, per_channel).unwrap_or_default();
+        self.spread.push((1 << place | 1 << from, rows));
     }
 
     fn tie(&mut self) {

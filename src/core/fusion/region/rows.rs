@@ -1,5 +1,9 @@
 //! How ops walk through their data.
 #![allow(
+    clippy::cast_possible_truncation,
+    reason = "dimensions are counted in a few bits"
+)]
+#![allow(
     clippy::indexing_slicing,
     reason = "op and tensor ids are dense indices of this graph"
 )]
@@ -8,7 +12,7 @@ use crate::core::graph::{Graph, OpId};
 use crate::core::op::{OpType, element_count};
 
 /// How an op walks through its data: a reduction's rows are what it makes one value of, any other op's are
-/// its innermost dimension.
+/// its innermost dimension. Equal domains put the same elements, in row-major order, into the same rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RowDomain {
     /// Number of rows.
@@ -17,57 +21,139 @@ pub struct RowDomain {
     pub width: u64,
     /// Elements between neighbours of a row: 1 along the last axis; 0 when several axes lie apart.
     pub stride: u64,
+    /// 0, or what tells axes that lie apart from others.
+    pub apart: u64,
 }
+
+/// [`RowDomain::apart`] of windows, which are no axes.
+const WINDOWS: u64 = u64::MAX;
 
 impl RowDomain {
     pub(in crate::core) fn of_op(graph: &Graph, op: OpId) -> Self {
         let definition = &graph.ops[op];
-        if definition.op_type != OpType::Reduction {
-            return Self::innermost(&definition.shape);
-        }
+        let output = &definition.shape[..];
         let input = graph.inputs[op]
             .first()
-            .and_then(|&tensor| graph.tensors[tensor].shape.as_deref());
-        Self::reduced(input.unwrap_or(&definition.shape), &definition.shape)
-    }
-
-    fn innermost(shape: &[u64]) -> Self {
-        let width = shape.last().copied().unwrap_or(1).max(1);
-        Self {
-            rows: element_count(shape).unwrap_or(0) / width,
-            width,
-            stride: 1,
-        }
-    }
-
-    /// Of a reduction, which says no axis: the dimensions that its output lacks, else the last one.
-    fn reduced(input: &[u64], output: &[u64]) -> Self {
-        let count = |shape: &[u64]| element_count(shape).unwrap_or(0);
-        if count(input) == count(output) {
-            return Self::innermost(output);
-        }
-        let outer = input.iter().zip(output).take_while(|(a, b)| a == b).count();
-        let (input_rest, output_rest) = (&input[outer..], &output[outer..]);
-        let inner = input_rest
-            .iter()
-            .rev()
-            .zip(output_rest.iter().rev())
-            .take_while(|(a, b)| a == b)
-            .count();
-        let kept = &output_rest[..output_rest.len() - inner];
-        Self {
-            rows: count(output),
-            width: (count(input) / count(output).max(1)).max(1),
-            stride: if count(kept) == 1 {
-                count(&output_rest[output_rest.len() - inner..])
-            } else {
-                0
+            .filter(|_| definition.op_type == OpType::Reduction);
+        let input = input.and_then(|&tensor| graph.tensors[tensor].shape.as_deref());
+        let axes = match input {
+            Some(input) if size(input) != size(output) => {
+                let told = Self::along(input, definition.axes);
+                if definition.axes != 0 && told.rows == size(output) {
+                    return told;
+                }
+                missing(input, output)
+            }
+            _ if definition.axes != 0 => return Self::along(output, definition.axes),
+            _ => return Self::along(output, 1 << output.len().saturating_sub(1).min(31)),
+        };
+        match (axes, input) {
+            (Some(axes), Some(input)) => Self::along(input, axes),
+            _ => Self {
+                rows: size(output),
+                width: size(input.unwrap_or(output)) / size(output).max(1),
+                stride: 0,
+                apart: WINDOWS,
             },
         }
+    }
+
+    /// Of a value that is as large as `shape` for whoever reads it: the rows that each of its elements meets.
+    /// Dimensions are matched from the last on, else from the first on, as lists of ops without axes have it;
+    /// `None` when neither fits. A value `per_channel` has one element for each place of dimension 1.
+    pub(super) fn spread(value: &[u64], shape: &[u64], per_channel: bool) -> Option<Self> {
+        let outer = shape.len().checked_sub(value.len())?;
+        if per_channel {
+            return Some(Self::along(shape, !2));
+        }
+        let met = |first: usize| {
+            let mut axes = 0;
+            for (place, &size) in shape.iter().enumerate() {
+                let own = place.checked_sub(first).and_then(|place| value.get(place));
+                match own.copied().unwrap_or(1) {
+                    own if own == size => {}
+                    1 => axes |= 1_u32.checked_shl(place as u32)?,
+                    _ => return None,
+                }
+            }
+            Some(Self::along(shape, axes))
+        };
+        met(outer).or_else(|| met(0))
+    }
+
+    /// Along these axes of a shape, bit `i` for dimension `i`.
+    fn along(shape: &[u64], axes: u32) -> Self {
+        let mut domain = Self {
+            rows: 1,
+            width: 1,
+            stride: 1,
+            apart: 0,
+        };
+        // What lies inside, as one number for each change between axes and other dimensions.
+        let (mut changes, mut inner, mut was_axis) = (0_u64, 1_u64, false);
+        for (place, &size) in shape
+            .iter()
+            .enumerate()
+            .rev()
+            .filter(|&(_, &size)| size > 1)
+        {
+            let is_axis = place < 32 && axes >> place & 1 == 1;
+            if is_axis && !was_axis {
+                if domain.width > 1 {
+                    domain.stride = 0;
+                } else {
+                    domain.stride = inner;
+                }
+            }
+            if is_axis != was_axis {
+                changes = changes
+                    .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+                    .wrapping_add(inner);
+            }
+            let counted = if is_axis {
+                &mut domain.width
+            } else {
+                &mut domain.rows
+            };
+            *counted = counted.saturating_mul(size);
+            inner = inner.saturating_mul(size);
+            was_axis = is_axis;
+        }
+        if domain.stride == 0 {
+            domain.apart = changes;
+        }
+        domain
     }
 
     /// Elements of all rows together.
     pub fn full_elements(self) -> u64 {
         self.rows.saturating_mul(self.width)
     }
+}
+
+/// The axes that a reduction's output lacks, or has as 1; `None` when some shrink. What is left out may also be
+/// read otherwise where sizes are equal: then it is the last that it can be.
+fn missing(input: &[u64], output: &[u64]) -> Option<u32> {
+    let bits = |mut axes: std::ops::Range<usize>| {
+        axes.try_fold(0, |bits, axis| Some(bits | 1_u32.checked_shl(axis as u32)?))
+    };
+    if input.len() == output.len() {
+        let mut axes = 0;
+        for (axis, (before, after)) in input.iter().zip(output).enumerate() {
+            if before != after {
+                axes |= bits(axis..axis + 1).filter(|_| *after == 1)?;
+            }
+        }
+        return Some(axes);
+    }
+    let outer = input.iter().zip(output).take_while(|(a, b)| a == b).count();
+    let (input_rest, output_rest) = (&input[outer..], &output[outer..]);
+    let pairs = input_rest.iter().rev().zip(output_rest.iter().rev());
+    let inner = pairs.take_while(|(a, b)| a == b).count();
+    let lacks = output_rest[inner..].iter().all(|&size| size == 1);
+    bits(outer..input.len() - inner).filter(|_| lacks)
+}
+
+fn size(shape: &[u64]) -> u64 {
+    element_count(shape).unwrap_or(0)
 }

@@ -144,6 +144,7 @@ pub(super) fn op_of_entry(
         dtype,
         contraction,
         is_across_rows: false,
+        axes: 0,
         kernel: kernel(&entry.kernel, subject)?,
     };
     Ok((op, doubt))
