@@ -7,8 +7,9 @@ mod limits;
 mod steps;
 
 use crate::core::diagnostic::{Diagnostic, Severity, has_errors, line_and_column, merged};
+use crate::core::explain::open_text;
 use crate::core::format::{
-    format_bytes, format_flops, format_intensity, format_percent, format_ratio, format_seconds,
+    format_bytes, format_flops, format_intensity, format_percent, format_ratio,
 };
 use crate::core::json::Json;
 use crate::core::notation::import::{self, Form, OpList};
@@ -399,7 +400,7 @@ fn table(analysis: &Analysis) -> String {
                     .intensity
                     .map_or_else(|| "-".to_owned(), format_intensity),
                 kernel.placement.bound.name().to_owned(),
-                format_seconds(kernel.placement.time_s),
+                kernel.placement.time_text(),
             ]
         })
         .collect();
@@ -453,9 +454,13 @@ fn headline(analysis: &Analysis) -> String {
         after.launches,
         format_ratio(analysis.speedup),
         analysis.options.device.name,
-        format_seconds(before.time_s),
-        format_seconds(after.time_s),
+        before.time_text(),
+        after.time_text(),
     );
+    let open = before.first_open();
+    if let Some(words) = open.and_then(|kernel| open_text(kernel, &analysis.options.device)) {
+        let _ = writeln!(text, "{words}");
+    }
     if let Some(certificate) = &analysis.certificate {
         text.push_str(&certificate_line(certificate));
     }

@@ -1,7 +1,7 @@
 //! Which device times are predicted for, and where its figures come from.
 
 use crate::core::decimal::{exact, parse_decimal};
-use crate::core::device::Figure;
+use crate::core::device::{Figure, MatrixUnits};
 use crate::core::format::{format_bandwidth, format_intensity, format_rate, format_seconds};
 use crate::core::{DType, Device, device, ridge_point};
 use crate::markup::Markup;
@@ -78,7 +78,14 @@ fn rows(device: &Device) -> Vec<(&'static str, String)> {
     let rates = [
         ("vector units, f32", device.vector_flops_per_s),
         ("matrix units, f32 as TF32", device.matrix_tf32_flops_per_s),
-        ("matrix units, f16 and bf16", device.matrix_f16_flops_per_s),
+        (
+            match device.matrix_units {
+                MatrixUnits::Absent => "vector units, f16; there are no matrix units",
+                MatrixUnits::F16 => "matrix units, f16; not bf16",
+                MatrixUnits::F16AndBf16 => "matrix units, f16 and bf16",
+            },
+            device.matrix_f16_flops_per_s,
+        ),
         ("matrix units, f8", device.matrix_f8_flops_per_s),
         ("matrix units, i8", device.matrix_i8_flops_per_s),
     ];

@@ -2,10 +2,8 @@
 
 use super::announcer::Announcer;
 use crate::core::Analysis;
-use crate::core::explain::certificate_text;
-use crate::core::format::{
-    format_bytes, format_change, format_exact, format_ratio, format_seconds,
-};
+use crate::core::explain::{certificate_text, open_text};
+use crate::core::format::{format_bytes, format_change, format_exact, format_ratio};
 use crate::markup::Markup;
 use crate::platform::{Place, effect};
 use crate::state::Page;
@@ -45,6 +43,10 @@ struct Figures {
 impl Figures {
     fn of(analysis: &Analysis) -> Self {
         let (before, after) = (&analysis.unfused, &analysis.fused);
+        let device = &analysis.options.device;
+        let open = (before.first_open())
+            .and_then(|kernel| open_text(kernel, device))
+            .unwrap_or_default();
         let saved = after.traffic.saved_by_fusion;
         let more_or_saved = if saved < 0 { " B more" } else { " B saved" };
         Self {
@@ -65,17 +67,27 @@ impl Figures {
             speedup: format_ratio(analysis.speedup),
             times: [
                 "sum of the kernels' predicted times: ",
-                &format_seconds(before.time_s),
+                &before.time_text(),
                 " unfused, ",
-                &format_seconds(after.time_s),
+                &after.time_text(),
                 " fused",
+                if open.is_empty() { "" } else { "; " },
+                &open,
             ]
             .concat(),
             search: analysis.certificate.as_ref().map(|certificate| {
                 let objective = ["least ", certificate.objective.name()].concat();
                 [objective, certificate_text(certificate)]
             }),
-            device: analysis.options.device.name.clone().into_owned(),
+            device: [
+                &*device.name,
+                if open.is_empty() {
+                    ""
+                } else {
+                    " (times at least: a peak is unknown)"
+                },
+            ]
+            .concat(),
         }
     }
 

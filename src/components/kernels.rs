@@ -2,9 +2,9 @@
 
 use super::badge::kernel_class;
 use crate::core::Analysis;
-use crate::core::explain::{has_assumed_size, op_names};
+use crate::core::explain::{has_assumed_size, op_names, open_text};
 use crate::core::format::{
-    format_bytes, format_exact, format_flops, format_intensity, format_seconds,
+    at_least, format_bytes, format_exact, format_flops, format_intensity, format_seconds,
 };
 use crate::core::work::Work;
 use crate::markup::{ABSENT, Markup};
@@ -112,6 +112,8 @@ struct Figures {
     mark: &'static str,
     intensity: String,
     bound: &'static str,
+    /// Why the time is at least what is shown; empty where it is a prediction.
+    open: String,
     unfused_time_s: f64,
     fused_time_s: f64,
 }
@@ -180,6 +182,7 @@ fn row(analysis: &Analysis, kernel: usize, is_selected: bool, hurts: &str) -> Op
             } else {
                 fused.placement.bound.name()
             },
+            open: open_text(fused, &analysis.options.device).unwrap_or_default(),
             unfused_time_s: before.unfused_time_s,
             fused_time_s: fused.placement.time_s,
         },
@@ -205,6 +208,9 @@ fn total_row(analysis: &Analysis) -> Markup {
             mark: "",
             intensity: String::new(),
             bound: "",
+            open: (after.first_open())
+                .and_then(|kernel| open_text(kernel, &analysis.options.device))
+                .unwrap_or_default(),
             unfused_time_s: before.time_s,
             fused_time_s: after.time_s,
         },
@@ -215,23 +221,25 @@ fn total_row(analysis: &Analysis) -> Markup {
 
 /// The cells from FLOPs on. `flops` stands instead of the figure when it is not empty.
 fn figures(markup: &mut Markup, row: &Figures, flops: &str) {
-    let at_least = if row.work.is_unknown { "≥ " } else { "" };
-    let known = [at_least, &format_flops(row.work.flops())].concat();
+    let known = at_least(row.work.is_unknown, &format_flops(row.work.flops()));
     let exact = [
         &format_exact(row.unfused_bytes.into()),
         " B unfused, ",
         &format_exact(row.fused_bytes.into()),
         " B fused",
     ];
-    let time = format_seconds(row.fused_time_s);
+    let is_open = !row.open.is_empty();
+    let time = at_least(is_open, &format_seconds(row.fused_time_s));
     let times = [
-        &format_seconds(row.unfused_time_s),
+        &*at_least(is_open, &format_seconds(row.unfused_time_s)),
         " unfused, ",
         &time,
         " fused",
+        if is_open { "; " } else { "" },
+        &row.open,
     ];
     markup.fill(
-        r#"<td class="number">{}</td><td class="number" title="{}"><span class="before">{}</span> → <strong>{}</strong></td><td class="number">{}</td><td class="number">{}</td><td class="number">{}</td><td>{}</td><td class="number" title="{}">{}</td></tr>"#,
+        r#"<td class="number">{}</td><td class="number" title="{}"><span class="before">{}</span> → <strong>{}</strong></td><td class="number">{}</td><td class="number">{}</td><td class="number">{}</td><td title="{}">{}</td><td class="number" title="{}">{}</td></tr>"#,
         &[
             if flops.is_empty() { &known } else { flops },
             &exact.concat(),
@@ -240,6 +248,7 @@ fn figures(markup: &mut Markup, row: &Figures, flops: &str) {
             &[row.mark, &format_bytes(row.bytes_read)].concat(),
             &format_bytes(row.bytes_written),
             &row.intensity,
+            if is_open { &row.open } else { ABSENT },
             row.bound,
             &times.concat(),
             &time,

@@ -8,6 +8,7 @@ use super::attention::Attention;
 use super::count;
 use super::device::{Device, default_device};
 use super::diagnostic::{Code, Diagnostic, has_errors};
+use super::format::{at_least, format_seconds};
 use super::fusion::manual::Refused;
 use super::fusion::optimal::Certificate;
 use super::fusion::options::FusionOptions;
@@ -97,6 +98,18 @@ pub struct Execution {
     pub time_s: f64,
     /// Kernels that are launched: all but free views.
     pub launches: usize,
+}
+
+impl Execution {
+    /// The first kernel whose time is only a lower bound; the sum is one as well then.
+    pub fn first_open(&self) -> Option<&Kernel> {
+        self.kernels.iter().find(|k| k.placement.is_open())
+    }
+
+    /// The predicted time: `430 µs`, `≥ 430 µs`.
+    pub fn time_text(&self) -> String {
+        at_least(self.first_open().is_some(), &format_seconds(self.time_s))
+    }
 }
 
 /// What fusion does to the bytes of one tensor.

@@ -6,6 +6,7 @@
 
 use super::analysis::{Analysis, Kernel};
 use super::device::Device;
+use super::dtype::DType;
 use super::format::{
     format_bandwidth, format_bytes, format_exact, format_flops, format_percent, format_rate,
     format_seconds,
@@ -14,7 +15,7 @@ use super::functions;
 use super::fusion::optimal::Certificate;
 use super::graph::{Graph, OpId, TensorId};
 use super::op::{OpType, element_count};
-use super::roofline::times;
+use super::roofline::{open_reason, peaks, times};
 use super::sizes::{SizeSource, inferred_shape};
 use super::traffic::Access;
 use super::work::{contraction, op_work};
@@ -197,7 +198,7 @@ pub fn time_lines(kernel: &Kernel, device: &Device) -> Vec<String> {
     )];
     let rate = |name: &str, flops: u128, peak: Option<f64>, seconds: f64| match peak {
         _ if flops == 0 => None,
-        None => Some(format!("{name}: the device has no figure for them")),
+        None => Some([name, ": no peak is known"].concat()),
         Some(peak) => Some(format!(
             "{name}: {} / {} = {}",
             format_flops(flops),
@@ -205,25 +206,36 @@ pub fn time_lines(kernel: &Kernel, device: &Device) -> Vec<String> {
             format_seconds(seconds)
         )),
     };
-    let matrix = kernel.work.matrix_dtype.and_then(|d| device.matrix_peak(d));
+    let (matrix, vector) = peaks(device, kernel.work);
+    let dtype = kernel.work.matrix_dtype.map_or("", DType::name);
+    let (computed_as, units) = matrix.as_ref().map_or(("", "matrix units"), |peak| {
+        (peak.computed_as, peak.units())
+    });
     lines.extend(rate(
-        "matrix units",
+        &[units, ", ", dtype, computed_as].concat(),
         kernel.work.matrix_flops,
-        matrix.map(|f| f.value),
+        matrix.map(|peak| peak.figure.value),
         alone.matrix_s,
     ));
     lines.extend(rate(
         "vector units",
         kernel.work.vector_flops,
-        device.vector_flops_per_s.map(|f| f.value),
+        vector.map(|f| f.value),
         alone.vector_s,
     ));
     lines.push(format!(
         "the longest of these + {} launch = {}",
         format_seconds(device.launch_s.value),
-        format_seconds(kernel.placement.time_s)
+        kernel.placement.time_text()
     ));
+    lines.extend(open_text(kernel, device));
     lines
+}
+
+/// What a kernel's time leaves out: `no peak is known for f64 on this device; the time counts what is known, at least`.
+pub fn open_text(kernel: &Kernel, device: &Device) -> Option<String> {
+    let reason = open_reason(device, kernel.work)?;
+    Some([&reason, "; the time counts what is known, at least"].concat())
 }
 
 /// The names of a kernel's ops as people read them: `matmul + bias + relu`, of a long kernel the first ones.
@@ -332,7 +344,7 @@ mod tests {
         let lines = time_lines(&analysis.fused.kernels[0], &analysis.options.device);
         assert_eq!(lines.len(), 4);
         assert!(
-            lines[1].starts_with("matrix units: 4.29 GFLOP / 312 TFLOP/s"),
+            lines[1].starts_with("matrix units, f16: 4.29 GFLOP / 312 TFLOP/s"),
             "{}",
             lines[1]
         );

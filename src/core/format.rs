@@ -58,6 +58,11 @@ pub fn format_seconds(seconds: f64) -> String {
     format!("{} {last}s", three_digits(scaled))
 }
 
+/// The text of a figure, marked where it is only the least that it can be: `≥ 430 µs`.
+pub fn at_least(is_least: bool, figure: &str) -> String {
+    [if is_least { "≥ " } else { "" }, figure].concat()
+}
+
 /// Arithmetic intensity in FLOPs for each byte moved: `156 FLOP/B`, whole above 1000: `1,365 FLOP/B`.
 pub fn format_intensity(flops_per_byte: f64) -> String {
     if (999.5..999_999.5).contains(&flops_per_byte) {

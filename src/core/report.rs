@@ -3,6 +3,7 @@
 use super::analysis::Analysis;
 use super::count;
 use super::diagnostic::{Code, Diagnostic, Severity, line_and_column};
+use super::explain::open_text;
 use super::fusion::optimal::Certificate;
 use super::graph::{Graph, OpId};
 use super::op::Op;
@@ -27,6 +28,8 @@ pub struct Report {
     pub savings_pct: f64,
     /// Predicted time of the unfused program over the fused one's.
     pub predicted_speedup: f64,
+    /// Why the predicted times are only lower bounds, where they are: FLOPs for which the device has no known peak.
+    pub times_at_least: Option<String>,
     /// Id of the device that times are predicted for.
     pub device: String,
     /// Name of the policy.
@@ -64,9 +67,9 @@ pub struct KernelReport {
     pub intensity: Option<f64>,
     /// `min(peak, intensity * bandwidth)`.
     pub attainable_flops_per_s: Option<f64>,
-    /// What limits it.
+    /// What limits it; `unknown` where no peak is known for some of its FLOPs.
     pub bound: Bound,
-    /// Predicted time.
+    /// Predicted time; with an unknown bound the least that it can be.
     pub time_s: f64,
     /// Tensors that it reads from memory.
     pub reads: Vec<AccessReport>,
@@ -139,6 +142,8 @@ impl Report {
             fused_traffic: analysis.fused.traffic,
             savings_pct: analysis.savings_pct,
             predicted_speedup: analysis.speedup,
+            times_at_least: (analysis.unfused.first_open())
+                .and_then(|kernel| open_text(kernel, &analysis.options.device)),
             device: analysis.options.device.id.to_string(),
             policy: analysis.options.policy.name(),
             certificate: analysis.certificate,

@@ -1,7 +1,8 @@
 //! Bytes and FLOPs to a place on the roofline and a predicted time.
 
-use super::device::{Device, Figure};
+use super::device::{Device, Figure, Peak};
 use super::dtype::DType;
+use super::format::{at_least, format_seconds};
 use super::work::Work;
 use serde::Serialize;
 
@@ -13,10 +14,12 @@ pub enum Bound {
     Memory,
     /// The matrix units.
     Matrix,
-    /// The vector units.
+    /// The vector units, which also do the matmuls that no matrix units take.
     Vector,
     /// Starting it takes longer than running it.
     Launch,
+    /// No peak is known for some of its FLOPs, or not how many they are: its time is at least what the rest takes.
+    Unknown,
 }
 
 impl Bound {
@@ -27,6 +30,7 @@ impl Bound {
             Self::Matrix => "matrix units",
             Self::Vector => "vector units",
             Self::Launch => "launch",
+            Self::Unknown => "unknown",
         }
     }
 }
@@ -36,12 +40,24 @@ impl Bound {
 pub struct Placement {
     /// FLOPs for each byte moved; `None` without FLOPs, without bytes or with an unknown K: no point.
     pub intensity: Option<f64>,
-    /// `min(peak, intensity * bandwidth)`.
+    /// `min(peak, intensity * bandwidth)`; no more than that where the peak is not known.
     pub attainable_flops_per_s: Option<f64>,
     /// Which of [`Times`] and the launch takes longest.
     pub bound: Bound,
     /// The longest of [`Times`] plus one launch; 0 for a free view.
     pub time_s: f64,
+}
+
+impl Placement {
+    /// The time is the least that it can be, and the attainable rate the most.
+    pub fn is_open(&self) -> bool {
+        self.bound == Bound::Unknown
+    }
+
+    /// The predicted time: `430 µs`, `≥ 430 µs`.
+    pub fn time_text(&self) -> String {
+        at_least(self.is_open(), &format_seconds(self.time_s))
+    }
 }
 
 /// What a kernel would take if one thing alone limited it.
@@ -57,15 +73,35 @@ pub struct Times {
 
 /// The times of a kernel of this work and these bytes.
 pub fn times(device: &Device, work: Work, bytes: u64) -> Times {
-    let matrix_peak = work
-        .matrix_dtype
-        .and_then(|dtype| device.matrix_peak(dtype));
+    let (matrix_peak, vector_peak) = peaks(device, work);
     let over = |flops: u128, peak: Option<Figure>| peak.map_or(0.0, |p| flops as f64 / p.value);
     Times {
         memory_s: bytes as f64 / device.memory_bytes_per_s.value,
-        matrix_s: over(work.matrix_flops, matrix_peak),
-        vector_s: over(work.vector_flops, device.vector_flops_per_s),
+        matrix_s: over(work.matrix_flops, matrix_peak.map(|peak| peak.figure)),
+        vector_s: over(work.vector_flops, vector_peak),
     }
+}
+
+/// The peaks of the matmuls and of all other arithmetic of this work, as far as they are known.
+pub(super) fn peaks(device: &Device, work: Work) -> (Option<Peak>, Option<Figure>) {
+    let matrix = work.matrix_dtype.and_then(|d| device.matmul_peak(d));
+    let vector = device.vector_flops_per_s;
+    (matrix, vector.filter(|_| !work.has_vector_f64))
+}
+
+/// Why the time of this work on `device` is only a lower bound: FLOPs without a known peak, or not counted.
+pub fn open_reason(device: &Device, work: Work) -> Option<String> {
+    let (matrix, vector) = peaks(device, work);
+    let of = match work.matrix_dtype {
+        _ if work.is_unknown => {
+            return Some("the length K of a matmul is not known".to_owned());
+        }
+        Some(dtype) if matrix.is_none() && work.matrix_flops > 0 => dtype.name(),
+        _ if vector.is_some() || work.vector_flops == 0 => return None,
+        _ if work.has_vector_f64 => DType::F64.name(),
+        _ => "vector units",
+    };
+    Some(["no peak is known for ", of, " on this device"].concat())
 }
 
 /// Places a kernel of this work and these bytes on the roofline of `device`.
@@ -74,9 +110,10 @@ pub fn times(device: &Device, work: Work, bytes: u64) -> Times {
 /// against the vector units'. `is_free`: a view, which nobody launches.
 pub fn place(device: &Device, work: Work, bytes: u64, is_free: bool) -> Placement {
     let flops = work.flops() as f64;
+    let (matrix_peak, vector_peak) = peaks(device, work);
     let peak = match work.matrix_dtype {
-        Some(dtype) => device.matrix_peak(dtype),
-        None => device.vector_flops_per_s,
+        Some(_) => matrix_peak.map(|peak| peak.figure),
+        None => vector_peak,
     };
     let intensity = (flops > 0.0 && bytes > 0 && !work.is_unknown).then(|| flops / bytes as f64);
     let attainable = intensity.map(|i| {
@@ -91,11 +128,16 @@ pub fn place(device: &Device, work: Work, bytes: u64, is_free: bool) -> Placemen
     } = times(device, work, bytes);
     let launch_s = if is_free { 0.0 } else { device.launch_s.value };
     let busy_s = memory_s.max(matrix_s).max(vector_s);
-    let bound = if launch_s > busy_s {
+    let is_open = work.is_unknown
+        || work.matrix_flops > 0 && matrix_peak.is_none()
+        || work.vector_flops > 0 && vector_peak.is_none();
+    let bound = if is_open {
+        Bound::Unknown
+    } else if launch_s > busy_s {
         Bound::Launch
     } else if memory_s >= busy_s {
         Bound::Memory
-    } else if matrix_s >= busy_s {
+    } else if matrix_s >= busy_s && matrix_peak.is_some_and(|peak| !peak.is_on_vector_units) {
         Bound::Matrix
     } else {
         Bound::Vector

@@ -24,6 +24,8 @@ pub struct Work {
     pub vector_flops: u128,
     /// Element type that the matrix units multiply, when there is a matmul.
     pub matrix_dtype: Option<DType>,
+    /// Some of the vector FLOPs are in f64, which the vector units' f32 rate says nothing of.
+    pub has_vector_f64: bool,
     /// A matmul's contraction length is unknown: its FLOPs are missing here, and it has no point.
     pub is_unknown: bool,
 }
@@ -41,6 +43,7 @@ impl Work {
             matrix_flops: self.matrix_flops.saturating_add(other.matrix_flops),
             vector_flops: self.vector_flops.saturating_add(other.vector_flops),
             matrix_dtype: self.matrix_dtype.or(other.matrix_dtype),
+            has_vector_f64: self.has_vector_f64 || other.has_vector_f64,
             is_unknown: self.is_unknown || other.is_unknown,
         }
     }
@@ -67,21 +70,26 @@ pub fn op_work(graph: &Graph, op: OpId) -> Work {
                 ..Work::default()
             }
         }
-        OpType::Elementwise => vector(per_element * output_elements),
+        OpType::Elementwise => vector(graph, op, per_element * output_elements),
         OpType::Reduction => {
             let input_elements = graph.inputs[op]
                 .first()
                 .and_then(|&t| graph.tensors[t].elements())
                 .map_or(output_elements, u128::from);
-            vector(per_element * input_elements)
+            vector(graph, op, per_element * input_elements)
         }
         OpType::Reshape => Work::default(),
     }
 }
 
-fn vector(flops: u128) -> Work {
+fn vector(graph: &Graph, op: OpId, vector_flops: u128) -> Work {
+    let is_f64 = |dtype: Option<DType>| dtype == Some(DType::F64);
+    let mut inputs = graph.inputs[op].iter();
     Work {
-        vector_flops: flops,
+        vector_flops,
+        has_vector_f64: vector_flops > 0
+            && (is_f64(graph.ops[op].element_type())
+                || inputs.any(|&t| is_f64(graph.tensors[t].dtype))),
         ..Work::default()
     }
 }

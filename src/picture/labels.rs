@@ -1,7 +1,7 @@
 //! Words about kernels that charts share.
 
 use super::scene::Label;
-use crate::core::format::{format_bytes, format_intensity, format_rate, format_seconds};
+use crate::core::format::{format_bytes, format_intensity, format_rate};
 use crate::core::{Analysis, Kernel, OpId, Placement};
 
 /// Names longer than this are cut; a visitor may call an op whatever they like.
@@ -48,11 +48,16 @@ pub(super) fn point_label(heading: String, placement: &Placement, bytes: u64) ->
         facts.push(("intensity", format_intensity(intensity)));
     }
     if let Some(rate) = placement.attainable_flops_per_s {
-        facts.push(("attainable", format_rate(rate)));
+        let what = if placement.is_open() {
+            "attainable at most"
+        } else {
+            "attainable"
+        };
+        facts.push((what, format_rate(rate)));
     }
     facts.push(("moves", format_bytes(bytes)));
     facts.push(("bound by", placement.bound.name().to_owned()));
-    facts.push(("predicted", format_seconds(placement.time_s)));
+    facts.push(("predicted", placement.time_text()));
     Label::new(heading, facts)
 }
 

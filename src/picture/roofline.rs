@@ -6,7 +6,7 @@ use super::roofline_names::draw_names;
 use super::roofline_points::{kernel_points, without_point};
 use super::room::{Room, along};
 use super::scene::{Mark, Role, Scene};
-use crate::core::device::Figure;
+use crate::core::device::{Figure, Peak};
 use crate::core::format::{format_bandwidth, format_intensity, format_rate};
 use crate::core::sorting::{rank_of, sort_by_rank};
 use crate::core::{Analysis, DType, Placement};
@@ -119,15 +119,14 @@ pub(super) struct Space {
 pub(super) struct Roofs {
     pub(super) bandwidth: Figure,
     /// Peaks of the matrix units for the element types of the program's matmuls, the main one first.
-    pub(super) matrix: Vec<(DType, Figure)>,
+    pub(super) matrix: Vec<(DType, Peak)>,
     pub(super) vector: Option<Figure>,
-    has_matmul: bool,
 }
 
 impl Roofs {
     fn of(analysis: &Analysis) -> Self {
         let device = &analysis.options.device;
-        // FLOPs by element type; the heaviest is the main one, and f16 stands in where there is no matmul.
+        // FLOPs by element type; the heaviest is the main one.
         let mut by_type = DType::ALL.map(|dtype| (dtype, false, 0_u128));
         for kernel in &analysis.fused.kernels {
             for (dtype, is_used, flops) in &mut by_type {
@@ -143,16 +142,14 @@ impl Roofs {
             .map(|(dtype, _, flops)| (dtype, flops))
             .collect();
         sort_by_rank(&mut used, |&(_, flops)| (-rank_of(flops), 0, 0));
-        let has_matmul = !used.is_empty();
-        if !has_matmul {
-            used.push((DType::F16, 0));
-        }
-        let mut matrix: Vec<(DType, Figure)> = Vec::new();
+        let mut matrix: Vec<(DType, Peak)> = Vec::new();
         for (dtype, _) in used {
-            if let Some(peak) = device.matrix_peak(dtype).filter(is_positive)
+            if let Some(peak) = device
+                .matmul_peak(dtype)
+                .filter(|peak| is_positive(&peak.figure))
                 && !matrix
                     .iter()
-                    .any(|(_, known)| same(known.value, peak.value))
+                    .any(|(_, known)| same(known.figure.value, peak.figure.value))
             {
                 matrix.push((dtype, peak));
             }
@@ -166,22 +163,17 @@ impl Roofs {
                 }),
             matrix,
             vector: device.vector_flops_per_s.filter(is_positive),
-            has_matmul,
         }
     }
 
     /// The peak whose ridge is marked: of the units that do the program's main work.
     pub(super) fn main_peak(&self) -> Option<Figure> {
-        let matrix = self.matrix.first().map(|&(_, peak)| peak);
-        if self.has_matmul {
-            matrix.or(self.vector)
-        } else {
-            self.vector.or(matrix)
-        }
+        let matrix = self.matrix.first().map(|&(_, peak)| peak.figure);
+        matrix.or(self.vector)
     }
 
     pub(super) fn peaks(&self) -> impl Iterator<Item = f64> + '_ {
-        let matrix = self.matrix.iter().map(|(_, peak)| peak.value);
+        let matrix = self.matrix.iter().map(|(_, peak)| peak.figure.value);
         matrix.chain(self.vector.map(|peak| peak.value))
     }
 
@@ -203,7 +195,7 @@ impl Roofs {
                 vec![(self.ridge(peak), peak.value), (end, peak.value)],
             ));
         }
-        for &(_, peak) in &self.matrix {
+        for &(_, Peak { figure: peak, .. }) in &self.matrix {
             lines.push((
                 Role::MatrixRoof,
                 vec![(self.ridge(peak), peak.value), (end, peak.value)],
@@ -281,8 +273,9 @@ fn description(analysis: &Analysis, roofs: &Roofs) -> String {
         figure_text(roofs.bandwidth, format_bandwidth)
     )];
     for (dtype, peak) in &roofs.matrix {
-        let figure = figure_text(*peak, format_rate);
-        facts.push(format!("matrix units on {} {figure}", dtype.name()));
+        let figure = figure_text(peak.figure, format_rate);
+        let on = [peak.units(), " on ", dtype.name(), peak.computed_as];
+        facts.push([&on.concat(), " ", &figure].concat());
     }
     if let Some(peak) = roofs.vector {
         facts.push(format!("vector units {}", figure_text(peak, format_rate)));

@@ -52,10 +52,15 @@ fn draw_roof_names(roofs: &Roofs, plot: &Plot, x: Axis, is_compact: bool, marks:
     let (start, end) = ends(x);
     let units = if is_compact { "" } else { " units" };
     for (dtype, peak) in &roofs.matrix {
-        let (_, y) = plot.place(end, peak.value);
+        let (_, y) = plot.place(end, peak.figure.value);
         let above = (y - top + 12.0).clamp(7.0, 26.0);
-        let figure = figure_text(*peak, format_rate);
-        let words = format!("{} matrix{units} {figure}", dtype.name());
+        let figure = figure_text(peak.figure, format_rate);
+        let kind = if peak.is_on_vector_units {
+            " vector"
+        } else {
+            " matrix"
+        };
+        let words = [dtype.name(), peak.computed_as, kind, units, " ", &figure].concat();
         marks.push(text(
             Role::RoofText,
             (right - 4.0, y - above),

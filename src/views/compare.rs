@@ -2,7 +2,7 @@
 
 use crate::core::compare::{Compared, DifferingEdge};
 use crate::core::explain::certificate_text;
-use crate::core::format::{format_bytes, format_change, format_exact, format_seconds};
+use crate::core::format::{format_bytes, format_change, format_exact};
 use crate::core::{Graph, Policy};
 use crate::markup::Markup;
 use crate::picture::roofline_compare::{marker, role_of};
@@ -45,7 +45,7 @@ fn row(markup: &mut Markup, compared: &Compared, is_chosen: bool) {
             &exact,
             &format_bytes(fused.traffic.total),
             &saved,
-            &format_seconds(fused.time_s),
+            &fused.time_text(),
         ],
     );
     let (count, names, all) = differences(&analysis.graph, &compared.differing, is_chosen);

@@ -64,6 +64,39 @@ impl Source {
     }
 }
 
+/// Which operands of 16 bits a device multiplies on matrix units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MatrixUnits {
+    /// None: matmuls run on the vector units.
+    Absent,
+    /// f16, not bf16.
+    F16,
+    /// Both.
+    F16AndBf16,
+}
+
+/// The rate of matmuls on operands of one element type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Peak {
+    /// In FLOP/s.
+    pub figure: Figure,
+    /// ` as f16`: the type that it computes in, where that is not the operands' own; else empty.
+    pub computed_as: &'static str,
+    /// The vector units do it, for want of matrix units that take the type.
+    pub is_on_vector_units: bool,
+}
+
+impl Peak {
+    /// The units, for people.
+    pub const fn units(&self) -> &'static str {
+        if self.is_on_vector_units {
+            "vector units"
+        } else {
+            "matrix units"
+        }
+    }
+}
+
 /// One accelerator. Rates are dense peaks, in FLOP/s; bandwidth in byte/s.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Device {
@@ -79,7 +112,7 @@ pub struct Device {
     pub vector_flops_per_s: Option<Figure>,
     /// Matrix units on f32 operands, computed as TF32.
     pub matrix_tf32_flops_per_s: Option<Figure>,
-    /// Matrix units on f16 or bf16 operands.
+    /// Matmuls on f16 operands, and on bf16 ones where `matrix_units` takes them.
     pub matrix_f16_flops_per_s: Option<Figure>,
     /// Matrix units on f8 operands.
     pub matrix_f8_flops_per_s: Option<Figure>,
@@ -87,6 +120,9 @@ pub struct Device {
     pub matrix_i8_flops_per_s: Option<Figure>,
     /// Time that starting one kernel adds.
     pub launch_s: Figure,
+    /// What the matrix units take.
+    #[serde(skip)]
+    pub matrix_units: MatrixUnits,
     /// How many multiprocessors, how large its caches.
     #[serde(skip)]
     pub hardware: Hardware,
@@ -99,16 +135,40 @@ const LAUNCH_S: Figure = Figure {
 };
 
 impl Device {
-    /// Peak of the matrix units on operands of `dtype`. f32 falls back to the vector units where there is
-    /// no TF32; `None` where nothing is known.
+    /// Peak of matmuls on operands of `dtype`, `None` where nothing is known. What the device lacks is computed in the
+    /// next wider type: f8 as f16, 16 bits as f32, and f32 on the vector units where there is no TF32.
+    pub fn matmul_peak(&self, dtype: DType) -> Option<Peak> {
+        let vector = |computed_as| (self.vector_flops_per_s, computed_as, true);
+        let f16 = |computed_as| {
+            let is_on_vector_units = self.matrix_units == MatrixUnits::Absent;
+            (self.matrix_f16_flops_per_s, computed_as, is_on_vector_units)
+        };
+        let tf32 = (self.matrix_tf32_flops_per_s, " as TF32", false);
+        let has_half = self.matrix_f16_flops_per_s.is_some();
+        let has_bf16 = has_half && self.matrix_units == MatrixUnits::F16AndBf16;
+        let (figure, computed_as, is_on_vector_units) = match dtype {
+            DType::F16 if has_half => f16(""),
+            DType::Bf16 if has_bf16 => f16(""),
+            DType::F8 if self.matrix_f8_flops_per_s.is_some() => {
+                (self.matrix_f8_flops_per_s, "", false)
+            }
+            DType::F8 if has_half => f16(" as f16"),
+            DType::F16 | DType::Bf16 | DType::F8 => vector(" as f32"),
+            DType::F32 if tf32.0.is_some() => tf32,
+            DType::F32 => vector(""),
+            DType::I8 => (self.matrix_i8_flops_per_s, "", false),
+            DType::F64 | DType::I64 | DType::I32 | DType::Bool => return None,
+        };
+        figure.map(|figure| Peak {
+            figure,
+            computed_as,
+            is_on_vector_units,
+        })
+    }
+
+    /// The figure of [`Device::matmul_peak`].
     pub fn matrix_peak(&self, dtype: DType) -> Option<Figure> {
-        match dtype {
-            DType::F32 => self.matrix_tf32_flops_per_s.or(self.vector_flops_per_s),
-            DType::F16 | DType::Bf16 => self.matrix_f16_flops_per_s.or(self.vector_flops_per_s),
-            DType::F8 => self.matrix_f8_flops_per_s.or(self.matrix_peak(DType::F16)),
-            DType::I8 => self.matrix_i8_flops_per_s,
-            DType::F64 | DType::I64 | DType::I32 | DType::Bool => None,
-        }
+        self.matmul_peak(dtype).map(|peak| peak.figure)
     }
 
     /// Memory on chip that one block of a kernel can hold values in, in bytes: the shared memory that a block
@@ -168,6 +228,7 @@ impl Device {
             matrix_f8_flops_per_s: matrix,
             matrix_i8_flops_per_s: matrix,
             launch_s: default.launch_s,
+            matrix_units: MatrixUnits::F16AndBf16,
             hardware: Hardware::UNKNOWN,
         }
         .with_launch_s(launch_s)

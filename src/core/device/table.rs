@@ -8,7 +8,7 @@ use super::hardware::{
     ADA, AMPERE, AMPERE_A100, BLACKWELL, BLACKWELL_RTX, CDNA, CDNA_4, HOPPER, Hardware, OnChip,
     PASCAL, VOLTA,
 };
-use super::{Device, Figure, LAUNCH_S, Source};
+use super::{Device, Figure, LAUNCH_S, MatrixUnits, Source};
 use std::borrow::Cow;
 
 /// All known devices. A row: bandwidth in GB/s; vector f32, then matrix TF32, f16, f8 and i8 in TFLOP/s. Below
@@ -20,14 +20,14 @@ use std::borrow::Cow;
 #[rustfmt::skip]
 pub static DEVICES: &[Device] = &[
     row("p100", "P100 SXM2", Source::Xla, sourced(732.0), [r(10.6), None, r(21.2), None, None],
-        [s(56.0), s(1.48), gib(s(15.9)), mib(s(4.0))], OnChip::Multiprocessor(PASCAL)),
+        [s(56.0), s(1.48), gib(s(15.9)), mib(s(4.0))], OnChip::Multiprocessor(PASCAL)).with(MatrixUnits::Absent),
     row("v100", "V100 SXM2 16GB", Source::Xla, sourced(898.0), [s(15.7), None, s(125.0), None, None],
-        [s(80.0), s(1.53), gib(s(15.8)), mib(s(6.0))], OnChip::Multiprocessor(VOLTA)),
+        [s(80.0), s(1.53), gib(s(15.8)), mib(s(6.0))], OnChip::Multiprocessor(VOLTA)).with(MatrixUnits::F16),
     row("a100-40", "A100 SXM 40GB", Source::Xla, sourced(1555.2), [s(19.5), s(155.9), s(311.9), None, s(623.7)],
         [s(108.0), s(1.41), gib(s(39.4)), mib(s(40.0))], OnChip::Multiprocessor(AMPERE_A100)),
     row("a100-80", "A100 SXM 80GB", Source::Xla, sourced(2039.0), [s(19.5), s(155.9), s(311.9), None, s(623.7)],
         [s(108.0), s(1.41), gib(s(79.3)), mib(s(40.0))], OnChip::Multiprocessor(AMPERE_A100)),
-    row("a100-pcie-80", "A100 PCIe 80GB", Source::DataSheet, recalled(1935.0), [None, None, s(312.0), None, None],
+    row("a100-pcie-80", "A100 PCIe 80GB", Source::DataSheet, recalled(1935.0), [r(19.5), r(156.0), s(312.0), None, r(624.0)],
         [s(108.0), r(1.41), gb(s(80.0)), mib(s(40.0))], OnChip::Multiprocessor(AMPERE_A100)),
     row("h100-pcie", "H100 PCIe", Source::Xla, sourced(2039.0), [s(51.2), s(378.6), s(757.2), s(1514.4), s(1514.4)],
         [s(114.0), s(1.755), gib(s(79.1)), mib(s(50.0))], OnChip::Multiprocessor(HOPPER)),
@@ -75,20 +75,20 @@ pub static DEVICES: &[Device] = &[
         [s(2.0), None, gb(s(103.0)), None], OnChip::Scratchpad { bytes: 64 * MIB, is_confirmed: true }),
     row("tpu-v6e", "TPU v6e", Source::Pallas, sourced(1640.0), [None, None, s(920.0), s(920.0), s(1840.0)],
         [s(1.0), None, gb(s(34.4)), None], OnChip::Scratchpad { bytes: 128 * MIB, is_confirmed: true }),
-    row("gaudi-2", "Gaudi 2", Source::HotChips, sourced(2460.0), [None, None, s(432.0), None, s(865.0)],
+    row("gaudi-2", "Gaudi 2", Source::HotChips, sourced(2460.0), [None, None, s(432.0), s(865.0), None],
         [s(24.0), None, gb(s(96.0)), mb(s(48.0))], OnChip::Unknown),
     row("gaudi-3", "Gaudi 3", Source::HotChips, sourced(3670.0), [s(28.7), None, s(1835.0), s(1835.0), None],
         [s(64.0), None, gb(s(128.0)), mb(s(96.0))], OnChip::Unknown),
     row("m1-max", "Apple M1 Max (32 cores)", Source::MetalBenchmarks, sourced(400.0), [s(10.4), None, s(10.4), None, None],
-        [s(32.0), s(1.3), gb(s(64.0)), mb(s(48.0))], OnChip::Scratchpad { bytes: 32 * KIB, is_confirmed: true }),
+        [s(32.0), s(1.3), gb(s(64.0)), mb(s(48.0))], OnChip::Scratchpad { bytes: 32 * KIB, is_confirmed: true }).with(MatrixUnits::Absent),
     row("m1-ultra", "Apple M1 Ultra", Source::MetalBenchmarks, sourced(800.0), [s(20.8), None, None, None, None],
-        [s(64.0), None, gb(s(128.0)), mb(s(96.0))], OnChip::Scratchpad { bytes: 32 * KIB, is_confirmed: true }),
+        [s(64.0), None, gb(s(128.0)), mb(s(96.0))], OnChip::Scratchpad { bytes: 32 * KIB, is_confirmed: true }).with(MatrixUnits::Absent),
     row("m2-ultra", "Apple M2 Ultra (76 cores)", Source::Recalled, recalled(800.0), [r(27.2), None, None, None, None],
-        [r(76.0), None, gb(r(192.0)), None], OnChip::Scratchpad { bytes: 32 * KIB, is_confirmed: false }),
+        [r(76.0), None, gb(r(192.0)), None], OnChip::Scratchpad { bytes: 32 * KIB, is_confirmed: false }).with(MatrixUnits::Absent),
     row("m4-max", "Apple M4 Max (40 cores)", Source::Recalled, recalled(546.0), [r(17.5), None, None, None, None],
-        [r(40.0), None, gb(r(128.0)), None], OnChip::Scratchpad { bytes: 32 * KIB, is_confirmed: false }),
+        [r(40.0), None, gb(r(128.0)), None], OnChip::Scratchpad { bytes: 32 * KIB, is_confirmed: false }).with(MatrixUnits::Absent),
     row("m3-ultra", "Apple M3 Ultra (80 cores)", Source::Recalled, recalled(819.0), [r(28.0), None, None, None, None],
-        [r(80.0), None, gb(r(512.0)), None], OnChip::Scratchpad { bytes: 32 * KIB, is_confirmed: false }),
+        [r(80.0), None, gb(r(512.0)), None], OnChip::Scratchpad { bytes: 32 * KIB, is_confirmed: false }).with(MatrixUnits::Absent),
 ];
 
 /// A figure whose source was at hand.
@@ -169,6 +169,7 @@ const fn row(
         matrix_f8_flops_per_s: times(f8, 1e12),
         matrix_i8_flops_per_s: times(i8, 1e12),
         launch_s: LAUNCH_S,
+        matrix_units: MatrixUnits::F16AndBf16,
         hardware: Hardware {
             multiprocessors,
             clock_hz: times(ghz, 1e9),
@@ -176,5 +177,12 @@ const fn row(
             l2_bytes,
             on_chip,
         },
+    }
+}
+
+impl Device {
+    const fn with(mut self, matrix_units: MatrixUnits) -> Self {
+        self.matrix_units = matrix_units;
+        self
     }
 }

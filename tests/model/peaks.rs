@@ -1,0 +1,148 @@
+//! What is said where a device has no figure for a type, and where it computes in another one.
+
+use fuseline::core::explain::{open_text, time_lines};
+use fuseline::core::notation::parse;
+use fuseline::core::report::Report;
+use fuseline::core::{Analysis, Bound, Options, analyze_program, device};
+use fuseline::picture::{roofline, scene::Shape};
+
+fn analysis(text: &str, id: &str) -> Analysis {
+    let options = Options {
+        device: device(id).unwrap().clone(),
+        ..Options::default()
+    };
+    let outcome = analyze_program(&parse(text).program, &options);
+    outcome.analysis.unwrap()
+}
+
+fn product(dtype: &str, id: &str) -> Analysis {
+    let text = format!(
+        "input a : {dtype}[4096, 4096]\ninput b : {dtype}[4096, 4096]\ny = matmul(a, b) : {dtype}[4096, 4096]"
+    );
+    analysis(&text, id)
+}
+
+fn roof_words(analysis: &Analysis) -> Vec<String> {
+    let marks = roofline::scene(analysis, (900.0, 480.0)).marks;
+    let texts = marks.into_iter().filter_map(|mark| match mark.shape {
+        Shape::Text { text, .. } => Some(text),
+        _ => None,
+    });
+    texts.collect()
+}
+
+#[test]
+fn without_a_peak_the_bound_is_unknown_and_the_time_a_lower_bound() {
+    let analysis = product("f64", "a100-80");
+    let kernel = &analysis.fused.kernels[0];
+    assert_eq!(kernel.placement.bound, Bound::Unknown);
+    assert!(kernel.placement.time_text().starts_with("≥ "));
+    assert!(analysis.fused.time_text().starts_with("≥ "));
+    let words = open_text(kernel, &analysis.options.device).unwrap();
+    assert!(words.contains("no peak is known for f64"), "{words}");
+    assert_eq!(
+        time_lines(kernel, &analysis.options.device).last(),
+        Some(&words)
+    );
+    let report = Report::new(&analysis, &[], "");
+    assert_eq!(report.kernels[0].bound, Bound::Unknown);
+    assert_eq!(report.times_at_least, Some(words));
+    let scene = roofline::scene(&analysis, (900.0, 480.0));
+    let facts = scene.marks.iter().filter_map(|mark| mark.label.as_ref());
+    let facts: Vec<String> = facts.map(|label| format!("{label:?}")).collect();
+    assert!(facts.iter().any(|f| f.contains("attainable at most")));
+}
+
+#[test]
+fn a_known_peak_leaves_nothing_open() {
+    let analysis = product("bf16", "a100-80");
+    let kernel = &analysis.fused.kernels[0];
+    assert_eq!(kernel.placement.bound, Bound::Matrix);
+    assert_eq!(open_text(kernel, &analysis.options.device), None);
+    assert!(!analysis.fused.time_text().contains('≥'));
+    assert_eq!(Report::new(&analysis, &[], "").times_at_least, None);
+}
+
+#[test]
+fn vector_work_in_f64_is_not_held_against_the_f32_rate() {
+    let analysis = analysis("y = gelu(x) : f64[4096, 4096]", "a100-80");
+    let kernel = &analysis.fused.kernels[0];
+    assert_eq!(kernel.placement.bound, Bound::Unknown);
+    let lines = time_lines(kernel, &analysis.options.device);
+    assert!(
+        lines.contains(&"vector units: no peak is known".to_owned()),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn devices_without_a_vector_figure_and_matmuls_without_k_leave_the_time_open() {
+    let tpu = analysis("y = relu(x) : bf16[4096, 4096]", "tpu-v5e");
+    let words = open_text(&tpu.fused.kernels[0], &tpu.options.device).unwrap();
+    assert!(
+        words.starts_with("no peak is known for vector units"),
+        "{words}"
+    );
+    let no_k = analysis("y = matmul(a, b) : bf16[64, 32]", "a100-80");
+    let words = open_text(&no_k.fused.kernels[0], &no_k.options.device).unwrap();
+    assert!(words.contains("length K"), "{words}");
+}
+
+/// V100's matrix units take f16 alone, P100 has none, A100 no f8: the figures' own column says so.
+#[test]
+fn a_type_that_the_device_lacks_is_named_with_the_one_that_it_computes_in() {
+    for (dtype, id, words, tflops) in [
+        (
+            "bf16",
+            "v100",
+            "bf16 as f32 vector units 15.7 TFLOP/s",
+            15.7,
+        ),
+        ("f16", "v100", "f16 matrix units 125 TFLOP/s", 125.0),
+        ("f8", "a100-80", "f8 as f16 matrix units 312 TFLOP/s", 311.9),
+        (
+            "f32",
+            "a100-80",
+            "f32 as TF32 matrix units 156 TFLOP/s",
+            155.9,
+        ),
+        ("f16", "p100", "f16 vector units 21.2 TFLOP/s ?", 21.2),
+        (
+            "bf16",
+            "p100",
+            "bf16 as f32 vector units 10.6 TFLOP/s ?",
+            10.6,
+        ),
+        ("f8", "gaudi-2", "f8 matrix units 865 TFLOP/s", 865.0),
+    ] {
+        let analysis = product(dtype, id);
+        let texts = roof_words(&analysis);
+        assert!(
+            texts.iter().any(|t| t == words),
+            "{dtype} on {id}: {texts:?}"
+        );
+        let seconds = 2.0 * 4096_f64.powi(3) / (tflops * 1e12) + 2e-6;
+        let time_s = analysis.fused.time_s;
+        assert!(
+            (time_s / seconds - 1.0).abs() < 1e-9,
+            "{dtype} on {id}: {time_s}"
+        );
+        let is_vector = words.contains("vector");
+        let bound = if is_vector {
+            Bound::Vector
+        } else {
+            Bound::Matrix
+        };
+        assert_eq!(analysis.fused.kernels[0].placement.bound, bound);
+    }
+}
+
+#[test]
+fn a_program_without_matmuls_has_no_roof_of_matrix_units() {
+    for dtype in ["bf16", "f32"] {
+        let analysis = analysis(&format!("y = relu(x) : {dtype}[4096, 4096]"), "a100-80");
+        let texts = roof_words(&analysis);
+        assert!(texts.iter().all(|t| !t.contains("matrix")), "{texts:?}");
+        assert!(texts.iter().any(|t| t == "vector units 19.5 TFLOP/s"));
+    }
+}
