@@ -254,10 +254,10 @@ pub fn op_names(graph: &Graph, kernel: &Kernel) -> String {
     }
 }
 
-/// What a search knows about its result: proven, or how far from the optimum at most.
+/// What a search knows about its result: proven, and in what, or how far from the optimum at most.
 pub fn certificate_text(certificate: &Certificate) -> String {
     if certificate.is_optimal {
-        return "proven optimal".to_owned();
+        return ["proven optimal in ", certificate.objective.name()].concat();
     }
     let stopped = [
         "; search stopped after ",

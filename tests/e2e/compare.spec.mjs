@@ -19,7 +19,7 @@ test('each policy has the numbers of the command line', async ({ page }) => {
     const exact = await row(page, policy).locator('[title$=" B"]').getAttribute('title');
     expect(Number(exact.replace(/\D/g, '')), policy).toBe(report.fused_traffic.total);
   }
-  await expect(row(page, 'optimal')).toContainText('proven optimal');
+  await expect(row(page, 'optimal')).toContainText('proven optimal in bytes');
   await expect(row(page, 'none')).toContainText('apart');
 });
 

@@ -41,7 +41,7 @@ test('every policy gives the numbers of the command line', async ({ page }) => {
 test('the optimum says that it is proven, and by the keyboard it can be made small in time', async ({ page }) => {
   await choosePolicy(page, 'optimal');
   await expect(result(page)).toContainText('least bytes');
-  await expect(result(page)).toContainText('proven optimal');
+  await expect(result(page)).toContainText('proven optimal in bytes');
   await optionsButton(page).focus();
   await page.keyboard.press('Enter');
   await page.getByRole('radio', { name: 'bytes', exact: true }).focus();
