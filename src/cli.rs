@@ -24,6 +24,7 @@ use crate::core::{
 use attention::{AttentionReport, attention_lines, attentions};
 use clap::{Args, Parser, Subcommand};
 use fusion::{FusionFlags, certificate_line};
+use limits::LimitsReport;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::{Read, Write as _};
@@ -96,7 +97,7 @@ struct Choices {
     #[arg(long, value_name = "MICROSECONDS", value_parser = microseconds)]
     launch_us: Option<f64>,
     /// Print what each kernel asks of the device too, and when fusing hurts.
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long)]
     limits: bool,
     /// Print what the policy decided too, step by step.
     #[arg(long)]
@@ -281,6 +282,9 @@ struct FullReport<'a> {
     /// What led to the kernels, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     decisions: Option<Vec<Step<'a>>>,
+    /// What each kernel asks of the device, where that was asked for and is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limits: Option<Vec<LimitsReport>>,
 }
 
 fn show(
@@ -294,6 +298,10 @@ fn show(
             report: Report::new(analysis, diagnostics, text),
             attentions: attentions(analysis),
             decisions: choices.steps.then(|| steps(analysis)),
+            limits: choices
+                .limits
+                .then(|| limits::limits_report(analysis))
+                .flatten(),
         };
         let json = serde_json::to_string_pretty(&report);
         json.map(|json| json + "\n").map_err(std::io::Error::other)

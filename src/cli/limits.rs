@@ -1,9 +1,66 @@
 //! `--limits`: what each kernel asks of a multiprocessor, and when fusing it hurts.
 
 use crate::core::Analysis;
+use crate::core::device_model::Tiling;
 use crate::core::format::{format_bytes, format_percent};
-use crate::core::limits::limits;
+use crate::core::limits::{KernelLimits, Warning, limits};
+use serde::Serialize;
 use std::fmt::Write as _;
+
+/// What one kernel asks of the device.
+#[derive(Serialize)]
+pub(super) struct LimitsReport {
+    /// Bytes that one block wants on chip, and what it may have.
+    on_chip_bytes: u64,
+    on_chip_available_bytes: u64,
+    live_values: u64,
+    /// Of one thread, before spills.
+    registers_per_thread: u64,
+    threads_per_block: u64,
+    blocks: u64,
+    /// Resident threads over those that a multiprocessor could hold.
+    occupancy: f64,
+    waves: u64,
+    /// How a matmul is cut.
+    tiling: Option<TilingReport>,
+    /// What would hurt, in words.
+    warnings: Vec<String>,
+}
+
+/// How a matmul is cut into tiles.
+#[derive(Serialize)]
+struct TilingReport {
+    tile_rows: f64,
+    tile_columns: f64,
+    tiles: f64,
+    /// Part of the elements of all tiles that lie inside the output.
+    tile_efficiency: f64,
+    /// Part of the slots of all waves that compute something.
+    wave_efficiency: f64,
+}
+
+/// One object for each kernel, in order; `None` where the multiprocessors of the device are not known.
+pub(super) fn limits_report(analysis: &Analysis) -> Option<Vec<LimitsReport>> {
+    let of_kernel = |kernel: &KernelLimits| LimitsReport {
+        on_chip_bytes: kernel.on_chip_bytes,
+        on_chip_available_bytes: kernel.on_chip_available_bytes,
+        live_values: kernel.live_values,
+        registers_per_thread: kernel.registers_per_thread,
+        threads_per_block: kernel.threads_per_block,
+        blocks: kernel.blocks,
+        occupancy: kernel.occupancy,
+        waves: kernel.waves,
+        tiling: kernel.tiling.map(|tiling| TilingReport {
+            tile_rows: tiling.tile.0,
+            tile_columns: tiling.tile.1,
+            tiles: tiling.tiles,
+            tile_efficiency: tiling.tile_efficiency,
+            wave_efficiency: tiling.wave_efficiency,
+        }),
+        warnings: kernel.warnings.iter().map(Warning::text).collect(),
+    };
+    Some(limits(analysis)?.iter().map(of_kernel).collect())
+}
 
 /// One line for each kernel, and one for each warning.
 pub(super) fn limits_table(analysis: &Analysis) -> String {
@@ -11,8 +68,15 @@ pub(super) fn limits_table(analysis: &Analysis) -> String {
         return "\nno limits: the multiprocessors of this device are not known\n".to_owned();
     };
     let mut text = format!(
-        "\n{:>3}  {:>20}  {:>9}  {:>8}  {:>9}  {:>5}\n",
-        "#", "on chip, available", "registers", "blocks", "occupancy", "waves"
+        "\n{:>3}  {:>20}  {:>9}  {:>8}  {:>9}  {:>5}  {:>10}  {:>10}\n",
+        "#",
+        "on chip, available",
+        "registers",
+        "blocks",
+        "occupancy",
+        "waves",
+        "waves full",
+        "tiles full"
     );
     for (index, kernel) in all.iter().enumerate() {
         let on_chip = format!(
@@ -20,14 +84,20 @@ pub(super) fn limits_table(analysis: &Analysis) -> String {
             format_bytes(kernel.on_chip_bytes),
             format_bytes(kernel.on_chip_available_bytes)
         );
+        let full = |part: fn(Tiling) -> f64| {
+            let part = kernel.tiling.map(part);
+            part.map_or_else(|| "-".to_owned(), |part| format_percent(part * 100.0))
+        };
         let _ = writeln!(
             text,
-            "{:>3}  {on_chip:>20}  {:>9}  {:>8}  {:>9}  {:>5}",
+            "{:>3}  {on_chip:>20}  {:>9}  {:>8}  {:>9}  {:>5}  {:>10}  {:>10}",
             index + 1,
             kernel.registers_per_thread,
             kernel.blocks,
             format_percent(kernel.occupancy * 100.0),
-            kernel.waves
+            kernel.waves,
+            full(|tiling| tiling.wave_efficiency),
+            full(|tiling| tiling.tile_efficiency)
         );
         for warning in &kernel.warnings {
             let _ = writeln!(text, "     {}", warning.text());

@@ -306,6 +306,25 @@ fn a_launch_of_ones_own_and_the_limits() {
         text.contains("registers") && text.contains("occupancy"),
         "{text}"
     );
+    assert!(
+        text.contains("waves full") && text.contains("tiles full"),
+        "{text}"
+    );
+    let report = json(&["analyze", "-", "--limits", "--json"], NOTATION);
+    let limits = report["limits"].as_array().unwrap();
+    assert_eq!(limits.len(), report["kernels"].as_array().unwrap().len());
+    // 1024 x 4096 in six by 32 tiles of 192 x 128, which take two waves of 108.
+    let tiling = serde_json::json!({
+        "tile_rows": 192.0,
+        "tile_columns": 128.0,
+        "tiles": 192.0,
+        "tile_efficiency": 1024.0 / 1152.0,
+        "wave_efficiency": 192.0 / 216.0,
+    });
+    assert_eq!(limits[0]["tiling"], tiling);
+    assert_eq!(limits[0]["blocks"], 192);
+    let unknown = ["analyze", "-", "--limits", "--json", "--device", "tpu-v4"];
+    assert_eq!(json(&unknown, NOTATION)["limits"], Value::Null);
     let report = run(&["report"], "");
     assert!(report.status.success(), "{}", stderr(&report));
     assert!(stdout(&report).contains("speedup of compiled over eager"));
