@@ -4,7 +4,7 @@
     reason = "op, tensor and kernel ids are dense indices of one graph"
 )]
 
-use super::attention::Attention;
+use super::attention::AttentionShape;
 use super::count;
 use super::device::{Device, default_device};
 use super::diagnostic::{Code, Diagnostic, has_errors};
@@ -266,16 +266,11 @@ pub(super) fn analyze_plan(graph: Graph, options: &Options, plan: Plan) -> Analy
     });
     let Plan {
         partition,
-        attentions,
         certificate,
         refused,
     } = plan;
-    let before = Before {
-        unfused: &unfused,
-        rescaling: rescaling(&graph, &attentions, options),
-    };
     let mut comparisons = Vec::with_capacity(partition.groups.len());
-    let fused = execute(&graph, &partition, options, Some(&before), &mut |kernel| {
+    let fused = execute(&graph, &partition, options, Some(&unfused), &mut |kernel| {
         count_fused(kernel, &mut tensors);
         comparisons.push(compare(kernel, &unfused, options));
     });
@@ -301,32 +296,14 @@ pub(super) fn analyze_plan(graph: Graph, options: &Options, plan: Plan) -> Analy
     }
 }
 
-/// For each op what an attention kernel does beyond the ops that it replaces, at the last of them; empty where there
-/// is none.
-fn rescaling(graph: &Graph, attentions: &[Attention], options: &Options) -> Vec<Work> {
-    if attentions.is_empty() {
-        return Vec::new();
-    }
-    let mut more = vec![Work::default(); graph.ops.len()];
-    for attention in attentions {
-        if let Some(&last) = attention.ops.last() {
-            more[last] = attention.rescaling(&options.device);
-        }
-    }
-    more
-}
-
-/// What the kernels of a plan are held against.
-struct Before<'a> {
-    unfused: &'a Execution,
-    rescaling: Vec<Work>,
-}
-
-impl Before<'_> {
-    fn work(&self, op: OpId) -> Work {
-        let work = self.unfused.kernels[op].work;
-        self.rescaling.get(op).map_or(work, |&more| work.and(more))
-    }
+/// What a kernel computes beyond its ops: where it is attention, the rescaling.
+fn beyond_its_ops(graph: &Graph, ops: &[OpId], work: &Work, device: &Device) -> Work {
+    // Two products and a softmax.
+    const FEWEST_OPS: usize = 3;
+    let shape = (ops.len() >= FEWEST_OPS && work.matrix_dtype.is_some())
+        .then(|| AttentionShape::of_kernel(graph, ops))
+        .flatten();
+    shape.map_or_else(Work::default, |shape| shape.rescaling_on(device))
 }
 
 /// `each` is given every kernel as it comes about, while all that it touches is in a near cache.
@@ -334,7 +311,7 @@ fn execute(
     graph: &Graph,
     partition: &Partition,
     options: &Options,
-    before: Option<&Before<'_>>,
+    unfused: Option<&Execution>,
     each: &mut dyn FnMut(&Kernel),
 ) -> Execution {
     let views_are_free = options.conventions.reshape == ReshapeCost::View;
@@ -345,8 +322,9 @@ fn execute(
         let (bytes_read, bytes_written) = (traffic.bytes_read(), traffic.bytes_written());
         let computed = members.iter().chain(&partition.recomputed[kernel]);
         let work = computed.fold(Work::default(), |sum, &op| {
-            sum.and(before.map_or_else(|| op_work(graph, op), |before| before.work(op)))
+            sum.and(unfused.map_or_else(|| op_work(graph, op), |unfused| unfused.kernels[op].work))
         });
+        let work = work.and(beyond_its_ops(graph, members, &work, &options.device));
         let is_free = views_are_free && members.iter().all(|&op| is_view(&graph.ops[op]));
         let placement = place(&options.device, work, bytes_read + bytes_written, is_free);
         read = u64::saturating_add(read, bytes_read);
@@ -365,7 +343,7 @@ fn execute(
         each(&kernel);
         kernels.push(kernel);
     }
-    let unfused_total = before.map(|before| before.unfused.traffic.total);
+    let unfused_total = unfused.map(|unfused| unfused.traffic.total);
     Execution {
         kernels,
         traffic: Traffic::new(read, written, unfused_total),

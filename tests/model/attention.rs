@@ -186,6 +186,23 @@ fn flops_are_those_of_the_ops_and_the_rescaling() {
     assert_eq!(sum(&one) - sum(&apart), 8 * 512 * (64 + 3) * 2);
 }
 
+/// The same kernel, whoever found it: the option or the compiler.
+#[test]
+fn the_compilers_attention_rescales_too() {
+    let text = "input q : f16[8, 512, 64]\ninput k : f16[8, 512, 64]\ninput v : f16[8, 512, 64]\n\
+                s = matmul(q, k, transpose_b=true)\np = softmax(s)\no = matmul(p, v)";
+    let compiled = Options {
+        device: device("h200").unwrap().clone(),
+        ..Options::of_policy(Policy::Inductor)
+    };
+    let found = analysis_of(text, &compiled);
+    let chosen = analysis_of(text, &with_attention(Policy::None));
+    assert_eq!(found.fused.kernels, chosen.fused.kernels);
+    let apart: u128 = found.unfused.kernels.iter().map(|k| k.work.flops()).sum();
+    let more = 8 * 512 * (64 + 3) * 2;
+    assert_eq!(found.fused.kernels[0].work.flops() - apart, more);
+}
+
 /// The example of the first paper: 1024 heads of 1024 x 64 in f16 and 192 KiB on chip; it prints 4.4 GB.
 #[test]
 fn bytes_of_the_first_paper() {

@@ -104,7 +104,7 @@ impl Contracted {
 
 /// What the op at this place of the new list does; its reads go by the tensors of the old graph.
 fn stand_in(graph: &Graph, attention: &Attention, op: OpId, options: &Options) -> StandIn {
-    let mut work = attention.rescaling(&options.device);
+    let mut work = attention.shape.rescaling_on(&options.device);
     let mut reads: Vec<(TensorId, u64, SizeSource)> = Vec::new();
     for &inner in &attention.ops {
         work = work.and(op_work(graph, inner));

@@ -47,14 +47,6 @@ pub struct AttentionShape {
     pub bytes_per_element: u32,
 }
 
-impl Attention {
-    /// What its kernel computes beyond its ops, in the tiles that fit this device: search and result count it so.
-    pub(super) fn rescaling(&self, device: &Device) -> Work {
-        let tiles = Tiles::new(&self.shape, device.on_chip_bytes());
-        self.shape.rescaling(tiles)
-    }
-}
-
 impl AttentionShape {
     /// Of the matmul of the scores and the matmul with V, which has to run over the keys; `None` where K is unknown or
     /// the values are wider or narrower than the keys, for which the published counts say nothing.
@@ -101,6 +93,11 @@ impl AttentionShape {
                 .saturating_mul(tiles.key_tiles.into()),
             ..Work::default()
         }
+    }
+
+    /// The same in the tiles that fit this device: search and result count it so.
+    pub(super) fn rescaling_on(&self, device: &Device) -> Work {
+        self.rescaling(Tiles::new(self, device.on_chip_bytes()))
     }
 }
 

@@ -1,8 +1,8 @@
 //! The *device* count beside the contract's: what DRAM reads and how long kernels take on a real GPU.
 //!
 //! The contract counts every tensor once for each kernel, as if there were no cache. Here a matmul's tiles read their
-//! operands again, wave after wave, attention fetches K and V again for each tile of Q where the cache cannot hold one head's, and what a kernel has touched lately comes from the shared cache. The two counts
-//! are never mixed in one figure.
+//! operands again, wave after wave, attention fetches K and V again for each tile of Q where the cache cannot hold one
+//! head's, and what a kernel has touched lately comes from the shared cache. The two counts are never mixed in one figure.
 #![allow(
     clippy::indexing_slicing,
     reason = "op, tensor and kernel ids are dense indices of one analysis"

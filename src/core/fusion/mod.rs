@@ -14,7 +14,7 @@ pub(in crate::core) mod region;
 pub(super) mod rules;
 
 use super::analysis::Options;
-use super::attention::{self, Attention};
+use super::attention;
 use super::diagnostic::Diagnostic;
 use super::graph::{Graph, OpId, build_graph};
 use super::lists::Lists;
@@ -139,9 +139,6 @@ impl Partition {
 pub struct Plan {
     /// Which ops run as which kernel.
     pub partition: Partition,
-    /// What runs as one attention kernel, where that is chosen.
-    #[serde(skip)]
-    pub attentions: Vec<Attention>,
     /// What a search knows about it.
     pub certificate: Option<Certificate>,
     /// Kernels that the text states and that cannot be.
@@ -171,7 +168,6 @@ fn plan_noting(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
             }
             return Plan {
                 partition: contracted.expanded(&plan.partition),
-                attentions,
                 certificate: plan.certificate,
                 refused,
             };
@@ -183,7 +179,6 @@ fn plan_noting(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
 fn plan_ops(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
     let only = |partition| Plan {
         partition,
-        attentions: Vec::new(),
         certificate: None,
         refused: Vec::new(),
     };

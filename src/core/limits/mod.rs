@@ -18,7 +18,7 @@ mod warning;
 pub use warning::Warning;
 
 use super::analysis::{Analysis, Kernel};
-use super::attention::{AttentionShape, Tiles, find};
+use super::attention::{AttentionShape, Tiles};
 use super::device::Multiprocessor;
 use super::device_model::{Product, Tiling};
 use super::op::{OpType, element_count};
@@ -117,10 +117,9 @@ impl Shape {
             ops.filter(move |&op| graph.ops[op].op_type == op_type)
         };
         let mut matmuls = of_type(OpType::Matmul);
-        let (first, second) = (matmuls.next(), matmuls.next());
-        let attentions = second.map_or_else(Vec::new, |_| find(graph));
-        if let Some(attention) = attentions.iter().find(|a| a.ops.first() == first.as_ref()) {
-            return Self::of_attention(&attention.shape, analysis.options.device.on_chip_bytes());
+        let first = matmuls.next();
+        if let Some(shape) = AttentionShape::of_kernel(graph, &kernel.ops) {
+            return Self::of_attention(&shape, analysis.options.device.on_chip_bytes());
         }
         if let Some(product) = first.and_then(|op| Product::of_op(graph, op)) {
             let tiling = product.tiling(multiprocessors);
