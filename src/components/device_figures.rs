@@ -7,6 +7,7 @@ use crate::core::{DType, Device, device, ridge_point};
 use crate::markup::Markup;
 use crate::platform::{self, Event};
 use crate::state::Page;
+use std::ops::RangeInclusive;
 
 /// Id of the custom device.
 pub(super) const CUSTOM: &str = "custom";
@@ -40,20 +41,21 @@ pub(super) fn figures(device: &Device) -> Markup {
     let mut panel = Markup::new();
     if device.id == CUSTOM {
         let figures = CustomFigures::of(device);
-        for (place, (name, part, _)) in FIELDS.iter().enumerate() {
+        for (place, (name, part, _, _)) in FIELDS.iter().enumerate() {
             let place = place.to_string();
             panel.fill(
                 r#"<label class="field"><span>{}</span><input type="number" min="0" step="any" id="{}" data-figure="{}" value="{}"></label>"#,
                 &[name, &["figure-", &place].concat(), &place, &exact(part(&figures))],
             );
         }
+        panel.raw(r#"<p class="is-failure" role="status" id="figure-problem"></p>"#);
     }
     panel.raw(r#"<dl class="figure-list">"#);
     for (what, figure) in rows(device) {
         panel.fill("<div><dt>{}</dt><dd>{}</dd></div>", &[what, &figure]);
     }
     panel.fill(
-        r#"</dl><p class="quiet">Source: <span>{}</span>.</p><p class="quiet">Dense peak rates. ? marks a figure that was recalled and not looked up again.</p>"#,
+        r#"</dl><p class="quiet">Source: <span>{}</span>.</p><p class="quiet">Dense peak rates. ? marks a figure from memory, not checked against its source.</p>"#,
         &[device.source.citation()],
     );
     panel
@@ -144,36 +146,57 @@ type Part = fn(&CustomFigures) -> f64;
 /// Writes one field of the form.
 type SetPart = fn(&mut CustomFigures, f64);
 
-const FIELDS: [(&str, Part, SetPart); 4] = [
-    ("bandwidth, GB/s", |c| c.gb_per_s, |c, v| c.gb_per_s = v),
+/// Name, access and range, which is that of [`Device::is_plausible`] in the field's unit.
+const FIELDS: [(&str, Part, SetPart, RangeInclusive<f64>); 4] = [
+    (
+        "bandwidth, GB/s",
+        |c| c.gb_per_s,
+        |c, v| c.gb_per_s = v,
+        1.0..=1e5,
+    ),
     (
         "matrix units, TFLOP/s",
         |c| c.matrix_tflops,
         |c, v| c.matrix_tflops = v,
+        0.1..=1e5,
     ),
     (
         "vector units, TFLOP/s",
         |c| c.vector_tflops,
         |c, v| c.vector_tflops = v,
+        0.1..=1e5,
     ),
-    ("launch, µs", |c| c.launch_us, |c, v| c.launch_us = v),
+    (
+        "launch, µs",
+        |c| c.launch_us,
+        |c, v| c.launch_us = v,
+        0.0..=1e4,
+    ),
 ];
 
 /// Takes over what was typed into a field of the custom device.
 pub(super) fn set_custom_figure(page: Page, place: usize, event: &Event) {
-    let Some((name, part, set_part)) = FIELDS.get(place) else {
+    let Some((name, part, set_part, range)) = FIELDS.get(place) else {
         return;
     };
     let mut figures = page.device.with_untracked(CustomFigures::of);
     let typed = parse_decimal(&platform::input_value(event));
-    let is_launch = name.starts_with("launch");
-    if let Some(value) = typed
-        && value.is_finite()
-        && (value > 0.0 || is_launch && value == 0.0)
-    {
-        set_part(&mut figures, value);
-        page.device.set(figures.device());
-    }
-    // What cannot be gives way to what holds.
+    let problem = match typed.filter(|value| range.contains(value)) {
+        Some(value) => {
+            set_part(&mut figures, value);
+            page.device.set(figures.device());
+            String::new()
+        }
+        None => [
+            name,
+            ": from ",
+            &exact(*range.start()),
+            " to ",
+            &exact(*range.end()),
+        ]
+        .concat(),
+    };
+    platform::set_text("figure-problem", &problem);
+    // What is out of range gives way to what holds.
     platform::set_value(event, &exact(part(&figures)));
 }

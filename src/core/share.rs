@@ -263,7 +263,10 @@ pub fn read_state(written: Vec<u8>) -> Result<SharedState, ShareError> {
             "custom" => {
                 let figures: Vec<f64> = value.split(' ').map_while(parse_decimal).collect();
                 if let [bandwidth, matrix, vector, launch] = figures[..] {
-                    state.device = Device::custom(bandwidth, matrix, vector, launch);
+                    let own = Device::custom(bandwidth, matrix, vector, launch);
+                    if own.is_plausible() {
+                        state.device = own;
+                    }
                 }
             }
             "objective" => {

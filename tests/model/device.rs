@@ -1,6 +1,6 @@
 //! The table of devices: figures that contradict each other would show here.
 
-use fuseline::core::{DEVICES, DType, device};
+use fuseline::core::{DEVICES, DType, Device, default_device, device};
 
 /// Dense FLOPs of one multiprocessor in one clock on f16 operands, from the architectures' documents.
 const MATRIX_FLOPS_PER_CLOCK: [(&str, f64); 17] = [
@@ -73,7 +73,17 @@ fn budgets_on_chip_that_the_documents_give() {
 fn a_launch_of_ones_own_replaces_the_devices() {
     let a100 = device("a100-80").unwrap();
     assert!((a100.clone().with_launch_s(5e-6).launch_s.value - 5e-6).abs() < 1e-18);
-    for refused in [-1.0, f64::NAN, f64::INFINITY] {
+    for refused in [-1.0, 1.0, f64::NAN, f64::INFINITY] {
         assert_eq!(a100.clone().with_launch_s(refused), *a100);
     }
+}
+
+/// Beyond what a device can be, a link's figures are left out, and the form says the range.
+#[test]
+fn figures_of_ones_own_stay_within_what_a_device_can_be() {
+    let figures = |by: f64| Device::custom(2e12 * by, 312e12 * by, 19.5e12 * by, 0.0);
+    assert!(figures(1.0).is_plausible() && default_device().is_plausible());
+    assert!(DEVICES.iter().all(Device::is_plausible));
+    assert!(!figures(1e18).is_plausible() && !figures(1e-9).is_plausible());
+    assert!(!Device::custom(1e39, 312e12, 19.5e12, 0.0).is_plausible());
 }

@@ -19,7 +19,7 @@ fn every_choice_travels() {
     for device in DEVICES.iter().cloned().chain([
         Device::custom(1e12, 2e14, 3e13, 0.0),
         // No short decimal stands for these.
-        Device::custom(1e12 / 3.0, 2e14 / 7.0, 0.1 + 0.2, 2.3e-6 / 3.0),
+        Device::custom(1e12 / 3.0, 2e14 / 7.0, 1e13 * (0.1 + 0.2), 2.3e-6 / 3.0),
         fuseline::core::default_device().clone().with_launch_s(0.0),
         fuseline::core::device("h200")
             .unwrap()
@@ -105,7 +105,7 @@ fn what_is_no_state_is_damaged() {
 
 #[test]
 fn unknown_keys_and_values_leave_the_defaults() {
-    let written = "policy=magic\ndevice=abacus\ncustom=1 2\nmood=good\nview=sideways\n\ntext";
+    let written = "policy=magic\ndevice=abacus\ncustom=1 2\ncustom=1e39 2e14 3e13 0\nmood=good\nview=sideways\n\ntext";
     let expected = SharedState {
         text: "text".to_owned(),
         ..SharedState::default()

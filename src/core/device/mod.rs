@@ -11,6 +11,7 @@ pub use table::DEVICES;
 use super::dtype::DType;
 use serde::Serialize;
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 /// A figure of a device, and whether its source was at hand when it was written down.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -58,7 +59,7 @@ impl Source {
             Self::HotChips => "Intel, Hot Chips 2024",
             Self::MetalBenchmarks => "philipturner/metal-benchmarks",
             Self::DataSheet => "NVIDIA data sheet",
-            Self::Recalled => "vendor data sheet, recalled and not fetched again",
+            Self::Recalled => "vendor data sheet, from memory",
             Self::Custom => "your own figures",
         }
     }
@@ -128,6 +129,13 @@ pub struct Device {
     pub hardware: Hardware,
 }
 
+/// Bandwidths that a device of a visitor's own may have, in byte/s: 1 GB/s to 100 TB/s.
+pub const OWN_BYTES_PER_S: RangeInclusive<f64> = 1e9..=1e14;
+/// Its rates, in FLOP/s: 0.1 TFLOP/s to 100 PFLOP/s.
+pub const OWN_FLOPS_PER_S: RangeInclusive<f64> = 1e11..=1e17;
+/// Its launches, in seconds: up to 10 ms.
+pub const OWN_LAUNCH_S: RangeInclusive<f64> = 0.0..=1e-2;
+
 /// What one launch adds when the queue is full; an order of magnitude, to be replaced by a measured figure.
 const LAUNCH_S: Figure = Figure {
     value: 2e-6,
@@ -186,14 +194,23 @@ impl Device {
         }
     }
 
-    /// The same device with this time for starting a kernel, in seconds, as a visitor chose it; one that is not
-    /// finite or negative changes nothing.
+    /// The same device with this time for starting a kernel, in seconds, as a visitor chose it; one outside
+    /// [`OWN_LAUNCH_S`] changes nothing.
     #[must_use]
     pub fn with_launch_s(mut self, launch_s: f64) -> Self {
-        if launch_s.is_finite() && launch_s >= 0.0 {
+        if OWN_LAUNCH_S.contains(&launch_s) {
             self.launch_s = sourced_si(launch_s);
         }
         self
+    }
+
+    /// Whether bandwidth and rates lie within [`OWN_BYTES_PER_S`] and [`OWN_FLOPS_PER_S`], as a visitor's own have to:
+    /// beyond them the texts of figures would grow without end.
+    pub fn is_plausible(&self) -> bool {
+        let rates = [self.vector_flops_per_s, self.matrix_f16_flops_per_s];
+        let mut rates = rates.iter().flatten();
+        OWN_BYTES_PER_S.contains(&self.memory_bytes_per_s.value)
+            && rates.all(|rate| OWN_FLOPS_PER_S.contains(&rate.value))
     }
 
     /// A device of the visitor's own. Rates in FLOP/s, bandwidth in byte/s; `matrix` holds for every type.
