@@ -43,6 +43,7 @@ mod notation;
 mod notation_diagnostics;
 mod notation_properties;
 mod optimal;
+mod optimal_long;
 mod peaks;
 mod prediction;
 mod properties;

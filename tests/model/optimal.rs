@@ -127,16 +127,16 @@ fn cost_of_group(graph: &Graph, options: &Options, ops: &[OpId]) -> f64 {
 }
 
 /// Cost of a partition as the analysis adds it up.
-fn cost_of(graph: &Graph, options: &Options, partition: &Partition) -> f64 {
+pub(crate) fn cost_of(graph: &Graph, options: &Options, partition: &Partition) -> f64 {
     let groups = partition.groups.iter();
     groups.map(|ops| cost_of_group(graph, options, ops)).sum()
 }
 
-fn is_close(a: f64, b: f64) -> bool {
+pub(crate) fn is_close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
 }
 
-fn optimum(graph: &Graph, options: &Options) -> (Partition, Certificate) {
+pub(crate) fn optimum(graph: &Graph, options: &Options) -> (Partition, Certificate) {
     let plan = plan(graph, options);
     (plan.partition, plan.certificate.unwrap())
 }
@@ -205,13 +205,13 @@ fn renumbered(ops: &[Op], seed: u64) -> Vec<Op> {
 }
 
 /// All groups may be kernels, and none computes what another one does.
-fn is_legal(graph: &Graph, options: &Options, partition: &Partition) -> bool {
+pub(crate) fn is_legal(graph: &Graph, options: &Options, partition: &Partition) -> bool {
     let mut groups = partition.groups.iter();
     let recomputes_nothing = partition.recomputed.iter().all(<[OpId]>::is_empty);
     recomputes_nothing && groups.all(|ops| legality::check(graph, options, ops).is_ok())
 }
 
-fn runs_in_order(graph: &Graph, partition: &Partition) -> bool {
+pub(crate) fn runs_in_order(graph: &Graph, partition: &Partition) -> bool {
     let mut ran = vec![false; graph.ops.len()];
     partition.groups.iter().all(|ops| {
         for &op in ops {
@@ -291,7 +291,7 @@ proptest! {
 }
 
 /// An op of the two counter-examples: all tensors as large as each other.
-fn elementwise(name: &str, inputs: &[&str]) -> Op {
+pub(crate) fn elementwise(name: &str, inputs: &[&str]) -> Op {
     Op::new(name, OpType::Elementwise, inputs, name, &[1024], 2)
 }
 

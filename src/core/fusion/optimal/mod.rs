@@ -6,6 +6,7 @@
 mod bound;
 mod candidates;
 mod known;
+mod long;
 mod regions;
 mod search;
 mod solver;
@@ -99,7 +100,7 @@ pub(in crate::core) fn partition(
     let (mut cost, mut gap, mut open_regions) = (0, 0, 0);
     for (at, ops) in order.iter().enumerate() {
         let share = solver.budget / (order.len() - at);
-        let budget = solver.budget;
+        let states = solver.states;
         let found = solver.solve(ops, share);
         cost += found.cost.main;
         gap += found.cost.main - found.lower_bound.main;
@@ -109,7 +110,7 @@ pub(in crate::core) fn partition(
             log.note(Decision::Searched {
                 ops: ops.to_vec(),
                 candidates: found.candidates,
-                states: budget - solver.budget,
+                states: solver.states - states,
                 is_proven,
             });
         }
@@ -124,7 +125,7 @@ pub(in crate::core) fn partition(
         is_optimal: open_regions == 0,
         cost: amount(cost),
         lower_bound: amount(cost - gap),
-        states: setting.options.fusion.budget_states - solver.budget,
+        states: solver.states,
         regions: order.len(),
         open_regions,
     };

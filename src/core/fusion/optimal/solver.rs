@@ -1,4 +1,4 @@
-//! One region at a time: exactly where it fits a word and the budget, else window by window.
+//! One region at a time: exactly where it fits a word and the budget, else step by step ([`super::long`]).
 #![allow(
     clippy::indexing_slicing,
     reason = "op ids are dense indices of the graph, places of the region"
@@ -8,8 +8,8 @@ use super::ROUNDING;
 use super::bound::Bound;
 use super::candidates::{Candidate, Candidates};
 use super::known;
+use super::long::{self, Long};
 use super::search::{Found, Search};
-use crate::core::fusion::legality::check_in;
 use crate::core::fusion::options::{MAX_OPS, Objective};
 use crate::core::fusion::region::{Bits, Cost, Region, Set, Setting};
 use crate::core::fusion::{Partition, none};
@@ -19,17 +19,16 @@ use crate::core::roofline::{place, times};
 use crate::core::traffic::kernel_traffic;
 use crate::core::work::{Work, op_work};
 
-/// Ops of a window that are settled before the next one is looked at.
-const SETTLED_OPS: usize = MAX_OPS / 2;
-
 /// The search over the whole program.
 pub(super) struct Solver<'s> {
-    setting: &'s Setting<'s>,
+    pub(super) setting: &'s Setting<'s>,
     /// What other policies found.
-    known: &'s [Partition],
+    pub(super) known: &'s [Partition],
     pub(super) ticks_per_s: f64,
     /// States that are left.
     pub(super) budget: usize,
+    /// States that were looked at.
+    pub(super) states: usize,
     /// For each op the first op of its kernel.
     pub(super) group_of: Vec<usize>,
 }
@@ -54,6 +53,7 @@ impl<'s> Solver<'s> {
                 Objective::Time => ticks_per_s(setting),
             },
             budget: fusion.budget_states,
+            states: 0,
             group_of: (0..setting.graph.ops.len()).collect(),
         }
     }
@@ -65,7 +65,9 @@ impl<'s> Solver<'s> {
             self.solve_long(ops, &mut left)
         } else {
             let region = Region::of(self.setting, ops);
-            let found = self.solve_region(&region, &mut left);
+            let singles = Bits(region.all()).map(|place| 1 << place).collect();
+            let found = self.solve_region(&region, singles, &mut left);
+            self.states += share - left;
             for &kernel in &found.kernels {
                 self.settle(&region, kernel);
             }
@@ -92,7 +94,13 @@ impl<'s> Solver<'s> {
         }
     }
 
-    fn solve_region(&self, region: &Region<'_>, budget: &mut usize) -> Found {
+    /// The best kernels of a region that fits a word; `start` are some in an order in which they can run.
+    pub(super) fn solve_region(
+        &self,
+        region: &Region<'_>,
+        start: Vec<Set>,
+        budget: &mut usize,
+    ) -> Found {
         let ticks_per_s = self.ticks_per_s;
         if region.ops.len() == 1 {
             let mut found = Found::of(region, vec![1], ticks_per_s);
@@ -101,12 +109,8 @@ impl<'s> Solver<'s> {
             return found;
         }
         let all = region.all();
-        let none = Found::of(
-            region,
-            Bits(all).map(|place| 1 << place).collect(),
-            ticks_per_s,
-        );
-        let known = self.known.iter().fold(none, |best, partition| {
+        let start = Found::of(region, start, ticks_per_s);
+        let known = self.known.iter().fold(start, |best, partition| {
             let found = known::from_partition(region, &partition.group_of, ticks_per_s);
             if found.cost < best.cost { found } else { best }
         });
@@ -137,72 +141,25 @@ impl<'s> Solver<'s> {
         whole
     }
 
-    /// Window by window in execution order: the first half of each is settled, the rest is looked at again
-    /// with what follows. No optimum, so the bound is what the region moves as one kernel.
+    /// No optimum, so the bound is what the region moves as one kernel.
     fn solve_long(&mut self, ops: &[OpId], budget: &mut usize) -> Solved {
-        let mut cost = Cost::default();
-        let mut candidates = 0;
-        let mut left = ops.to_vec();
-        let windows = ops.len().div_ceil(SETTLED_OPS);
-        let share = *budget / windows;
-        while !left.is_empty() {
-            let region = Region::of(self.setting, &left);
-            let is_last = left.len() <= MAX_OPS;
-            let mut window_budget = share.min(*budget);
-            *budget -= window_budget;
-            let found = self.solve_region(&region, &mut window_budget);
-            *budget += window_budget;
-            candidates += found.candidates;
-            let mut settled: Set = 0;
-            for kernel in known::in_order(&region, found.kernels).0 {
-                if is_last || (settled.count_ones() as usize) < SETTLED_OPS {
-                    self.settle(&region, kernel);
-                    cost = cost.plus(region.cost(kernel, self.ticks_per_s));
-                    settled |= kernel;
-                }
+        let mut long = Long::new(self, ops, *budget);
+        let is_done = long.improve().is_some();
+        let (kernels, candidates, left) = (long.kernels, long.candidates, long.left);
+        self.states += *budget - left;
+        // What is left when no step fits any more must not make a later region depend on it.
+        *budget = if is_done { left } else { 0 };
+        let cost = long::sum(&kernels);
+        for kernel in kernels {
+            for &op in &kernel.ops {
+                self.group_of[op] = kernel.ops[0];
             }
-            left.retain(|&op| {
-                region
-                    .place_of(op)
-                    .is_none_or(|place| settled >> place & 1 == 0)
-            });
-            if settled == 0 {
-                break;
-            }
-        }
-        // What is computed twice is in no single kernel, so such a partition has no order of its own.
-        let whole = |partition: &&Partition| partition.recomputed.iter().all(<[OpId]>::is_empty);
-        for partition in self.known.iter().filter(whole) {
-            cost = self.take_if_better(ops, partition, cost);
         }
         Solved {
             cost,
             lower_bound: self.least(ops).min(cost),
             candidates,
         }
-    }
-
-    /// Takes over the kernels of another policy where all of them are legal and cost less.
-    fn take_if_better(&mut self, ops: &[OpId], partition: &Partition, cost: Cost) -> Cost {
-        let mut theirs = Cost::default();
-        for &op in ops {
-            let kernel = &partition.groups[partition.group_of[op]];
-            if kernel.first() == Some(&op) {
-                if check_in(self.setting, kernel).is_err() {
-                    return cost;
-                }
-                let region = Region::of(self.setting, kernel);
-                theirs = theirs.plus(region.cost(region.all(), self.ticks_per_s));
-            }
-        }
-        if theirs >= cost {
-            return cost;
-        }
-        for &op in ops {
-            let kernel = &partition.groups[partition.group_of[op]];
-            self.group_of[op] = kernel.first().copied().unwrap_or(op);
-        }
-        theirs
     }
 
     /// What these ops cost at least: as one kernel they move what enters and leaves them, once.

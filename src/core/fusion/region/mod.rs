@@ -179,6 +179,16 @@ impl<'a> Region<'a> {
         }
     }
 
+    /// The ops of a set, ascending.
+    pub(super) fn ops_of(&self, set: Set) -> Vec<OpId> {
+        Bits(set).map(|place| self.ops[place]).collect()
+    }
+
+    /// The set of these ops, those of others left out.
+    pub(super) fn set_of(&self, ops: &[OpId]) -> Set {
+        ops.iter().fold(0, |set, &op| set | self.bit_of(Some(op)))
+    }
+
     /// The smallest convex set around this one.
     pub(super) fn closed(&self, set: Set) -> Set {
         let (before, after) = self.around(set);

@@ -1,0 +1,274 @@
+//! A region of more ops than a word has bits: no exact search, but kernels made better step by step.
+//!
+//! Every step is allowed so many states as do not depend on the budget, and is taken back unless it pays. So a
+//! larger budget tries the same and then more, and never gives worse kernels.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "op ids are dense indices of the graph, kernels and places those of one list"
+)]
+
+use super::known;
+use super::solver::Solver;
+use crate::core::fusion::Partition;
+use crate::core::fusion::legality::{check_in, check_set};
+use crate::core::fusion::options::MAX_OPS;
+use crate::core::fusion::region::{Bits, Cost, Region, Set};
+use crate::core::graph::OpId;
+use std::ops::Range;
+
+/// Ops of a window that are settled before the next one is looked at.
+const SETTLED_OPS: usize = MAX_OPS / 2;
+/// States of a window at first, and how many times more they are each time that some window needs more.
+const FIRST_STATES: usize = 32;
+const MORE_STATES: usize = 8;
+/// Ops between which all cuts are chosen anew together.
+const BLOCK_OPS: usize = 4 * MAX_OPS;
+/// States that the kernels from one op on count as, up to 64: looking at one is less than a state of a search.
+const STATES_OF_START: usize = 16;
+
+/// The best kernels so far, in an order in which they can run.
+pub(super) struct Long<'l, 's> {
+    solver: &'l Solver<'s>,
+    ops: &'l [OpId],
+    pub(super) kernels: Vec<Kernel>,
+    /// States that are left.
+    pub(super) left: usize,
+    /// Legal kernels that were listed.
+    pub(super) candidates: usize,
+    /// A window needed more states than it was allowed.
+    is_cut: bool,
+}
+
+/// A kernel, its ops ascending.
+pub(super) struct Kernel {
+    pub(super) ops: Vec<OpId>,
+    cost: Cost,
+}
+
+pub(super) fn sum(kernels: &[Kernel]) -> Cost {
+    let costs = kernels.iter().map(|kernel| kernel.cost);
+    costs.fold(Cost::default(), Cost::plus)
+}
+
+impl<'l, 's> Long<'l, 's> {
+    /// The best that is known without a search.
+    pub(super) fn new(solver: &'l Solver<'s>, ops: &'l [OpId], budget: usize) -> Self {
+        let mut long = Self {
+            solver,
+            ops,
+            kernels: Vec::new(),
+            left: budget,
+            candidates: 0,
+            is_cut: false,
+        };
+        long.kernels = long.windows(0);
+        // What is computed twice is in no single kernel, so such a partition has no order of its own.
+        let whole = |partition: &&Partition| partition.recomputed.iter().all(<[OpId]>::is_empty);
+        for partition in solver.known.iter().filter(whole) {
+            if let Some(kernels) = long.of_partition(partition)
+                && sum(&kernels) < sum(&long.kernels)
+            {
+                long.kernels = kernels;
+            }
+        }
+        long
+    }
+
+    /// Improves the kernels until nothing does. `None` when the budget ends before.
+    pub(super) fn improve(&mut self) -> Option<()> {
+        let mut states = FIRST_STATES;
+        loop {
+            self.is_cut = false;
+            if self.left < states.saturating_mul(self.ops.len().div_ceil(SETTLED_OPS)) {
+                return None;
+            }
+            let kernels = self.windows(states);
+            self.replace(0..self.kernels.len(), kernels);
+            loop {
+                let before = sum(&self.kernels);
+                self.cut_anew()?;
+                self.solve_anew(states)?;
+                if sum(&self.kernels) >= before {
+                    break;
+                }
+            }
+            if !self.is_cut {
+                return Some(());
+            }
+            states = states.saturating_mul(MORE_STATES);
+        }
+    }
+
+    /// Window by window in execution order: the first half of each is settled, the rest is looked at again
+    /// with what follows.
+    fn windows(&mut self, states: usize) -> Vec<Kernel> {
+        let mut kernels = Vec::new();
+        let mut left = self.ops.to_vec();
+        while !left.is_empty() {
+            let region = Region::of(self.solver.setting, &left);
+            let is_last = left.len() <= MAX_OPS;
+            let singles = (0..region.ops.len()).map(|place| 1 << place).collect();
+            let mut settled: Set = 0;
+            for set in self.solve(&region, singles, states) {
+                if is_last || (settled.count_ones() as usize) < SETTLED_OPS {
+                    kernels.push(self.kernel(&region, set));
+                    settled |= set;
+                }
+            }
+            left.retain(|&op| {
+                let place = region.place_of(op);
+                place.is_none_or(|place| settled >> place & 1 == 0)
+            });
+        }
+        kernels
+    }
+
+    /// The kernels of a region, in an order in which they can run, with at most so many states.
+    fn solve(&mut self, region: &Region<'_>, start: Vec<Set>, states: usize) -> Vec<Set> {
+        let mut unspent = states;
+        let found = self.solver.solve_region(region, start, &mut unspent);
+        self.left -= states - unspent;
+        self.is_cut |= unspent == 0;
+        self.candidates += found.candidates;
+        let (mut kernels, stuck) = known::in_order(region, found.kernels);
+        kernels.extend(Bits(stuck).map(|place| 1 << place));
+        kernels
+    }
+
+    fn kernel(&self, region: &Region<'_>, set: Set) -> Kernel {
+        Kernel {
+            ops: region.ops_of(set),
+            cost: region.cost(set, self.solver.ticks_per_s),
+        }
+    }
+
+    /// The kernels of another policy, if all of them are legal.
+    fn of_partition(&self, partition: &Partition) -> Option<Vec<Kernel>> {
+        let setting = self.solver.setting;
+        let mut numbers: Vec<usize> = self.ops.iter().map(|&op| partition.group_of[op]).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let kernels = numbers.into_iter().map(|number| {
+            let ops = &partition.groups[number];
+            // One that reaches into another region is not legal, though its ops here may be.
+            check_in(setting, ops).ok()?;
+            let region = Region::of(setting, ops);
+            Some(self.kernel(&region, region.all()))
+        });
+        kernels.collect()
+    }
+
+    /// Puts other kernels of the same ops in the place of these if they cost less.
+    fn replace(&mut self, place: Range<usize>, kernels: Vec<Kernel>) {
+        if sum(&kernels) < sum(&self.kernels[place.clone()]) {
+            self.kernels.splice(place, kernels);
+        }
+    }
+
+    /// Cuts the sequence of ops anew, block by block: of all ways to run neighbours in it together, the best.
+    fn cut_anew(&mut self) -> Option<()> {
+        let mut start = 0;
+        while start < self.kernels.len() {
+            let block = self.run(start, BLOCK_OPS);
+            let ops = self.ops_of(block.clone());
+            self.left = self.left.checked_sub(ops.len() * STATES_OF_START)?;
+            let (behind, kernels) = (self.kernels.len() - block.end, self.best_cuts(&ops));
+            self.replace(block, kernels);
+            start = self.next(start, self.kernels.len() - behind);
+        }
+        Some(())
+    }
+
+    /// Shortest path over the places of the sequence: from each a kernel leads as far as it is legal.
+    fn best_cuts(&self, ops: &[OpId]) -> Vec<Kernel> {
+        let mut best: Vec<Option<(Cost, usize)>> = vec![None; ops.len() + 1];
+        for from in 0..ops.len() {
+            let before = best[from].map_or(Cost::default(), |(cost, _)| cost);
+            let ahead = &ops[from..ops.len().min(from + MAX_OPS)];
+            let region = Region::of(self.solver.setting, &ascending(ahead));
+            let mut set: Set = 0;
+            for (to, &op) in (from + 1..).zip(ahead) {
+                set |= region.place_of(op).map_or(0, |place| 1 << place);
+                match check_set(&region, set) {
+                    Ok(()) => {
+                        let cost = before.plus(region.cost(set, self.solver.ticks_per_s));
+                        if best[to].is_none_or(|(least, _)| cost < least) {
+                            best[to] = Some((cost, from));
+                        }
+                    }
+                    Err(reason) if reason.is_lasting() => break,
+                    Err(_) => {}
+                }
+            }
+        }
+        let mut kernels = Vec::new();
+        let mut to = ops.len();
+        while let Some((_, from)) = best[to] {
+            let region = Region::of(self.solver.setting, &ascending(&ops[from..to]));
+            kernels.push(self.kernel(&region, region.all()));
+            to = from;
+        }
+        kernels.reverse();
+        kernels
+    }
+
+    /// Solves neighbours that fit a word again, each time beginning in the middle of the ones before.
+    fn solve_anew(&mut self, states: usize) -> Option<()> {
+        let mut start = 0;
+        while start < self.kernels.len() {
+            let window = self.run(start, MAX_OPS);
+            let behind = self.kernels.len() - window.end;
+            if window.len() > 1 {
+                if self.left < states {
+                    return None;
+                }
+                let ops = ascending(&self.ops_of(window.clone()));
+                let region = Region::of(self.solver.setting, &ops);
+                let present = self.kernels[window.clone()].iter();
+                let present = present.map(|kernel| region.set_of(&kernel.ops)).collect();
+                let sets = self.solve(&region, present, states);
+                let kernels = sets.into_iter().map(|set| self.kernel(&region, set));
+                let kernels = kernels.collect();
+                self.replace(window, kernels);
+            }
+            start = self.next(start, self.kernels.len() - behind);
+        }
+        Some(())
+    }
+
+    /// Kernels from this one on that have at most so many ops together.
+    fn run(&self, start: usize, most_ops: usize) -> Range<usize> {
+        let mut ops = 0;
+        let fit = self.kernels[start..].iter().take_while(|kernel| {
+            ops += kernel.ops.len();
+            ops <= most_ops
+        });
+        start..start + fit.count()
+    }
+
+    /// Where to go on behind these: in their middle, behind the last ones at the end.
+    fn next(&self, start: usize, end: usize) -> usize {
+        if end == self.kernels.len() {
+            return end;
+        }
+        let half = self.kernels[start..end]
+            .iter()
+            .map(|k| k.ops.len())
+            .sum::<usize>()
+            / 2;
+        self.run(start, half).end.max(start + 1)
+    }
+
+    fn ops_of(&self, kernels: Range<usize>) -> Vec<OpId> {
+        let kernels = self.kernels[kernels].iter();
+        kernels
+            .flat_map(|kernel| kernel.ops.iter().copied())
+            .collect()
+    }
+}
+
+fn ascending(ops: &[OpId]) -> Vec<OpId> {
+    let mut ops = ops.to_vec();
+    ops.sort_unstable();
+    ops
+}

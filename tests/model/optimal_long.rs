@@ -1,0 +1,105 @@
+//! The search where a region has more ops than a word has bits.
+
+use crate::optimal::{choices, cost_of, elementwise, is_close, is_legal, optimum, runs_in_order};
+use fuseline::core::{Graph, Op, OpId, Options, Partition, Policy, TensorDecl, build_graph, plan};
+use proptest::prelude::*;
+
+/// Options with this budget.
+fn with_budget(options: &Options, budget_states: usize) -> Options {
+    let mut options = options.clone();
+    options.fusion.budget_states = budget_states;
+    options
+}
+
+/// Adds of two earlier values so far back, so that a cut goes through some of them.
+fn adds(picks: &[(usize, usize)], reach: usize) -> Vec<Op> {
+    let names: Vec<String> = (0..picks.len()).map(|op| format!("t{op}")).collect();
+    let name = |op: usize, pick: usize| match op.checked_sub(pick % reach + 1) {
+        Some(back) => names[back].as_str(),
+        None => "x",
+    };
+    let each = picks.iter().enumerate();
+    let add = |(op, &(a, b)): (usize, &(usize, usize))| {
+        elementwise(&names[op], &[name(op, a), name(op, b)])
+    };
+    each.map(add).collect()
+}
+
+/// Kernels that run, are legal and cost what the certificate says, none of them worse for a larger budget.
+fn check_budgets(graph: &Graph, options: &Options) -> Result<(), TestCaseError> {
+    let mut last = f64::INFINITY;
+    for budget in [0, 60, 700, 1_500, 4_000, 15_000] {
+        let options = with_budget(options, budget);
+        let (partition, certificate) = optimum(graph, &options);
+        prop_assert!(is_legal(graph, &options, &partition));
+        prop_assert!(runs_in_order(graph, &partition));
+        let cost = cost_of(graph, &options, &partition);
+        prop_assert!(
+            is_close(cost, certificate.cost.value()),
+            "{cost} {certificate:?}"
+        );
+        prop_assert!(certificate.states <= budget);
+        prop_assert!(certificate.lower_bound.value() <= certificate.cost.value());
+        prop_assert!(
+            cost <= last || is_close(cost, last),
+            "{budget}: {cost} after {last}"
+        );
+        last = cost;
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_larger_budget_never_gives_worse_kernels(picks in prop::collection::vec((0..3_usize, 0..100_usize), 70..=120), reach in 1..100_usize, options in choices()) {
+        let graph = build_graph(adds(&picks, reach), &[]).unwrap();
+        check_budgets(&graph, &options)?;
+    }
+}
+
+#[test]
+fn seventy_adds_are_cut_at_least_as_well_as_by_hand() {
+    for seed in 0..8_usize {
+        // Each adds any earlier value to the last one, so some places are much better for a cut than others.
+        let pick = |op: usize| (0, (op + 1) * (2 * seed + 17) * 31 % (op + 1));
+        let picks: Vec<(usize, usize)> = (0..70).map(pick).collect();
+        let graph = build_graph(adds(&picks, 70), &[]).unwrap();
+        let options = with_budget(&Options::of_policy(Policy::Optimal), 1_500);
+        let by_hand = (6..=64).map(|cut| {
+            let halves = [(0..cut).collect::<Vec<OpId>>(), (cut..70).collect()];
+            cost_of(&graph, &options, &Partition::new(&halves, 70))
+        });
+        let by_hand = by_hand.fold(f64::INFINITY, f64::min);
+        let (_, certificate) = optimum(&graph, &options);
+        assert!(
+            certificate.cost.value() <= by_hand,
+            "{seed}: {certificate:?} {by_hand}"
+        );
+    }
+}
+
+/// The compiler runs both results in one kernel, of which the search sees them as two regions.
+#[test]
+fn a_kernel_that_reaches_into_another_region_is_none() {
+    let mut ops = vec![elementwise("alone", &["x"])];
+    let names: Vec<String> = (0..70).map(|op| format!("t{op}")).collect();
+    for (op, name) in names.iter().enumerate() {
+        let input = op.checked_sub(1).map_or("x", |before| &names[before]);
+        ops.push(elementwise(name, &[input]));
+    }
+    let x = TensorDecl::new("x", &[1024], 2);
+    let graph = build_graph(&ops, &[x]).unwrap();
+    let compiled = plan(&graph, &Options::of_policy(Policy::Inductor)).partition;
+    assert_eq!(compiled.groups.len(), 1);
+    let options = Options::of_policy(Policy::Optimal);
+    let (partition, certificate) = optimum(&graph, &options);
+    assert!(is_legal(&graph, &options, &partition));
+    assert_eq!(partition.groups.len(), 3);
+    assert!(!certificate.is_optimal);
+    assert!(is_close(
+        certificate.cost.value(),
+        cost_of(&graph, &options, &partition)
+    ));
+}
