@@ -443,3 +443,48 @@ fn a_bound_that_rounding_keeps_below_the_cost_is_a_proof() {
         assert_eq!(certificate.lower_bound, certificate.cost);
     }
 }
+
+/// Four ops may be one kernel, with as many operands as there may be; two or three of them that are tied have one
+/// more, and no other policy has them together.
+#[test]
+fn a_kernel_is_found_where_none_on_the_way_to_it_is_legal() {
+    let many: Vec<String> = (0..94).map(|i| format!("x{i}")).collect();
+    let mut inputs: Vec<&str> = many.iter().map(String::as_str).collect();
+    let mut ops = vec![elementwise("a", &inputs)];
+    inputs.reverse();
+    ops.push(elementwise("b", &inputs));
+    for name in ["c", "d"] {
+        // Of another size than their inputs, which the compiler does not take along.
+        let both = ["a", "b"];
+        ops.push(Op::new(
+            name,
+            OpType::Elementwise,
+            &both,
+            name,
+            &[2, 1024],
+            2,
+        ));
+    }
+    let graph = build_graph(&ops, &[]).unwrap();
+    let options = Options::of_policy(Policy::Optimal);
+    assert_eq!(legality::check(&graph, &options, &[0, 1, 2, 3]), Ok(()));
+    for part in [&[0, 2][..], &[0, 1, 2], &[0, 2, 3]] {
+        let refused = legality::check(&graph, &options, part);
+        let (operands, limit) = (97, legality::MAX_OPERANDS);
+        assert_eq!(
+            refused,
+            Err(legality::Reason::TooManyOperands { operands, limit })
+        );
+    }
+    for policy in [Policy::Rules, Policy::Inductor] {
+        let known = plan(&graph, &Options::of_policy(policy)).partition;
+        assert!(known.groups.len() > 1, "{policy:?}");
+    }
+    let (partition, certificate) = optimum(&graph, &options);
+    assert_eq!(partition.groups.len(), 1);
+    assert!(certificate.is_optimal);
+    assert!(is_close(
+        certificate.cost.value(),
+        brute_force(&graph, &options)
+    ));
+}
