@@ -32,6 +32,7 @@ mod import_diagnostics;
 mod import_statements;
 mod inductor;
 mod legality;
+mod legality_rows;
 mod limits;
 mod limits_view;
 mod manual;

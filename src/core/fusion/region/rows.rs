@@ -36,22 +36,24 @@ impl RowDomain {
             .first()
             .filter(|_| definition.op_type == OpType::Reduction);
         let input = input.and_then(|&tensor| graph.tensors[tensor].shape.as_deref());
-        let axes = match input {
-            Some(input) if size(input) != size(output) => {
-                let told = Self::along(input, definition.axes);
-                if definition.axes != 0 && told.rows == size(output) {
-                    return told;
-                }
-                missing(input, output)
-            }
-            _ if definition.axes != 0 => return Self::along(output, definition.axes),
-            _ => return Self::along(output, 1 << output.len().saturating_sub(1).min(31)),
+        let last = 1 << output.len().saturating_sub(1).min(31);
+        let told = match definition.axes {
+            0 => last,
+            axes => axes,
         };
-        match (axes, input) {
-            (Some(axes), Some(input)) => Self::along(input, axes),
-            _ => Self {
+        let Some(input) = input.filter(|&input| input != output) else {
+            return Self::along(output, told);
+        };
+        let domain = Self::along(input, definition.axes);
+        if definition.axes != 0 && domain.rows == size(output) {
+            return domain;
+        }
+        match missing(input, output) {
+            Some(axes) => Self::along(input, axes),
+            None if size(input) == size(output) => Self::along(output, last),
+            None => Self {
                 rows: size(output),
-                width: size(input.unwrap_or(output)) / size(output).max(1),
+                width: size(input) / size(output).max(1),
                 stride: 0,
                 apart: WINDOWS,
             },

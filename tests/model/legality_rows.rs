@@ -1,0 +1,240 @@
+//! Whether the rows of a kernel are rows, element by element: what depends on each other must be one block's.
+
+use fuseline::core::fusion::legality;
+use fuseline::core::notation::parse;
+use fuseline::core::{FusionOptions, OpId, Options, Policy, analyze_program};
+use proptest::prelude::*;
+
+/// Side of all squares.
+const N: usize = 3;
+const INPUTS: [(&str, [usize; 2]); 3] = [("x", [N, N]), ("z", [N, N]), ("g", [1, N])];
+
+/// What an op of the test does; places are those of tensors, inputs first.
+#[derive(Clone, Debug)]
+enum Does {
+    Add(usize, usize),
+    Reduce(usize, Vec<usize>, bool),
+    Softmax(usize, usize),
+    Transpose(usize),
+}
+
+/// A tensor, and a place in it.
+type Element = (usize, usize);
+
+struct Tensor {
+    name: String,
+    shape: Vec<usize>,
+    /// For each element those that it is made from.
+    from: Vec<Vec<Element>>,
+}
+
+fn coordinates(shape: &[usize], mut place: usize) -> Vec<usize> {
+    let mut found: Vec<usize> = shape
+        .iter()
+        .rev()
+        .map(|&size| {
+            let at = place % size;
+            place /= size;
+            at
+        })
+        .collect();
+    found.reverse();
+    found
+}
+
+/// The place of the element that stands at these coordinates, broadcast to them.
+fn place_of(shape: &[usize], at: &[usize]) -> usize {
+    let at = &at[at.len() - shape.len()..];
+    let pairs = shape.iter().zip(at);
+    pairs.fold(0, |place, (&size, &at)| place * size + at.min(size - 1))
+}
+
+fn elements(shape: &[usize]) -> usize {
+    shape.iter().product()
+}
+
+/// The tensor that an op makes of others, and its line; `None` where it does not apply.
+fn made(tensors: &[Tensor], does: &Does) -> Option<(Tensor, String)> {
+    let name = format!("t{}", tensors.len());
+    let of = |tensor: usize| (&tensors[tensor].shape, &tensors[tensor].name);
+    let (shape, call, from): (Vec<usize>, String, Vec<Vec<Element>>) = match does {
+        Does::Add(a, b) => {
+            let (a_shape, b_shape) = (of(*a).0, of(*b).0);
+            let rank = a_shape.len().max(b_shape.len());
+            let size = |shape: &[usize], back: usize| {
+                shape.len().checked_sub(back).map_or(1, |axis| shape[axis])
+            };
+            let shape: Vec<usize> = (1..=rank)
+                .rev()
+                .map(|back| size(a_shape, back).max(size(b_shape, back)))
+                .collect();
+            let from = (0..elements(&shape)).map(|place| {
+                let at = coordinates(&shape, place);
+                vec![(*a, place_of(a_shape, &at)), (*b, place_of(b_shape, &at))]
+            });
+            let from = from.collect();
+            (shape, format!("add({}, {})", of(*a).1, of(*b).1), from)
+        }
+        Does::Reduce(a, axes, keeps) => {
+            let (input, name) = of(*a);
+            if axes.iter().any(|&axis| axis >= input.len()) {
+                return None;
+            }
+            let kept = |axis: &usize| !axes.contains(axis);
+            let mut shape = Vec::new();
+            for (axis, &size) in input.iter().enumerate() {
+                match (kept(&axis), keeps) {
+                    (true, _) => shape.push(size),
+                    (false, true) => shape.push(1),
+                    (false, false) => {}
+                }
+            }
+            let mut from = vec![Vec::new(); elements(&shape)];
+            for place in 0..elements(input) {
+                let at = coordinates(input, place);
+                let own: Vec<usize> = (0..input.len())
+                    .filter(|axis| *keeps || kept(axis))
+                    .map(|axis| at[axis])
+                    .collect();
+                from[place_of(&shape, &own)].push((*a, place));
+            }
+            (
+                shape,
+                format!("sum({name}, axis={axes:?}, keepdim={keeps})"),
+                from,
+            )
+        }
+        Does::Softmax(a, axis) => {
+            let (shape, name) = of(*a);
+            if *axis >= shape.len() {
+                return None;
+            }
+            let from = (0..elements(shape)).map(|place| {
+                let mut at = coordinates(shape, place);
+                let row = (0..shape[*axis]).map(|along| {
+                    at[*axis] = along;
+                    (*a, place_of(shape, &at))
+                });
+                row.collect()
+            });
+            (
+                shape.clone(),
+                format!("softmax({name}, axis={axis})"),
+                from.collect(),
+            )
+        }
+        Does::Transpose(a) => {
+            let (input, name) = of(*a);
+            let &[rows, columns] = &input[..] else {
+                return None;
+            };
+            let from = (0..rows * columns)
+                .map(|place| vec![(*a, place % rows * columns + place / rows)])
+                .collect();
+            (vec![columns, rows], format!("transpose({name})"), from)
+        }
+    };
+    if elements(&shape) == 1 && shape.is_empty() {
+        return None;
+    }
+    let line = format!("{name} = {call}\n");
+    Some((Tensor { name, shape, from }, line))
+}
+
+/// Blocks that could work on a kernel of these tensors, none of which needs what another one loads or makes. Of an
+/// input only whole squares count as loaded: a smaller one is at hand for all.
+fn blocks(tensors: &[Tensor], group: &[usize]) -> usize {
+    let mut first = vec![0];
+    for tensor in tensors {
+        first.push(first[first.len() - 1] + elements(&tensor.shape));
+    }
+    let mut block: Vec<usize> = (0..first[tensors.len()]).collect();
+    let mut used = vec![false; block.len()];
+    for &made in group {
+        for (place, from) in tensors[made].from.iter().enumerate() {
+            used[first[made] + place] = true;
+            for &(tensor, at) in from {
+                let is_loaded = tensor < INPUTS.len() || !group.contains(&tensor);
+                if is_loaded && elements(&tensors[tensor].shape) < N * N {
+                    continue;
+                }
+                used[first[tensor] + at] = true;
+                let (one, other) = (block[first[made] + place], block[first[tensor] + at]);
+                for block in &mut block {
+                    if *block == other {
+                        *block = one;
+                    }
+                }
+            }
+        }
+    }
+    let mut found: Vec<usize> = block
+        .into_iter()
+        .zip(used)
+        .filter(|b| b.1)
+        .map(|b| b.0)
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    found.len()
+}
+
+fn does() -> impl Strategy<Value = Vec<(u8, prop::sample::Index, prop::sample::Index, u8, bool)>> {
+    let index = any::<prop::sample::Index>;
+    prop::collection::vec((0_u8..8, index(), index(), 0_u8..3, any::<bool>()), 2..=5)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_block_of_a_legal_kernel_needs_anothers_row(drawn in does()) {
+        let mut text = "input x : f32[3, 3]\ninput z : f32[3, 3]\nweight g : f32[1, 3]\n".to_owned();
+        let mut tensors: Vec<Tensor> = INPUTS
+            .iter()
+            .map(|(name, shape)| Tensor { name: (*name).to_owned(), shape: shape.to_vec(), from: Vec::new() })
+            .collect();
+        let mut all = Vec::new();
+        for (kind, a, b, axis, keeps) in drawn {
+            let (a, b) = (a.index(tensors.len()), b.index(tensors.len()));
+            let axes = if axis == 2 { vec![0, 1] } else { vec![axis.into()] };
+            let does = match kind {
+                0..=2 => Does::Add(a, b),
+                3 | 4 => Does::Reduce(a, axes, keeps),
+                5 | 6 => Does::Softmax(a, usize::from(axis % 2)),
+                _ => Does::Transpose(a),
+            };
+            if let Some((tensor, line)) = made(&tensors, &does) {
+                tensors.push(tensor);
+                text.push_str(&line);
+                all.push(does);
+            }
+        }
+        let parsed = parse(&text);
+        let options = Options {
+            fusion: FusionOptions { horizontal: true, ..FusionOptions::default() },
+            ..Options::of_policy(Policy::Optimal)
+        };
+        let outcome = analyze_program(&parsed.program, &options);
+        prop_assume!(!all.is_empty());
+        prop_assert!(outcome.analysis.is_some(), "{text}{:?}", outcome.diagnostics);
+        let graph = outcome.analysis.unwrap().graph;
+        for set in 1_usize..1 << all.len() {
+            let ops: Vec<OpId> = (0..all.len()).filter(|op| set >> op & 1 == 1).collect();
+            let group: Vec<usize> = ops.iter().map(|op| op + INPUTS.len()).collect();
+            // How many rows the first reduction makes something of.
+            let rows = ops.iter().find_map(|&op| match &all[op] {
+                Does::Reduce(..) => Some(elements(&tensors[op + INPUTS.len()].shape)),
+                Does::Softmax(a, axis) => Some(elements(&tensors[*a].shape) / tensors[*a].shape[*axis]),
+                _ => None,
+            });
+            let Some(rows) = rows.filter(|_| ops.len() > 1) else {
+                continue;
+            };
+            let found = legality::check(&graph, &options, &ops);
+            let blocks = blocks(&tensors, &group);
+            let is_right = found.is_err() || blocks >= rows;
+            prop_assert!(is_right, "{text}{ops:?}: {blocks} blocks for {rows} rows");
+        }
+    }
+}
