@@ -31,7 +31,7 @@ pub fn table(analysis: &Analysis, selected: Option<usize>) -> Markup {
         return unknown(analysis);
     };
     let mut markup = Markup::new();
-    markup.raw(r#"<table class="limits"><thead><tr><th scope="col">#</th><th scope="col">ops</th><th scope="col" class="number" title="what one block wants / what it may have">on chip</th><th scope="col" class="number" title="estimate of one thread, before spills">registers</th><th scope="col" class="number" title="resident threads / those that a multiprocessor could hold">occupancy</th><th scope="col" class="number">blocks</th><th scope="col" class="number" title="rounds of blocks">waves</th><th scope="col" class="number" title="part of the slots of all waves that compute, and of the tiles that lies inside the output">tile efficiency</th><th scope="col">what hurts</th></tr></thead><tbody>"#);
+    markup.raw(r#"<table class="limits"><thead><tr><th scope="col">#</th><th scope="col">ops</th><th scope="col" class="number" title="what one block wants / what it may have">on chip</th><th scope="col" class="number" title="estimate of one thread, before spills">registers</th><th scope="col" class="number" title="resident threads / those that a multiprocessor could hold">occupancy</th><th scope="col" class="number">blocks</th><th scope="col" class="number" title="rounds of blocks">waves</th><th scope="col" class="number" title="part of the slots of all waves that compute, and of the tiles that lies inside the output">tile efficiency</th><th scope="col">worth knowing</th></tr></thead><tbody>"#);
     for (kernel, limits) in limits.iter().enumerate().take(ROWS) {
         row(
             &mut markup,
@@ -97,18 +97,19 @@ fn row(
             &launched(format_exact(limits.blocks.into())),
             &launched(format_exact(limits.waves.into())),
             &tiles,
-            &warnings_text(limits),
+            &joined(limits, |_| true),
         ],
     );
 }
 
-fn warnings_text(limits: &KernelLimits) -> String {
-    let texts = limits.warnings.iter().map(Warning::text);
-    texts.collect::<Vec<_>>().join("; ")
+fn joined(limits: &KernelLimits, is_wanted: fn(&Warning) -> bool) -> String {
+    let wanted = limits.warnings.iter().filter(|warning| is_wanted(warning));
+    wanted.map(Warning::text).collect::<Vec<_>>().join("; ")
 }
 
 /// For each kernel of `analysis` what would hurt, in words; empty where nothing does.
 pub fn warnings(analysis: &Analysis) -> Vec<String> {
     let limits = limits(analysis).unwrap_or_default();
-    limits.iter().map(warnings_text).collect()
+    let hurting = |limits| joined(limits, Warning::hurts);
+    limits.iter().map(hurting).collect()
 }

@@ -5,7 +5,11 @@ use fuseline::core::{Analysis, Device, Options, analyze, device};
 use fuseline::views::limits::{table, warnings};
 
 fn transformer(device: Device) -> Analysis {
-    let (ops, externals) = transformer_block(2048, 4096, 32, 2).unwrap();
+    transformer_of(2048, device)
+}
+
+fn transformer_of(seq_len: u64, device: Device) -> Analysis {
+    let (ops, externals) = transformer_block(seq_len, 4096, 32, 2).unwrap();
     let options = Options {
         device,
         ..Options::default()
@@ -27,8 +31,17 @@ fn a_row_for_each_kernel_and_the_selected_one_marked() {
 }
 
 #[test]
+fn what_gains_little_is_worth_knowing_and_hurts_nobody() {
+    let analysis = transformer(device("a100-80").unwrap().clone());
+    let text = table(&analysis, None).html().text;
+    assert!(text.contains("bound by arithmetic"), "{text}");
+    assert!(warnings(&analysis).iter().all(String::is_empty));
+}
+
+#[test]
 fn what_hurts_stands_in_the_row_of_its_kernel() {
-    let analysis = transformer(device("h200").unwrap().clone());
+    // So short a sequence has fewer tiles than the device multiprocessors.
+    let analysis = transformer_of(128, device("h200").unwrap().clone());
     let hurts = warnings(&analysis);
     assert_eq!(hurts.len(), analysis.fused.kernels.len());
     let text = table(&analysis, None).html().text;

@@ -128,6 +128,11 @@ pub(super) fn warnings(analysis: &Analysis, index: usize, limits: &KernelLimits)
 }
 
 impl Warning {
+    /// Fusing costs something; else it only gains little.
+    pub const fn hurts(&self) -> bool {
+        !matches!(self, Self::HardlyPays { .. })
+    }
+
     /// The warning in a sentence.
     pub fn text(&self) -> String {
         match *self {
