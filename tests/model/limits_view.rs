@@ -41,7 +41,7 @@ fn what_gains_little_is_worth_knowing_and_hurts_nobody() {
 #[test]
 fn what_hurts_stands_in_the_row_of_its_kernel() {
     // So short a sequence has fewer tiles than the device multiprocessors.
-    let analysis = transformer_of(128, device("h200").unwrap().clone());
+    let analysis = transformer_of(128, device("a100-80").unwrap().clone());
     let hurts = warnings(&analysis);
     assert_eq!(hurts.len(), analysis.fused.kernels.len());
     let text = table(&analysis, None).html().text;
