@@ -66,7 +66,7 @@ impl Figures {
             kernels_after: after.launches.to_string(),
             speedup: format_ratio(analysis.speedup),
             times: [
-                "sum of the kernels' predicted times: ",
+                "sum of the kernels' times at full peak rates (roofline): ",
                 &before.time_text(),
                 " unfused, ",
                 &after.time_text(),

@@ -97,6 +97,7 @@ pub fn KernelsTable(
                 </table>
             </div>
             <button type="button" class="more" id="more-kernels" hidden></button>
+            <p class="quiet">"Times are at full peak rates (roofline)."</p>
         </div>
     }
 }

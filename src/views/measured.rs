@@ -200,6 +200,7 @@ pub fn summary(measurements: &Measurements, lines: &[Line], compared: Compared) 
     } else {
         markup.raw("<p>Nothing of this kind was measured here.</p>");
     }
+    markup.raw(r#"<p class="quiet">Predicted by the device model, calibrated on an H200; the rest of the page shows roofline bounds, at full peak rates.</p>"#);
     let source = [
         &measurements.device,
         ", PyTorch ",

@@ -99,7 +99,7 @@ test('options change the kernels as on the command line, and survive a reload an
 });
 
 test('a launch of one\'s own changes the predicted time until the device has it back', async ({ page }) => {
-  const times = () => result(page).locator('[title*="predicted times"]').getAttribute('title');
+  const times = () => result(page).locator('[title*="(roofline)"]').getAttribute('title');
   const before = await times();
   await optionsButton(page).click();
   const launch = page.getByRole('slider', { name: 'Launch of a kernel' });

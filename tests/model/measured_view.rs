@@ -114,6 +114,7 @@ fn the_table_has_a_row_for_each_pair_and_the_summary_their_errors() {
             text.contains("nine in ten within") && text.contains("PyTorch"),
             "{text}"
         );
+        assert!(text.contains("the rest of the page shows roofline bounds"));
     }
     let none = summary(&file, &[], Compared::Time).html().text;
     assert!(none.contains("Nothing of this kind"), "{none}");
