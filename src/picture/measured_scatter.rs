@@ -34,7 +34,7 @@ pub struct Quantity<'a> {
     pub text: fn(f64) -> String,
 }
 
-/// The error that the two thin lines beside the diagonal stand for: a quarter too much, a quarter less.
+/// Factor between the diagonal and the two thin lines beside it.
 pub const BAND: f64 = 1.25;
 
 /// Draws one point for each pair into a frame of `size` units, at least 240 by 140. `O(pairs)`.
@@ -107,7 +107,7 @@ pub fn scene(pairs: &[Pair], quantity: Quantity<'_>, size: (f64, f64)) -> Scene 
         width: size.0,
         height: size.1,
         title: [quantity.name, ", predicted against measured"].concat(),
-        description: "Both axes are logarithmic and of one scale. Points on the thick line are predicted exactly; the thin lines stand for a quarter too much and a quarter less.".to_owned(),
+        description: "Both axes are logarithmic and of one scale. Points on the thick line are predicted exactly; the thin lines stand 25 % above and 20 % below what was measured.".to_owned(),
         marks,
         focus_order,
     }

@@ -48,7 +48,7 @@ pub fn propose(
     let what = in_words(change, analysis);
     let refused = |reason: &str| Proposal {
         // It stands in a line of plain text, where quotes for code would be seen.
-        words: [&what, " cannot be: ", &reason.replace('`', ""), "."].concat(),
+        words: [&what, " is not possible: ", &reason.replace('`', ""), "."].concat(),
         text: None,
     };
     let (changed, touched) = match change {

@@ -63,7 +63,7 @@ test('what may not be is refused with its reason, and Escape leaves everything a
   await page.keyboard.press('m');
   for (let step = 0; step < 3; step += 1) await page.keyboard.press('Tab');
   await expect(kernelPanel(page, 5)).toBeFocused();
-  await expect(status(page)).toContainText(/cannot be: the kernel would wait for itself: b → s.*m → c/);
+  await expect(status(page)).toContainText(/is not possible: the kernel would wait for itself: b → s.*m → c/);
   await page.keyboard.press('Enter');
   await expect(editor(page)).toHaveValue(PROGRAM);
   await page.keyboard.press('Escape');
@@ -100,7 +100,7 @@ test('a drop on a kernel that may not be merged says why and changes nothing', a
   await page.mouse.down();
   await page.mouse.move(to.x, to.y, { steps: 6 });
   await page.mouse.up();
-  await expect(page.locator('#notice')).toContainText(/Merging kernels 4 and 6 cannot be/);
+  await expect(page.locator('#notice')).toContainText(/Merging kernels 4 and 6 is not possible/);
   await expect(editor(page)).toHaveValue(PROGRAM);
 });
 

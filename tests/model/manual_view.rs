@@ -60,7 +60,7 @@ fn a_cycle_is_refused_with_its_path() {
     assert!(
         refused
             .words
-            .starts_with("Merging kernels 2 and 5 cannot be: "),
+            .starts_with("Merging kernels 2 and 5 is not possible: "),
         "{}",
         refused.words
     );
