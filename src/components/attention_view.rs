@@ -59,6 +59,11 @@ pub fn AttentionView(
         <div class="attention" id="attention">
             <div class="attention-fields" id="attention-fields" role="group" aria-label="Sizes of the attention"></div>
             <div class="chart-slot" id="attention-slot">
+                <ul class="legend">
+                    <li><span class="curve-key key-square" aria-hidden="true"></span>"three kernels, scores in memory"</li>
+                    <li><span class="curve-key key-tile" aria-hidden="true"></span>"one kernel, each tile fetched anew"</li>
+                    <li><span class="curve-key key-line" aria-hidden="true"></span>"one kernel, every tensor once"</li>
+                </ul>
                 <div class="chart-box">
                     <div id="attention-picture"></div>
                     <div class="chart-tip" id="attention-tip" aria-hidden="true" hidden></div>

@@ -105,6 +105,8 @@ pub fn MeasuredView(
         let is_here = matches!(&*content, Content::Here(..));
         drop(content);
         set_flag("measured-result", "hidden", !is_here);
+        // The run that others are held against has no point.
+        set_flag("measured-eager", "hidden", compared == Compared::Speedup);
         status.show(said);
         rows.show(listed);
         chart.set_seen(is_here);
@@ -120,7 +122,7 @@ pub fn MeasuredView(
             <div class="measured-result" id="measured-result" hidden>
                 <div class="chart-slot" id="measured-slot">
                     <ul class="legend">
-                        <li><span class="point-key key-eager" aria-hidden="true"></span>"eager"</li>
+                        <li id="measured-eager"><span class="point-key key-eager" aria-hidden="true"></span>"eager"</li>
                         <li><span class="point-key key-compiled" aria-hidden="true"></span>"compiled"</li>
                         <li><span class="point-key key-tuned" aria-hidden="true"></span>"compiled, own matmuls"</li>
                     </ul>
@@ -139,7 +141,7 @@ pub fn MeasuredView(
                                 <th scope="col" class="number">"predicted"</th>
                                 <th scope="col" class="number">"measured"</th>
                                 <th scope="col" class="number">"size"</th>
-                                <th scope="col" class="number" title="predicted / measured">"kernels"</th>
+                                <th scope="col" class="number" title="number of kernels">"kernels, predicted / measured"</th>
                             </tr>
                         </thead>
                         <tbody id="measured-rows"></tbody>

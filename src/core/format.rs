@@ -100,7 +100,13 @@ pub fn format_change(saved_percent: f64) -> String {
 /// A ratio such as a speedup: `1.17x`.
 pub fn format_ratio(ratio: f64) -> String {
     if ratio.is_finite() {
-        format!("{}x", three_digits(ratio))
+        // Below 1 two decimals say enough.
+        let text = if (0.0995..0.9995).contains(&ratio) {
+            fixed(ratio, 2)
+        } else {
+            three_digits(ratio)
+        };
+        text + "x"
     } else {
         "–".to_owned()
     }
@@ -220,6 +226,10 @@ mod tests {
         assert_eq!(format_intensity(0.25), "0.250 FLOP/B");
         assert_eq!(format_intensity(1365.3), "1,365 FLOP/B");
         assert_eq!(format_ratio(1.1709), "1.17x");
+        assert_eq!(
+            [0.1, 0.954, 0.9999].map(format_ratio),
+            ["0.10x", "0.95x", "1.00x"]
+        );
         assert_eq!(format_percent(14.599), "14.6 %");
         assert_eq!(format_percent(-0.01), "0.0 %");
         assert_eq!(format_percent(f64::NAN), "–");

@@ -73,7 +73,7 @@ pub fn scene(view: &AttentionView, size: (f64, f64)) -> Scene {
     }
     let frame = Frame {
         size,
-        margins: [14.0, 16.0, 46.0, if is_compact { 54.0 } else { 64.0 }],
+        margins: [30.0, 16.0, 46.0, if is_compact { 54.0 } else { 64.0 }],
         x: decades(lengths.0.max(1) as f64, lengths.1.max(10) as f64, 2),
         y: Some(y),
         x_ticks: if is_compact { 5 } else { 10 },
@@ -97,12 +97,18 @@ pub fn scene(view: &AttentionView, size: (f64, f64)) -> Scene {
             }
         }
     }
-    let [left, _, right, bottom] = plot.edges;
+    let [left, top, right, bottom] = plot.edges;
     marks.push(super::scene::text(
         Role::AxisTitle,
         (f64::midpoint(left, right), bottom + 36.0),
         super::scene::Anchor::Middle,
         "length of the sequence N",
+    ));
+    marks.push(super::scene::text(
+        Role::AxisTitle,
+        (0.0, top - 12.0),
+        super::scene::Anchor::Start,
+        "bytes moved",
     ));
     Scene {
         width: size.0,

@@ -136,7 +136,12 @@ impl Ranged for AxisCoord {
         }
         let limit = hint.max_num_points();
         match self {
-            Self::Log(coord) => coord.key_points(limit),
+            Self::Log(coord) => {
+                let mut points = coord.key_points(limit);
+                // With lines between the decades plotters gives each further decade twice.
+                points.dedup_by(|next, last| (*next / *last - 1.0).abs() < 1e-6);
+                points
+            }
             Self::Linear(coord) => {
                 let mut points = coord.key_points(limit);
                 // A lone 0 gives no scale.

@@ -103,6 +103,7 @@ test.describe('measured', () => {
     await expect(tab.locator('.chart [role=button]')).toHaveCount(54);
     await tab.getByRole('radio', { name: 'speedup over eager' }).check({ force: true });
     await expect(tab.locator('tbody tr')).toHaveCount(31);
+    await expect(tab.locator('.legend li:visible')).toHaveText(['compiled', 'compiled, own matmuls']);
     await tab.getByRole('combobox', { name: 'Measured' }).selectOption({ label: 'further sizes, not seen by it' });
     await expect(tab).toContainText(/\d+ rows: half within/);
     expect(await accessibilityFindings(page)).toEqual([]);

@@ -171,3 +171,16 @@ fn each_length_has_a_named_point_on_each_curve_and_the_chosen_one_is_marked() {
     );
     assert!(drawn.marks.iter().any(|mark| mark.role == Role::Ridge));
 }
+
+#[test]
+fn both_axes_of_the_chart_have_a_title() {
+    let view = Sizes::default().view(device("h200").unwrap());
+    let marks = scene(&view, (600.0, 360.0)).marks;
+    let titles: Vec<String> = (marks.into_iter().filter(|m| m.role == Role::AxisTitle))
+        .filter_map(|mark| match mark.shape {
+            Shape::Text { text, .. } => Some(text),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(titles, ["length of the sequence N", "bytes moved"]);
+}

@@ -4,10 +4,12 @@ use fuseline::core::json::Json;
 use fuseline::core::measured::Variant;
 use fuseline::core::notation::parse;
 use fuseline::picture::measured_scatter::{error_text, scene};
-use fuseline::picture::scene::{Role, Shape};
+use fuseline::picture::scene::{Anchor, Role, Shape};
 use fuseline::views::measured::{
     Compared, Line, Measurements, lines, measurements, pairs, patterns, summary, table,
 };
+
+const FILES: [&str; 3] = ["h200", "h200_sizes", "h200_fresh"];
 
 fn read(name: &str) -> Measurements {
     let path = format!("{}/public/measured/{name}.json", env!("CARGO_MANIFEST_DIR"));
@@ -31,7 +33,7 @@ fn compared(file: &Measurements) -> Vec<Line> {
 
 #[test]
 fn every_measured_row_has_a_prediction() {
-    for name in ["h200", "h200_sizes", "h200_fresh"] {
+    for name in FILES {
         let file = read(name);
         assert!(
             file.device.contains("H200") && !file.note.is_empty(),
@@ -120,4 +122,35 @@ fn the_table_has_a_row_for_each_pair_and_the_summary_their_errors() {
     assert!(none.contains("Nothing of this kind"), "{none}");
     assert_eq!(error_text(-0.0471), "−4.7 %");
     assert_eq!(error_text(0.5), "+50.0 %");
+}
+
+#[test]
+fn a_decade_is_named_once_on_each_axis() {
+    for name in FILES {
+        let lines = compared(&read(name));
+        for kind in Compared::ALL {
+            let drawn = scene(&pairs(&lines, kind), kind.quantity(), (600.0, 480.0));
+            let mut texts: Vec<(bool, String)> = Vec::new();
+            for mark in drawn.marks.iter().filter(|m| m.role == Role::AxisText) {
+                if let Shape::Text { text, anchor, .. } = &mark.shape
+                    && !text.is_empty()
+                {
+                    texts.push((*anchor == Anchor::End, text.clone()));
+                }
+            }
+            let all = texts.len();
+            texts.sort();
+            texts.dedup();
+            assert_eq!(texts.len(), all, "{name} {kind:?}: {texts:?}");
+        }
+    }
+}
+
+#[test]
+fn where_figures_come_from_is_said_in_words() {
+    for name in FILES {
+        let file = read(name);
+        let text = crate::views::words(&summary(&file, &compared(&file), Compared::Time));
+        assert!(!file.note.contains('_'), "{text}");
+    }
 }
