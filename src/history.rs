@@ -1,5 +1,7 @@
 //! Undo and redo over the text.
 
+use crate::core::Policy;
+
 /// Steps that are kept; the oldest are forgotten first.
 const MAX_STEPS: usize = 300;
 /// Bytes of text that all kept steps may hold together.
@@ -18,23 +20,34 @@ pub enum Origin {
     Single,
 }
 
+/// A text to go to, with what came with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The text.
+    pub text: String,
+    /// The example that it began as.
+    pub example: Option<&'static str>,
+    /// Its policy, if the edit changed that as well; a policy that was chosen apart stays.
+    pub policy: Option<Policy>,
+}
+
 /// The texts before and after the present one.
 #[derive(Clone, Debug, Default)]
 pub struct History {
-    undo: Vec<String>,
-    redo: Vec<String>,
+    undo: Vec<Step>,
+    redo: Vec<Step>,
     last: Option<(Origin, f64)>,
 }
 
 impl History {
     /// Records that `before` is about to be replaced.
-    pub fn record(&mut self, before: &str, origin: Origin, now_ms: f64) {
+    pub fn record(&mut self, before: Step, origin: Origin, now_ms: f64) {
         let is_same_step = self
             .last
             .as_ref()
             .is_some_and(|(last, at_ms)| *last == origin && now_ms - at_ms < PAUSE_MS);
         if !is_same_step || origin == Origin::Single || self.undo.is_empty() {
-            self.undo.push(before.to_owned());
+            self.undo.push(before);
             self.forget_the_oldest();
         }
         self.redo.clear();
@@ -46,20 +59,14 @@ impl History {
         self.last = None;
     }
 
-    /// The text one step back; `present` can be reached again by [`History::redo`].
-    pub fn undo(&mut self, present: &str) -> Option<String> {
-        let before = self.undo.pop()?;
-        self.redo.push(present.to_owned());
-        self.last = None;
-        Some(before)
+    /// One step back; `present`, with its policy, can be reached again by [`History::redo`].
+    pub fn undo(&mut self, present: Step) -> Option<Step> {
+        travel(&mut self.undo, &mut self.redo, present, &mut self.last)
     }
 
-    /// The text that the last [`History::undo`] left.
-    pub fn redo(&mut self, present: &str) -> Option<String> {
-        let after = self.redo.pop()?;
-        self.undo.push(present.to_owned());
-        self.last = None;
-        Some(after)
+    /// What the last [`History::undo`] left.
+    pub fn redo(&mut self, present: Step) -> Option<Step> {
+        travel(&mut self.redo, &mut self.undo, present, &mut self.last)
     }
 
     /// Whether there is a step back.
@@ -73,20 +80,26 @@ impl History {
     }
 
     fn forget_the_oldest(&mut self) {
-        let mut bytes: usize = self.undo.iter().map(String::len).sum();
-        let mut forgotten = self.undo.len().saturating_sub(MAX_STEPS);
-        bytes -= self
-            .undo
-            .iter()
-            .take(forgotten)
-            .map(String::len)
-            .sum::<usize>();
-        while bytes > MAX_BYTES && forgotten + 1 < self.undo.len() {
-            bytes -= self.undo.get(forgotten).map_or(0, String::len);
-            forgotten += 1;
+        let mut bytes: usize = self.undo.iter().map(|step| step.text.len()).sum();
+        while self.undo.len() > MAX_STEPS || (bytes > MAX_BYTES && self.undo.len() > 1) {
+            bytes -= self.undo.remove(0).text.len();
         }
-        self.undo.drain(..forgotten);
     }
+}
+
+fn travel(
+    from: &mut Vec<Step>,
+    to: &mut Vec<Step>,
+    mut present: Step,
+    last: &mut Option<(Origin, f64)>,
+) -> Option<Step> {
+    let step = from.pop()?;
+    if step.policy.is_none() {
+        present.policy = None;
+    }
+    to.push(present);
+    *last = None;
+    Some(step)
 }
 
 /// End of what differs in `after`, as a byte offset: where a caret belongs when `before` has become `after`.
@@ -119,34 +132,47 @@ fn common_ends(before: &str, after: &str) -> (usize, usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::{History, MAX_STEPS, Origin, end_of_change, keeps_little};
+    use super::{History, MAX_STEPS, Origin, Step, end_of_change, keeps_little};
+    use crate::core::Policy;
+
+    fn step(text: &str) -> Step {
+        Step {
+            text: text.to_owned(),
+            example: None,
+            policy: None,
+        }
+    }
+
+    fn text_of(step: Option<Step>) -> Option<String> {
+        step.map(|step| step.text)
+    }
 
     #[test]
     fn typing_without_a_pause_is_one_step() {
         let mut history = History::default();
-        history.record("", Origin::Typing, 0.0);
-        history.record("a", Origin::Typing, 300.0);
-        history.record("ab", Origin::Typing, 600.0);
-        history.record("abc", Origin::Typing, 5000.0);
-        assert_eq!(history.undo("abcd").as_deref(), Some("abc"));
-        assert_eq!(history.undo("abc").as_deref(), Some(""));
-        assert_eq!(history.undo(""), None);
-        assert_eq!(history.redo("").as_deref(), Some("abc"));
-        assert_eq!(history.redo("abc").as_deref(), Some("abcd"));
+        history.record(step(""), Origin::Typing, 0.0);
+        history.record(step("a"), Origin::Typing, 300.0);
+        history.record(step("ab"), Origin::Typing, 600.0);
+        history.record(step("abc"), Origin::Typing, 5000.0);
+        assert_eq!(text_of(history.undo(step("abcd"))).as_deref(), Some("abc"));
+        assert_eq!(text_of(history.undo(step("abc"))).as_deref(), Some(""));
+        assert_eq!(history.undo(step("")), None);
+        assert_eq!(text_of(history.redo(step(""))).as_deref(), Some("abc"));
+        assert_eq!(text_of(history.redo(step("abc"))).as_deref(), Some("abcd"));
         assert!(!history.can_redo());
     }
 
     #[test]
     fn another_slider_or_a_button_is_another_step() {
         let mut history = History::default();
-        history.record("0", Origin::Param("S".into()), 0.0);
-        history.record("1", Origin::Param("S".into()), 10.0);
-        history.record("2", Origin::Param("H".into()), 20.0);
-        history.record("3", Origin::Single, 30.0);
-        history.record("4", Origin::Single, 40.0);
+        history.record(step("0"), Origin::Param("S".into()), 0.0);
+        history.record(step("1"), Origin::Param("S".into()), 10.0);
+        history.record(step("2"), Origin::Param("H".into()), 20.0);
+        history.record(step("3"), Origin::Single, 30.0);
+        history.record(step("4"), Origin::Single, 40.0);
         let mut present = "5".to_owned();
         let mut seen = Vec::new();
-        while let Some(before) = history.undo(&present) {
+        while let Some(before) = text_of(history.undo(step(&present))) {
             seen.push(before.clone());
             present = before;
         }
@@ -156,23 +182,47 @@ mod tests {
     #[test]
     fn an_edit_after_undo_ends_redo() {
         let mut history = History::default();
-        history.record("a", Origin::Single, 0.0);
-        history.undo("b");
+        history.record(step("a"), Origin::Single, 0.0);
+        history.undo(step("b"));
         assert!(history.can_redo());
-        history.record("a", Origin::Typing, 1.0);
+        history.record(step("a"), Origin::Typing, 1.0);
         assert!(!history.can_redo());
-        assert_eq!(history.undo("c").as_deref(), Some("a"));
+        assert_eq!(text_of(history.undo(step("c"))).as_deref(), Some("a"));
+    }
+
+    #[test]
+    fn a_step_brings_back_the_example_and_the_policy_that_were_changed_with_the_text() {
+        let mut history = History::default();
+        let present = |text, policy| Step {
+            policy: Some(policy),
+            ..step(text)
+        };
+        let first = Step {
+            example: Some("transformer"),
+            ..present("a", Policy::Rules)
+        };
+        history.record(first.clone(), Origin::Single, 0.0);
+        history.record(step("b"), Origin::Typing, 1.0);
+        // The last edit left the policy alone, so another one that was chosen since stays.
+        let back = history.undo(present("c", Policy::Optimal));
+        assert_eq!(back, Some(step("b")));
+        assert_eq!(
+            history.undo(present("b", Policy::Manual)),
+            Some(first.clone())
+        );
+        assert_eq!(history.redo(first), Some(present("b", Policy::Manual)));
+        assert_eq!(history.redo(present("b", Policy::Manual)), Some(step("c")));
     }
 
     #[test]
     fn the_oldest_steps_are_forgotten() {
         let mut history = History::default();
-        for step in 0..MAX_STEPS + 5 {
-            history.record(&step.to_string(), Origin::Single, 0.0);
+        for number in 0..MAX_STEPS + 5 {
+            history.record(step(&number.to_string()), Origin::Single, 0.0);
         }
         let mut steps = 0;
         let mut oldest = String::new();
-        while let Some(before) = history.undo("") {
+        while let Some(before) = text_of(history.undo(step(""))) {
             steps += 1;
             oldest = before;
         }

@@ -84,9 +84,13 @@ fn open_link(page: Page, carried: Carried) {
             let own = page.text.get_untracked();
             let is_other = own != state.text;
             let is_an_example = EXAMPLES.iter().any(|e| e.text == own);
-            page.edit(state.text.clone(), Origin::Single);
             let example = EXAMPLES.iter().find(|e| e.text == state.text);
-            page.example.set(example.map(|e| e.id));
+            page.replace(
+                state.text.clone(),
+                Origin::Single,
+                example.map(|e| e.id),
+                Some(state.policy),
+            );
             let selected = state.selected_op.clone();
             apply_choices(page, state);
             if let Some(name) = selected {

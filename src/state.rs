@@ -11,7 +11,7 @@ use crate::core::{
     Severity, Span, default_device,
 };
 use crate::derived::{All, IsStale, Part, Shown, Understood};
-use crate::history::{History, Origin};
+use crate::history::{History, Origin, Step};
 use crate::platform::{self, Later};
 use crate::value::Value;
 use std::time::Duration;
@@ -162,7 +162,7 @@ const REST: Duration = Duration::from_millis(200);
 /// All values of the page, made once at the root.
 #[derive(Clone, Copy)]
 pub struct Page {
-    /// The op list. Written by [`Page::edit`], undo and redo alone.
+    /// The op list. Written by [`Page::replace`], undo and redo alone.
     pub text: Value<String>,
     /// Who decides what fuses.
     pub policy: Value<Policy>,
@@ -209,8 +209,6 @@ pub struct Page {
     history: Value<History>,
     is_hurried: Value<bool>,
     rest: Later,
-    /// The policy before the visitor's own kernels, for when they are taken back.
-    policy_before: Value<Option<Policy>>,
 }
 
 impl Page {
@@ -262,7 +260,6 @@ impl Page {
             history: Value::new(History::default()),
             is_hurried,
             rest: Later::after(REST),
-            policy_before: Value::new(None),
         }
     }
 
@@ -275,14 +272,41 @@ impl Page {
 
     /// Replaces the text. Edits of one origin that follow each other closely are one step back.
     pub fn edit(self, text: String, origin: Origin) {
-        if self.text.with_untracked(|t| *t == text) {
-            return;
+        self.replace(text, origin, self.example.get_untracked(), None);
+    }
+
+    /// The same for a text that began as `example`, or that goes with a policy. Whether it is another text than before.
+    pub fn replace(
+        self,
+        text: String,
+        origin: Origin,
+        example: Option<&'static str>,
+        policy: Option<Policy>,
+    ) -> bool {
+        let mut before = self.present();
+        let is_changed = before.text != text;
+        if is_changed {
+            if policy.is_none() || policy == before.policy {
+                before.policy = None;
+            }
+            self.history
+                .update_untracked(|history| history.record(before, origin, platform::now_ms()));
         }
-        self.history.update_untracked(|history| {
-            self.text
-                .with_untracked(|before| history.record(before, origin, platform::now_ms()));
+        self.put(Step {
+            text,
+            example,
+            policy,
         });
-        self.put(text);
+        is_changed
+    }
+
+    /// The text with its example and the policy.
+    fn present(self) -> Step {
+        Step {
+            text: self.text.get_untracked(),
+            example: self.example.get_untracked(),
+            policy: Some(self.policy.get_untracked()),
+        }
     }
 
     /// Replaces the text by `change(text, program)`, as one step of `origin`.
@@ -313,44 +337,29 @@ impl Page {
         self.travel(History::redo)
     }
 
-    fn travel(self, step: fn(&mut History, &str) -> Option<String>) -> bool {
-        let text = self
-            .history
-            .update_untracked(|h| self.text.with_untracked(|present| step(h, present)));
-        let is_changed = text.is_some();
-        if let Some(text) = text {
-            self.put(text);
-            let before = self.policy_before.get_untracked();
-            let has_marks = (self.parsed)
-                .with_untracked(|p| p.program.ops.iter().any(|op| op.kernel.is_some()));
-            match before {
-                Some(_) if has_marks => self.follow_marks(),
-                Some(before) if self.policy.get_untracked() == Policy::Manual => {
-                    self.policy.set(before);
-                }
-                _ => {}
-            }
+    fn travel(self, step: fn(&mut History, Step) -> Option<Step>) -> bool {
+        let present = self.present();
+        let step = self.history.update_untracked(|h| step(h, present));
+        let is_changed = step.is_some();
+        if let Some(step) = step {
+            self.put(step);
         }
         is_changed
     }
 
-    /// Goes over to the visitor's own kernels; the step back from the first of them goes back to the present policy.
-    pub fn follow_marks(self) {
-        if self.step.get_untracked().is_some() {
-            // What was done by hand is to be seen, and not how it came about.
-            self.step.set_if_changed(Some(usize::MAX));
+    fn put(self, step: Step) {
+        self.example.set_if_changed(step.example);
+        if let Some(policy) = step.policy {
+            if policy == Policy::Manual && self.step.get_untracked().is_some() {
+                // What was done by hand is to be seen, and not how it came about.
+                self.step.set_if_changed(Some(usize::MAX));
+            }
+            self.policy.set_if_changed(policy);
         }
-        let manual = Policy::Manual;
-        let present = self.policy.get_untracked();
-        if present != manual {
-            self.policy_before.set(Some(present));
-            self.policy.set(manual);
+        if self.text.with_untracked(|text| *text != step.text) {
+            platform::remember_text(&step.text);
+            self.text.set(step.text);
         }
-    }
-
-    fn put(self, text: String) {
-        platform::remember_text(&text);
-        self.text.set(text);
         self.history.with_untracked(|history| {
             self.can_undo.set_if_changed(history.can_undo());
             self.can_redo.set_if_changed(history.can_redo());

@@ -124,8 +124,8 @@ pub(super) fn choose(page: Page, id: &str, event: &Event) {
     match id {
         "pick-example" => {
             if let Some(chosen) = example(&value) {
-                page.edit(chosen.text.to_owned(), Origin::Single);
-                page.example.set(Some(chosen.id));
+                let text = chosen.text.to_owned();
+                page.replace(text, Origin::Single, Some(chosen.id), None);
                 page.selection.set(Selection::Nothing);
             }
         }

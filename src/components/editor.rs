@@ -55,13 +55,9 @@ pub fn Editor(
             "paste" => paste(page, event),
             "input" => {
                 let text = platform::input_value(event);
-                if page
-                    .text
-                    .with_untracked(|before| keeps_little(before, &text))
-                {
-                    page.example.set(None);
-                }
-                page.edit(text, Origin::Typing);
+                let is_another = (page.text).with_untracked(|before| keeps_little(before, &text));
+                let example = page.example.get_untracked().filter(|_| !is_another);
+                page.replace(text, Origin::Typing, example, None);
             }
             _ => {
                 if let Some(selection) = selection_at_caret(page) {

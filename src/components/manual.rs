@@ -1,6 +1,6 @@
 //! Kernels merged and cut by hand: the change is a text, so undo, links and storage carry it.
 
-use crate::core::OpId;
+use crate::core::{OpId, Policy};
 use crate::history::Origin;
 use crate::platform::{focus_soon, next_frame};
 use crate::state::{Notice, Page, Selection};
@@ -33,8 +33,8 @@ pub(super) fn apply(page: Page, proposal: &Proposal, op: OpId, focused: &'static
     let Some(text) = &proposal.text else {
         return false;
     };
-    page.edit(text.clone(), Origin::Single);
-    page.follow_marks();
+    let example = page.example.get_untracked();
+    page.replace(text.clone(), Origin::Single, example, Some(Policy::Manual));
     page.notice.set(Some(Notice {
         text: proposal.words.clone(),
         is_failure: false,

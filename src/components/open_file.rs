@@ -73,20 +73,20 @@ fn converted(form: &'static str, text: &str, parsed: &Parsed) -> Result<Converte
 
 /// Replaces the text by a program in any of its forms, as one step back.
 fn open(page: Page, text: &str) {
-    page.example.set(None);
-    match convert(text) {
-        None => page.edit(text.replace("\r\n", "\n"), Origin::Single),
-        Some(Ok(converted)) => put(page, converted.text.clone(), &converted),
-        Some(Err(problem)) => {
-            // What could not be converted stays at hand as it is.
-            page.edit(text.replace("\r\n", "\n"), Origin::Single);
-            page.tell_failure(problem);
-        }
+    let problem = match convert(text) {
+        None => None,
+        Some(Ok(converted)) => return put(page, converted.text.clone(), None, &converted),
+        Some(Err(problem)) => Some(problem),
+    };
+    // What could not be converted stays at hand as it is.
+    page.replace(text.replace("\r\n", "\n"), Origin::Single, None, None);
+    if let Some(problem) = problem {
+        page.tell_failure(problem);
     }
 }
 
-fn put(page: Page, text: String, converted: &Converted) {
-    page.edit(text, Origin::Single);
+fn put(page: Page, text: String, example: Option<&'static str>, converted: &Converted) {
+    page.replace(text, Origin::Single, example, None);
     let plural = if converted.ops == 1 { "op" } else { "ops" };
     let (problem, is_failure) = match &converted.problem {
         Some(problem) => (format!(" Some of it could not be read: {problem}."), true),
@@ -114,8 +114,9 @@ pub fn paste(page: Page, event: &platform::Event) {
         Some(Ok(converted)) => {
             event.prevent_default();
             let text = page.text.get_untracked();
+            let mut example = page.example.get_untracked();
             let joined = if converted.ops > 1 || text.trim().is_empty() {
-                page.example.set(None);
+                example = None;
                 converted.text.clone()
             } else {
                 let caret = platform::caret(TEXT_ID).map_or(usize::MAX, |c| c.start as usize);
@@ -123,7 +124,7 @@ pub fn paste(page: Page, event: &platform::Event) {
                 let (before, after) = text.split_at_checked(end).unwrap_or((&text, ""));
                 format!("{before}\n{}{after}", converted.text.trim_end())
             };
-            put(page, joined, &converted);
+            put(page, joined, example, &converted);
         }
     }
 }

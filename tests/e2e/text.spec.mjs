@@ -1,7 +1,7 @@
 // The op list as text: kernels follow each edit, mistakes are named where they stand, nothing is lost.
 
 import { expect, test } from './fixture.mjs';
-import { chooseExample, editor, exampleTitles, headlineBytes, kernels, problemList, put, result, write } from './visitor.mjs';
+import { chooseExample, editor, exampleTitles, headlineBytes, kernels, picker, problemList, put, result, write } from './visitor.mjs';
 
 const THREE_OPS = `input x : f16[1024, 1024]
 weight w : f16[1024, 1024]
@@ -73,6 +73,22 @@ test('undo and redo, by buttons and by keys', async ({ page }) => {
   await page.keyboard.press('ControlOrMeta+z');
   await page.keyboard.press('ControlOrMeta+y');
   await expect(editor(page)).toHaveValue(THREE_OPS);
+});
+
+test('undo and redo bring the example back with its text', async ({ page }) => {
+  await chooseExample(page, 'Diamond');
+  await editor(page).press('ControlOrMeta+a');
+  await page.keyboard.type('y = relu(x)');
+  await expect(picker(page, 'Example')).toHaveValue('');
+  for (const [keys, example] of [['z', 'diamond'], ['z', 'transformer'], ['Shift+z', 'diamond'], ['Shift+z', '']]) {
+    await page.keyboard.press(`ControlOrMeta+${keys}`);
+    await expect(picker(page, 'Example')).toHaveValue(example);
+  }
+  await page.keyboard.press('ControlOrMeta+z');
+  const watch = page.locator('#strip-standing');
+  await expect(watch).toContainText('Watch for A tensor with two readers');
+  await page.keyboard.press('ControlOrMeta+z');
+  await expect(watch).toContainText('Watch for Drag the sequence length');
 });
 
 test('the text survives a reload', async ({ page }) => {
