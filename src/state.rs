@@ -359,6 +359,10 @@ impl Page {
         if self.text.with_untracked(|text| *text != step.text) {
             platform::remember_text(&step.text);
             self.text.set(step.text);
+            // It told about another text, and its undo would take back another edit.
+            if self.notice.with_untracked(Option::is_some) {
+                self.notice.set(None);
+            }
         }
         self.history.with_untracked(|history| {
             self.can_undo.set_if_changed(history.can_undo());

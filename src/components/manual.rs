@@ -11,6 +11,7 @@ pub(super) fn proposal(page: Page, change: Change) -> Proposal {
     if page.is_stale.get_untracked() {
         return Proposal {
             words: "The text has an error; mend it first.".to_owned(),
+            done: String::new(),
             text: None,
         };
     }
@@ -34,11 +35,11 @@ pub(super) fn apply(page: Page, proposal: &Proposal, op: OpId, focused: &'static
         return false;
     };
     let example = page.example.get_untracked();
-    page.replace(text.clone(), Origin::Single, example, Some(Policy::Manual));
+    let is_changed = page.replace(text.clone(), Origin::Single, example, Some(Policy::Manual));
     page.notice.set(Some(Notice {
-        text: proposal.words.clone(),
+        text: proposal.done.clone(),
         is_failure: false,
-        offers_undo: true,
+        offers_undo: is_changed,
     }));
     next_frame(move || {
         let kernel = page

@@ -86,7 +86,7 @@ fn open(page: Page, text: &str) {
 }
 
 fn put(page: Page, text: String, example: Option<&'static str>, converted: &Converted) {
-    page.replace(text, Origin::Single, example, None);
+    let is_changed = page.replace(text, Origin::Single, example, None);
     let plural = if converted.ops == 1 { "op" } else { "ops" };
     let (problem, is_failure) = match &converted.problem {
         Some(problem) => (format!(" Some of it could not be read: {problem}."), true),
@@ -98,7 +98,7 @@ fn put(page: Page, text: String, example: Option<&'static str>, converted: &Conv
             converted.ops, converted.form
         ),
         is_failure,
-        offers_undo: true,
+        offers_undo: is_changed,
     }));
 }
 

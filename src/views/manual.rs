@@ -25,6 +25,8 @@ pub enum Change {
 pub struct Proposal {
     /// The gain, or why it may not be.
     pub words: String,
+    /// The same once it is done; empty where it may not be.
+    pub done: String,
     /// The text that does it; `None` where it may not be.
     pub text: Option<String>,
 }
@@ -45,10 +47,11 @@ pub fn propose(
         partition,
         statement_of_op,
     };
-    let what = in_words(change, analysis);
+    let [what, done] = in_words(change, analysis);
     let refused = |reason: &str| Proposal {
         // It stands in a line of plain text, where quotes for code would be seen.
         words: [&what, " is not possible: ", &reason.replace('`', ""), "."].concat(),
+        done: String::new(),
         text: None,
     };
     let (changed, touched) = match change {
@@ -85,24 +88,29 @@ pub fn propose(
     let saved_bytes =
         analysis.fused.traffic.total.cast_signed() - after.fused.traffic.total.cast_signed();
     let saved_s = analysis.fused.time_s - after.fused.time_s;
+    let gain = gain(saved_bytes, saved_s);
     Proposal {
-        words: [&what, " ", &gain(saved_bytes, saved_s), "."].concat(),
+        words: [&what, " ", &gain, "."].concat(),
+        done: [&done, ": ", &gain, "."].concat(),
         text: Some(changed),
     }
 }
 
-/// The change as the beginning of a sentence.
-fn in_words(change: Change, analysis: &Analysis) -> String {
-    match change {
+/// The change as the beginning of a sentence, before it is done and after.
+fn in_words(change: Change, analysis: &Analysis) -> [String; 2] {
+    let (verbs, what) = match change {
         Change::Merge(a, b) => {
             let (a, b) = (a.min(b) + 1, a.max(b) + 1);
-            ["Merging kernels ", &a.to_string(), " and ", &b.to_string()].concat()
+            let kernels = [" kernels ", &a.to_string(), " and ", &b.to_string()].concat();
+            (["Merging", "Merged"], kernels)
         }
         Change::Cut { consumer, .. } => {
             let op = analysis.graph.ops.get(consumer);
-            ["Cutting before ", op.map_or("?", |op| op.name.as_str())].concat()
+            let name = op.map_or("?", |op| op.name.as_str());
+            (["Cutting", "Cut"], [" before ", name].concat())
         }
-    }
+    };
+    verbs.map(|verb| [verb, &what].concat())
 }
 
 /// `saves 33.6 MB and 16.5 µs`, `costs 268 MB and 131 µs`, or one of each.

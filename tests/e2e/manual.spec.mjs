@@ -1,7 +1,7 @@
 // Kernels merged and cut by hand: by dragging and by keys, with the gain or the reason before it is done.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { editor, headlineBytes, kernelButton, kernels, picker, write } from './visitor.mjs';
+import { chooseExample, editor, headlineBytes, kernelButton, kernels, picker, write } from './visitor.mjs';
 
 const PROGRAM = `input x : f16[1024, 1024]
 a = relu(x)
@@ -58,6 +58,33 @@ test('undo takes back the kernels and the policy, redo brings both again', async
   await expect(picker(page, 'Fusion')).toHaveValue('manual');
 });
 
+test('what it says of a merge goes when another edit changes the text', async ({ page }) => {
+  const note = page.locator('#notice');
+  const merge = async () => {
+    await kernelPanel(page, 1).focus();
+    await page.keyboard.press('m');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await expect(note).toContainText('Merged kernels 1 and 2: saves 4.19 MB');
+  };
+  await merge();
+  await page.keyboard.press('ControlOrMeta+z');
+  await expect(note).toHaveText('');
+  await expect(editor(page)).toHaveValue(PROGRAM);
+
+  await merge();
+  await editor(page).press('ControlOrMeta+End');
+  await page.keyboard.type('# a word');
+  await expect(note).toHaveText('');
+
+  await write(page, PROGRAM);
+  await picker(page, 'Fusion').selectOption('none');
+  await merge();
+  await chooseExample(page, 'Transformer block');
+  await expect(note).toHaveText('');
+  await expect(page.getByText(/^Watch for/)).toBeVisible();
+});
+
 test('what may not be is refused with its reason, and Escape leaves everything as it was', async ({ page }) => {
   await kernelPanel(page, 2).focus();
   await page.keyboard.press('m');
@@ -86,7 +113,7 @@ test('by dragging one panel onto another', async ({ page }) => {
   await expect(status(page)).toContainText(/Merging kernels 1 and 2 saves/);
   await page.mouse.up();
   await expect.poll(() => kernels(page)).toHaveLength(5);
-  await expect(page.getByRole('status').filter({ hasText: 'Merging kernels 1 and 2 saves' })).toBeVisible();
+  await expect(page.getByRole('status').filter({ hasText: 'Merged kernels 1 and 2: saves' })).toBeVisible();
 });
 
 test('a drop on a kernel that may not be merged says why and changes nothing', async ({ page }) => {

@@ -43,6 +43,13 @@ fn a_merge_says_its_gain_and_keeps_it() {
         "{}",
         merged.words
     );
+    assert!(
+        merged
+            .done
+            .starts_with("Merged kernels 1 and 2: saves 4.19 MB and "),
+        "{}",
+        merged.done
+    );
     let before = outcome(CHAIN, Policy::None).analysis.unwrap();
     let after = manual(&text);
     assert_eq!(
@@ -89,6 +96,7 @@ fn a_cut_says_what_it_costs_and_a_cut_between_kernels_that_there_is_none() {
     assert_eq!(cut.text.as_deref(), Some(CHAIN));
     let none = proposal(CHAIN, Policy::Manual, change);
     assert_eq!(none.text, None);
+    assert!(cut.done.starts_with("Cut before b: costs 4.19 MB and "));
     assert!(none.words.contains("two kernels already"), "{}", none.words);
 }
 
