@@ -1,10 +1,11 @@
 //! Programs from outside: pasted, dropped or opened; JSON and `Op(...)` lines become notation.
 
-use super::editor::TEXT_ID;
-use crate::core::Severity;
+use super::editor::{TEXT_ID, follow_change};
+use crate::core::edit::paste_lines;
 use crate::core::notation::import::{Form, OpList, form_of, program_of_op_list, read_op_lines};
 use crate::core::notation::{Parsed, print};
-use crate::history::Origin;
+use crate::core::{Severity, Span};
+use crate::history::{Origin, keeps_little};
 use crate::picture::code::{byte_of_utf16, line_at};
 use crate::platform;
 use crate::state::{Notice, Page};
@@ -102,29 +103,26 @@ fn put(page: Page, text: String, example: Option<&'static str>, converted: &Conv
     }));
 }
 
-/// A pasted list of ops replaces the text, a single pasted op goes behind the line of the caret; notation is
-/// pasted as it is, by the browser.
+/// Pasted ops go where notation would, in lines of their own; notation is pasted as it is, by the browser.
 pub fn paste(page: Page, event: &platform::Event) {
     let Some(pasted) = platform::pasted_text(event) else {
         return;
     };
     match convert(&pasted) {
         None => {}
-        Some(Err(problem)) => page.tell_failure(problem),
+        // The browser still pastes it, and that ends what was said before.
+        Some(Err(problem)) => platform::next_frame(move || page.tell_failure(problem)),
         Some(Ok(converted)) => {
             event.prevent_default();
             let text = page.text.get_untracked();
-            let mut example = page.example.get_untracked();
-            let joined = if converted.ops > 1 || text.trim().is_empty() {
-                example = None;
-                converted.text.clone()
-            } else {
-                let caret = platform::caret(TEXT_ID).map_or(usize::MAX, |c| c.start as usize);
-                let end = line_at(&text, byte_of_utf16(&text, caret)).end;
-                let (before, after) = text.split_at_checked(end).unwrap_or((&text, ""));
-                format!("{before}\n{}{after}", converted.text.trim_end())
-            };
+            let selected = platform::caret(TEXT_ID).unwrap_or_default();
+            let byte = |units| byte_of_utf16(&text, units as usize);
+            let selected = Span::new(byte(selected.start), byte(selected.end));
+            let joined = paste_lines(&text, selected, &converted.text);
+            let example = page.example.get_untracked();
+            let example = example.filter(|_| !keeps_little(&text, &joined));
             put(page, joined, example, &converted);
+            follow_change(page, &text);
         }
     }
 }

@@ -120,21 +120,46 @@ test('every example loads without a mistake and says what to watch for', async (
   }
 });
 
+const OP_LINES = 'Op("matmul1", "matmul", ["x", "w1"], "y1", (1024, 4096), 2)\nOp("relu", "elementwise", ["y1"], "y2", (1024, 4096), 2)\n';
+
+/** As the browser pastes into what has the focus. */
+const paste = (page, pasted) => page.evaluate((text) => {
+  const data = new DataTransfer();
+  data.setData('text/plain', text);
+  const event = new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true });
+  if (document.activeElement.dispatchEvent(event)) document.execCommand('insertText', false, text);
+}, pasted);
+
 test('the two other forms become notation', async ({ page }) => {
-  const pasted = 'Op("matmul1", "matmul", ["x", "w1"], "y1", (1024, 4096), 2)\nOp("relu", "elementwise", ["y1"], "y2", (1024, 4096), 2)\n';
   const json = JSON.stringify(['one', 'two'].map((name, i) => (
     { name, op_type: 'elementwise', inputs: [`t${i}`], output: `t${i + 1}`, shape: [8, 8], bytes_per_element: 4 })));
-  for (const [form, groups] of [[pasted, [['matmul1', 'relu']]], [json, [['one', 'two']]]]) {
+  for (const [form, groups] of [[OP_LINES, [['matmul1', 'relu']]], [json, [['one', 'two']]]]) {
     await editor(page).focus();
     await page.keyboard.press('ControlOrMeta+a');
-    await page.evaluate((text) => {
-      const data = new DataTransfer();
-      data.setData('text/plain', text);
-      const event = new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true });
-      if (document.activeElement.dispatchEvent(event)) document.execCommand('insertText', false, text);
-    }, form);
+    await paste(page, form);
     await expect.poll(() => kernels(page)).toEqual(groups);
   }
+});
+
+test('pasted ops go in at the caret or replace what is selected', async ({ page }) => {
+  await chooseExample(page, 'Diamond');
+  const diamond = await editor(page).inputValue();
+  await editor(page).press('ControlOrMeta+End');
+  await paste(page, OP_LINES);
+  const notation = /matmul1: y1 = matmul\(x, w1\) *: f16\[1024, 4096\]\nrelu: +y2 = \w+\(y1\) +: f16\[1024, 4096\]\n/;
+  await expect(editor(page)).toHaveValue(notation);
+  const joined = await editor(page).inputValue();
+  expect(joined.startsWith(diamond)).toBe(true);
+  await expect(picker(page, 'Example')).toHaveValue('diamond');
+  await page.keyboard.press('ControlOrMeta+z');
+  await expect(editor(page)).toHaveValue(diamond);
+
+  await page.keyboard.press('ControlOrMeta+a');
+  await paste(page, OP_LINES.split('\n')[0]);
+  await expect.poll(() => kernels(page)).toEqual([['matmul1']]);
+  await expect(picker(page, 'Example')).toHaveValue('');
+  await paste(page, '[{"broken"');
+  await expect(page.locator('#notice')).toContainText('This is no JSON list of ops');
 });
 
 test('20,000 ops, a name of 10 kB and any bytes leave a working page', async ({ page }) => {

@@ -1,12 +1,12 @@
 //! Edits of the text: each changes what it must and leaves every other byte alone.
 
 use fuseline::core::edit::{
-    add_op, main_dtype, move_op, remove_op, rename_op, rename_tensor, set_annotation, set_callee,
-    set_dtype, set_inputs, set_param,
+    add_op, main_dtype, move_op, paste_lines, remove_op, rename_op, rename_tensor, set_annotation,
+    set_callee, set_dtype, set_inputs, set_param,
 };
 use fuseline::core::notation::parse;
 use fuseline::core::program::Program;
-use fuseline::core::{Code, DType};
+use fuseline::core::{Code, DType, Span};
 
 const TEXT: &str = "\
 # a block
@@ -275,4 +275,22 @@ fn a_program_of_another_text_breaks_nothing() {
             let _ = rename_op(text, &program, op, "new");
         }
     }
+}
+
+#[test]
+fn pasted_lines_share_no_line_with_what_was_there() {
+    let ops = "p = relu(x)\nq = exp(p)\n";
+    let pasted = |text, start, end| paste_lines(text, Span::new(start, end), ops);
+    // Nothing selected: behind the line, on an empty line, in an empty text, beyond the end.
+    assert_eq!(pasted("a\nb\n", 0, 0), format!("a\n{ops}b\n"));
+    assert_eq!(pasted("a\r\nb", 1, 1), "a\np = relu(x)\nq = exp(p)\r\nb");
+    assert_eq!(pasted("a\n\nb", 2, 2), format!("a\n{ops}b"));
+    assert_eq!(pasted("a\nb\n", 4, 4), format!("a\nb\n{ops}"));
+    assert_eq!(pasted("a", 1, 1), format!("a\n{ops}"));
+    assert_eq!(pasted(" \n", 0, 0), ops);
+    assert_eq!(pasted("a", 9, 9), format!("a\n{ops}"));
+    // A selection goes, whole lines or parts.
+    assert_eq!(pasted("a\nb\nc", 2, 4), format!("a\n{ops}c"));
+    assert_eq!(pasted("aa\nbb", 1, 4), format!("a\n{ops}b"));
+    assert_eq!(pasted("a\nb\n", 0, 3), ops);
 }

@@ -54,6 +54,30 @@ pub fn add_op(text: &str, program: &Program, after: Option<usize>) -> String {
     edited
 }
 
+/// Puts `lines` in place of what is selected, and where nothing is behind the line of the caret. They share no
+/// line with what was there. `O(text)`.
+pub fn paste_lines(text: &str, selected: Span, lines: &str) -> String {
+    let Span { mut start, mut end } = selected;
+    if start == end {
+        end = line_end(text, start);
+        start = end;
+    }
+    let head = text.get(..start).unwrap_or(text);
+    let tail = text.get(end..).unwrap_or("");
+    if head.trim().is_empty() && tail.trim().is_empty() {
+        return lines.to_owned();
+    }
+    let line_break = |is_needed: bool| if is_needed { "\n" } else { "" };
+    [
+        head,
+        line_break(!head.is_empty() && !head.ends_with('\n')),
+        lines.trim_end(),
+        line_break(!tail.starts_with(['\n', '\r'])),
+        tail,
+    ]
+    .concat()
+}
+
 /// Removes the statement of an op with its lines.
 ///
 /// Where the op keeps the shape of its first input, its readers read that instead; else they stay as

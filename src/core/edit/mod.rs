@@ -16,7 +16,7 @@ use crate::core::sorting::{rank_of, sort_by_rank};
 
 pub use calls::{set_annotation, set_callee, set_inputs};
 pub use kernels::{ShownKernels, cut_edge, merge_kernels, set_kernel};
-pub use lines::{add_op, move_op, remove_op};
+pub use lines::{add_op, move_op, paste_lines, remove_op};
 pub use names::{rename_op, rename_tensor};
 
 /// Sets the value of a param.
