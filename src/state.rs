@@ -300,6 +300,14 @@ impl Page {
         is_changed
     }
 
+    /// Replaces the text by a program that stands for itself. Without marks `manual` would leave all its ops
+    /// alone, so it gives way to the default.
+    pub fn open(self, text: String, example: Option<&'static str>) -> bool {
+        let is_manual = self.policy.get_untracked() == Policy::Manual;
+        let policy = (is_manual && !text.contains("@kernel")).then(Policy::default);
+        self.replace(text, Origin::Single, example, policy)
+    }
+
     /// The text with its example and the policy.
     fn present(self) -> Step {
         Step {

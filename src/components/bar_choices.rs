@@ -124,8 +124,7 @@ pub(super) fn choose(page: Page, id: &str, event: &Event) {
     match id {
         "pick-example" => {
             if let Some(chosen) = example(&value) {
-                let text = chosen.text.to_owned();
-                page.replace(text, Origin::Single, Some(chosen.id), None);
+                page.open(chosen.text.to_owned(), Some(chosen.id));
                 page.selection.set(Selection::Nothing);
             }
         }

@@ -76,18 +76,20 @@ fn converted(form: &'static str, text: &str, parsed: &Parsed) -> Result<Converte
 fn open(page: Page, text: &str) {
     let problem = match convert(text) {
         None => None,
-        Some(Ok(converted)) => return put(page, converted.text.clone(), None, &converted),
+        Some(Ok(converted)) => {
+            let is_changed = page.open(converted.text.clone(), None);
+            return tell(page, &converted, is_changed);
+        }
         Some(Err(problem)) => Some(problem),
     };
     // What could not be converted stays at hand as it is.
-    page.replace(text.replace("\r\n", "\n"), Origin::Single, None, None);
+    page.open(text.replace("\r\n", "\n"), None);
     if let Some(problem) = problem {
         page.tell_failure(problem);
     }
 }
 
-fn put(page: Page, text: String, example: Option<&'static str>, converted: &Converted) {
-    let is_changed = page.replace(text, Origin::Single, example, None);
+fn tell(page: Page, converted: &Converted, is_changed: bool) {
     let plural = if converted.ops == 1 { "op" } else { "ops" };
     let (problem, is_failure) = match &converted.problem {
         Some(problem) => (format!(" Some of it could not be read: {problem}."), true),
@@ -121,7 +123,8 @@ pub fn paste(page: Page, event: &platform::Event) {
             let joined = paste_lines(&text, selected, &converted.text);
             let example = page.example.get_untracked();
             let example = example.filter(|_| !keeps_little(&text, &joined));
-            put(page, joined, example, &converted);
+            let is_changed = page.replace(joined, Origin::Single, example, None);
+            tell(page, &converted, is_changed);
             follow_change(page, &text);
         }
     }

@@ -85,6 +85,17 @@ test('what it says of a merge goes when another edit changes the text', async ({
   await expect(page.getByText(/^Watch for/)).toBeVisible();
 });
 
+test('an example without marks goes back to the rules, and undo to the kernels by hand', async ({ page }) => {
+  await picker(page, 'Fusion').selectOption('manual');
+  await write(page, PROGRAM.replace('relu(x)', 'relu(x) @kernel 1').replace('exp(a)', 'exp(a) @kernel 1'));
+  await expect.poll(() => kernels(page)).toHaveLength(5);
+  await chooseExample(page, 'Diamond');
+  await expect(picker(page, 'Fusion')).toHaveValue('rules');
+  await page.getByRole('button', { name: 'Undo', exact: true }).click();
+  await expect(picker(page, 'Fusion')).toHaveValue('manual');
+  await expect.poll(() => kernels(page)).toHaveLength(5);
+});
+
 test('what may not be is refused with its reason, and Escape leaves everything as it was', async ({ page }) => {
   await kernelPanel(page, 2).focus();
   await page.keyboard.press('m');
