@@ -351,8 +351,29 @@ impl Page {
         let is_changed = step.is_some();
         if let Some(step) = step {
             self.put(step);
+            self.keep_focus();
         }
         is_changed
+    }
+
+    /// When what has the focus is about to leave the page, the focus goes to what stands for it then: the kernel
+    /// that is selected, else what has its id, else the graph.
+    pub fn keep_focus(self) {
+        let Some(id) = platform::focused_id() else {
+            return;
+        };
+        platform::next_frame(move || {
+            if platform::focused_id().is_some() {
+                return;
+            }
+            let selection = self.selection.get_untracked();
+            let kernel = (self.analysis).with_untracked(|analysis| selection.kernel(analysis));
+            let kernel = kernel.map(|kernel| ["dag-kernel-", &kernel.to_string()].concat());
+            let is_op = id.starts_with("dag-op-");
+            let _ = kernel.is_some_and(|kernel| !is_op && platform::focus_in_place(&kernel))
+                || platform::focus_in_place(&id)
+                || platform::focus_in_place("dag-canvas");
+        });
     }
 
     fn put(self, step: Step) {

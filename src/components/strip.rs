@@ -39,9 +39,11 @@ pub fn Strip(
         move |event| match platform::closest_id(event, "button").as_deref() {
             Some("notice-undo") => {
                 page.undo();
+            }
+            Some("notice-dismiss") => {
+                page.keep_focus();
                 page.notice.set(None);
             }
-            Some("notice-dismiss") => page.notice.set(None),
             Some("show-error") => show_error(page),
             _ => {}
         },

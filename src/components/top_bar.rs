@@ -47,9 +47,10 @@ fn markup(page: Page) -> Markup {
     let mut bar = Markup::new();
     bar.raw(r#"<h1>Fuseline</h1><div class="bar-choices">"#);
     add_choices(&mut bar, page);
-    let disabled_unless = |can: Value<bool>| if can.get() { ABSENT } else { "" };
+    // Disabled in fact, it would lose the focus with the last step.
+    let disabled_unless = |can: Value<bool>| if can.get() { ABSENT } else { "true" };
     bar.fill(
-        r#"</div><div class="bar-end"><button type="button" class="icon-button" id="bar-undo" title="Undo (Ctrl+Z)" aria-label="Undo" aria-keyshortcuts="Control+Z" disabled="{}"><span aria-hidden="true">↶</span></button><button type="button" class="icon-button" id="bar-redo" title="Redo (Ctrl+Shift+Z)" aria-label="Redo" aria-keyshortcuts="Control+Shift+Z Control+Y" disabled="{}"><span aria-hidden="true">↷</span></button>"#,
+        r#"</div><div class="bar-end"><button type="button" class="icon-button" id="bar-undo" title="Undo (Ctrl+Z)" aria-label="Undo" aria-keyshortcuts="Control+Z" aria-disabled="{}"><span aria-hidden="true">↶</span></button><button type="button" class="icon-button" id="bar-redo" title="Redo (Ctrl+Shift+Z)" aria-label="Redo" aria-keyshortcuts="Control+Shift+Z Control+Y" aria-disabled="{}"><span aria-hidden="true">↷</span></button>"#,
         &[disabled_unless(page.can_undo), disabled_unless(page.can_redo)],
     );
     bar.fill(

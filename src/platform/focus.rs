@@ -26,6 +26,11 @@ pub fn is_focused(id: &str) -> bool {
     active_element().is_some_and(|e| e.id() == id)
 }
 
+/// Id of the element that has the focus.
+pub fn focused_id() -> Option<String> {
+    active_element().map(|e| e.id()).filter(|id| !id.is_empty())
+}
+
 /// Whether keys go into a text field just now.
 pub fn has_focus_in_text_field() -> bool {
     active_element().is_some_and(|e| {
@@ -157,8 +162,8 @@ fn write_value(field: &JsValue, value: &str) {
 
 /// Id of the element that has the focus, when it stands in `root`.
 pub(super) fn focused_id_in(root: &Element) -> Option<String> {
-    let active = active_element().filter(|e| root.contains(Some(e)))?;
-    Some(active.id()).filter(|id| !id.is_empty())
+    active_element().filter(|e| root.contains(Some(e)))?;
+    focused_id()
 }
 
 fn active_element() -> Option<Element> {

@@ -17,14 +17,13 @@ pub fn capture_pointer(id: &str, pointer: i32) {
     }
 }
 
-/// Focuses a drawn element without scrolling anything.
-pub fn focus_in_place(id: &str) {
-    if let Some(element) = super::focus::focusable(id) {
+/// Focuses a drawn element without scrolling anything. `false` when there is none.
+pub fn focus_in_place(id: &str) -> bool {
+    super::focus::focusable(id).is_some_and(|element| {
         let options = FocusOptions::new();
         options.set_prevent_scroll(true);
-        // An element that has just left the page has no focus to take.
-        let _ = element.focus_with_options(&options);
-    }
+        element.focus_with_options(&options).is_ok()
+    })
 }
 
 /// Whether `event` comes from the element of this id itself and not from something in it.

@@ -85,6 +85,44 @@ test('what it says of a merge goes when another edit changes the text', async ({
   await expect(page.getByText(/^Watch for/)).toBeVisible();
 });
 
+test('the focus stays when undo takes back what had it', async ({ page }) => {
+  const undo = page.getByRole('button', { name: 'Undo', exact: true }).first();
+  const merge = async () => {
+    await kernelPanel(page, 1).focus();
+    await page.keyboard.press('m');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => kernels(page)).toHaveLength(5);
+    await expect(kernelPanel(page, 1)).toBeFocused();
+  };
+  await merge();
+  await page.keyboard.press('ControlOrMeta+z');
+  await expect.poll(() => kernels(page)).toHaveLength(6);
+  await expect(kernelPanel(page, 1)).toBeFocused();
+
+  await merge();
+  await page.locator('#notice-undo').focus();
+  await page.keyboard.press('Enter');
+  await expect.poll(() => kernels(page)).toHaveLength(6);
+  await expect(kernelPanel(page, 1)).toBeFocused();
+
+  await picker(page, 'Fusion').selectOption('rules');
+  await expect.poll(() => kernels(page)).toHaveLength(4);
+  await op(page, 'd').focus();
+  await op(page, 'b').focus();
+  await page.keyboard.press('x');
+  await page.keyboard.press('x');
+  await expect.poll(() => kernels(page)).toHaveLength(5);
+  await expect(kernelPanel(page, 2)).toBeFocused();
+  await page.keyboard.press('ControlOrMeta+z');
+  await expect.poll(() => kernels(page)).toHaveLength(4);
+  await expect(kernelPanel(page, 1)).toBeFocused();
+
+  await undo.focus();
+  while (await undo.isEnabled()) await page.keyboard.press('Enter');
+  await expect(undo).toBeFocused();
+});
+
 test('an example without marks goes back to the rules, and undo to the kernels by hand', async ({ page }) => {
   await picker(page, 'Fusion').selectOption('manual');
   await write(page, PROGRAM.replace('relu(x)', 'relu(x) @kernel 1').replace('exp(a)', 'exp(a) @kernel 1'));
