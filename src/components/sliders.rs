@@ -27,9 +27,13 @@ pub fn Sliders(
         }
         place.show(markup);
     });
-    listen("slider-list", &["input", "change"], move |event| {
-        hear(page, event);
-    });
+    listen(
+        "slider-list",
+        &["input", "change", "focusout"],
+        move |event| {
+            hear(page, event);
+        },
+    );
     view! {
         <section class="panel sliders" aria-labelledby="sliders-title">
             <h2 id="sliders-title">"Sizes"</h2>
@@ -69,6 +73,11 @@ fn slider(markup: &mut Markup, index: usize, param: &Param) {
 }
 
 fn hear(page: Page, event: &Event) -> Option<()> {
+    if event.type_() == "focusout" {
+        // Each press of an arrow is a change; as long as they follow each other they are one step back.
+        page.seal();
+        return None;
+    }
     let place = platform::closest_number(event, "data-param")?;
     let parsed = page.parsed.get_untracked();
     let param = parsed.program.params.get(place)?;
@@ -93,14 +102,11 @@ fn hear(page: Page, event: &Event) -> Option<()> {
             page.hurry();
         }
     }
-    if is_change {
-        if is_box {
-            // What was out of range or no number at all gives way to what holds.
-            let parsed = page.parsed.get_untracked();
-            let holds = parsed.program.params.get(place)?.value;
-            platform::set_value(event, &holds.to_string());
-        }
-        page.seal();
+    if is_change && is_box {
+        // What was out of range or no number at all gives way to what holds.
+        let parsed = page.parsed.get_untracked();
+        let holds = parsed.program.params.get(place)?.value;
+        platform::set_value(event, &holds.to_string());
     }
     Some(())
 }

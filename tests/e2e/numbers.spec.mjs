@@ -36,6 +36,23 @@ test('dragging the sequence length moves the bytes', async ({ page }) => {
   await expect(handle).toHaveValue('2048');
 });
 
+test('arrows on a slider without a pause are one step back, until the focus leaves it', async ({ page }) => {
+  const undo = page.getByRole('button', { name: 'Undo', exact: true });
+  const press = async (times) => {
+    await slider(page, 'S').focus();
+    for (let time = 0; time < times; time += 1) await page.keyboard.press('ArrowRight');
+  };
+  await press(3);
+  await slider(page, 'H').focus();
+  await press(2);
+  await expect(slider(page, 'S')).toHaveValue('2688');
+  await undo.click();
+  await expect(slider(page, 'S')).toHaveValue('2432');
+  await undo.click();
+  await expect(slider(page, 'S')).toHaveValue('2048');
+  await expect(undo).toBeDisabled();
+});
+
 test('a slider by keys, and the number box beside it', async ({ page }) => {
   await slider(page, 'S').focus();
   await page.keyboard.press('ArrowRight');
