@@ -17,6 +17,9 @@ use leptos::prelude::*;
 /// Ops whose FLOPs are spelled out; a kernel of more says how many are left.
 const SPELLED_OPS: usize = 24;
 
+/// How kernels are merged, where somebody looks who has no keyboard in mind.
+const MERGE_HINT: &str = "In the graph, drag the number of a kernel onto another kernel to merge them, or press M on it.";
+
 /// Edges on chip that can be cut here.
 const CUT_EDGES: usize = 24;
 
@@ -43,6 +46,9 @@ pub fn KernelDetails(
             .is_none()
         {
             markup.raw(r#"<p class="quiet">Select a kernel to see which tensors it moves, which bytes vanished, and how each figure is computed.</p>"#);
+        }
+        if analysis.fused.kernels.len() > 1 {
+            markup.fill(r#"<p class="quiet">{}</p>"#, &[MERGE_HINT]);
         }
         place.show(markup);
         if looked_at.update_untracked(Option::take).is_some() {
