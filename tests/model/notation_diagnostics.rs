@@ -368,3 +368,18 @@ fn a_long_name_is_read_and_shortened_in_messages() {
     assert_eq!(parsed.program.ops[0].output.text, name);
     assert!(parsed.diagnostics[0].message.chars().count() < 100);
 }
+
+#[test]
+fn the_other_forms_are_recognised_where_notation_is_read() {
+    let hint = |text: &str| parse(text).diagnostics.swap_remove(0).hint.unwrap();
+    for text in [
+        "Op(\"m\", \"matmul\", [\"x\", \"w\"], \"y\", (4, 4), 2)",
+        "[{\"name\": \"m\"}]",
+        "{\n  \"ops\": []\n}",
+    ] {
+        assert!(hint(text).contains("when they are pasted"), "{text}");
+    }
+    for text in ["relu(x)", "Op = = f(x)", "y = f(Op(", "(x)"] {
+        assert!(!hint(text).contains("pasted"), "{text}");
+    }
+}

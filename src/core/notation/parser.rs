@@ -56,12 +56,30 @@ pub(super) fn statement(text: &str, tokens: &[Token]) -> Result<Statement, Diagn
         Some("param") => cursor.param(),
         Some("input") => cursor.declaration(TensorRole::Input),
         Some("weight") => cursor.declaration(TensorRole::Weight),
-        _ => cursor.operation(),
+        _ => cursor.operation().map_err(|problem| {
+            if is_other_form(text, tokens) {
+                problem.hint(OTHER_FORM)
+            } else {
+                problem
+            }
+        }),
     }?;
     match cursor.peek() {
         None => Ok(statement),
         Some(token) => Err(cursor.unexpected_after_end(token)),
     }
+}
+
+const OTHER_FORM: &str =
+    "`Op(...)` lines and JSON become notation when they are pasted, or opened as a file";
+
+/// Whether a statement that is none starts as [`super::import`] reads it.
+fn is_other_form(text: &str, tokens: &[Token]) -> bool {
+    let starts = |token: Option<&Token>, all: &[&str]| {
+        token.is_some_and(|token| all.contains(&token.span.slice(text)))
+    };
+    starts(tokens.first(), &["[", "{"])
+        || starts(tokens.first(), &["Op"]) && starts(tokens.get(1), &["("])
 }
 
 /// `param`, `input` or `weight` when the statement starts with one. What follows decides, for a tensor may
