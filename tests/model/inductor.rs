@@ -249,6 +249,22 @@ fn reductions_of_other_rows_stay_apart() {
         kernels("input x : f16[64, 64]\nr = sum(x)\nc = max(x)"),
         ["r + c"]
     );
+    // A norm's too, and so does a value of each row that is read across the rows.
+    let square = |ops: &str| kernels(&["input x : f16[64, 64]\n", ops].concat());
+    assert_eq!(square("s = softmax(x, axis=0)\ny = sum(s)"), ["s", "y (s)"]);
+    assert_eq!(
+        square("s = softmax(x, axis=0)\ny = sum(s, axis=0)"),
+        ["s + y"]
+    );
+    assert_eq!(
+        square("m = max(x, keepdim=false)\ny = sub(x, m)"),
+        ["m", "y"]
+    );
+    assert_eq!(square("m = max(x)\ny = sub(x, m)"), ["m + y"]);
+    assert_eq!(
+        square("m = max(x, axis=0, keepdim=false)\nr = relu(m)\ny = sub(x, r)"),
+        ["m + r + y"]
+    );
 }
 
 #[test]

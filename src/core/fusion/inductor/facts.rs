@@ -2,40 +2,29 @@
 
 use super::lower::Space;
 use crate::core::functions::{self, ShapeRule};
-use crate::core::graph::{Graph, OpId};
+use crate::core::fusion::region::RowDomain;
+use crate::core::graph::{Graph, OpId, TensorId};
 use crate::core::op::{Op, OpType, element_count};
 
-/// Rows and width of a reduction, from the shapes before and behind it.
+/// Rows and width of a reduction along its axes.
 pub(super) fn reduction_space(graph: &Graph, op: OpId) -> Space {
-    let after = &graph.ops[op].shape[..];
-    let input = graph.inputs[op].first().map(|&t| &graph.tensors[t]);
-    let before = input.and_then(|t| t.shape.as_deref()).unwrap_or(after);
-    let all = element_count(before).unwrap_or(0);
-    let (rows, inner) = if keeps_shape(graph, op) {
-        (all / before.last().copied().unwrap_or(1).max(1), 1)
-    } else {
-        (elements(&graph.ops[op]), inner_elements(before, after))
-    };
+    let rows = RowDomain::of_op(graph, op);
     Space::Reduction {
-        rows,
-        width: all / rows.max(1),
-        inner,
+        rows: rows.rows,
+        width: rows.width,
+        inner: rows.stride.max(rows.apart),
     }
 }
 
-/// Elements behind the reduced axis.
-fn inner_elements(before: &[u64], after: &[u64]) -> u64 {
-    let kept = if before.len() == after.len() {
-        let mut pairs = before.iter().zip(after);
-        let reduced = pairs.rposition(|(b, a)| b != a);
-        reduced.map_or(0, |axis| before.len() - 1 - axis)
-    } else if before.starts_with(after) {
-        0
-    } else {
-        let pairs = before.iter().rev().zip(after.iter().rev());
-        pairs.take_while(|(b, a)| b == a).count()
-    };
-    before.iter().rev().take(kept).product()
+/// Whether an op meets a value of each row of a reduction elsewhere than in that row: it is read in another order than
+/// it was written in.
+pub(super) fn is_across(graph: &Graph, reduction: OpId, value: TensorId, reader: &Op) -> bool {
+    let rows = RowDomain::of_op(graph, reduction);
+    let value = graph.tensors[value].shape.as_deref().unwrap_or(&[]);
+    element_count(value) == Some(rows.rows)
+        && element_count(&reader.shape) == Some(rows.full_elements())
+        && rows.width > 1
+        && RowDomain::of_read(value, reader) != Some(rows)
 }
 
 /// A reduction that gives each element back: softmax and the norms.

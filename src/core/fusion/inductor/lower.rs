@@ -1,7 +1,7 @@
 //! Ops to nodes: what becomes a buffer, and what its readers compute again instead.
 
 use super::attention::flash_kernels;
-use super::facts::{elements, is_windowed, keeps_shape, operations, reduction_space};
+use super::facts::{elements, is_across, is_windowed, keeps_shape, operations, reduction_space};
 use super::library::{bias_add, matmul_space};
 use crate::core::fusion::record::{Decision, Log};
 use crate::core::graph::{Graph, OpId, TensorId};
@@ -30,13 +30,13 @@ pub enum Space {
     Template(u64),
     /// Each element for itself.
     Pointwise(u64),
-    /// Rows of this width; `inner` elements lie between two of a row.
+    /// Rows of this width.
     Reduction {
         /// Number of rows.
         rows: u64,
         /// Elements of a row.
         width: u64,
-        /// 1 when the rows are contiguous.
+        /// Elements between two of a row, 1 when the rows are contiguous; where axes lie apart, what tells them from others.
         inner: u64,
     },
 }
@@ -202,9 +202,19 @@ impl Lowering<'_> {
 
     /// What it takes to compute the first inputs of an op, `count` of them.
     fn inputs(&self, op: OpId, count: usize, keeps_order: bool) -> Value {
-        let inputs = self.graph.inputs[op].iter().take(count);
+        let graph = self.graph;
         let mut value = Value::default();
-        value.take(inputs.map(|&tensor| &self.values[tensor]), keeps_order);
+        for &tensor in graph.inputs[op].iter().take(count) {
+            let input = &self.values[tensor];
+            let is_across = input.reads.iter().any(|&read| {
+                let writer = graph.tensors.get(buffer(read)).and_then(|t| t.producer);
+                writer.is_some_and(|writer| {
+                    graph.ops[writer].op_type == OpType::Reduction
+                        && is_across(graph, writer, tensor, &graph.ops[op])
+                })
+            });
+            value.take([input].into_iter(), keeps_order && !is_across);
+        }
         value
     }
 

@@ -12,7 +12,6 @@ mod rows;
 
 use super::options::MAX_OPS;
 use crate::core::analysis::Options;
-use crate::core::functions::{self, ShapeRule};
 use crate::core::graph::{Graph, OpId};
 use crate::core::op::{OpType, element_count};
 use crate::core::sizes::{Externals, read_size};
@@ -263,9 +262,7 @@ impl<'a> Region<'a> {
         if !matches!(reader.op_type, OpType::Elementwise | OpType::Reduction) {
             return;
         }
-        let function = reader.function.as_deref().and_then(functions::find);
-        let per_channel = function.is_some_and(|f| f.shape_rule == ShapeRule::PerChannel);
-        let rows = RowDomain::spread(value, &reader.shape, per_channel).unwrap_or_default();
+        let rows = RowDomain::of_read(value, reader).unwrap_or_default();
         self.spread.push((1 << place | 1 << from, rows));
     }
 

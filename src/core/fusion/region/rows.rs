@@ -8,8 +8,9 @@
     reason = "op and tensor ids are dense indices of this graph"
 )]
 
+use crate::core::functions::{self, ShapeRule};
 use crate::core::graph::{Graph, OpId};
-use crate::core::op::{OpType, element_count};
+use crate::core::op::{Op, OpType, element_count};
 
 /// How an op walks through its data: a reduction's rows are what it makes one value of, any other op's are
 /// its innermost dimension. Equal domains put the same elements, in row-major order, into the same rows.
@@ -60,11 +61,14 @@ impl RowDomain {
         }
     }
 
-    /// Of a value that is as large as `shape` for whoever reads it: the rows that each of its elements meets.
+    /// Of a smaller value that an op reads: the rows of its result that each element meets.
     /// Dimensions are matched from the last on, else from the first on, as lists of ops without axes have it;
-    /// `None` when neither fits. A value `per_channel` has one element for each place of dimension 1.
-    pub(super) fn spread(value: &[u64], shape: &[u64], per_channel: bool) -> Option<Self> {
+    /// `None` when neither fits.
+    pub(in crate::core) fn of_read(value: &[u64], reader: &Op) -> Option<Self> {
+        let shape = &reader.shape[..];
         let outer = shape.len().checked_sub(value.len())?;
+        let function = reader.function.as_deref().and_then(functions::find);
+        let per_channel = function.is_some_and(|f| f.shape_rule == ShapeRule::PerChannel);
         if per_channel {
             return Some(Self::along(shape, !2));
         }
