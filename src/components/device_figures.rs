@@ -91,11 +91,15 @@ fn rows(device: &Device) -> Vec<(&'static str, String)> {
         ("matrix units, f8", device.matrix_f8_flops_per_s),
         ("matrix units, i8", device.matrix_i8_flops_per_s),
     ];
-    rows.extend(
-        rates
-            .into_iter()
-            .map(|(what, figure)| (what, rate(figure).unwrap_or_else(|| "no figure".to_owned()))),
-    );
+    let f8_as = device.matmul_peak(DType::F8).map_or("", |p| p.computed_as);
+    for (what, figure) in rates {
+        let none = if what.ends_with("f8") && !f8_as.is_empty() {
+            ["no figure; computed", f8_as].concat()
+        } else {
+            "no figure".to_owned()
+        };
+        rows.push((what, rate(figure).unwrap_or(none)));
+    }
     if let Some(ridge) = ridge_point(device, DType::F16) {
         rows.push(("ridge for f16", format_intensity(ridge)));
     }

@@ -69,6 +69,11 @@ impl Plot {
             .translate(&(self.x.to_coord(x), self.y.to_coord(y)));
         (f64::from(x) / SCALE, f64::from(y) / SCALE)
     }
+
+    /// The value at the top of the vertical axis.
+    pub(super) fn rate_at_top(&self) -> f64 {
+        super::roofline::ends(self.y).1
+    }
 }
 
 impl Axis {

@@ -142,6 +142,7 @@ impl Roofs {
             .map(|(dtype, _, flops)| (dtype, flops))
             .collect();
         sort_by_rank(&mut used, |&(_, flops)| (-rank_of(flops), 0, 0));
+        let has_matmul = !used.is_empty();
         let mut matrix: Vec<(DType, Peak)> = Vec::new();
         for (dtype, _) in used {
             if let Some(peak) = device
@@ -154,6 +155,8 @@ impl Roofs {
                 matrix.push((dtype, peak));
             }
         }
+        let is_known = !(has_matmul && matrix.is_empty());
+        let has_f64 = (analysis.fused.kernels.iter()).any(|k| k.work.has_vector_f64);
         Self {
             bandwidth: Some(device.memory_bytes_per_s)
                 .filter(is_positive)
@@ -162,7 +165,10 @@ impl Roofs {
                     is_confirmed: false,
                 }),
             matrix,
-            vector: device.vector_flops_per_s.filter(is_positive),
+            // Where the main work's peak is not known, another type's would stand for it.
+            vector: device
+                .vector_flops_per_s
+                .filter(|peak| is_positive(peak) && is_known && !has_f64),
         }
     }
 

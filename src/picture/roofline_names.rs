@@ -80,7 +80,12 @@ fn draw_roof_names(roofs: &Roofs, plot: &Plot, x: Axis, is_compact: bool, marks:
     }
     let words = format!("memory {}", figure_text(roofs.bandwidth, format_bandwidth));
     let foot = (left, plot.place(start, start * roofs.bandwidth.value).1);
-    marks.extend(slope_text(roofs, plot, foot, &words));
+    // Without a peak the slope goes on to the end of the plot.
+    let summit_rate = roofs.peaks().reduce(f64::max);
+    let summit_rate =
+        summit_rate.unwrap_or_else(|| plot.rate_at_top().min(end * roofs.bandwidth.value));
+    let summit = plot.place(summit_rate / roofs.bandwidth.value, summit_rate);
+    marks.extend(slope_text(summit, foot, &words));
 }
 
 /// The ridge, its figure, and the regions on both sides of it.
@@ -128,10 +133,8 @@ fn draw_ridge(roofs: &Roofs, plot: &Plot, marks: &mut Vec<Mark>) {
 }
 
 /// The name of the slope, written along it and above the numbers of its points.
-fn slope_text(roofs: &Roofs, plot: &Plot, foot: Point, words: &str) -> Option<Mark> {
+fn slope_text(summit: Point, foot: Point, words: &str) -> Option<Mark> {
     const ABOVE: f64 = 26.0;
-    let summit_rate = roofs.peaks().reduce(f64::max)?;
-    let summit = plot.place(summit_rate / roofs.bandwidth.value, summit_rate);
     let (dx, dy) = (summit.0 - foot.0, summit.1 - foot.1);
     let length = dx.hypot(dy);
     let half = text_width(words) / 2.0;

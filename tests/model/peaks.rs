@@ -146,3 +146,21 @@ fn a_program_without_matmuls_has_no_roof_of_matrix_units() {
         assert!(texts.iter().any(|t| t == "vector units 19.5 TFLOP/s"));
     }
 }
+
+#[test]
+fn a_program_in_f64_has_no_roof_of_f32() {
+    for analysis in [
+        product("f64", "a100-80"),
+        analysis("y = gelu(x) : f64[4096, 4096]", "a100-80"),
+    ] {
+        let texts = roof_words(&analysis);
+        assert!(
+            texts
+                .iter()
+                .all(|t| !t.contains("TFLOP/s") || !t.contains("units")),
+            "{texts:?}"
+        );
+        assert!(texts.iter().all(|t| !t.contains("ridge")), "{texts:?}");
+        assert!(texts.iter().any(|t| t == "memory 2.04 TB/s"), "{texts:?}");
+    }
+}
