@@ -84,7 +84,7 @@ impl Figures {
                 if open.is_empty() {
                     ""
                 } else {
-                    " (times at least: a peak is unknown)"
+                    " (times are lower bounds)"
                 },
             ]
             .concat(),

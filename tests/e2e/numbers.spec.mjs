@@ -116,6 +116,18 @@ test('figures that nobody confirmed are marked', async ({ page }) => {
   await expect(page.getByRole('definition').filter({ hasText: '300 GB/s ?' })).toBeVisible();
 });
 
+test('without a peak for the type the bound is unknown, and times are lower bounds', async ({ page }) => {
+  await picker(page, 'Type').selectOption('f64');
+  const row = page.locator('table.kernels tbody tr').nth(6);
+  await expect(row).toContainText('unknown');
+  await expect(row).toContainText('≥ ');
+  await expect(row.locator('[title*="no peak is known for f64"]').first()).toBeVisible();
+  await expect(result(page)).toContainText('(times are lower bounds)');
+  await picker(page, 'Type').selectOption('bf16');
+  await expect(row).toContainText('matrix units');
+  await expect(result(page)).not.toContainText('lower bounds');
+});
+
 test('the element type changes the bytes', async ({ page }) => {
   const { unfused, fused } = await headlineBytes(page);
   await picker(page, 'Type').selectOption('f32');
