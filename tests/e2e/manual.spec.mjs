@@ -148,14 +148,13 @@ test('what may not be is refused with its reason, and Escape leaves everything a
   await expect(picker(page, 'Fusion')).toHaveValue('none');
 });
 
-test('by dragging one panel onto another', async ({ page }) => {
+test('by dragging the number of a kernel onto another one', async ({ page }) => {
   await page.getByRole('button', { name: 'Fit' }).click();
+  const box = async (number, part) => kernelPanel(page, number).locator(part).boundingBox();
+  const middle = ({ x, y, width, height }) => ({ x: x + width / 2, y: y + height / 2 });
+  const [from, panel] = [middle(await box(1, '.dag-badge')), await box(2, '.dag-panel')];
   // The corner of a panel, beside its op.
-  const corner = async (number) => {
-    const { x, y } = await kernelPanel(page, number).locator('.dag-panel').boundingBox();
-    return { x: x + 4, y: y + 12 };
-  };
-  const [from, to] = [await corner(1), await corner(2)];
+  const to = { x: panel.x + 4, y: panel.y + 12 };
   await page.mouse.move(from.x, from.y);
   await page.mouse.down();
   await page.mouse.move(to.x, to.y, { steps: 6 });
@@ -197,6 +196,7 @@ test('an edge on chip is cut in the details of its kernel', async ({ page }) => 
   await picker(page, 'Fusion').selectOption('rules');
   await expect.poll(() => kernels(page)).toHaveLength(4);
   await kernelButton(page, 1).click();
+  await expect(page.getByText('drag the number of a kernel onto another kernel to merge them')).toBeVisible();
   const cut = page.getByRole('button', { name: 'Cut before this op: a to b' });
   await cut.focus();
   await expect(page.locator('#cut-status')).toContainText(/Cutting before b costs 4\.19 MB/);
