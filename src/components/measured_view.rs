@@ -141,7 +141,7 @@ pub fn MeasuredView(
                                 <th scope="col" class="number">"predicted"</th>
                                 <th scope="col" class="number">"measured"</th>
                                 <th scope="col" class="number">"size"</th>
-                                <th scope="col" class="number" title="number of kernels">"kernels, predicted / measured"</th>
+                                <th scope="col" class="number" title="number of kernels">"kernels: "<br />"predicted / "<br />"measured"</th>
                             </tr>
                         </thead>
                         <tbody id="measured-rows"></tbody>

@@ -232,7 +232,7 @@ pub fn figures(sizes: &Sizes, device: &Device) -> Markup {
             &[what, &format_exact(rows.into()), &format_exact(count.into())],
         );
     }
-    markup.raw(r#"</tbody></table><table class="attention-table"><caption>Bytes of one forward pass</caption><thead><tr><th scope="col">count</th><th scope="col">elements of one head</th><th scope="col" class="number">bytes</th><th scope="col" class="number">three kernels ÷ this</th></tr></thead><tbody>"#);
+    markup.raw(r#"</tbody></table><table class="attention-table"><caption>Bytes of one forward pass</caption><thead><tr><th scope="col">count</th><th scope="col">elements of one head</th><th scope="col" class="number">bytes</th><th scope="col" class="number" title="bytes of three kernels over these">factor</th></tr></thead><tbody>"#);
     let formula_of_tiles = match view.order {
         LoopOrder::Queries => "2Nd + T_r · 2Nd + N",
         LoopOrder::Keys => "3Nd + 2N + T_c (3Nd + 4N)",
