@@ -1,6 +1,6 @@
 //! The flags about fusion, and what a search says about its result.
 
-use super::one_of;
+use super::choices::one_of;
 use crate::core::format::{format_bytes, format_percent, format_seconds};
 use crate::core::fusion::optimal::{Amount, Certificate};
 use crate::core::{FusionOptions, Objective};

@@ -1,0 +1,93 @@
+//! What the arguments choose beside the program.
+
+use super::fusion::FusionFlags;
+use crate::core::{
+    Conventions, DEVICES, Device, Externals, Options, Policy, ReshapeCost, default_device, device,
+};
+use clap::Args;
+
+#[derive(Args)]
+pub(super) struct Choices {
+    /// Who decides what fuses: none, rules, inductor, optimal, manual.
+    #[arg(long, default_value = "rules", value_parser = policy)]
+    policy: Policy,
+    #[command(flatten)]
+    fusion: FusionFlags,
+    /// How large external tensors count: declared, known-only, output-shape.
+    #[arg(long, default_value = "declared", value_parser = externals)]
+    externals: Externals,
+    /// What a lone reshape costs: copy, view.
+    #[arg(long, default_value = "copy", value_parser = reshape)]
+    reshape: ReshapeCost,
+    /// What times are predicted for, by id; an unknown one prints the list.
+    #[arg(long, default_value_t = default_device().id.to_string(), value_name = "NAME", value_parser = known_device)]
+    device: String,
+    /// Time that starting a kernel adds, in microseconds, instead of the device's own.
+    #[arg(long, value_name = "MICROSECONDS", value_parser = microseconds)]
+    launch_us: Option<f64>,
+    /// Print what each kernel asks of the device too, and when fusing hurts.
+    #[arg(long)]
+    pub(super) limits: bool,
+    /// Print what the policy decided too, step by step.
+    #[arg(long)]
+    pub(super) steps: bool,
+    /// Print JSON instead of a table.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+impl Choices {
+    pub(super) fn options(&self) -> Options {
+        let device = device(&self.device).unwrap_or(default_device()).clone();
+        Options {
+            policy: self.policy,
+            fusion: self.fusion.options(),
+            conventions: Conventions {
+                externals: self.externals,
+                reshape: self.reshape,
+            },
+            device: match self.launch_us {
+                Some(launch_us) => device.with_launch_s(launch_us * 1e-6),
+                None => device,
+            },
+        }
+    }
+}
+
+fn policy(name: &str) -> Result<Policy, String> {
+    Policy::from_name(name).ok_or_else(|| one_of(Policy::ALL.map(Policy::name).into_iter()))
+}
+
+fn externals(name: &str) -> Result<Externals, String> {
+    Externals::from_name(name)
+        .ok_or_else(|| one_of(Externals::ALL.map(Externals::name).into_iter()))
+}
+
+fn reshape(name: &str) -> Result<ReshapeCost, String> {
+    ReshapeCost::from_name(name)
+        .ok_or_else(|| one_of(ReshapeCost::ALL.map(ReshapeCost::name).into_iter()))
+}
+
+fn microseconds(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|us: &f64| us.is_finite() && *us >= 0.0)
+        .ok_or_else(|| "write a number of microseconds, such as 2 or 0.5".to_owned())
+}
+
+fn known_device(id: &str) -> Result<String, String> {
+    match device(id) {
+        Some(Device { id, .. }) => Ok(id.to_string()),
+        None => Err(one_of(DEVICES.iter().map(|d| d.id.as_ref()))),
+    }
+}
+
+pub(super) fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    format!("use one of: {}", names.collect::<Vec<_>>().join(", "))
+}
+
+pub(super) fn assignment(text: &str) -> Result<(String, i64), String> {
+    text.split_once('=')
+        .and_then(|(name, value)| Some((name.trim().to_owned(), value.trim().parse().ok()?)))
+        .ok_or_else(|| "write it as PARAM=VALUE with a whole number, such as S=1024".to_owned())
+}

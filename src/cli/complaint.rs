@@ -1,0 +1,51 @@
+//! What is wrong, for a terminal.
+
+use super::Failed;
+use crate::core::diagnostic::{Diagnostic, Severity, line_and_column};
+
+/// Findings on standard error, each with line, column and the source line.
+pub(super) fn complain(file: &str, text: &str, diagnostics: &[Diagnostic]) -> Failed {
+    const SHOWN: usize = 50;
+    for diagnostic in diagnostics.iter().take(SHOWN) {
+        let severity = match diagnostic.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "note",
+        };
+        eprintln!("{severity}: {}", diagnostic.message);
+        if let Some(span) = diagnostic.span {
+            let (line, column) = line_and_column(text, span.start);
+            let source = text.lines().nth(line - 1).unwrap_or("");
+            let margin = " ".repeat(line.to_string().len());
+            let (source, before, marked) = excerpt(source, column - 1, span.slice(text));
+            eprintln!("{margin}--> {file}:{line}:{column}");
+            eprintln!("{margin} |");
+            eprintln!("{line} | {source}");
+            eprintln!("{margin} | {}{}", " ".repeat(before), "^".repeat(marked));
+        }
+        if let Some(hint) = &diagnostic.hint {
+            eprintln!("  = help: {hint}");
+        }
+    }
+    if diagnostics.len() > SHOWN {
+        eprintln!("... and {} more", diagnostics.len() - SHOWN);
+    }
+    Failed
+}
+
+/// A part of the source line that fits a terminal, and where in it the mark goes.
+fn excerpt(source: &str, column: usize, marked: &str) -> (String, usize, usize) {
+    const WIDTH: usize = 96;
+    let skipped = column.saturating_sub(WIDTH / 2);
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    let shown: String = source
+        .chars()
+        .skip(skipped)
+        .take(WIDTH)
+        .map(plain)
+        .collect();
+    let before = column - skipped;
+    let length = marked.lines().next().unwrap_or("").chars().count();
+    let room = shown.chars().count().saturating_sub(before);
+    (shown, before, length.min(room).max(1))
+}

@@ -1,0 +1,51 @@
+//! The program that is to be analysed, in any of its three forms.
+
+use super::Failed;
+use super::choices::one_of;
+use crate::core::json::Json;
+use crate::core::notation::import::{self, Form, OpList};
+use crate::core::notation::{Parsed, parse};
+use crate::core::program::Program;
+use std::io::Read;
+
+pub(super) fn read_all(mut source: impl Read) -> std::io::Result<String> {
+    let mut bytes = Vec::new();
+    source.read_to_end(&mut bytes)?;
+    // A stray byte becomes a visible character that the parser points at.
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+pub(super) fn read_program(text: &str) -> Result<Parsed, serde_json::Error> {
+    Ok(match import::form_of(text) {
+        Form::Notation => parse(text),
+        Form::OpLines => import::read_op_lines(text),
+        Form::Json => {
+            let json: serde_json::Value = serde_json::from_str(text)?;
+            let list = OpList::new(Json::from(json))
+                .map_err(<serde_json::Error as serde::de::Error>::custom)?;
+            import::program_of_op_list(&list)
+        }
+    })
+}
+
+pub(super) fn set_param(program: &mut Program, name: &str, value: i64) -> Result<(), Failed> {
+    if let Some(param) = program.params.iter_mut().find(|p| p.name.text == name) {
+        param.value = value;
+        return Ok(());
+    }
+    let names: Vec<&str> = program
+        .params
+        .iter()
+        .map(|p| p.name.text.as_str())
+        .collect();
+    eprintln!("error: no param is called `{name}`");
+    eprintln!(
+        "  = help: {}",
+        if names.is_empty() {
+            "the program declares no params".to_owned()
+        } else {
+            one_of(names.into_iter())
+        }
+    );
+    Err(Failed)
+}

@@ -1,0 +1,140 @@
+//! The analysis as a table for people.
+
+use super::fusion::certificate_line;
+use crate::core::Analysis;
+use crate::core::explain::open_text;
+use crate::core::format::{
+    format_bytes, format_flops, format_intensity, format_percent, format_ratio,
+};
+use std::fmt::Write as _;
+
+/// The headline and one line for each kernel.
+pub(super) fn table(analysis: &Analysis) -> String {
+    const HEAD: [&str; 8] = [
+        "#",
+        "ops",
+        "FLOPs",
+        "read",
+        "written",
+        "intensity",
+        "bound by",
+        "time",
+    ];
+    let graph = &analysis.graph;
+    let rows: Vec<[String; 8]> = analysis
+        .fused
+        .kernels
+        .iter()
+        .enumerate()
+        .map(|(index, kernel)| {
+            let name = |&op: &usize| graph.ops.get(op).map(|op| shortened(&op.name));
+            let again = analysis.partition.recomputed[index].iter().filter_map(name);
+            let again = again.map(|name| format!("({name})"));
+            let names: Vec<String> = kernel.ops.iter().filter_map(name).chain(again).collect();
+            [
+                (index + 1).to_string(),
+                names_of_many(&names),
+                format_flops(kernel.work.flops()),
+                format_bytes(kernel.bytes_read),
+                format_bytes(kernel.bytes_written),
+                kernel
+                    .placement
+                    .intensity
+                    .map_or_else(|| "-".to_owned(), format_intensity),
+                kernel.placement.bound.name().to_owned(),
+                kernel.placement.time_text(),
+            ]
+        })
+        .collect();
+    let mut widths = HEAD.map(|h| h.chars().count());
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let line = |cells: &[&str]| {
+        let mut line = String::new();
+        for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
+            let padding = " ".repeat(width.saturating_sub(cell.chars().count()));
+            // Words to the left, figures to the right.
+            let (before, after) = if matches!(column, 1 | 6) {
+                ("", padding.as_str())
+            } else {
+                (padding.as_str(), "")
+            };
+            line.push_str(before);
+            line.push_str(cell);
+            line.push_str(after);
+            line.push_str("  ");
+        }
+        line.trim_end().to_owned() + "\n"
+    };
+    let mut out = headline(analysis);
+    out.push('\n');
+    out.push_str(&line(&HEAD));
+    for row in &rows {
+        out.push_str(&line(&row.each_ref().map(String::as_str)));
+    }
+    out
+}
+
+fn headline(analysis: &Analysis) -> String {
+    let (before, after) = (&analysis.unfused, &analysis.fused);
+    let saved = after.traffic.saved_by_fusion;
+    let (verb, less) = if saved < 0 {
+        ("added", "more")
+    } else {
+        ("saved", "less")
+    };
+    let mut text = format!(
+        "{} -> {} ({} {verb}, {} {less})\n{} -> {} kernels, predicted {} as fast on {} ({} -> {})\n",
+        format_bytes(before.traffic.total),
+        format_bytes(after.traffic.total),
+        format_bytes(saved.unsigned_abs()),
+        format_percent(analysis.savings_pct.abs()),
+        before.launches,
+        after.launches,
+        format_ratio(analysis.speedup),
+        analysis.options.device.name,
+        before.time_text(),
+        after.time_text(),
+    );
+    let open = before.first_open();
+    if let Some(words) = open.and_then(|kernel| open_text(kernel, &analysis.options.device)) {
+        let _ = writeln!(text, "{words}");
+    }
+    if let Some(certificate) = &analysis.certificate {
+        text.push_str(&certificate_line(certificate));
+    }
+    for (what, traffic) in [("unfused", before.traffic), ("fused", after.traffic)] {
+        let _ = writeln!(
+            text,
+            "{what:>7}: {} read, {} written",
+            format_bytes(traffic.bytes_read),
+            format_bytes(traffic.bytes_written)
+        );
+    }
+    text
+}
+
+fn shortened(name: &str) -> String {
+    const LONGEST: usize = 32;
+    if name.chars().count() <= LONGEST {
+        return name.to_owned();
+    }
+    name.chars().take(LONGEST - 1).chain(['…']).collect()
+}
+
+fn names_of_many(names: &[String]) -> String {
+    const SHOWN: usize = 6;
+    let mut text = names
+        .iter()
+        .take(SHOWN)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(" + ");
+    if names.len() > SHOWN {
+        let _ = write!(text, " + {} more", names.len() - SHOWN);
+    }
+    text
+}
