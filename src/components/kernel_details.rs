@@ -6,7 +6,7 @@ use crate::core::explain::{
     LedgerRow, flops_text, ledger, op_names, source_reason, source_text, time_lines,
 };
 use crate::core::format::format_bytes;
-use crate::core::{Analysis, OpId, SizeSource};
+use crate::core::{Analysis, OpId, Policy, SizeSource};
 use crate::markup::Markup;
 use crate::platform::{Event, Place, closest_number, effect, listen, set_text};
 use crate::state::{Page, Tab};
@@ -69,15 +69,28 @@ pub fn KernelDetails(
     }
 }
 
+/// The number that the text gives a kernel, where it is not the one of the pictures.
+fn other_number(analysis: &Analysis, kernel: usize) -> Option<String> {
+    let first = *analysis.fused.kernels.get(kernel)?.ops.first()?;
+    let number = analysis.graph.ops.get(first)?.kernel?;
+    let is_other = analysis.options.policy == Policy::Manual && number as usize != kernel + 1;
+    is_other.then(|| ["@kernel ", &number.to_string(), " in the text"].concat())
+}
+
 /// Everything that is said about one kernel.
 fn details(markup: &mut Markup, analysis: &Analysis, kernel: usize) -> Option<()> {
     let fused = analysis.fused.kernels.get(kernel)?;
     let class = ["badge ", &kernel_class(kernel)].concat();
     markup.fill(
-        r#"<h3 class="details-title"><span class="{}">{}</span> <span>{}</span></h3>
+        r#"<h3 class="details-title"><span class="{}">{}</span> <span>{}</span> <small class="quiet">{}</small></h3>
 <div class="table-scroll" role="group" aria-label="Tensors of this kernel" tabindex="0" id="ledger"><table class="ledger"><caption class="sr-only">Tensors of this kernel</caption>
 <thead><tr><th scope="col">tensor</th><th scope="col" class="number">size of one access</th><th scope="col">source</th><th scope="col" class="number">read</th><th scope="col" class="number">written</th><th scope="col" class="number">vanished</th></tr></thead><tbody>"#,
-        &[&class, &(kernel + 1).to_string(), &op_names(&analysis.graph, fused)],
+        &[
+            &class,
+            &(kernel + 1).to_string(),
+            &op_names(&analysis.graph, fused),
+            &other_number(analysis, kernel).unwrap_or_default(),
+        ],
     );
     let rows = ledger(analysis, kernel);
     for row in rows.iter().take(LISTED_TENSORS) {

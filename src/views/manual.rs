@@ -85,6 +85,11 @@ pub fn propose(
     if let Some(problem) = after.refused.iter().find(|r| is_touched(r.op)) {
         return refused(&problem.message);
     }
+    if let Change::Cut { producer, consumer } = change
+        && after.partition.group_of.get(producer) == after.partition.group_of.get(consumer)
+    {
+        return refused("the option `attention as one kernel` keeps them together");
+    }
     let saved_bytes =
         analysis.fused.traffic.total.cast_signed() - after.fused.traffic.total.cast_signed();
     let saved_s = analysis.fused.time_s - after.fused.time_s;

@@ -3,11 +3,12 @@
 use crate::random_graph::fusable_ops;
 use fuseline::core::diagnostic::{Code, Severity};
 use fuseline::core::edit::{ShownKernels, cut_edge, merge_kernels, set_annotation, set_kernel};
+use fuseline::core::examples::EXAMPLES;
 use fuseline::core::fusion::legality;
 use fuseline::core::notation::{TokenKind, highlight, parse};
 use fuseline::core::why::Why;
 use fuseline::core::{
-    Analysis, Diagnostic, Options, Outcome, Policy, analyze_program, build_graph, plan,
+    Analysis, Diagnostic, Op, Options, Outcome, Policy, analyze_program, build_graph, plan,
 };
 use proptest::prelude::*;
 use std::fmt::Write as _;
@@ -67,7 +68,7 @@ fn what_is_illegal_is_said_and_falls_apart_into_legal_pieces() {
     assert_eq!(finding.severity, Severity::Warning);
     assert_eq!(
         finding.message,
-        "kernel 7 cannot be: the matmul `m` starts its kernel, and `a` comes before it"
+        "`@kernel 7` cannot be: the matmul `m` starts its kernel, and `a` comes before it"
     );
     assert_eq!(finding.span.unwrap().slice(&text), "@kernel 7");
     assert_eq!(refused.len(), 1);
@@ -91,8 +92,8 @@ y1 = add(b1, b2) @kernel 2
     assert_eq!(
         messages,
         [
-            "kernel 1 cannot be: the kernel would wait for itself: `a1` → `b2` → `b1` → `a2`",
-            "kernel 2 cannot be: the kernel would wait for itself: `a1` → `b2` → `b1` → `a2`",
+            "`@kernel 1` cannot be: the kernel would wait for itself: `a1` → `b2` → `b1` → `a2`",
+            "`@kernel 2` cannot be: the kernel would wait for itself: `a1` → `b2` → `b1` → `a2`",
         ]
     );
 }
@@ -117,7 +118,7 @@ fn giving_up_on_kernels_that_need_each_other_is_said() {
     assert!(
         refused
             .iter()
-            .any(|d| d.message.starts_with("kernel 1000 cannot be"))
+            .any(|d| d.message.starts_with("`@kernel 1000` cannot be"))
     );
 }
 
@@ -207,8 +208,8 @@ fn kernels_are_merged_and_cut_in_the_text() {
     assert_eq!(
         text,
         CHAIN
-            .replace("@kernel 7", "@kernel 1")
-            .replace("c = exp(b)", "c = exp(b) @kernel 1")
+            .replace("@kernel 7", "@kernel 2")
+            .replace("c = exp(b)", "c = exp(b) @kernel 2")
     );
     let after = outcome(&text);
     let merged = after.analysis.unwrap();
@@ -234,6 +235,67 @@ fn kernels_are_merged_and_cut_in_the_text() {
     let cut = cut_edge(&text, &program, kernels_shown, 1, 2);
     assert_eq!(shown(&cut).0, ["a", "m", "b c"]);
     assert!(cut.contains("# its epilogue") && cut.contains("m = matmul(a, w)\n"));
+}
+
+/// Numbers that a merge or a cut writes are those of the pictures, in which kernels stand in the order in which
+/// they run: also where the first op of a kernel waits for another kernel, and where attention is one kernel.
+#[test]
+fn written_numbers_are_those_of_the_pictures() {
+    let mut seen = 0;
+    for (example, attention) in EXAMPLES.iter().flat_map(|e| [(e, false), (e, true)]) {
+        let options = |policy| {
+            let mut options = Options::of_policy(policy);
+            options.fusion.attention = attention;
+            options
+        };
+        let program = parse(example.text).program;
+        for policy in [Policy::None, Policy::Rules, Policy::Optimal] {
+            let before = analyze_program(&program, &options(policy));
+            let analysis = before.analysis.unwrap();
+            let kernels_shown = ShownKernels {
+                graph: &analysis.graph,
+                partition: &analysis.partition,
+                statement_of_op: &before.statement_of_op,
+            };
+            let graph = &analysis.graph;
+            let edges = (0..graph.ops.len())
+                .flat_map(|to| graph.predecessors[to].iter().map(move |&from| (from, to)));
+            let why = Why::new(&analysis);
+            let mut changed = Vec::new();
+            for (from, to) in edges {
+                let (a, b) = (
+                    analysis.partition.group_of[from],
+                    analysis.partition.group_of[to],
+                );
+                if a == b {
+                    changed.push(cut_edge(example.text, &program, kernels_shown, from, to));
+                } else if why.merge(a, b).is_ok() {
+                    changed.push(merge_kernels(example.text, &program, kernels_shown, a, b));
+                }
+            }
+            for text in changed.iter().step_by(5) {
+                let after = analyze_program(&parse(text).program, &options(Policy::Manual));
+                let after = after.analysis.unwrap();
+                // An attention that the options make one kernel cannot be cut.
+                let is_as_stated = |(op, kernel): (&Op, &usize)| {
+                    let (ops, kernels) = (&after.graph.ops, &after.partition.group_of);
+                    let same = ops.iter().zip(kernels).filter(|(_, k)| *k == kernel);
+                    same.into_iter().all(|(other, _)| other.kernel == op.kernel)
+                };
+                let stated = after.graph.ops.iter().zip(&after.partition.group_of);
+                if !after.refused.is_empty() || !stated.clone().all(is_as_stated) {
+                    continue;
+                }
+                for (op, kernel) in stated {
+                    if let Some(number) = op.kernel {
+                        assert_eq!(number as usize, kernel + 1, "{}: {text}", example.id);
+                        seen += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(seen > 500, "only {seen} numbers");
 }
 
 proptest! {

@@ -122,3 +122,33 @@ fn the_kernels_of_another_policy_are_stated_with_the_change() {
     );
     assert_eq!(after.refused, []);
 }
+
+#[test]
+fn an_attention_that_the_options_make_one_kernel_cannot_be_cut() {
+    const ATTENTION: &str = "\
+input q : f16[512, 64]
+input k : f16[512, 64]
+input v : f16[512, 64]
+s = matmul(q, k, transpose_b=true)
+p = softmax(s)
+o = matmul(p, v)
+";
+    let mut options = Options::of_policy(Policy::Manual);
+    options.fusion.attention = true;
+    let program = parse(ATTENTION).program;
+    let outcome = analyze_program(&program, &options);
+    let analysis = outcome.analysis.unwrap();
+    assert_eq!(analysis.partition.groups.len(), 1);
+    let change = Change::Cut {
+        producer: 1,
+        consumer: 2,
+    };
+    let statements = &outcome.statement_of_op;
+    let cut = propose(change, ATTENTION, &program, &analysis, statements);
+    assert_eq!(cut.text, None);
+    assert!(
+        cut.words.contains("attention as one kernel"),
+        "{}",
+        cut.words
+    );
+}

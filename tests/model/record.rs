@@ -267,9 +267,9 @@ fn stated_kernels_are_accepted_or_refused_with_the_reason() {
         sentences(&graph, &record),
         [
             "`s`, `z` stay apart: the matmul `z` starts its kernel, and `s` comes before it",
-            "kernel 4: `h`, `h2`",
-            "kernel 7: `s`",
-            "kernel 7: `z`",
+            "`@kernel 4`: `h`, `h2`",
+            "`@kernel 7`: `s`",
+            "`@kernel 7`: `z`",
         ]
     );
 }

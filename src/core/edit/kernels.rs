@@ -68,29 +68,22 @@ pub fn cut_edge(
     state(text, program, shown, &group_of)
 }
 
-/// Writes a number behind each op that shares its kernel, and removes all others.
+/// Writes the number that its kernel will have in the pictures behind each op that shares its kernel, and
+/// removes all others. Groups that need each other have no such numbers; they are counted by their first ops.
 fn state(text: &str, program: &Program, shown: ShownKernels<'_>, group_of: &[usize]) -> String {
-    let groups = shown.partition.groups.len() + 1;
-    let mut sizes = vec![0_u32; groups];
+    let ordered = Partition::in_order(shown.graph, group_of);
+    let group_of = ordered.as_ref().map_or(group_of, |p| &p.group_of);
+    let mut sizes = vec![0_u32; group_of.len() + 1];
     for &group in group_of {
         if let Some(size) = sizes.get_mut(group) {
             *size += 1;
         }
     }
-    let mut last = 0;
-    let mut numbers = vec![None; groups];
     let mut edits = Vec::new();
-    for (op, &group) in group_of.iter().enumerate() {
-        let Some(number) = numbers.get_mut(group) else {
-            continue;
-        };
-        if number.is_none() && sizes.get(group).is_some_and(|&size| size > 1) {
-            last += 1;
-            *number = Some(last);
-        }
-        if let Some(&statement) = shown.statement_of_op.get(op) {
-            edits.extend(edit_of(text, program, statement, *number));
-        }
+    for (&group, &statement) in group_of.iter().zip(shown.statement_of_op) {
+        let is_shared = sizes.get(group).is_some_and(|&size| size > 1);
+        let number = is_shared.then(|| u32::try_from(group + 1).ok()).flatten();
+        edits.extend(edit_of(text, program, statement, number));
     }
     replaced(text, edits)
 }

@@ -37,9 +37,10 @@ impl Refused {
     /// The finding, without its place in a text.
     pub fn diagnostic(&self) -> Diagnostic {
         let message = [
-            "kernel ",
+            // As it stands in the text: the pictures number kernels in the order in which they run.
+            "`@kernel ",
             &self.kernel.to_string(),
-            " cannot be: ",
+            "` cannot be: ",
             &self.message,
         ]
         .concat();

@@ -128,6 +128,15 @@ impl Partition {
         }
     }
 
+    /// The partition with these groups of ops in the order in which pictures number kernels; `None` where groups
+    /// need each other, or for a number that is not below the number of ops. `O((ops + reads) log ops)`.
+    pub fn in_order(graph: &Graph, group_of: &[usize]) -> Option<Self> {
+        let is_dense = group_of.iter().all(|&group| group < group_of.len());
+        (is_dense && group_of.len() == graph.ops.len())
+            .then(|| acyclic::in_order(graph, group_of).ok())
+            .flatten()
+    }
+
     /// Whether the op's output comes about inside this kernel. Logarithmic in what the kernel recomputes.
     pub fn computes(&self, kernel: usize, op: OpId) -> bool {
         self.group_of.get(op) == Some(&kernel) || self.recomputed[kernel].binary_search(&op).is_ok()

@@ -104,7 +104,7 @@ pub fn in_words(graph: &Graph, decision: &Decision) -> String {
             };
             [&many(ops), ": one kernel, ", &cost].concat()
         }
-        D::Accepted { kernel, ops } => ["kernel ", &kernel.to_string(), ": ", &many(ops)].concat(),
+        D::Accepted { kernel, ops } => [&as_stated(*kernel), ": ", &many(ops)].concat(),
         D::Refused { ops, refusal } => [
             &many(ops),
             " stay apart: ",
@@ -112,6 +112,11 @@ pub fn in_words(graph: &Graph, decision: &Decision) -> String {
         ]
         .concat(),
     }
+}
+
+/// The number of a kernel in the text, which need not be that of the pictures.
+fn as_stated(kernel: u32) -> String {
+    ["`@kernel ", &kernel.to_string(), "`"].concat()
 }
 
 /// Why ops stay apart, as the end of a sentence.
