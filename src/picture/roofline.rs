@@ -23,7 +23,7 @@ pub fn scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
         words.push(' ');
         words.push_str(&rest);
     }
-    let mut base = Base::new(analysis, &[analysis], size);
+    let mut base = Base::new(analysis, &[analysis], size, Points::Apart);
     let focus_order = kernel_points(
         analysis,
         &base.plot,
@@ -32,6 +32,15 @@ pub fn scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
         &mut base.marks,
     );
     base.scene(focus_order, &words)
+}
+
+/// What is to be drawn over the roofs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Points {
+    /// Each point at its place, with arcs below the roof.
+    Apart,
+    /// Points that share a place on each other, from the roof up.
+    Stacked,
 }
 
 /// A roofline without its points.
@@ -46,10 +55,17 @@ pub(super) struct Base {
 
 impl Base {
     /// Roofs, axes and names for the device of `analysis`, with room for the points of `all`.
-    pub(super) fn new(analysis: &Analysis, all: &[&Analysis], size: (f64, f64)) -> Self {
+    pub(super) fn new(
+        analysis: &Analysis,
+        all: &[&Analysis],
+        size: (f64, f64),
+        points: Points,
+    ) -> Self {
         let size = drawable(size);
         let roofs = Roofs::of(analysis);
-        let (x, y) = axes(all, &roofs);
+        // Stacks want another decade above the highest roof.
+        let headroom = if points == Points::Stacked { 17.0 } else { 1.7 };
+        let (x, y) = axes(all, &roofs, headroom);
         let is_compact = size.0 < 520.0;
         let top_rate = match y {
             Axis::Decades { to, .. } => 10_f64.powi(to),
@@ -77,7 +93,8 @@ impl Base {
             words: Room::new(plot.edges),
             lines: Room::new(plot.edges),
         };
-        draw_names(&roofs, &plot, x, is_compact, &mut marks, &mut space.words);
+        let words = &mut space.words;
+        draw_names(&roofs, &plot, x, (is_compact, points), &mut marks, words);
         for (_, line) in &lines {
             for (from, to) in line.iter().zip(line.iter().skip(1)) {
                 let (from, to) = (plot.place(from.0, from.1), plot.place(to.0, to.1));
@@ -242,7 +259,7 @@ pub(super) fn point_of(placement: &Placement) -> Option<(f64, f64)> {
 }
 
 /// At least 0.1 to 10 k FLOP/B and all points, in whole decades.
-fn axes(all: &[&Analysis], roofs: &Roofs) -> (Axis, Axis) {
+fn axes(all: &[&Analysis], roofs: &Roofs, headroom: f64) -> (Axis, Axis) {
     let (mut low, mut high, mut top) = (0.15_f64, 9e3_f64, 0.0_f64);
     for analysis in all {
         let fused = analysis.fused.kernels.iter().map(|k| &k.placement);
@@ -263,7 +280,7 @@ fn axes(all: &[&Analysis], roofs: &Roofs) -> (Axis, Axis) {
     let x = decades(low / 1.05, high * 1.05, 3);
     let foot = ends(x).0 * roofs.bandwidth.value;
     let top = if top > 0.0 { top } else { foot * 1e4 };
-    (x, decades(foot, top * 1.7, 3))
+    (x, decades(foot, top * headroom, 3))
 }
 
 /// A figure's text, with a question mark where its source was not at hand.

@@ -1,33 +1,35 @@
 //! The kernels of all policies on one roofline, each policy with a marker of its own.
 
 use super::labels::{kernel_heading, point_label};
-use super::roofline::{Base, point_of};
-use super::roofline_points::cell;
+use super::roofline::{Base, Points, point_of};
 use super::scene::{Mark, Point, Role, Scene, Shape, tenths};
 use crate::core::compare::Compared;
 use crate::core::{Analysis, Policy};
-use std::collections::BTreeMap;
 
-/// Draws the kernels of `all` over the roofs of `chosen`. Kernels of one policy that share a place share a
-/// marker. `O(kernels)`.
+/// Draws the kernels of `all` over the roofs of `chosen`. Kernels of one policy that would half cover each other
+/// share a marker. Those that would cover markers of other policies stand on them, the first on its point: nothing
+/// else stands above a roof, and the intensity stays. `O(kernels · markers)`, with a few hundred markers at most.
 pub fn scene(chosen: &Analysis, all: &[Compared], size: (f64, f64)) -> Scene {
     let analyses: Vec<&Analysis> = all.iter().map(|compared| &compared.analysis).collect();
-    let mut base = Base::new(chosen, &analyses, size);
+    let mut base = Base::new(chosen, &analyses, size, Points::Stacked);
     let mut focus_order = Vec::new();
+    let mut taken: Vec<Point> = Vec::new();
     let radius = if base.is_compact { 5.0 } else { 6.5 };
     for Compared {
         policy, analysis, ..
     } in all
     {
         let mut dots: Vec<Dot> = Vec::new();
-        let mut at_cell: BTreeMap<(i64, i64), usize> = BTreeMap::new();
         for (kernel, fused) in analysis.fused.kernels.iter().enumerate() {
             let Some((intensity, rate)) = point_of(&fused.placement) else {
                 continue;
             };
             let place = base.plot.place(intensity, rate);
-            let known = at_cell.entry(cell(place)).or_insert(dots.len());
-            match dots.get_mut(*known) {
+            let known = dots.iter_mut();
+            match known
+                .into_iter()
+                .find(|dot| is_near(dot.place, place, radius * 1.4))
+            {
                 Some(dot) => dot.others += 1,
                 None => dots.push(Dot {
                     kernel,
@@ -36,12 +38,39 @@ pub fn scene(chosen: &Analysis, all: &[Compared], size: (f64, f64)) -> Scene {
                 }),
             }
         }
-        for dot in dots {
+        for mut dot in dots {
+            dot.place = free_place(dot.place, radius, &taken);
+            taken.push(dot.place);
             focus_order.push(base.marks.len());
             base.marks.extend(dot.mark(*policy, analysis, radius));
         }
     }
-    base.scene(focus_order, ". Each marker is a kernel of one policy.")
+    base.scene(
+        focus_order,
+        ". Each marker is a kernel of one policy; those that share a place stand on each other.",
+    )
+}
+
+/// The lowest place at or above a point where a marker covers no other one.
+fn free_place((x, mut y): Point, radius: f64, taken: &[Point]) -> Point {
+    let reach = radius * 2.1;
+    // Each round leaves one marker below.
+    for _ in 0..taken.len() {
+        let covered = taken
+            .iter()
+            .filter(|at| is_near(**at, (x, y), reach - 0.01))
+            .map(|at| at.1)
+            .reduce(f64::min);
+        let Some(top) = covered else {
+            break;
+        };
+        y = top - reach;
+    }
+    (x, y)
+}
+
+fn is_near(a: Point, b: Point, reach: f64) -> bool {
+    (a.0 - b.0).abs() < reach && (a.1 - b.1).abs() < reach
 }
 
 /// The policy that a mark of such a picture belongs to.

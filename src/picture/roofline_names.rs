@@ -1,7 +1,7 @@
 //! The words on a roofline: axes, roofs, ridge and regions.
 
 use super::axes::{Axis, Plot};
-use super::roofline::{Roofs, ends, figure_text};
+use super::roofline::{Points, Roofs, ends, figure_text};
 use super::room::{Room, text_boxes};
 use super::scene::{Anchor, Mark, Point, Role, Shape, tenths, text, text_width};
 use crate::core::format::{format_bandwidth, format_intensity, format_rate};
@@ -11,13 +11,17 @@ pub(super) fn draw_names(
     roofs: &Roofs,
     plot: &Plot,
     x: Axis,
-    is_compact: bool,
+    (is_compact, points): (bool, Points),
     marks: &mut Vec<Mark>,
     room: &mut Room,
 ) {
     let first = marks.len();
     draw_axis_titles(plot, is_compact, marks);
-    draw_roof_names(roofs, plot, x, is_compact, marks);
+    draw_peak_names(roofs, plot, x, (is_compact, points), marks);
+    // Where points stand on each other a narrow plot has no room along its slope.
+    if !(is_compact && points == Points::Stacked) {
+        draw_slope_name(roofs, plot, x, points, marks);
+    }
     draw_ridge(roofs, plot, marks);
     for name in marks.iter().skip(first) {
         for taken in text_boxes(name) {
@@ -46,21 +50,34 @@ fn draw_axis_titles(plot: &Plot, is_compact: bool, marks: &mut Vec<Mark>) {
 }
 
 /// Peaks are named at their right ends: matrix units above, so that numbers of points fit between, vector
-/// units below.
-fn draw_roof_names(roofs: &Roofs, plot: &Plot, x: Axis, is_compact: bool, marks: &mut Vec<Mark>) {
-    let [left, top, right, _] = plot.edges;
-    let (start, end) = ends(x);
+/// units below; all below where points stand on each other.
+fn draw_peak_names(
+    roofs: &Roofs,
+    plot: &Plot,
+    x: Axis,
+    (is_compact, points): (bool, Points),
+    marks: &mut Vec<Mark>,
+) {
+    let [_, top, right, _] = plot.edges;
+    let (_, end) = ends(x);
     let units = if is_compact { "" } else { " units" };
     for (dtype, peak) in &roofs.matrix {
         let (_, y) = plot.place(end, peak.figure.value);
-        let above = (y - top + 12.0).clamp(7.0, 26.0);
+        let above = match points {
+            Points::Apart => (y - top + 12.0).clamp(7.0, 26.0),
+            Points::Stacked => -15.0,
+        };
         let figure = figure_text(peak.figure, format_rate);
         let kind = if peak.is_on_vector_units {
             " vector"
         } else {
             " matrix"
         };
-        let words = [dtype.name(), peak.computed_as, kind, units, " ", &figure].concat();
+        let words = if is_compact && points == Points::Stacked {
+            figure
+        } else {
+            [dtype.name(), peak.computed_as, kind, units, " ", &figure].concat()
+        };
         marks.push(text(
             Role::RoofText,
             (right - 4.0, y - above),
@@ -78,6 +95,13 @@ fn draw_roof_names(roofs: &Roofs, plot: &Plot, x: Axis, is_compact: bool, marks:
             words,
         ));
     }
+}
+
+/// The slope is named above the numbers of its points, or below it where points stand on each other. Beside a
+/// roof of matrix units the name keeps to the upper part: kernels without a matmul stand in the lower one.
+fn draw_slope_name(roofs: &Roofs, plot: &Plot, x: Axis, points: Points, marks: &mut Vec<Mark>) {
+    let left = plot.edges[0];
+    let (start, end) = ends(x);
     let words = format!("memory {}", figure_text(roofs.bandwidth, format_bandwidth));
     let foot = (left, plot.place(start, start * roofs.bandwidth.value).1);
     // Without a peak the slope goes on to the end of the plot.
@@ -85,7 +109,12 @@ fn draw_roof_names(roofs: &Roofs, plot: &Plot, x: Axis, is_compact: bool, marks:
     let summit_rate =
         summit_rate.unwrap_or_else(|| plot.rate_at_top().min(end * roofs.bandwidth.value));
     let summit = plot.place(summit_rate / roofs.bandwidth.value, summit_rate);
-    marks.extend(slope_text(summit, foot, &words));
+    let (share, above) = match points {
+        Points::Apart if roofs.matrix.is_empty() => (0.36, 26.0),
+        Points::Apart => (0.6, 26.0),
+        Points::Stacked => (0.36, -24.0),
+    };
+    marks.extend(slope_text(summit, foot, &words, share, above));
 }
 
 /// The ridge, its figure, and the regions on both sides of it.
@@ -132,21 +161,20 @@ fn draw_ridge(roofs: &Roofs, plot: &Plot, marks: &mut Vec<Mark>) {
     });
 }
 
-/// The name of the slope, written along it and above the numbers of its points.
-fn slope_text(summit: Point, foot: Point, words: &str) -> Option<Mark> {
-    const ABOVE: f64 = 26.0;
+/// The name of the slope, written along it at this share of its length and so far above it.
+fn slope_text(summit: Point, foot: Point, words: &str, share: f64, above: f64) -> Option<Mark> {
     let (dx, dy) = (summit.0 - foot.0, summit.1 - foot.1);
     let length = dx.hypot(dy);
     let half = text_width(words) / 2.0;
     // The words start on the plot, although they stand above the slope, and end before its summit.
-    let middle = (length * 0.36).max(half + ABOVE);
+    let middle = (length * share).max(half + above);
     if middle + half > length {
         return None;
     }
     let (ux, uy) = (dx / length, dy / length);
     let at = (
-        foot.0 + ux * middle + uy * ABOVE,
-        foot.1 + uy * middle - ux * ABOVE,
+        foot.0 + ux * middle + uy * above,
+        foot.1 + uy * middle - ux * above,
     );
     Some(Mark::new(
         Role::RoofText,

@@ -250,7 +250,7 @@ fn dots(analysis: &Analysis, plot: &Plot) -> Vec<Dot> {
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "places are on the frame")]
-pub(super) fn cell((x, y): Point) -> (i64, i64) {
+fn cell((x, y): Point) -> (i64, i64) {
     ((x / 4.0).floor() as i64, (y / 4.0).floor() as i64)
 }
 

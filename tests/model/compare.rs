@@ -5,6 +5,7 @@ use fuseline::core::compare::compare;
 use fuseline::core::examples::EXAMPLES;
 use fuseline::core::{Analysis, Options, Policy, analyze, analyze_program, notation};
 use fuseline::picture::roofline_compare::{policy_of, scene};
+use fuseline::picture::scene::Shape;
 use fuseline::views::compare::{legend, rows};
 use proptest::prelude::*;
 
@@ -106,6 +107,44 @@ fn one_roofline_shows_every_policy_by_markers_of_its_own() {
         for compared in &all {
             assert!((1..=compared.analysis.fused.kernels.len()).contains(&count(compared.policy)));
         }
+    }
+}
+
+/// As in the three layers, where `none` and `manual` agree on every kernel: a marker that covers another hides a policy.
+#[test]
+fn markers_of_policies_stand_on_each_other_and_at_their_intensity() {
+    for e in EXAMPLES {
+        let chosen = example(e.id, Policy::Rules);
+        let all = compare(&chosen);
+        for (size, radius) in [((340.0, 260.0), 5.0), ((1300.0, 560.0), 6.5)] {
+            let picture = scene(&chosen, &all, size);
+            let middles: Vec<(f64, f64)> = (picture.focus_order.iter())
+                .map(|&mark| middle_of(&picture.marks[mark].shape))
+                .collect();
+            for (at, a) in middles.iter().enumerate() {
+                assert!(a.1 > 0.0 && a.1 < size.1, "{}: outside", e.id);
+                for b in &middles[..at] {
+                    let is_apart = (a.0 - b.0).abs().max((a.1 - b.1).abs()) > radius * 1.6;
+                    assert!(is_apart, "{}: {a:?} covers {b:?}", e.id);
+                }
+            }
+        }
+    }
+}
+
+/// The middle of the box of a marker, whose shapes are upright.
+fn middle_of(shape: &Shape) -> (f64, f64) {
+    match shape {
+        Shape::Circle { center, .. } => *center,
+        Shape::Path { points, .. } => {
+            let middle = |part: fn(&(f64, f64)) -> f64| {
+                let parts = points.iter().map(part);
+                let least = parts.clone().fold(f64::INFINITY, f64::min);
+                f64::midpoint(least, parts.fold(f64::NEG_INFINITY, f64::max))
+            };
+            (middle(|at| at.0), middle(|at| at.1))
+        }
+        other => panic!("a marker is no {other:?}"),
     }
 }
 
