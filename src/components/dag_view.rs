@@ -115,10 +115,6 @@ pub fn DagView(
             <svg id="dag-canvas" class="dag" role="group" aria-describedby="dag-help" tabindex="0"><g id="dag-parts"></g><path id="dag-merge-line" class="dag-merge-line" aria-hidden="true"></path></svg>
             <p class="dag-status" id="dag-status" role="status" aria-live="polite"></p>
             <p class="dag-empty" id="dag-empty" hidden>"No operations yet."</p>
-            <ul class="dag-legend">
-                <li><svg width="22" height="8" aria-hidden="true"><path class="dag-loud" stroke-width="4" d="M1 4H21"></path></svg>"through memory"</li>
-                <li><svg width="22" height="8" aria-hidden="true"><path class="dag-quiet" d="M1 4H21"></path></svg>"stays on chip"</li>
-            </ul>
             <div class="dag-tools" role="group" aria-label="Zoom">
                 <button type="button" id="dag-zoom-in" aria-label="Zoom in" title="Zoom in (+)">"+"</button>
                 <button type="button" id="dag-zoom-out" aria-label="Zoom out" title="Zoom out (−)">"−"</button>

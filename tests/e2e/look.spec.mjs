@@ -31,6 +31,32 @@ for (const [screen, viewport] of Object.entries(SCREENS)) {
   }
 }
 
+test('the bar is one line on a laptop, and on a phone holds every choice without scrolling', async ({ page, open }) => {
+  await page.setViewportSize(SCREENS.laptop);
+  await open();
+  const bar = page.locator('#top-bar');
+  expect((await bar.boundingBox()).height).toBeLessThan(60);
+  await page.setViewportSize(SCREENS.phone);
+  for (const control of await bar.locator('select, summary, button:not([hidden] button)').all()) {
+    if (!(await control.isVisible())) continue;
+    const { x, width } = await control.boundingBox();
+    expect(x, await control.innerText()).toBeGreaterThanOrEqual(0);
+    expect(x + width, await control.innerText()).toBeLessThanOrEqual(SCREENS.phone.width);
+  }
+});
+
+test('nothing covers the graph but its buttons, and all columns of measurements are seen on a laptop', async ({ page, open }) => {
+  await page.setViewportSize(SCREENS.laptop);
+  await open();
+  const legend = await page.locator('.dag-legend').boundingBox();
+  const graph = await page.locator('#graph-slot').boundingBox();
+  expect(legend.y + legend.height).toBeLessThanOrEqual(graph.y);
+  await page.getByRole('tab', { name: 'Measured' }).click();
+  const table = page.locator('.measured-table');
+  await expect(table.getByRole('row')).not.toHaveCount(0);
+  expect(await table.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
+});
+
 test('the menus are accessible when they are open', async ({ page, open }) => {
   await open();
   for (const menu of ['Figures', 'Counting', 'Export']) {
