@@ -156,7 +156,7 @@ pub struct Analysis {
     pub partition: Partition,
     /// What a search knows about that partition.
     pub certificate: Option<Certificate>,
-    /// Kernels that the text states and that cannot be, under policy `manual`.
+    /// Kernels that the text states and that are not legal, under policy `manual`.
     pub refused: Vec<Refused>,
     /// One kernel for each op, in execution order: kernel index = op index.
     pub unfused: Execution,

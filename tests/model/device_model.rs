@@ -157,3 +157,20 @@ fn attention_reads_its_keys_again_where_the_cache_cannot_hold_a_head() {
     let again = 4.0 * (1023.0 * 2.0 * head + 131_072.0 * 2.0);
     assert!((beyond - once - again).abs() < 1.0, "{beyond} {once}");
 }
+
+/// Where the roofline has no peak, or no K, the device count has no time: no other type's rate stands in.
+#[test]
+fn a_time_without_a_rate_is_not_known() {
+    let matmul = |dtype: &str| {
+        format!("input a : {dtype}[4096, 4096]\ninput b : {dtype}[4096, 4096]\ny = matmul(a, b)\n")
+    };
+    let time_s = |text: &str| count_of(text, Policy::None, "h200").time_s;
+    let (f16, tf32) = (time_s(&matmul("f16")), time_s(&matmul("f32")));
+    assert!(tf32.unwrap() > 1.5 * f16.unwrap());
+    // The device has no figure for f64, on matrix or on vector units.
+    assert_eq!(time_s(&matmul("f64")), None);
+    assert_eq!(time_s("input a : f64[4096, 4096]\ny = exp(a)\n"), None);
+    assert_eq!(time_s("y = matmul(a, b) : f16[4096, 4096]\n"), None);
+    // Nothing is computed here.
+    assert!(time_s("input a : f64[4096, 4096]\ny = transpose(a)\n").is_some());
+}

@@ -63,6 +63,24 @@ fn a_value_that_lives_across_a_reduction_waits_on_chip() {
     }
 }
 
+/// An undeclared input counts as large as its reader's output, in bytes and on chip alike.
+#[test]
+fn what_nothing_declares_waits_on_chip_as_what_is_declared() {
+    let program = "s = softmax(x) : f32[16, 1048576]\ny = relu(s)\n";
+    let rows_kept = |text: &str| {
+        let program = parse(text).program;
+        let options = Options::of_policy(Policy::Optimal);
+        let analysis = analyze_program(&program, &options).analysis.unwrap();
+        match legality::check(&analysis.graph, &analysis.options, &[0, 1]) {
+            Err(Reason::OnChip { values, .. }) => (values, analysis.partition.groups.len()),
+            other => panic!("{other:?}"),
+        }
+    };
+    let declared = ["input x : f32[16, 1048576]\n", program].concat();
+    assert_eq!(rows_kept(&declared), (1, 2));
+    assert_eq!(rows_kept(program), (1, 2));
+}
+
 /// What the limits say of a kernel is what the legality looked at.
 #[test]
 fn the_optimum_keeps_no_row_that_does_not_fit() {

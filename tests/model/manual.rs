@@ -68,7 +68,7 @@ fn what_is_illegal_is_said_and_falls_apart_into_legal_pieces() {
     assert_eq!(finding.severity, Severity::Warning);
     assert_eq!(
         finding.message,
-        "`@kernel 7` cannot be: the matmul `m` starts its kernel, and `a` comes before it"
+        "`@kernel 7` is not legal: the matmul `m` starts its kernel, and `a` comes before it"
     );
     assert_eq!(finding.span.unwrap().slice(&text), "@kernel 7");
     assert_eq!(refused.len(), 1);
@@ -92,8 +92,8 @@ y1 = add(b1, b2) @kernel 2
     assert_eq!(
         messages,
         [
-            "`@kernel 1` cannot be: the kernel would wait for itself: `a1` → `b2` → `b1` → `a2`",
-            "`@kernel 2` cannot be: the kernel would wait for itself: `a1` → `b2` → `b1` → `a2`",
+            "`@kernel 1` is not legal: the kernel would wait for itself: `a1` → `b2` → `b1` → `a2`",
+            "`@kernel 2` is not legal: the kernel would wait for itself: `a1` → `b2` → `b1` → `a2`",
         ]
     );
 }
@@ -118,7 +118,7 @@ fn giving_up_on_kernels_that_need_each_other_is_said() {
     assert!(
         refused
             .iter()
-            .any(|d| d.message.starts_with("`@kernel 1000` cannot be"))
+            .any(|d| d.message.starts_with("`@kernel 1000` is not legal"))
     );
 }
 

@@ -36,7 +36,8 @@ pub enum Code {
 pub struct DeviceKernel {
     /// Bytes that it reads from DRAM when nothing that it needs is in a cache before.
     pub dram_read_bytes: f64,
-    /// Its time when the program runs again and again; `None` where the device was not measured.
+    /// Its time when the program runs again and again; `None` where the device was not measured, or where the roofline
+    /// has no peak for its work.
     pub time_s: Option<f64>,
 }
 
@@ -85,7 +86,7 @@ pub fn device_count(analysis: &Analysis) -> Option<DeviceCount> {
             let hit = hits.as_ref().map_or((0.0, 0.0), |hits| hits[index]);
             DeviceKernel {
                 dram_read_bytes,
-                time_s: measured.map(|m| view.time_s(device, m, hit)),
+                time_s: measured.and_then(|m| view.time_s(device, m, hit)),
             }
         })
         .collect();

@@ -16,25 +16,28 @@ const ROW_ELEMENTS: f64 = 4096.0;
 const WARP_ROW: f64 = 2048.0;
 
 impl KernelView<'_> {
-    /// `hit`: bytes read and bytes written that the cache serves.
-    pub(super) fn time_s(&self, device: &Device, m: &Measured, hit: (f64, f64)) -> f64 {
+    /// `hit`: bytes read and bytes written that the cache serves. `None` where the roofline has no peak for the work.
+    pub(super) fn time_s(&self, device: &Device, m: &Measured, hit: (f64, f64)) -> Option<f64> {
+        if self.kernel.placement.is_open() {
+            return None;
+        }
         let seconds = |bytes: f64, hit: f64| {
             (bytes - hit).max(0.0) / m.memory_bytes_per_s + hit.min(bytes) / m.l2_bytes_per_s
         };
         let read_s = seconds(self.kernel.bytes_read as f64, hit.0);
         let write_s = seconds(self.kernel.bytes_written as f64, hit.1);
-        match self.kind() {
+        let rate = matrix_rate(device, m, self.kernel.work.matrix_dtype);
+        Some(match self.kind() {
             Kind::View => 0.0,
             Kind::Attention => {
                 // The exponentials of a tile wait for its scores, and the next product for them.
-                let work = self.kernel.work;
-                let rate = matrix_rate(device, m, work.matrix_dtype);
                 let exponentials: f64 = self
                     .ops()
                     .filter(|(_, op)| op.op_type == OpType::Reduction)
                     .map(|(_, op)| elements(op))
                     .fold(0.0, f64::max);
-                let compute_s = work.matrix_flops as f64 / rate + exponentials / m.exp_per_s;
+                let compute_s =
+                    self.kernel.work.matrix_flops as f64 / rate + exponentials / m.exp_per_s;
                 let again_s = self.attention_read_again_bytes() / m.memory_bytes_per_s;
                 compute_s.max(read_s + write_s + again_s) + m.kernel_s
             }
@@ -44,11 +47,11 @@ impl KernelView<'_> {
                     self.multiprocessors,
                     self.l2_bytes,
                 ) / m.memory_bytes_per_s;
-                self.matmul_s(device, m, &product, read_s + write_s + again)
+                self.matmul_s(m, &product, rate, read_s + write_s + again)
             }
             Kind::Rows => self.rows_s(m, read_s, write_s) + m.kernel_s,
             Kind::Pointwise => self.pointwise_s(m, read_s + write_s) + m.kernel_s,
-        }
+        })
     }
 
     fn ops(&self) -> impl Iterator<Item = (OpId, &Op)> {
@@ -56,15 +59,14 @@ impl KernelView<'_> {
         self.kernel.ops.iter().filter_map(op)
     }
 
-    fn matmul_s(&self, device: &Device, m: &Measured, product: &Product, memory_s: f64) -> f64 {
+    fn matmul_s(&self, m: &Measured, product: &Product, rate: f64, memory_s: f64) -> f64 {
         let tiling = self.tiling(product);
         let share = if self.code == Code::GeneratedMatmuls {
             m.generated_matmul_share
         } else {
             1.0
         };
-        let rate =
-            matrix_rate(device, m, self.kernel.work.matrix_dtype) * share / self.multiprocessors;
+        let rate = rate * share / self.multiprocessors;
         let tile_s = 2.0 * tiling.tile.0 * tiling.tile.1 * product.inner / rate;
         let (each_s, around_s) = if product.is_convolution {
             (m.convolution_tile_s, m.kernel_s)
@@ -161,9 +163,10 @@ fn elements(op: &Op) -> f64 {
     element_count(&op.shape).unwrap_or(0) as f64
 }
 
-/// The matrix rate for operands of this type: measured for f16, in proportion for others.
+/// The matrix rate for operands of this type: measured for f16, for others in proportion to the peaks against which
+/// the roofline holds them. Nothing else is asked for: a kernel without a peak has no time.
 fn matrix_rate(device: &Device, m: &Measured, dtype: Option<DType>) -> f64 {
-    let peak = |dtype| device.matrix_peak(dtype).map(|figure| figure.value);
+    let peak = |dtype| device.matmul_peak(dtype).map(|peak| peak.figure.value);
     match (dtype.and_then(peak), peak(DType::F16)) {
         (Some(own), Some(f16)) => m.matrix_f16_flops_per_s * own / f16,
         _ => m.matrix_f16_flops_per_s,

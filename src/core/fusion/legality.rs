@@ -309,7 +309,9 @@ fn mixes_rows(region: &Region<'_>, set: Set, place: usize) -> bool {
 fn check_on_chip(region: &Region<'_>, set: Set, rows: RowDomain) -> Result<(), Reason> {
     let available_bytes = region.setting.options.device.on_chip_bytes();
     let full = rows.full_elements();
-    let is_full = |value: &&Value| value.elements == full && value.readers & set != 0;
+    let is_full = |value: &&Value| {
+        value.readers & set != 0 && value.elements.is_none_or(|elements| elements == full)
+    };
     let values = region.values.iter().filter(is_full).count() as u64;
     // No more than all of them wait at once: most kernels need no closer look.
     if (values * BYTES_PER_ELEMENT).saturating_mul(rows.width) <= available_bytes {

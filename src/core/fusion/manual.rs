@@ -22,7 +22,7 @@ use serde::Serialize;
 /// Groups that need each other are looked for so many times; then every group falls apart.
 const CYCLES: usize = 64;
 
-/// A stated kernel that cannot be one.
+/// A stated kernel that is not legal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Refused {
     /// Its first op.
@@ -40,7 +40,7 @@ impl Refused {
             // As it stands in the text: the pictures number kernels in the order in which they run.
             "`@kernel ",
             &self.kernel.to_string(),
-            "` cannot be: ",
+            "` is not legal: ",
             &self.message,
         ]
         .concat();

@@ -150,7 +150,7 @@ pub struct Plan {
     pub partition: Partition,
     /// What a search knows about it.
     pub certificate: Option<Certificate>,
-    /// Kernels that the text states and that cannot be.
+    /// Kernels that the text states and that are not legal.
     pub refused: Vec<Refused>,
 }
 

@@ -88,18 +88,24 @@ fn peak(
     last: usize,
 ) -> (usize, usize) {
     let full = rows.full_elements();
-    let is_full = |tensor: usize| graph.tensors[tensor].elements() == Some(full);
     // A tensor, and a pass that reads or makes it.
     let mut touched: Vec<(usize, usize)> = Vec::new();
     for (&op, &pass) in ops.iter().zip(passes) {
-        let gives_rows = graph.ops[op].op_type == OpType::Reduction && is_full(graph.output[op]);
-        let inputs = &graph.inputs[op];
-        touched.extend(inputs.iter().map(|&input| (input, pass)));
-        let first = inputs.first().filter(|_| gives_rows);
-        touched.extend(first.map(|&input| (input, pass + 1)));
-        touched.push((graph.output[op], pass + usize::from(gives_rows)));
+        let (inputs, output) = (&graph.inputs[op], graph.output[op]);
+        // What nothing declares is as large as what its reader makes, as it is for bytes.
+        let is_full = |tensor: &usize| {
+            let known = graph.tensors[*tensor].elements();
+            known.or(graph.tensors[output].elements()) == Some(full)
+        };
+        let gives_rows = graph.ops[op].op_type == OpType::Reduction && is_full(&output);
+        let again = inputs.iter().take(usize::from(gives_rows));
+        let reads = inputs.iter().map(|&input| (input, pass));
+        let reads = reads.chain(again.map(|&input| (input, pass + 1)));
+        touched.extend(reads.filter(|(input, _)| is_full(input)));
+        if is_full(&output) {
+            touched.push((output, pass + usize::from(gives_rows)));
+        }
     }
-    touched.retain(|&(tensor, _)| is_full(tensor));
     sort_pairs(&mut touched);
     let mut waiting = vec![0; last + 1];
     for pair in touched.windows(2) {

@@ -123,8 +123,10 @@ impl Between<'_> {
     fn closed(&mut self, first: OpId, second: OpId) -> Option<Vec<OpId>> {
         let graph = self.setting.graph;
         let mut ops = vec![second];
-        // The usual case: nothing else leaves the one, or nothing else enters the other.
-        if graph.successors[first].len() > 1 && graph.predecessors[second].len() > 1 {
+        // The usual case: one feeds the other, and nothing else leaves the one or enters the other.
+        let (next, prev) = (&graph.successors[first], &graph.predecessors[second]);
+        let is_only = |ops: &[OpId], op: OpId| matches!(ops, [only] if *only == op);
+        if !is_only(next, second) && !is_only(prev, first) && !next.is_empty() && !prev.is_empty() {
             self.left = self.left.checked_sub(second - first)?;
             self.is_behind[first] = true;
             for op in first + 1..second {

@@ -106,7 +106,8 @@ pub(super) struct Value {
     pub(super) readers: Set,
     /// The op of the region that writes it; empty when it comes from outside.
     pub(super) producer: Set,
-    pub(super) elements: u64,
+    /// `None` where nothing declares it: it counts as large as what its reader makes.
+    pub(super) elements: Option<u64>,
 }
 
 /// What readers of a value move when they do not make it themselves.
@@ -292,11 +293,10 @@ impl<'a> Region<'a> {
         for (tensor, place) in readings {
             let known = &graph.tensors[tensor];
             if last.replace(tensor) != Some(tensor) {
-                let shape = known.shape.as_deref();
                 self.values.push(Value {
                     readers: 0,
                     producer: self.bit_of(known.producer),
-                    elements: shape.and_then(element_count).unwrap_or(0),
+                    elements: known.elements(),
                 });
             }
             let value = self.values.len() - 1;
