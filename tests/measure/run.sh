@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Measures on the GPU of this machine: rates.json, times.json and traffic.csv, in the folder that is named.
+# Measures on the GPU of this machine: rates.json, times.json, registers.json and traffic.csv, in the folder that is named.
 #   tests/measure/run.sh FOLDER times                  rates and times
 #   tests/measure/run.sh FOLDER fresh                  times at the sizes that the model has not seen
 #   tests/measure/run.sh FOLDER traffic TIMES.json     DRAM bytes of every kernel, by Nsight Compute with flushed caches
+#   tests/measure/run.sh FOLDER registers              registers of the compiler's kernels
 set -euo pipefail
 folder=$1
 here=$(dirname "$0")
@@ -14,6 +15,9 @@ times)
     ;;
 fresh)
     python3 "$here/gpu.py" times "$folder/fresh.json" "${SECONDS_FOR_TIMES:-420}" fresh
+    ;;
+registers)
+    python3 "$here/registers.py" "$folder/registers.json"
     ;;
 traffic)
     ncu --profile-from-start off --clock-control none --cache-control all --csv --page raw \

@@ -1,9 +1,11 @@
 //! What kernels ask of a multiprocessor, and when fusing them would hurt.
 
+use crate::measured;
 use fuseline::core::device::DEVICES;
 use fuseline::core::limits::{KernelLimits, Warning, limits};
 use fuseline::core::notation::parse;
 use fuseline::core::{Analysis, FusionOptions, Options, Policy, analyze_program, device};
+use serde_json::Value;
 
 fn analysis_of(text: &str, policy: Policy, device_id: &str, fusion: FusionOptions) -> Analysis {
     let parsed = parse(text);
@@ -33,6 +35,78 @@ fn registers_of_an_element_wise_kernel() {
     assert_eq!((kernel.threads_per_block, kernel.blocks), (128, 65_536));
     assert!((kernel.occupancy - 1.0).abs() < 1e-9);
     assert_eq!(kernel.warnings, []);
+}
+
+/// Generated kernels of the measured patterns: registers of a thread that the compiler reports, matmuls aside.
+#[test]
+fn registers_are_near_those_of_a_compilers_kernels() {
+    let text = include_str!("../measure/results/h100_registers.json");
+    let file: Value = serde_json::from_str(text).unwrap();
+    let mut errors = Vec::new();
+    let mut rows = file["rows"].as_array().unwrap().iter().peekable();
+    while let Some(row) = rows.peek() {
+        let (pattern, size) = (row["pattern"].clone(), row["size"].clone());
+        let mut of_one = Vec::new();
+        while let Some(row) = rows.next_if(|row| row["pattern"] == pattern && row["size"] == size) {
+            of_one.push(row["registers"].as_u64().unwrap());
+        }
+        let size: Vec<i64> = serde_json::from_value(size).unwrap();
+        let options = Options {
+            device: device("h100").unwrap().clone(),
+            ..Options::of_policy(Policy::Inductor)
+        };
+        let analysis = measured::analysis(pattern.as_str().unwrap(), &size, &options);
+        let kernels = limits(&analysis)
+            .unwrap()
+            .into_iter()
+            .zip(&analysis.fused.kernels);
+        let generated = kernels.filter(|(_, k)| k.work.matrix_dtype.is_none() && !k.is_free);
+        let estimates: Vec<u64> = generated.map(|(l, _)| l.registers_per_thread).collect();
+        assert_eq!(estimates.len(), of_one.len(), "{pattern} {size:?}");
+        let pairs = estimates.into_iter().zip(of_one);
+        errors.extend(pairs.map(|(ours, theirs)| (ours as f64 / theirs as f64 - 1.0).abs()));
+    }
+    errors.sort_by(f64::total_cmp);
+    assert!(errors.len() > 100, "{}", errors.len());
+    let (median, ninth_decile) = (errors[errors.len() / 2], errors[errors.len() * 9 / 10]);
+    assert!(
+        median < 0.3 && ninth_decile < 0.65,
+        "{median} {ninth_decile} {errors:?}"
+    );
+}
+
+/// Softmax taken apart: what is loaded, what comes of it and a running sum, 8 elements of each, and two addresses. A
+/// compiler's kernel had 28 to 40 registers.
+#[test]
+fn registers_along_rows_hold_what_the_reductions_have_so_far() {
+    let text = "input x : f32[4096, 4096]\nm = max(x)\ns = sub(x, m)\ne = exp(s)\nt = sum(e)\ny = div(e, t)\n";
+    let fusion = FusionOptions::default();
+    let of = |text: &str| {
+        let analysis = analysis_of(text, Policy::Optimal, "h200", fusion);
+        let [kernel] = &limits(&analysis).unwrap()[..] else {
+            panic!("one kernel");
+        };
+        (kernel.live_values, kernel.registers_per_thread)
+    };
+    assert_eq!(of(text), (3, 28));
+    assert_eq!(of(&text.replace("f32", "f16")), (3, 28));
+    assert_eq!(of("input x : f32[4096, 4096]\ny = softmax(x)\n"), (3, 28));
+}
+
+/// Registers are given out in eights: of 512 threads with 42 each two blocks fit, not three.
+#[test]
+fn registers_are_given_out_in_units() {
+    let text = "input a : f16[8192, 8192]\ninput b : f16[8192, 8192]\nweight g : f16[8192]\nweight h : f16[8192]\n\
+                s = add(a, b)\ny = layer_norm(s, g, h)\n";
+    let [kernel] = &limits_of(text, "h200")[..] else {
+        panic!("one kernel");
+    };
+    assert_eq!(kernel.registers_per_thread, 42);
+    assert!(
+        (kernel.occupancy - 0.5).abs() < 1e-9,
+        "{}",
+        kernel.occupancy
+    );
 }
 
 /// A chain whose results are all wanted at its end holds all of them: 40 values of 8 elements.

@@ -3,11 +3,13 @@
 use crate::core::analysis::Analysis;
 use crate::core::fusion::on_chip::KeptRows;
 use crate::core::graph::OpId;
+use crate::core::op::{Op, OpType};
 
 /// What one kernel holds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Live {
-    /// Most values at any op: what was loaded or computed and is still to be read.
+    /// Most values at any op: what was loaded or computed and is still to be read, and in a kernel along rows what its
+    /// reductions have so far.
     pub(super) at_once: u64,
     /// Elements of the longest row that it reduces; 1 without a reduction.
     pub(super) row_elements: u64,
@@ -59,6 +61,8 @@ fn one_kernel(
         kept_row_bytes: kept.map_or(0, |kept| kept.bytes()),
         ..Live::default()
     };
+    let running = ops.iter().map(|&op| running_values(&graph.ops[op])).max();
+    let running = running.unwrap_or(0);
     let mut held = 0_u64;
     for (place, &op) in ops.iter().enumerate() {
         for tensor in graph.distinct_inputs(op) {
@@ -69,7 +73,12 @@ fn one_kernel(
         }
         let output = graph.output[op];
         let is_read_here = last_read[output].0 == index;
-        live.at_once = live.at_once.max(held);
+        // A norm reads its weights when it has its row values.
+        let later = match running_values(&graph.ops[op]) {
+            0 => 0,
+            _ => graph.distinct_inputs(op).count().saturating_sub(1) as u64,
+        };
+        live.at_once = live.at_once.max(held).max(held - later + running);
         // What is read for the last time makes room for the result.
         for tensor in graph.distinct_inputs(op) {
             if last_read[tensor] == (index, place) {
@@ -84,4 +93,14 @@ fn one_kernel(
         }
     }
     live
+}
+
+/// What a reduction keeps for each element that a thread takes, and adds up across threads at the end of its rows: a
+/// sum or a maximum; two of them where both run together.
+fn running_values(op: &Op) -> u64 {
+    match (op.op_type, op.function.as_deref()) {
+        (OpType::Reduction, Some("softmax" | "log_softmax" | "layer_norm" | "var")) => 2,
+        (OpType::Reduction, _) => 1,
+        _ => 0,
+    }
 }

@@ -33,7 +33,7 @@ pub struct KernelLimits {
     pub on_chip_bytes: u64,
     /// What a block may have.
     pub on_chip_available_bytes: u64,
-    /// Values that are live at once, the most at any op.
+    /// Values that are live at once, the most at any op; along rows with what the reductions have so far.
     pub live_values: u64,
     /// Estimate of the registers of one thread, before any spills.
     pub registers_per_thread: u64,
@@ -57,8 +57,10 @@ pub struct KernelLimits {
 
 /// Threads of a block of an element-wise kernel, and of one along short rows.
 const POINTWISE_THREADS: u64 = 128;
-/// Threads of a block along rows.
+/// Threads of a block along rows, and elements of its rows that one of them takes at once, whatever their type: blocks
+/// of 2048 to 8192 elements are what a compiler chose for them, see `tests/measure/results/h100_registers.json`.
 const ROW_THREADS: u64 = 512;
+const ROW_ELEMENTS: u64 = 8;
 /// Threads of a matmul's block: one group loads, two compute.
 const MATMUL_THREADS: u64 = 384;
 /// Those that compute.
@@ -73,6 +75,8 @@ const MATMUL_MOST_STAGES: u64 = 4;
 const ADDRESS_REGISTERS: u64 = 2;
 /// Bytes that one thread loads at once.
 const LOAD_BYTES: u64 = 16;
+/// Registers of a thread are given out in units of this many: 256 for a warp of 32.
+const REGISTER_UNIT: u64 = 8;
 
 /// The limits of every fused kernel, in order. `None` where the device is no GPU whose figures are known.
 /// `O(ops + reads)`.
@@ -109,7 +113,8 @@ impl Shape {
     /// - Attention: the tiles of its paper, the sums of a tile of queries in registers.
     /// - Matmul: a thread holds its part of the tile, `rows * columns / 256` sums, and 40 registers beside them.
     /// - Else: `live values * elements a thread`, and 2 registers for the address of each operand. A thread takes
-    ///   16 bytes of the narrowest type at once.
+    ///   16 bytes of the narrowest type at once, along rows 8 elements. Held against what a compiler's kernels had, in
+    ///   `docs/measurement.md`.
     fn of(analysis: &Analysis, kernel: &Kernel, live: &live::Live, multiprocessors: f64) -> Self {
         let graph = &analysis.graph;
         let of_type = |op_type| {
@@ -141,13 +146,14 @@ impl Shape {
             .unwrap_or(1)
             .max(live.reduced_elements);
         let narrowest = outputs.map(|op| u64::from(op.bytes_per_element)).min();
-        let at_once = (LOAD_BYTES / narrowest.unwrap_or(1).max(1)).max(1);
         let operands = (kernel.traffic.reads.len() + kernel.traffic.writes.len()) as u64;
-        let (threads, blocks) = if of_type(OpType::Reduction).next().is_some() {
-            (ROW_THREADS, elements / live.row_elements.max(1))
+        let (threads, at_once, blocks) = if of_type(OpType::Reduction).next().is_some() {
+            let rows = elements / live.row_elements.max(1);
+            (ROW_THREADS, ROW_ELEMENTS, rows)
         } else {
+            let at_once = (LOAD_BYTES / narrowest.unwrap_or(1).max(1)).max(1);
             let block = POINTWISE_THREADS * at_once;
-            (POINTWISE_THREADS, elements.div_ceil(block))
+            (POINTWISE_THREADS, at_once, elements.div_ceil(block))
         };
         Self {
             threads_per_block: threads,
@@ -178,7 +184,8 @@ impl Shape {
             .registers_per_thread
             .clamp(1, m.registers_per_thread.into());
         // Blocks that fit at once by each of four limits.
-        let by_registers = u64::from(m.registers) / (registers * self.threads_per_block);
+        let given = registers.next_multiple_of(REGISTER_UNIT);
+        let by_registers = u64::from(m.registers) / (given * self.threads_per_block);
         let by_memory = u64::from(m.shared_bytes) / self.on_chip_bytes.max(1);
         let by_threads = u64::from(m.threads) / self.threads_per_block;
         let resident = by_registers
