@@ -1,6 +1,6 @@
 //! Attention in the search: what the search counts is what the result comes to.
 
-use crate::optimal::choices;
+use crate::partitions::choices;
 use crate::random_graph::fusable_ops;
 use fuseline::core::OpType::{Elementwise, Matmul, Reduction};
 use fuseline::core::attention::find;

@@ -1,6 +1,8 @@
 //! The search where a region has more ops than a word has bits.
 
-use crate::optimal::{choices, cost_of, elementwise, is_close, is_legal, optimum, runs_in_order};
+use crate::partitions::{
+    choices, cost_of, elementwise, is_close, is_legal, optimum, runs_in_order,
+};
 use fuseline::core::{Graph, Op, OpId, Options, Partition, Policy, TensorDecl, build_graph, plan};
 use proptest::prelude::*;
 

@@ -1,6 +1,6 @@
 //! Why edges are not fused, and what fusing them would save.
 
-use crate::optimal::choices;
+use crate::partitions::choices;
 use crate::random_graph::{fusable_ops, small_device};
 use fuseline::core::fusion::legality::{self, RowDomain};
 use fuseline::core::traffic::kernel_traffic;

@@ -1,0 +1,225 @@
+//! The optimum of graphs whose best kernels are known.
+
+use crate::gpt2::{OPS_PER_BLOCK, gpt2};
+use crate::partitions::{
+    brute_force, cost_of, elementwise, is_close, is_legal, optimum, runs_in_order,
+};
+use fuseline::core::fusion::legality;
+use fuseline::core::fusion::optimal::Amount;
+use fuseline::core::{
+    FusionOptions, Objective, Op, OpId, OpType, Options, Partition, Policy, build_graph, plan,
+};
+
+/// Two groups that are convex and connected and yet need each other first.
+#[test]
+fn kernels_that_need_each_other_are_refused() {
+    let ops = [
+        elementwise("a1", &["x"]),
+        elementwise("b1", &["y"]),
+        elementwise("b2", &["a1"]),
+        elementwise("a2", &["b1"]),
+        elementwise("x1", &["a1", "a2"]),
+        elementwise("y1", &["b1", "b2"]),
+    ];
+    let graph = build_graph(&ops, &[]).unwrap();
+    let options = Options {
+        fusion: FusionOptions {
+            max_ops: 3,
+            ..FusionOptions::default()
+        },
+        ..Options::of_policy(Policy::Optimal)
+    };
+    for name in ["a", "b"] {
+        let group: Vec<OpId> = (0..ops.len())
+            .filter(|&op| {
+                ops[op]
+                    .name
+                    .starts_with(if name == "a" { ['a', 'x'] } else { ['b', 'y'] })
+            })
+            .collect();
+        assert_eq!(legality::check(&graph, &options, &group), Ok(()));
+    }
+    let (partition, certificate) = optimum(&graph, &options);
+    assert!(certificate.is_optimal && runs_in_order(&graph, &partition));
+    assert!(is_close(
+        certificate.cost.value(),
+        brute_force(&graph, &options)
+    ));
+    // What the two groups together would cost is out of reach.
+    let refused = Partition::new(&[vec![0, 3, 4], vec![1, 2, 5]], ops.len());
+    assert!(!runs_in_order(&graph, &refused));
+    assert!(cost_of(&graph, &options, &refused) < certificate.cost.value());
+}
+
+/// A way out of a group and back into it: what lies between must be in it or after it.
+#[test]
+fn a_kernel_is_not_taken_around_another() {
+    let ops = [
+        Op::new("a", OpType::Elementwise, &["x"], "a", &[64, 64], 2),
+        Op::new("m", OpType::Matmul, &["a", "w"], "m", &[64, 64], 2).with_contraction(64),
+        Op::new("c", OpType::Elementwise, &["m", "a"], "c", &[64, 64], 2),
+    ];
+    let graph = build_graph(&ops, &[]).unwrap();
+    let options = Options::of_policy(Policy::Optimal);
+    assert_eq!(legality::check(&graph, &options, &[0, 2]), Ok(()));
+    let (partition, certificate) = optimum(&graph, &options);
+    assert!(certificate.is_optimal);
+    assert_eq!(
+        partition.groups.iter().collect::<Vec<_>>(),
+        [&[0][..], &[1, 2]]
+    );
+}
+
+#[test]
+fn a_gpt2_block_has_nine_kernels() {
+    let (ops, externals) = gpt2(1, true);
+    let graph = build_graph(&ops, &externals).unwrap();
+    for objective in Objective::ALL {
+        let options = Options {
+            fusion: FusionOptions {
+                objective,
+                ..FusionOptions::default()
+            },
+            ..Options::of_policy(Policy::Optimal)
+        };
+        let (partition, certificate) = optimum(&graph, &options);
+        assert!(certificate.is_optimal);
+        let ends: Vec<(&str, &str)> = partition
+            .groups
+            .iter()
+            .map(|ops| {
+                let name = |op: Option<&OpId>| graph.ops[*op.unwrap()].name.as_str();
+                (name(ops.first()), name(ops.last()))
+            })
+            .collect();
+        assert_eq!(
+            ends,
+            [
+                ("b0.ln1.mean", "b0.ln1.beta"),
+                ("b0.qkv", "b0.v_heads"),
+                ("b0.scores", "b0.scores"),
+                ("b0.scale", "b0.attn_drop"),
+                ("b0.mix", "b0.merge"),
+                ("b0.proj", "b0.residual1"),
+                ("b0.ln2.mean", "b0.ln2.beta"),
+                ("b0.fc1", "b0.half"),
+                ("b0.fc2", "b0.residual2"),
+            ],
+            "{objective:?}"
+        );
+    }
+}
+
+/// What only reads a common tensor shares no kernel across the matmuls between, so blocks stay apart.
+#[test]
+fn blocks_in_a_row_are_proven_with_horizontal_kernels_as_well() {
+    for blocks in [1, 12] {
+        let (ops, externals) = gpt2(blocks, true);
+        let graph = build_graph(&ops, &externals).unwrap();
+        let mut options = Options::of_policy(Policy::Optimal);
+        let (_, alone) = optimum(&graph, &options);
+        options.fusion.horizontal = true;
+        let (partition, certificate) = optimum(&graph, &options);
+        assert!(certificate.is_optimal, "{certificate:?}");
+        assert_eq!(partition.groups.len(), 9 * blocks);
+        assert_eq!(certificate.cost, alone.cost);
+        assert!(
+            certificate.states < 10 * blocks * OPS_PER_BLOCK,
+            "{certificate:?}"
+        );
+    }
+}
+
+#[test]
+fn a_region_beyond_a_word_is_never_called_optimal_without_proof() {
+    let names: Vec<String> = (0..200).map(|i| format!("t{i}")).collect();
+    let ops: Vec<Op> = (0..200)
+        .map(|i| {
+            let input = if i == 0 { "x" } else { &names[i - 1] };
+            elementwise(&names[i], &[input])
+        })
+        .collect();
+    let graph = build_graph(&ops, &[]).unwrap();
+    let options = Options::of_policy(Policy::Optimal);
+    let (partition, certificate) = optimum(&graph, &options);
+    assert!(is_legal(&graph, &options, &partition));
+    // Kernels of at most 64 ops: four of them, each reading and writing 2 KiB.
+    assert_eq!(partition.groups.len(), 4);
+    assert_eq!(certificate.cost, Amount::Bytes(4 * 4096));
+    assert!(!certificate.is_optimal && certificate.gap_pct() > 0.0);
+    assert_eq!(certificate.lower_bound, Amount::Bytes(4096));
+}
+
+/// A tree of adds: each of its parts may be a kernel, far too many to list.
+#[test]
+fn a_bound_that_rounding_keeps_below_the_cost_is_a_proof() {
+    let leaves = 32;
+    let names: Vec<String> = (0..2 * leaves - 1).map(|op| format!("t{op}")).collect();
+    let ops: Vec<Op> = (0..names.len())
+        .map(|op| match op.checked_sub(leaves) {
+            None => elementwise(&names[op], &["x"]),
+            Some(add) => elementwise(&names[op], &[&names[2 * add], &names[2 * add + 1]]),
+        })
+        .collect();
+    let graph = build_graph(&ops, &[]).unwrap();
+    for objective in Objective::ALL {
+        let options = Options {
+            fusion: FusionOptions {
+                objective,
+                budget_states: 1_000,
+                ..FusionOptions::default()
+            },
+            ..Options::of_policy(Policy::Optimal)
+        };
+        let (partition, certificate) = optimum(&graph, &options);
+        assert_eq!(partition.groups.len(), 1);
+        assert_eq!(certificate.states, 1_000, "cut off");
+        assert!(certificate.is_optimal, "{certificate:?}");
+        assert_eq!(certificate.lower_bound, certificate.cost);
+    }
+}
+
+/// Four ops may be one kernel, with as many operands as there may be; two or three of them that are tied have one
+/// more, and no other policy has them together.
+#[test]
+fn a_kernel_is_found_where_none_on_the_way_to_it_is_legal() {
+    let many: Vec<String> = (0..94).map(|i| format!("x{i}")).collect();
+    let mut inputs: Vec<&str> = many.iter().map(String::as_str).collect();
+    let mut ops = vec![elementwise("a", &inputs)];
+    inputs.reverse();
+    ops.push(elementwise("b", &inputs));
+    for name in ["c", "d"] {
+        // Of another size than their inputs, which the compiler does not take along.
+        let both = ["a", "b"];
+        ops.push(Op::new(
+            name,
+            OpType::Elementwise,
+            &both,
+            name,
+            &[2, 1024],
+            2,
+        ));
+    }
+    let graph = build_graph(&ops, &[]).unwrap();
+    let options = Options::of_policy(Policy::Optimal);
+    assert_eq!(legality::check(&graph, &options, &[0, 1, 2, 3]), Ok(()));
+    for part in [&[0, 2][..], &[0, 1, 2], &[0, 2, 3]] {
+        let refused = legality::check(&graph, &options, part);
+        let (operands, limit) = (97, legality::MAX_OPERANDS);
+        assert_eq!(
+            refused,
+            Err(legality::Reason::TooManyOperands { operands, limit })
+        );
+    }
+    for policy in [Policy::Rules, Policy::Inductor] {
+        let known = plan(&graph, &Options::of_policy(policy)).partition;
+        assert!(known.groups.len() > 1, "{policy:?}");
+    }
+    let (partition, certificate) = optimum(&graph, &options);
+    assert_eq!(partition.groups.len(), 1);
+    assert!(certificate.is_optimal);
+    assert!(is_close(
+        certificate.cost.value(),
+        brute_force(&graph, &options)
+    ));
+}

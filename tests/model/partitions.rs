@@ -1,0 +1,196 @@
+//! Partitions as the tests of the search see them: what they cost, whether they run, and the best of all.
+
+use crate::random_graph::small_device;
+use fuseline::core::fusion::legality;
+use fuseline::core::fusion::optimal::Certificate;
+use fuseline::core::roofline::place;
+use fuseline::core::traffic::{is_view, kernel_traffic};
+use fuseline::core::work::{Work, op_work};
+use fuseline::core::{
+    Conventions, FusionOptions, Graph, Objective, Op, OpId, OpType, Options, Partition, Policy,
+    ReshapeCost, plan,
+};
+use proptest::prelude::*;
+
+/// The least that any acyclic partition into legal groups costs. Convexity is not assumed: groups are all
+/// subsets that the legality lets pass, and every partition is put in order or refused.
+pub(crate) fn brute_force(graph: &Graph, options: &Options) -> f64 {
+    let count = graph.ops.len();
+    let cost: Vec<Option<f64>> = (0..1_usize << count)
+        .map(|set| {
+            let ops: Vec<OpId> = (0..count).filter(|op| set >> op & 1 == 1).collect();
+            let is_legal = !ops.is_empty() && legality::check(graph, options, &ops).is_ok();
+            is_legal.then(|| cost_of_group(graph, options, &ops))
+        })
+        .collect();
+    let before: Vec<usize> = (0..count)
+        .map(|op| graph.predecessors[op].iter().fold(0, |set, p| set | 1 << p))
+        .collect();
+    let mut best = f64::INFINITY;
+    let mut groups = Vec::new();
+    try_all(
+        &cost,
+        &before,
+        (1 << count) - 1,
+        0.0,
+        &mut groups,
+        &mut best,
+    );
+    best
+}
+
+fn try_all(
+    cost: &[Option<f64>],
+    before: &[usize],
+    left: usize,
+    spent: f64,
+    groups: &mut Vec<usize>,
+    best: &mut f64,
+) {
+    if spent >= *best {
+        return;
+    }
+    if left == 0 {
+        if can_run(before, groups) {
+            *best = spent;
+        }
+        return;
+    }
+    let lowest = left & left.wrapping_neg();
+    let others = left & !lowest;
+    let mut rest = others;
+    loop {
+        let group = lowest | rest;
+        if let Some(cost_of_group) = cost[group] {
+            groups.push(group);
+            try_all(
+                cost,
+                before,
+                left & !group,
+                spent + cost_of_group,
+                groups,
+                best,
+            );
+            groups.pop();
+        }
+        if rest == 0 {
+            break;
+        }
+        rest = (rest - 1) & others;
+    }
+}
+
+fn can_run(before: &[usize], groups: &[usize]) -> bool {
+    let mut waiting = groups.to_vec();
+    let mut done = 0;
+    while !waiting.is_empty() {
+        let count = waiting.len();
+        waiting.retain(|&group| {
+            let needs = (0..before.len())
+                .filter(|op| group >> op & 1 == 1)
+                .fold(0, |needs, op| needs | before[op]);
+            let runs = needs & !(done | group) == 0;
+            if runs {
+                done |= group;
+            }
+            !runs
+        });
+        if waiting.len() == count {
+            return false;
+        }
+    }
+    true
+}
+
+/// Bytes or seconds of one group, as the analysis counts them, with every other op alone.
+fn cost_of_group(graph: &Graph, options: &Options, ops: &[OpId]) -> f64 {
+    let group_of = (0..graph.ops.len())
+        .map(|op| if ops.contains(&op) { 0 } else { op + 1 })
+        .collect();
+    let partition = Partition::of_ops(group_of, graph.ops.len() + 1);
+    let traffic = kernel_traffic(graph, &partition, options.conventions)
+        .next()
+        .unwrap();
+    let bytes = traffic.total();
+    match options.fusion.objective {
+        Objective::Bytes => bytes as f64,
+        Objective::Time => {
+            let work = ops
+                .iter()
+                .fold(Work::default(), |sum, &op| sum.and(op_work(graph, op)));
+            let is_free = options.conventions.reshape == ReshapeCost::View
+                && ops.iter().all(|&op| is_view(&graph.ops[op]));
+            place(&options.device, work, bytes, is_free).time_s
+        }
+    }
+}
+
+/// Cost of a partition as the analysis adds it up.
+pub(crate) fn cost_of(graph: &Graph, options: &Options, partition: &Partition) -> f64 {
+    let groups = partition.groups.iter();
+    groups.map(|ops| cost_of_group(graph, options, ops)).sum()
+}
+
+pub(crate) fn is_close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
+}
+
+pub(crate) fn optimum(graph: &Graph, options: &Options) -> (Partition, Certificate) {
+    let plan = plan(graph, options);
+    (plan.partition, plan.certificate.unwrap())
+}
+
+pub(crate) fn choices() -> impl Strategy<Value = Options> {
+    (
+        prop::sample::select(Objective::ALL.to_vec()),
+        any::<bool>(),
+        any::<bool>(),
+        prop::bool::weighted(0.8),
+        prop::sample::select(vec![2_usize, 4, 64]),
+        prop::sample::select(vec![40_u64, 80, 100_000]),
+        prop::sample::select(ReshapeCost::ALL.to_vec()),
+    )
+        .prop_map(
+            |(objective, horizontal, prologue, after_reductions, max_ops, on_chip, reshape)| {
+                Options {
+                    policy: Policy::Optimal,
+                    fusion: FusionOptions {
+                        objective,
+                        horizontal,
+                        prologue,
+                        after_reductions,
+                        max_ops,
+                        ..FusionOptions::default()
+                    },
+                    conventions: Conventions {
+                        reshape,
+                        ..Conventions::default()
+                    },
+                    device: small_device(on_chip),
+                }
+            },
+        )
+}
+
+/// All groups may be kernels, and none computes what another one does.
+pub(crate) fn is_legal(graph: &Graph, options: &Options, partition: &Partition) -> bool {
+    let mut groups = partition.groups.iter();
+    let recomputes_nothing = partition.recomputed.iter().all(<[OpId]>::is_empty);
+    recomputes_nothing && groups.all(|ops| legality::check(graph, options, ops).is_ok())
+}
+
+pub(crate) fn runs_in_order(graph: &Graph, partition: &Partition) -> bool {
+    let mut ran = vec![false; graph.ops.len()];
+    partition.groups.iter().all(|ops| {
+        for &op in ops {
+            ran[op] = true;
+        }
+        ops.iter()
+            .all(|&op| graph.predecessors[op].iter().all(|&before| ran[before]))
+    }) && ran.into_iter().all(|ran| ran)
+}
+
+/// An op whose tensors are all as large as each other.
+pub(crate) fn elementwise(name: &str, inputs: &[&str]) -> Op {
+    Op::new(name, OpType::Elementwise, inputs, name, &[1024], 2)
+}
