@@ -14,6 +14,7 @@ mod words;
 
 use super::analysis::Analysis;
 use super::fusion::Policy;
+use super::fusion::inductor::library_call;
 use super::fusion::legality::{self, check_in};
 use super::fusion::record::Refusal;
 use super::graph::{OpId, TensorId};
@@ -144,8 +145,14 @@ impl<'a> Why<'a> {
     /// The compiler's own words: it neither knows nor keeps the legality of the optimum.
     fn compilers(&self, a: usize, b: usize) -> Reason {
         let refusals = self.refusals.get_or_init(|| Refusals::of(self.analysis));
-        match refusals.last(a, b) {
-            Some(refusal) => Reason::Refused(refusal.clone()),
+        if let Some(refusal) = refusals.last(a, b) {
+            return Reason::Refused(refusal.clone());
+        }
+        let (analysis, of_kernel) = (self.analysis, &self.analysis.partition.groups);
+        let max_autotune = analysis.options.fusion.max_autotune;
+        let call = |kernel: usize| library_call(&analysis.graph, &of_kernel[kernel], max_autotune);
+        match call(a).or_else(|| call(b)) {
+            Some(matmul) => Reason::Refused(Refusal::LibraryCall { matmul }),
             None => Reason::NotCompared,
         }
     }

@@ -457,9 +457,18 @@ fn facts_are_the_figures_and_ops_of_the_words() {
     );
     assert_eq!(
         facts(around, &under(Policy::Inductor), "m", "s"),
+        ("library_call", json!({ "matmul": "m" }))
+    );
+    let mut tuned = under(Policy::Inductor);
+    tuned.fusion.max_autotune = true;
+    assert_eq!(
+        facts(around, &tuned, "m", "s"),
         (
             "loops",
-            json!({ "first": "library", "second": "reduction", "second_rows": 64, "second_width": 64 })
+            json!({
+                "first": "matmul", "first_elements": 4096,
+                "second": "reduction", "second_rows": 64, "second_width": 64,
+            })
         )
     );
 }

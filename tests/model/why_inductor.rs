@@ -2,7 +2,6 @@
 
 use crate::random_graph::fusable_ops;
 use crate::why::{analysis, ask, under};
-use fuseline::core::fusion::inductor::Loop;
 use fuseline::core::fusion::record::{Decision, Refusal, record};
 use fuseline::core::why::{Reason, Verdict, Why, in_words};
 use fuseline::core::{FusionOptions, OpId, Options, Policy, analyze};
@@ -17,19 +16,14 @@ fn with(set: impl FnOnce(&mut FusionOptions)) -> Options {
 #[test]
 fn a_library_call_takes_no_epilogue_and_the_reason_says_so() {
     let text = include_str!("../../public/measured/linear_bias_relu.fuse");
-    let elements = 4096 * 4096;
-    let refused = Reason::Refused(Refusal::Loops {
-        first: Loop::Library,
-        second: Loop::Pointwise(elements),
-    });
     let (reason, price) = ask(text, &under(Policy::Inductor), "h", "a");
-    assert_eq!(reason, refused);
+    assert_eq!(reason, Reason::Refused(Refusal::LibraryCall { matmul: 0 }));
     // `h` would neither be written nor read, and fusing would still save that.
     assert_eq!(price.saved_bytes, 2 * 2 * 4096 * 4096);
     let graph = analysis(text, &under(Policy::Inductor)).graph;
     assert_eq!(
         in_words(&graph, &reason),
-        "the one is a library call, the other a loop over 16,777,216 elements"
+        "the matmul `h` is a library call, which nothing joins"
     );
 }
 
@@ -74,8 +68,12 @@ y = relu(t)
 q = softmax(x)
 ";
     let options = under(Policy::Inductor);
-    assert_eq!(ask(text, &options, "t", "y").0, Reason::NotCompared);
     assert_eq!(ask(text, &options, "y", "q").0, Reason::NotCompared);
+    // And yet there is a nearer reason where one of them is a library call.
+    let call = Reason::Refused(Refusal::LibraryCall { matmul: 0 });
+    assert_eq!(ask(text, &options, "t", "y").0, call);
+    let tuned = with(|fusion| fusion.max_autotune = true);
+    assert_eq!(ask(text, &tuned, "t", "y").0, Reason::NotCompared);
     let graph = analysis(text, &options).graph;
     assert!(in_words(&graph, &Reason::NotCompared).starts_with("the compiler never compares"));
 }
@@ -104,6 +102,9 @@ proptest! {
                     _ => None,
                 });
                 match reason {
+                    Reason::Refused(Refusal::LibraryCall { matmul }) if last.is_none() => {
+                        prop_assert!(pair.contains(&kernel(matmul)));
+                    }
                     Reason::Refused(refusal) => prop_assert_eq!(Some(&refusal), last),
                     other => prop_assert_eq!((other, last), (Reason::NotCompared, None)),
                 }

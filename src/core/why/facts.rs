@@ -190,6 +190,10 @@ impl Collected<'_> {
                 self.counts(("nodes", nodes), ("limit", limit));
                 "too_many_nodes"
             }
+            Refusal::LibraryCall { matmul } => {
+                self.op("matmul", matmul);
+                "library_call"
+            }
             Refusal::Loops { first, second } => {
                 self.space(
                     ["first", "first_elements", "first_rows", "first_width"],

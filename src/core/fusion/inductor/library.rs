@@ -47,6 +47,27 @@ fn only_pointwise_follows(graph: &Graph, op: OpId) -> bool {
     true
 }
 
+/// The matmul of a kernel of the compiler that is a call of a library; a flash kernel is one and has two.
+pub(in crate::core) fn library_call(
+    graph: &Graph,
+    ops: &[OpId],
+    max_autotune: bool,
+) -> Option<OpId> {
+    let matmul = first_matmul(graph, ops)?;
+    let is_flash = || ops.iter().any(|&op| op != matmul && is_matmul(graph, op));
+    let is_library = matmul_space(graph, matmul, max_autotune) == Space::Library || is_flash();
+    is_library.then_some(matmul)
+}
+
+/// The first matmul of these ops.
+pub(super) fn first_matmul(graph: &Graph, ops: &[OpId]) -> Option<OpId> {
+    ops.iter().copied().find(|&op| is_matmul(graph, op))
+}
+
+fn is_matmul(graph: &Graph, op: OpId) -> bool {
+    graph.ops[op].op_type == OpType::Matmul
+}
+
 /// How the kernel of a matmul loops, as far as others may join it.
 pub(super) fn matmul_space(graph: &Graph, op: OpId, max_autotune: bool) -> Space {
     let is_convolution = graph.ops[op].function.as_deref() == Some("conv2d");

@@ -25,6 +25,7 @@ use crate::core::lists::Lists;
 use crate::core::traffic::is_view;
 use lower::Node;
 
+pub(in crate::core) use library::library_call;
 pub use lower::Space as Loop;
 
 /// The kernels that the compiler launches; `max_autotune`: it generates its matmuls, which take an epilogue.

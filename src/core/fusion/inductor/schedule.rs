@@ -1,5 +1,6 @@
 //! Nodes to kernels: pairs that share a buffer, the one that saves most first, in at most ten rounds.
 
+use super::library::first_matmul;
 use super::lower::{Node, Space, buffer, is_aligned};
 use crate::core::fusion::record::{Decision, Log, Refusal};
 use crate::core::graph::{Graph, OpId};
@@ -34,6 +35,7 @@ pub(super) fn fuse(graph: &Graph, nodes: &[Node], log: &mut Log) -> (Vec<usize>,
 }
 
 struct Schedule<'a> {
+    graph: &'a Graph,
     nodes: &'a [Node],
     /// For each buffer its bytes.
     bytes: Vec<u64>,
@@ -62,8 +64,9 @@ struct Pair {
 }
 
 impl<'a> Schedule<'a> {
-    fn new(graph: &Graph, nodes: &'a [Node]) -> Self {
+    fn new(graph: &'a Graph, nodes: &'a [Node]) -> Self {
         let mut schedule = Self {
+            graph,
             nodes,
             bytes: graph
                 .tensors
@@ -207,6 +210,14 @@ impl<'a> Schedule<'a> {
 
     /// Everything but cycles: both loop alike, and what one writes the other reads in order.
     fn fits(&self, first: usize, second: usize) -> Result<(), Refusal> {
+        for group in [first, second] {
+            if let (Space::Library, Some(matmul)) = (
+                self.space[group],
+                first_matmul(self.graph, &self.nodes[group].ops),
+            ) {
+                return Err(Refusal::LibraryCall { matmul });
+            }
+        }
         let nodes = self.members[first].len() + self.members[second].len();
         if nodes > NODES {
             return Err(Refusal::TooManyNodes {

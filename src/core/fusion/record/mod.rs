@@ -135,6 +135,11 @@ pub enum Refusal {
         /// Most that are allowed.
         limit: usize,
     },
+    /// Inductor: the one is a call of a library, which nothing joins.
+    LibraryCall {
+        /// Its matmul.
+        matmul: OpId,
+    },
     /// Inductor: they loop over different things.
     Loops {
         /// How the earlier one loops.

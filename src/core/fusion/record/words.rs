@@ -134,6 +134,12 @@ pub(in crate::core) fn refusal_in_words(graph: &Graph, refusal: &Refusal) -> Str
             " is the limit",
         ]
         .concat(),
+        Refusal::LibraryCall { matmul } => [
+            "the matmul ",
+            &op_name(graph, *matmul),
+            " is a library call, which nothing joins",
+        ]
+        .concat(),
         Refusal::Loops { first, second } => [
             "the one is ",
             &loop_in_words(*first),
