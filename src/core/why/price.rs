@@ -135,7 +135,9 @@ impl<'a> Prices<'a> {
                 };
                 is_lost || self.views.is_view[consumer] && passes_on
             };
-            leaves[at] = consumers.is_empty() || consumers.iter().any(leaves_through);
+            // What does not leave its kernel now does not leave the merged one.
+            leaves[at] = self.is_written[op]
+                && (consumers.is_empty() || consumers.iter().any(leaves_through));
             if self.views.is_view[op] {
                 continue;
             }

@@ -210,13 +210,11 @@ impl<'a> Schedule<'a> {
 
     /// Everything but cycles: both loop alike, and what one writes the other reads in order.
     fn fits(&self, first: usize, second: usize) -> Result<(), Refusal> {
-        for group in [first, second] {
-            if let (Space::Library, Some(matmul)) = (
-                self.space[group],
-                first_matmul(self.graph, &self.nodes[group].ops),
-            ) {
-                return Err(Refusal::LibraryCall { matmul });
-            }
+        let is_call = |group: &usize| self.space[*group] == Space::Library;
+        let call = [first, second].into_iter().find(is_call);
+        let matmul = call.and_then(|group| first_matmul(self.graph, &self.nodes[group].ops));
+        if let Some(matmul) = matmul {
+            return Err(Refusal::LibraryCall { matmul });
         }
         let nodes = self.members[first].len() + self.members[second].len();
         if nodes > NODES {
