@@ -118,7 +118,7 @@ fn size_text(analysis: &Analysis, op: OpId, access: Access) -> String {
 /// What a source means, for people.
 pub const fn source_text(source: SizeSource) -> &'static str {
     match source {
-        SizeSource::Produced => "computed here",
+        SizeSource::Produced => "an op's output",
         SizeSource::Declared => "declared",
         SizeSource::Inferred => "inferred",
         SizeSource::Assumed => "assumed",

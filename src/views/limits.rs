@@ -31,7 +31,7 @@ pub fn table(analysis: &Analysis, selected: Option<usize>) -> Markup {
         return unknown(analysis);
     };
     let mut markup = Markup::new();
-    markup.raw(r#"<table class="limits"><thead><tr><th scope="col">#</th><th scope="col">ops</th><th scope="col" class="number" title="what one block wants / what it may have">on chip</th><th scope="col" class="number" title="estimate of one thread, before spills">registers</th><th scope="col" class="number" title="resident threads / those that a multiprocessor could hold">occupancy</th><th scope="col" class="number">blocks</th><th scope="col" class="number" title="rounds of blocks">waves</th><th scope="col" class="number" title="part of the slots of all waves that compute, and of the tiles that lies inside the output">tile efficiency</th><th scope="col">worth knowing</th></tr></thead><tbody>"#);
+    markup.raw(r#"<table class="limits"><thead><tr><th scope="col">#</th><th scope="col">ops</th><th scope="col" class="number" title="what one block wants / what it may have">on chip</th><th scope="col" class="number" title="estimate of one thread, before spills">registers</th><th scope="col" class="number" title="resident threads / those that a multiprocessor could hold">occupancy</th><th scope="col" class="number">blocks</th><th scope="col" class="number" title="rounds of blocks">waves</th><th scope="col" class="number" title="part of the slots of all waves that compute, and of the tiles that lies inside the output">wave · tile efficiency</th><th scope="col">worth knowing</th></tr></thead><tbody>"#);
     for (kernel, limits) in limits.iter().enumerate().take(ROWS) {
         row(
             &mut markup,
