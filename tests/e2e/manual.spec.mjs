@@ -187,6 +187,7 @@ test('x cuts before an op, after it has said what that costs', async ({ page }) 
   await expect(status(page)).toContainText(/Cutting before b costs 4\.19 MB and [\d.]+ µs\. Press x again/);
   await page.keyboard.press('x');
   await expect.poll(() => kernels(page)).toHaveLength(5);
+  await expect(kernelPanel(page, 2)).toBeFocused();
   await op(page, 'a').focus();
   await page.keyboard.press('x');
   await expect(status(page)).toContainText('there is nothing to cut');
