@@ -30,6 +30,8 @@ fn row(markup: &mut Markup, compared: &Compared, is_chosen: bool) {
         // Without this, a proven optimum of kernels that hold one matmul each seems beaten.
         if puts_attention_in_place(analysis) {
             "with attention as one kernel"
+        } else if compared.policy == Policy::Manual && is_unstated(analysis) {
+            "no kernels stated yet"
         } else {
             ""
         }
@@ -61,6 +63,11 @@ fn row(markup: &mut Markup, compared: &Compared, is_chosen: bool) {
         r#"<td class="number">{}</td><td class="op-names" title="{}">{}</td></tr>"#,
         &[&count, &all, &names],
     );
+}
+
+/// Whether no op of the text says which kernel it belongs to: by hand there is nothing to compare yet.
+fn is_unstated(analysis: &Analysis) -> bool {
+    (analysis.graph.ops.iter()).all(|op| op.kernel.is_none())
 }
 
 /// Whether the compiler has put a flash kernel in the place of an attention: no other kernel of it holds two matmuls.

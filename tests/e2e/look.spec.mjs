@@ -31,11 +31,15 @@ for (const [screen, viewport] of Object.entries(SCREENS)) {
   }
 }
 
-test('the bar is one line on a laptop, and on a phone holds every choice without scrolling', async ({ page, open }) => {
-  await page.setViewportSize(SCREENS.laptop);
+test('the bar is one line on a laptop and a small projector, and on a phone holds every choice without scrolling', async ({ page, open }) => {
   await open();
   const bar = page.locator('#top-bar');
-  expect((await bar.boundingBox()).height).toBeLessThan(60);
+  for (const viewport of [SCREENS.laptop, { width: 1280, height: 720 }]) {
+    await page.setViewportSize(viewport);
+    expect((await bar.boundingBox()).height).toBeLessThan(60);
+    await expect(result(page)).toBeInViewport({ ratio: 1 });
+    expect(await overhang(page)).toBe(0);
+  }
   await page.setViewportSize(SCREENS.phone);
   for (const control of await bar.locator('select, summary, button:not([hidden] button)').all()) {
     if (!(await control.isVisible())) continue;

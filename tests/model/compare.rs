@@ -67,6 +67,21 @@ fn the_table_has_a_row_for_each_policy_and_names_the_edges_that_differ() {
     }
 }
 
+/// Without it, a visitor wonders why the kernels by hand are worse than the rules.
+#[test]
+fn kernels_by_hand_that_nobody_has_stated_are_said_to_be_none() {
+    let words_of = |text: &str| {
+        let outcome = analyze_program(&notation::parse(text).program, &Options::default());
+        words(&rows(&compare(&outcome.analysis.unwrap()), Policy::Rules))
+    };
+    let text = "input x : f16[8, 8]\ny = relu(x)\nz = gelu(y)\n";
+    assert!(words_of(text).contains("manual no kernels stated yet"));
+    let stated = text
+        .replace("(x)", "(x) @kernel 1")
+        .replace("(y)", "(y) @kernel 1");
+    assert!(!words_of(&stated).contains("no kernels stated"));
+}
+
 #[test]
 fn names_of_ops_stay_text_in_the_table() {
     let text = "input x : f16[8, 8]\n`<b>`: y = relu(x)\nz = gelu(y)\n";
