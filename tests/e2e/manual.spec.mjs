@@ -164,6 +164,29 @@ test('by dragging the number of a kernel onto another one', async ({ page }) => 
   await expect(page.getByRole('status').filter({ hasText: 'Merged kernels 1 and 2: saves' })).toBeVisible();
 });
 
+test.describe('on a touch screen', () => {
+  test.use({ hasTouch: true });
+
+  test('a finger drags the number of a kernel, where elsewhere it would scroll', async ({ page }) => {
+    await page.getByRole('button', { name: 'Fit' }).click();
+    const middle = async (number) => {
+      const { x, y, width, height } = await kernelPanel(page, number).locator('.dag-badge').boundingBox();
+      return { x: x + width / 2, y: y + height / 2 };
+    };
+    const [from, badge] = [await middle(1), await middle(2)];
+    const to = { x: badge.x + 10, y: badge.y + 8 };
+    const browser = await page.context().newCDPSession(page);
+    const touch = (type, ...touchPoints) => browser.send('Input.dispatchTouchEvent', { type, touchPoints });
+    await touch('touchStart', from);
+    for (const share of [0.2, 0.4, 0.6, 0.8, 1]) {
+      await touch('touchMove', { x: from.x + share * (to.x - from.x), y: from.y + share * (to.y - from.y) });
+    }
+    await expect(status(page)).toContainText(/Merging kernels 1 and 2 saves/);
+    await touch('touchEnd');
+    await expect.poll(() => kernels(page)).toHaveLength(5);
+  });
+});
+
 test('a drop on a kernel that may not be merged says why and changes nothing', async ({ page }) => {
   await page.getByRole('button', { name: 'Fit' }).click();
   const corner = async (number) => {
