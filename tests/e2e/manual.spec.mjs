@@ -228,3 +228,19 @@ test('an edge on chip is cut in the details of its kernel', async ({ page }) => 
   await page.keyboard.press('Enter');
   await expect.poll(() => kernels(page)).toHaveLength(5);
 });
+
+test('a number in the text that is not the one in the pictures stands beside the kernel', async ({ page }) => {
+  await write(page, PROGRAM.replace('exp(a)', 'exp(a) @kernel 7').replace('softmax(b)', 'softmax(b) @kernel 7'));
+  await picker(page, 'Fusion').selectOption('manual');
+  await expect.poll(() => kernels(page)).toHaveLength(5);
+  await kernelButton(page, 2).click();
+  const heading = page.getByRole('heading', { name: /b \+ s/ });
+  await expect(heading).toContainText('@kernel 7 in the text');
+  // A merge writes the numbers of the pictures.
+  await kernelPanel(page, 1).focus();
+  await page.keyboard.press('m');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Enter');
+  await expect(editor(page)).toHaveValue(/a = relu\(x\) @kernel 1\nb = exp\(a\) @kernel 1\ns = softmax\(b\) @kernel 1\n/);
+  await expect(page.getByRole('heading', { name: /a \+ b \+ s/ })).not.toContainText('in the text');
+});
