@@ -7,6 +7,8 @@ use crate::state::{Page, Selection, Tab};
 use crate::value::Value;
 use crate::views::why::{Pair, answer, crossings, edge_id, pickers, rows};
 use leptos::prelude::*;
+use std::cell::Cell;
+use std::rc::Rc;
 
 /// Rows that are shown at once; a button shows more.
 const PAGE_ROWS: usize = 100;
@@ -20,6 +22,9 @@ pub fn WhyView(
 ) -> impl IntoView {
     let limit = Value::new(PAGE_ROWS);
     let asked: Value<Pair> = Value::new((0, 1));
+    // Until somebody asks, the question is about the dearest edge.
+    let has_asked = Rc::new(Cell::new(false));
+    let was_asked = has_asked.clone();
     let mut table = Place::new("why-rows");
     let mut last = None;
     effect(move || {
@@ -43,10 +48,16 @@ pub fn WhyView(
         let (shown, count) = (shown.to_string(), all.len().to_string());
         set_text(MORE, &["Show more (", &shown, " of ", &count, ")"].concat());
         if let Some(pair) = selected.filter(|_| selected != last && place.is_some()) {
+            was_asked.set(true);
             asked.set_if_changed(pair);
             platform::next_frame(move || platform::reveal(&edge_id(pair)));
         }
         last = selected;
+        if !was_asked.get()
+            && let Some(dearest) = all.first()
+        {
+            asked.set_if_changed(dearest.ops);
+        }
     });
     let (mut choices, mut said) = (Place::new("why-pickers"), Place::new("why-answer"));
     effect(move || {
@@ -68,6 +79,7 @@ pub fn WhyView(
             let chosen = platform::input_value(event).parse::<OpId>();
             let is_first = platform::closest_id(event, "select").as_deref() == Some("why-first");
             if let Ok(op) = chosen {
+                has_asked.set(true);
                 asked.update(|pair| *(if is_first { &mut pair.0 } else { &mut pair.1 }) = op);
             }
         } else if platform::closest_id(event, "button").as_deref() == Some(MORE) {

@@ -47,6 +47,8 @@ test('the chip of an edge in the graph opens its reason', async ({ page }) => {
 
 test('any two ops have an answer', async ({ page }) => {
   await open(page);
+  // Before anybody asks it is about the dearest edge.
+  await expect(answer(page)).toContainText(/^Apart: .*softmax/);
   await picker(page, 'one op').selectOption({ label: 'qkv_proj' });
   await picker(page, 'another op').selectOption({ label: 'split_heads' });
   await expect(answer(page)).toHaveText('They run in one kernel.');
