@@ -87,7 +87,7 @@ pub(super) fn attention_lines(analysis: &Analysis) -> String {
         );
         let _ = writeln!(
             text,
-            "  Q, K, V and the result: {} every tensor once, which the figures count; {} with tiles fetched anew",
+            "  Q, K, V and the result: {} if each is a tensor of its own and moves once, as the figures count; {} with tiles fetched anew",
             format_bytes(of.bytes_once),
             format_bytes(of.bytes_tiled),
         );

@@ -207,7 +207,7 @@ fn attention_kernels_show_their_tiles_and_both_counts() {
         "{text}"
     );
     assert!(
-        text.contains("every tensor once, which the figures count"),
+        text.contains("if each is a tensor of its own and moves once, as the figures count"),
         "{text}"
     );
     assert!(!stdout(&run(&call(&[]), program)).contains("B_r"));
