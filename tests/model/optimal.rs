@@ -5,7 +5,7 @@ use crate::partitions::{
 };
 use crate::random_graph::{fusable_ops, small_device};
 use fuseline::core::fusion::legality;
-use fuseline::core::{FusionOptions, Op, Options, Policy, build_graph, plan};
+use fuseline::core::{FusionOptions, Op, Options, Policy, TensorDecl, build_graph, plan};
 use proptest::prelude::*;
 
 proptest! {
@@ -39,21 +39,31 @@ fn renumbered(ops: &[Op], seed: u64) -> Vec<Op> {
     shuffled
 }
 
+fn check_any_order(
+    ops: &[Op],
+    externals: &[TensorDecl],
+    options: &Options,
+    seed: u64,
+) -> Result<(), TestCaseError> {
+    let cost = |ops: &[Op]| {
+        let graph = build_graph(ops, externals).unwrap();
+        let (_, certificate) = optimum(&graph, options);
+        (certificate.is_optimal, certificate.cost.value())
+    };
+    let (is_optimal, first) = cost(ops);
+    let (is_still_optimal, second) = cost(&renumbered(ops, seed));
+    if is_optimal && is_still_optimal {
+        prop_assert!(is_close(first, second), "{first} {second}");
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn costs_the_same_in_any_order((ops, externals) in fusable_ops(1..=25), options in choices(), seed in any::<u64>()) {
-        let cost = |ops: &[Op]| {
-            let graph = build_graph(ops, &externals).unwrap();
-            let (_, certificate) = optimum(&graph, &options);
-            (certificate.is_optimal, certificate.cost.value())
-        };
-        let (is_optimal, first) = cost(&ops);
-        let (is_still_optimal, second) = cost(&renumbered(&ops, seed));
-        if is_optimal && is_still_optimal {
-            prop_assert!(is_close(first, second), "{first} {second}");
-        }
+        check_any_order(&ops, &externals, &options, seed)?;
     }
 
     #[test]
@@ -104,5 +114,16 @@ proptest! {
             prop_assert!(cost <= last || is_close(cost, last));
             last = cost;
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    // Beyond a word of ops the order decides which of them lie in one word.
+    #[test]
+    fn long_programs_cost_the_same_in_any_order((ops, externals) in fusable_ops(66..=90), options in choices(), seed in any::<u64>()) {
+        let options = Options { fusion: FusionOptions { budget_states: 3_000, ..options.fusion }, ..options };
+        check_any_order(&ops, &externals, &options, seed)?;
     }
 }

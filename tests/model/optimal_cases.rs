@@ -110,9 +110,10 @@ fn a_gpt2_block_has_nine_kernels() {
     }
 }
 
-/// What only reads a common tensor shares no kernel across the matmuls between, so blocks stay apart.
+/// What only reads a common tensor shares no kernel across the matmuls between, so blocks stay apart. With prologues
+/// all blocks are one region, which is solved word by word.
 #[test]
-fn blocks_in_a_row_are_proven_with_horizontal_kernels_as_well() {
+fn blocks_in_a_row_are_proven_with_horizontal_kernels_and_prologues_as_well() {
     for blocks in [1, 12] {
         let (ops, externals) = gpt2(blocks, true);
         let graph = build_graph(&ops, &externals).unwrap();
@@ -125,6 +126,16 @@ fn blocks_in_a_row_are_proven_with_horizontal_kernels_as_well() {
         assert_eq!(certificate.cost, alone.cost);
         assert!(
             certificate.states < 10 * blocks * OPS_PER_BLOCK,
+            "{certificate:?}"
+        );
+        options.fusion.prologue = true;
+        let (partition, certificate) = optimum(&graph, &options);
+        assert!(certificate.is_optimal, "{certificate:?}");
+        assert_eq!(certificate.regions, 1);
+        assert_eq!(partition.groups.len(), 9 * blocks);
+        assert_eq!(certificate.cost, alone.cost);
+        assert!(
+            certificate.states < 25 * blocks * OPS_PER_BLOCK,
             "{certificate:?}"
         );
     }
@@ -140,12 +151,15 @@ fn a_region_beyond_a_word_is_never_called_optimal_without_proof() {
         })
         .collect();
     let graph = build_graph(&ops, &[]).unwrap();
-    let options = Options::of_policy(Policy::Optimal);
+    let mut options = Options::of_policy(Policy::Optimal);
     let (partition, certificate) = optimum(&graph, &options);
     assert!(is_legal(&graph, &options, &partition));
     // Kernels of at most 64 ops: four of them, each reading and writing 2 KiB.
     assert_eq!(partition.groups.len(), 4);
     assert_eq!(certificate.cost, Amount::Bytes(4 * 4096));
+    assert!(certificate.is_optimal && certificate.lower_bound == certificate.cost);
+    options.fusion.budget_states = 1_000;
+    let (_, certificate) = optimum(&graph, &options);
     assert!(!certificate.is_optimal && certificate.gap_pct() > 0.0);
     assert_eq!(certificate.lower_bound, Amount::Bytes(4096));
 }

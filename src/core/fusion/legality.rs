@@ -188,7 +188,7 @@ pub(in crate::core) fn check_in(setting: &Setting<'_>, ops: &[OpId]) -> Result<(
     check_set(&region, region.all())
 }
 
-fn most_ops(options: &FusionOptions) -> usize {
+pub(super) fn most_ops(options: &FusionOptions) -> usize {
     options.max_ops.clamp(1, MAX_OPS)
 }
 

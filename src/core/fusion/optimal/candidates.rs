@@ -20,29 +20,36 @@ pub(super) struct Candidate {
 pub(super) struct Candidates {
     /// Single ops first, at their own places.
     pub(super) list: Vec<Candidate>,
+    /// All sets that were grown on, legal or not.
+    pub(super) grown: Vec<Set>,
     /// All were found within the budget.
     pub(super) is_complete: bool,
 }
 
 impl Candidates {
-    /// Grows each op by a neighbour at a time, closed under what lies between, which reaches every connected
-    /// convex set; a set is not grown further when its fault would remain.
+    /// Grows each of the first `seeds` ops by a neighbour at a time, closed under what lies between, which reaches
+    /// every connected convex set that holds one of them; a set is not grown further when its fault would remain.
     ///
     /// Each set that is looked at costs one of `budget` states.
-    pub(super) fn of(region: &Region<'_>, ticks_per_s: f64, budget: &mut usize) -> Self {
+    pub(super) fn of(
+        region: &Region<'_>,
+        seeds: usize,
+        ticks_per_s: f64,
+        budget: &mut usize,
+    ) -> Self {
         let mut found = Self {
             list: Vec::new(),
+            grown: Vec::new(),
             is_complete: true,
         };
         let mut seen = Table::default();
-        let mut sets: Vec<Set> = Vec::new();
-        for place in 0..region.ops.len() {
+        for place in 0..seeds {
             seen.insert(1 << place, 0);
-            sets.push(1 << place);
+            found.grown.push(1 << place);
             found.add(region, 1 << place, ticks_per_s);
         }
         let mut at = 0;
-        while let Some(&set) = sets.get(at) {
+        while let Some(&set) = found.grown.get(at) {
             at += 1;
             let (before, after) = region.around(set);
             for neighbour in Bits(neighbours(region, set)) {
@@ -62,10 +69,10 @@ impl Candidates {
                 seen.insert(grown, 0);
                 match check_set(region, grown) {
                     Ok(()) => {
-                        sets.push(grown);
+                        found.grown.push(grown);
                         found.add(region, grown, ticks_per_s);
                     }
-                    Err(reason) if !reason.is_lasting() => sets.push(grown),
+                    Err(reason) if !reason.is_lasting() => found.grown.push(grown),
                     Err(_) => {}
                 }
             }

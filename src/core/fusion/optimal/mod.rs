@@ -11,6 +11,7 @@ mod regions;
 mod search;
 mod solver;
 mod table;
+mod window;
 
 use super::options::Objective;
 use super::record::{Decision, Log};

@@ -24,12 +24,7 @@ pub(super) fn regions(setting: &Setting<'_>) -> Lists {
     let graph = setting.graph;
     let count = graph.ops.len();
     let mut sets = Sets::new(count);
-    let mut between = Between {
-        setting,
-        is_behind: vec![false; count],
-        is_ahead: vec![false; count],
-        left: BETWEEN_OPS,
-    };
+    let mut between = Between::new(setting);
     for consumer in 0..count {
         for &producer in &graph.predecessors[consumer] {
             if sets.root(producer) != sets.root(consumer) && between.may_share(producer, consumer) {
@@ -89,14 +84,41 @@ impl Sets {
 }
 
 /// Looks at the ops on paths from one op to another.
-struct Between<'a> {
+pub(super) struct Between<'a> {
     setting: &'a Setting<'a>,
     is_behind: Vec<bool>,
     is_ahead: Vec<bool>,
     left: usize,
 }
 
-impl Between<'_> {
+impl<'a> Between<'a> {
+    pub(super) fn new(setting: &'a Setting<'a>) -> Self {
+        let count = setting.graph.ops.len();
+        Self {
+            setting,
+            is_behind: vec![false; count],
+            is_ahead: vec![false; count],
+            left: BETWEEN_OPS,
+        }
+    }
+
+    /// Whether a legal kernel may hold this op and one of these later ones, with a tensor that ties the two.
+    pub(super) fn reaches(&mut self, op: OpId, later: &[OpId]) -> bool {
+        let setting = self.setting;
+        let graph = setting.graph;
+        let Some(&first) = later.first() else {
+            return false;
+        };
+        let mut is_one = |other: &OpId| {
+            *other >= first && later.binary_search(other).is_ok() && self.may_share(op, *other)
+        };
+        graph.successors[op].iter().any(&mut is_one)
+            || setting.options.fusion.horizontal
+                && graph.inputs[op]
+                    .iter()
+                    .any(|&tensor| graph.consumers[tensor].iter().any(&mut is_one))
+    }
+
     /// Whether a legal kernel may hold both ops: what lies between them would be in it as well.
     fn may_share(&mut self, first: OpId, second: OpId) -> bool {
         let setting = self.setting;

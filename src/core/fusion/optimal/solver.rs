@@ -10,6 +10,7 @@ use super::candidates::{Candidate, Candidates};
 use super::known;
 use super::long::{self, Long};
 use super::search::{Found, Search};
+use super::window;
 use crate::core::fusion::options::{MAX_OPS, Objective};
 use crate::core::fusion::region::{Bits, Cost, Region, Set, Setting};
 use crate::core::fusion::{Partition, none};
@@ -62,7 +63,7 @@ impl<'s> Solver<'s> {
     pub(super) fn solve(&mut self, ops: &[OpId], share: usize) -> Solved {
         let mut left = share;
         let mut solved = if ops.len() > MAX_OPS {
-            self.solve_long(ops, &mut left)
+            self.solve_windows(ops, &mut left)
         } else {
             let region = Region::of(self.setting, ops);
             let singles = Bits(region.all()).map(|place| 1 << place).collect();
@@ -94,6 +95,14 @@ impl<'s> Solver<'s> {
         }
     }
 
+    fn settle_all<'k>(&mut self, kernels: impl Iterator<Item = &'k [OpId]>) {
+        for ops in kernels {
+            for &op in ops {
+                self.group_of[op] = ops[0];
+            }
+        }
+    }
+
     /// The best kernels of a region that fits a word; `start` are some in an order in which they can run.
     pub(super) fn solve_region(
         &self,
@@ -114,7 +123,7 @@ impl<'s> Solver<'s> {
             let found = known::from_partition(region, &partition.group_of, ticks_per_s);
             if found.cost < best.cost { found } else { best }
         });
-        let candidates = Candidates::of(region, ticks_per_s, budget);
+        let candidates = Candidates::of(region, region.ops.len(), ticks_per_s, budget);
         let bound = Bound::new(region, ticks_per_s);
         if !candidates.is_complete {
             let mut found = known;
@@ -141,6 +150,23 @@ impl<'s> Solver<'s> {
         whole
     }
 
+    /// Exactly with three quarters of the budget, else step by step with the rest. Where kernels reach too far, a larger
+    /// budget finds that out after as many states.
+    fn solve_windows(&mut self, ops: &[OpId], budget: &mut usize) -> Solved {
+        let share = *budget - *budget / 4;
+        let mut unspent = share;
+        let exact = window::solve(self, ops, &mut unspent);
+        self.states += share - unspent;
+        if let Some((kernels, solved)) = exact {
+            *budget -= share - unspent;
+            self.settle_all(kernels.iter().map(Vec::as_slice));
+            return solved;
+        }
+        let has_run_out = unspent < window::STATES_OF_WORD;
+        *budget -= if has_run_out { share } else { share - unspent };
+        self.solve_long(ops, budget)
+    }
+
     /// No optimum, so the bound is what the region moves as one kernel.
     fn solve_long(&mut self, ops: &[OpId], budget: &mut usize) -> Solved {
         let mut long = Long::new(self, ops, *budget);
@@ -150,11 +176,7 @@ impl<'s> Solver<'s> {
         // What is left when no step fits any more must not make a later region depend on it.
         *budget = if is_done { left } else { 0 };
         let cost = long::sum(&kernels);
-        for kernel in kernels {
-            for &op in &kernel.ops {
-                self.group_of[op] = kernel.ops[0];
-            }
-        }
+        self.settle_all(kernels.iter().map(|kernel| &kernel.ops[..]));
         Solved {
             cost,
             lower_bound: self.least(ops).min(cost),
