@@ -209,11 +209,10 @@ fn tensor(markup: &mut Markup, analysis: &Analysis, row: &LedgerRow) {
     } else {
         ""
     };
-    let tensor = analysis.graph.tensors.get(row.tensor);
     markup.fill(
         r#"<tr><th scope="row">{}</th><td class="number">{}</td><td title="{}">{}</td><td class="number">{}</td><td class="number">{}</td><td class="number vanished">{}</td></tr>"#,
         &[
-            tensor.map_or("", |t| t.name.as_str()),
+            analysis.graph.tensor_name(row.tensor),
             &row.size,
             &source_reason(&analysis.graph, row.tensor, row.source),
             &[mark, source_text(row.source)].concat(),

@@ -148,7 +148,7 @@ pub struct Comparison {
 }
 
 /// The result of an analysis.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Analysis {
     /// Ops and tensors.
     pub graph: Graph,

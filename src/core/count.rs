@@ -70,18 +70,6 @@ pub(crate) fn serialize_all<S: Serializer>(
     list.end()
 }
 
-/// For shapes that may be unknown.
-#[allow(clippy::ref_option, reason = "serde's signature")]
-pub(crate) fn serialize_some<S: Serializer>(
-    counts: &Option<Vec<u64>>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    match counts {
-        Some(counts) => serialize_all(counts, serializer),
-        None => serializer.serialize_none(),
-    }
-}
-
 /// For counts that may be unknown.
 #[allow(
     clippy::ref_option,

@@ -101,7 +101,10 @@ fn size_text(analysis: &Analysis, op: OpId, access: Access) -> String {
     let (shape, width) = match access.source {
         SizeSource::Ignored => return "counted as 0 bytes".to_owned(),
         SizeSource::Produced | SizeSource::Declared => (
-            tensor.shape.clone().unwrap_or_default(),
+            graph
+                .tensor_shape(access.tensor)
+                .unwrap_or_default()
+                .to_vec(),
             width(tensor.bytes_per_element),
         ),
         SizeSource::Inferred => (
@@ -311,7 +314,7 @@ mod tests {
         let rows = ledger(&analysis, 0);
         let names: Vec<&str> = rows
             .iter()
-            .map(|r| analysis.graph.tensors[r.tensor].name.as_str())
+            .map(|r| analysis.graph.tensor_name(r.tensor))
             .collect();
         assert_eq!(names, ["x", "w", "y1", "b", "y2"]);
         assert_eq!(rows[1].source, SizeSource::Inferred);

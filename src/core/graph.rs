@@ -4,7 +4,6 @@
     reason = "ids are dense indices that build_graph hands out"
 )]
 
-use super::count;
 use super::diagnostic::{Code, Diagnostic};
 use super::dtype::DType;
 use super::lists::Lists;
@@ -21,14 +20,9 @@ pub type OpId = usize;
 /// Index of a tensor in [`Graph::tensors`].
 pub type TensorId = usize;
 
-/// A tensor of the graph.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// A tensor of the graph. Its name and shape are [`Graph::tensor_name`] and [`Graph::tensor_shape`].
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tensor {
-    /// Its name.
-    pub name: String,
-    /// Produced: its op's shape. External: its declared shape, if any.
-    #[serde(serialize_with = "count::serialize_some")]
-    pub shape: Option<Vec<u64>>,
     /// Bytes of one element, where known.
     pub bytes_per_element: Option<u32>,
     /// Element type where more is known than its width.
@@ -37,9 +31,17 @@ pub struct Tensor {
     pub role: TensorRole,
     /// The op that writes it; `None` for an external tensor.
     pub producer: Option<OpId>,
-    /// Kept beside the shape, which lies elsewhere in memory: bytes are asked for at every read.
-    #[serde(skip)]
+    /// Kept here, for the shape lies elsewhere in memory: bytes are asked for at every read.
     elements: Option<u64>,
+    /// What is said of an external one; of others their op says it.
+    external: Option<Box<External>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct External {
+    name: String,
+    /// As declared, if it is.
+    shape: Option<Vec<u64>>,
 }
 
 impl Tensor {
@@ -62,7 +64,7 @@ impl Tensor {
 }
 
 /// A directed acyclic graph of ops, in execution order.
-#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Graph {
     /// In execution order: the given order when it is topological, else sorted stably.
     pub ops: Vec<Op>,
@@ -81,7 +83,6 @@ pub struct Graph {
     /// For each op the ops that read its output, each once, ascending.
     pub successors: Lists,
     /// Ops that stand for several of another graph, ascending.
-    #[serde(skip)]
     pub(super) stand_ins: Vec<StandIn>,
 }
 
@@ -117,9 +118,23 @@ impl Graph {
         self.consumers[tensor].is_empty()
     }
 
+    /// The name of a tensor.
+    pub fn tensor_name(&self, tensor: TensorId) -> &str {
+        name_of(&self.tensors[tensor], &self.ops)
+    }
+
+    /// Produced: its op's shape. External: its declared shape, if any.
+    pub fn tensor_shape(&self, tensor: TensorId) -> Option<&[u64]> {
+        let tensor = &self.tensors[tensor];
+        match tensor.producer {
+            Some(op) => Some(&self.ops[op].shape),
+            None => tensor.external.as_ref()?.shape.as_deref(),
+        }
+    }
+
     /// The tensor of this name. Linear in the tensors.
     pub fn tensor_named(&self, name: &str) -> Option<TensorId> {
-        self.tensors.iter().position(|t| t.name == name)
+        (0..self.tensors.len()).find(|&tensor| self.tensor_name(tensor) == name)
     }
 
     /// The op of this name. Linear in the ops.
@@ -175,7 +190,7 @@ impl From<&Graph> for NamedGraph {
                 .collect(),
             consumers: tensors
                 .zip(graph.consumers.iter())
-                .map(|(t, list)| (t.name.clone(), names(list)))
+                .map(|(tensor, list)| (name_of(tensor, &graph.ops).to_owned(), names(list)))
                 .collect(),
             predecessors: by_op(&graph.predecessors),
             successors: by_op(&graph.successors),
@@ -258,15 +273,16 @@ impl Reads {
         let mut is_in_order = true;
         for (index, op) in ops.iter().enumerate() {
             inputs.push(op.inputs.iter().map(|name| {
-                let (tensor, is_new) = names.place(name, tensors.len(), &|t| &tensors[t].name);
+                let (tensor, is_new) =
+                    names.place(name, tensors.len(), &|t| name_of(&tensors[t], ops));
                 if is_new {
                     let place = declared.find(name, &declared_name);
                     tensors.push(external(name, place.map(|place| &externals[place])));
                 }
                 tensor
             }));
-            let name_of = |t: usize| tensors[t].name.as_str();
-            let (tensor, is_new) = names.place(&op.output, tensors.len(), &name_of);
+            let (tensor, is_new) =
+                names.place(&op.output, tensors.len(), &|t| name_of(&tensors[t], ops));
             output.push(tensor);
             if is_new {
                 tensors.push(produced(op, index));
@@ -334,27 +350,36 @@ impl Reads {
     }
 }
 
+fn name_of<'a>(tensor: &'a Tensor, ops: &'a [Op]) -> &'a str {
+    match (tensor.producer, &tensor.external) {
+        (Some(op), _) => &ops[op].output,
+        (None, Some(external)) => &external.name,
+        (None, None) => "",
+    }
+}
+
 fn produced(op: &Op, id: OpId) -> Tensor {
     Tensor {
-        name: op.output.clone(),
-        shape: Some(op.shape.clone()),
         bytes_per_element: Some(op.bytes_per_element),
         dtype: op.element_type(),
         role: TensorRole::Input,
         producer: Some(id),
         elements: element_count(&op.shape),
+        external: None,
     }
 }
 
 fn external(name: &str, declared: Option<&TensorDecl>) -> Tensor {
     Tensor {
-        name: name.to_owned(),
-        shape: declared.map(|d| d.shape.clone()),
         bytes_per_element: declared.map(|d| d.bytes_per_element),
         dtype: declared.and_then(TensorDecl::element_type),
         role: declared.map_or(TensorRole::Input, |d| d.role),
         producer: None,
         elements: declared.and_then(|d| element_count(&d.shape)),
+        external: Some(Box::new(External {
+            name: name.to_owned(),
+            shape: declared.map(|d| d.shape.clone()),
+        })),
     }
 }
 
@@ -392,7 +417,6 @@ pub(super) fn cycle_diagnostic(names: &[&str]) -> Diagnostic {
 fn check_total_bytes(graph: &Graph) -> Result<(), Vec<Diagnostic>> {
     let mut total: u64 = 0;
     for (op, &output) in graph.output.iter().enumerate() {
-        let output = &graph.tensors[output];
         let overflow = |what: &str| {
             vec![
                 Diagnostic::error(Code::Overflow, format!("the bytes of {what} pass 2^63"))
@@ -400,14 +424,13 @@ fn check_total_bytes(graph: &Graph) -> Result<(), Vec<Diagnostic>> {
                     .hint("use smaller sizes"),
             ]
         };
-        let written = output
-            .bytes()
-            .ok_or_else(|| overflow(&format!("`{}`", output.name)))?;
+        let of = |tensor: TensorId| overflow(&format!("`{}`", graph.tensor_name(tensor)));
+        let written = graph.tensors[output].bytes().ok_or_else(|| of(output))?;
         let mut moved = Some(written);
         for &tensor in &graph.inputs[op] {
             let known = &graph.tensors[tensor];
-            if known.shape.is_some() && known.bytes().is_none() {
-                return Err(overflow(&format!("`{}`", known.name)));
+            if known.bytes_per_element.is_some() && known.bytes().is_none() {
+                return Err(of(tensor));
             }
             // Another convention may count an external tensor as large as its reader's output.
             let (read, _) = read_size(graph, op, tensor, Externals::Declared);

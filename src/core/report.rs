@@ -186,7 +186,6 @@ impl EdgeReport {
                 .get(id)
                 .map_or_else(String::new, |op| op.name.clone())
         };
-        let tensor = graph.tensors.get(edge.tensor);
         let (apart, price) = match &edge.verdict {
             Verdict::Fused => (None, None),
             Verdict::Apart { reason, price } => (Some(reason), Some(price)),
@@ -195,7 +194,7 @@ impl EdgeReport {
         Self {
             producer: op(edge.producer),
             consumer: op(edge.consumer),
-            tensor: tensor.map_or_else(String::new, |t| t.name.clone()),
+            tensor: graph.tensor_name(edge.tensor).to_owned(),
             fused: apart.is_none(),
             reason: apart.map(|reason| in_words(graph, reason)),
             reason_kind: facts.as_ref().map(|facts| facts.kind),
@@ -231,10 +230,7 @@ fn op_names(graph: &Graph, ops: &[OpId]) -> Vec<String> {
 fn accesses(graph: &Graph, list: &[Access]) -> Vec<AccessReport> {
     list.iter()
         .map(|access| AccessReport {
-            tensor: graph
-                .tensors
-                .get(access.tensor)
-                .map_or_else(String::new, |t| t.name.clone()),
+            tensor: graph.tensor_name(access.tensor).to_owned(),
             bytes: access.bytes,
             source: access.source,
         })

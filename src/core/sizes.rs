@@ -139,7 +139,7 @@ fn inferred_bytes(graph: &Graph, op: OpId, tensor: TensorId) -> Option<u64> {
 /// A matmul gives it when the missing operand is a matrix: the other operand is one too and so is the
 /// output. With batch dimensions it could be shared or batched, which is a choice and no inference.
 pub fn inferred_shape(graph: &Graph, op: OpId, tensor: TensorId) -> Option<Vec<u64>> {
-    let shape_of = |t: TensorId| graph.tensors[t].shape.as_deref();
+    let shape_of = |t: TensorId| graph.tensor_shape(t);
     inferred_operand(&graph.ops[op], &graph.inputs[op], tensor, shape_of)
 }
 

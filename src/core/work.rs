@@ -118,7 +118,7 @@ pub fn contraction(graph: &Graph, op: OpId) -> Option<u64> {
     let &[a, b, ..] = &graph.inputs[op][..] else {
         return None;
     };
-    let shape_of = |t: usize| graph.tensors[t].shape.as_deref();
+    let shape_of = |t: usize| graph.tensor_shape(t);
     contraction_of_shapes(&definition.shape, shape_of(a), shape_of(b))
 }
 

@@ -3,7 +3,7 @@
 use super::Attention;
 use crate::core::analysis::Options;
 use crate::core::fusion::Partition;
-use crate::core::graph::{Graph, OpId, StandIn, Tensor, TensorId, build_graph};
+use crate::core::graph::{Graph, OpId, StandIn, TensorId, build_graph};
 use crate::core::lists::Lists;
 use crate::core::op::{Op, OpType, TensorDecl};
 use crate::core::sizes::{SizeSource, read_size};
@@ -63,7 +63,8 @@ pub(in crate::core) fn contract(
             }
         }
     }
-    let declared: Vec<TensorDecl> = graph.tensors.iter().filter_map(declaration).collect();
+    let tensors = 0..graph.tensors.len();
+    let declared: Vec<TensorDecl> = tensors.filter_map(|t| declaration(graph, t)).collect();
     let mut contracted = build_graph(ops, &declared).ok()?;
     for stand_in in &mut stand_ins {
         // In the order of the op's inputs, each of which is named once.
@@ -125,21 +126,21 @@ fn stand_in(graph: &Graph, attention: &Attention, op: OpId, options: &Options) -
 }
 
 fn one_op(graph: &Graph, stand_in: &StandIn, last: &Op) -> Op {
-    let read = |&(tensor, ..): &(TensorId, u64, SizeSource)| graph.tensors.get(tensor);
-    let inputs = stand_in.reads.iter().filter_map(read);
+    let inputs = stand_in.reads.iter().map(|read| graph.tensor_name(read.0));
     Op {
         op_type: OpType::Matmul,
-        inputs: inputs.map(|tensor| tensor.name.clone()).collect(),
+        inputs: inputs.map(str::to_owned).collect(),
         contraction: None,
         ..last.clone()
     }
 }
 
-fn declaration(tensor: &Tensor) -> Option<TensorDecl> {
+fn declaration(graph: &Graph, id: TensorId) -> Option<TensorDecl> {
+    let tensor = graph.tensors.get(id)?;
     tensor.is_external().then_some(())?;
     Some(TensorDecl {
-        name: tensor.name.clone(),
-        shape: tensor.shape.clone()?,
+        name: graph.tensor_name(id).to_owned(),
+        shape: graph.tensor_shape(id)?.to_vec(),
         bytes_per_element: tensor.bytes_per_element?,
         role: tensor.role,
         dtype: tensor.dtype,

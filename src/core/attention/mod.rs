@@ -104,7 +104,7 @@ impl AttentionShape {
 /// Matrices that the right operand of a product holds, if it is known.
 fn heads_of_right_operand(graph: &Graph, product: OpId) -> Option<u64> {
     let &operand = graph.inputs.get(product)?.get(1)?;
-    let [heads @ .., _, _] = graph.tensors.get(operand)?.shape.as_deref()? else {
+    let [heads @ .., _, _] = graph.tensor_shape(operand)? else {
         return None;
     };
     element_count(heads)

@@ -62,9 +62,9 @@ impl Product {
     pub fn of_op(graph: &Graph, op: OpId) -> Option<Self> {
         let definition = graph.ops.get(op)?;
         let inner = contraction(graph, op)? as f64;
-        let operand = |place: usize| graph.tensors.get(*graph.inputs.get(op)?.get(place)?);
+        let operand = |place: usize| graph.inputs.get(op)?.get(place).copied();
         let element_bytes = operand(0)
-            .and_then(|t| t.bytes_per_element)
+            .and_then(|t| graph.tensors.get(t)?.bytes_per_element)
             .unwrap_or(definition.bytes_per_element)
             .into();
         let count = |dims: &[u64]| dims.iter().map(|&d| d as f64).product::<f64>();
@@ -86,7 +86,9 @@ impl Product {
             return None;
         };
         // A right operand without batch dimensions is shared by all: one product with more rows.
-        let is_shared = operand(1).is_some_and(|t| t.shape.as_ref().is_some_and(|s| s.len() <= 2));
+        let is_shared = operand(1)
+            .and_then(|t| graph.tensor_shape(t))
+            .is_some_and(|shape| shape.len() <= 2);
         let (batch, rows) = if is_shared {
             (1.0, count(outer) * *rows as f64)
         } else {

@@ -97,9 +97,10 @@ impl KernelView<'_> {
         let count = element_count(&op.shape);
         op.op_type == OpType::Reshape
             || self.graph.inputs.get(id).is_some_and(|inputs| {
-                let tensors = inputs.iter().filter_map(|&t| self.graph.tensors.get(t));
-                let counts = tensors.map(|t| element_count(t.shape.as_deref()?));
-                counts.flatten().any(|n| n > 1 && Some(n) != count)
+                let mut counts = inputs
+                    .iter()
+                    .filter_map(|&t| self.graph.tensors.get(t)?.elements());
+                counts.any(|n| n > 1 && Some(n) != count)
             })
     }
 
@@ -108,7 +109,7 @@ impl KernelView<'_> {
         let reductions = || self.ops().filter(|(_, op)| op.op_type == OpType::Reduction);
         let reduced = |id: OpId, op: &Op| {
             let first = self.graph.inputs.get(id).and_then(|inputs| inputs.first());
-            let shape = first.and_then(|&t| self.graph.tensors.get(t)?.shape.as_deref());
+            let shape = first.and_then(|&t| self.graph.tensor_shape(t));
             let shape = shape.unwrap_or(&op.shape);
             (element_count(shape).unwrap_or(0) as f64, row_width(shape))
         };

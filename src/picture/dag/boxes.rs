@@ -4,22 +4,24 @@ use super::metrics::{
     BOLD, FONT_PX, LABEL_GAP, OP_PADDING, OP_WIDTHS, fit_text, reserved_shape_width, text_width,
 };
 use super::{OpBox, Rect};
-use crate::core::{Graph, Op, Partition, Tensor};
+use crate::core::{Graph, Op, Partition, TensorId};
 
 /// Whether [`layout`] gives the same for both: it need not be asked again when only sizes differ.
 pub fn has_same_picture(a: (&Graph, &Partition), b: (&Graph, &Partition)) -> bool {
     let same_op = |(a, b): (&Op, &Op)| {
         title(a) == title(b) && a.name == b.name && a.shape.len() == b.shape.len()
     };
-    let same_tensor = |(a, b): (&Tensor, &Tensor)| {
-        a.name == b.name && a.role == b.role && a.producer == b.producer
+    let same_tensor = |id: TensorId| {
+        let (one, other) = (&a.0.tensors[id], &b.0.tensors[id]);
+        (one.role, one.producer) == (other.role, other.producer)
+            && a.0.tensor_name(id) == b.0.tensor_name(id)
     };
     a.1 == b.1
         && a.0.ops.len() == b.0.ops.len()
         && a.0.inputs == b.0.inputs
         && a.0.tensors.len() == b.0.tensors.len()
         && a.0.ops.iter().zip(&b.0.ops).all(same_op)
-        && a.0.tensors.iter().zip(&b.0.tensors).all(same_tensor)
+        && (0..a.0.tensors.len()).all(same_tensor)
 }
 
 /// What the upper line of an op's box says: its function in bold, and its name where that says more.

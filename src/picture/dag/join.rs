@@ -93,7 +93,7 @@ impl Picture<'_> {
     }
 
     pub(super) fn new_pill(&mut self, tensor: TensorId, kind: PillKind) -> usize {
-        let name = &self.graph.tensors[tensor].name;
+        let name = self.graph.tensor_name(tensor);
         let room = PILL_WIDTHS.1 - 2.0 * OP_PADDING;
         let text = fit_text(name, room, FONT_PX.1);
         let width = (text_width(&text, FONT_PX.1) + 2.0 * OP_PADDING)

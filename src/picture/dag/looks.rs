@@ -276,7 +276,6 @@ impl<'a> View<'a> {
 
     /// The tensor, its size and who moves it.
     fn title(&self, tensor: TensorId) -> String {
-        let known = &self.analysis.graph.tensors[tensor];
         let bytes = self.bytes(tensor);
         let size = match self.analysis.tensors[tensor].source {
             SizeSource::Ignored => "not counted".to_owned(),
@@ -303,7 +302,8 @@ impl<'a> View<'a> {
             1 => "read by 1 kernel".to_owned(),
             n => format!("read by {n} kernels"),
         };
-        format!("{}: {size}, {written}{read}", spoken(&known.name))
+        let name = self.analysis.graph.tensor_name(tensor);
+        format!("{}: {size}, {written}{read}", spoken(name))
     }
 }
 

@@ -6,7 +6,7 @@
 //! scales its scores stays three kernels. All want the softmax over the last axis and the product with V over the keys.
 
 use crate::core::graph::{Graph, OpId};
-use crate::core::op::{Op, OpType, element_count};
+use crate::core::op::{Op, OpType};
 use crate::core::traffic::is_view;
 
 /// For each op the flash kernel that it becomes part of, named by that kernel's last op.
@@ -101,9 +101,8 @@ fn by_token(graph: &Graph, matmul: OpId) -> Option<Vec<OpId>> {
 }
 
 fn has_scalar(graph: &Graph, op: OpId) -> bool {
-    let second = graph.inputs[op].get(1).map(|&t| &graph.tensors[t]);
-    let shape = second.and_then(|tensor| tensor.shape.as_ref());
-    shape.is_some_and(|shape| element_count(shape) == Some(1))
+    let second = graph.inputs[op].get(1);
+    second.is_some_and(|&tensor| graph.tensors[tensor].elements() == Some(1))
 }
 
 fn is(op: &Op, function: &str) -> bool {

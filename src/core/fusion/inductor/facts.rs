@@ -20,7 +20,7 @@ pub(super) fn reduction_space(graph: &Graph, op: OpId) -> Space {
 /// it was written in.
 pub(super) fn is_across(graph: &Graph, reduction: OpId, value: TensorId, reader: &Op) -> bool {
     let rows = RowDomain::of_op(graph, reduction);
-    let value = graph.tensors[value].shape.as_deref().unwrap_or(&[]);
+    let value = graph.tensor_shape(value).unwrap_or(&[]);
     element_count(value) == Some(rows.rows)
         && element_count(&reader.shape) == Some(rows.full_elements())
         && rows.width > 1
@@ -35,7 +35,7 @@ pub(super) fn keeps_shape(graph: &Graph, op: OpId) -> bool {
             Some(function) => function.shape_rule == ShapeRule::SameAsFirst,
             None => graph.inputs[op]
                 .first()
-                .and_then(|&t| graph.tensors[t].shape.as_ref())
+                .and_then(|&t| graph.tensor_shape(t))
                 .is_none_or(|shape| *shape == definition.shape),
         }
 }

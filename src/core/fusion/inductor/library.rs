@@ -3,7 +3,7 @@
 use super::facts::elements;
 use super::lower::Space;
 use crate::core::graph::{Graph, OpId};
-use crate::core::op::{OpType, element_count};
+use crate::core::op::OpType;
 use crate::core::traffic::is_view;
 
 /// The add behind a matrix product whose bias the library call takes along (`addmm`): a vector from outside,
@@ -20,10 +20,10 @@ pub(super) fn bias_add(graph: &Graph, matmul: OpId) -> Option<OpId> {
     let &[a, b] = &graph.inputs[add] else {
         return None;
     };
-    let bias = &graph.tensors[if a == product { b } else { a }];
-    let is_vector = bias.is_external()
-        && matches!(bias.shape.as_deref(), Some(&[.., last] | &[1, last]) if last == columns)
-        && bias.shape.as_deref().and_then(element_count) == Some(columns);
+    let bias = if a == product { b } else { a };
+    let is_vector = graph.tensors[bias].is_external()
+        && matches!(graph.tensor_shape(bias), Some(&[.., last] | &[1, last]) if last == columns)
+        && graph.tensors[bias].elements() == Some(columns);
     let fits = graph.ops[add].function.as_deref() == Some("add") && a != b && is_vector;
     (fits && !only_pointwise_follows(graph, add)).then_some(add)
 }

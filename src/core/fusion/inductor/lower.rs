@@ -5,7 +5,7 @@ use super::facts::{elements, is_across, is_windowed, keeps_shape, operations, re
 use super::library::{bias_add, matmul_space};
 use crate::core::fusion::record::{Decision, Log};
 use crate::core::graph::{Graph, OpId, TensorId};
-use crate::core::op::{OpType, element_count};
+use crate::core::op::OpType;
 use crate::core::traffic::is_view;
 
 /// One thing that the scheduler places: it writes one buffer.
@@ -258,8 +258,7 @@ impl Lowering<'_> {
     /// A single number is no read of a tensor.
     fn counts(&self, read: Read) -> bool {
         let tensor = self.graph.tensors.get(buffer(read));
-        let shape = tensor.and_then(|t| t.shape.as_deref());
-        shape.is_none_or(|shape| element_count(shape) != Some(1))
+        tensor.is_none_or(|tensor| tensor.elements() != Some(1))
     }
 }
 

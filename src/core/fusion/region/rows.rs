@@ -36,7 +36,7 @@ impl RowDomain {
         let input = graph.inputs[op]
             .first()
             .filter(|_| definition.op_type == OpType::Reduction);
-        let input = input.and_then(|&tensor| graph.tensors[tensor].shape.as_deref());
+        let input = input.and_then(|&tensor| graph.tensor_shape(tensor));
         let last = 1 << output.len().saturating_sub(1).min(31);
         let told = match definition.axes {
             0 => last,
