@@ -265,7 +265,7 @@ impl Reads {
             declared.place(&tensor.name, place, &declared_name);
         }
         let mut problems = Vec::new();
-        let mut names = Names::with_capacity(ops.len() + ops.len() / 2);
+        let mut names = Names::with_capacity(ops.len() + externals.len());
         let mut op_names = Names::with_capacity(ops.len());
         let mut tensors: Vec<Tensor> = Vec::with_capacity(ops.len() + externals.len());
         let mut inputs = Lists::with_capacity(ops.len(), ops.len() * 2);

@@ -1,6 +1,6 @@
 //! Names to dense ids.
 
-use hashbrown::HashTable;
+use hashbrown::hash_table::{Entry, HashTable};
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
 
@@ -33,14 +33,17 @@ impl Names {
         next: usize,
         name_of: &dyn Fn(usize) -> &'a str,
     ) -> (usize, bool) {
-        if let Some(place) = self.find(name, name_of) {
-            return (place, false);
-        }
+        let is_same = |&place: &u32| name_of(place as usize) == name;
         let hash_of = |&place: &u32| FxBuildHasher.hash_one(name_of(place as usize));
-        // A text with 2^32 names does not fit the memory that it is read into.
-        let place = u32::try_from(next).unwrap_or(u32::MAX);
-        (self.places).insert_unique(FxBuildHasher.hash_one(name), place, hash_of);
-        (next, true)
+        let hash = FxBuildHasher.hash_one(name);
+        match self.places.entry(hash, is_same, hash_of) {
+            Entry::Occupied(known) => (*known.get() as usize, false),
+            Entry::Vacant(free) => {
+                // A text with 2^32 names does not fit the memory that it is read into.
+                free.insert(u32::try_from(next).unwrap_or(u32::MAX));
+                (next, true)
+            }
+        }
     }
 }
 
