@@ -28,6 +28,8 @@ enum Holds {
 /// Groups grow during the scan; merged ones are linked to the one that took them.
 struct Scan {
     holds: Vec<Holds>,
+    /// The op that began each group.
+    head: Vec<OpId>,
     tail: Vec<OpId>,
     merged_into: Vec<usize>,
     group_of: Vec<usize>,
@@ -37,6 +39,7 @@ struct Scan {
 pub(in crate::core) fn partition(graph: &Graph, log: &mut Log) -> Partition {
     let mut scan = Scan {
         holds: Vec::new(),
+        head: Vec::new(),
         tail: Vec::new(),
         merged_into: Vec::new(),
         group_of: Vec::with_capacity(graph.ops.len()),
@@ -78,6 +81,7 @@ impl Scan {
                     OpType::Reduction => Holds::Closed,
                     OpType::Elementwise | OpType::Reshape => Holds::Light,
                 });
+                self.head.push(op);
                 self.tail.push(op);
                 self.merged_into.push(self.merged_into.len());
                 self.merged_into.len() - 1
@@ -120,11 +124,9 @@ impl Scan {
     /// Why an op does not go on in its producer's kernel.
     fn refusal(&self, graph: &Graph, producer: OpId, op: OpId, base: usize) -> Refusal {
         let group = self.group_of[producer];
-        let matmul_of = |group: usize| match self.holds[group] {
-            // Nothing comes before a matmul in its group.
-            Holds::Matmul => self.group_of.iter().position(|&of| of == group),
-            Holds::Light | Holds::Closed => None,
-        };
+        // A matmul begins its group.
+        let matmul_of =
+            |group: usize| (self.holds[group] == Holds::Matmul).then(|| self.head[group]);
         let is_matmul = graph.ops[op].op_type == OpType::Matmul;
         let mut others = graph.successors[producer].iter();
         let other = others.find(|&&reader| reader != op);
