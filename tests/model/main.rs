@@ -45,6 +45,7 @@ mod notation_diagnostics;
 mod notation_properties;
 mod optimal;
 mod optimal_cases;
+mod optimal_ladders;
 mod optimal_long;
 mod partitions;
 mod peaks;

@@ -103,7 +103,7 @@ fn can_run(before: &[usize], groups: &[usize]) -> bool {
 }
 
 /// Bytes or seconds of one group, as the analysis counts them, with every other op alone.
-fn cost_of_group(graph: &Graph, options: &Options, ops: &[OpId]) -> f64 {
+pub(crate) fn cost_of_group(graph: &Graph, options: &Options, ops: &[OpId]) -> f64 {
     let group_of = (0..graph.ops.len())
         .map(|op| if ops.contains(&op) { 0 } else { op + 1 })
         .collect();
