@@ -86,7 +86,7 @@ pub fn CompareView(
             <label class="check"><input type="checkbox" id=SWITCH_ID /><span>"All on one roofline"</span></label>
             <div id=CHART hidden>
                 <ul class="legend" id="compare-legend"></ul>
-                <p class="quiet" id="compare-note">"Markers that share a place stand on each other."</p>
+                <p class="quiet" id="compare-note">"Markers that share a place stand on each other: all belong where the lowest is."</p>
                 <div class="chart-slot" id="compare-slot">
                     <div class="chart-box">
                         <div id="compare-picture"></div>

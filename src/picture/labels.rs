@@ -41,6 +41,26 @@ pub(super) fn kernel_heading(analysis: &Analysis, kernel: usize) -> String {
     format!("kernel {}: {}", kernel + 1, op_names(analysis, ops))
 }
 
+/// `1 more kernel`, `2 more kernels`.
+pub(super) fn more_kernels(count: usize) -> String {
+    let words = if count == 1 {
+        " more kernel"
+    } else {
+        " more kernels"
+    };
+    [&count.to_string(), words].concat()
+}
+
+/// Says of a point that so many other kernels share it.
+pub(super) fn add_others(label: &mut Label, others: usize) {
+    if others > 0 {
+        let also = [&more_kernels(others), " here"].concat();
+        label.name.push_str(", ");
+        label.name.push_str(&also);
+        label.facts.push(("and", also));
+    }
+}
+
 /// A point of the roofline: intensity, rate, bytes and what holds it back.
 pub(super) fn point_label(heading: String, placement: &Placement, bytes: u64) -> Label {
     let mut facts = Vec::new();

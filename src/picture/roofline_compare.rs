@@ -1,6 +1,6 @@
 //! The kernels of all policies on one roofline, each policy with a marker of its own.
 
-use super::labels::{kernel_heading, point_label};
+use super::labels::{add_others, kernel_heading, point_label};
 use super::roofline::{Base, Points, point_of};
 use super::scene::{Mark, Point, Role, Scene, Shape, tenths};
 use crate::core::compare::Compared;
@@ -8,7 +8,7 @@ use crate::core::{Analysis, Policy};
 
 /// Draws the kernels of `all` over the roofs of `chosen`. Kernels of one policy that would half cover each other
 /// share a marker. Those that would cover markers of other policies stand on them, the first on its point: nothing
-/// else stands above a roof, and the intensity stays. `O(kernels · markers)`, with a few hundred markers at most.
+/// else stands above a roof, and the intensity stays. `O(kernels · markers + markers² · markers of a stack)`, with a few hundred markers at most.
 pub fn scene(chosen: &Analysis, all: &[Compared], size: (f64, f64)) -> Scene {
     let analyses: Vec<&Analysis> = all.iter().map(|compared| &compared.analysis).collect();
     let mut base = Base::new(chosen, &analyses, size, Points::Stacked);
@@ -122,12 +122,7 @@ impl Dot {
         let kernel = analysis.fused.kernels.get(self.kernel)?;
         let heading = [policy.name(), ", ", &kernel_heading(analysis, self.kernel)].concat();
         let mut label = point_label(heading, &kernel.placement, kernel.bytes());
-        if self.others > 0 {
-            let also = [&self.others.to_string(), " more kernels here"].concat();
-            label.name.push_str(", ");
-            label.name.push_str(&also);
-            label.facts.push(("and", also));
-        }
+        add_others(&mut label, self.others);
         let shape = marker(policy, self.place, radius);
         Some(Mark::new(role_of(policy), shape).named(label))
     }

@@ -2,7 +2,7 @@
 //! and numbered.
 
 use super::axes::Plot;
-use super::labels::{kernel_heading, kernel_label, op_names, point_label};
+use super::labels::{add_others, kernel_heading, kernel_label, op_names, point_label};
 use super::roofline::{Space, point_of};
 use super::roofline_arcs::{Arc, Move, hang};
 use super::roofline_numbers::{Number, beside_points, centered};
@@ -124,12 +124,7 @@ pub(super) fn kernel_points(
 fn dot_label(analysis: &Analysis, dot: &Dot) -> Option<Label> {
     let kernel = analysis.fused.kernels.get(dot.kernel)?;
     let mut label = kernel_label(analysis, dot.kernel, kernel);
-    if dot.others > 0 {
-        let also = format!("{} more kernels here", dot.others);
-        label.name.push_str(", ");
-        label.name.push_str(&also);
-        label.facts.push(("and", also));
-    }
+    add_others(&mut label, dot.others);
     Some(label)
 }
 

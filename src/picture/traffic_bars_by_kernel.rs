@@ -1,7 +1,7 @@
 //! Memory traffic kernel by kernel: what each reads and writes, before and after fusion.
 
 use super::axes::{Frame, Plot, draw_frame, drawable, round_axis};
-use super::labels::{kernel_heading, op_names};
+use super::labels::{kernel_heading, more_kernels, op_names};
 use super::scene::{Anchor, Label, Mark, Role, Scene, rect, text};
 use super::traffic_bars::{Bytes, tick_count, tick_text};
 use crate::core::Analysis;
@@ -157,7 +157,7 @@ fn lines(analysis: &Analysis) -> Vec<Line> {
             .fold(Bytes::default(), |sum, kernel| {
                 sum.and(Bytes::of(analysis, kernel))
             });
-        let name = format!("{} more kernels", kernels - shown.len());
+        let name = more_kernels(kernels - shown.len());
         lines.push(Line {
             kernel: None,
             heading: name.clone(),

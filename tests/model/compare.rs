@@ -147,6 +147,21 @@ fn markers_of_policies_stand_on_each_other_and_at_their_intensity() {
     }
 }
 
+#[test]
+fn a_marker_says_how_many_kernels_share_it() {
+    let text = "input a : f16[64, 64]\ninput b : f16[64, 64]\ninput c : f16[64, 64]\ny = relu(a)\nz = relu(b)\n";
+    for (text, words) in [
+        (text.to_owned(), "1 more kernel here"),
+        ([text, "u = relu(c)\n"].concat(), "2 more kernels here"),
+    ] {
+        let outcome = analyze_program(&notation::parse(&text).program, &Options::default());
+        let analysis = outcome.analysis.unwrap();
+        let picture = scene(&analysis, &compare(&analysis), (900.0, 500.0));
+        let names = picture.marks.iter().filter_map(|mark| mark.label.as_ref());
+        assert!(names.clone().any(|label| label.name.ends_with(words)));
+    }
+}
+
 /// The middle of the box of a marker, whose shapes are upright.
 fn middle_of(shape: &Shape) -> (f64, f64) {
     match shape {

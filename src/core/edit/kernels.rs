@@ -69,7 +69,7 @@ pub fn cut_edge(
 }
 
 /// Writes the number that its kernel will have in the pictures behind each op that shares its kernel, and
-/// removes all others. Groups that need each other have no such numbers; they are counted by their first ops.
+/// removes all others. Groups that need each other have no such numbers and keep those that they come with.
 fn state(text: &str, program: &Program, shown: ShownKernels<'_>, group_of: &[usize]) -> String {
     let ordered = Partition::in_order(shown.graph, group_of);
     let group_of = ordered.as_ref().map_or(group_of, |p| &p.group_of);
