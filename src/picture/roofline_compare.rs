@@ -6,15 +6,19 @@ use super::scene::{Mark, Point, Role, Scene, Shape, tenths};
 use crate::core::compare::Compared;
 use crate::core::{Analysis, Policy};
 
-/// Draws the kernels of `all` over the roofs of `chosen`. Kernels of one policy that would half cover each other
-/// share a marker. Those that would cover markers of other policies stand on them, the first on its point: nothing
-/// else stands above a roof, and the intensity stays. `O(kernels · markers + markers² · markers of a stack)`, with a few hundred markers at most.
+/// Draws the kernels of `all` over the roofs of `chosen`. Kernels of one policy that would cover each other share
+/// a marker. Those that would cover markers of other policies stand on them, the first on its point: nothing else
+/// stands above a roof, and the intensity stays. Where that leads out of the frame they cover each other below it.
+///
+/// `O(kernels · markers + markers² · markers of a stack)`, with a few hundred markers at most.
 pub fn scene(chosen: &Analysis, all: &[Compared], size: (f64, f64)) -> Scene {
     let analyses: Vec<&Analysis> = all.iter().map(|compared| &compared.analysis).collect();
     let mut base = Base::new(chosen, &analyses, size, Points::Stacked);
     let mut focus_order = Vec::new();
     let mut taken: Vec<Point> = Vec::new();
     let radius = if base.is_compact { 5.0 } else { 6.5 };
+    let reach = radius * 2.1;
+    let highest = base.plot.edges[1] + radius;
     for Compared {
         policy, analysis, ..
     } in all
@@ -25,11 +29,7 @@ pub fn scene(chosen: &Analysis, all: &[Compared], size: (f64, f64)) -> Scene {
                 continue;
             };
             let place = base.plot.place(intensity, rate);
-            let known = dots.iter_mut();
-            match known
-                .into_iter()
-                .find(|dot| is_near(dot.place, place, radius * 1.4))
-            {
+            match dots.iter_mut().find(|dot| is_near(dot.place, place, reach)) {
                 Some(dot) => dot.others += 1,
                 None => dots.push(Dot {
                     kernel,
@@ -39,7 +39,8 @@ pub fn scene(chosen: &Analysis, all: &[Compared], size: (f64, f64)) -> Scene {
             }
         }
         for mut dot in dots {
-            dot.place = free_place(dot.place, radius, &taken);
+            dot.place = free_place(dot.place, reach, &taken);
+            dot.place.1 = dot.place.1.max(highest);
             taken.push(dot.place);
             focus_order.push(base.marks.len());
             base.marks.extend(dot.mark(*policy, analysis, radius));
@@ -52,8 +53,7 @@ pub fn scene(chosen: &Analysis, all: &[Compared], size: (f64, f64)) -> Scene {
 }
 
 /// The lowest place at or above a point where a marker covers no other one.
-fn free_place((x, mut y): Point, radius: f64, taken: &[Point]) -> Point {
-    let reach = radius * 2.1;
+fn free_place((x, mut y): Point, reach: f64, taken: &[Point]) -> Point {
     // Each round leaves one marker below.
     for _ in 0..taken.len() {
         let covered = taken

@@ -190,3 +190,47 @@ fn a_flash_kernel_of_the_compiler_is_named_in_its_row() {
     );
     assert!(!words_of("mlp2").contains("with attention"));
 }
+
+/// Matmuls, row kernels and chains of all sizes, far more than the stacks of a picture have room for.
+fn many_kernels(count: usize) -> String {
+    let part = |n: usize| {
+        let (rows, inner, columns) = (16 << (n % 9), 16 << (n * 5 % 9), 16 << (n * 7 % 8));
+        let dtype = ["f16", "f32", "bf16"][n % 3];
+        let kernels = match n % 4 {
+            0 => format!(
+                "input w{n} : {dtype}[{inner}, {columns}]\ny{n} = matmul(x{n}, w{n})\nz{n} = gelu(y{n})\n"
+            ),
+            1 => format!("y{n} = softmax(x{n})\nz{n} = gelu(y{n})\n"),
+            2 => format!("y{n} = relu(x{n})\nz{n} = sum(y{n})\n"),
+            _ => format!("y{n} = gelu(x{n})\nz{n} = tanh(y{n})\nu{n} = gelu(z{n})\n"),
+        };
+        format!("input x{n} : {dtype}[{rows}, {inner}]\n{kernels}")
+    };
+    (0..count).map(part).collect()
+}
+
+/// A marker beyond the frame is not seen.
+#[test]
+fn stacks_stay_in_the_frame() {
+    for count in [10, 40, 120] {
+        let parsed = notation::parse(&many_kernels(count));
+        let outcome = analyze_program(&parsed.program, &Options::default());
+        let analysis = outcome.analysis.unwrap();
+        let all = compare(&analysis);
+        for size in [(340.0, 260.0), (900.0, 450.0), (1300.0, 560.0)] {
+            let picture = scene(&analysis, &all, size);
+            let shapes = picture
+                .focus_order
+                .iter()
+                .map(|&mark| &picture.marks[mark].shape);
+            let heights = shapes.map(|shape| middle_of(shape).1);
+            let (highest, lowest) = heights.fold((size.1, 0.0_f64), |(high, low), y| {
+                (high.min(y), low.max(y))
+            });
+            assert!(
+                highest > 5.0 && lowest < size.1,
+                "{count} {size:?}: {highest} {lowest}"
+            );
+        }
+    }
+}
