@@ -5,7 +5,6 @@
 )]
 
 use super::attention::AttentionShape;
-use super::count;
 use super::device::{Device, default_device};
 use super::diagnostic::{Code, Diagnostic, has_errors};
 use super::format::{at_least, format_seconds};
@@ -21,12 +20,11 @@ use super::roofline::{Placement, place};
 use super::sizes::{Conventions, ReshapeCost, SizeSource};
 use super::traffic::{KernelTraffic, Traffic, is_view, kernel_traffic};
 use super::work::{Work, op_work};
-use serde::Serialize;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
 /// What a visitor chooses beside the text.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// Who decides what fuses.
     pub policy: Policy,
@@ -60,17 +58,15 @@ impl Options {
 }
 
 /// One kernel.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Kernel {
     /// Its ops, in execution order.
     pub ops: SmallVec<[OpId; 2]>,
     /// What it reads and writes.
     pub traffic: KernelTraffic,
     /// Bytes read.
-    #[serde(serialize_with = "count::serialize")]
     pub bytes_read: u64,
     /// Bytes written.
-    #[serde(serialize_with = "count::serialize")]
     pub bytes_written: u64,
     /// FLOPs.
     pub work: Work,
@@ -88,7 +84,7 @@ impl Kernel {
 }
 
 /// One way to run the whole program.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Execution {
     /// Kernels in the order in which they run.
     pub kernels: Vec<Kernel>,
@@ -113,18 +109,15 @@ impl Execution {
 }
 
 /// What fusion does to the bytes of one tensor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TensorTraffic {
     /// Bytes of one access; the largest where readers count it differently.
-    #[serde(serialize_with = "count::serialize")]
     pub bytes: u64,
     /// Where that figure comes from.
     pub source: SizeSource,
     /// Bytes that the unfused program moves for it, all accesses together.
-    #[serde(serialize_with = "count::serialize")]
     pub unfused_bytes: u64,
     /// Bytes that the fused program moves for it; the difference vanished.
-    #[serde(serialize_with = "count::serialize")]
     pub fused_bytes: u64,
     /// Fused kernels that read it from memory.
     pub fused_readers: usize,
@@ -133,13 +126,11 @@ pub struct TensorTraffic {
 }
 
 /// A fused kernel beside the same ops run one by one: the two ends of its line on the roofline.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// Bytes of its ops, unfused.
-    #[serde(serialize_with = "count::serialize")]
     pub unfused_bytes: u64,
     /// Bytes read of its ops, unfused.
-    #[serde(serialize_with = "count::serialize")]
     pub unfused_bytes_read: u64,
     /// Time of its ops, unfused.
     pub unfused_time_s: f64,

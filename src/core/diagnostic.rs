@@ -4,7 +4,7 @@ use super::sorting::{rank_of, sort_by_rank};
 use serde::Serialize;
 
 /// A byte range `start..end` of the source text, always on character boundaries.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
     /// First byte.
     pub start: usize,
@@ -103,7 +103,7 @@ pub enum Code {
 }
 
 /// One finding.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// How much it matters.
     pub severity: Severity,

@@ -1,6 +1,5 @@
 //! A list of lists in two flat arrays: a graph's edges without an allocation for each node.
 
-use serde::{Serialize, Serializer};
 use std::ops::Index;
 
 /// Lists of indices, ragged, read as `lists[node]`.
@@ -118,12 +117,6 @@ impl Index<usize> for Lists {
     /// The list of a node; empty for a node that has none.
     fn index(&self, list: usize) -> &[usize] {
         self.get(list).unwrap_or(&[])
-    }
-}
-
-impl Serialize for Lists {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.iter())
     }
 }
 

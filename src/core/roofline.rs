@@ -36,7 +36,7 @@ impl Bound {
 }
 
 /// Where a kernel stands. Time is a prediction: no caches, full overlap, peak rates.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placement {
     /// FLOPs for each byte moved; `None` without FLOPs, without bytes or with an unknown K: no point.
     pub intensity: Option<f64>,

@@ -16,19 +16,18 @@ use serde::Serialize;
 use smallvec::SmallVec;
 
 /// One tensor that one kernel reads or writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     /// Which tensor.
     pub tensor: TensorId,
     /// How many bytes it counts here.
-    #[serde(serialize_with = "count::serialize")]
     pub bytes: u64,
     /// Where that figure comes from.
     pub source: SizeSource,
 }
 
 /// What one kernel moves.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelTraffic {
     /// Distinct tensors read from memory, in order of first use.
     pub reads: SmallVec<[Access; 2]>,

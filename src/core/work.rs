@@ -4,23 +4,19 @@
     reason = "op and tensor ids are dense indices of this graph"
 )]
 
-use super::count;
 use super::dtype::DType;
 use super::functions;
 use super::graph::{Graph, OpId};
 use super::op::OpType;
-use serde::Serialize;
 
 /// Arithmetic of an op or a kernel.
 ///
 /// `u128` holds any matmul: output elements and K are below `2^63` each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// FLOPs on the matrix units.
-    #[serde(serialize_with = "count::serialize")]
     pub matrix_flops: u128,
     /// FLOPs on the vector units.
-    #[serde(serialize_with = "count::serialize")]
     pub vector_flops: u128,
     /// Element type that the matrix units multiply, when there is a matmul.
     pub matrix_dtype: Option<DType>,

@@ -9,12 +9,11 @@ pub use measured::Measured;
 pub use table::DEVICES;
 
 use super::dtype::DType;
-use serde::Serialize;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 /// A figure of a device, and whether its source was at hand when it was written down.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
     /// The figure.
     pub value: f64,
@@ -23,8 +22,7 @@ pub struct Figure {
 }
 
 /// Where the figures of a device come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The compiler's target descriptions.
     Xla,
@@ -99,7 +97,7 @@ impl Peak {
 }
 
 /// One accelerator. Rates are dense peaks, in FLOP/s; bandwidth in byte/s.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Device {
     /// Short name for links and the command line.
     pub id: Cow<'static, str>,
@@ -122,10 +120,8 @@ pub struct Device {
     /// Time that starting one kernel adds.
     pub launch_s: Figure,
     /// What the matrix units take.
-    #[serde(skip)]
     pub matrix_units: MatrixUnits,
     /// How many multiprocessors, how large its caches.
-    #[serde(skip)]
     pub hardware: Hardware,
 }
 

@@ -17,13 +17,11 @@ use crate::core::diagnostic::{Code, Diagnostic};
 use crate::core::graph::OpId;
 use crate::core::sorting::{rank_of, sort_by_rank};
 
-use serde::Serialize;
-
 /// Groups that need each other are looked for so many times; then every group falls apart.
 const CYCLES: usize = 64;
 
 /// A stated kernel that is not legal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     /// Its first op.
     pub op: OpId,

@@ -90,7 +90,7 @@ impl Policy {
 
 /// The kernels of a graph: each op in exactly one, kernels in an order in which they can run, the ops of
 /// one kernel in execution order.
-#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Partition {
     /// The ops of each kernel.
     pub groups: Lists,
@@ -144,7 +144,7 @@ impl Partition {
 }
 
 /// What a policy comes to.
-#[derive(Clone, Debug, PartialEq, Default, Serialize)]
+#[derive(Clone, Debug, PartialEq, Default)]
 pub struct Plan {
     /// Which ops run as which kernel.
     pub partition: Partition,

@@ -8,7 +8,7 @@ use serde::Serialize;
     clippy::struct_excessive_bools,
     reason = "independent switches, each a flag of the command line"
 )]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FusionOptions {
     /// What the cheapest partition is cheapest in.
     pub objective: Objective,
