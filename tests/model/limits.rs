@@ -70,7 +70,7 @@ fn registers_are_near_those_of_a_compilers_kernels() {
     assert!(errors.len() > 100, "{}", errors.len());
     let (median, ninth_decile) = (errors[errors.len() / 2], errors[errors.len() * 9 / 10]);
     assert!(
-        median < 0.3 && ninth_decile < 0.65,
+        median < 0.3 && ninth_decile < 0.57,
         "{median} {ninth_decile} {errors:?}"
     );
 }

@@ -3,7 +3,8 @@
 //! The same shortest path over downsets as in [`super::search`]. In execution order the kernels that begin at an op lie
 //! in the word of ops from there on, or nothing is proven. A downset is the first op that has not run and which of the
 //! next ones have; in a row of blocks there are few.
-//! `O(nodes * kernels at an op)`, within the budget.
+//!
+//! `O(ops + nodes * kernels at an op)` words and steps, within the budget.
 #![allow(
     clippy::indexing_slicing,
     reason = "places are below the number of ops of the region, nodes and kernels are dense indices of this search"
