@@ -1,7 +1,7 @@
 //! Words about kernels that charts share.
 
 use super::scene::Label;
-use crate::core::format::{format_bytes, format_intensity, format_rate};
+use crate::core::format::{format_bytes, format_intensity, format_rate, more_kernels};
 use crate::core::{Analysis, Kernel, OpId, Placement};
 
 /// Names longer than this are cut; a visitor may call an op whatever they like.
@@ -39,16 +39,6 @@ pub(super) fn kernel_heading(analysis: &Analysis, kernel: usize) -> String {
         .get(kernel)
         .map_or(&[][..], |k| &k.ops);
     format!("kernel {}: {}", kernel + 1, op_names(analysis, ops))
-}
-
-/// `1 more kernel`, `2 more kernels`.
-pub(super) fn more_kernels(count: usize) -> String {
-    let words = if count == 1 {
-        " more kernel"
-    } else {
-        " more kernels"
-    };
-    [&count.to_string(), words].concat()
 }
 
 /// Says of a point that so many other kernels share it.

@@ -1,11 +1,11 @@
 //! Memory traffic kernel by kernel: what each reads and writes, before and after fusion.
 
 use super::axes::{Frame, Plot, draw_frame, drawable, round_axis};
-use super::labels::{kernel_heading, more_kernels, op_names};
+use super::labels::{kernel_heading, op_names};
 use super::scene::{Anchor, Label, Mark, Role, Scene, rect, text};
 use super::traffic_bars::{Bytes, tick_count, tick_text};
 use crate::core::Analysis;
-use crate::core::format::format_bytes;
+use crate::core::format::{format_bytes, more_kernels};
 use crate::core::sorting::{rank_of, sort_by_rank};
 
 /// Kernels that get a row of their own; the rest share the last one.

@@ -3,7 +3,7 @@
 use super::badge::kernel_class;
 use crate::core::Analysis;
 use crate::core::explain::op_names;
-use crate::core::format::{format_bytes, format_exact, format_percent};
+use crate::core::format::{format_bytes, format_exact, format_percent, more_kernels};
 use crate::core::limits::{KernelLimits, Warning, limits};
 use crate::markup::Markup;
 
@@ -43,8 +43,8 @@ pub fn table(analysis: &Analysis, selected: Option<usize>) -> Markup {
     }
     markup.raw("</tbody></table>");
     if limits.len() > ROWS {
-        let more = ["and ", &(limits.len() - ROWS).to_string(), " more kernels"];
-        markup.fill(r#"<p class="quiet">{}</p>"#, &[&more.concat()]);
+        let more = more_kernels(limits.len() - ROWS);
+        markup.fill(r#"<p class="quiet">and {}</p>"#, &[&more]);
     }
     markup
 }
