@@ -70,7 +70,7 @@ impl<'s> Solver<'s> {
             let found = self.solve_region(&region, singles, &mut left);
             self.states += share - left;
             for &kernel in &found.kernels {
-                self.settle(&region, kernel);
+                self.settle(&region.ops_of(kernel));
             }
             Solved {
                 cost: found.cost,
@@ -88,18 +88,10 @@ impl<'s> Solver<'s> {
         solved
     }
 
-    fn settle(&mut self, region: &Region<'_>, kernel: Set) {
-        let first = region.ops[kernel.trailing_zeros() as usize];
-        for place in Bits(kernel) {
-            self.group_of[region.ops[place]] = first;
-        }
-    }
-
-    fn settle_all<'k>(&mut self, kernels: impl Iterator<Item = &'k [OpId]>) {
-        for ops in kernels {
-            for &op in ops {
-                self.group_of[op] = ops[0];
-            }
+    /// Makes these ops, ascending, one kernel.
+    fn settle(&mut self, ops: &[OpId]) {
+        for &op in ops {
+            self.group_of[op] = ops[0];
         }
     }
 
@@ -159,7 +151,9 @@ impl<'s> Solver<'s> {
         self.states += share - unspent;
         if let Some((kernels, solved)) = exact {
             *budget -= share - unspent;
-            self.settle_all(kernels.iter().map(Vec::as_slice));
+            for kernel in &kernels {
+                self.settle(kernel);
+            }
             return solved;
         }
         let has_run_out = unspent < window::STATES_OF_WORD;
@@ -176,7 +170,9 @@ impl<'s> Solver<'s> {
         // What is left when no step fits any more must not make a later region depend on it.
         *budget = if is_done { left } else { 0 };
         let cost = long::sum(&kernels);
-        self.settle_all(kernels.iter().map(|kernel| &kernel.ops[..]));
+        for kernel in &kernels {
+            self.settle(&kernel.ops);
+        }
         Solved {
             cost,
             lower_bound: self.least(ops).min(cost),
