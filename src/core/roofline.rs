@@ -89,19 +89,37 @@ pub(super) fn peaks(device: &Device, work: Work) -> (Option<Peak>, Option<Figure
     (matrix, vector.filter(|_| !work.has_vector_f64))
 }
 
+/// What makes a time a lower bound.
+enum Open {
+    /// The length K of a matmul, without which its FLOPs are not counted.
+    Length,
+    /// The peak of this element type or of these units.
+    Peak(&'static str),
+}
+
+/// What is not known of this work, given its peaks; `None` where its time is a prediction.
+fn open(work: Work, matrix: Option<Peak>, vector: Option<Figure>) -> Option<Open> {
+    if work.is_unknown {
+        return Some(Open::Length);
+    }
+    if work.matrix_flops > 0 && matrix.is_none() {
+        let dtype = work.matrix_dtype.map(DType::name);
+        return Some(Open::Peak(dtype.unwrap_or("matrix units")));
+    }
+    (work.vector_flops > 0 && vector.is_none()).then_some(Open::Peak(if work.has_vector_f64 {
+        DType::F64.name()
+    } else {
+        "vector units"
+    }))
+}
+
 /// Why the time of this work on `device` is only a lower bound: FLOPs without a known peak, or not counted.
 pub fn open_reason(device: &Device, work: Work) -> Option<String> {
     let (matrix, vector) = peaks(device, work);
-    let of = match work.matrix_dtype {
-        _ if work.is_unknown => {
-            return Some("the length K of a matmul is not known".to_owned());
-        }
-        Some(dtype) if matrix.is_none() && work.matrix_flops > 0 => dtype.name(),
-        _ if vector.is_some() || work.vector_flops == 0 => return None,
-        _ if work.has_vector_f64 => DType::F64.name(),
-        _ => "vector units",
-    };
-    Some(["no peak is known for ", of, " on this device"].concat())
+    Some(match open(work, matrix, vector)? {
+        Open::Length => "the length K of a matmul is not known".to_owned(),
+        Open::Peak(of) => ["no peak is known for ", of, " on this device"].concat(),
+    })
 }
 
 /// Places a kernel of this work and these bytes on the roofline of `device`.
@@ -128,10 +146,7 @@ pub fn place(device: &Device, work: Work, bytes: u64, is_free: bool) -> Placemen
     } = times(device, work, bytes);
     let launch_s = if is_free { 0.0 } else { device.launch_s.value };
     let busy_s = memory_s.max(matrix_s).max(vector_s);
-    let is_open = work.is_unknown
-        || work.matrix_flops > 0 && matrix_peak.is_none()
-        || work.vector_flops > 0 && vector_peak.is_none();
-    let bound = if is_open {
+    let bound = if open(work, matrix_peak, vector_peak).is_some() {
         Bound::Unknown
     } else if launch_s > busy_s {
         Bound::Launch
