@@ -167,7 +167,7 @@ fn elements(op: &Op) -> f64 {
 /// The matrix rate for operands of this type: measured for f16, for others in proportion to the peaks against which
 /// the roofline holds them. Nothing else is asked for: a kernel without a peak has no time.
 fn matrix_rate(device: &Device, m: &Measured, dtype: Option<DType>) -> f64 {
-    let peak = |dtype| device.matmul_peak(dtype).map(|peak| peak.figure.value);
+    let peak = |dtype| device.matrix_peak(dtype).map(|figure| figure.value);
     match (dtype.and_then(peak), peak(DType::F16)) {
         (Some(own), Some(f16)) => m.matrix_f16_flops_per_s * own / f16,
         _ => m.matrix_f16_flops_per_s,
