@@ -1,7 +1,7 @@
 //! Which device times are predicted for, and where its figures come from.
 
 use crate::core::decimal::{exact, parse_decimal};
-use crate::core::device::{Figure, MatrixUnits};
+use crate::core::device::{Figure, MatrixUnits, OWN_BYTES_PER_S, OWN_FLOPS_PER_S, OWN_LAUNCH_S};
 use crate::core::format::{format_bandwidth, format_intensity, format_rate, format_seconds};
 use crate::core::{DType, Device, device, ridge_point};
 use crate::markup::Markup;
@@ -41,7 +41,7 @@ pub(super) fn figures(device: &Device) -> Markup {
     let mut panel = Markup::new();
     if device.id == CUSTOM {
         let figures = CustomFigures::of(device);
-        for (place, (name, part, _, _)) in FIELDS.iter().enumerate() {
+        for (place, (name, part, ..)) in FIELDS.iter().enumerate() {
             let place = place.to_string();
             panel.fill(
                 r#"<label class="field"><span>{}</span><input type="number" min="0" step="any" id="{}" data-figure="{}" value="{}"></label>"#,
@@ -110,6 +110,10 @@ fn rows(device: &Device) -> Vec<(&'static str, String)> {
     rows
 }
 
+const GIGA: f64 = 1e9;
+const TERA: f64 = 1e12;
+const MICRO: f64 = 1e-6;
+
 /// A custom device in the units of its form.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct CustomFigures {
@@ -121,21 +125,21 @@ struct CustomFigures {
 
 impl CustomFigures {
     fn of(device: &Device) -> Self {
-        let tera = |figure: Option<Figure>| figure.map_or(0.0, |f| rounded(f.value / 1e12));
+        let tera = |figure: Option<Figure>| figure.map_or(0.0, |f| rounded(f.value / TERA));
         Self {
-            gb_per_s: rounded(device.memory_bytes_per_s.value / 1e9),
+            gb_per_s: rounded(device.memory_bytes_per_s.value / GIGA),
             matrix_tflops: tera(device.matrix_f16_flops_per_s),
             vector_tflops: tera(device.vector_flops_per_s),
-            launch_us: rounded(device.launch_s.value * 1e6),
+            launch_us: rounded(device.launch_s.value / MICRO),
         }
     }
 
     fn device(self) -> Device {
         Device::custom(
-            self.gb_per_s * 1e9,
-            self.matrix_tflops * 1e12,
-            self.vector_tflops * 1e12,
-            self.launch_us * 1e-6,
+            self.gb_per_s * GIGA,
+            self.matrix_tflops * TERA,
+            self.vector_tflops * TERA,
+            self.launch_us * MICRO,
         )
     }
 }
@@ -150,42 +154,46 @@ type Part = fn(&CustomFigures) -> f64;
 /// Writes one field of the form.
 type SetPart = fn(&mut CustomFigures, f64);
 
-/// Name, access and range, which is that of [`Device::is_plausible`] in the field's unit.
-const FIELDS: [(&str, Part, SetPart, RangeInclusive<f64>); 4] = [
+/// Name, access, unit, and the range that the device takes.
+const FIELDS: [(&str, Part, SetPart, f64, RangeInclusive<f64>); 4] = [
     (
         "bandwidth, GB/s",
         |c| c.gb_per_s,
         |c, v| c.gb_per_s = v,
-        1.0..=1e5,
+        GIGA,
+        OWN_BYTES_PER_S,
     ),
     (
         "matrix units, TFLOP/s",
         |c| c.matrix_tflops,
         |c, v| c.matrix_tflops = v,
-        0.1..=1e5,
+        TERA,
+        OWN_FLOPS_PER_S,
     ),
     (
         "vector units, TFLOP/s",
         |c| c.vector_tflops,
         |c, v| c.vector_tflops = v,
-        0.1..=1e5,
+        TERA,
+        OWN_FLOPS_PER_S,
     ),
     (
         "launch, µs",
         |c| c.launch_us,
         |c, v| c.launch_us = v,
-        0.0..=1e4,
+        MICRO,
+        OWN_LAUNCH_S,
     ),
 ];
 
 /// Takes over what was typed into a field of the custom device.
 pub(super) fn set_custom_figure(page: Page, place: usize, event: &Event) {
-    let Some((name, part, set_part, range)) = FIELDS.get(place) else {
+    let Some((name, part, set_part, unit, range)) = FIELDS.get(place) else {
         return;
     };
     let mut figures = page.device.with_untracked(CustomFigures::of);
     let typed = parse_decimal(&platform::input_value(event));
-    let problem = match typed.filter(|value| range.contains(value)) {
+    let problem = match typed.filter(|value| range.contains(&(value * unit))) {
         Some(value) => {
             set_part(&mut figures, value);
             page.device.set(figures.device());
@@ -194,9 +202,9 @@ pub(super) fn set_custom_figure(page: Page, place: usize, event: &Event) {
         None => [
             name,
             ": from ",
-            &exact(*range.start()),
+            &exact(range.start() / unit),
             " to ",
-            &exact(*range.end()),
+            &exact(range.end() / unit),
         ]
         .concat(),
     };
