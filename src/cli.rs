@@ -10,11 +10,11 @@ mod limits;
 mod steps;
 mod table;
 
-use crate::core::diagnostic::{Diagnostic, has_errors, merged};
+use crate::core::analysis::transformer::transformer_block;
+use crate::core::model::diagnostic::{Diagnostic, has_errors, merged};
 use crate::core::notation::Parsed;
-use crate::core::report::Report;
-use crate::core::transformer::transformer_block;
 use crate::core::{Analysis, analyze, analyze_program};
+use crate::present::report::Report;
 use attention::{AttentionReport, attention_lines, attentions};
 use choices::{Choices, assignment};
 use clap::{Parser, Subcommand};

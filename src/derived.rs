@@ -1,9 +1,9 @@
 //! What follows from the text and the choices: computed once for each change, shared and never copied.
 
-use crate::core::diagnostic::{has_errors, merged};
+use crate::core::analysis::replay::analysis_with;
 use crate::core::fusion::record::{Record, record};
+use crate::core::model::diagnostic::{has_errors, merged};
 use crate::core::notation::{Parsed, parse};
-use crate::core::replay::analysis_with;
 use crate::core::{Analysis, Diagnostic, Options, Outcome, Program, analyze, analyze_program};
 use crate::value::Value;
 use leptos::prelude::untrack;

@@ -3,14 +3,13 @@
 //! [`core`] computes, [`picture`] draws into plain data, [`views`] writes markup, and the page (on `wasm32`) or the command line
 //! (native) shows it.
 
+pub mod app;
 pub mod core;
-pub mod history;
 pub mod markup;
 pub mod picture;
+pub mod present;
 pub mod views;
 
-#[cfg(target_arch = "wasm32")]
-pub mod app;
 #[cfg(target_arch = "wasm32")]
 pub mod components;
 #[cfg(target_arch = "wasm32")]

@@ -5,7 +5,9 @@ fn main() {
     fuseline::platform::install_panic_hook();
     // Nobody shall see another program first: what a link carries is unpacked before anything is drawn.
     fuseline::session::receive(Box::new(|carried| {
-        leptos::mount::mount_to_body(|| fuseline::app::App(fuseline::app::AppProps { carried }));
+        leptos::mount::mount_to_body(|| {
+            fuseline::components::app::App(fuseline::components::app::AppProps { carried })
+        });
     }));
 }
 

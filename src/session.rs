@@ -1,11 +1,11 @@
 //! What the page starts with and what it leaves behind: the visitor's storage, and links.
 
-use crate::core::examples::{EXAMPLES, START, example};
-use crate::core::share::{
+use crate::app::history::Origin;
+use crate::app::links::{
     MAX_LINK_BYTES, MAX_STATE_BYTES, ShareError, SharedState, fragment_of, packed_in, read_state,
     write_state,
 };
-use crate::history::Origin;
+use crate::core::examples::{EXAMPLES, START, example};
 use crate::platform::{self, Later};
 use crate::state::{Notice, OpsView, Page, Selection, Tab, Theme};
 use std::time::Duration;

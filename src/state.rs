@@ -3,6 +3,7 @@
 //! The text is the single source of truth. Everything that follows from it is computed at the root
 //! ([`crate::derived::Derived`]); every edit, wherever it is made, is a new text through [`Page::edit`].
 
+use crate::app::history::{History, Origin, Step};
 use crate::core::fusion::options::PAGE_BUDGET_STATES;
 use crate::core::fusion::record::Record;
 use crate::core::notation::Parsed;
@@ -11,7 +12,6 @@ use crate::core::{
     Severity, Span, default_device,
 };
 use crate::derived::{All, IsStale, Part, Shown, Understood};
-use crate::history::{History, Origin, Step};
 use crate::platform::{self, Later};
 use crate::value::Value;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! Attention kernels: their tiles, and their bytes by both counts.
 
 use crate::core::Analysis;
-use crate::core::attention::{AttentionShape, LoopOrder, Tiles};
-use crate::core::format::{format_bytes, format_exact};
+use crate::core::fusion::attention::{AttentionShape, LoopOrder, Tiles};
+use crate::present::format::{format_bytes, format_exact};
 use serde::Serialize;
 use std::fmt::Write as _;
 

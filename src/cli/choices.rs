@@ -1,8 +1,9 @@
 //! What the arguments choose beside the program.
 
 use super::fusion::FusionFlags;
+use crate::core::device;
 use crate::core::{
-    Conventions, DEVICES, Device, Externals, Options, Policy, ReshapeCost, default_device, device,
+    Conventions, DEVICES, Device, Externals, Options, Policy, ReshapeCost, default_device,
 };
 use clap::Args;
 

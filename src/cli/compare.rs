@@ -1,10 +1,10 @@
 //! `report`: every measured row beside its prediction, and how far the two are apart.
 
 use super::Failed;
-use crate::core::json::Json;
-use crate::core::measured::{
+use crate::core::analysis::measured::{
     Errors, Predicted, Row, Variant, errors, predict, rows_of, text_field,
 };
+use crate::core::json::Json;
 use crate::core::notation::parse;
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! What is wrong, for a terminal.
 
 use super::Failed;
-use crate::core::diagnostic::{Diagnostic, Severity, line_and_column};
+use crate::core::model::diagnostic::{Diagnostic, Severity, line_and_column};
 
 /// Findings on standard error, each with line, column and the source line.
 pub(super) fn complain(file: &str, text: &str, diagnostics: &[Diagnostic]) -> Failed {

@@ -1,9 +1,9 @@
 //! The flags about fusion, and what a search says about its result.
 
 use super::choices::one_of;
-use crate::core::format::{format_bytes, format_percent, format_seconds};
 use crate::core::fusion::optimal::{Amount, Certificate};
 use crate::core::{FusionOptions, Objective};
+use crate::present::format::{format_bytes, format_percent, format_seconds};
 use clap::{ArgAction, Args};
 
 /// What the policies may do.

@@ -3,9 +3,9 @@
 use super::Failed;
 use super::choices::one_of;
 use crate::core::json::Json;
+use crate::core::model::program::Program;
 use crate::core::notation::import::{self, Form, OpList};
 use crate::core::notation::{Parsed, parse};
-use crate::core::program::Program;
 use std::io::Read;
 
 pub(super) fn read_all(mut source: impl Read) -> std::io::Result<String> {

@@ -1,9 +1,9 @@
 //! `--limits`: what each kernel asks of a multiprocessor, and when fusing it hurts.
 
 use crate::core::Analysis;
-use crate::core::device_model::Tiling;
-use crate::core::format::{format_bytes, format_percent};
-use crate::core::limits::{KernelLimits, Warning, limits};
+use crate::core::analysis::device_model::Tiling;
+use crate::core::analysis::limits::{KernelLimits, Warning, limits};
+use crate::present::format::{format_bytes, format_percent};
 use serde::Serialize;
 use std::fmt::Write as _;
 

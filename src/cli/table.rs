@@ -2,8 +2,8 @@
 
 use super::fusion::certificate_line;
 use crate::core::Analysis;
-use crate::core::explain::open_text;
-use crate::core::format::{
+use crate::present::explain::open_text;
+use crate::present::format::{
     format_bytes, format_flops, format_intensity, format_percent, format_ratio,
 };
 use std::fmt::Write as _;

@@ -2,8 +2,8 @@
 
 use super::chart::{Chart, show_chart};
 use crate::core::Analysis;
-use crate::core::attention::{AttentionShape, LoopOrder, find};
-use crate::picture::attention_growth;
+use crate::core::fusion::attention::{AttentionShape, LoopOrder, find};
+use crate::picture::charts::attention_growth;
 use crate::platform::{self, Event, Place, effect, listen};
 use crate::state::{Page, Tab};
 use crate::views::attention::{Sizes, controls, figures};

@@ -2,10 +2,10 @@
 
 use super::device_figures::{CUSTOM, FIGURES_ID, choose_device, is_confirmed};
 use super::fusion_options::{OPTIONS_ID, has_own_launch};
-use crate::core::edit::{main_dtype, set_dtype};
+use crate::app::history::Origin;
 use crate::core::examples::{EXAMPLES, example};
+use crate::core::notation::edit::{main_dtype, set_dtype};
 use crate::core::{Conventions, DEVICES, DType, Externals, FusionOptions, Policy, ReshapeCost};
-use crate::history::Origin;
 use crate::markup::{ABSENT, Markup};
 use crate::platform::{self, Event};
 use crate::state::{Page, Selection};

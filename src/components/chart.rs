@@ -6,7 +6,7 @@
 use super::chart_markup::{Look, frame, index_of, key_of, marks, raised};
 use super::chart_tip::Tip;
 use crate::core::Analysis;
-use crate::picture::scene::{Mark, Scene};
+use crate::picture::charts::scene::{Mark, Scene};
 use crate::platform::{self, Event, Later, List, Place, effect, listen};
 use crate::state::{Page, Selection};
 use leptos::ev::KeyboardEvent;

@@ -2,7 +2,7 @@
 
 use crate::core::decimal::shortest;
 use crate::markup::{ABSENT, Markup};
-use crate::picture::scene::{Mark, Role, Scene, Shape};
+use crate::picture::charts::scene::{Mark, Role, Scene, Shape};
 
 /// What of a chart's look is not in its scene.
 pub(super) struct Look {

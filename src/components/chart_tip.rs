@@ -3,7 +3,7 @@
 
 use crate::core::decimal::shortest;
 use crate::markup::Markup;
-use crate::picture::scene::{Mark, Role, Scene, Shape};
+use crate::picture::charts::scene::{Mark, Role, Scene, Shape};
 use crate::platform::{Place, set_flag, set_style};
 
 /// A tooltip in the element of its id.

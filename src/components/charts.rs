@@ -1,7 +1,8 @@
 //! The roofline and the traffic bars.
 
 use super::chart::{Chart, show_chart};
-use crate::picture::{by_kernel_scene, roofline, traffic_bars};
+use crate::picture::charts::by_kernel_scene;
+use crate::picture::charts::{roofline, traffic_bars};
 use crate::platform::{self, listen};
 use crate::state::Page;
 use leptos::prelude::*;

@@ -1,9 +1,9 @@
 //! All policies side by side, in a table and, when asked, on one roofline.
 
 use super::chart::{Chart, show_chart};
-use crate::core::compare::{Compared, compare};
+use crate::core::analysis::compare::{Compared, compare};
 use crate::core::{Analysis, Policy};
-use crate::picture::roofline_compare::{policy_of, scene};
+use crate::picture::charts::roofline_compare::{policy_of, scene};
 use crate::platform::{self, Place, effect, listen, set_flag};
 use crate::state::{Page, Tab};
 use crate::value::Value;

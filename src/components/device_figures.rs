@@ -1,11 +1,14 @@
 //! Which device times are predicted for, and where its figures come from.
 
 use crate::core::decimal::{exact, parse_decimal};
-use crate::core::device::{Figure, MatrixUnits, OWN_BYTES_PER_S, OWN_FLOPS_PER_S, OWN_LAUNCH_S};
-use crate::core::format::{format_bandwidth, format_intensity, format_rate, format_seconds};
-use crate::core::{DType, Device, device, ridge_point};
+use crate::core::device;
+use crate::core::model::device::{
+    Figure, MatrixUnits, OWN_BYTES_PER_S, OWN_FLOPS_PER_S, OWN_LAUNCH_S,
+};
+use crate::core::{DType, Device, ridge_point};
 use crate::markup::Markup;
 use crate::platform::{self, Event};
+use crate::present::format::{format_bandwidth, format_intensity, format_rate, format_seconds};
 use crate::state::Page;
 use std::ops::RangeInclusive;
 

@@ -2,7 +2,7 @@
 
 use super::announcer::Announcer;
 use super::editor::go_to;
-use crate::core::diagnostic::line_and_column;
+use crate::core::model::diagnostic::line_and_column;
 use crate::core::{Diagnostic, Severity};
 use crate::markup::Markup;
 use crate::platform::{self, Place};

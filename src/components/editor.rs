@@ -4,8 +4,8 @@
 //! fills it, so the two never scroll apart.
 
 use super::open_file::{drop_file, paste};
+use crate::app::history::{Origin, end_of_change, keeps_little};
 use crate::core::{Diagnostic, OpId, Severity, Span};
-use crate::history::{Origin, end_of_change, keeps_little};
 use crate::markup::Markup;
 use crate::picture::code::{CodeLine, byte_of_utf16, code_lines, line_at, line_of, utf16_of_byte};
 use crate::platform::{self, Caret, set_style};

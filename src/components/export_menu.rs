@@ -1,7 +1,7 @@
 //! Files to take away.
 
-use crate::core::report::Report;
 use crate::platform;
+use crate::present::report::Report;
 use crate::state::Page;
 
 const JSON: &str = "application/json";

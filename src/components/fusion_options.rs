@@ -1,8 +1,9 @@
 //! The panel of options beside the policy.
 
 use crate::core::decimal::parse_decimal;
+use crate::core::device;
 use crate::core::fusion::options::SWITCHES;
-use crate::core::{Device, Objective, device};
+use crate::core::{Device, Objective};
 use crate::platform::{self, Event, Place};
 use crate::state::Page;
 use crate::views::fusion_options::{LAUNCH_ID, LAUNCH_RESET_ID, Launch, options};

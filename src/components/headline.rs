@@ -2,10 +2,10 @@
 
 use super::announcer::Announcer;
 use crate::core::Analysis;
-use crate::core::explain::{certificate_text, open_text};
-use crate::core::format::{format_bytes, format_change, format_exact, format_ratio};
 use crate::markup::Markup;
 use crate::platform::{Place, effect};
+use crate::present::explain::{certificate_text, open_text};
+use crate::present::format::{format_bytes, format_change, format_exact, format_ratio};
 use crate::state::Page;
 use leptos::prelude::*;
 

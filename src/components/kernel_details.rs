@@ -2,13 +2,13 @@
 
 use super::badge::kernel_class;
 use super::manual::{apply, proposal};
-use crate::core::explain::{
-    LedgerRow, flops_text, ledger, op_names, source_reason, source_text, time_lines,
-};
-use crate::core::format::format_bytes;
 use crate::core::{Analysis, OpId, Policy, SizeSource};
 use crate::markup::Markup;
 use crate::platform::{Event, Place, closest_number, effect, listen, set_text};
+use crate::present::explain::{
+    LedgerRow, flops_text, ledger, op_names, source_reason, source_text, time_lines,
+};
+use crate::present::format::format_bytes;
 use crate::state::{Page, Tab};
 use crate::value::Value;
 use crate::views::manual::Change;

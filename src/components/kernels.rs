@@ -2,13 +2,13 @@
 
 use super::badge::kernel_class;
 use crate::core::Analysis;
-use crate::core::explain::{has_assumed_size, op_names, open_text};
-use crate::core::format::{
-    at_least, format_bytes, format_exact, format_flops, format_intensity, format_seconds,
-};
-use crate::core::work::Work;
+use crate::core::cost::work::Work;
 use crate::markup::{ABSENT, Markup};
 use crate::platform::{self, Later, List, Place, effect, listen, set_flag, set_text};
+use crate::present::explain::{has_assumed_size, op_names, open_text};
+use crate::present::format::{
+    at_least, format_bytes, format_exact, format_flops, format_intensity, format_seconds,
+};
 use crate::state::{Page, Selection, Tab};
 use crate::value::Value;
 use crate::views::limits::warnings;

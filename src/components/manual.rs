@@ -1,7 +1,7 @@
 //! Kernels merged and cut by hand: the change is a text, so undo, links and storage carry it.
 
+use crate::app::history::Origin;
 use crate::core::{OpId, Policy};
-use crate::history::Origin;
 use crate::platform::{focus_soon, next_frame};
 use crate::state::{Notice, Page, Selection};
 use crate::views::manual::{Change, Proposal, propose};

@@ -2,10 +2,10 @@
 
 use super::chart::{Chart, show_chart};
 use crate::core::Program;
-use crate::core::measured::Row;
+use crate::core::analysis::measured::Row;
 use crate::core::notation::parse;
 use crate::markup::{ABSENT, Markup};
-use crate::picture::measured_scatter;
+use crate::picture::charts::measured_scatter;
 use crate::platform::{self, Event, Place, effect, fetch_text, listen, set_flag};
 use crate::state::{Page, Tab};
 use crate::views::measured::{

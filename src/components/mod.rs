@@ -1,6 +1,7 @@
 //! The page's components: they show an analysis and hold no arithmetic.
 
 pub mod announcer;
+pub mod app;
 pub mod attention_view;
 mod bar_choices;
 pub mod chart;

@@ -1,10 +1,10 @@
 //! What the fields of the ops table do to the text.
 
+use crate::app::history::Origin;
 use crate::core::Diagnostic;
-use crate::core::edit::{rename_op, set_annotation, set_inputs};
+use crate::core::model::program::OpStatement;
+use crate::core::notation::edit::{rename_op, set_annotation, set_inputs};
 use crate::core::notation::parse;
-use crate::core::program::OpStatement;
-use crate::history::Origin;
 use crate::state::Page;
 use crate::views::words::with_hint;
 

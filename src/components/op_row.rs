@@ -3,8 +3,9 @@
 use super::badge::kernel_class;
 use super::diagnostics::severity_word;
 use super::op_edit::{Refused, joined_inputs};
-use crate::core::functions::{self, FUNCTIONS};
-use crate::core::program::OpStatement;
+use crate::core::model::functions;
+use crate::core::model::functions::FUNCTIONS;
+use crate::core::model::program::OpStatement;
 use crate::core::{OpType, Severity};
 use crate::markup::{ABSENT, Markup};
 use crate::views::words::add_with_code;

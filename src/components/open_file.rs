@@ -1,11 +1,11 @@
 //! Programs from outside: pasted, dropped or opened; JSON and `Op(...)` lines become notation.
 
 use super::editor::{TEXT_ID, follow_change};
-use crate::core::edit::paste_lines;
+use crate::app::history::{Origin, keeps_little};
+use crate::core::notation::edit::paste_lines;
 use crate::core::notation::import::{Form, OpList, form_of, program_of_op_list, read_op_lines};
 use crate::core::notation::{Parsed, print};
 use crate::core::{Severity, Span};
-use crate::history::{Origin, keeps_little};
 use crate::picture::code::{byte_of_utf16, line_at};
 use crate::platform;
 use crate::state::{Notice, Page};

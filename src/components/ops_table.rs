@@ -2,11 +2,11 @@
 
 use super::op_edit::{Refused, commit, field_value};
 use super::op_row::{ROW, Row, add_problems, add_row};
-use crate::core::diagnostic::{Diagnostic, Severity, has_errors};
-use crate::core::edit::{add_op, move_op, remove_op, set_callee};
-use crate::core::op::shape_text;
+use crate::app::history::Origin;
+use crate::core::model::diagnostic::{Diagnostic, Severity, has_errors};
+use crate::core::model::op::shape_text;
+use crate::core::notation::edit::{add_op, move_op, remove_op, set_callee};
 use crate::core::{OpId, Program};
-use crate::history::Origin;
 use crate::markup::{ABSENT, Markup};
 use crate::platform::{self, Event, Place, focus_soon};
 use crate::state::{OpsView, Page, Selection};

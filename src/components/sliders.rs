@@ -1,8 +1,8 @@
 //! A slider and a number box for every `param` of the text.
 
-use crate::core::edit::set_param;
-use crate::core::program::Param;
-use crate::history::Origin;
+use crate::app::history::Origin;
+use crate::core::model::program::Param;
+use crate::core::notation::edit::set_param;
 use crate::markup::{ABSENT, Markup};
 use crate::platform::{self, Event, Place, effect, listen};
 use crate::state::Page;

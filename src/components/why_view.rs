@@ -1,7 +1,7 @@
 //! Why edges are not fused: a reason and a price for each, and an answer for any two ops.
 
 use crate::core::OpId;
-use crate::core::why::Why;
+use crate::core::analysis::why::Why;
 use crate::platform::{self, Place, effect, listen, set_flag, set_text};
 use crate::state::{Page, Selection, Tab};
 use crate::value::Value;

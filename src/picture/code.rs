@@ -1,6 +1,6 @@
 //! The text as coloured lines with marks where something is wrong: what lies behind the editor's text area.
 
-use crate::core::diagnostic::{Diagnostic, Severity, Span};
+use crate::core::model::diagnostic::{Diagnostic, Severity, Span};
 use crate::core::notation::{TokenKind, highlight};
 use crate::core::sorting::{rank_of, sort_by_rank};
 
@@ -185,7 +185,7 @@ fn add(lines: &mut Vec<CodeLine>, text: &str, class: &'static str, mark: Option<
 #[cfg(test)]
 mod tests {
     use super::{byte_of_utf16, code_lines, line_at, utf16_of_byte};
-    use crate::core::diagnostic::{Code, Diagnostic, Severity, Span};
+    use crate::core::model::diagnostic::{Code, Diagnostic, Severity, Span};
 
     fn joined(text: &str, diagnostics: &[Diagnostic]) -> String {
         let lines: Vec<String> = code_lines(text, diagnostics)

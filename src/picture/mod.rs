@@ -1,22 +1,6 @@
 //! Pictures as data: pure functions from an analysis to marks and positions.
 
-pub mod attention_growth;
-mod axes;
+pub mod charts;
 pub mod code;
 pub mod dag;
-mod labels;
-pub mod measured_scatter;
 mod path_data;
-pub mod recording;
-pub mod roofline;
-mod roofline_arcs;
-pub mod roofline_compare;
-mod roofline_names;
-mod roofline_numbers;
-mod roofline_points;
-mod room;
-pub mod scene;
-pub mod traffic_bars;
-mod traffic_bars_by_kernel;
-
-pub use traffic_bars_by_kernel::by_kernel_scene;

@@ -1,6 +1,6 @@
 //! zlib and base64, which every browser carries.
 
-use crate::core::share::ShareError;
+use crate::app::links::ShareError;
 use js_sys::futures::{JsFuture, spawn_local};
 use js_sys::{Array, Function, Reflect, Uint8Array};
 use std::pin::Pin;

@@ -1,10 +1,10 @@
 //! Attention as one kernel: sizes to drag, tiles, and bytes by every count.
 
-use crate::core::attention::{AttentionShape, LoopOrder, Tiles, growth};
-use crate::core::device::Device;
-use crate::core::format::{format_bytes, format_exact, format_flops, format_ratio};
+use crate::core::fusion::attention::{AttentionShape, LoopOrder, Tiles, growth};
+use crate::core::model::device::Device;
 use crate::markup::{ABSENT, Markup};
-use crate::picture::attention_growth::{AttentionView, LENGTH_POWERS};
+use crate::picture::charts::attention_growth::{AttentionView, LENGTH_POWERS};
+use crate::present::format::{format_bytes, format_exact, format_flops, format_ratio};
 
 /// Sizes that a visitor chose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! The table of all policies.
 
-use crate::core::compare::{Compared, DifferingEdge};
-use crate::core::explain::certificate_text;
-use crate::core::format::{format_bytes, format_change, format_exact};
+use crate::core::analysis::compare::{Compared, DifferingEdge};
 use crate::core::{Analysis, Graph, OpType, Policy};
 use crate::markup::Markup;
-use crate::picture::roofline_compare::{marker, role_of};
-use crate::picture::scene::Shape;
+use crate::picture::charts::roofline_compare::{marker, role_of};
+use crate::picture::charts::scene::Shape;
+use crate::present::explain::certificate_text;
+use crate::present::format::{format_bytes, format_change, format_exact};
 
 /// Edges that a row names.
 const NAMED_EDGES: usize = 3;

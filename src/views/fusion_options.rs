@@ -1,10 +1,10 @@
 //! The options of a policy: only what it looks at.
 
 use crate::core::decimal::shortest;
-use crate::core::format::format_seconds;
 use crate::core::fusion::options::SWITCHES;
 use crate::core::{FusionOptions, Objective, Policy};
 use crate::markup::{ABSENT, Markup};
+use crate::present::format::format_seconds;
 
 /// Id of the slider of the launch.
 pub const LAUNCH_ID: &str = "launch-us";

@@ -2,10 +2,10 @@
 
 use super::badge::kernel_class;
 use crate::core::Analysis;
-use crate::core::explain::op_names;
-use crate::core::format::{format_bytes, format_exact, format_percent, more_kernels};
-use crate::core::limits::{KernelLimits, Warning, limits};
+use crate::core::analysis::limits::{KernelLimits, Warning, limits};
 use crate::markup::Markup;
+use crate::present::explain::op_names;
+use crate::present::format::{format_bytes, format_exact, format_percent, more_kernels};
 
 /// Rows that are shown.
 const ROWS: usize = 200;

@@ -1,10 +1,10 @@
 //! Kernels that are merged and cut by hand: what a change would bring, before it is done.
 
-use crate::core::edit::{ShownKernels, cut_edge, merge_kernels};
-use crate::core::format::{format_bytes, format_seconds};
+use crate::core::analysis::why::{Why, reason_in_words};
+use crate::core::notation::edit::{ShownKernels, cut_edge, merge_kernels};
 use crate::core::notation::parse;
-use crate::core::why::{Why, reason_in_words};
 use crate::core::{Analysis, OpId, Options, Policy, Program, analyze_program};
+use crate::present::format::{format_bytes, format_seconds};
 
 /// A change of the kernels that are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

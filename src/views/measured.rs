@@ -1,11 +1,13 @@
 //! The model's predictions beside what was measured on a real GPU.
 
 use crate::core::Program;
-use crate::core::format::{format_bytes, format_percent, format_ratio, format_seconds};
+use crate::core::analysis::measured::{
+    Predicted, Row, Variant, errors, predict, rows_of, text_field,
+};
 use crate::core::json::Json;
-use crate::core::measured::{Predicted, Row, Variant, errors, predict, rows_of, text_field};
 use crate::markup::Markup;
-use crate::picture::measured_scatter::{Pair, Quantity, error_text, variant_text};
+use crate::picture::charts::measured_scatter::{Pair, Quantity, error_text, variant_text};
+use crate::present::format::{format_bytes, format_percent, format_ratio, format_seconds};
 
 /// A file of measured rows.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,11 +1,11 @@
 //! Why edges are not fused, and what fusing each would save.
 
 use super::words::add_with_code;
-use crate::core::format::{format_bytes, format_seconds};
+use crate::core::analysis::why::{Edge, Price, Reason, Verdict, in_words, sentence};
 use crate::core::sorting::{rank_of_float, sort_by_rank};
-use crate::core::why::{Edge, Price, Reason, Verdict, in_words, sentence};
 use crate::core::{Analysis, Graph, Objective, OpId};
 use crate::markup::Markup;
+use crate::present::format::{format_bytes, format_seconds};
 
 /// Two ops that are asked about.
 pub type Pair = (OpId, OpId);

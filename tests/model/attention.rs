@@ -1,11 +1,10 @@
 //! Attention as one kernel: found, planned as one op, counted both ways.
 
 use crate::measured;
-use fuseline::core::attention::{AttentionShape, LoopOrder, Tiles, find, growth};
+use fuseline::core::device;
+use fuseline::core::fusion::attention::{AttentionShape, LoopOrder, Tiles, find, growth};
 use fuseline::core::notation::parse;
-use fuseline::core::{
-    Analysis, FusionOptions, Options, Policy, analyze_program, build_graph, device,
-};
+use fuseline::core::{Analysis, FusionOptions, Options, Policy, analyze_program, build_graph};
 
 fn with_attention(policy: Policy) -> Options {
     Options {
@@ -299,7 +298,7 @@ fn standard_attention_grows_with_the_square() {
         [4096, 65_536].into_iter(),
     );
     let ratio = |bytes: [u64; 2]| bytes[1] as f64 / bytes[0] as f64;
-    let of = |bytes: fn(&fuseline::core::attention::Growth) -> u64| {
+    let of = |bytes: fn(&fuseline::core::fusion::attention::Growth) -> u64| {
         ratio([bytes(&points[0]), bytes(&points[1])])
     };
     assert!(of(|p| p.standard_bytes) > 250.0);

@@ -3,12 +3,13 @@
 use crate::partitions::choices;
 use crate::random_graph::fusable_ops;
 use fuseline::core::OpType::{Elementwise, Matmul, Reduction};
-use fuseline::core::attention::find;
+use fuseline::core::device;
+use fuseline::core::fusion::attention::find;
 use fuseline::core::fusion::optimal::Amount;
 use fuseline::core::notation::parse;
 use fuseline::core::{
     Analysis, Conventions, Externals, FusionOptions, Objective, Op, OpType, Options, Policy,
-    TensorDecl, analyze, analyze_program, device,
+    TensorDecl, analyze, analyze_program,
 };
 use proptest::prelude::*;
 use std::fmt::Write as _;

@@ -1,9 +1,9 @@
 //! The view on attention: what a field's value comes to, its figures, and the chart.
 
-use fuseline::core::attention::{AttentionShape, LoopOrder, Tiles};
 use fuseline::core::device;
-use fuseline::picture::attention_growth::scene;
-use fuseline::picture::scene::{Role, Shape};
+use fuseline::core::fusion::attention::{AttentionShape, LoopOrder, Tiles};
+use fuseline::picture::charts::attention_growth::scene;
+use fuseline::picture::charts::scene::{Role, Shape};
 use fuseline::views::attention::{Sizes, controls, figures};
 
 fn chosen(fields: &[(&str, &str)]) -> Sizes {
@@ -66,7 +66,7 @@ fn figures_are_those_of_the_papers() {
     let forward = sizes.shape.forward_bytes(tiles, LoopOrder::Keys);
     assert!(text.contains("T_c (3Nd + 4N)"));
     assert!(
-        text.contains(&fuseline::core::format::format_bytes(forward)),
+        text.contains(&fuseline::present::format::format_bytes(forward)),
         "{forward} in {text}"
     );
 }

@@ -3,10 +3,11 @@
 //! `UPDATE_GOLDEN=1 cargo test --test model charts` writes the pictures anew; look at them before committing.
 
 use crate::charts_svg::svg;
-use fuseline::core::transformer::transformer_block;
+use fuseline::core::analysis::transformer::transformer_block;
 use fuseline::core::{Analysis, Op, OpType, Options, Policy, TensorDecl, analyze};
-use fuseline::picture::scene::Scene;
-use fuseline::picture::{by_kernel_scene, roofline, traffic_bars};
+use fuseline::picture::charts::by_kernel_scene;
+use fuseline::picture::charts::scene::Scene;
+use fuseline::picture::charts::{roofline, traffic_bars};
 
 const WIDE: (f64, f64) = (900.0, 560.0);
 const COMPACT: (f64, f64) = (360.0, 300.0);

@@ -1,13 +1,14 @@
 //! What holds for the charts of every program on every device.
 
 use crate::random_graph;
-use fuseline::core::device::Figure;
-use fuseline::core::transformer::transformer_block;
+use fuseline::core::analysis::transformer::transformer_block;
+use fuseline::core::model::device::Figure;
 use fuseline::core::{
     Analysis, DEVICES, Device, Op, OpType, Options, Policy, TensorDecl, analyze, default_device,
 };
-use fuseline::picture::scene::{FONT_PX, Mark, Point, Role, Scene, Shape};
-use fuseline::picture::{by_kernel_scene, roofline, traffic_bars};
+use fuseline::picture::charts::by_kernel_scene;
+use fuseline::picture::charts::scene::{FONT_PX, Mark, Point, Role, Scene, Shape};
+use fuseline::picture::charts::{roofline, traffic_bars};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
 //! A scene as SVG text, one mark a line: what the page shows, without a browser.
 
-use fuseline::picture::scene::{Mark, Scene, Shape};
+use fuseline::picture::charts::scene::{Mark, Scene, Shape};
 use std::fmt::Write as _;
 
 pub(crate) fn svg(scene: &Scene) -> String {

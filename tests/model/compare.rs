@@ -1,11 +1,11 @@
 //! Policies side by side: the numbers of each alone, and the edges on which they differ.
 
 use crate::random_graph::fusable_ops;
-use fuseline::core::compare::compare;
+use fuseline::core::analysis::compare::compare;
 use fuseline::core::examples::EXAMPLES;
 use fuseline::core::{Analysis, Options, Policy, analyze, analyze_program, notation};
-use fuseline::picture::roofline_compare::{policy_of, scene};
-use fuseline::picture::scene::Shape;
+use fuseline::picture::charts::roofline_compare::{policy_of, scene};
+use fuseline::picture::charts::scene::Shape;
 use fuseline::views::compare::{legend, rows};
 use proptest::prelude::*;
 

@@ -1,6 +1,7 @@
 //! The table of devices: figures that contradict each other would show here.
 
-use fuseline::core::{DEVICES, DType, Device, default_device, device};
+use fuseline::core::device;
+use fuseline::core::{DEVICES, DType, Device, default_device};
 
 /// Dense FLOPs of one multiprocessor in one clock on f16 operands, from the architectures' documents.
 const MATRIX_FLOPS_PER_CLOCK: [(&str, f64); 17] = [

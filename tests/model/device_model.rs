@@ -1,8 +1,9 @@
 //! The device count: waves of tiles, what they read again, and what the cache serves.
 
-use fuseline::core::device_model::{DeviceCount, Product, device_count};
+use fuseline::core::analysis::device_model::{DeviceCount, Product, device_count};
+use fuseline::core::device;
 use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, Options, Policy, analyze_program, device};
+use fuseline::core::{Analysis, Options, Policy, analyze_program};
 
 const H200_MULTIPROCESSORS: f64 = 132.0;
 const H200_L2_BYTES: f64 = 62_914_560.0;

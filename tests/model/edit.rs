@@ -1,11 +1,11 @@
 //! Edits of the text: each changes what it must and leaves every other byte alone.
 
-use fuseline::core::edit::{
+use fuseline::core::model::program::Program;
+use fuseline::core::notation::edit::{
     add_op, main_dtype, move_op, paste_lines, remove_op, rename_op, rename_tensor, set_annotation,
     set_callee, set_dtype, set_inputs, set_param,
 };
 use fuseline::core::notation::parse;
-use fuseline::core::program::Program;
 use fuseline::core::{Code, DType, Span};
 
 const TEXT: &str = "\

@@ -1,11 +1,11 @@
 //! The examples: the folder and the table agree, all are free of complaints, and their numbers are those
 //! that one gets by hand.
 
+use fuseline::core::analysis::transformer::transformer_block;
 use fuseline::core::examples::{EXAMPLES, Example, example};
+use fuseline::core::model::program::Program;
 use fuseline::core::notation::parse;
-use fuseline::core::program::Program;
 use fuseline::core::resolve::resolve;
-use fuseline::core::transformer::transformer_block;
 use fuseline::core::{Analysis, Code, Options, Policy, analyze_program};
 use std::collections::BTreeSet;
 use std::path::Path;

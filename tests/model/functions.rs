@@ -2,7 +2,7 @@
 
 use crate::resolve::{ops, resolved};
 use fuseline::core::Code;
-use fuseline::core::functions::FUNCTIONS;
+use fuseline::core::model::functions::FUNCTIONS;
 use std::collections::BTreeSet;
 
 /// Tensors for the calls below.

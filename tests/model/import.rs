@@ -1,13 +1,14 @@
 //! Lists of ops and pasted `Op(...)` lines, read into programs that mean the same.
 
+use fuseline::core::analysis::transformer;
+use fuseline::core::cost::work::contraction;
 use fuseline::core::json::Json;
 use fuseline::core::notation::import::{
     Form, OpList, form_of, program_of_op_list, program_of_ops, read_op_lines,
 };
 use fuseline::core::notation::{Parsed, parse, print};
 use fuseline::core::resolve::resolve;
-use fuseline::core::work::contraction;
-use fuseline::core::{DType, Graph, Op, OpType, TensorDecl, build_graph, transformer};
+use fuseline::core::{DType, Graph, Op, OpType, TensorDecl, build_graph};
 use serde_json::{Value, json};
 
 /// The exercise's own text, with what stands around it.

@@ -1,8 +1,8 @@
 //! One bad input for each thing that reading a list of ops can say.
 
 use fuseline::core::Code;
-use fuseline::core::diagnostic::{Severity, line_and_column};
 use fuseline::core::json::Json;
+use fuseline::core::model::diagnostic::{Severity, line_and_column};
 use fuseline::core::notation::Parsed;
 use fuseline::core::notation::import::{OpList, program_of_op_list, read_op_lines};
 use serde_json::{Value, json};

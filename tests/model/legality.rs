@@ -1,8 +1,8 @@
 //! Whether a row of a kernel fits on chip, against every way to run its passes.
 
 use crate::random_graph::{fusable_ops, small_device};
+use fuseline::core::analysis::limits::limits;
 use fuseline::core::fusion::legality::{self, Reason};
-use fuseline::core::limits::limits;
 use fuseline::core::notation::parse;
 use fuseline::core::{
     Analysis, FusionOptions, Graph, OpId, OpType, Options, Policy, analyze_program, build_graph,

@@ -1,10 +1,11 @@
 //! What kernels ask of a multiprocessor, and when fusing them would hurt.
 
 use crate::measured;
-use fuseline::core::device::DEVICES;
-use fuseline::core::limits::{KernelLimits, Warning, limits};
+use fuseline::core::analysis::limits::{KernelLimits, Warning, limits};
+use fuseline::core::device;
+use fuseline::core::model::device::DEVICES;
 use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, FusionOptions, Options, Policy, analyze_program, device};
+use fuseline::core::{Analysis, FusionOptions, Options, Policy, analyze_program};
 use serde_json::Value;
 
 fn analysis_of(text: &str, policy: Policy, device_id: &str, fusion: FusionOptions) -> Analysis {

@@ -1,7 +1,8 @@
 //! The view on limits: what its rows say.
 
-use fuseline::core::transformer::transformer_block;
-use fuseline::core::{Analysis, Device, Options, analyze, device};
+use fuseline::core::analysis::transformer::transformer_block;
+use fuseline::core::device;
+use fuseline::core::{Analysis, Device, Options, analyze};
 use fuseline::views::limits::{table, warnings};
 
 fn transformer(device: Device) -> Analysis {

@@ -1,12 +1,14 @@
 //! The visitor's own kernels: stated in the text, checked, edited.
 
 use crate::random_graph::fusable_ops;
-use fuseline::core::diagnostic::{Code, Severity};
-use fuseline::core::edit::{ShownKernels, cut_edge, merge_kernels, set_annotation, set_kernel};
+use fuseline::core::analysis::why::Why;
 use fuseline::core::examples::EXAMPLES;
 use fuseline::core::fusion::legality;
+use fuseline::core::model::diagnostic::{Code, Severity};
+use fuseline::core::notation::edit::{
+    ShownKernels, cut_edge, merge_kernels, set_annotation, set_kernel,
+};
 use fuseline::core::notation::{TokenKind, highlight, parse};
-use fuseline::core::why::Why;
 use fuseline::core::{
     Analysis, Diagnostic, Op, Options, Outcome, Policy, analyze_program, build_graph, plan,
 };

@@ -1,10 +1,10 @@
 //! The view on the model against measurement: reading the file, the chart, the table.
 
+use fuseline::core::analysis::measured::Variant;
 use fuseline::core::json::Json;
-use fuseline::core::measured::Variant;
 use fuseline::core::notation::parse;
-use fuseline::picture::measured_scatter::{error_text, scene};
-use fuseline::picture::scene::{Anchor, Role, Shape};
+use fuseline::picture::charts::measured_scatter::{error_text, scene};
+use fuseline::picture::charts::scene::{Anchor, Role, Shape};
 use fuseline::views::measured::{
     Compared, Line, Measurements, lines, measurements, pairs, patterns, summary, table,
 };

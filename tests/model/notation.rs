@@ -1,7 +1,7 @@
 //! The notation: what it reads, and one bad input for each of its diagnostics.
 
+use fuseline::core::model::program::{AttributeValue, ExprKind};
 use fuseline::core::notation::{parse, print};
-use fuseline::core::program::{AttributeValue, ExprKind};
 use fuseline::core::{DType, TensorRole};
 
 const TIDY: &str = "\

@@ -1,6 +1,6 @@
 //! One bad input for each thing that the parser can say, with place and words.
 
-use fuseline::core::diagnostic::{Severity, line_and_column};
+use fuseline::core::model::diagnostic::{Severity, line_and_column};
 use fuseline::core::notation::parse;
 use fuseline::core::{Code, Diagnostic};
 

@@ -1,11 +1,11 @@
 //! Properties of the notation: reading is total, printing and reading are inverse.
 
-use fuseline::core::diagnostic::Span;
-use fuseline::core::notation::{highlight, parse, print};
-use fuseline::core::program::{
+use fuseline::core::model::diagnostic::Span;
+use fuseline::core::model::program::{
     Attribute, AttributeValue, BinaryOp, Declaration, Expr, ExprKind, KernelMark, Name,
     OpStatement, Param, ParamRange, Program, TypeAnnotation,
 };
+use fuseline::core::notation::{highlight, parse, print};
 use fuseline::core::{DType, TensorRole};
 use proptest::collection::vec;
 use proptest::option;

@@ -1,11 +1,11 @@
 //! Partitions as the tests of the search see them: what they cost, whether they run, and the best of all.
 
 use crate::random_graph::small_device;
+use fuseline::core::cost::roofline::place;
+use fuseline::core::cost::traffic::{is_view, kernel_traffic};
+use fuseline::core::cost::work::{Work, op_work};
 use fuseline::core::fusion::legality;
 use fuseline::core::fusion::optimal::Certificate;
-use fuseline::core::roofline::place;
-use fuseline::core::traffic::{is_view, kernel_traffic};
-use fuseline::core::work::{Work, op_work};
 use fuseline::core::{
     Conventions, FusionOptions, Graph, Objective, Op, OpId, OpType, Options, Partition, Policy,
     ReshapeCost, plan,

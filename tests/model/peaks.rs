@@ -1,10 +1,12 @@
 //! What is said where a device has no figure for a type, and where it computes in another one.
 
-use fuseline::core::explain::{open_text, time_lines};
+use fuseline::core::device;
 use fuseline::core::notation::parse;
-use fuseline::core::report::Report;
-use fuseline::core::{Analysis, Bound, Options, analyze_program, device};
-use fuseline::picture::{roofline, scene::Shape};
+use fuseline::core::{Analysis, Bound, Options, analyze_program};
+use fuseline::picture::charts::roofline;
+use fuseline::picture::charts::scene::Shape;
+use fuseline::present::explain::{open_text, time_lines};
+use fuseline::present::report::Report;
 
 fn analysis(text: &str, id: &str) -> Analysis {
     let options = Options {

@@ -1,7 +1,7 @@
 //! The model against the measurements: every row of the measured files.
 
+use fuseline::core::analysis::measured::{Predicted, Row, Variant, errors, predict, rows_of};
 use fuseline::core::json::Json;
-use fuseline::core::measured::{Predicted, Row, Variant, errors, predict, rows_of};
 use fuseline::core::notation::parse;
 use std::path::Path;
 
@@ -113,7 +113,7 @@ fn errors_by_nearest_rank() {
     assert!((errors.ninth_decile - 0.09).abs() < 1e-9);
     assert!((errors.worst - 0.10).abs() < 1e-9);
     assert_eq!((errors.count, errors.worst_at), (10, 9));
-    assert_eq!(fuseline::core::measured::errors(&[]), None);
+    assert_eq!(fuseline::core::analysis::measured::errors(&[]), None);
 }
 
 /// Whatever a file holds, it is read or refused.

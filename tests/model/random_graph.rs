@@ -1,6 +1,6 @@
 //! Random op lists for properties.
 
-use fuseline::core::device::OnChip;
+use fuseline::core::model::device::OnChip;
 use fuseline::core::{Device, Op, OpType, TensorDecl};
 use proptest::prelude::*;
 

@@ -1,8 +1,8 @@
 //! From a text to ops: element types, K, order, undeclared tensors, size and any text at all.
 
+use fuseline::core::cost::sizes::{SizeSource, inferred_shape};
 use fuseline::core::notation::parse;
 use fuseline::core::resolve::{Resolved, resolve};
-use fuseline::core::sizes::{SizeSource, inferred_shape};
 use fuseline::core::{Code, DType, Op, OpType, Options, analyze_program, build_graph};
 use proptest::prelude::*;
 use std::fmt::Write;
@@ -336,12 +336,12 @@ fn any_statement() -> impl Strategy<Value = String> {
     };
     let shape = || prop::collection::vec(size(), 0..5).prop_map(|s| format!("[{}]", s.join(", ")));
     let dtype = || prop::sample::select(vec!["f16", "f32", "i8"]);
-    let functions: Vec<&str> = fuseline::core::functions::FUNCTIONS
+    let functions: Vec<&str> = fuseline::core::model::functions::FUNCTIONS
         .iter()
         .map(|f| f.name)
         .chain(["elementwise", "reduction", "nope"])
         .collect();
-    let attributes: Vec<&str> = fuseline::core::functions::ATTRIBUTES
+    let attributes: Vec<&str> = fuseline::core::model::functions::ATTRIBUTES
         .iter()
         .map(|a| a.name)
         .chain(["nope"])

@@ -1,7 +1,7 @@
 //! One bad input for each diagnostic of resolving: severity, kind, place, words and the way to mend it.
 
 use crate::resolve::resolved;
-use fuseline::core::diagnostic::line_and_column;
+use fuseline::core::model::diagnostic::line_and_column;
 use fuseline::core::{Code, Severity};
 
 struct Case {
@@ -160,7 +160,8 @@ fn a_line_that_cannot_be_read_is_the_only_one_blamed() {
         let parsed = fuseline::core::notation::parse(&broken);
         let outcome =
             fuseline::core::analyze_program(&parsed.program, &fuseline::core::Options::default());
-        let all = fuseline::core::diagnostic::merged(parsed.diagnostics, outcome.diagnostics);
+        let all =
+            fuseline::core::model::diagnostic::merged(parsed.diagnostics, outcome.diagnostics);
         let errors: Vec<_> = all
             .iter()
             .filter(|d| d.severity == Severity::Error)

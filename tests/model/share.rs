@@ -1,7 +1,7 @@
 //! Share links: the whole state there and back as text, and what of a link can be judged before it is unpacked.
 //! `tests/web/share.rs` and `tests/e2e/share.spec.mjs` hold the packing, which is the browser's.
 
-use fuseline::core::share::{
+use fuseline::app::links::{
     MAX_LINK_BYTES, MAX_STATE_BYTES, ShareError, SharedState, fragment_of, packed_in, read_state,
     write_state,
 };

@@ -1,8 +1,8 @@
 //! What views show: the right words and figures, and names as text.
 
-use fuseline::core::explain::certificate_text;
 use fuseline::core::{FusionOptions, Objective, Options, Policy, analyze_program, notation};
 use fuseline::markup::Markup;
+use fuseline::present::explain::certificate_text;
 use fuseline::views::fusion_options::{Launch, options};
 
 /// The text of some markup, tags taken out.

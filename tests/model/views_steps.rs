@@ -2,8 +2,8 @@
 
 use crate::random_graph::fusable_ops;
 use crate::views::words;
+use fuseline::core::analysis::replay::analysis_with;
 use fuseline::core::fusion::record::{Record, record};
-use fuseline::core::replay::analysis_with;
 use fuseline::core::{
     Analysis, FusionOptions, Options, Policy, analyze, analyze_program, notation,
 };

@@ -1,7 +1,7 @@
 //! The tab on why edges are not fused: sorted by price, names as text.
 
 use crate::views::words;
-use fuseline::core::why::{Verdict, Why};
+use fuseline::core::analysis::why::{Verdict, Why};
 use fuseline::core::{Analysis, Objective, Options, Policy, analyze_program, notation};
 use fuseline::views::why::{answer, crossings, pickers, rows};
 

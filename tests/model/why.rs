@@ -2,13 +2,14 @@
 
 use crate::partitions::choices;
 use crate::random_graph::{fusable_ops, small_device};
+use fuseline::core::analysis::why::{Facts, Price, Reason, Verdict, Why};
+use fuseline::core::cost::roofline;
+use fuseline::core::cost::traffic::kernel_traffic;
+use fuseline::core::cost::work::{Work, op_work};
 use fuseline::core::fusion::legality::{self, RowDomain};
-use fuseline::core::traffic::kernel_traffic;
-use fuseline::core::why::{Facts, Price, Reason, Verdict, Why};
-use fuseline::core::work::{Work, op_work};
 use fuseline::core::{
     Analysis, Device, FusionOptions, Graph, Objective, OpId, Options, Partition, Policy,
-    ReshapeCost, analyze, analyze_program, notation, roofline,
+    ReshapeCost, analyze, analyze_program, notation,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -24,7 +25,7 @@ fn totals(graph: &Graph, options: &Options, partition: &Partition) -> (u64, f64)
         let is_free = options.conventions.reshape == ReshapeCost::View
             && own
                 .iter()
-                .all(|&op| fuseline::core::traffic::is_view(&graph.ops[op]));
+                .all(|&op| fuseline::core::cost::traffic::is_view(&graph.ops[op]));
         sum.0 += traffic.total();
         sum.1 += roofline::place(&options.device, work, traffic.total(), is_free).time_s;
     }
@@ -47,7 +48,7 @@ fn merged(partition: &Partition, a: usize, b: usize) -> Partition {
         again[kernel(k)].extend(ops.filter(|&op| group_of[op] != kernel(k)));
     }
     let mut partition = Partition::of_ops(group_of, count - 1);
-    partition.recomputed = fuseline::core::lists::Lists::with_capacity(count, 0);
+    partition.recomputed = fuseline::core::model::lists::Lists::with_capacity(count, 0);
     for ops in &mut again {
         ops.sort_unstable();
         ops.dedup();
@@ -348,7 +349,7 @@ fn words_hold_names_and_figures() {
     let sentences: Vec<String> = Why::new(&analysis)
         .edges()
         .iter()
-        .map(|edge| fuseline::core::why::sentence(&analysis.graph, &edge.verdict))
+        .map(|edge| fuseline::core::analysis::why::sentence(&analysis.graph, &edge.verdict))
         .collect();
     assert_eq!(
         sentences[0],
@@ -381,7 +382,8 @@ fn what_cannot_run_has_no_price_in_words() {
     // `b` needs the matmul, which needs `a`.
     let text = "input x : f16[64, 64]\nweight w : f16[64, 64]\na = relu(x)\nm = matmul(a, w)\nb = add(m, a)\n";
     let analysis = analysis(text, &under(Policy::None));
-    let said = fuseline::core::why::sentence(&analysis.graph, &Why::new(&analysis).ask(0, 2));
+    let said =
+        fuseline::core::analysis::why::sentence(&analysis.graph, &Why::new(&analysis).ask(0, 2));
     assert_eq!(
         said,
         "Apart: the kernel would wait for itself: `a` → `m` → `b`."

@@ -1,8 +1,8 @@
 //! Why edges of attention kernels are not fused.
 
 use crate::why::{analysis, ask, under};
+use fuseline::core::analysis::why::{Reason, Why};
 use fuseline::core::fusion::legality;
-use fuseline::core::why::{Reason, Why};
 use fuseline::core::{FusionOptions, Options, Policy};
 
 /// A matmul into attention with a mask, and what reads the attention.

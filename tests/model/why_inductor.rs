@@ -2,8 +2,8 @@
 
 use crate::random_graph::fusable_ops;
 use crate::why::{analysis, ask, under};
+use fuseline::core::analysis::why::{Reason, Verdict, Why, in_words};
 use fuseline::core::fusion::record::{Decision, Refusal, record};
-use fuseline::core::why::{Reason, Verdict, Why, in_words};
 use fuseline::core::{FusionOptions, OpId, Options, Policy, analyze};
 use proptest::prelude::*;
 

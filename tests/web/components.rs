@@ -8,7 +8,7 @@ use fuseline::components::headline::Headline;
 use fuseline::components::kernels::KernelsTable;
 use fuseline::components::ops_table::OpsTable;
 use fuseline::components::sliders::Sliders;
-use fuseline::picture::traffic_bars;
+use fuseline::picture::charts::traffic_bars;
 use fuseline::state::{OpsView, Page, Selection};
 use leptos::prelude::*;
 use std::cell::Cell;

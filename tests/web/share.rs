@@ -1,10 +1,10 @@
 //! Share links through the browser's zlib: there and back, and nothing hostile through.
 
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::share::{
+use fuseline::app::links::{
     MAX_LINK_BYTES, MAX_STATE_BYTES, ShareError, SharedState, fragment_of, packed_in, read_state,
     write_state,
 };
+use fuseline::core::examples::EXAMPLES;
 use fuseline::platform::{pack, unpack};
 use js_sys::Reflect;
 use wasm_bindgen::JsValue;

@@ -5,8 +5,8 @@
 )]
 
 use super::Partition;
-use crate::core::graph::{Graph, OpId};
-use crate::core::order::topological_order;
+use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::order::topological_order;
 
 /// The partition with these groups in an order in which they can run, ties by the first op.
 ///

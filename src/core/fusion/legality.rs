@@ -13,7 +13,7 @@ use super::region::{Bits, Region, Set, Setting, Value};
 
 pub use super::region::RowDomain;
 use crate::core::analysis::Options;
-use crate::core::graph::{Graph, OpId};
+use crate::core::model::graph::{Graph, OpId};
 
 /// Most tensors that a kernel reads and writes.
 pub const MAX_OPERANDS: usize = 96;
@@ -117,7 +117,7 @@ pub enum Reason {
 
 impl Reason {
     /// Shows each op that the reason names, to be read or renamed.
-    pub(in crate::core) fn for_each_op(&mut self, visit: &mut dyn FnMut(&mut OpId)) {
+    pub(crate) fn for_each_op(&mut self, visit: &mut dyn FnMut(&mut OpId)) {
         match self {
             Self::TwoMatmuls { first, second } | Self::NotConnected { first, second } => {
                 visit(first);
@@ -176,7 +176,7 @@ pub fn check(graph: &Graph, options: &Options, ops: &[OpId]) -> Result<(), Reaso
 }
 
 /// The same, for many groups of one graph.
-pub(in crate::core) fn check_in(setting: &Setting<'_>, ops: &[OpId]) -> Result<(), Reason> {
+pub(crate) fn check_in(setting: &Setting<'_>, ops: &[OpId]) -> Result<(), Reason> {
     let limit = most_ops(&setting.options.fusion);
     if ops.len() > limit && ops.len() > 1 {
         return Err(Reason::TooManyOps {

@@ -1,24 +1,24 @@
 //! Graph to groups: which ops run as one kernel. One policy, one file.
 
 mod acyclic;
+pub mod attention;
 pub mod inductor;
 pub mod legality;
 pub mod manual;
 pub(super) mod none;
-pub(in crate::core) mod on_chip;
+pub(crate) mod on_chip;
 pub mod optimal;
 pub mod options;
 mod pieces;
 pub mod record;
-pub(in crate::core) mod region;
+pub(crate) mod region;
 pub(super) mod rules;
 
 use super::analysis::Options;
-use super::attention;
-use super::diagnostic::Diagnostic;
-use super::graph::{Graph, OpId, build_graph};
-use super::lists::Lists;
-use super::op::Op;
+use crate::core::model::diagnostic::Diagnostic;
+use crate::core::model::graph::{Graph, OpId, build_graph};
+use crate::core::model::lists::Lists;
+use crate::core::model::op::Op;
 use manual::Refused;
 use optimal::Certificate;
 use record::{Decision, Log};

@@ -9,8 +9,8 @@
 )]
 
 use super::region::RowDomain;
-use crate::core::graph::{Graph, OpId};
-use crate::core::op::OpType;
+use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::op::OpType;
 use crate::core::sorting::sort_pairs;
 
 /// A value on chip is held in f32, whatever it is stored as.
@@ -18,13 +18,13 @@ pub(super) const BYTES_PER_ELEMENT: u64 = 4;
 
 /// What a kernel with a reduction keeps.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::core) struct KeptRows {
+pub(crate) struct KeptRows {
     /// How its widest reduction walks.
-    pub(in crate::core) rows: RowDomain,
+    pub(crate) rows: RowDomain,
     /// Most full-width values that wait while a reduction ends.
-    pub(in crate::core) values: usize,
+    pub(crate) values: usize,
     /// That reduction.
-    pub(in crate::core) reduction: OpId,
+    pub(crate) reduction: OpId,
 }
 
 impl KeptRows {
@@ -33,7 +33,7 @@ impl KeptRows {
     /// A reduction runs as soon as it can. The other ops all run as early as they can, or all as late: whichever
     /// keeps less. A reduction that gives a whole row, such as softmax, needs its input for one pass more.
     /// `O(ops * passes + reads)` but for a sort of the reads.
-    pub(in crate::core) fn of(graph: &Graph, ops: &[OpId]) -> Option<Self> {
+    pub(crate) fn of(graph: &Graph, ops: &[OpId]) -> Option<Self> {
         let is_reduction = |op: OpId| graph.ops[op].op_type == OpType::Reduction;
         let mut widest: Option<(OpId, RowDomain)> = None;
         for &op in ops.iter().filter(|&&op| is_reduction(op)) {
@@ -74,7 +74,7 @@ impl KeptRows {
     }
 
     /// Bytes of one row of each kept value.
-    pub(in crate::core) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         (self.values as u64 * BYTES_PER_ELEMENT).saturating_mul(self.rows.width)
     }
 }

@@ -20,7 +20,7 @@ pub struct FusionOptions {
     pub after_reductions: bool,
     /// The compiler generates its matmuls and fuses what follows into them.
     pub max_autotune: bool,
-    /// Attention runs as one kernel, which never writes the scores; see [`crate::core::attention`].
+    /// Attention runs as one kernel, which never writes the scores; see [`crate::core::fusion::attention`].
     pub attention: bool,
     /// Most ops in one kernel; above [`MAX_OPS`] it counts as that.
     pub max_ops: usize,

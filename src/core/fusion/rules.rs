@@ -11,8 +11,8 @@
 use super::Partition;
 use super::legality::Reason;
 use super::record::{Decision, Log, Refusal};
-use crate::core::graph::{Graph, OpId};
-use crate::core::op::OpType;
+use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::op::OpType;
 
 /// What decides whether an open group takes another op.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ struct Scan {
 }
 
 /// Runs the scan. `O(ops + reads)`: an op joins by its producers' tails, and a group is merged at most once.
-pub(in crate::core) fn partition(graph: &Graph, log: &mut Log) -> Partition {
+pub(crate) fn partition(graph: &Graph, log: &mut Log) -> Partition {
     let mut scan = Scan {
         holds: Vec::new(),
         head: Vec::new(),

@@ -2,8 +2,8 @@
 
 use super::lexer::{Lexeme, Token, unquoted};
 use super::spelling::shortened;
-use crate::core::diagnostic::{Code, Diagnostic, Span};
-use crate::core::program::Name;
+use crate::core::model::diagnostic::{Code, Diagnostic, Span};
+use crate::core::model::program::Name;
 
 /// What was read, or the one diagnostic that the statement costs.
 pub(super) type Parse<T> = Result<T, Diagnostic>;

@@ -2,8 +2,8 @@
 
 use super::cursor::{Cursor, Parse, unclosed};
 use super::lexer::Lexeme;
-use crate::core::diagnostic::{Code, Diagnostic, Span};
-use crate::core::program::{BinaryOp, Expr, ExprKind};
+use crate::core::model::diagnostic::{Code, Diagnostic, Span};
+use crate::core::model::program::{BinaryOp, Expr, ExprKind};
 
 /// Deepest nesting of an expression, so that nobody who walks one runs out of stack.
 const MAX_DEPTH: usize = 64;

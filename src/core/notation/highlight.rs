@@ -3,8 +3,8 @@
 use super::lexer::{Lexeme, Token, tokens};
 use super::parser::declaring_keyword;
 use super::{Statements, name_text};
-use crate::core::diagnostic::Span;
-use crate::core::dtype::DType;
+use crate::core::model::diagnostic::Span;
+use crate::core::model::dtype::DType;
 use std::collections::HashSet;
 
 /// What a piece of the text is.

@@ -1,6 +1,6 @@
 //! Text to tokens. Every byte of the text is in one token or is white space between two.
 
-use crate::core::diagnostic::Span;
+use crate::core::model::diagnostic::Span;
 
 /// One token of the notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -232,7 +232,7 @@ pub(super) fn unquoted(token: &str) -> Option<String> {
 }
 
 /// `name` as the notation writes it: as it is when it fits, else in backquotes.
-pub(in crate::core) fn written_name(name: &str) -> String {
+pub(crate) fn written_name(name: &str) -> String {
     let fits = name.starts_with(starts_name) && name_length(name) == name.len();
     if fits {
         return name.to_owned();

@@ -1,6 +1,7 @@
 //! Text to program and back.
 
 mod cursor;
+pub mod edit;
 mod expression;
 mod highlight;
 pub mod import;
@@ -8,17 +9,17 @@ mod lexer;
 mod parser;
 mod printer;
 mod reader;
-pub(in crate::core) mod spelling;
+pub(crate) mod spelling;
 
-use super::diagnostic::{Diagnostic, Span};
-use super::program::{Attribute, AttributeValue, ExprKind, OpStatement, Program};
+use crate::core::model::diagnostic::{Diagnostic, Span};
+use crate::core::model::program::{Attribute, AttributeValue, ExprKind, OpStatement, Program};
 use lexer::{Lexeme, Lines, Token, tokens, unquoted};
 use parser::{starts_statement, statement};
 use reader::Reader;
 use std::collections::{HashMap, HashSet};
 
 pub use highlight::{TokenKind, highlight};
-pub(in crate::core) use lexer::written_name;
+pub(crate) use lexer::written_name;
 pub use printer::{print, print_expr};
 
 /// A text as far as it could be read.
@@ -128,15 +129,15 @@ fn brackets_behind(open: usize, token: &Token) -> usize {
 }
 
 /// Where the brackets of a call stand.
-pub(in crate::core) struct ArgumentPlaces {
+pub(crate) struct ArgumentPlaces {
     /// `(`
-    pub(in crate::core) open: Span,
+    pub(crate) open: Span,
     /// `)`
-    pub(in crate::core) close: Span,
+    pub(crate) close: Span,
 }
 
 /// Finds the brackets of an op's call again.
-pub(in crate::core) fn argument_places(text: &str, op: &OpStatement) -> Option<ArgumentPlaces> {
+pub(crate) fn argument_places(text: &str, op: &OpStatement) -> Option<ArgumentPlaces> {
     let start = op.callee.span.end;
     let mut open = None;
     let mut depth = 0_usize;
@@ -163,7 +164,7 @@ pub(in crate::core) fn argument_places(text: &str, op: &OpStatement) -> Option<A
 }
 
 /// Every name that the text mentions, for whatever, also in lines that cannot be read.
-pub(in crate::core) fn names_in(text: &str) -> HashSet<String> {
+pub(crate) fn names_in(text: &str) -> HashSet<String> {
     (tokens(text).into_iter())
         .filter(|t| matches!(t.kind, Lexeme::Name | Lexeme::QuotedName))
         .map(|t| name_text(text, t))

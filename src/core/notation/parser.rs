@@ -26,11 +26,11 @@ use super::cursor::{Cursor, Parse, unclosed};
 use super::expression::expression;
 use super::lexer::{Lexeme, Token};
 use super::spelling::{nearest_dtype, quoted, shortened};
-use crate::core::diagnostic::{Code, Diagnostic};
-use crate::core::dtype::DType;
-use crate::core::names::Names;
-use crate::core::op::TensorRole;
-use crate::core::program::{
+use crate::core::model::diagnostic::{Code, Diagnostic};
+use crate::core::model::dtype::DType;
+use crate::core::model::names::Names;
+use crate::core::model::op::TensorRole;
+use crate::core::model::program::{
     Attribute, AttributeValue, Declaration, Expr, ExprKind, KernelMark, Name, OpStatement, Param,
     ParamRange, TypeAnnotation,
 };

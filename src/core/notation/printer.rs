@@ -1,8 +1,8 @@
 //! Program to text.
 
 use super::written_name;
-use crate::core::op::TensorRole;
-use crate::core::program::{
+use crate::core::model::op::TensorRole;
+use crate::core::model::program::{
     Attribute, AttributeValue, BinaryOp, Declaration, Expr, ExprKind, Name, OpStatement, Param,
     ParamRange, Program, TypeAnnotation,
 };

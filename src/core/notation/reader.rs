@@ -8,9 +8,9 @@ use super::lexer::{Lexeme, Token};
 use super::parser::Statement;
 use super::spelling::quoted;
 use super::{Parsed, name_text};
-use crate::core::diagnostic::{Code, Diagnostic, Span};
-use crate::core::names::Names;
-use crate::core::program::{Declaration, Name, OpStatement};
+use crate::core::model::diagnostic::{Code, Diagnostic, Span};
+use crate::core::model::names::Names;
+use crate::core::model::program::{Declaration, Name, OpStatement};
 use std::collections::HashMap;
 
 /// Collects statements and refuses what is there already.

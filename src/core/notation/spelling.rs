@@ -1,12 +1,12 @@
 //! Names in messages: shortened, and the nearest known one.
 
-use crate::core::dtype::DType;
+use crate::core::model::dtype::DType;
 
 /// Longest name that a message repeats in full, in characters.
 const SHOWN: usize = 40;
 
 /// `text`, or its beginning when it is long.
-pub(in crate::core) fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or("")),
         None => text.to_owned(),
@@ -14,7 +14,7 @@ pub(in crate::core) fn shortened(text: &str) -> String {
 }
 
 /// A name as a message shows it.
-pub(in crate::core) fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     format!("`{}`", shortened(name))
 }
 
@@ -45,7 +45,7 @@ pub(super) fn nearest_dtype(name: &str) -> DType {
 ///
 /// Looks at the first 500 candidates only: a suggestion is a courtesy, and a text with thousands of
 /// errors must stay fast.
-pub(in crate::core) fn nearest<'a>(
+pub(crate) fn nearest<'a>(
     name: &str,
     candidates: impl Iterator<Item = &'a str>,
 ) -> Option<&'a str> {
@@ -67,7 +67,7 @@ pub(in crate::core) fn nearest<'a>(
 }
 
 /// Insertions, deletions and replacements that turn `a` into `b`. `O(|a| |b|)`.
-pub(in crate::core) fn edit_distance(a: &str, b: &str) -> usize {
+pub(crate) fn edit_distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.chars().count()).collect();
     for (i, ca) in a.chars().enumerate() {
         let mut diagonal = i;

@@ -1,11 +1,11 @@
 //! Attributes of a call: which ones a function takes, and their values.
 
 use super::expr::{Params, evaluate};
-use crate::core::diagnostic::{Code, Diagnostic, Span};
-use crate::core::dtype::DType;
-use crate::core::functions::{AttributeKind, find_attribute};
+use crate::core::model::diagnostic::{Code, Diagnostic, Span};
+use crate::core::model::dtype::DType;
+use crate::core::model::functions::{AttributeKind, find_attribute};
+use crate::core::model::program::{Attribute, AttributeValue, Expr, ExprKind, OpStatement};
 use crate::core::notation::spelling::{nearest, quoted};
-use crate::core::program::{Attribute, AttributeValue, Expr, ExprKind, OpStatement};
 
 /// The attributes of one call beside the params that their values may name.
 #[derive(Clone, Copy)]

@@ -1,9 +1,9 @@
 //! Size expressions: their value over the params.
 
-use crate::core::diagnostic::{Code, Diagnostic};
+use crate::core::model::diagnostic::{Code, Diagnostic};
+use crate::core::model::program::{BinaryOp, Expr, ExprKind, Param, Program};
 use crate::core::notation::print_expr;
 use crate::core::notation::spelling::{nearest, quoted, shortened};
-use crate::core::program::{BinaryOp, Expr, ExprKind, Param, Program};
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 

@@ -4,10 +4,10 @@
     reason = "statements and tensors are dense indices that Scope hands out"
 )]
 
-use crate::core::dtype::DType;
-use crate::core::names::Names;
-use crate::core::op::{Op, TensorDecl};
-use crate::core::program::Program;
+use crate::core::model::dtype::DType;
+use crate::core::model::names::Names;
+use crate::core::model::op::{Op, TensorDecl};
+use crate::core::model::program::Program;
 
 /// Where a tensor comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

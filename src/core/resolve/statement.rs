@@ -14,12 +14,13 @@ use super::expr::{Params, evaluate_size};
 use super::scope::{Known, Origin};
 use super::shapes::{Call, Inferred, Operand, infer, tensor_text};
 use super::undeclared::missing_size;
-use crate::core::diagnostic::{Code, Diagnostic, Span};
-use crate::core::dtype::DType;
-use crate::core::functions::{self, ANY_NUMBER, FUNCTIONS, Function, ShapeRule};
+use crate::core::model::diagnostic::{Code, Diagnostic, Span};
+use crate::core::model::dtype::DType;
+use crate::core::model::functions;
+use crate::core::model::functions::{ANY_NUMBER, FUNCTIONS, Function, ShapeRule};
+use crate::core::model::op::{Op, OpType, byte_count, element_count, shape_text};
+use crate::core::model::program::{OpStatement, TypeAnnotation};
 use crate::core::notation::spelling::quoted;
-use crate::core::op::{Op, OpType, byte_count, element_count, shape_text};
-use crate::core::program::{OpStatement, TypeAnnotation};
 use std::borrow::Cow;
 
 /// What a statement calls.

@@ -8,15 +8,16 @@ use super::attributes;
 use super::expr::Params;
 use super::scope::{Known, Origin};
 use super::shapes::Operand;
-use crate::core::diagnostic::{Code, Diagnostic, Severity};
-use crate::core::dtype::DType;
-use crate::core::functions::{self, Function, ShapeRule};
+use crate::core::cost::sizes::inferred_operand;
+use crate::core::cost::work::contraction_of_shapes;
+use crate::core::model::diagnostic::{Code, Diagnostic, Severity};
+use crate::core::model::dtype::DType;
+use crate::core::model::functions;
+use crate::core::model::functions::{Function, ShapeRule};
+use crate::core::model::op::{OpType, TensorRole, shape_text};
+use crate::core::model::program::OpStatement;
 use crate::core::notation::spelling::quoted;
 use crate::core::notation::written_name;
-use crate::core::op::{OpType, TensorRole, shape_text};
-use crate::core::program::OpStatement;
-use crate::core::sizes::inferred_operand;
-use crate::core::work::contraction_of_shapes;
 
 /// One warning for each undeclared tensor that a resolved op reads, at its first use in the text.
 pub(super) fn warn_of_undeclared(known: &Known<'_>, diagnostics: &mut Vec<Diagnostic>) {

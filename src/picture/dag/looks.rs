@@ -6,10 +6,10 @@
 
 use super::metrics::{BOLD, CHIP_SIZE, FONT_PX, OP_PADDING, PILL_WIDTHS, fit_text, text_width};
 use super::{DagLayout, Edge, EdgeEnd, Pill, PillKind};
-use crate::core::format::{format_bytes, format_exact, format_percent};
-use crate::core::op::shape_text;
+use crate::core::model::op::shape_text;
 use crate::core::sorting::sort_pairs;
 use crate::core::{Analysis, Execution, OpId, SizeSource, TensorId};
+use crate::present::format::{format_bytes, format_exact, format_percent};
 
 /// Room in a chip beside its text.
 const CHIP_PADDING: f64 = 12.0;

@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn reserved_room_covers_large_shapes() {
-        let text = crate::core::op::shape_text(&[16384, 65536, 12288]);
+        let text = crate::core::model::op::shape_text(&[16384, 65536, 12288]);
         assert!(text_width(&text, FONT_PX.1) <= reserved_shape_width(3));
     }
 }

@@ -5,9 +5,9 @@
 //! only pattern (number 13) has neither, which is why attention over three-dimensional Q, K and V that
 //! scales its scores stays three kernels. All want the softmax over the last axis and the product with V over the keys.
 
-use crate::core::graph::{Graph, OpId};
-use crate::core::op::{Op, OpType};
-use crate::core::traffic::is_view;
+use crate::core::cost::traffic::is_view;
+use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::op::{Op, OpType};
 
 /// For each op the flash kernel that it becomes part of, named by that kernel's last op.
 pub(super) fn flash_kernels(graph: &Graph) -> Vec<Option<OpId>> {

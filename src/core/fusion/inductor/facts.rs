@@ -1,10 +1,11 @@
 //! What the compiler knows about one op: its loop, its length, its kind.
 
 use super::lower::Space;
-use crate::core::functions::{self, ShapeRule};
 use crate::core::fusion::region::RowDomain;
-use crate::core::graph::{Graph, OpId, TensorId};
-use crate::core::op::{Op, OpType, element_count};
+use crate::core::model::functions;
+use crate::core::model::functions::ShapeRule;
+use crate::core::model::graph::{Graph, OpId, TensorId};
+use crate::core::model::op::{Op, OpType, element_count};
 
 /// Rows and width of a reduction along its axes.
 pub(super) fn reduction_space(graph: &Graph, op: OpId) -> Space {

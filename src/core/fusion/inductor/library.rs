@@ -2,9 +2,9 @@
 
 use super::facts::elements;
 use super::lower::Space;
-use crate::core::graph::{Graph, OpId};
-use crate::core::op::OpType;
-use crate::core::traffic::is_view;
+use crate::core::cost::traffic::is_view;
+use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::op::OpType;
 
 /// The add behind a matrix product whose bias the library call takes along (`addmm`): a vector from outside,
 /// nobody else reads the product, and not only pointwise ops follow, for into those the add is fused instead.
@@ -48,11 +48,7 @@ fn only_pointwise_follows(graph: &Graph, op: OpId) -> bool {
 }
 
 /// The matmul of a kernel of the compiler that is a call of a library; a flash kernel is one and has two.
-pub(in crate::core) fn library_call(
-    graph: &Graph,
-    ops: &[OpId],
-    max_autotune: bool,
-) -> Option<OpId> {
+pub(crate) fn library_call(graph: &Graph, ops: &[OpId], max_autotune: bool) -> Option<OpId> {
     let matmul = first_matmul(graph, ops)?;
     let is_flash = || ops.iter().any(|&op| op != matmul && is_matmul(graph, op));
     let is_library = matmul_space(graph, matmul, max_autotune) == Space::Library || is_flash();

@@ -3,10 +3,10 @@
 use super::attention::flash_kernels;
 use super::facts::{elements, is_across, is_windowed, keeps_shape, operations, reduction_space};
 use super::library::{bias_add, matmul_space};
+use crate::core::cost::traffic::is_view;
 use crate::core::fusion::record::{Decision, Log};
-use crate::core::graph::{Graph, OpId, TensorId};
-use crate::core::op::OpType;
-use crate::core::traffic::is_view;
+use crate::core::model::graph::{Graph, OpId, TensorId};
+use crate::core::model::op::OpType;
 
 /// One thing that the scheduler places: it writes one buffer.
 #[derive(Clone, Debug)]

@@ -20,19 +20,19 @@ mod schedule;
 
 use super::Partition;
 use super::record::{Decision, Log};
-use crate::core::graph::Graph;
-use crate::core::lists::Lists;
-use crate::core::traffic::is_view;
+use crate::core::cost::traffic::is_view;
+use crate::core::model::graph::Graph;
+use crate::core::model::lists::Lists;
 use lower::Node;
 
-pub(in crate::core) use library::library_call;
+pub(crate) use library::library_call;
 pub use lower::Space as Loop;
 
 /// The kernels that the compiler launches; `max_autotune`: it generates its matmuls, which take an epilogue.
 ///
 /// `O(ops + reads)` steps: an inlined expression and a list of candidates are bounded, and so is the part
 /// of the order that one fusion may touch.
-pub(in crate::core) fn partition(graph: &Graph, max_autotune: bool, log: &mut Log) -> Partition {
+pub(crate) fn partition(graph: &Graph, max_autotune: bool, log: &mut Log) -> Partition {
     let nodes = lower::nodes(graph, max_autotune, log);
     if log.is_on() {
         note_views(graph, &nodes, log);

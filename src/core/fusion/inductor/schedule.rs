@@ -3,8 +3,8 @@
 use super::library::first_matmul;
 use super::lower::{Node, Space, buffer, is_aligned};
 use crate::core::fusion::record::{Decision, Log, Refusal};
-use crate::core::graph::{Graph, OpId};
-use crate::core::lists::Lists;
+use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::lists::Lists;
 use crate::core::sorting::{rank_of, sort_by_rank};
 
 /// Rounds of fusion; the compiler stops there as well.

@@ -13,7 +13,7 @@ use crate::core::fusion::Partition;
 use crate::core::fusion::legality::{check_in, check_set};
 use crate::core::fusion::options::MAX_OPS;
 use crate::core::fusion::region::{Bits, Cost, Region, Set};
-use crate::core::graph::OpId;
+use crate::core::model::graph::OpId;
 use std::ops::Range;
 
 /// Ops of a window that are settled before the next one is looked at.

@@ -18,14 +18,14 @@ use super::record::{Decision, Log};
 use super::region::{Region, Setting};
 use super::{Partition, acyclic, none};
 use crate::core::count;
-use crate::core::graph::OpId;
+use crate::core::model::graph::OpId;
 use crate::core::sorting::{rank_of, sort_by_rank};
 use serde::Serialize;
 use solver::Solver;
 
 /// Two times that differ by no more than this part of them count as equal: bounds are rounded down and costs
 /// up, and sums of floats round.
-pub(in crate::core) const ROUNDING: f64 = 1e-9;
+pub(crate) const ROUNDING: f64 = 1e-9;
 
 /// What is known about a partition that was searched for.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -88,7 +88,7 @@ impl Certificate {
 ///
 /// Exponential in the worst case, so bounded by the budget of states, each of which takes time linear in the
 /// candidates of its region.
-pub(in crate::core) fn partition(
+pub(crate) fn partition(
     setting: &Setting<'_>,
     known: &[Partition],
     log: &mut Log,

@@ -7,9 +7,9 @@
 use super::bound::may_share;
 use crate::core::fusion::options::MAX_OPS;
 use crate::core::fusion::region::{Region, Setting};
-use crate::core::graph::OpId;
-use crate::core::lists::Lists;
-use crate::core::op::OpType;
+use crate::core::model::graph::OpId;
+use crate::core::model::lists::Lists;
+use crate::core::model::op::OpType;
 
 /// What looking between two ops may cost in all, in ops; where it is spent, two ops count as able to share.
 const BETWEEN_OPS: usize = 4_000_000;

@@ -11,14 +11,14 @@ use super::known;
 use super::long::{self, Long};
 use super::search::{Found, Search};
 use super::window;
+use crate::core::cost::roofline::{place, times};
+use crate::core::cost::traffic::kernel_traffic;
+use crate::core::cost::work::{Work, op_work};
 use crate::core::fusion::options::{MAX_OPS, Objective};
 use crate::core::fusion::region::{Bits, Cost, Region, Set, Setting};
 use crate::core::fusion::{Partition, none};
-use crate::core::graph::OpId;
-use crate::core::op::OpType;
-use crate::core::roofline::{place, times};
-use crate::core::traffic::kernel_traffic;
-use crate::core::work::{Work, op_work};
+use crate::core::model::graph::OpId;
+use crate::core::model::op::OpType;
 
 /// The search over the whole program.
 pub(super) struct Solver<'s> {

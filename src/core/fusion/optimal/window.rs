@@ -16,7 +16,7 @@ use super::solver::{Solved, Solver};
 use crate::core::fusion::legality::most_ops;
 use crate::core::fusion::options::MAX_OPS;
 use crate::core::fusion::region::{Bits, Cost, Region, Set, Setting};
-use crate::core::graph::OpId;
+use crate::core::model::graph::OpId;
 
 /// States that the word of ops from one op on counts as, beside its kernels.
 pub(super) const STATES_OF_WORD: usize = 4;

@@ -10,10 +10,10 @@ use super::inductor::Loop;
 use super::legality;
 use super::optimal::Amount;
 use crate::core::analysis::Options;
-use crate::core::graph::{Graph, OpId};
+use crate::core::model::graph::{Graph, OpId};
 
 pub use words::in_words;
-pub(in crate::core) use words::refusal_in_words;
+pub(crate) use words::refusal_in_words;
 
 /// One thing that a policy decided. Kernels are named by an op of them.
 #[derive(Clone, Debug, PartialEq)]
@@ -194,7 +194,7 @@ pub fn record(graph: &Graph, options: &Options) -> Record {
 
 /// Where a policy notes what it decides.
 #[derive(Default)]
-pub(in crate::core) struct Log(Option<Vec<Decision>>);
+pub(crate) struct Log(Option<Vec<Decision>>);
 
 impl Log {
     /// Somebody reads it; else finding out why would be wasted.

@@ -6,9 +6,9 @@
 
 use super::{Decision, Record};
 use crate::core::fusion::{Partition, none};
-use crate::core::graph::{Graph, OpId};
-use crate::core::lists::Lists;
-use crate::core::order::topological_order;
+use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::lists::Lists;
+use crate::core::model::order::topological_order;
 
 impl Record {
     /// The kernels after the first `step` decisions: what is not decided yet stands alone.

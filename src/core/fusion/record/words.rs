@@ -1,11 +1,11 @@
 //! Decisions in words for people, all of them here.
 
 use super::{Decision, Refusal};
-use crate::core::format::{format_bytes, format_exact, format_seconds};
+use crate::core::analysis::why::{op_name, reason_in_words};
 use crate::core::fusion::inductor::Loop;
 use crate::core::fusion::optimal::Amount;
-use crate::core::graph::{Graph, OpId};
-use crate::core::why::{op_name, reason_in_words};
+use crate::core::model::graph::{Graph, OpId};
+use crate::present::format::{format_bytes, format_exact, format_seconds};
 
 /// A list of ops names so many of them at most.
 const NAMED_OPS: usize = 8;
@@ -120,7 +120,7 @@ fn as_stated(kernel: u32) -> String {
 }
 
 /// Why ops stay apart, as the end of a sentence.
-pub(in crate::core) fn refusal_in_words(graph: &Graph, refusal: &Refusal) -> String {
+pub(crate) fn refusal_in_words(graph: &Graph, refusal: &Refusal) -> String {
     match refusal {
         Refusal::Illegal(reason) => reason_in_words(graph, reason),
         Refusal::AnotherConsumer { consumer } => {

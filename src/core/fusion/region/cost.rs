@@ -1,9 +1,9 @@
 //! What a kernel of some ops of a region moves, takes and costs.
 
 use super::{Bits, Region, Set, Setting};
+use crate::core::cost::roofline::place;
+use crate::core::cost::work::Work;
 use crate::core::fusion::options::Objective;
-use crate::core::roofline::place;
-use crate::core::work::Work;
 
 /// What a kernel costs, so that costs add up without rounding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

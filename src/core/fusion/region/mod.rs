@@ -12,12 +12,12 @@ mod rows;
 
 use super::options::MAX_OPS;
 use crate::core::analysis::Options;
-use crate::core::graph::{Graph, OpId};
-use crate::core::op::{OpType, element_count};
-use crate::core::sizes::{Externals, read_size};
+use crate::core::cost::sizes::{Externals, read_size};
+use crate::core::cost::traffic::Views;
+use crate::core::cost::work::{Work, op_work};
+use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::op::{OpType, element_count};
 use crate::core::sorting::{rank_of, sort_by_rank};
-use crate::core::traffic::Views;
-use crate::core::work::{Work, op_work};
 use std::borrow::Cow;
 
 pub(super) use cost::Cost;
@@ -27,7 +27,7 @@ pub use rows::RowDomain;
 pub(super) type Set = u64;
 
 /// What regions are cut from.
-pub(in crate::core) struct Setting<'a> {
+pub(crate) struct Setting<'a> {
     /// The whole program.
     pub(super) graph: &'a Graph,
     /// What was chosen.
@@ -37,7 +37,7 @@ pub(in crate::core) struct Setting<'a> {
 
 impl<'a> Setting<'a> {
     /// `O(ops)`.
-    pub(in crate::core) fn new(graph: &'a Graph, options: &'a Options) -> Self {
+    pub(crate) fn new(graph: &'a Graph, options: &'a Options) -> Self {
         Self {
             graph,
             options,
@@ -46,7 +46,7 @@ impl<'a> Setting<'a> {
     }
 
     /// The same for somebody who keeps the views of the graph.
-    pub(in crate::core) const fn with_views(
+    pub(crate) const fn with_views(
         graph: &'a Graph,
         options: &'a Options,
         views: &'a Views,

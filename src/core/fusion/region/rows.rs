@@ -8,9 +8,10 @@
     reason = "op and tensor ids are dense indices of this graph"
 )]
 
-use crate::core::functions::{self, ShapeRule};
-use crate::core::graph::{Graph, OpId};
-use crate::core::op::{Op, OpType, element_count};
+use crate::core::model::functions;
+use crate::core::model::functions::ShapeRule;
+use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::op::{Op, OpType, element_count};
 
 /// How an op walks through its data: a reduction's rows are what it makes one value of, any other op's are
 /// its innermost dimension. Equal domains put the same elements, in row-major order, into the same rows.
@@ -30,7 +31,7 @@ pub struct RowDomain {
 const WINDOWS: u64 = u64::MAX;
 
 impl RowDomain {
-    pub(in crate::core) fn of_op(graph: &Graph, op: OpId) -> Self {
+    pub(crate) fn of_op(graph: &Graph, op: OpId) -> Self {
         let definition = &graph.ops[op];
         let output = &definition.shape[..];
         let input = graph.inputs[op]
@@ -64,7 +65,7 @@ impl RowDomain {
     /// Of a smaller value that an op reads: the rows of its result that each element meets.
     /// Dimensions are matched from the last on, else from the first on, as lists of ops without axes have it;
     /// `None` when neither fits.
-    pub(in crate::core) fn of_read(value: &[u64], reader: &Op) -> Option<Self> {
+    pub(crate) fn of_read(value: &[u64], reader: &Op) -> Option<Self> {
         let shape = &reader.shape[..];
         let outer = shape.len().checked_sub(value.len())?;
         let function = reader.function.as_deref().and_then(functions::find);

@@ -2,12 +2,12 @@
 
 use super::values::{OpEntry, Scalar, TensorEntry, Value};
 use crate::core::decimal::{exact, scientific};
-use crate::core::diagnostic::{Code, Diagnostic, Span};
-use crate::core::dtype::DType;
-use crate::core::functions;
+use crate::core::model::diagnostic::{Code, Diagnostic, Span};
+use crate::core::model::dtype::DType;
+use crate::core::model::functions;
+use crate::core::model::op::{Op, OpType, TensorDecl, TensorRole};
 use crate::core::notation::parser::unknown_dtype;
 use crate::core::notation::spelling::{edit_distance, quoted, shortened};
-use crate::core::op::{Op, OpType, TensorDecl, TensorRole};
 use std::borrow::Cow;
 
 /// Where the fields of an `Op(...)` line stand.
@@ -375,6 +375,6 @@ fn known_function(
         |s| s.function,
         format!("{why}, so the op counts as any {}", op_type.name()),
     );
-    doubt.severity = crate::core::diagnostic::Severity::Warning;
+    doubt.severity = crate::core::model::diagnostic::Severity::Warning;
     (None, Some(doubt.hint("use a function of the list")))
 }

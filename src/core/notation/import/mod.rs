@@ -7,10 +7,10 @@ mod values;
 
 use super::Parsed;
 use super::spelling::quoted;
-use crate::core::diagnostic::sort_in_text_order;
-use crate::core::diagnostic::{Code, Diagnostic, Span};
-use crate::core::op::{Op, TensorDecl};
-use crate::core::program::Program;
+use crate::core::model::diagnostic::sort_in_text_order;
+use crate::core::model::diagnostic::{Code, Diagnostic, Span};
+use crate::core::model::op::{Op, TensorDecl};
+use crate::core::model::program::Program;
 use check::{FieldSpans, Subject, check_width, op_of_entry, tensor_of_entry};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

@@ -5,8 +5,8 @@
 use super::check::FieldSpans;
 use super::values::{OpEntry, Scalar, Value};
 use crate::core::decimal::parse_decimal;
-use crate::core::diagnostic::{Code, Diagnostic, Span};
 use crate::core::json::Json;
+use crate::core::model::diagnostic::{Code, Diagnostic, Span};
 use crate::core::notation::spelling::shortened;
 
 /// A call that could be read.

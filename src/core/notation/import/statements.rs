@@ -1,16 +1,17 @@
 //! Ops of the contract to statements of the notation that resolve to the same ops.
 
-use crate::core::diagnostic::{Code, Diagnostic, Span};
-use crate::core::dtype::DType;
-use crate::core::functions::{self, Function, ShapeRule};
-use crate::core::notation::spelling::quoted;
-use crate::core::op::{Op, OpType, TensorDecl, element_count};
-use crate::core::program::{
+use crate::core::cost::work::contraction_of_shapes;
+use crate::core::model::diagnostic::{Code, Diagnostic, Span};
+use crate::core::model::dtype::DType;
+use crate::core::model::functions;
+use crate::core::model::functions::{Function, ShapeRule};
+use crate::core::model::op::{Op, OpType, TensorDecl, element_count};
+use crate::core::model::program::{
     Attribute, AttributeValue, Declaration, Expr, ExprKind, KernelMark, Name, OpStatement, Program,
     TypeAnnotation,
 };
+use crate::core::notation::spelling::quoted;
 use crate::core::resolve::infer_call;
-use crate::core::work::contraction_of_shapes;
 use std::collections::HashMap;
 
 /// The program whose ops are `ops` and whose declarations are `tensors`; every op states its type.

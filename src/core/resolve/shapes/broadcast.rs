@@ -1,8 +1,8 @@
 //! Shapes that need not be equal: NumPy's broadcasting, and one value for each channel.
 
 use super::{Operand, mismatch, text};
-use crate::core::diagnostic::Diagnostic;
-use crate::core::op::shape_text;
+use crate::core::model::diagnostic::Diagnostic;
+use crate::core::model::op::shape_text;
 
 /// Aligns two shapes at their last dimension; `None` when a pair of sizes is unequal and neither is 1.
 pub(super) fn broadcast(a: &[u64], b: &[u64]) -> Option<Vec<u64>> {

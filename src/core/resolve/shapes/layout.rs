@@ -1,9 +1,9 @@
 //! Rules of the ops that only move elements.
 
 use super::{Call, Operand, dimension, mismatch, missing, required_axis, text, too_large};
-use crate::core::diagnostic::{Code, Diagnostic};
+use crate::core::model::diagnostic::{Code, Diagnostic};
+use crate::core::model::op::{element_count, shape_text};
 use crate::core::notation::spelling::shortened;
-use crate::core::op::{element_count, shape_text};
 
 pub(super) fn reshape(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
     let elements = element_count(input.shape);

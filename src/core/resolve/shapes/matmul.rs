@@ -2,7 +2,7 @@
 
 use super::broadcast::broadcast;
 use super::{Call, Inferred, Operand, mismatch, text};
-use crate::core::diagnostic::Diagnostic;
+use crate::core::model::diagnostic::Diagnostic;
 
 pub(super) fn matmul(
     call: &Call<'_>,

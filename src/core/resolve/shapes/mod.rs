@@ -7,13 +7,13 @@ mod window;
 
 use super::attributes::Attributes;
 use super::expr::Params;
-use crate::core::diagnostic::{Code, Diagnostic, Span};
-use crate::core::dtype::DType;
-use crate::core::functions::ShapeRule;
+use crate::core::model::diagnostic::{Code, Diagnostic, Span};
+use crate::core::model::dtype::DType;
+use crate::core::model::functions::ShapeRule;
+use crate::core::model::op::shape_text;
+use crate::core::model::program::Program;
+use crate::core::model::program::{Attribute, Name};
 use crate::core::notation::spelling::quoted;
-use crate::core::op::shape_text;
-use crate::core::program::Program;
-use crate::core::program::{Attribute, Name};
 use broadcast::{broadcast_all, broadcast_into, per_channel};
 use layout::{concat, reshape, slice, split, transpose};
 use matmul::{linear, matmul};
@@ -100,7 +100,7 @@ pub(super) fn infer(rule: ShapeRule, call: &Call<'_>) -> Result<Inferred, Diagno
 
 /// Shape of the output, and K where there is one, of a call on inputs of these types whose attributes name
 /// no params; `None` when they do not fit.
-pub(in crate::core) fn infer_call(
+pub(crate) fn infer_call(
     rule: ShapeRule,
     inputs: &[(&[u64], DType)],
     attributes: &[Attribute],

@@ -2,9 +2,9 @@
 
 use super::matmul::check_bias;
 use super::{Call, Inferred, Operand, mismatch, missing, text, too_large};
-use crate::core::diagnostic::Diagnostic;
+use crate::core::model::diagnostic::Diagnostic;
+use crate::core::model::op::element_count;
 use crate::core::notation::spelling::shortened;
-use crate::core::op::element_count;
 
 pub(super) fn conv2d(
     call: &Call<'_>,

@@ -1,0 +1,74 @@
+//! All policies on one program, side by side.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "op and kernel ids are dense indices of one graph"
+)]
+
+use crate::core::analysis::{Analysis, Options, analyze_graph};
+use crate::core::fusion::{Partition, Policy};
+use crate::core::model::graph::{Graph, OpId};
+
+/// What one policy makes of the program.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// The policy.
+    pub policy: Policy,
+    /// All its numbers.
+    pub analysis: Analysis,
+    /// The edges that it treats in another way than the chosen policy, by consumer in execution order.
+    pub differing: Vec<DifferingEdge>,
+}
+
+/// An edge on which two policies differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DifferingEdge {
+    /// The op that writes the tensor.
+    pub producer: OpId,
+    /// The op that reads it.
+    pub consumer: OpId,
+    /// This policy keeps the tensor inside a kernel, and the chosen one does not; else the other way round.
+    pub is_fused: bool,
+}
+
+/// Every policy on the graph of `chosen`, under its other options, in the order of [`Policy::ALL`]. As many
+/// analyses as there are policies.
+pub fn compare(chosen: &Analysis) -> Vec<Compared> {
+    let mut all = Vec::with_capacity(Policy::ALL.len());
+    for policy in Policy::ALL {
+        let analysis = if policy == chosen.options.policy {
+            chosen.clone()
+        } else {
+            let options = Options {
+                policy,
+                ..chosen.options.clone()
+            };
+            analyze_graph(chosen.graph.clone(), &options)
+        };
+        all.push(Compared {
+            policy,
+            differing: differing(&chosen.graph, &analysis.partition, &chosen.partition),
+            analysis,
+        });
+    }
+    all
+}
+
+/// `O(reads)`, times the logarithm of what a kernel recomputes.
+fn differing(graph: &Graph, of: &Partition, chosen: &Partition) -> Vec<DifferingEdge> {
+    let mut edges = Vec::new();
+    for consumer in 0..graph.ops.len() {
+        for &producer in &graph.predecessors[consumer] {
+            let keeps =
+                |partition: &Partition| partition.computes(partition.group_of[consumer], producer);
+            let is_fused = keeps(of);
+            if is_fused != keeps(chosen) {
+                edges.push(DifferingEdge {
+                    producer,
+                    consumer,
+                    is_fused,
+                });
+            }
+        }
+    }
+    edges
+}

@@ -1,0 +1,189 @@
+//! A product of matrices in tiles: how many waves it takes, and what it reads again.
+
+use crate::core::analysis::device_model::ramp;
+use crate::core::cost::work::contraction;
+use crate::core::model::graph::{Graph, OpId};
+
+/// `batch` products of `[rows, inner]` by `[inner, columns]`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Product {
+    /// Products that share nothing.
+    pub batch: f64,
+    /// Rows of the left operand.
+    pub rows: f64,
+    /// Contraction length.
+    pub inner: f64,
+    /// Columns of the right operand.
+    pub columns: f64,
+    /// Bytes of one element of the operands.
+    pub element_bytes: f64,
+    /// A convolution: rows are pixels of the output, `inner` is input channels times the window.
+    pub is_convolution: bool,
+}
+
+/// Rows and columns of the output that one block computes.
+pub type Tile = (f64, f64);
+
+/// The tiles that a library chooses from, larger ones first; `1x2` clusters share one operand of two tiles.
+const TILES: [Tile; 9] = [
+    (256.0, 128.0),
+    (128.0, 256.0),
+    (192.0, 128.0),
+    (128.0, 128.0),
+    (256.0, 64.0),
+    (64.0, 256.0),
+    (128.0, 64.0),
+    (64.0, 128.0),
+    (64.0, 64.0),
+];
+
+/// Below this intensity a tile waits for the cache: what an H200's matrix rate and the bandwidth of its cache ask for.
+const FLOPS_PER_BYTE: f64 = 800.0 / 6.3;
+
+/// How a product is cut.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tiling {
+    /// What one block computes.
+    pub tile: Tile,
+    /// Rows that a wave covers, where the order of the tiles fixes them; else as many as columns.
+    pub wave_rows: Option<f64>,
+    /// Tiles of all products, `ceil(rows / tile rows) * ceil(columns / tile columns) * batch`.
+    pub tiles: f64,
+    /// Rounds of one tile for each multiprocessor.
+    pub waves: f64,
+    /// Part of the slots of all waves that compute something.
+    pub wave_efficiency: f64,
+    /// Part of the elements of all tiles that lie inside the output.
+    pub tile_efficiency: f64,
+}
+
+impl Product {
+    /// The product that an op computes; `None` when its contraction length is unknown.
+    pub fn of_op(graph: &Graph, op: OpId) -> Option<Self> {
+        let definition = graph.ops.get(op)?;
+        let inner = contraction(graph, op)? as f64;
+        let operand = |place: usize| graph.inputs.get(op)?.get(place).copied();
+        let element_bytes = operand(0)
+            .and_then(|t| graph.tensors.get(t)?.bytes_per_element)
+            .unwrap_or(definition.bytes_per_element)
+            .into();
+        let count = |dims: &[u64]| dims.iter().map(|&d| d as f64).product::<f64>();
+        let shape = &definition.shape[..];
+        if definition.function.as_deref() == Some("conv2d") {
+            let &[images, channels, height, width] = shape else {
+                return None;
+            };
+            return Some(Self {
+                batch: 1.0,
+                rows: count(&[images, height, width]),
+                inner,
+                columns: channels as f64,
+                element_bytes,
+                is_convolution: true,
+            });
+        }
+        let [outer @ .., rows, columns] = shape else {
+            return None;
+        };
+        // A right operand without batch dimensions is shared by all: one product with more rows.
+        let is_shared = operand(1)
+            .and_then(|t| graph.tensor_shape(t))
+            .is_some_and(|shape| shape.len() <= 2);
+        let (batch, rows) = if is_shared {
+            (1.0, count(outer) * *rows as f64)
+        } else {
+            (count(outer), *rows as f64)
+        };
+        Some(Self {
+            batch,
+            rows,
+            inner,
+            columns: *columns as f64,
+            element_bytes,
+            is_convolution: false,
+        })
+    }
+
+    /// FLOPs.
+    pub fn flops(&self) -> f64 {
+        2.0 * self.batch * self.rows * self.inner * self.columns
+    }
+
+    /// This product in tiles of one size.
+    pub fn cut(&self, tile: Tile, multiprocessors: f64) -> Tiling {
+        let tiles = (self.rows / tile.0).ceil() * (self.columns / tile.1).ceil() * self.batch;
+        let waves = (tiles / multiprocessors).ceil().max(1.0);
+        let outputs = self.batch * self.rows * self.columns;
+        Tiling {
+            tile,
+            wave_rows: None,
+            tiles,
+            waves,
+            wave_efficiency: tiles / (waves * multiprocessors),
+            tile_efficiency: outputs / (tiles * tile.0 * tile.1),
+        }
+    }
+
+    /// The tiles that take the least time: as few FLOPs in the waves as possible, and among equals the fewest bytes
+    /// between cache and multiprocessors. Convolutions take tiles of 64 x 64, as the library does.
+    pub fn tiling(&self, multiprocessors: f64) -> Tiling {
+        if self.is_convolution {
+            return self.cut((64.0, 64.0), multiprocessors);
+        }
+        let cost = |tiling: &Tiling| {
+            let computed = tiling.waves * multiprocessors * tiling.tile.0 * tiling.tile.1;
+            let loaded_bytes = self.loaded_bytes(tiling) / self.inner.max(1.0);
+            (2.0 * computed).max(loaded_bytes * FLOPS_PER_BYTE)
+        };
+        let mut best = self.cut(TILES[0], multiprocessors);
+        for &tile in &TILES[1..] {
+            let tiling = self.cut(tile, multiprocessors);
+            if cost(&tiling) < cost(&best) {
+                best = tiling;
+            }
+        }
+        best
+    }
+
+    /// How Triton's template cuts it: tiles of 128 x 128, eight rows of tiles at a time (`GROUP_M = 8`).
+    pub fn generated_tiling(&self, multiprocessors: f64) -> Tiling {
+        const SIDE: f64 = 128.0;
+        let width = if self.columns <= SIDE / 2.0 {
+            SIDE / 2.0
+        } else {
+            SIDE
+        };
+        Tiling {
+            wave_rows: Some(8.0 * SIDE),
+            ..self.cut((SIDE, width), multiprocessors)
+        }
+    }
+
+    /// Bytes that all tiles load from the cache: a row of the left operand and a column of the right one for each,
+    /// one of the two shared in a cluster of two.
+    pub(super) fn loaded_bytes(&self, tiling: &Tiling) -> f64 {
+        tiling.tiles * (tiling.tile.0 + tiling.tile.1) / 2.0 * self.inner * self.element_bytes
+    }
+
+    /// DRAM reads beyond each operand once.
+    ///
+    /// One wave covers an almost square block of the output and reads the rows and columns of that block. Where all
+    /// is one wave nothing is read twice. Else the next wave finds in the cache what the last one has left there:
+    /// all while a wave moves 0.2 of the cache, nothing from 0.45 on, as measured on an H200.
+    pub fn read_again_bytes(&self, tiling: Tiling, multiprocessors: f64, l2_bytes: f64) -> f64 {
+        let covered = multiprocessors * tiling.tile.0 * tiling.tile.1;
+        let waves = (self.rows * self.columns / covered).ceil();
+        if self.is_convolution || waves <= 1.0 {
+            return 0.0;
+        }
+        let side = tiling.wave_rows.unwrap_or(covered.sqrt());
+        let block_rows = side.max(covered / self.columns).min(self.rows);
+        let block_columns = (covered / block_rows).min(self.columns);
+        let line_bytes = self.inner * self.element_bytes;
+        let wave_bytes = (block_rows + block_columns) * line_bytes;
+        let once_bytes = (self.rows + self.columns) * line_bytes;
+        let output_bytes = block_rows * block_columns * self.element_bytes;
+        let lost = ramp((wave_bytes + output_bytes) / l2_bytes, 0.2, 0.45);
+        self.batch * lost * (waves * wave_bytes - once_bytes).max(0.0)
+    }
+}

@@ -1,0 +1,246 @@
+//! What a kernel asks of a multiprocessor, and when fusing it would hurt. Computed when somebody asks, not with every
+//! analysis.
+//!
+//! Registers, blocks and tiles are estimates by the formulas below: a compiler decides them in its own way.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "op, tensor and kernel ids are dense indices of one analysis"
+)]
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "counts of tiles and of multiprocessors are whole and positive"
+)]
+
+mod live;
+mod warning;
+
+pub use crate::core::analysis::limits::warning::Warning;
+
+use crate::core::analysis::device_model::{Product, Tiling};
+use crate::core::analysis::limits::live::LiveValues;
+use crate::core::analysis::{Analysis, Kernel};
+use crate::core::cost::work::op_work;
+use crate::core::fusion::attention::{AttentionShape, Tiles};
+use crate::core::model::device::Multiprocessor;
+use crate::core::model::op::{OpType, element_count};
+
+/// What one fused kernel needs and gets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelLimits {
+    /// Bytes on chip that one block wants: the row of values that it needs again after a reduction, 4 bytes each, or
+    /// the tiles of a matmul's operands in flight.
+    pub on_chip_bytes: u64,
+    /// What a block may have.
+    pub on_chip_available_bytes: u64,
+    /// Values that are live at once, the most at any op; along rows with what the reductions have so far.
+    pub live_values: u64,
+    /// Estimate of the registers of one thread, before any spills.
+    pub registers_per_thread: u64,
+    /// Threads of one block.
+    pub threads_per_block: u64,
+    /// Blocks of the kernel.
+    pub blocks: u64,
+    /// Resident threads over those that a multiprocessor could hold.
+    pub occupancy: f64,
+    /// Rounds of blocks that the device needs, counted in full.
+    pub waves: u64,
+    /// How a matmul is cut.
+    pub tiling: Option<Tiling>,
+    /// FLOPs of ops that it computes again instead of reading them.
+    pub recomputed_flops: u128,
+    /// Bytes that it does not read for that.
+    pub recomputed_saved_bytes: u64,
+    /// What would hurt.
+    pub warnings: Vec<Warning>,
+}
+
+/// Threads of a block of an element-wise kernel, and of one along short rows.
+const POINTWISE_THREADS: u64 = 128;
+/// Threads of a block along rows, and elements of its rows that one of them takes at once, whatever their type: blocks
+/// of 2048 to 8192 elements are what a compiler chose for them, see `tests/measure/results/h100_registers.json`.
+const ROW_THREADS: u64 = 512;
+const ROW_ELEMENTS: u64 = 8;
+/// Threads of a matmul's block: one group loads, two compute.
+const MATMUL_THREADS: u64 = 384;
+/// Those that compute.
+const MATMUL_COMPUTING: u64 = 256;
+/// Registers of a matmul's thread beside its part of the tile: descriptors, counters, the epilogue.
+const MATMUL_OTHER_REGISTERS: u64 = 40;
+/// Depths of a tile's step along K, the widest that fits twice: one step loads while another computes.
+const MATMUL_STEPS: [u64; 3] = [64, 32, 16];
+/// Steps in flight beyond which more gain nothing.
+const MATMUL_MOST_STAGES: u64 = 4;
+/// Registers that the address of one operand takes.
+const ADDRESS_REGISTERS: u64 = 2;
+/// Bytes that one thread loads at once.
+const LOAD_BYTES: u64 = 16;
+/// Registers of a thread are given out in units of this many: 256 for a warp of 32.
+const REGISTER_UNIT: u64 = 8;
+
+/// The limits of every fused kernel, in order. `None` where the device is no GPU whose figures are known.
+/// `O(ops + reads)`.
+pub fn limits(analysis: &Analysis) -> Option<Vec<KernelLimits>> {
+    let hardware = &analysis.options.device.hardware;
+    let multiprocessor = hardware.multiprocessor()?;
+    let multiprocessors = hardware.multiprocessors?.value;
+    let live = LiveValues::of(analysis);
+    let kernels = analysis.fused.kernels.iter().enumerate();
+    Some(
+        kernels
+            .map(|(index, kernel)| {
+                let shape = Shape::of(analysis, kernel, &live.kernels[index], multiprocessors);
+                let mut limits = shape.limits(analysis, &multiprocessor, multiprocessors);
+                limits.live_values = live.kernels[index].at_once;
+                recompute(analysis, index, &mut limits);
+                limits.warnings = warning::warnings(analysis, index, &limits);
+                limits
+            })
+            .collect(),
+    )
+}
+
+/// How a kernel is spread over threads.
+struct Shape {
+    threads_per_block: u64,
+    registers_per_thread: u64,
+    blocks: u64,
+    on_chip_bytes: u64,
+    tiling: Option<Tiling>,
+}
+
+impl Shape {
+    /// - Attention: the tiles of its paper, the sums of a tile of queries in registers.
+    /// - Matmul: a thread holds its part of the tile, `rows * columns / 256` sums, and 40 registers beside them.
+    /// - Else: `live values * elements a thread`, and 2 registers for the address of each operand. A thread takes
+    ///   16 bytes of the narrowest type at once, along rows 8 elements. Held against what a compiler's kernels had, in
+    ///   `docs/measurement.md`.
+    fn of(analysis: &Analysis, kernel: &Kernel, live: &live::Live, multiprocessors: f64) -> Self {
+        let graph = &analysis.graph;
+        let of_type = |op_type| {
+            let ops = kernel.ops.iter().copied();
+            ops.filter(move |&op| graph.ops[op].op_type == op_type)
+        };
+        let mut matmuls = of_type(OpType::Matmul);
+        let first = matmuls.next();
+        if let Some(shape) = AttentionShape::of_kernel(graph, &kernel.ops) {
+            return Self::of_attention(&shape, analysis.options.device.on_chip_bytes());
+        }
+        if let Some(product) = first.and_then(|op| Product::of_op(graph, op)) {
+            let tiling = product.tiling(multiprocessors);
+            let (rows, columns) = (tiling.tile.0 as u64, tiling.tile.1 as u64);
+            let deep_bytes = (rows + columns) * product.element_bytes as u64;
+            return Self {
+                threads_per_block: MATMUL_THREADS,
+                registers_per_thread: rows * columns / MATMUL_COMPUTING + MATMUL_OTHER_REGISTERS,
+                blocks: tiling.tiles as u64,
+                on_chip_bytes: in_flight_bytes(deep_bytes, analysis.options.device.on_chip_bytes()),
+                tiling: Some(tiling),
+            };
+        }
+        let outputs = kernel.ops.iter().map(|&op| &graph.ops[op]);
+        let elements = outputs
+            .clone()
+            .filter_map(|op| element_count(&op.shape))
+            .max()
+            .unwrap_or(1)
+            .max(live.reduced_elements);
+        let narrowest = outputs.map(|op| u64::from(op.bytes_per_element)).min();
+        let operands = (kernel.traffic.reads.len() + kernel.traffic.writes.len()) as u64;
+        let (threads, at_once, blocks) = if of_type(OpType::Reduction).next().is_some() {
+            let rows = elements / live.row_elements.max(1);
+            (ROW_THREADS, ROW_ELEMENTS, rows)
+        } else {
+            let at_once = (LOAD_BYTES / narrowest.unwrap_or(1).max(1)).max(1);
+            let block = POINTWISE_THREADS * at_once;
+            (POINTWISE_THREADS, at_once, elements.div_ceil(block))
+        };
+        Self {
+            threads_per_block: threads,
+            registers_per_thread: live.at_once * at_once + operands * ADDRESS_REGISTERS,
+            blocks: blocks.max(1),
+            on_chip_bytes: live.kept_row_bytes,
+            tiling: None,
+        }
+    }
+
+    fn of_attention(shape: &AttentionShape, on_chip_bytes: u64) -> Self {
+        let tiles = Tiles::new(shape, on_chip_bytes);
+        let elements = (tiles.query_rows + tiles.key_rows).saturating_mul(2 * shape.head_size);
+        Self {
+            threads_per_block: MATMUL_THREADS,
+            registers_per_thread: tiles.query_rows * shape.head_size / MATMUL_COMPUTING
+                + MATMUL_OTHER_REGISTERS,
+            blocks: shape.heads.saturating_mul(tiles.query_tiles).max(1),
+            on_chip_bytes: elements
+                .saturating_mul(shape.bytes_per_element.into())
+                .min(on_chip_bytes),
+            tiling: None,
+        }
+    }
+
+    fn limits(self, analysis: &Analysis, m: &Multiprocessor, multiprocessors: f64) -> KernelLimits {
+        let registers = self
+            .registers_per_thread
+            .clamp(1, m.registers_per_thread.into());
+        // Blocks that fit at once by each of four limits.
+        let given = registers.next_multiple_of(REGISTER_UNIT);
+        let by_registers = u64::from(m.registers) / (given * self.threads_per_block);
+        let by_memory = u64::from(m.shared_bytes) / self.on_chip_bytes.max(1);
+        let by_threads = u64::from(m.threads) / self.threads_per_block;
+        let resident = by_registers
+            .min(by_memory)
+            .min(by_threads)
+            .min(m.blocks.into())
+            .max(1);
+        let at_once = resident.saturating_mul(multiprocessors as u64).max(1);
+        KernelLimits {
+            on_chip_bytes: self.on_chip_bytes,
+            on_chip_available_bytes: analysis.options.device.on_chip_bytes(),
+            live_values: 0,
+            registers_per_thread: self.registers_per_thread,
+            threads_per_block: self.threads_per_block,
+            blocks: self.blocks,
+            occupancy: (resident * self.threads_per_block) as f64 / f64::from(m.threads),
+            waves: self.blocks.div_ceil(at_once),
+            tiling: self.tiling,
+            recomputed_flops: 0,
+            recomputed_saved_bytes: 0,
+            warnings: Vec::new(),
+        }
+    }
+}
+
+/// What a matmul's block keeps in flight, with `deep_bytes` for each element of depth along K: as many steps as fit.
+fn in_flight_bytes(deep_bytes: u64, available_bytes: u64) -> u64 {
+    let fits_twice = |depth: &u64| 2 * depth * deep_bytes <= available_bytes;
+    let [.., shallowest] = MATMUL_STEPS;
+    let depth = MATMUL_STEPS
+        .into_iter()
+        .find(fits_twice)
+        .unwrap_or(shallowest);
+    let step_bytes = depth * deep_bytes;
+    let stages = available_bytes / step_bytes.max(1);
+    step_bytes * stages.clamp(2, MATMUL_MOST_STAGES)
+}
+
+/// What the kernel computes again, and what it need not read for that: the outputs of these ops that it would have
+/// to fetch.
+fn recompute(analysis: &Analysis, kernel: usize, limits: &mut KernelLimits) {
+    let Some(ops) = analysis.partition.recomputed.get(kernel) else {
+        return;
+    };
+    for &op in ops {
+        let work = op_work(&analysis.graph, op);
+        limits.recomputed_flops = limits.recomputed_flops.saturating_add(work.flops());
+        let output = &analysis.graph.tensors[analysis.graph.output[op]];
+        let readers = &analysis.graph.successors[op];
+        // An op that only feeds others that are computed again saves no read of its own.
+        if readers
+            .iter()
+            .any(|&r| analysis.partition.group_of[r] == kernel)
+        {
+            limits.recomputed_saved_bytes += output.bytes().unwrap_or(0);
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! When a fused kernel is worse than it looks, with the figures that say so.
+
+use crate::core::analysis::Analysis;
+use crate::core::analysis::limits::KernelLimits;
+use crate::core::cost::roofline::Bound;
+use crate::present::format::{format_bytes, format_percent, format_seconds};
+
+/// Why fusing may hurt, or may not be worth it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Warning {
+    /// More registers than a thread can have: the rest goes to memory and back.
+    Spills {
+        /// Registers that a thread wants.
+        wanted: u64,
+        /// Registers that it can have.
+        available: u64,
+    },
+    /// The values that a row needs after its reduction do not fit on chip: they are read or computed again.
+    RowTooLong {
+        /// Bytes wanted by one block.
+        wanted_bytes: u64,
+        /// Bytes that it can have.
+        available_bytes: u64,
+    },
+    /// Fewer blocks than multiprocessors, though its ops alone would have had enough.
+    LostParallelism {
+        /// Blocks of the kernel.
+        blocks: u64,
+        /// Multiprocessors of the device.
+        multiprocessors: u64,
+    },
+    /// The last wave of a matmul's tiles leaves most of the device idle.
+    PartialWave {
+        /// Tiles of the output.
+        tiles: u64,
+        /// Multiprocessors of the device.
+        multiprocessors: u64,
+        /// Part of all slots that compute.
+        efficiency: f64,
+    },
+    /// Computing again takes longer than reading would.
+    Recompute {
+        /// Time of the further FLOPs.
+        added_s: f64,
+        /// Time of the bytes that are not read.
+        saved_s: f64,
+    },
+    /// The kernel is bound by arithmetic: fusing saves bytes, but hardly time.
+    HardlyPays {
+        /// Bytes saved.
+        saved_bytes: u64,
+        /// Predicted time of its ops one by one over its own.
+        speedup: f64,
+    },
+}
+
+/// Part of the slots of a matmul's waves below which it is worth a word.
+const WAVE_EFFICIENCY: f64 = 0.7;
+/// Speedup below which fusion hardly pays.
+const SPEEDUP: f64 = 1.1;
+
+/// What there is to say about a kernel.
+pub(super) fn warnings(analysis: &Analysis, index: usize, limits: &KernelLimits) -> Vec<Warning> {
+    let device = &analysis.options.device;
+    let (Some(kernel), Some(before), Some(m)) = (
+        analysis.fused.kernels.get(index),
+        analysis.comparisons.get(index),
+        device.hardware.multiprocessor(),
+    ) else {
+        return Vec::new();
+    };
+    let multiprocessors = device.hardware.multiprocessors.map_or(1.0, |f| f.value);
+    let count = multiprocessors as u64;
+    let mut found = Vec::new();
+    let available = u64::from(m.registers_per_thread);
+    if limits.registers_per_thread > available {
+        found.push(Warning::Spills {
+            wanted: limits.registers_per_thread,
+            available,
+        });
+    }
+    if limits.tiling.is_none() && limits.on_chip_bytes > limits.on_chip_available_bytes {
+        found.push(Warning::RowTooLong {
+            wanted_bytes: limits.on_chip_bytes,
+            available_bytes: limits.on_chip_available_bytes,
+        });
+    }
+    if let Some(tiling) = limits.tiling
+        && tiling.wave_efficiency < WAVE_EFFICIENCY
+    {
+        found.push(Warning::PartialWave {
+            tiles: tiling.tiles as u64,
+            multiprocessors: count,
+            efficiency: tiling.wave_efficiency,
+        });
+    }
+    if kernel.ops.len() > 1 {
+        // Alone, each element-wise op spreads over all its elements, however few rows there are.
+        let elements = kernel.ops.iter().filter_map(|&op| {
+            let shape = &analysis.graph.ops.get(op)?.shape;
+            crate::core::model::op::element_count(shape)
+        });
+        let alone = elements.max().unwrap_or(0) / 1024;
+        if limits.tiling.is_none() && limits.blocks < count && alone >= count {
+            found.push(Warning::LostParallelism {
+                blocks: limits.blocks,
+                multiprocessors: count,
+            });
+        }
+        let speedup = before.unfused_time_s / kernel.placement.time_s;
+        let saved_bytes = before.unfused_bytes.saturating_sub(kernel.bytes());
+        let computes = matches!(kernel.placement.bound, Bound::Matrix | Bound::Vector);
+        if computes && speedup < SPEEDUP && saved_bytes > 0 {
+            found.push(Warning::HardlyPays {
+                saved_bytes,
+                speedup,
+            });
+        }
+    }
+    if let Some(peak) = device.vector_flops_per_s {
+        let added_s = limits.recomputed_flops as f64 / peak.value;
+        let saved_s = limits.recomputed_saved_bytes as f64 / device.memory_bytes_per_s.value;
+        if added_s > saved_s {
+            found.push(Warning::Recompute { added_s, saved_s });
+        }
+    }
+    found
+}
+
+impl Warning {
+    /// Fusing costs something; else it only gains little.
+    pub const fn hurts(&self) -> bool {
+        !matches!(self, Self::HardlyPays { .. })
+    }
+
+    /// The warning in a sentence.
+    pub fn text(&self) -> String {
+        match *self {
+            Self::Spills { wanted, available } => format!(
+                "a thread wants about {wanted} registers and can have {available}: the rest spills to memory"
+            ),
+            Self::RowTooLong {
+                wanted_bytes,
+                available_bytes,
+            } => format!(
+                "a row needs {} on chip and a block can have {}: it is read again",
+                format_bytes(wanted_bytes),
+                format_bytes(available_bytes)
+            ),
+            Self::LostParallelism {
+                blocks,
+                multiprocessors,
+            } => format!(
+                "{blocks} blocks for {multiprocessors} multiprocessors: its ops alone would keep all of them busy"
+            ),
+            Self::PartialWave {
+                tiles,
+                multiprocessors,
+                efficiency,
+            } => format!(
+                "{tiles} tiles on {multiprocessors} multiprocessors: {} of the slots compute",
+                format_percent(efficiency * 100.0)
+            ),
+            Self::Recompute { added_s, saved_s } => format!(
+                "computing again takes {}, reading would take {}",
+                format_seconds(added_s),
+                format_seconds(saved_s)
+            ),
+            Self::HardlyPays {
+                saved_bytes,
+                speedup,
+            } => format!(
+                "bound by arithmetic: saves {}, but only {} of the time",
+                format_bytes(saved_bytes),
+                format_percent((1.0 - 1.0 / speedup) * 100.0)
+            ),
+        }
+    }
+}

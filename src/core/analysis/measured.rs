@@ -1,0 +1,218 @@
+//! What was measured on a real GPU, row by row, beside what the model predicts for it.
+
+use crate::core::analysis::device_model::device_count;
+use crate::core::analysis::{Analysis, Kernel, Options, analyze_program};
+use crate::core::cost::sizes::{Conventions, ReshapeCost};
+use crate::core::device;
+use crate::core::fusion::Policy;
+use crate::core::fusion::options::FusionOptions;
+use crate::core::json::Json;
+use crate::core::model::program::Program;
+use crate::core::sorting;
+
+/// One program at one size, run in one way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Which op list.
+    pub pattern: String,
+    /// Its first params, in the order of the list.
+    pub size: Vec<i64>,
+    /// Who made the kernels.
+    pub variant: Variant,
+    /// Time of one run when it runs again and again, in microseconds.
+    pub time_us: f64,
+    /// Names of the kernels that ran.
+    pub kernels: Vec<String>,
+    /// Bytes that its kernels read from DRAM, caches flushed before each.
+    pub dram_read_bytes: Option<u64>,
+}
+
+/// Who made the kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variant {
+    /// A library kernel for each op.
+    Eager,
+    /// torch.compile.
+    Inductor,
+    /// torch.compile with max-autotune.
+    InductorTritonGemm,
+}
+
+impl Variant {
+    /// The name in the measured files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Eager => "eager",
+            Self::Inductor => "inductor",
+            Self::InductorTritonGemm => "inductor_triton_gemm",
+        }
+    }
+
+    /// The variant of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Eager, Self::Inductor, Self::InductorTritonGemm]
+            .into_iter()
+            .find(|variant| variant.name() == name)
+    }
+
+    /// What stands for it here.
+    const fn policy(self) -> Policy {
+        match self {
+            Self::Eager => Policy::None,
+            Self::Inductor | Self::InductorTritonGemm => Policy::Inductor,
+        }
+    }
+}
+
+/// The rows of a measured file, on the page as on the command line: its field `rows`, a list of objects with the
+/// fields of [`Row`]. `None` where something else stands there.
+pub fn rows_of(file: &Json) -> Option<Vec<Row>> {
+    let Json::List(rows) = field(file, "rows")? else {
+        return None;
+    };
+    rows.iter().map(row_of).collect()
+}
+
+/// A field of an object.
+pub fn field<'a>(object: &'a Json, name: &str) -> Option<&'a Json> {
+    match object {
+        Json::Object(fields) => fields.iter().find(|(key, _)| key == name).map(|(_, v)| v),
+        _ => None,
+    }
+}
+
+/// A text among an object's fields.
+pub fn text_field<'a>(object: &'a Json, name: &str) -> Option<&'a str> {
+    match field(object, name)? {
+        Json::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
+fn row_of(row: &Json) -> Option<Row> {
+    let (Json::List(size), Json::List(kernels)) = (field(row, "size")?, field(row, "kernels")?)
+    else {
+        return None;
+    };
+    Some(Row {
+        pattern: text_field(row, "pattern")?.to_owned(),
+        size: size
+            .iter()
+            .map(|n| match n {
+                Json::Integer(n) => Some(*n),
+                _ => None,
+            })
+            .collect::<Option<_>>()?,
+        variant: Variant::from_name(text_field(row, "variant")?)?,
+        time_us: match field(row, "time_us")? {
+            Json::Integer(us) => *us as f64,
+            Json::Number(us) => *us,
+            _ => return None,
+        },
+        kernels: kernels
+            .iter()
+            .map(|name| match name {
+                Json::Text(name) => Some(name.clone()),
+                _ => None,
+            })
+            .collect::<Option<_>>()?,
+        dram_read_bytes: match field(row, "dram_read_bytes")? {
+            Json::Integer(bytes) => u64::try_from(*bytes).ok(),
+            _ => None,
+        },
+    })
+}
+
+/// A row beside its prediction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Predicted {
+    /// Time of one run.
+    pub time_us: f64,
+    /// Bytes that kernels read from DRAM with cold caches.
+    pub dram_read_bytes: f64,
+    /// Bytes that they read by the contract.
+    pub contract_read_bytes: u64,
+    /// Kernels launched.
+    pub launches: usize,
+    /// A kernel has a matmul in it.
+    pub has_matmul: bool,
+    /// Bytes that the largest kernel moves by the contract.
+    pub largest_kernel_bytes: u64,
+}
+
+/// What the model says about a row on the device of this id; `program` is the pattern's op list. `None` where the
+/// list cannot be analysed or the device was not measured.
+pub fn predict(row: &Row, program: &Program, device_id: &str) -> Option<Predicted> {
+    let mut program = program.clone();
+    for (param, &value) in program.params.iter_mut().zip(&row.size) {
+        param.value = value;
+    }
+    // Run op by op, attention is one kernel only where the program asks for it as one operation.
+    let asks_for_attention =
+        row.variant == Variant::Eager && row.kernels.iter().any(|kernel| kernel.contains("flash"));
+    let options = Options {
+        policy: row.variant.policy(),
+        conventions: Conventions {
+            reshape: ReshapeCost::View,
+            ..Conventions::default()
+        },
+        device: device(device_id)?.clone(),
+        fusion: FusionOptions {
+            attention: asks_for_attention,
+            max_autotune: row.variant == Variant::InductorTritonGemm,
+            ..FusionOptions::default()
+        },
+    };
+    let analysis = analyze_program(&program, &options).analysis?;
+    predicted(&analysis)
+}
+
+fn predicted(analysis: &Analysis) -> Option<Predicted> {
+    let count = device_count(analysis)?;
+    let kernels = &analysis.fused.kernels;
+    Some(Predicted {
+        time_us: count.time_s? * 1e6,
+        dram_read_bytes: count.dram_read_bytes,
+        contract_read_bytes: analysis.fused.traffic.bytes_read,
+        launches: analysis.fused.launches,
+        has_matmul: kernels.iter().any(|k| k.work.matrix_dtype.is_some()),
+        largest_kernel_bytes: kernels.iter().map(Kernel::bytes).max().unwrap_or(0),
+    })
+}
+
+/// How far predictions are from measurements, as parts of the measured figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Errors {
+    /// Rows compared.
+    pub count: usize,
+    /// Half of the rows are nearer.
+    pub median: f64,
+    /// Nine in ten are nearer.
+    pub ninth_decile: f64,
+    /// The farthest.
+    pub worst: f64,
+    /// Which row that is.
+    pub worst_at: usize,
+}
+
+/// The errors of pairs (predicted, measured); `None` without a pair. `O(pairs log pairs)`.
+pub fn errors(pairs: &[(f64, f64)]) -> Option<Errors> {
+    let mut order: Vec<(f64, usize)> = pairs
+        .iter()
+        .enumerate()
+        .map(|(at, (predicted, measured))| ((predicted / measured - 1.0).abs(), at))
+        .collect();
+    sorting::sort_by_rank(&mut order, |&(error, at)| {
+        (sorting::rank_of_float(error), sorting::rank_of(at), 0)
+    });
+    let &(worst, worst_at) = order.last()?;
+    // The nearest rank: the smallest error that so many rows do not pass.
+    let at = |part: usize| order.get((order.len() * part).div_ceil(10).max(1) - 1);
+    Some(Errors {
+        count: order.len(),
+        median: at(5)?.0,
+        ninth_decile: at(9)?.0,
+        worst,
+        worst_at,
+    })
+}

@@ -1,0 +1,401 @@
+//! Every number that the page or the command line shows, in one struct.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "op, tensor and kernel ids are dense indices of one graph"
+)]
+
+pub mod compare;
+pub mod device_model;
+pub mod limits;
+pub mod measured;
+pub mod replay;
+pub mod transformer;
+pub mod why;
+
+use super::fusion::manual::Refused;
+use super::fusion::optimal::Certificate;
+use super::fusion::options::FusionOptions;
+use super::fusion::{self, Partition, Plan, Policy};
+use super::resolve::resolve;
+use crate::core::cost::roofline::{Placement, place};
+use crate::core::cost::sizes::{Conventions, ReshapeCost, SizeSource};
+use crate::core::cost::traffic::{KernelTraffic, Traffic, is_view, kernel_traffic};
+use crate::core::cost::work::{Work, op_work};
+use crate::core::fusion::attention::AttentionShape;
+use crate::core::model::device::{Device, default_device};
+use crate::core::model::diagnostic::{Code, Diagnostic, has_errors};
+use crate::core::model::graph::{Graph, OpId, Tensor, build_graph};
+use crate::core::model::op::{Op, TensorDecl};
+use crate::core::model::program::Program;
+use crate::present::format::{at_least, format_seconds};
+use smallvec::SmallVec;
+use std::borrow::Cow;
+
+/// What a visitor chooses beside the text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Who decides what fuses.
+    pub policy: Policy,
+    /// What it may do.
+    pub fusion: FusionOptions,
+    /// How bytes are counted.
+    pub conventions: Conventions,
+    /// What the kernels run on.
+    pub device: Device,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            policy: Policy::default(),
+            fusion: FusionOptions::default(),
+            conventions: Conventions::default(),
+            device: default_device().clone(),
+        }
+    }
+}
+
+impl Options {
+    /// The default choices under this policy.
+    pub fn of_policy(policy: Policy) -> Self {
+        Self {
+            policy,
+            ..Self::default()
+        }
+    }
+}
+
+/// One kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kernel {
+    /// Its ops, in execution order.
+    pub ops: SmallVec<[OpId; 2]>,
+    /// What it reads and writes.
+    pub traffic: KernelTraffic,
+    /// Bytes read.
+    pub bytes_read: u64,
+    /// Bytes written.
+    pub bytes_written: u64,
+    /// FLOPs.
+    pub work: Work,
+    /// Its point and its time.
+    pub placement: Placement,
+    /// Views only: nobody launches it.
+    pub is_free: bool,
+}
+
+impl Kernel {
+    /// Bytes read and written.
+    pub fn bytes(&self) -> u64 {
+        self.bytes_read + self.bytes_written
+    }
+}
+
+/// One way to run the whole program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Execution {
+    /// Kernels in the order in which they run.
+    pub kernels: Vec<Kernel>,
+    /// Sum of their bytes.
+    pub traffic: Traffic,
+    /// Sum of their predicted times.
+    pub time_s: f64,
+    /// Kernels that are launched: all but free views.
+    pub launches: usize,
+}
+
+impl Execution {
+    /// The first kernel whose time is only a lower bound; the sum is one as well then.
+    pub fn first_open(&self) -> Option<&Kernel> {
+        self.kernels.iter().find(|k| k.placement.is_open())
+    }
+
+    /// The predicted time: `430 µs`, `≥ 430 µs`.
+    pub fn time_text(&self) -> String {
+        at_least(self.first_open().is_some(), &format_seconds(self.time_s))
+    }
+}
+
+/// What fusion does to the bytes of one tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TensorTraffic {
+    /// Bytes of one access; the largest where readers count it differently.
+    pub bytes: u64,
+    /// Where that figure comes from.
+    pub source: SizeSource,
+    /// Bytes that the unfused program moves for it, all accesses together.
+    pub unfused_bytes: u64,
+    /// Bytes that the fused program moves for it; the difference vanished.
+    pub fused_bytes: u64,
+    /// Fused kernels that read it from memory.
+    pub fused_readers: usize,
+    /// The fused program never moves it, while the unfused one does.
+    pub is_on_chip: bool,
+}
+
+/// A fused kernel beside the same ops run one by one: the two ends of its line on the roofline.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// Bytes of its ops, unfused.
+    pub unfused_bytes: u64,
+    /// Bytes read of its ops, unfused.
+    pub unfused_bytes_read: u64,
+    /// Time of its ops, unfused.
+    pub unfused_time_s: f64,
+    /// Where the ops stand taken together with the bytes that they move one by one.
+    pub unfused_placement: Placement,
+}
+
+/// The result of an analysis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Analysis {
+    /// Ops and tensors.
+    pub graph: Graph,
+    /// Which ops run as which kernel.
+    pub partition: Partition,
+    /// What a search knows about that partition.
+    pub certificate: Option<Certificate>,
+    /// Kernels that the text states and that are not legal, under policy `manual`.
+    pub refused: Vec<Refused>,
+    /// One kernel for each op, in execution order: kernel index = op index.
+    pub unfused: Execution,
+    /// One kernel for each group of `partition`.
+    pub fused: Execution,
+    /// For each fused kernel what its ops were before.
+    pub comparisons: Vec<Comparison>,
+    /// For each tensor of `graph` what fusion does to it.
+    pub tensors: Vec<TensorTraffic>,
+    /// Saved part of the unfused bytes, in percent.
+    pub savings_pct: f64,
+    /// Unfused time over fused time; 1 when nothing runs.
+    pub speedup: f64,
+    /// What was chosen.
+    pub options: Options,
+}
+
+/// What a text comes to.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Outcome {
+    /// The numbers of all statements that could be understood; `None` when the list itself is broken.
+    pub analysis: Option<Analysis>,
+    /// For each op of the analysis its statement in [`Program::ops`].
+    pub statement_of_op: Vec<usize>,
+    /// What is wrong or assumed, beyond what reading the text has said.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Resolves and analyses a program. Total: whatever is wrong becomes a diagnostic.
+///
+/// `O(ops + reads)` for a list in execution order.
+pub fn analyze_program(program: &Program, options: &Options) -> Outcome {
+    let resolved = resolve(program);
+    let mut diagnostics = resolved.diagnostics;
+    if resolved.ops.is_empty() && !has_errors(&diagnostics) {
+        diagnostics.push(
+            Diagnostic::warning(Code::EmptyProgram, "there are no operations yet")
+                .hint("write one, such as `y = relu(x) : f16[1024]`, or pick an example"),
+        );
+    }
+    match analyze(resolved.ops, &resolved.externals, options) {
+        Ok(analysis) => {
+            let listed_at = analysis.graph.listed_at.iter();
+            let statement_of_op: Vec<usize> = listed_at
+                .map(|&listed| resolved.statement_of_op[listed])
+                .collect();
+            diagnostics.extend(analysis.refused.iter().map(|refused| {
+                let statement = statement_of_op[refused.op];
+                Diagnostic {
+                    span: program
+                        .ops
+                        .get(statement)
+                        .map(|op| op.kernel.map_or(op.span, |k| k.span)),
+                    ..refused.diagnostic().about(statement)
+                }
+            }));
+            Outcome {
+                statement_of_op,
+                analysis: Some(analysis),
+                diagnostics,
+            }
+        }
+        Err(problems) => {
+            diagnostics.extend(problems.into_iter().map(|mut problem| {
+                // As everywhere in an outcome, by the statement and not by the op that it became.
+                problem.op = problem
+                    .op
+                    .and_then(|op| resolved.statement_of_op.get(op).copied());
+                problem.span = problem
+                    .op
+                    .and_then(|statement| program.ops.get(statement))
+                    .map(|statement| statement.span);
+                problem
+            }));
+            Outcome {
+                diagnostics,
+                ..Outcome::default()
+            }
+        }
+    }
+}
+
+/// Analyses a list of ops; one that is given away is not copied.
+///
+/// # Errors
+/// As [`build_graph`].
+pub fn analyze<'a>(
+    ops: impl Into<Cow<'a, [Op]>>,
+    externals: &[TensorDecl],
+    options: &Options,
+) -> Result<Analysis, Vec<Diagnostic>> {
+    Ok(analyze_graph(build_graph(ops, externals)?, options))
+}
+
+/// Analyses a graph.
+pub fn analyze_graph(graph: Graph, options: &Options) -> Analysis {
+    let plan = fusion::plan(&graph, options);
+    analyze_plan(graph, options, plan)
+}
+
+/// Analyses a graph as kernels that are known.
+pub(super) fn analyze_plan(graph: Graph, options: &Options, plan: Plan) -> Analysis {
+    let mut tensors = tensors_unmoved(&graph);
+    let alone = fusion::none::partition(&graph);
+    let unfused = execute(&graph, &alone, options, None, &mut |kernel| {
+        count_unfused(&graph, kernel, &mut tensors);
+    });
+    let Plan {
+        partition,
+        certificate,
+        refused,
+    } = plan;
+    let mut comparisons = Vec::with_capacity(partition.groups.len());
+    let fused = execute(&graph, &partition, options, Some(&unfused), &mut |kernel| {
+        count_fused(kernel, &mut tensors);
+        comparisons.push(compare(kernel, &unfused, options));
+    });
+    for tensor in &mut tensors {
+        tensor.is_on_chip = tensor.fused_bytes == 0 && tensor.unfused_bytes > 0;
+    }
+    Analysis {
+        tensors,
+        savings_pct: fused.traffic.savings_pct(),
+        speedup: if fused.time_s > 0.0 {
+            unfused.time_s / fused.time_s
+        } else {
+            1.0
+        },
+        comparisons,
+        partition,
+        certificate,
+        refused,
+        unfused,
+        fused,
+        graph,
+        options: options.clone(),
+    }
+}
+
+/// What a kernel computes beyond its ops: where it is attention, the rescaling.
+fn beyond_its_ops(graph: &Graph, ops: &[OpId], work: &Work, device: &Device) -> Work {
+    // Two products and a softmax.
+    const FEWEST_OPS: usize = 3;
+    let shape = (ops.len() >= FEWEST_OPS && work.matrix_dtype.is_some())
+        .then(|| AttentionShape::of_kernel(graph, ops))
+        .flatten();
+    shape.map_or_else(Work::default, |shape| shape.rescaling_on(device))
+}
+
+/// `each` is given every kernel as it comes about, while all that it touches is in a near cache.
+fn execute(
+    graph: &Graph,
+    partition: &Partition,
+    options: &Options,
+    unfused: Option<&Execution>,
+    each: &mut dyn FnMut(&Kernel),
+) -> Execution {
+    let views_are_free = options.conventions.reshape == ReshapeCost::View;
+    let mut kernels = Vec::with_capacity(partition.groups.len());
+    let (mut read, mut written, mut launches, mut time_s) = (0, 0, 0, 0.0);
+    let traffics = kernel_traffic(graph, partition, options.conventions);
+    for (kernel, (members, traffic)) in partition.groups.iter().zip(traffics).enumerate() {
+        let (bytes_read, bytes_written) = (traffic.bytes_read(), traffic.bytes_written());
+        let computed = members.iter().chain(&partition.recomputed[kernel]);
+        let work = computed.fold(Work::default(), |sum, &op| {
+            sum.and(unfused.map_or_else(|| op_work(graph, op), |unfused| unfused.kernels[op].work))
+        });
+        let work = work.and(beyond_its_ops(graph, members, &work, &options.device));
+        let is_free = views_are_free && members.iter().all(|&op| is_view(&graph.ops[op]));
+        let placement = place(&options.device, work, bytes_read + bytes_written, is_free);
+        read = u64::saturating_add(read, bytes_read);
+        written = u64::saturating_add(written, bytes_written);
+        launches += usize::from(!is_free);
+        time_s += placement.time_s;
+        let kernel = Kernel {
+            ops: SmallVec::from_slice(members),
+            traffic,
+            bytes_read,
+            bytes_written,
+            work,
+            placement,
+            is_free,
+        };
+        each(&kernel);
+        kernels.push(kernel);
+    }
+    let unfused_total = unfused.map(|unfused| unfused.traffic.total);
+    Execution {
+        kernels,
+        traffic: Traffic::new(read, written, unfused_total),
+        time_s,
+        launches,
+    }
+}
+
+fn compare(kernel: &Kernel, unfused: &Execution, options: &Options) -> Comparison {
+    let before = || kernel.ops.iter().map(|&op| &unfused.kernels[op]);
+    let unfused_bytes = before().map(Kernel::bytes).sum();
+    Comparison {
+        unfused_bytes,
+        unfused_bytes_read: before().map(|k| k.bytes_read).sum(),
+        unfused_time_s: before().map(|k| k.placement.time_s).sum(),
+        unfused_placement: place(&options.device, kernel.work, unfused_bytes, kernel.is_free),
+    }
+}
+
+fn tensors_unmoved(graph: &Graph) -> Vec<TensorTraffic> {
+    let unmoved = |tensor: &Tensor| TensorTraffic {
+        bytes: tensor.bytes().unwrap_or(0),
+        source: SizeSource::Produced,
+        unfused_bytes: 0,
+        fused_bytes: 0,
+        fused_readers: 0,
+        is_on_chip: false,
+    };
+    graph.tensors.iter().map(unmoved).collect()
+}
+
+fn count_unfused(graph: &Graph, kernel: &Kernel, tensors: &mut [TensorTraffic]) {
+    let traffic = &kernel.traffic;
+    for access in traffic.reads.iter().chain(&traffic.writes) {
+        let report = &mut tensors[access.tensor];
+        report.unfused_bytes += access.bytes;
+        // No access to an external tensor has this source, so this is the first one.
+        let is_first = report.source == SizeSource::Produced;
+        let is_external = graph.tensors[access.tensor].is_external();
+        if is_external && (is_first || access.bytes > report.bytes) {
+            (report.bytes, report.source) = (access.bytes, access.source);
+        }
+    }
+}
+
+fn count_fused(kernel: &Kernel, tensors: &mut [TensorTraffic]) {
+    for access in &kernel.traffic.reads {
+        let report = &mut tensors[access.tensor];
+        report.fused_bytes = report.fused_bytes.saturating_add(access.bytes);
+        report.fused_readers += 1;
+    }
+    for access in &kernel.traffic.writes {
+        let report = &mut tensors[access.tensor];
+        report.fused_bytes = report.fused_bytes.saturating_add(access.bytes);
+    }
+}

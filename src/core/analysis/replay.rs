@@ -1,0 +1,16 @@
+//! A program with the kernels that a policy had on its way, so that somebody can step through its decisions.
+
+use crate::core::analysis::{Analysis, analyze_plan};
+use crate::core::fusion::{Partition, Plan};
+
+/// The numbers of the program of `whole` with the kernels of an earlier step, as
+/// [`Record::partition_after`](crate::core::fusion::record::Record::partition_after) gives them. `O(ops + reads)`.
+pub fn analysis_with(whole: &Analysis, partition: Partition) -> Analysis {
+    let (graph, options) = (&whole.graph, &whole.options);
+    let plan = Plan {
+        partition,
+        certificate: None,
+        refused: Vec::new(),
+    };
+    analyze_plan(graph.clone(), options, plan)
+}

@@ -1,0 +1,193 @@
+//! How large a tensor counts: the conventions that a visitor chooses, and what is inferred or assumed.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "op and tensor ids are dense indices of one graph"
+)]
+
+use crate::core::model::graph::{Graph, OpId, TensorId};
+use crate::core::model::op::{Op, OpType, byte_count};
+use serde::{Deserialize, Serialize};
+
+/// The counting conventions of one analysis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default, rename_all = "snake_case")]
+pub struct Conventions {
+    /// Sizes of external tensors.
+    pub externals: Externals,
+    /// Price of a lone reshape.
+    pub reshape: ReshapeCost,
+}
+
+/// How large an external tensor counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Externals {
+    /// As declared; else as the other shapes of the op force it to be; else as its reader's output.
+    #[default]
+    Declared,
+    /// 0 bytes: only tensors that the program produces count.
+    KnownOnly,
+    /// As the output of the op that reads it, whatever is declared.
+    OutputShape,
+}
+
+impl Externals {
+    /// All three, in the order in which a picker shows them.
+    pub const ALL: [Self; 3] = [Self::Declared, Self::KnownOnly, Self::OutputShape];
+
+    /// The name on the command line and in links.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Declared => "declared",
+            Self::KnownOnly => "known-only",
+            Self::OutputShape => "output-shape",
+        }
+    }
+
+    /// The convention of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|e| e.name() == name)
+    }
+}
+
+/// What a reshape costs that stands alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReshapeCost {
+    /// It reads its input and writes its output like any op.
+    #[default]
+    Copy,
+    /// It is another way to index the same bytes: free, and its readers read the bytes that it names.
+    View,
+}
+
+impl ReshapeCost {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Copy, Self::View];
+
+    /// The name on the command line and in links.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Copy => "copy",
+            Self::View => "view",
+        }
+    }
+
+    /// The convention of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|r| r.name() == name)
+    }
+}
+
+/// Why a tensor counts as large as it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SizeSource {
+    /// An op of the program produces it with this shape.
+    Produced,
+    /// A declaration says so.
+    Declared,
+    /// The other shapes of the op leave no other size.
+    Inferred,
+    /// Taken as large as its reader's output.
+    Assumed,
+    /// Counted as 0 bytes by convention.
+    Ignored,
+}
+
+/// Bytes that `op` reads when it reads `tensor`, and why so many.
+pub fn read_size(
+    graph: &Graph,
+    op: OpId,
+    tensor: TensorId,
+    externals: Externals,
+) -> (u64, SizeSource) {
+    if let Some(stand_in) = graph.stand_in(op)
+        && let Some(&(_, bytes, source)) = stand_in.reads.iter().find(|read| read.0 == tensor)
+    {
+        return (bytes, source);
+    }
+    let known = &graph.tensors[tensor];
+    if let (false, Some(bytes)) = (known.is_external(), known.bytes()) {
+        return (bytes, SizeSource::Produced);
+    }
+    let assumed = || graph.tensors[graph.output[op]].bytes().unwrap_or(0);
+    match externals {
+        Externals::KnownOnly => (0, SizeSource::Ignored),
+        Externals::OutputShape => (assumed(), SizeSource::Assumed),
+        Externals::Declared => known
+            .bytes()
+            .map(|bytes| (bytes, SizeSource::Declared))
+            .or_else(|| {
+                inferred_bytes(graph, op, tensor).map(|bytes| (bytes, SizeSource::Inferred))
+            })
+            .unwrap_or_else(|| (assumed(), SizeSource::Assumed)),
+    }
+}
+
+/// The only size that an undeclared input can have, where the op's other shapes leave no choice:
+/// a reshape moves every element, and a matmul's operands share K.
+fn inferred_bytes(graph: &Graph, op: OpId, tensor: TensorId) -> Option<u64> {
+    byte_count(
+        &inferred_shape(graph, op, tensor)?,
+        graph.ops[op].bytes_per_element,
+    )
+}
+
+/// The shape behind [`SizeSource::Inferred`]; for a reshape any shape of as many elements, the output's.
+///
+/// A matmul gives it when the missing operand is a matrix: the other operand is one too and so is the
+/// output. With batch dimensions it could be shared or batched, which is a choice and no inference.
+pub fn inferred_shape(graph: &Graph, op: OpId, tensor: TensorId) -> Option<Vec<u64>> {
+    let shape_of = |t: TensorId| graph.tensor_shape(t);
+    inferred_operand(&graph.ops[op], &graph.inputs[op], tensor, shape_of)
+}
+
+/// The same for an op outside a graph, whose tensors go by any ids.
+pub(crate) fn inferred_operand<'a>(
+    definition: &Op,
+    inputs: &[usize],
+    tensor: usize,
+    shape_of: impl Fn(usize) -> Option<&'a [u64]>,
+) -> Option<Vec<u64>> {
+    match (definition.op_type, definition.function.as_deref(), inputs) {
+        (OpType::Reshape, None | Some("reshape" | "transpose"), &[_]) => {
+            Some(definition.shape.clone())
+        }
+        (OpType::Matmul, None | Some("matmul"), &[a, b]) if a != b => {
+            let (missing_left, other) = if a == tensor { (true, b) } else { (false, a) };
+            let (&[rows, columns], &[d0, d1]) = (&definition.shape[..], shape_of(other)?) else {
+                return None;
+            };
+            // One side of the other operand is a side of the output, its second one is K.
+            let (kept, free) = if missing_left {
+                (columns, rows)
+            } else {
+                (rows, columns)
+            };
+            let k = match (d0 == kept, d1 == kept) {
+                (true, _) => d1,
+                (_, true) => d0,
+                _ => return None,
+            };
+            Some(if missing_left {
+                vec![free, k]
+            } else {
+                vec![k, free]
+            })
+        }
+        (OpType::Matmul, Some("linear"), &[x, weight, ..]) => {
+            let (&features, rows) = definition.shape.split_last()?;
+            if tensor == weight {
+                Some(vec![features, *shape_of(x)?.last()?])
+            } else if tensor == x {
+                let mut shape = rows.to_vec();
+                shape.push(*shape_of(weight)?.last()?);
+                Some(shape)
+            } else {
+                Some(vec![features])
+            }
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,206 @@
+//! Ops to arithmetic: FLOPs of every op, on matrix or vector units.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "op and tensor ids are dense indices of this graph"
+)]
+
+use crate::core::model::dtype::DType;
+use crate::core::model::functions;
+use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::op::OpType;
+
+/// Arithmetic of an op or a kernel.
+///
+/// `u128` holds any matmul: output elements and K are below `2^63` each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// FLOPs on the matrix units.
+    pub matrix_flops: u128,
+    /// FLOPs on the vector units.
+    pub vector_flops: u128,
+    /// Element type that the matrix units multiply, when there is a matmul.
+    pub matrix_dtype: Option<DType>,
+    /// Some of the vector FLOPs are in f64, which the vector units' f32 rate says nothing of.
+    pub has_vector_f64: bool,
+    /// A matmul's contraction length is unknown: its FLOPs are missing here, and it has no point.
+    pub is_unknown: bool,
+}
+
+impl Work {
+    /// Both kinds together.
+    pub fn flops(&self) -> u128 {
+        self.matrix_flops.saturating_add(self.vector_flops)
+    }
+
+    /// The work of both, as one kernel does it.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            matrix_flops: self.matrix_flops.saturating_add(other.matrix_flops),
+            vector_flops: self.vector_flops.saturating_add(other.vector_flops),
+            matrix_dtype: self.matrix_dtype.or(other.matrix_dtype),
+            has_vector_f64: self.has_vector_f64 || other.has_vector_f64,
+            is_unknown: self.is_unknown || other.is_unknown,
+        }
+    }
+}
+
+/// FLOPs of one op, after the contract: a matmul `2 * output elements * K`, an elementwise function its
+/// count for each output element, a reduction its count for each element of its first input, a reshape 0.
+/// A function that the table does not know counts 1.
+pub fn op_work(graph: &Graph, op: OpId) -> Work {
+    if let Some(stand_in) = graph.stand_in(op) {
+        return stand_in.work;
+    }
+    let definition = &graph.ops[op];
+    let function = definition.function.as_deref().and_then(functions::find);
+    let per_element = u128::from(function.map_or(1, |f| f.flops_per_element));
+    let output_elements = u128::from(graph.tensors[graph.output[op]].elements().unwrap_or(0));
+    match definition.op_type {
+        OpType::Matmul => {
+            let k = contraction(graph, op);
+            Work {
+                matrix_flops: k.map_or(0, |k| 2 * output_elements * u128::from(k)),
+                matrix_dtype: matrix_dtype(graph, op),
+                is_unknown: k.is_none(),
+                ..Work::default()
+            }
+        }
+        OpType::Elementwise => vector(graph, op, per_element * output_elements),
+        OpType::Reduction => {
+            let input_elements = graph.inputs[op]
+                .first()
+                .and_then(|&t| graph.tensors[t].elements())
+                .map_or(output_elements, u128::from);
+            vector(graph, op, per_element * input_elements)
+        }
+        OpType::Reshape => Work::default(),
+    }
+}
+
+fn vector(graph: &Graph, op: OpId, vector_flops: u128) -> Work {
+    let is_f64 = |dtype: Option<DType>| dtype == Some(DType::F64);
+    let mut inputs = graph.inputs[op].iter();
+    Work {
+        vector_flops,
+        has_vector_f64: vector_flops > 0
+            && (is_f64(graph.ops[op].element_type())
+                || inputs.any(|&t| is_f64(graph.tensors[t].dtype))),
+        ..Work::default()
+    }
+}
+
+/// The type that the matrix units multiply: the first operand's where it is known, for an output may be
+/// accumulated or stored in another.
+fn matrix_dtype(graph: &Graph, op: OpId) -> Option<DType> {
+    let first = graph.inputs[op]
+        .first()
+        .and_then(|&t| graph.tensors[t].dtype);
+    first.or(graph.ops[op].element_type())
+}
+
+/// Contraction length K: stated by the op, else from the operands.
+///
+/// An operand of shape `[.., p, q]` whose side `p` or `q` is a side of the output gives the other one as
+/// K. Both operands must agree where both are known; a square operand fits whatever the other one says.
+pub fn contraction(graph: &Graph, op: OpId) -> Option<u64> {
+    let definition = &graph.ops[op];
+    if definition.contraction.is_some() {
+        return definition.contraction;
+    }
+    if definition.function.as_deref() == Some("conv2d") {
+        return None;
+    }
+    let &[a, b, ..] = &graph.inputs[op][..] else {
+        return None;
+    };
+    let shape_of = |t: usize| graph.tensor_shape(t);
+    contraction_of_shapes(&definition.shape, shape_of(a), shape_of(b))
+}
+
+/// The same from the shapes of the output and of both operands, as far as they are known.
+pub(crate) fn contraction_of_shapes(
+    output: &[u64],
+    a: Option<&[u64]>,
+    b: Option<&[u64]>,
+) -> Option<u64> {
+    let &[.., rows, columns] = output else {
+        return None;
+    };
+    let last_two = |shape: Option<&[u64]>| match shape {
+        Some(&[.., p, q]) => Some((p, q)),
+        _ => None,
+    };
+    let candidates = |operand: Option<(u64, u64)>, kept: u64| -> Option<Vec<u64>> {
+        let (p, q) = operand?;
+        let mut ks = Vec::new();
+        if p == kept {
+            ks.push(q);
+        }
+        if q == kept && p != q {
+            ks.push(p);
+        }
+        Some(ks)
+    };
+    match (
+        candidates(last_two(a), rows),
+        candidates(last_two(b), columns),
+    ) {
+        (Some(left), Some(right)) => left
+            .iter()
+            .copied()
+            .find(|k| right.contains(k))
+            .or_else(|| packed_contraction(&left, last_two(b)))
+            .or_else(|| packed_contraction(&right, last_two(a))),
+        // The plain layouts come first: rows lead the left operand, columns end the right one.
+        (Some(left), None) => left.first().copied(),
+        (None, Some(right)) => right.last().copied(),
+        (None, None) => None,
+    }
+}
+
+/// When one operand packs more than the op reads (Q, K and V side by side), the other alone names K,
+/// provided that K is a side of the packed one too.
+fn packed_contraction(candidates: &[u64], packed: Option<(u64, u64)>) -> Option<u64> {
+    let (p, q) = packed?;
+    candidates.iter().copied().find(|&k| k == p || k == q)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::core::cost::work::*;
+    use crate::core::model::graph::build_graph;
+    use crate::core::model::op::{Op, TensorDecl};
+
+    fn k_of(a: &[u64], b: &[u64], out: &[u64]) -> Option<u64> {
+        let op = Op::new("m", OpType::Matmul, &["a", "b"], "y", out, 2);
+        let tensors = [TensorDecl::new("a", a, 2), TensorDecl::new("b", b, 2)];
+        build_graph(&[op], &tensors)
+            .ok()
+            .and_then(|g| contraction(&g, 0))
+    }
+
+    #[test]
+    fn k_follows_from_the_operands() {
+        assert_eq!(k_of(&[8, 3], &[3, 5], &[8, 5]), Some(3));
+        assert_eq!(
+            k_of(&[8, 3], &[5, 3], &[8, 5]),
+            Some(3),
+            "second operand transposed"
+        );
+        assert_eq!(
+            k_of(&[3, 8], &[3, 5], &[8, 5]),
+            Some(3),
+            "first operand transposed"
+        );
+        assert_eq!(k_of(&[2, 8, 3], &[2, 5, 3], &[2, 8, 5]), Some(3), "batched");
+        assert_eq!(k_of(&[8, 8], &[8, 8], &[8, 8]), Some(8), "square");
+        assert_eq!(
+            k_of(&[12, 512, 512], &[12, 512, 192], &[12, 512, 64]),
+            Some(512),
+            "packed"
+        );
+        assert_eq!(k_of(&[7, 3], &[3, 5], &[8, 5]), Some(3), "rows packed");
+        assert_eq!(k_of(&[7, 3], &[9, 6], &[8, 5]), None);
+    }
+}

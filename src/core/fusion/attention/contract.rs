@@ -1,0 +1,148 @@
+//! The graph in which each attention is one op, for policies to plan on, and the way back.
+
+use crate::core::analysis::Options;
+use crate::core::cost::sizes::{SizeSource, read_size};
+use crate::core::cost::work::op_work;
+use crate::core::fusion::Partition;
+use crate::core::fusion::attention::Attention;
+use crate::core::model::graph::{Graph, OpId, StandIn, TensorId, build_graph};
+use crate::core::model::lists::Lists;
+use crate::core::model::op::{Op, OpType, TensorDecl};
+
+/// A graph with one op for each attention kernel.
+pub(crate) struct Contracted {
+    /// What a policy plans on.
+    pub(crate) graph: Graph,
+    /// For each op of the original graph its op here.
+    pub(crate) op_of: Vec<OpId>,
+    /// For each op here the op of the original graph that it is, or the last one that it replaces.
+    last_of: Vec<OpId>,
+}
+
+/// Puts one op, of type matmul and under the name of its last op, in the place of each kernel's ops: it starts a kernel,
+/// and what policies allow behind a matmul they allow behind it. It costs what the kernel costs. `None` where nothing is
+/// to be contracted. `O(ops + reads)`, but for reads of the same kernel, which are held against each other.
+pub(crate) fn contract(
+    graph: &Graph,
+    attentions: &[Attention],
+    options: &Options,
+) -> Option<Contracted> {
+    if attentions.is_empty() {
+        return None;
+    }
+    let mut attention_of: Vec<Option<&Attention>> = vec![None; graph.ops.len()];
+    for attention in attentions {
+        for &op in &attention.ops {
+            *attention_of.get_mut(op)? = Some(attention);
+        }
+    }
+    let mut ops = Vec::with_capacity(graph.ops.len());
+    let mut op_of = Vec::with_capacity(graph.ops.len());
+    let mut last_of = Vec::with_capacity(graph.ops.len());
+    let mut stand_ins = Vec::with_capacity(attentions.len());
+    // An op goes to the place of the last op of its attention, which comes no earlier.
+    for ((id, op), attention) in graph.ops.iter().enumerate().zip(&attention_of) {
+        match attention {
+            Some(attention) if attention.ops.last() != Some(&id) => op_of.push(OpId::MAX),
+            Some(attention) => {
+                for &inner in &attention.ops {
+                    if let Some(place) = op_of.get_mut(inner) {
+                        *place = ops.len();
+                    }
+                }
+                let stand_in = stand_in(graph, attention, ops.len(), options);
+                op_of.push(ops.len());
+                last_of.push(id);
+                ops.push(one_op(graph, &stand_in, op));
+                stand_ins.push(stand_in);
+            }
+            None => {
+                op_of.push(ops.len());
+                last_of.push(id);
+                ops.push(op.clone());
+            }
+        }
+    }
+    let tensors = 0..graph.tensors.len();
+    let declared: Vec<TensorDecl> = tensors.filter_map(|t| declaration(graph, t)).collect();
+    let mut contracted = build_graph(ops, &declared).ok()?;
+    for stand_in in &mut stand_ins {
+        // In the order of the op's inputs, each of which is named once.
+        let inputs = contracted.inputs.get(stand_in.op)?;
+        for (read, &tensor) in stand_in.reads.iter_mut().zip(inputs) {
+            read.0 = tensor;
+        }
+    }
+    contracted.stand_ins = stand_ins;
+    Some(Contracted {
+        graph: contracted,
+        op_of,
+        last_of,
+    })
+}
+
+impl Contracted {
+    /// The op of the original graph that an op here is, or the last one that it replaces.
+    pub(crate) fn original(&self, op: OpId) -> OpId {
+        self.last_of.get(op).copied().unwrap_or(op)
+    }
+
+    /// A partition of the contracted graph, as one of the original graph.
+    pub(crate) fn expanded(&self, partition: &Partition) -> Partition {
+        let kernels = partition.groups.len();
+        let kernel_of = |&op: &OpId| partition.group_of.get(op).copied().unwrap_or(0);
+        let mut expanded = Partition::of_ops(self.op_of.iter().map(kernel_of).collect(), kernels);
+        if !partition.recomputed.is_empty() {
+            let mut recomputed = Lists::with_capacity(kernels, kernels);
+            for ops in partition.recomputed.iter() {
+                recomputed.push(ops.iter().filter_map(|&op| self.last_of.get(op).copied()));
+            }
+            expanded.recomputed = recomputed;
+        }
+        expanded
+    }
+}
+
+/// What the op at this place of the new list does; its reads go by the tensors of the old graph.
+fn stand_in(graph: &Graph, attention: &Attention, op: OpId, options: &Options) -> StandIn {
+    let mut work = attention.shape.rescaling_on(&options.device);
+    let mut reads: Vec<(TensorId, u64, SizeSource)> = Vec::new();
+    for &inner in &attention.ops {
+        work = work.and(op_work(graph, inner));
+        for tensor in graph.distinct_inputs(inner) {
+            let producer = graph.tensors.get(tensor).and_then(|known| known.producer);
+            if producer.is_some_and(|producer| attention.ops.contains(&producer)) {
+                continue;
+            }
+            let (bytes, source) = read_size(graph, inner, tensor, options.conventions.externals);
+            match reads.iter_mut().find(|read| read.0 == tensor) {
+                Some(read) if read.1 >= bytes => {}
+                Some(read) => *read = (tensor, bytes, source),
+                None => reads.push((tensor, bytes, source)),
+            }
+        }
+    }
+    StandIn { op, work, reads }
+}
+
+fn one_op(graph: &Graph, stand_in: &StandIn, last: &Op) -> Op {
+    let inputs = stand_in.reads.iter().map(|read| graph.tensor_name(read.0));
+    Op {
+        op_type: OpType::Matmul,
+        inputs: inputs.map(str::to_owned).collect(),
+        contraction: None,
+        ..last.clone()
+    }
+}
+
+fn declaration(graph: &Graph, id: TensorId) -> Option<TensorDecl> {
+    let tensor = graph.tensors.get(id)?;
+    tensor.is_external().then_some(())?;
+    Some(TensorDecl {
+        name: graph.tensor_name(id).to_owned(),
+        shape: graph.tensor_shape(id)?.to_vec(),
+        bytes_per_element: tensor.bytes_per_element?,
+        role: tensor.role,
+        dtype: tensor.dtype,
+    })
+}

@@ -1,0 +1,181 @@
+//! Attention in a graph: matmul, elementwise ops, softmax, elementwise ops, matmul.
+
+use crate::core::fusion::attention::{Attention, AttentionShape};
+use crate::core::model::graph::{Graph, OpId, TensorId};
+use crate::core::model::op::{Op, OpType};
+
+/// Every attention of the graph, in execution order; no op belongs to two. `O(ops + reads)`.
+///
+/// The ops between the two matmuls run in a row: each result on the way is read by the next op alone, so it need not
+/// exist. Softmax may be one op or taken apart into max, subtraction, exp, sum and division; it runs over the keys, the
+/// last axis of the scores. An elementwise op may read further tensors, such as a mask, as long as its result is as
+/// large as the scores. Behind the softmax only such ops may follow as online softmax can do: see the head of [`super`].
+pub fn find(graph: &Graph) -> Vec<Attention> {
+    let mut found: Vec<Attention> = Vec::new();
+    // The last matmul of one attention is never the first of another.
+    let mut is_taken = vec![false; graph.ops.len()];
+    for scores in 0..graph.ops.len() {
+        if is_taken.get(scores) == Some(&false)
+            && let Some(attention) = attention_at(graph, scores)
+        {
+            for &op in &attention.ops {
+                if let Some(taken) = is_taken.get_mut(op) {
+                    *taken = true;
+                }
+            }
+            found.push(attention);
+        }
+    }
+    found
+}
+
+fn attention_at(graph: &Graph, scores: OpId) -> Option<Attention> {
+    if !is_matmul(graph, scores) {
+        return None;
+    }
+    let shape = &graph.ops.get(scores)?.shape;
+    let mut chain = Chain {
+        graph,
+        shape,
+        ops: vec![scores],
+    };
+    chain.skip_elementwise(false)?;
+    chain.softmax()?;
+    chain.skip_elementwise(true)?;
+    let probabilities = *graph.output.get(chain.last()?)?;
+    let result = chain.only_consumer()?;
+    // The probabilities are the left operand, V is not computed from them, and the product runs over the keys.
+    let is_left = graph.inputs.get(result)?.first() == Some(&probabilities);
+    let definition = graph.ops.get(result)?;
+    if !is_matmul(graph, result)
+        || definition.is_across_rows
+        || !is_left
+        || graph.distinct_inputs(result).count() < 2
+    {
+        return None;
+    }
+    chain.ops.push(result);
+    Some(Attention {
+        shape: AttentionShape::of_ops(graph, scores, result)?,
+        ops: chain.ops,
+    })
+}
+
+/// A product of two matrices: a convolution or a linear layer is none.
+fn is_matmul(graph: &Graph, op: OpId) -> bool {
+    graph.ops.get(op).is_some_and(|op| {
+        op.op_type == OpType::Matmul && matches!(op.function.as_deref(), None | Some("matmul"))
+    })
+}
+
+struct Chain<'a> {
+    graph: &'a Graph,
+    shape: &'a [u64],
+    ops: Vec<OpId>,
+}
+
+impl Chain<'_> {
+    fn last(&self) -> Option<OpId> {
+        self.ops.last().copied()
+    }
+
+    fn consumers(&self, op: OpId) -> Option<&[OpId]> {
+        self.graph.successors.get(op)
+    }
+
+    fn only_consumer(&self) -> Option<OpId> {
+        match self.consumers(self.last()?)? {
+            &[consumer] => Some(consumer),
+            _ => None,
+        }
+    }
+
+    fn is(&self, op: OpId, op_type: OpType, function: &str) -> bool {
+        self.graph
+            .ops
+            .get(op)
+            .is_some_and(|op| op.op_type == op_type && op.function.as_deref() == Some(function))
+    }
+
+    /// Takes the elementwise ops that stand in a row behind the last op; behind a softmax, those that may.
+    fn skip_elementwise(&mut self, is_behind_softmax: bool) -> Option<()> {
+        while let Some(next) = self.only_consumer() {
+            let op = self.graph.ops.get(next)?;
+            let fits = op.op_type == OpType::Elementwise && op.shape == self.shape;
+            if !fits || is_behind_softmax && !self.keeps_rescaling(op, next)? {
+                break;
+            }
+            self.ops.push(next);
+        }
+        Some(())
+    }
+
+    /// Whether the next op, on probabilities, commutes with online softmax, which scales what it has summed whenever a
+    /// later tile of keys brings a larger maximum: what the op does to a row must not hang on the row's own sums.
+    ///
+    /// So it scales the probabilities by something else, or keeps some and not others, and reads them once. `exp` of
+    /// them needs the finished sums, and with them a second pass over the keys.
+    fn keeps_rescaling(&self, op: &Op, id: OpId) -> Option<bool> {
+        let probabilities = self.graph.output.get(self.last()?)?;
+        let inputs = self.graph.inputs.get(id)?;
+        let is_at = |place: usize| inputs.get(place) == Some(probabilities);
+        let is_read_once = inputs.iter().filter(|&t| t == probabilities).count() == 1;
+        Some(
+            is_read_once
+                && match op.function.as_deref() {
+                    Some("scale" | "dropout" | "cast" | "mask" | "div") => is_at(0),
+                    Some("mul") => true,
+                    Some("where") => !is_at(0),
+                    _ => false,
+                },
+        )
+    }
+
+    /// The shape of one value for each row of the scores.
+    fn of_rows(&self) -> Option<Vec<u64>> {
+        let (_, outer) = self.shape.split_last()?;
+        Some([outer, &[1]].concat())
+    }
+
+    fn softmax(&mut self) -> Option<()> {
+        if let Some(next) = self.only_consumer() {
+            let is_softmax = self.is(next, OpType::Reduction, "softmax")
+                && !self.graph.ops.get(next)?.is_across_rows;
+            return is_softmax.then(|| self.ops.push(next));
+        }
+        let values = *self.graph.output.get(self.last()?)?;
+        let (top, shifted) = self.branch(OpType::Reduction, "max", "sub", values)?;
+        let &[exp] = self.consumers(shifted)? else {
+            return None;
+        };
+        if !self.is(exp, OpType::Elementwise, "exp") {
+            return None;
+        }
+        self.ops.extend([top, shifted, exp]);
+        let powers = *self.graph.output.get(exp)?;
+        let (total, quotient) = self.branch(OpType::Reduction, "sum", "div", powers)?;
+        self.ops.extend([total, quotient]);
+        Some(())
+    }
+
+    /// The last op's result goes into a reduction and into an op that reads both, the result first.
+    fn branch(
+        &self,
+        op_type: OpType,
+        reduction: &str,
+        combination: &str,
+        values: TensorId,
+    ) -> Option<(OpId, OpId)> {
+        let &[reduced, combined] = self.consumers(self.graph.tensors.get(values)?.producer?)?
+        else {
+            return None;
+        };
+        let fits = self.is(reduced, op_type, reduction)
+            && self.is(combined, OpType::Elementwise, combination)
+            && self.graph.ops.get(reduced)?.shape == self.of_rows()?
+            && self.graph.ops.get(combined)?.shape == self.shape
+            && self.consumers(reduced)? == [combined]
+            && self.graph.inputs.get(combined)? == [values, *self.graph.output.get(reduced)?];
+        fits.then_some((reduced, combined))
+    }
+}

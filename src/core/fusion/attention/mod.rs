@@ -1,0 +1,111 @@
+//! Attention as one kernel: not a merge of ops but another algorithm, found in the graph and put in their place.
+//!
+//! The standard ops write the N x N scores and read them again. The one kernel (Dao et al., `FlashAttention`,
+//! 2022; Dao, `FlashAttention-2`, 2023) goes over tiles of Q and of K and V and keeps a running maximum and sum for
+//! each row, so that the scores never leave the chip.
+//!
+//! It fits where the softmax runs over the keys, and where the ops between softmax and V let it scale what it has
+//! summed: any element-wise op may come before the softmax, and behind it `scale`, `mul`, `div`, `dropout`, `cast`,
+//! `mask` and `where`. `exp` of a probability, say, needs the finished sum of its row, and so a second pass.
+
+mod bytes;
+mod contract;
+mod find;
+
+pub use crate::core::fusion::attention::bytes::{Growth, LoopOrder, Tiles, growth};
+pub use crate::core::fusion::attention::find::find;
+pub(crate) use contract::{Contracted, contract};
+
+use crate::core::cost::work::{Work, contraction};
+use crate::core::model::device::Device;
+use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::op::{OpType, element_count};
+
+/// Ops that one attention kernel replaces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attention {
+    /// The ops in execution order: the matmul of the scores first, the matmul with V last.
+    pub ops: Vec<OpId>,
+    /// What they compute.
+    pub shape: AttentionShape,
+}
+
+/// The sizes of an attention; queries and keys are as long in self-attention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AttentionShape {
+    /// Heads of all sequences together.
+    pub heads: u64,
+    /// Heads that share one head of K and V: 1 but for grouped queries.
+    pub group: u64,
+    /// Rows of Q, and of the result.
+    pub queries: u64,
+    /// Rows of K and of V.
+    pub keys: u64,
+    /// Columns of all four.
+    pub head_size: u64,
+    /// Bytes of one element.
+    pub bytes_per_element: u32,
+}
+
+impl AttentionShape {
+    /// Of the matmul of the scores and the matmul with V, which has to run over the keys; `None` where K is unknown or
+    /// the values are wider or narrower than the keys, for which the published counts say nothing.
+    fn of_ops(graph: &Graph, scores: OpId, result: OpId) -> Option<Self> {
+        let (scores_op, result_op) = (graph.ops.get(scores)?, graph.ops.get(result)?);
+        let ([batch @ .., queries, keys], [of_result @ .., head_size]) =
+            (&scores_op.shape[..], &result_op.shape[..])
+        else {
+            return None;
+        };
+        let heads = element_count(batch)?;
+        let own = |op: OpId| heads_of_right_operand(graph, op).unwrap_or(heads);
+        let shape = Self {
+            heads,
+            // The larger count where K and V differ.
+            group: (heads / own(scores).max(own(result)).max(1)).max(1),
+            queries: *queries,
+            keys: *keys,
+            head_size: contraction(graph, scores)?,
+            bytes_per_element: result_op.bytes_per_element,
+        };
+        let fits = shape.head_size == *head_size
+            && contraction(graph, result) == Some(*keys)
+            && of_result.split_last() == Some((queries, batch));
+        fits.then_some(shape)
+    }
+
+    /// Of a kernel that holds both products, whoever put it together.
+    pub fn of_kernel(graph: &Graph, ops: &[OpId]) -> Option<Self> {
+        let is_product = |op: OpId| graph.ops.get(op).map(|op| op.op_type) == Some(OpType::Matmul);
+        let mut products = ops.iter().copied().filter(|&op| is_product(op));
+        Self::of_ops(graph, products.next()?, products.next()?)
+    }
+
+    /// Arithmetic that the kernel does beyond the ops that it replaces: for each tile of keys every row of the
+    /// result is scaled by the new maximum (`head_size` multiplications), and its running sum with it
+    /// (subtraction, exp, multiplication).
+    pub fn rescaling(&self, tiles: Tiles) -> Work {
+        let rows = u128::from(self.heads) * u128::from(self.queries);
+        let per_row = u128::from(self.head_size) + 3;
+        Work {
+            vector_flops: rows
+                .saturating_mul(per_row)
+                .saturating_mul(tiles.key_tiles.into()),
+            ..Work::default()
+        }
+    }
+
+    /// The same in the tiles that fit this device: search and result count it so.
+    pub(crate) fn rescaling_on(&self, device: &Device) -> Work {
+        self.rescaling(Tiles::new(self, device.on_chip_bytes()))
+    }
+}
+
+/// Matrices that the right operand of a product holds, if it is known.
+fn heads_of_right_operand(graph: &Graph, product: OpId) -> Option<u64> {
+    let &operand = graph.inputs.get(product)?.get(1)?;
+    let [heads @ .., _, _] = graph.tensor_shape(operand)? else {
+        return None;
+    };
+    element_count(heads)
+}

@@ -1,0 +1,116 @@
+//! What a device is built of: multiprocessors and the memories on chip.
+
+use crate::core::model::device::Figure;
+
+/// Figures that decide how a kernel fits a device. `None`: not known, or the device has no such thing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hardware {
+    /// Multiprocessors (NVIDIA), compute units (AMD), cores.
+    pub multiprocessors: Option<Figure>,
+    /// Their highest clock, in Hz.
+    pub clock_hz: Option<Figure>,
+    /// Device memory.
+    pub memory_bytes: Option<Figure>,
+    /// Cache that all multiprocessors share: L2, or what stands in its place.
+    pub l2_bytes: Option<Figure>,
+    /// What one multiprocessor holds.
+    pub on_chip: OnChip,
+}
+
+/// The memories of one multiprocessor, as far as they are known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum OnChip {
+    /// Registers, shared memory and threads, as GPUs have them.
+    Multiprocessor(Multiprocessor),
+    /// A memory that software manages: a TPU's vector memory, the memory of a thread group.
+    Scratchpad {
+        /// Its size.
+        bytes: u64,
+        /// Whether the source was at hand.
+        is_confirmed: bool,
+    },
+    /// No figure.
+    Unknown,
+}
+
+/// What one multiprocessor holds; the same for all devices of an architecture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Multiprocessor {
+    /// Shared memory that one block may ask for.
+    pub shared_bytes_per_block: u32,
+    /// Shared memory of all resident blocks together.
+    pub shared_bytes: u32,
+    /// Resident threads.
+    pub threads: u32,
+    /// Resident blocks.
+    pub blocks: u32,
+    /// 32-bit registers of all resident threads together.
+    pub registers: u32,
+    /// Most registers of one thread; beyond that values spill to memory.
+    pub registers_per_thread: u32,
+    /// Threads that step together: a warp or a wave.
+    pub lanes: u32,
+    /// Whether the sources of these figures were at hand.
+    pub is_confirmed: bool,
+}
+
+impl Hardware {
+    /// A device of which only rates are known.
+    pub const UNKNOWN: Self = Self {
+        multiprocessors: None,
+        clock_hz: None,
+        memory_bytes: None,
+        l2_bytes: None,
+        on_chip: OnChip::Unknown,
+    };
+
+    /// What one multiprocessor holds, where the device is a GPU whose figures are known.
+    pub const fn multiprocessor(&self) -> Option<Multiprocessor> {
+        match self.on_chip {
+            OnChip::Multiprocessor(multiprocessor) => Some(multiprocessor),
+            OnChip::Scratchpad { .. } | OnChip::Unknown => None,
+        }
+    }
+}
+
+/// An NVIDIA multiprocessor: 65,536 registers, at most 255 a thread, warps of 32.
+const fn nvidia(shared: [u32; 2], threads: u32, blocks: u32, is_confirmed: bool) -> Multiprocessor {
+    let [shared_bytes_per_block, shared_bytes] = shared;
+    Multiprocessor {
+        shared_bytes_per_block,
+        shared_bytes,
+        threads,
+        blocks,
+        registers: 65_536,
+        registers_per_thread: 255,
+        lanes: 32,
+        is_confirmed,
+    }
+}
+
+/// An AMD compute unit of the CDNA family: 512 KiB of vector registers, waves of 64.
+const fn cdna(shared_bytes: u32, is_confirmed: bool) -> Multiprocessor {
+    Multiprocessor {
+        shared_bytes_per_block: shared_bytes,
+        shared_bytes,
+        threads: 2048,
+        blocks: 32,
+        registers: 131_072,
+        registers_per_thread: 512,
+        lanes: 64,
+        is_confirmed,
+    }
+}
+
+pub(super) const PASCAL: Multiprocessor = nvidia([49_152, 65_536], 2048, 32, true);
+pub(super) const VOLTA: Multiprocessor = nvidia([98_304, 98_304], 2048, 32, true);
+pub(super) const AMPERE_A100: Multiprocessor = nvidia([166_912, 167_936], 2048, 32, true);
+pub(super) const AMPERE: Multiprocessor = nvidia([101_376, 102_400], 1536, 16, true);
+pub(super) const ADA: Multiprocessor = nvidia([101_376, 102_400], 1536, 24, false);
+pub(super) const HOPPER: Multiprocessor = nvidia([232_448, 233_472], 2048, 32, true);
+pub(super) const BLACKWELL: Multiprocessor = nvidia([232_448, 233_472], 2048, 32, true);
+/// The compiler's table says 131,072 bytes of shared memory; NVIDIA's documents say 102,400 for this
+/// compute capability, as for the smaller card of the family.
+pub(super) const BLACKWELL_RTX: Multiprocessor = nvidia([101_376, 102_400], 1536, 24, false);
+pub(super) const CDNA: Multiprocessor = cdna(65_536, true);
+pub(super) const CDNA_4: Multiprocessor = cdna(163_840, true);

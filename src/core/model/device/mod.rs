@@ -1,0 +1,269 @@
+//! Devices: memory bandwidth and peak rates, each figure with its source.
+
+mod hardware;
+mod measured;
+mod table;
+
+pub use crate::core::model::device::hardware::{Hardware, Multiprocessor, OnChip};
+pub use crate::core::model::device::measured::Measured;
+pub use crate::core::model::device::table::DEVICES;
+
+use crate::core::model::dtype::DType;
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
+
+/// A figure of a device, and whether its source was at hand when it was written down.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figure {
+    /// The figure.
+    pub value: f64,
+    /// `false`: recalled from a data sheet and not fetched again; shown with a question mark.
+    pub is_confirmed: bool,
+}
+
+/// Where the figures of a device come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The compiler's target descriptions.
+    Xla,
+    /// The vendor's architecture table.
+    Rocm,
+    /// Both of them, where they agree.
+    XlaRocm,
+    /// The compiler's table of TPUs.
+    Pallas,
+    /// The vendor's conference talk.
+    HotChips,
+    /// Published microbenchmarks.
+    MetalBenchmarks,
+    /// The vendor's data sheet.
+    DataSheet,
+    /// Data sheets, from memory.
+    Recalled,
+    /// The visitor's own figures.
+    Custom,
+}
+
+impl Source {
+    /// The source as a reader would look it up.
+    pub const fn citation(self) -> &'static str {
+        match self {
+            Self::Xla => "openxla/xla, gpu/target_config/specs/*.txtpb at 183fa00cb5d8",
+            Self::Rocm => "ROCm documentation, gpu-arch-specs.rst; rates from the data sheet",
+            Self::XlaRocm => {
+                "openxla/xla target_config specs and ROCm gpu-arch-specs.rst; rates from the data sheet"
+            }
+            Self::Pallas => "jax-ml/jax, pallas/mosaic tpu_info.py",
+            Self::HotChips => "Intel, Hot Chips 2024",
+            Self::MetalBenchmarks => "philipturner/metal-benchmarks",
+            Self::DataSheet => "NVIDIA data sheet",
+            Self::Recalled => "vendor data sheet, from memory",
+            Self::Custom => "your own figures",
+        }
+    }
+}
+
+/// Which operands of 16 bits a device multiplies on matrix units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MatrixUnits {
+    /// None: matmuls run on the vector units.
+    Absent,
+    /// f16, not bf16.
+    F16,
+    /// Both.
+    F16AndBf16,
+}
+
+/// The rate of matmuls on operands of one element type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Peak {
+    /// In FLOP/s.
+    pub figure: Figure,
+    /// ` as f16`: the type that it computes in, where that is not the operands' own; else empty.
+    pub computed_as: &'static str,
+    /// The vector units do it, for want of matrix units that take the type.
+    pub is_on_vector_units: bool,
+}
+
+impl Peak {
+    /// The units, for people.
+    pub const fn units(&self) -> &'static str {
+        if self.is_on_vector_units {
+            "vector units"
+        } else {
+            "matrix units"
+        }
+    }
+}
+
+/// One accelerator. Rates are dense peaks, in FLOP/s; bandwidth in byte/s.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Device {
+    /// Short name for links and the command line.
+    pub id: Cow<'static, str>,
+    /// Name for people.
+    pub name: Cow<'static, str>,
+    /// Where the figures come from.
+    pub source: Source,
+    /// Bandwidth of its memory.
+    pub memory_bytes_per_s: Figure,
+    /// f32 rate of the vector units, which run everything but matmuls; f16 data are computed in f32 there.
+    pub vector_flops_per_s: Option<Figure>,
+    /// Matrix units on f32 operands, computed as TF32.
+    pub matrix_tf32_flops_per_s: Option<Figure>,
+    /// Matmuls on f16 operands, and on bf16 ones where `matrix_units` takes them.
+    pub matrix_f16_flops_per_s: Option<Figure>,
+    /// Matrix units on f8 operands.
+    pub matrix_f8_flops_per_s: Option<Figure>,
+    /// Matrix units on i8 operands.
+    pub matrix_i8_flops_per_s: Option<Figure>,
+    /// Time that starting one kernel adds.
+    pub launch_s: Figure,
+    /// What the matrix units take.
+    pub matrix_units: MatrixUnits,
+    /// How many multiprocessors, how large its caches.
+    pub hardware: Hardware,
+}
+
+/// Bandwidths that a device of a visitor's own may have, in byte/s: 1 GB/s to 100 TB/s.
+pub const OWN_BYTES_PER_S: RangeInclusive<f64> = 1e9..=1e14;
+/// Its rates, in FLOP/s: 0.1 TFLOP/s to 100 PFLOP/s.
+pub const OWN_FLOPS_PER_S: RangeInclusive<f64> = 1e11..=1e17;
+/// Its launches, in seconds: up to 10 ms.
+pub const OWN_LAUNCH_S: RangeInclusive<f64> = 0.0..=1e-2;
+
+/// What one launch adds when the queue is full; an order of magnitude, to be replaced by a measured figure.
+const LAUNCH_S: Figure = Figure {
+    value: 2e-6,
+    is_confirmed: false,
+};
+
+impl Device {
+    /// Peak of matmuls on operands of `dtype`, `None` where nothing is known. What the device lacks is computed in the
+    /// next wider type: f8 as f16, 16 bits as f32, and f32 on the vector units where there is no TF32.
+    pub fn matmul_peak(&self, dtype: DType) -> Option<Peak> {
+        let vector = |computed_as| (self.vector_flops_per_s, computed_as, true);
+        let f16 = |computed_as| {
+            let is_on_vector_units = self.matrix_units == MatrixUnits::Absent;
+            (self.matrix_f16_flops_per_s, computed_as, is_on_vector_units)
+        };
+        let tf32 = (self.matrix_tf32_flops_per_s, " as TF32", false);
+        let has_half = self.matrix_f16_flops_per_s.is_some();
+        let has_bf16 = has_half && self.matrix_units == MatrixUnits::F16AndBf16;
+        let (figure, computed_as, is_on_vector_units) = match dtype {
+            DType::F16 if has_half => f16(""),
+            DType::Bf16 if has_bf16 => f16(""),
+            DType::F8 if self.matrix_f8_flops_per_s.is_some() => {
+                (self.matrix_f8_flops_per_s, "", false)
+            }
+            DType::F8 if has_half => f16(" as f16"),
+            DType::F16 | DType::Bf16 | DType::F8 => vector(" as f32"),
+            DType::F32 if tf32.0.is_some() => tf32,
+            DType::F32 => vector(""),
+            DType::I8 => (self.matrix_i8_flops_per_s, "", false),
+            DType::F64 | DType::I64 | DType::I32 | DType::Bool => return None,
+        };
+        figure.map(|figure| Peak {
+            figure,
+            computed_as,
+            is_on_vector_units,
+        })
+    }
+
+    /// The figure of [`Device::matmul_peak`].
+    pub fn matrix_peak(&self, dtype: DType) -> Option<Figure> {
+        self.matmul_peak(dtype).map(|peak| peak.figure)
+    }
+
+    /// Memory on chip that one block of a kernel can hold values in, in bytes: the shared memory that a block
+    /// may ask for. A device whose figure is not known counts as the default device.
+    ///
+    /// ```
+    /// use fuseline::core::device;
+    /// assert_eq!(device("h200").map(|d| d.on_chip_bytes()), Some(232_448));
+    /// ```
+    pub fn on_chip_bytes(&self) -> u64 {
+        match self.hardware.on_chip {
+            OnChip::Multiprocessor(multiprocessor) => multiprocessor.shared_bytes_per_block.into(),
+            OnChip::Scratchpad { bytes, .. } => bytes,
+            OnChip::Unknown => hardware::AMPERE_A100.shared_bytes_per_block.into(),
+        }
+    }
+
+    /// The same device with this time for starting a kernel, in seconds, as a visitor chose it; one outside
+    /// [`OWN_LAUNCH_S`] changes nothing.
+    #[must_use]
+    pub fn with_launch_s(mut self, launch_s: f64) -> Self {
+        if OWN_LAUNCH_S.contains(&launch_s) {
+            self.launch_s = sourced_si(launch_s);
+        }
+        self
+    }
+
+    /// Whether bandwidth and rates lie within [`OWN_BYTES_PER_S`] and [`OWN_FLOPS_PER_S`], as a visitor's own have to:
+    /// beyond them the texts of figures would grow without end.
+    pub fn is_plausible(&self) -> bool {
+        let rates = [self.vector_flops_per_s, self.matrix_f16_flops_per_s];
+        let mut rates = rates.iter().flatten();
+        OWN_BYTES_PER_S.contains(&self.memory_bytes_per_s.value)
+            && rates.all(|rate| OWN_FLOPS_PER_S.contains(&rate.value))
+    }
+
+    /// A device of the visitor's own. Rates in FLOP/s, bandwidth in byte/s; `matrix` holds for every type.
+    /// Figures that are not finite and positive are replaced by the default device's.
+    pub fn custom(
+        memory_bytes_per_s: f64,
+        matrix_flops_per_s: f64,
+        vector_flops_per_s: f64,
+        launch_s: f64,
+    ) -> Self {
+        let own = |value: f64, fallback: Figure| {
+            if value.is_finite() && value > 0.0 {
+                sourced_si(value)
+            } else {
+                fallback
+            }
+        };
+        let default = default_device();
+        let matrix = default
+            .matrix_f16_flops_per_s
+            .map(|f| own(matrix_flops_per_s, f));
+        Self {
+            id: Cow::Borrowed("custom"),
+            name: Cow::Borrowed("Custom"),
+            source: Source::Custom,
+            memory_bytes_per_s: own(memory_bytes_per_s, default.memory_bytes_per_s),
+            vector_flops_per_s: default
+                .vector_flops_per_s
+                .map(|f| own(vector_flops_per_s, f)),
+            matrix_tf32_flops_per_s: matrix,
+            matrix_f16_flops_per_s: matrix,
+            matrix_f8_flops_per_s: matrix,
+            matrix_i8_flops_per_s: matrix,
+            launch_s: default.launch_s,
+            matrix_units: MatrixUnits::F16AndBf16,
+            hardware: Hardware::UNKNOWN,
+        }
+        .with_launch_s(launch_s)
+    }
+}
+
+/// The device of this id, ignoring case.
+pub fn device(id: &str) -> Option<&'static Device> {
+    DEVICES.iter().find(|d| d.id.eq_ignore_ascii_case(id))
+}
+
+/// The device that the page starts with: the A100 SXM with 80 GB.
+pub fn default_device() -> &'static Device {
+    &DEVICES[DEFAULT]
+}
+
+/// Place of the default in the table; checked when the crate is compiled.
+const DEFAULT: usize = 3;
+
+const fn sourced_si(value: f64) -> Figure {
+    Figure {
+        value,
+        is_confirmed: true,
+    }
+}

@@ -1,0 +1,188 @@
+//! The table of devices. Sources: those of [`Source`]; `s` had its source at hand, `r` is recalled.
+#![allow(
+    clippy::unnecessary_wraps,
+    reason = "a figure that is there stands beside figures that are not"
+)]
+
+use crate::core::model::device::hardware::{
+    ADA, AMPERE, AMPERE_A100, BLACKWELL, BLACKWELL_RTX, CDNA, CDNA_4, HOPPER, Hardware, OnChip,
+    PASCAL, VOLTA,
+};
+use crate::core::model::device::{Device, Figure, LAUNCH_S, MatrixUnits, Source};
+use std::borrow::Cow;
+
+/// All known devices. A row: bandwidth in GB/s; vector f32, then matrix TF32, f16, f8 and i8 in TFLOP/s. Below
+/// it: multiprocessors, clock in GHz, memory, shared cache; what a multiprocessor holds.
+///
+/// For the A100 PCIe the data sheet stands instead of the compiler's table, whose clock gives
+/// 245.6 TFLOP/s; an f8 rate that only i8 has is left out. The H200's cache is what its driver reports; the
+/// compiler's table says 50 MiB.
+#[rustfmt::skip]
+pub static DEVICES: &[Device] = &[
+    row("p100", "P100 SXM2", Source::Xla, sourced(732.0), [r(10.6), None, r(21.2), None, None],
+        [s(56.0), s(1.48), gib(s(15.9)), mib(s(4.0))], OnChip::Multiprocessor(PASCAL)).with(MatrixUnits::Absent),
+    row("v100", "V100 SXM2 16GB", Source::Xla, sourced(898.0), [s(15.7), None, s(125.0), None, None],
+        [s(80.0), s(1.53), gib(s(15.8)), mib(s(6.0))], OnChip::Multiprocessor(VOLTA)).with(MatrixUnits::F16),
+    row("a100-40", "A100 SXM 40GB", Source::Xla, sourced(1555.2), [s(19.5), s(155.9), s(311.9), None, s(623.7)],
+        [s(108.0), s(1.41), gib(s(39.4)), mib(s(40.0))], OnChip::Multiprocessor(AMPERE_A100)),
+    row("a100-80", "A100 SXM 80GB", Source::Xla, sourced(2039.0), [s(19.5), s(155.9), s(311.9), None, s(623.7)],
+        [s(108.0), s(1.41), gib(s(79.3)), mib(s(40.0))], OnChip::Multiprocessor(AMPERE_A100)),
+    row("a100-pcie-80", "A100 PCIe 80GB", Source::DataSheet, recalled(1935.0), [r(19.5), r(156.0), s(312.0), None, r(624.0)],
+        [s(108.0), r(1.41), gb(s(80.0)), mib(s(40.0))], OnChip::Multiprocessor(AMPERE_A100)),
+    row("h100-pcie", "H100 PCIe", Source::Xla, sourced(2039.0), [s(51.2), s(378.6), s(757.2), s(1514.4), s(1514.4)],
+        [s(114.0), s(1.755), gib(s(79.1)), mib(s(50.0))], OnChip::Multiprocessor(HOPPER)),
+    row("h100", "H100 SXM", Source::Xla, sourced(3352.3), [s(66.9), s(494.6), s(989.2), s(1978.3), s(1978.3)],
+        [s(132.0), s(1.98), gib(s(79.1)), mib(s(50.0))], OnChip::Multiprocessor(HOPPER)),
+    row("h200", "H200", Source::Xla, sourced(4800.0), [s(66.9), s(494.6), s(989.2), s(1978.3), s(1978.3)],
+        [s(132.0), s(1.98), gib(s(141.0)), mib(s(60.0))], OnChip::Multiprocessor(HOPPER)),
+    row("b200", "B200", Source::Xla, sourced(7672.3), [s(74.4), s(1112.6), s(2225.2), s(4450.3), None],
+        [s(148.0), s(1.965), gib(s(178.4)), mib(s(126.5))], OnChip::Multiprocessor(BLACKWELL)),
+    row("gb200", "GB200", Source::Xla, sourced(7928.1), [s(80.2), s(1199.1), s(2398.1), s(4796.2), None],
+        [s(152.0), s(2.062), gib(s(184.3)), mib(s(129.2))], OnChip::Multiprocessor(BLACKWELL)),
+    row("b300", "B300", Source::Xla, sourced(7936.0), [s(79.5), s(1187.8), s(2375.5), s(4751.0), None],
+        [r(158.0), s(1.965), gib(s(276.6)), mib(s(129.2))], OnChip::Multiprocessor(BLACKWELL)),
+    row("gb300", "GB300", Source::Xla, sourced(7928.1), [s(80.5), s(1203.7), s(2407.4), s(4814.8), None],
+        [s(152.0), s(2.07), gib(s(276.6)), mib(s(129.2))], OnChip::Multiprocessor(BLACKWELL)),
+    row("l4", "L4", Source::Recalled, recalled(300.0), [r(30.3), r(60.0), r(121.0), r(242.5), r(242.5)],
+        [r(58.0), None, gb(r(24.0)), mib(r(48.0))], OnChip::Multiprocessor(ADA)),
+    row("l40s", "L40S", Source::Recalled, recalled(864.0), [r(91.6), r(183.0), r(362.0), r(733.0), r(733.0)],
+        [r(142.0), None, gb(r(48.0)), mib(r(96.0))], OnChip::Multiprocessor(ADA)),
+    row("rtx-a6000", "RTX A6000", Source::Xla, sourced(768.1), [r(38.7), r(77.4), r(154.8), None, None],
+        [s(84.0), s(1.8), gib(s(47.5)), mib(s(6.0))], OnChip::Multiprocessor(AMPERE)),
+    row("rtx-pro-6000", "RTX PRO 6000 Blackwell", Source::Xla, sourced(1792.0), [r(125.0), None, r(503.0), None, None],
+        [s(188.0), s(2.6), gib(s(96.0)), mib(s(128.0))], OnChip::Multiprocessor(BLACKWELL_RTX)),
+    row("rtx-3090", "RTX 3090", Source::Recalled, recalled(936.0), [r(35.6), r(35.6), r(71.0), None, None],
+        [r(82.0), r(1.7), gb(r(24.0)), mib(r(6.0))], OnChip::Multiprocessor(AMPERE)),
+    row("rtx-4090", "RTX 4090", Source::Recalled, recalled(1008.0), [r(82.6), r(82.6), r(165.2), r(330.3), None],
+        [r(128.0), r(2.52), gb(r(24.0)), mib(r(72.0))], OnChip::Multiprocessor(ADA)),
+    row("rtx-5090", "RTX 5090", Source::Recalled, recalled(1792.0), [r(104.8), r(104.8), r(209.5), r(419.0), None],
+        [r(170.0), r(2.41), gb(r(32.0)), mib(r(96.0))], OnChip::Multiprocessor(BLACKWELL_RTX)),
+    row("mi250x", "MI250X", Source::Rocm, recalled(3276.8), [r(47.9), None, r(383.0), None, None],
+        [s(220.0), s(1.7), gb(s(128.0)), mib(s(16.0))], OnChip::Multiprocessor(CDNA)),
+    row("mi300x", "MI300X", Source::Rocm, recalled(5300.0), [r(163.4), r(653.7), r(1307.4), r(2614.9), r(2614.9)],
+        [s(304.0), s(2.1), gb(s(192.0)), mib(s(32.0))], OnChip::Multiprocessor(CDNA)),
+    row("mi325x", "MI325X", Source::Rocm, recalled(6000.0), [r(163.4), r(653.7), r(1307.4), r(2614.9), r(2614.9)],
+        [s(304.0), s(2.1), gb(s(256.0)), mib(s(32.0))], OnChip::Multiprocessor(CDNA)),
+    row("mi350x", "MI350X", Source::XlaRocm, recalled(8000.0), [r(144.2), None, r(2309.6), r(4614.0), r(4614.0)],
+        [s(256.0), s(2.2), gb(s(288.0)), mib(s(32.0))], OnChip::Multiprocessor(CDNA_4)),
+    row("mi355x", "MI355X", Source::Recalled, recalled(8000.0), [r(157.3), None, r(2516.0), r(5033.0), r(5033.0)],
+        [r(256.0), r(2.4), gb(r(288.0)), mib(r(32.0))], OnChip::Multiprocessor(CDNA_4)),
+    row("tpu-v4", "TPU v4", Source::Pallas, sourced(1230.0), [None, None, s(275.0), None, s(275.0)],
+        [s(2.0), None, gb(s(34.4)), None], OnChip::Scratchpad { bytes: 16 * MIB, is_confirmed: true }),
+    row("tpu-v5e", "TPU v5e", Source::Pallas, sourced(820.0), [None, None, s(197.0), None, s(394.0)],
+        [s(1.0), None, gb(s(17.2)), None], OnChip::Scratchpad { bytes: 128 * MIB, is_confirmed: true }),
+    row("tpu-v5p", "TPU v5p", Source::Pallas, sourced(2460.0), [None, None, s(459.0), None, s(918.0)],
+        [s(2.0), None, gb(s(103.0)), None], OnChip::Scratchpad { bytes: 64 * MIB, is_confirmed: true }),
+    row("tpu-v6e", "TPU v6e", Source::Pallas, sourced(1640.0), [None, None, s(920.0), s(920.0), s(1840.0)],
+        [s(1.0), None, gb(s(34.4)), None], OnChip::Scratchpad { bytes: 128 * MIB, is_confirmed: true }),
+    row("gaudi-2", "Gaudi 2", Source::HotChips, sourced(2460.0), [None, None, s(432.0), s(865.0), None],
+        [s(24.0), None, gb(s(96.0)), mb(s(48.0))], OnChip::Unknown),
+    row("gaudi-3", "Gaudi 3", Source::HotChips, sourced(3670.0), [s(28.7), None, s(1835.0), s(1835.0), None],
+        [s(64.0), None, gb(s(128.0)), mb(s(96.0))], OnChip::Unknown),
+    row("m1-max", "Apple M1 Max (32 cores)", Source::MetalBenchmarks, sourced(400.0), [s(10.4), None, s(10.4), None, None],
+        [s(32.0), s(1.3), gb(s(64.0)), mb(s(48.0))], OnChip::Scratchpad { bytes: 32 * KIB, is_confirmed: true }).with(MatrixUnits::Absent),
+    row("m1-ultra", "Apple M1 Ultra", Source::MetalBenchmarks, sourced(800.0), [s(20.8), None, None, None, None],
+        [s(64.0), None, gb(s(128.0)), mb(s(96.0))], OnChip::Scratchpad { bytes: 32 * KIB, is_confirmed: true }).with(MatrixUnits::Absent),
+    row("m2-ultra", "Apple M2 Ultra (76 cores)", Source::Recalled, recalled(800.0), [r(27.2), None, None, None, None],
+        [r(76.0), None, gb(r(192.0)), None], OnChip::Scratchpad { bytes: 32 * KIB, is_confirmed: false }).with(MatrixUnits::Absent),
+    row("m4-max", "Apple M4 Max (40 cores)", Source::Recalled, recalled(546.0), [r(17.5), None, None, None, None],
+        [r(40.0), None, gb(r(128.0)), None], OnChip::Scratchpad { bytes: 32 * KIB, is_confirmed: false }).with(MatrixUnits::Absent),
+    row("m3-ultra", "Apple M3 Ultra (80 cores)", Source::Recalled, recalled(819.0), [r(28.0), None, None, None, None],
+        [r(80.0), None, gb(r(512.0)), None], OnChip::Scratchpad { bytes: 32 * KIB, is_confirmed: false }).with(MatrixUnits::Absent),
+];
+
+/// A figure whose source was at hand.
+const fn sourced(value: f64) -> Figure {
+    Figure {
+        value,
+        is_confirmed: true,
+    }
+}
+
+/// The same, from memory.
+const fn recalled(value: f64) -> Figure {
+    Figure {
+        value,
+        is_confirmed: false,
+    }
+}
+
+const fn s(value: f64) -> Option<Figure> {
+    Some(sourced(value))
+}
+
+const fn r(value: f64) -> Option<Figure> {
+    Some(recalled(value))
+}
+
+const fn times(figure: Option<Figure>, unit: f64) -> Option<Figure> {
+    match figure {
+        Some(figure) => Some(Figure {
+            value: figure.value * unit,
+            is_confirmed: figure.is_confirmed,
+        }),
+        None => None,
+    }
+}
+
+const fn mb(figure: Option<Figure>) -> Option<Figure> {
+    times(figure, 1e6)
+}
+
+const fn gb(figure: Option<Figure>) -> Option<Figure> {
+    times(figure, 1e9)
+}
+
+const fn mib(figure: Option<Figure>) -> Option<Figure> {
+    times(figure, 1_048_576.0)
+}
+
+const fn gib(figure: Option<Figure>) -> Option<Figure> {
+    times(figure, 1_073_741_824.0)
+}
+
+const KIB: u64 = 1024;
+const MIB: u64 = 1024 * KIB;
+
+const fn row(
+    id: &'static str,
+    name: &'static str,
+    source: Source,
+    gb_per_s: Figure,
+    rates: [Option<Figure>; 5],
+    parts: [Option<Figure>; 4],
+    on_chip: OnChip,
+) -> Device {
+    let [vector, tf32, f16, f8, i8] = rates;
+    let [multiprocessors, ghz, memory_bytes, l2_bytes] = parts;
+    Device {
+        id: Cow::Borrowed(id),
+        name: Cow::Borrowed(name),
+        source,
+        memory_bytes_per_s: Figure {
+            value: gb_per_s.value * 1e9,
+            is_confirmed: gb_per_s.is_confirmed,
+        },
+        vector_flops_per_s: times(vector, 1e12),
+        matrix_tf32_flops_per_s: times(tf32, 1e12),
+        matrix_f16_flops_per_s: times(f16, 1e12),
+        matrix_f8_flops_per_s: times(f8, 1e12),
+        matrix_i8_flops_per_s: times(i8, 1e12),
+        launch_s: LAUNCH_S,
+        matrix_units: MatrixUnits::F16AndBf16,
+        hardware: Hardware {
+            multiprocessors,
+            clock_hz: times(ghz, 1e9),
+            memory_bytes,
+            l2_bytes,
+            on_chip,
+        },
+    }
+}
+
+impl Device {
+    const fn with(mut self, matrix_units: MatrixUnits) -> Self {
+        self.matrix_units = matrix_units;
+        self
+    }
+}

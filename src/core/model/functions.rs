@@ -1,0 +1,388 @@
+//! The table of functions: one row for each, and the only place that knows their FLOPs and shape rules.
+//!
+//! FLOP counts follow the contract: one multiply-add is two; elementwise functions count for each output
+//! element, reductions for each *input* element. Transcendental functions have no agreed count; here each
+//! of exp, log, tanh, erf, sqrt and a division counts 1, as one instruction of a GPU's special function
+//! units would, and a composed function counts its steps. With that GELU in its tanh form comes to 8,
+//! softmax to 5 and layer norm to 8. Work for each row instead of each element (the rsqrt of a norm, the
+//! division of a mean) is left out.
+
+use crate::core::model::op::OpType;
+
+/// How the output's shape follows from the inputs'.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShapeRule {
+    /// Right-aligned broadcasting of all inputs, as in NumPy.
+    Broadcast,
+    /// The first input's shape; further inputs broadcast into it.
+    SameAsFirst,
+    /// `[B, C, ..]` with further inputs `[C]`: one value for each channel. The first input's shape.
+    PerChannel,
+    /// The first input's shape with one axis (or a list of axes) reduced to 1, or dropped with `keepdim=false`.
+    Reduce,
+    /// `[batch.., M, K] x [batch.., K, N] -> [batch.., M, N]`, batch dimensions broadcast.
+    Matmul,
+    /// `[.., K] x [N, K] (+ [N]) -> [.., N]`.
+    Linear,
+    /// `[B, C, H, W] x [O, C/groups, KH, KW] (+ [O]) -> [B, O, H', W']`.
+    Conv2d,
+    /// `[B, C, H, W] -> [B, C, H', W']` by a window.
+    Pool2d,
+    /// As many elements in another shape, given by the annotation or `shape=[..]`; a copy may keep its own.
+    Reshape,
+    /// Whatever the annotation says, from any number of inputs.
+    Stated,
+    /// Dimensions in another order.
+    Transpose,
+    /// One of `parts` equal pieces along an axis.
+    Split,
+    /// All inputs one behind the other along an axis.
+    Concat,
+    /// `start..end` along an axis.
+    Slice,
+}
+
+/// One row of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// What a program calls it.
+    pub name: &'static str,
+    /// What the fusion rules see.
+    pub op_type: OpType,
+    /// Fewest inputs.
+    pub min_inputs: usize,
+    /// Most inputs; [`ANY_NUMBER`] for a list of any length.
+    pub max_inputs: usize,
+    /// For each output element (elementwise) or input element (reduction); 0 for the other types.
+    pub flops_per_element: u64,
+    /// How the output's shape follows.
+    pub shape_rule: ShapeRule,
+    /// Attributes that it takes, each described in [`ATTRIBUTES`].
+    pub attributes: &'static [&'static str],
+    /// Whether it only renames bytes.
+    pub is_view: bool,
+    /// What it computes, in a few words.
+    pub summary: &'static str,
+    /// What the FLOP count consists of.
+    pub flops_source: &'static str,
+}
+
+/// [`Function::max_inputs`] of a function that takes a list.
+pub const ANY_NUMBER: usize = usize::MAX;
+
+/// What values an attribute takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttributeKind {
+    /// An integer expression over params.
+    Size,
+    /// An integer or a list of integers.
+    SizeOrSizes,
+    /// A list of integers.
+    Sizes,
+    /// Any number; no size depends on it.
+    Number,
+    /// `true` or `false`.
+    Flag,
+    /// An element type.
+    Type,
+    /// An integer, or the word `unknown`.
+    SizeOrUnknown,
+}
+
+impl AttributeKind {
+    /// What to write behind the equals sign, for a hint.
+    pub const fn expected(self) -> &'static str {
+        match self {
+            Self::Size => "an integer",
+            Self::SizeOrSizes => "an integer or a list such as [1, 2]",
+            Self::Sizes => "a list such as [0, 2, 1]",
+            Self::Number => "a number",
+            Self::Flag => "true or false",
+            Self::Type => "an element type such as f32",
+            Self::SizeOrUnknown => "an integer, or `unknown`",
+        }
+    }
+}
+
+/// An attribute; it means the same wherever it is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AttributeSpec {
+    /// Its name.
+    pub name: &'static str,
+    /// What values it takes.
+    pub kind: AttributeKind,
+    /// What it says, and its default.
+    pub summary: &'static str,
+}
+
+/// All attributes that any function takes.
+#[rustfmt::skip]
+pub const ATTRIBUTES: &[AttributeSpec] = &[
+    attribute("axis", AttributeKind::SizeOrSizes, "dimension to work along, counted from the end when negative; -1 by default"),
+    attribute("keepdim", AttributeKind::Flag, "whether the reduced dimension stays as 1; true by default"),
+    attribute("transpose_a", AttributeKind::Flag, "whether the first operand is [K, M]; false by default"),
+    attribute("transpose_b", AttributeKind::Flag, "whether the second operand is [N, K]; false by default"),
+    attribute("k", AttributeKind::SizeOrUnknown, "contraction length, where the operands hold more than the op reads; the shape must be given"),
+    attribute("stride", AttributeKind::SizeOrSizes, "step of the window, one number or [height, width]; 1 for a convolution, the window for a pool"),
+    attribute("padding", AttributeKind::SizeOrSizes, "border of zeros on each side; 0 by default"),
+    attribute("dilation", AttributeKind::SizeOrSizes, "distance of the window's elements; 1 by default"),
+    attribute("groups", AttributeKind::Size, "independent groups of channels; 1 by default"),
+    attribute("kernel", AttributeKind::SizeOrSizes, "size of the window, one number or [height, width]"),
+    attribute("shape", AttributeKind::Sizes, "the new shape; one size may be -1 and follows from the others"),
+    attribute("perm", AttributeKind::Sizes, "for each new dimension the old one; the last two swapped by default"),
+    attribute("parts", AttributeKind::Size, "number of equal pieces"),
+    attribute("index", AttributeKind::Size, "which piece, from 0; 0 by default"),
+    attribute("start", AttributeKind::Size, "first element, counted from the end when negative; 0 by default"),
+    attribute("end", AttributeKind::Size, "one past the last element; the whole rest by default"),
+    attribute("dtype", AttributeKind::Type, "element type of the result"),
+    attribute("factor", AttributeKind::Number, "what to multiply by"),
+    attribute("amount", AttributeKind::Number, "what to add"),
+    attribute("exponent", AttributeKind::Number, "the power, when it is no tensor"),
+    attribute("p", AttributeKind::Number, "probability that an element is dropped"),
+    attribute("eps", AttributeKind::Number, "small number against a division by zero"),
+    attribute("min", AttributeKind::Number, "lower bound"),
+    attribute("max", AttributeKind::Number, "upper bound"),
+];
+
+/// The function of this name.
+pub fn find(name: &str) -> Option<&'static Function> {
+    FUNCTIONS.iter().find(|f| f.name == name)
+}
+
+/// The attribute of this name.
+pub fn find_attribute(name: &str) -> Option<&'static AttributeSpec> {
+    ATTRIBUTES.iter().find(|a| a.name == name)
+}
+
+const fn attribute(
+    name: &'static str,
+    kind: AttributeKind,
+    summary: &'static str,
+) -> AttributeSpec {
+    AttributeSpec {
+        name,
+        kind,
+        summary,
+    }
+}
+
+/// A function of one input and of its shape.
+const fn unary(
+    name: &'static str,
+    flops: u64,
+    summary: &'static str,
+    source: &'static str,
+) -> Function {
+    Function {
+        name,
+        op_type: OpType::Elementwise,
+        min_inputs: 1,
+        max_inputs: 1,
+        flops_per_element: flops,
+        shape_rule: ShapeRule::SameAsFirst,
+        attributes: &[],
+        is_view: false,
+        summary,
+        flops_source: source,
+    }
+}
+
+/// A function of two inputs that broadcast.
+const fn binary(
+    name: &'static str,
+    flops: u64,
+    summary: &'static str,
+    source: &'static str,
+) -> Function {
+    unary(name, flops, summary, source)
+        .takes(2, 2)
+        .shaped(ShapeRule::Broadcast)
+}
+
+/// A function that keeps one value of each row.
+const fn reduce(
+    name: &'static str,
+    flops: u64,
+    summary: &'static str,
+    source: &'static str,
+) -> Function {
+    unary(name, flops, summary, source)
+        .typed(OpType::Reduction)
+        .shaped(ShapeRule::Reduce)
+        .with(&["axis", "keepdim"])
+}
+
+/// A function that looks at whole rows and keeps the shape.
+const fn normalize(
+    name: &'static str,
+    flops: u64,
+    summary: &'static str,
+    source: &'static str,
+) -> Function {
+    unary(name, flops, summary, source)
+        .typed(OpType::Reduction)
+        .with(&["axis"])
+}
+
+const fn contract(
+    name: &'static str,
+    rule: ShapeRule,
+    summary: &'static str,
+    source: &'static str,
+) -> Function {
+    unary(name, 0, summary, source)
+        .typed(OpType::Matmul)
+        .takes(2, 3)
+        .shaped(rule)
+}
+
+const fn layout(
+    name: &'static str,
+    rule: ShapeRule,
+    attributes: &'static [&'static str],
+    summary: &'static str,
+) -> Function {
+    let moved = unary(name, 0, summary, "moves elements, computes nothing");
+    Function {
+        is_view: true,
+        ..moved.typed(OpType::Reshape).shaped(rule).with(attributes)
+    }
+}
+
+impl Function {
+    const fn typed(self, op_type: OpType) -> Self {
+        Self { op_type, ..self }
+    }
+
+    const fn takes(self, min_inputs: usize, max_inputs: usize) -> Self {
+        Self {
+            min_inputs,
+            max_inputs,
+            ..self
+        }
+    }
+
+    const fn shaped(self, shape_rule: ShapeRule) -> Self {
+        Self { shape_rule, ..self }
+    }
+
+    const fn with(self, attributes: &'static [&'static str]) -> Self {
+        Self { attributes, ..self }
+    }
+
+    const fn copying(self) -> Self {
+        Self {
+            is_view: false,
+            ..self
+        }
+    }
+}
+
+/// All functions, by op type.
+#[rustfmt::skip]
+pub static FUNCTIONS: &[Function] = &[
+    binary("add", 1, "a + b", "one addition"),
+    binary("sub", 1, "a - b", "one subtraction"),
+    binary("mul", 1, "a * b", "one multiplication"),
+    binary("div", 1, "a / b", "one division"),
+    binary("maximum", 1, "the larger of a and b", "one comparison"),
+    binary("minimum", 1, "the smaller of a and b", "one comparison"),
+    binary("pow", 3, "a to the power of b", "log, multiplication, exp").takes(1, 2).with(&["exponent"]),
+    unary("neg", 1, "-x", "one negation"),
+    unary("abs", 1, "the absolute value", "one operation on the sign"),
+    unary("square", 1, "x * x", "one multiplication"),
+    unary("relu", 1, "max(x, 0)", "one comparison"),
+    unary("gelu", 8, "x times the normal distribution function, tanh form", "x * 0.5 * (1 + tanh(x * (c + d * x * x))): 5 multiplications, 2 additions, tanh"),
+    unary("silu", 5, "x * sigmoid(x), also called swish", "sigmoid 4, one multiplication"),
+    unary("sigmoid", 4, "1 / (1 + exp(-x))", "negation, exp, addition, division"),
+    unary("tanh", 1, "hyperbolic tangent", "one transcendental"),
+    unary("exp", 1, "e to the power of x", "one transcendental"),
+    unary("log", 1, "natural logarithm", "one transcendental"),
+    unary("erf", 1, "error function", "one transcendental"),
+    unary("sqrt", 1, "square root", "one transcendental"),
+    unary("rsqrt", 1, "1 / square root", "one transcendental"),
+    unary("reciprocal", 1, "1 / x", "one division"),
+    unary("scale", 1, "x times a constant", "one multiplication").with(&["factor"]),
+    unary("shift", 1, "x plus a constant", "one addition").with(&["amount"]),
+    unary("mask", 1, "x + mask; causal when no mask is named", "one addition, or one comparison when causal").takes(1, 2),
+    unary("dropout", 2, "elements dropped at random; the mask is made on chip", "one comparison, one multiplication; random bits are not counted").with(&["p"]),
+    unary("cast", 1, "x in another element type", "one conversion").with(&["dtype"]),
+    binary("where", 1, "a where the condition holds, else b", "one selection").takes(3, 3),
+    unary("clamp", 2, "x held between two bounds", "two comparisons").with(&["min", "max"]),
+    unary("batch_norm", 2, "inference form: x * scale + shift, one of each for a channel", "one multiplication, one addition").takes(3, 3).shaped(ShapeRule::PerChannel),
+    reduce("sum", 1, "sum along an axis", "one addition"),
+    reduce("mean", 1, "mean along an axis", "one addition"),
+    reduce("max", 1, "largest value along an axis", "one comparison"),
+    reduce("min", 1, "smallest value along an axis", "one comparison"),
+    reduce("var", 4, "variance along an axis, two passes", "addition for the mean; subtraction, square, addition"),
+    normalize("softmax", 5, "exp(x - max) over its sum, along an axis", "comparison, subtraction, exp, addition, division"),
+    normalize("log_softmax", 5, "the logarithm of softmax", "comparison, subtraction, exp, addition, subtraction"),
+    normalize("layer_norm", 8, "mean 0 and variance 1 along the last axis; optional weight and bias", "variance 4; subtraction, multiplication, weight, bias").takes(1, 3).with(&["eps"]),
+    normalize("rms_norm", 4, "x over its root mean square along the last axis; optional weight and bias", "square, addition; multiplication, weight").takes(1, 3).with(&["eps"]),
+    normalize("l2_norm", 3, "x over its length along an axis", "square, addition, division").with(&["axis", "eps"]),
+    reduce("max_pool2d", 1, "largest value of each window", "one comparison; overlaps are not counted twice").shaped(ShapeRule::Pool2d).with(&["kernel", "stride", "padding"]),
+    reduce("avg_pool2d", 1, "mean of each window", "one addition; overlaps are not counted twice").shaped(ShapeRule::Pool2d).with(&["kernel", "stride", "padding"]),
+    contract("matmul", ShapeRule::Matmul, "matrix product, batched over leading dimensions", "2 * K for each output element").takes(2, 2).with(&["transpose_a", "transpose_b", "k"]),
+    contract("linear", ShapeRule::Linear, "x times a transposed weight [N, K], plus an optional bias", "2 * K for each output element; the bias rides along"),
+    contract("conv2d", ShapeRule::Conv2d, "convolution of [B, C, H, W] by [O, C/groups, KH, KW]", "2 * C/groups * KH * KW for each output element").with(&["stride", "padding", "dilation", "groups"]),
+    layout("reshape", ShapeRule::Reshape, &["shape"], "the same elements in another shape"),
+    layout("rearrange", ShapeRule::Stated, &[], "elements moved in a way that only the annotation tells").takes(1, ANY_NUMBER),
+    layout("contiguous", ShapeRule::Reshape, &["shape"], "the same elements laid out anew, in another shape if one is given: a copy").copying(),
+    layout("transpose", ShapeRule::Transpose, &["perm"], "dimensions in another order"),
+    layout("split", ShapeRule::Split, &["parts", "index", "axis"], "one of several equal pieces along an axis"),
+    layout("concat", ShapeRule::Concat, &["axis"], "all inputs one behind the other along an axis").takes(2, ANY_NUMBER).copying(),
+    layout("slice", ShapeRule::Slice, &["start", "end", "axis"], "a range along an axis"),
+];
+
+#[cfg(test)]
+mod tests {
+    use crate::core::model::functions::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_row_is_consistent() {
+        let mut names = BTreeSet::new();
+        for f in FUNCTIONS {
+            assert!(names.insert(f.name), "{} twice", f.name);
+            assert!(
+                f.min_inputs >= 1 && f.min_inputs <= f.max_inputs,
+                "{}",
+                f.name
+            );
+            assert!(!f.summary.is_empty() && !f.flops_source.is_empty());
+            let computes = matches!(f.op_type, OpType::Elementwise | OpType::Reduction);
+            assert_eq!(f.flops_per_element > 0, computes, "{}", f.name);
+            for attribute in f.attributes {
+                assert!(
+                    find_attribute(attribute).is_some(),
+                    "{attribute} of {}",
+                    f.name
+                );
+            }
+        }
+        for spec in ATTRIBUTES {
+            assert!(
+                FUNCTIONS.iter().any(|f| f.attributes.contains(&spec.name)),
+                "{}",
+                spec.name
+            );
+        }
+    }
+
+    #[test]
+    fn counts_of_the_contract() {
+        let flops = |name| find(name).map(|f| f.flops_per_element);
+        for (name, count) in [
+            ("add", 1),
+            ("relu", 1),
+            ("gelu", 8),
+            ("sum", 1),
+            ("max", 1),
+            ("softmax", 5),
+            ("layer_norm", 8),
+        ] {
+            assert_eq!(flops(name), Some(count), "{name}");
+        }
+        assert_eq!(flops("no_such_function"), None);
+    }
+}

@@ -1,0 +1,65 @@
+//! Names to dense ids.
+
+use hashbrown::hash_table::{Entry, HashTable};
+use rustc_hash::FxBuildHasher;
+use std::hash::BuildHasher;
+
+/// Finds the place of a name in a list that stands elsewhere and tells, as `name_of`, what is where.
+///
+/// Four bytes a name, so that the table of a hundred thousand stays in a near cache; tables of names and
+/// values cost a memory access each.
+pub(crate) struct Names {
+    places: HashTable<u32>,
+}
+
+impl Names {
+    pub(crate) fn with_capacity(count: usize) -> Self {
+        Self {
+            places: HashTable::with_capacity(count),
+        }
+    }
+
+    /// The place of a name that is known.
+    pub(crate) fn find<'a>(&self, name: &str, name_of: &dyn Fn(usize) -> &'a str) -> Option<usize> {
+        let is_same = |&place: &u32| name_of(place as usize) == name;
+        let place = self.places.find(FxBuildHasher.hash_one(name), is_same)?;
+        Some(*place as usize)
+    }
+
+    /// The place of a name, and whether it is new; a new one is at `next`, where `name_of` knows it from now on.
+    pub(crate) fn place<'a>(
+        &mut self,
+        name: &str,
+        next: usize,
+        name_of: &dyn Fn(usize) -> &'a str,
+    ) -> (usize, bool) {
+        let is_same = |&place: &u32| name_of(place as usize) == name;
+        let hash_of = |&place: &u32| FxBuildHasher.hash_one(name_of(place as usize));
+        let hash = FxBuildHasher.hash_one(name);
+        match self.places.entry(hash, is_same, hash_of) {
+            Entry::Occupied(known) => (*known.get() as usize, false),
+            Entry::Vacant(free) => {
+                // A text with 2^32 names does not fit the memory that it is read into.
+                free.insert(u32::try_from(next).unwrap_or(u32::MAX));
+                (next, true)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::core::model::names::Names;
+
+    #[test]
+    fn each_name_has_one_place() {
+        let texts: Vec<String> = (0..1000).map(|i| format!("t{}", i % 700)).collect();
+        let mut names = Names::with_capacity(0);
+        let name_of = |place: usize| texts[place].as_str();
+        for (i, text) in texts.iter().enumerate() {
+            assert_eq!(names.place(text, i, &name_of), (i % 700, i < 700));
+        }
+        assert_eq!(names.find("t699", &name_of), Some(699));
+        assert_eq!(names.find("t700", &name_of), None);
+    }
+}

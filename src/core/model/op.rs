@@ -1,0 +1,202 @@
+//! The data model of the contract: ops and the tensors between them.
+
+use crate::core::count;
+use crate::core::model::dtype::DType;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// How an op touches its data; the only thing that the contract's fusion rules look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OpType {
+    /// One output element from the elements at the same place: relu, add, dropout.
+    Elementwise,
+    /// Looks along an axis: sum, softmax, layer norm.
+    Reduction,
+    /// Runs on the matrix units: matmul, linear, conv2d.
+    Matmul,
+    /// Moves or renames elements without arithmetic: reshape, transpose, concat.
+    Reshape,
+}
+
+impl OpType {
+    /// All four.
+    pub const ALL: [Self; 4] = [
+        Self::Elementwise,
+        Self::Reduction,
+        Self::Matmul,
+        Self::Reshape,
+    ];
+
+    /// The name in the notation and in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Elementwise => "elementwise",
+            Self::Reduction => "reduction",
+            Self::Matmul => "matmul",
+            Self::Reshape => "reshape",
+        }
+    }
+
+    /// The op type of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|t| t.name() == name)
+    }
+}
+
+/// One operation: unfused, one kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Op {
+    /// Unique among the ops.
+    pub name: String,
+    /// What the fusion rules look at.
+    pub op_type: OpType,
+    /// Tensors read, in the order of the call; one may be named twice.
+    pub inputs: Vec<String>,
+    /// The tensor written; no other op writes it.
+    pub output: String,
+    /// Shape of the output, outermost dimension first.
+    #[serde(serialize_with = "count::serialize_all")]
+    pub shape: Vec<u64>,
+    /// Bytes of one output element.
+    pub bytes_per_element: u32,
+    /// Which function of [`super::functions`]: decides FLOPs and display, never fusion.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<Cow<'static, str>>,
+    /// Element type of the output when more is known than its width.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dtype: Option<DType>,
+    /// Contraction length K of a matmul (for a convolution, input channels times kernel area) when
+    /// it is known beyond the shapes of the operands.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "count::serialize_option"
+    )]
+    pub contraction: Option<u64>,
+    /// Goes along another axis of its first input than the last, which shapes need not tell: a softmax with `axis=-2`,
+    /// a matmul with `transpose_a=true`.
+    #[serde(skip)]
+    pub is_across_rows: bool,
+    /// The axes of its first input that a reduction goes along, bit `i` for dimension `i`; 0 for the last one, or
+    /// where nothing but its shapes tells them.
+    #[serde(skip)]
+    pub axes: u32,
+    /// The kernel that the visitor wants it in, under policy `manual`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<u32>,
+}
+
+impl Op {
+    /// An op with the contract's fields alone.
+    pub fn new(
+        name: &str,
+        op_type: OpType,
+        inputs: &[&str],
+        output: &str,
+        shape: &[u64],
+        bytes_per_element: u32,
+    ) -> Self {
+        Self {
+            name: name.to_owned(),
+            op_type,
+            inputs: inputs.iter().map(|&i| i.to_owned()).collect(),
+            output: output.to_owned(),
+            shape: shape.to_vec(),
+            bytes_per_element,
+            function: None,
+            dtype: None,
+            contraction: None,
+            is_across_rows: false,
+            axes: 0,
+            kernel: None,
+        }
+    }
+
+    /// The same op with its function.
+    #[must_use]
+    pub fn with_function(mut self, function: impl Into<Cow<'static, str>>) -> Self {
+        self.function = Some(function.into());
+        self
+    }
+
+    /// The same op with its contraction length K.
+    #[must_use]
+    pub fn with_contraction(mut self, k: u64) -> Self {
+        self.contraction = Some(k);
+        self
+    }
+
+    /// Element type of the output: the stated one, else the float of its width.
+    pub fn element_type(&self) -> Option<DType> {
+        self.dtype.or(DType::float_of_bytes(self.bytes_per_element))
+    }
+}
+
+/// What an external tensor is for; display only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TensorRole {
+    /// An activation that comes from outside.
+    #[default]
+    Input,
+    /// A parameter of the model.
+    Weight,
+}
+
+/// The declared size of an external tensor.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TensorDecl {
+    /// The name that ops read it by.
+    pub name: String,
+    /// Outermost dimension first; empty for a scalar.
+    #[serde(serialize_with = "count::serialize_all")]
+    pub shape: Vec<u64>,
+    /// Bytes of one element.
+    pub bytes_per_element: u32,
+    /// Input or weight.
+    #[serde(default)]
+    pub role: TensorRole,
+    /// Element type when more is known than its width.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dtype: Option<DType>,
+}
+
+impl TensorDecl {
+    /// An input of this size.
+    pub fn new(name: &str, shape: &[u64], bytes_per_element: u32) -> Self {
+        Self {
+            name: name.to_owned(),
+            shape: shape.to_vec(),
+            bytes_per_element,
+            role: TensorRole::Input,
+            dtype: None,
+        }
+    }
+
+    /// The stated element type, else the float of its width.
+    pub fn element_type(&self) -> Option<DType> {
+        self.dtype.or(DType::float_of_bytes(self.bytes_per_element))
+    }
+}
+
+/// `product(shape)`, or `None` past `2^63 - 1`.
+pub fn element_count(shape: &[u64]) -> Option<u64> {
+    shape
+        .iter()
+        .try_fold(1_u64, |n, &d| n.checked_mul(d))
+        .filter(|&n| i64::try_from(n).is_ok())
+}
+
+/// `product(shape) * bytes_per_element`, or `None` past `2^63 - 1`.
+pub fn byte_count(shape: &[u64], bytes_per_element: u32) -> Option<u64> {
+    element_count(shape)?
+        .checked_mul(u64::from(bytes_per_element))
+        .filter(|&n| i64::try_from(n).is_ok())
+}
+
+/// A shape as people write it: `[2048, 4096]`.
+pub fn shape_text(shape: &[u64]) -> String {
+    let dims: Vec<String> = shape.iter().map(u64::to_string).collect();
+    format!("[{}]", dims.join(", "))
+}

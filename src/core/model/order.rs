@@ -1,0 +1,113 @@
+//! Stable topological order.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "nodes are dense indices below predecessors.len()"
+)]
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// The nodes `0..n` such that each follows its predecessors, ties by the smaller index.
+///
+/// `O((n + edges) log n)`. Callers keep a list that is in order already as it is, without building its edges.
+///
+/// # Errors
+/// A cycle: each node is a predecessor of the next, the last one of the first.
+pub(crate) fn topological_order(predecessors: &[Vec<usize>]) -> Result<Vec<usize>, Vec<usize>> {
+    let count = predecessors.len();
+    let (order, missing) = run(predecessors);
+    if order.len() == count {
+        Ok(order)
+    } else {
+        Err(cycle(predecessors, &missing))
+    }
+}
+
+/// The nodes that are on no cycle and behind none, in the same order.
+pub(crate) fn runnable(predecessors: &[Vec<usize>]) -> Vec<usize> {
+    run(predecessors).0
+}
+
+/// Takes nodes while any is ready; gives their order, and for each node how many predecessors it still lacks.
+fn run(predecessors: &[Vec<usize>]) -> (Vec<usize>, Vec<usize>) {
+    let count = predecessors.len();
+    let mut missing = vec![0_usize; count];
+    let mut successors = vec![Vec::new(); count];
+    for (node, before) in predecessors.iter().enumerate() {
+        missing[node] = before.len();
+        for &p in before {
+            successors[p].push(node);
+        }
+    }
+    let mut ready: BinaryHeap<Reverse<usize>> = (0..count)
+        .filter(|&n| missing[n] == 0)
+        .map(Reverse)
+        .collect();
+    let mut order = Vec::with_capacity(count);
+    while let Some(Reverse(node)) = ready.pop() {
+        order.push(node);
+        for &next in &successors[node] {
+            missing[next] -= 1;
+            if missing[next] == 0 {
+                ready.push(Reverse(next));
+            }
+        }
+    }
+    (order, missing)
+}
+
+/// Walks backwards among the unfinished nodes, where each has an unfinished predecessor, until one repeats.
+fn cycle(predecessors: &[Vec<usize>], missing: &[usize]) -> Vec<usize> {
+    let mut seen_at = vec![usize::MAX; predecessors.len()];
+    let mut path = Vec::new();
+    let mut node = missing.iter().position(|&m| m > 0).unwrap_or(0);
+    while seen_at[node] == usize::MAX {
+        seen_at[node] = path.len();
+        path.push(node);
+        let Some(&before) = predecessors[node].iter().find(|&&p| missing[p] > 0) else {
+            break;
+        };
+        node = before;
+    }
+    let mut cycle = path.split_off(seen_at[node].min(path.len()));
+    cycle.reverse();
+    let smallest = (0..cycle.len()).min_by_key(|&i| cycle[i]).unwrap_or(0);
+    cycle.rotate_left(smallest);
+    cycle
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::core::model::order::{runnable, topological_order};
+
+    #[test]
+    fn keeps_a_sorted_list_and_sorts_another_stably() {
+        assert_eq!(
+            topological_order(&[vec![], vec![0], vec![]]),
+            Ok(vec![0, 1, 2])
+        );
+        assert_eq!(
+            topological_order(&[vec![2], vec![], vec![]]),
+            Ok(vec![1, 2, 0])
+        );
+    }
+
+    #[test]
+    fn names_the_cycle_and_not_what_hangs_on_it() {
+        // 0 <- 1 <- 2 <- 1, 3 free
+        assert_eq!(
+            topological_order(&[vec![1], vec![2], vec![1], vec![]]),
+            Err(vec![1, 2])
+        );
+        assert_eq!(topological_order(&[vec![0]]), Err(vec![0]));
+    }
+
+    #[test]
+    fn runs_what_no_cycle_holds_up() {
+        // 0 free, 1 <-> 2, 3 behind the cycle, 4 behind 0
+        assert_eq!(
+            runnable(&[vec![], vec![2], vec![1], vec![2], vec![0]]),
+            [0, 4]
+        );
+    }
+}

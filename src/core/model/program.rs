@@ -1,0 +1,235 @@
+//! A program as the visitor wrote it: params, declarations and ops, each with its place in the text.
+//!
+//! Shapes are still expressions over params here; [`crate::core::resolve`] evaluates them.
+
+use crate::core::model::diagnostic::Span;
+use crate::core::model::dtype::DType;
+use crate::core::model::op::TensorRole;
+
+/// A name and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Name {
+    /// The name itself.
+    pub text: String,
+    /// Its place.
+    pub span: Span,
+}
+
+/// A size: an integer expression over params.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expr {
+    /// What is computed.
+    pub kind: ExprKind,
+    /// Its place.
+    pub span: Span,
+}
+
+/// The forms of a size expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ExprKind {
+    /// A literal.
+    Int(i64),
+    /// The value of a param.
+    Param(String),
+    /// `-a`.
+    Negate(Box<Expr>),
+    /// `a op b`; `/` is exact.
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+}
+
+/// The operators of size expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BinaryOp {
+    /// `+`
+    Add,
+    /// `-`
+    Sub,
+    /// `*`
+    Mul,
+    /// `/`, an error when it leaves a remainder.
+    Div,
+}
+
+/// `param S = 2048 in 128..16384 step 128`: a slider on the page when it has a range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Param {
+    /// What expressions call it.
+    pub name: Name,
+    /// Its value; always a literal, so that a slider can write it back.
+    pub value: i64,
+    /// Where the value stands in the text.
+    pub value_span: Span,
+    /// The slider's range.
+    pub range: Option<ParamRange>,
+    /// The whole statement.
+    pub span: Span,
+}
+
+/// `in min..max step step`, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParamRange {
+    /// Smallest value.
+    pub min: i64,
+    /// Largest value.
+    pub max: i64,
+    /// Distance of two values; 1 when not written.
+    pub step: i64,
+}
+
+/// `f16[S, 4*H]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypeAnnotation {
+    /// Element type.
+    pub dtype: DType,
+    /// Where the element type's name stands, so that a picker can rewrite it.
+    pub dtype_span: Span,
+    /// Sizes, outermost first; empty for a scalar, `f32[]`.
+    pub dims: Vec<Expr>,
+    /// The whole annotation.
+    pub span: Span,
+}
+
+/// `input x : f16[S, H]` or `weight w : f16[H, 4*H]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Declaration {
+    /// Input or weight.
+    pub role: TensorRole,
+    /// The tensor's name.
+    pub name: Name,
+    /// Its type.
+    pub annotation: TypeAnnotation,
+    /// The whole statement.
+    pub span: Span,
+}
+
+/// The value of an attribute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AttributeValue {
+    /// `axis=-1`, `k=H/heads`.
+    Size(Expr),
+    /// `perm=[0, 2, 1]`.
+    Sizes(Vec<Expr>),
+    /// `p=0.1`: kept as written, for no size depends on it.
+    Number(String),
+    /// `keepdim=false`, `k=unknown`, `dtype=f32`.
+    Word(String),
+}
+
+/// `axis=-1` in a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attribute {
+    /// Its name.
+    pub name: Name,
+    /// Its value.
+    pub value: AttributeValue,
+    /// From the name to the end of the value.
+    pub span: Span,
+}
+
+/// `@kernel 3` behind a statement: the kernel that the visitor wants the op in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelMark {
+    /// Ops of one number are to be one kernel.
+    pub number: u32,
+    /// From `@` to the number.
+    pub span: Span,
+}
+
+/// `ffn_up: y1 = matmul(x, w) : f16[S, 4*H]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpStatement {
+    /// The op's own name, when it differs from its output's.
+    pub label: Option<Name>,
+    /// The tensor written.
+    pub output: Name,
+    /// A function of the table, or a bare op type.
+    pub callee: Name,
+    /// Tensors read.
+    pub inputs: Vec<Name>,
+    /// Attributes, after the inputs.
+    pub attributes: Vec<Attribute>,
+    /// The stated type of the output.
+    pub annotation: Option<TypeAnnotation>,
+    /// The kernel that it is to run in.
+    pub kernel: Option<KernelMark>,
+    /// The whole statement, without a comment behind it.
+    pub span: Span,
+}
+
+impl OpStatement {
+    /// The op's name: its label, else its output.
+    pub fn name(&self) -> &Name {
+        self.label.as_ref().unwrap_or(&self.output)
+    }
+}
+
+/// All statements of a text that could be read, each kind in text order.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Program {
+    /// Params.
+    pub params: Vec<Param>,
+    /// External tensors with a declared size.
+    pub declarations: Vec<Declaration>,
+    /// Ops.
+    pub ops: Vec<OpStatement>,
+    /// Names of params and tensors whose statements could not be read: what hangs on them needs no error of
+    /// its own.
+    pub unreadable: Vec<Name>,
+}
+
+impl Program {
+    /// The same program with every span empty: what two texts that say the same have in common.
+    #[must_use]
+    pub fn without_spans(mut self) -> Self {
+        let empty = Span::default();
+        for param in &mut self.params {
+            (param.span, param.value_span, param.name.span) = (empty, empty, empty);
+        }
+        for declaration in &mut self.declarations {
+            (declaration.span, declaration.name.span) = (empty, empty);
+            clear_annotation(&mut declaration.annotation);
+        }
+        for op in &mut self.ops {
+            op.span = empty;
+            let names = [&mut op.output, &mut op.callee];
+            for name in names.into_iter().chain(&mut op.label).chain(&mut op.inputs) {
+                name.span = empty;
+            }
+            for attribute in &mut op.attributes {
+                (attribute.span, attribute.name.span) = (empty, empty);
+                match &mut attribute.value {
+                    AttributeValue::Size(size) => clear_expr(size),
+                    AttributeValue::Sizes(sizes) => sizes.iter_mut().for_each(clear_expr),
+                    AttributeValue::Number(_) | AttributeValue::Word(_) => {}
+                }
+            }
+            if let Some(annotation) = &mut op.annotation {
+                clear_annotation(annotation);
+            }
+            if let Some(kernel) = &mut op.kernel {
+                kernel.span = empty;
+            }
+        }
+        for name in &mut self.unreadable {
+            name.span = empty;
+        }
+        self
+    }
+}
+
+fn clear_annotation(annotation: &mut TypeAnnotation) {
+    (annotation.span, annotation.dtype_span) = (Span::default(), Span::default());
+    annotation.dims.iter_mut().for_each(clear_expr);
+}
+
+fn clear_expr(expr: &mut Expr) {
+    expr.span = Span::default();
+    match &mut expr.kind {
+        ExprKind::Int(_) | ExprKind::Param(_) => {}
+        ExprKind::Negate(operand) => clear_expr(operand),
+        ExprKind::Binary(_, left, right) => {
+            clear_expr(left);
+            clear_expr(right);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Edits within one statement: what it calls, what it reads, what type it states.
+
+use crate::core::model::diagnostic::Span;
+use crate::core::model::program::{OpStatement, Program};
+use crate::core::notation::edit::replaced;
+use crate::core::notation::{ArgumentPlaces, argument_places, written_name};
+
+/// Lets the op call another function; inputs, attributes and annotation stay.
+pub fn set_callee(text: &str, program: &Program, op: usize, callee: &str) -> String {
+    let edits = (program.ops.get(op))
+        .map(|statement| (statement.callee.span, written_name(callee)))
+        .into_iter()
+        .collect();
+    replaced(text, edits)
+}
+
+/// Lets the op read other tensors.
+pub fn set_inputs(text: &str, program: &Program, op: usize, inputs: &[String]) -> String {
+    let edits = (program.ops.get(op))
+        .map(|statement| input_edits(text, statement, inputs))
+        .unwrap_or_default();
+    replaced(text, edits)
+}
+
+fn input_edits(text: &str, statement: &OpStatement, inputs: &[String]) -> Vec<(Span, String)> {
+    let written: Vec<String> = inputs.iter().map(|name| written_name(name)).collect();
+    let before = &statement.inputs;
+    if let Some((kept, added)) = written.split_at_checked(before.len())
+        && let Some(last) = before.last()
+    {
+        let mut edits: Vec<(Span, String)> = (before.iter().zip(inputs).zip(kept))
+            .filter(|((old, new), _)| old.text != **new)
+            .map(|((old, _), written)| (old.span, written.clone()))
+            .collect();
+        if !added.is_empty() {
+            let end = Span::new(last.span.end, last.span.end);
+            edits.push((end, format!(", {}", added.join(", "))));
+        }
+        return edits;
+    }
+    let Some(ArgumentPlaces { open, close }) = argument_places(text, statement) else {
+        return Vec::new();
+    };
+    let (end, separator) = match statement.attributes.first() {
+        Some(attribute) if written.is_empty() => (attribute.span.start, ""),
+        Some(attribute) => (attribute.span.start, ", "),
+        None => (close.start, ""),
+    };
+    vec![(
+        Span::new(open.end, end),
+        format!("{}{separator}", written.join(", ")),
+    )]
+}
+
+/// States the type of the op's output, such as `f16[S, 4*H]`, or states none.
+pub fn set_annotation(
+    text: &str,
+    program: &Program,
+    op: usize,
+    annotation: Option<&str>,
+) -> String {
+    let edit = program.ops.get(op).and_then(|statement| {
+        let one_line = annotation.map(|a| a.replace(['\n', '\r'], " "));
+        match (&statement.annotation, one_line) {
+            (Some(old), Some(new)) => Some((old.span, new)),
+            (Some(old), None) => {
+                let call_end = argument_places(text, statement)?.close.end;
+                Some((Span::new(call_end, old.span.end), String::new()))
+            }
+            (None, Some(new)) => {
+                // A type stands before what is said of the kernel.
+                let end = match statement.kernel {
+                    Some(_) => argument_places(text, statement)?.close.end,
+                    None => statement.span.end,
+                };
+                Some((Span::new(end, end), format!(" : {new}")))
+            }
+            (None, None) => None,
+        }
+    });
+    replaced(text, edit.into_iter().collect())
+}

@@ -1,0 +1,176 @@
+//! Edits of whole statements: added, removed, moved.
+
+use crate::core::model::diagnostic::Span;
+use crate::core::model::functions;
+use crate::core::model::functions::ShapeRule;
+use crate::core::model::op::OpType;
+use crate::core::model::program::{OpStatement, Program};
+use crate::core::notation::edit::replaced;
+use crate::core::notation::{names_in, written_name};
+
+/// Adds `relu` on the output of the op `after`, or of the last op, in a line of its own behind it.
+///
+/// Without ops it becomes the first one, on the first declared tensor or on a newly declared input.
+pub fn add_op(text: &str, program: &Program, after: Option<usize>) -> String {
+    let taken = names_in(text);
+    let is_free = |name: &String| !taken.contains(name);
+    // One more candidate than there are names, so one of them is free.
+    let output = (program.ops.len() + 1..=program.ops.len() + taken.len() + 1)
+        .map(|number| format!("y{number}"))
+        .find(is_free)
+        .unwrap_or_default();
+    let before = match after {
+        Some(op) => program.ops.get(op),
+        None => program.ops.last(),
+    };
+    if let Some(before) = before {
+        let input = written_name(&before.output.text);
+        let indent = indent(text, before.output.span.start);
+        let end = line_end(text, before.span.end);
+        let line_break = if text.get(end..).is_some_and(|rest| rest.starts_with('\r')) {
+            "\r\n"
+        } else {
+            "\n"
+        };
+        let line = format!("{line_break}{indent}{output} = relu({input})");
+        return replaced(text, vec![(Span::new(end, end), line)]);
+    }
+    if !program.ops.is_empty() {
+        return text.to_owned();
+    }
+    let mut edited = text.to_owned();
+    if !edited.is_empty() && !edited.ends_with('\n') {
+        edited.push('\n');
+    }
+    let lines = if let Some(declared) = program.declarations.first() {
+        format!("{output} = relu({})\n", written_name(&declared.name.text))
+    } else {
+        let input = (1..=taken.len() + 1)
+            .map(|number| format!("x{number}"))
+            .find(is_free)
+            .unwrap_or_default();
+        format!("input {input} : f16[1024, 1024]\n{output} = relu({input})\n")
+    };
+    edited.push_str(&lines);
+    edited
+}
+
+/// Puts `lines` in place of what is selected, and where nothing is behind the line of the caret. They share no
+/// line with what was there. `O(text)`.
+pub fn paste_lines(text: &str, selected: Span, lines: &str) -> String {
+    let Span { mut start, mut end } = selected;
+    if start == end {
+        end = line_end(text, start);
+        start = end;
+    }
+    let head = text.get(..start).unwrap_or(text);
+    let tail = text.get(end..).unwrap_or("");
+    if head.trim().is_empty() && tail.trim().is_empty() {
+        return lines.to_owned();
+    }
+    let line_break = |is_needed: bool| if is_needed { "\n" } else { "" };
+    [
+        head,
+        line_break(!head.is_empty() && !head.ends_with('\n')),
+        lines.trim_end(),
+        line_break(!tail.starts_with(['\n', '\r'])),
+        tail,
+    ]
+    .concat()
+}
+
+/// Removes the statement of an op with its lines.
+///
+/// Where the op keeps the shape of its first input, its readers read that instead; else they stay as
+/// they are.
+pub fn remove_op(text: &str, program: &Program, op: usize) -> String {
+    let Some(statement) = program.ops.get(op) else {
+        return text.to_owned();
+    };
+    let start = line_start(text, statement.span.start);
+    let end = line_end(text, statement.span.end);
+    let newline = text.get(end..).and_then(|rest| rest.find('\n'));
+    let end = newline.map_or(end, |n| end + n + 1);
+    let mut edits = vec![(Span::new(start, end), String::new())];
+    if let Some(input) = statement.inputs.first()
+        && passes_shape(statement)
+    {
+        let readers = (program.ops.iter().enumerate()).filter(|&(reader, _)| reader != op);
+        edits.extend(
+            readers
+                .flat_map(|(_, reader)| &reader.inputs)
+                .filter(|read| read.text == statement.output.text)
+                .map(|read| (read.span, written_name(&input.text))),
+        );
+    }
+    replaced(text, edits)
+}
+
+fn passes_shape(statement: &OpStatement) -> bool {
+    let callee = statement.callee.text.as_str();
+    callee == OpType::Elementwise.name()
+        || functions::find(callee).is_some_and(|f| {
+            f.op_type == OpType::Elementwise || f.shape_rule == ShapeRule::SameAsFirst
+        })
+}
+
+/// Moves the lines of an op's statement so that it becomes the op `to_index`; past the end, the last one.
+pub fn move_op(text: &str, program: &Program, op: usize, to_index: usize) -> String {
+    let to_index = to_index.min(program.ops.len().saturating_sub(1));
+    let (Some(moved), Some(target)) = (program.ops.get(op), program.ops.get(to_index)) else {
+        return text.to_owned();
+    };
+    if op == to_index {
+        return text.to_owned();
+    }
+    let lines: Vec<&str> = text.split('\n').collect();
+    let (first, last) = line_range(text, moved);
+    let (target_first, target_last) = line_range(text, target);
+    let slice = |from: usize, to: usize| lines.get(from..to).unwrap_or(&[]);
+    let block = slice(first, last + 1);
+    let parts = if to_index < op {
+        [
+            slice(0, target_first),
+            block,
+            slice(target_first, first),
+            slice(last + 1, lines.len()),
+        ]
+    } else {
+        [
+            slice(0, first),
+            slice(last + 1, target_last + 1),
+            block,
+            slice(target_last + 1, lines.len()),
+        ]
+    };
+    parts.concat().join("\n")
+}
+
+/// First and last line of a statement, from zero.
+fn line_range(text: &str, statement: &OpStatement) -> (usize, usize) {
+    let line = |end: usize| {
+        let before = text.get(..end).unwrap_or("");
+        before.bytes().filter(|&b| b == b'\n').count()
+    };
+    (line(statement.span.start), line(statement.span.end))
+}
+
+/// Where the line of `offset` starts.
+fn line_start(text: &str, offset: usize) -> usize {
+    let before = text.get(..offset).unwrap_or("");
+    before.rfind('\n').map_or(0, |newline| newline + 1)
+}
+
+/// Where the line of `offset` ends, before its line break.
+fn line_end(text: &str, offset: usize) -> usize {
+    let rest = text.get(offset..).unwrap_or("");
+    let line = rest.split('\n').next().unwrap_or("");
+    offset + line.strip_suffix('\r').unwrap_or(line).len()
+}
+
+/// White space as wide as what stands before `offset` in its line.
+fn indent(text: &str, offset: usize) -> String {
+    let before = text.get(line_start(text, offset)..offset).unwrap_or("");
+    let blank = |c: char| if c.is_whitespace() { c } else { ' ' };
+    before.chars().map(blank).collect()
+}

@@ -1,0 +1,80 @@
+//! Edits of the text by the table, the sliders and the pickers: text in, text out.
+//!
+//! Each takes a text and the program that [`crate::core::notation::parse`] made of it, and changes nothing but what
+//! must change: comments, layout and lines that could not be read stay. An index that the program does
+//! not have leaves the text as it is. All take `O(text)`.
+
+mod calls;
+mod kernels;
+mod lines;
+mod names;
+
+use crate::core::model::diagnostic::Span;
+use crate::core::model::dtype::DType;
+use crate::core::model::program::{Program, TypeAnnotation};
+use crate::core::sorting::{rank_of, sort_by_rank};
+
+pub use crate::core::notation::edit::calls::{set_annotation, set_callee, set_inputs};
+pub use crate::core::notation::edit::kernels::{ShownKernels, cut_edge, merge_kernels, set_kernel};
+pub use crate::core::notation::edit::lines::{add_op, move_op, paste_lines, remove_op};
+pub use crate::core::notation::edit::names::{rename_op, rename_tensor};
+
+/// Sets the value of a param.
+///
+/// ```
+/// use fuseline::core::{edit::set_param, notation::parse};
+/// let text = "param S = 2048 in 128..16384 # a slider";
+/// let edited = set_param(text, &parse(text).program, 0, 512);
+/// assert_eq!(edited, "param S = 512 in 128..16384 # a slider");
+/// ```
+pub fn set_param(text: &str, program: &Program, param_index: usize, value: i64) -> String {
+    let edits = (program.params.get(param_index))
+        .map(|param| (param.value_span, value.to_string()))
+        .into_iter()
+        .collect();
+    replaced(text, edits)
+}
+
+/// The element type that most annotations name; of equally many the first in the program.
+pub fn main_dtype(program: &Program) -> Option<DType> {
+    let counted = |dtype: DType| annotations(program).filter(|a| a.dtype == dtype).count();
+    let most = DType::ALL.into_iter().map(counted).max()?;
+    annotations(program)
+        .map(|a| a.dtype)
+        .find(|&dtype| counted(dtype) == most)
+}
+
+/// Writes `dtype` wherever an annotation names the [`main_dtype`].
+pub fn set_dtype(text: &str, program: &Program, dtype: DType) -> String {
+    let main = main_dtype(program);
+    let edits = annotations(program)
+        .filter(|a| Some(a.dtype) == main)
+        .map(|a| (a.dtype_span, dtype.name().to_owned()))
+        .collect();
+    replaced(text, edits)
+}
+
+fn annotations(program: &Program) -> impl Iterator<Item = &TypeAnnotation> {
+    let declared = program.declarations.iter().map(|d| &d.annotation);
+    declared.chain(program.ops.iter().filter_map(|op| op.annotation.as_ref()))
+}
+
+/// `text` with each span replaced; of spans that overlap the first counts.
+fn replaced(text: &str, mut edits: Vec<(Span, String)>) -> String {
+    sort_by_rank(&mut edits, |(span, _)| {
+        (rank_of(span.start), rank_of(span.end), 0)
+    });
+    let mut edited = String::with_capacity(text.len());
+    let mut kept = 0;
+    for (span, new) in &edits {
+        if let Some(between) = text.get(kept..span.start)
+            && text.get(span.start..span.end).is_some()
+        {
+            edited.push_str(between);
+            edited.push_str(new);
+            kept = span.end;
+        }
+    }
+    edited.push_str(text.get(kept..).unwrap_or(""));
+    edited
+}

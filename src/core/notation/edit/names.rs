@@ -1,0 +1,116 @@
+//! New names for ops and tensors, wherever they are mentioned.
+
+use crate::core::model::diagnostic::{Code, Diagnostic, Span};
+use crate::core::model::program::{Name, Program};
+use crate::core::notation::edit::replaced;
+use crate::core::notation::spelling::quoted;
+use crate::core::notation::written_name;
+
+/// Renames an op: its label when it has one, else its output with all who read it.
+///
+/// # Errors
+/// The name is empty, or another op or tensor has it.
+pub fn rename_op(
+    text: &str,
+    program: &Program,
+    op: usize,
+    new_name: &str,
+) -> Result<String, Diagnostic> {
+    let Some(statement) = program.ops.get(op) else {
+        return Ok(text.to_owned());
+    };
+    let Some(label) = &statement.label else {
+        return rename_tensor(text, program, &statement.output.text, new_name);
+    };
+    if label.text == new_name {
+        return Ok(text.to_owned());
+    }
+    check_not_empty(new_name)?;
+    check_no_op_is_called(program, new_name)?;
+    Ok(replaced(text, vec![(label.span, written_name(new_name))]))
+}
+
+/// Renames a tensor where it is declared, written and read. A name that no statement mentions changes
+/// nothing.
+///
+/// # Errors
+/// The name is empty, or another tensor has it, or the op that writes the tensor would get the name of
+/// another op.
+pub fn rename_tensor(
+    text: &str,
+    program: &Program,
+    name: &str,
+    new_name: &str,
+) -> Result<String, Diagnostic> {
+    if name == new_name {
+        return Ok(text.to_owned());
+    }
+    let mut edits: Vec<(Span, String)> = mentions(program)
+        .filter(|mention| mention.text == name)
+        .map(|mention| (mention.span, written_name(new_name)))
+        .collect();
+    if edits.is_empty() {
+        return Ok(text.to_owned());
+    }
+    check_not_empty(new_name)?;
+    if mentions(program).any(|mention| mention.text == new_name) {
+        return Err(tensor_is_taken(program, new_name));
+    }
+    if let Some(op) = program.ops.iter().find(|op| op.output.text == name)
+        && op.label.is_none()
+    {
+        check_no_op_is_called(program, new_name)?;
+        if op.span.start < op.output.span.start {
+            // `y: y = ...`: what looks like a label is the output's name once more.
+            let written_twice = Span::new(op.span.start, op.output.span.end);
+            edits.push((written_twice, written_name(new_name)));
+        }
+    }
+    Ok(replaced(text, edits))
+}
+
+/// Every place of the program that names a tensor.
+fn mentions(program: &Program) -> impl Iterator<Item = &Name> {
+    let declared = program.declarations.iter().map(|d| &d.name);
+    let in_ops = (program.ops.iter()).flat_map(|op| op.inputs.iter().chain([&op.output]));
+    declared.chain(in_ops)
+}
+
+fn check_not_empty(name: &str) -> Result<(), Diagnostic> {
+    if name.is_empty() {
+        return Err(
+            Diagnostic::error(Code::Syntax, "a name has at least one character")
+                .hint("write a name"),
+        );
+    }
+    Ok(())
+}
+
+fn check_no_op_is_called(program: &Program, name: &str) -> Result<(), Diagnostic> {
+    match program.ops.iter().position(|op| op.name().text == name) {
+        Some(op) => Err(Diagnostic::error(
+            Code::DuplicateOpName,
+            format!("another op is already called {}", quoted(name)),
+        )
+        .about(op)
+        .hint("choose another name")),
+        None => Ok(()),
+    }
+}
+
+fn tensor_is_taken(program: &Program, name: &str) -> Diagnostic {
+    let name_shown = quoted(name);
+    let writer = program.ops.iter().position(|op| op.output.text == name);
+    let problem = match writer {
+        Some(op) => Diagnostic::error(
+            Code::DuplicateOutput,
+            format!("another op already writes {name_shown}"),
+        )
+        .about(op),
+        None => Diagnostic::error(
+            Code::DuplicateDeclaration,
+            format!("there is another tensor {name_shown}"),
+        ),
+    };
+    problem.hint("choose another name")
+}

@@ -1,0 +1,129 @@
+//! The kernels of all policies on one roofline, each policy with a marker of its own.
+
+use crate::core::analysis::compare::Compared;
+use crate::core::{Analysis, Policy};
+use crate::picture::charts::labels::{add_others, kernel_heading, point_label};
+use crate::picture::charts::roofline::{Base, Points, point_of};
+use crate::picture::charts::scene::{Mark, Point, Role, Scene, Shape, tenths};
+
+/// Draws the kernels of `all` over the roofs of `chosen`. Kernels of one policy that would cover each other share
+/// a marker. Those that would cover markers of other policies stand on them, the first on its point: nothing else
+/// stands above a roof, and the intensity stays. Where that leads out of the frame they cover each other below it.
+///
+/// `O(kernels · markers + markers² · markers of a stack)`, with a few hundred markers at most.
+pub fn scene(chosen: &Analysis, all: &[Compared], size: (f64, f64)) -> Scene {
+    let analyses: Vec<&Analysis> = all.iter().map(|compared| &compared.analysis).collect();
+    let mut base = Base::new(chosen, &analyses, size, Points::Stacked);
+    let mut focus_order = Vec::new();
+    let mut taken: Vec<Point> = Vec::new();
+    let radius = if base.is_compact { 5.0 } else { 6.5 };
+    let reach = radius * 2.1;
+    let highest = base.plot.edges[1] + radius;
+    for Compared {
+        policy, analysis, ..
+    } in all
+    {
+        let mut dots: Vec<Dot> = Vec::new();
+        for (kernel, fused) in analysis.fused.kernels.iter().enumerate() {
+            let Some((intensity, rate)) = point_of(&fused.placement) else {
+                continue;
+            };
+            let place = base.plot.place(intensity, rate);
+            match dots.iter_mut().find(|dot| is_near(dot.place, place, reach)) {
+                Some(dot) => dot.others += 1,
+                None => dots.push(Dot {
+                    kernel,
+                    place,
+                    others: 0,
+                }),
+            }
+        }
+        for mut dot in dots {
+            dot.place = free_place(dot.place, reach, &taken);
+            dot.place.1 = dot.place.1.max(highest);
+            taken.push(dot.place);
+            focus_order.push(base.marks.len());
+            base.marks.extend(dot.mark(*policy, analysis, radius));
+        }
+    }
+    base.scene(
+        focus_order,
+        ". Each marker is a kernel of one policy; those that share a place stand on each other.",
+    )
+}
+
+/// The lowest place at or above a point where a marker covers no other one.
+fn free_place((x, mut y): Point, reach: f64, taken: &[Point]) -> Point {
+    // Each round leaves one marker below.
+    for _ in 0..taken.len() {
+        let covered = taken
+            .iter()
+            .filter(|at| is_near(**at, (x, y), reach - 0.01))
+            .map(|at| at.1)
+            .reduce(f64::min);
+        let Some(top) = covered else {
+            break;
+        };
+        y = top - reach;
+    }
+    (x, y)
+}
+
+fn is_near(a: Point, b: Point, reach: f64) -> bool {
+    (a.0 - b.0).abs() < reach && (a.1 - b.1).abs() < reach
+}
+
+/// The policy that a mark of such a picture belongs to.
+pub fn policy_of(role: Role) -> Option<Policy> {
+    (Policy::ALL.into_iter()).find(|&policy| role_of(policy) == role)
+}
+
+/// What the markers of a policy look like.
+pub const fn role_of(policy: Policy) -> Role {
+    match policy {
+        Policy::None => Role::PolicyNone,
+        Policy::Rules => Role::PolicyRules,
+        Policy::Inductor => Role::PolicyInductor,
+        Policy::Optimal => Role::PolicyOptimal,
+        Policy::Manual => Role::PolicyManual,
+    }
+}
+
+/// The outline of a policy's marker: a shape tells policies apart where colours do not.
+pub fn marker(policy: Policy, (x, y): Point, radius: f64) -> Shape {
+    let corners: &[Point] = match policy {
+        Policy::None => {
+            return Shape::Circle {
+                center: tenths((x, y)),
+                radius,
+            };
+        }
+        Policy::Rules => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
+        Policy::Inductor => &[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)],
+        Policy::Optimal => &[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)],
+        Policy::Manual => &[(0.0, 1.2), (1.1, -0.8), (-1.1, -0.8)],
+    };
+    let corner = |&(dx, dy): &Point| tenths((x + dx * radius, y + dy * radius));
+    Shape::Path {
+        points: corners.iter().map(corner).collect(),
+        is_closed: true,
+    }
+}
+
+/// A place where kernels of one policy stand.
+struct Dot {
+    kernel: usize,
+    place: Point,
+    others: usize,
+}
+
+impl Dot {
+    fn mark(&self, policy: Policy, analysis: &Analysis, radius: f64) -> Option<Mark> {
+        let kernel = analysis.fused.kernels.get(self.kernel)?;
+        let heading = [policy.name(), ", ", &kernel_heading(analysis, self.kernel)].concat();
+        let mut label = point_label(heading, &kernel.placement, kernel.bytes());
+        add_others(&mut label, self.others);
+        let shape = marker(policy, self.place, radius);
+        Some(Mark::new(role_of(policy), shape).named(label))
+    }
+}

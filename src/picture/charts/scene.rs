@@ -1,0 +1,398 @@
+//! A chart as plain data: marks with a role instead of a colour.
+//!
+//! The page shows a [`Scene`] as SVG with one CSS class for each role, so a chart follows the theme, is
+//! crisp at any density, and can be tested without a browser.
+
+use crate::picture::path_data::push_command;
+
+/// Size of type that charts lay out for, in the scene's units. The style sheet uses the same.
+pub const FONT_PX: f64 = 12.0;
+
+/// A chart.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Scene {
+    /// Width of the frame; one unit is one CSS pixel at the size that the scene was made for.
+    pub width: f64,
+    /// Height of the frame.
+    pub height: f64,
+    /// Accessible name of the chart.
+    pub title: String,
+    /// What the chart shows, in sentences.
+    pub description: String,
+    /// In drawing order, later ones on top.
+    pub marks: Vec<Mark>,
+    /// The marks that can be focused, in the order of the arrow keys. Each of them has a label.
+    pub focus_order: Vec<usize>,
+}
+
+/// One element of a chart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mark {
+    /// Where and in which form.
+    pub shape: Shape,
+    /// What it stands for, which decides how it looks.
+    pub role: Role,
+    /// The fused kernel that it belongs to.
+    pub kernel: Option<usize>,
+    /// Its name and tooltip, when it stands for a figure.
+    pub label: Option<Label>,
+}
+
+impl Mark {
+    /// A mark that belongs to no kernel and has no name.
+    pub fn new(role: Role, shape: Shape) -> Self {
+        Self {
+            shape,
+            role,
+            kernel: None,
+            label: None,
+        }
+    }
+
+    /// The same mark, as a part of a kernel.
+    #[must_use]
+    pub fn of_kernel(mut self, kernel: usize) -> Self {
+        self.kernel = Some(kernel);
+        self
+    }
+
+    /// Its CSS classes: the role's, and `kernel-1` to `kernel-12` for a part of a kernel.
+    pub fn class(&self) -> String {
+        match self.kernel {
+            Some(kernel) => format!("{} kernel-{}", self.role.class(), kernel % 12 + 1),
+            None => self.role.class().to_owned(),
+        }
+    }
+
+    /// The same mark with a name and a tooltip.
+    #[must_use]
+    pub fn named(mut self, label: Label) -> Self {
+        self.label = Some(label);
+        self
+    }
+}
+
+/// What a reader learns from a mark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// All of it in one phrase, for screen readers.
+    pub name: String,
+    /// Heading of the tooltip.
+    pub heading: String,
+    /// Lines of the tooltip: what, and how much.
+    pub facts: Vec<(&'static str, String)>,
+}
+
+impl Label {
+    /// A label whose name is the heading and all facts.
+    pub fn new(heading: impl Into<String>, facts: Vec<(&'static str, String)>) -> Self {
+        let heading = heading.into();
+        let mut name = heading.clone();
+        for (what, how_much) in &facts {
+            name.push_str(", ");
+            if !what.is_empty() {
+                name.push_str(what);
+                name.push(' ');
+            }
+            name.push_str(how_much);
+        }
+        Self {
+            name,
+            heading,
+            facts,
+        }
+    }
+}
+
+/// The form of a mark. Coordinates grow rightwards and downwards from the upper left corner.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shape {
+    /// Straight lines from point to point.
+    Path {
+        /// At least two.
+        points: Vec<Point>,
+        /// Whether the last point is joined to the first.
+        is_closed: bool,
+    },
+    /// A cubic curve.
+    Curve {
+        /// Its ends, from start to end.
+        ends: [Point; 2],
+        /// Where it heads for from its start, and where it comes from at its end.
+        controls: [Point; 2],
+    },
+    /// A disc.
+    Circle {
+        /// Its centre.
+        center: Point,
+        /// Its radius.
+        radius: f64,
+    },
+    /// An upright rectangle.
+    Rect {
+        /// Upper left corner.
+        corner: Point,
+        /// Never negative.
+        width: f64,
+        /// Never negative.
+        height: f64,
+    },
+    /// One line of text.
+    Text {
+        /// Where the anchor stands on the baseline.
+        at: Point,
+        /// Which part of the text stands there.
+        anchor: Anchor,
+        /// Clockwise turn around `at`, in degrees.
+        turn_deg: f64,
+        /// The text.
+        text: String,
+    },
+}
+
+impl Shape {
+    /// The `d` of an SVG path; empty for shapes that are no path.
+    pub fn path_data(&self) -> String {
+        let mut data = String::new();
+        match self {
+            Self::Path { points, is_closed } => {
+                for (place, (x, y)) in points.iter().enumerate() {
+                    push_command(&mut data, if place == 0 { "M" } else { "L" }, &[*x, *y]);
+                }
+                if *is_closed {
+                    data.push('Z');
+                }
+            }
+            Self::Curve {
+                ends: [from, to],
+                controls: [first, second],
+            } => {
+                push_command(&mut data, "M", &[from.0, from.1]);
+                let numbers = [first.0, first.1, second.0, second.1, to.0, to.1];
+                push_command(&mut data, "C", &numbers);
+            }
+            Self::Circle { .. } | Self::Rect { .. } | Self::Text { .. } => {}
+        }
+        data
+    }
+}
+
+/// `(x, y)` in the scene.
+pub type Point = (f64, f64);
+
+/// Which part of a text stands at its point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Anchor {
+    /// Its start.
+    #[default]
+    Start,
+    /// Its middle.
+    Middle,
+    /// Its end.
+    End,
+}
+
+impl Anchor {
+    /// The value of SVG's `text-anchor`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Middle => "middle",
+            Self::End => "end",
+        }
+    }
+}
+
+/// Declares [`Role`] with its classes in one table.
+macro_rules! roles {
+    ($($(#[$doc:meta])* $role:ident $class:literal,)*) => {
+        /// What a mark stands for.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum Role { $($(#[$doc])* $role,)* }
+
+        impl Role {
+            /// Whether marks in this role are hatched.
+            pub const fn is_hatched(self) -> bool {
+                matches!(self, Self::Write | Self::WriteBefore)
+            }
+
+            /// Whether marks in this role come to the front when their kernel is selected or pointed at.
+            pub const fn is_raised(self) -> bool {
+                matches!(
+                    self,
+                    Self::HollowPoint
+                        | Self::SolidPoint
+                        | Self::Link
+                        | Self::LinkHead
+                        | Self::NumberPlate
+                        | Self::Number
+                )
+            }
+
+            /// All roles, in declaration order.
+            pub const ALL: &[Self] = &[$(Self::$role,)*];
+
+            /// The CSS class of marks in this role.
+            pub const fn class(self) -> &'static str {
+                match self { $(Self::$role => $class,)* }
+            }
+        }
+    };
+}
+
+roles! {
+    /// A grid line.
+    Mesh "mark-mesh",
+    /// An axis and its ticks.
+    Axis "mark-axis",
+    /// The text at a tick.
+    AxisText "mark-axis-text",
+    /// What an axis shows.
+    AxisTitle "mark-axis-title",
+    /// The slope of the roofline: memory bandwidth.
+    MemoryRoof "mark-memory-roof",
+    /// The peak of the matrix units.
+    MatrixRoof "mark-matrix-roof",
+    /// The peak of the vector units.
+    VectorRoof "mark-vector-roof",
+    /// The name and figure of a roof.
+    RoofText "mark-roof-text",
+    /// The line between memory-bound and compute-bound.
+    Ridge "mark-ridge",
+    /// The point of the ridge.
+    RidgePoint "mark-ridge-point",
+    /// The figure of the ridge.
+    RidgeText "mark-ridge-text",
+    /// The name of a region.
+    RegionText "mark-region-text",
+    /// One op, run alone.
+    OpPoint "mark-op-point",
+    /// The ops of a kernel before fusion.
+    HollowPoint "mark-hollow-point",
+    /// A fused kernel.
+    SolidPoint "mark-solid-point",
+    /// A kernel of policy `none` among those of all policies.
+    PolicyNone "mark-policy mark-policy-none",
+    /// A kernel of policy `rules`.
+    PolicyRules "mark-policy mark-policy-rules",
+    /// A kernel of policy `inductor`.
+    PolicyInductor "mark-policy mark-policy-inductor",
+    /// A kernel of policy `optimal`.
+    PolicyOptimal "mark-policy mark-policy-optimal",
+    /// A kernel of policy `manual`.
+    PolicyManual "mark-policy mark-policy-manual",
+    /// The way from the hollow to the solid point.
+    Link "mark-link",
+    /// Its arrow head.
+    LinkHead "mark-link-head",
+    /// From numbers to the place of their points, where they stand apart.
+    Leader "mark-leader",
+    /// What a kernel's number stands on, and a second place to point at the kernel.
+    NumberPlate "mark-number-plate",
+    /// The number of a kernel.
+    Number "mark-number",
+    /// Bytes read.
+    Read "mark-read",
+    /// Bytes written.
+    Write "mark-write",
+    /// Bytes read before fusion, beside those after.
+    ReadBefore "mark-read-before",
+    /// Bytes written before fusion, beside those after.
+    WriteBefore "mark-write-before",
+    /// Bytes that fusion saves.
+    Saved "mark-saved",
+    /// Their figure.
+    SavedText "mark-saved-text",
+    /// Joins a kernel's segments in two bars.
+    Ribbon "mark-ribbon",
+    /// The name of a bar.
+    BarText "mark-bar-text",
+    /// The figure of a bar.
+    BarFigure "mark-bar-figure",
+    /// Bytes that grow with the square of a length.
+    SquareCurve "mark-square-curve",
+    /// A point of it.
+    SquarePoint "mark-square-point",
+    /// Bytes of tiles that are fetched anew.
+    TileCurve "mark-tile-curve",
+    /// A point of it.
+    TilePoint "mark-tile-point",
+    /// Bytes that grow with a length alone.
+    LineCurve "mark-line-curve",
+    /// A point of it.
+    LinePoint "mark-line-point",
+    /// A measured run of library kernels.
+    EagerPoint "mark-eager-point",
+    /// A measured run of what a compiler made.
+    CompiledPoint "mark-compiled-point",
+    /// The same where the compiler made its matmuls too.
+    TunedPoint "mark-tuned-point",
+}
+
+/// A place on the frame, rounded to the tenth of a unit that charts draw with.
+pub(in crate::picture) fn tenth(px: f64) -> f64 {
+    // Adding zero turns a rounded minus zero into zero.
+    (px * 10.0).round() / 10.0 + 0.0
+}
+
+/// Both coordinates rounded as by [`tenth`].
+pub(in crate::picture) fn tenths((x, y): Point) -> Point {
+    (tenth(x), tenth(y))
+}
+
+/// A text of one line.
+pub(in crate::picture) fn text(
+    role: Role,
+    at: Point,
+    anchor: Anchor,
+    text: impl Into<String>,
+) -> Mark {
+    Mark::new(
+        role,
+        Shape::Text {
+            at: tenths(at),
+            anchor,
+            turn_deg: 0.0,
+            text: text.into(),
+        },
+    )
+}
+
+/// Straight lines through `points`.
+pub(in crate::picture) fn line(role: Role, points: &[Point]) -> Mark {
+    Mark::new(
+        role,
+        Shape::Path {
+            points: points.iter().copied().map(tenths).collect(),
+            is_closed: false,
+        },
+    )
+}
+
+/// A rectangle by its edges; never of negative size.
+pub(in crate::picture) fn rect(role: Role, (left, top): Point, (right, bottom): Point) -> Mark {
+    let (corner, end) = (tenths((left, top)), tenths((right, bottom)));
+    Mark::new(
+        role,
+        Shape::Rect {
+            corner,
+            width: tenth((end.0 - corner.0).max(0.0)),
+            height: tenth((end.1 - corner.1).max(0.0)),
+        },
+    )
+}
+
+/// Width of a text in the chart's type, estimated by the widest of common system fonts: there is no font to
+/// measure with, and too much room hurts less than an overlap.
+pub(in crate::picture) fn text_width(text: &str) -> f64 {
+    let ems = |c: char| match c {
+        'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ' ' | '|' | '\'' => 0.32,
+        'f' | 't' | 'r' | '/' | '(' | ')' | '-' => 0.4,
+        'm' | 'w' | 'M' | 'W' | '%' | '+' | '−' => 0.9,
+        '0'..='9' | '?' => 0.64,
+        'A'..='Z' => 0.68,
+        _ => 0.61,
+    };
+    text.chars().map(ems).sum::<f64>() * FONT_PX
+}

@@ -1,0 +1,178 @@
+//! Memory traffic kernel by kernel: what each reads and writes, before and after fusion.
+
+use crate::core::Analysis;
+use crate::core::sorting::{rank_of, sort_by_rank};
+use crate::picture::charts::axes::{Frame, Plot, draw_frame, drawable, round_axis};
+use crate::picture::charts::labels::{kernel_heading, op_names};
+use crate::picture::charts::scene::{Anchor, Label, Mark, Role, Scene, rect, text};
+use crate::picture::charts::traffic_bars::{Bytes, tick_count, tick_text};
+use crate::present::format::{format_bytes, more_kernels};
+
+/// Kernels that get a row of their own; the rest share the last one.
+const ROWS: usize = 40;
+const ROW: f64 = 28.0;
+const HEAD: f64 = 22.0;
+const FOOT: f64 = 28.0;
+
+/// One row.
+struct Line {
+    /// `None` for the kernels that share the last row.
+    kernel: Option<usize>,
+    name: String,
+    heading: String,
+    bytes: Bytes,
+}
+
+/// Draws a row for each fused kernel, reads left and writes right on one scale, into a frame of `width` units (at least 240);
+/// its height follows from the number of kernels.
+///
+/// Of many kernels the forty that move most before fusion have their own rows, in the order in which they run.
+pub fn by_kernel_scene(analysis: &Analysis, width: f64) -> Scene {
+    let lines = lines(analysis);
+    let (width, _) = drawable((width, 0.0));
+    let is_compact = width < 520.0;
+    let size = (width, HEAD + FOOT + ROW * lines.len().max(1) as f64);
+    let most = lines
+        .iter()
+        .flat_map(|line| [line.bytes.read_before, line.bytes.written_before])
+        .max()
+        .unwrap_or(0);
+    let names = if is_compact { 26.0 } else { 214.0 };
+    let (gap, right) = (44.0, 26.0);
+    let column = ((width - names - gap - right) / 2.0).max(20.0);
+
+    let mut marks = Vec::new();
+    let mut plot = |left: f64, right: f64, title: &str| {
+        let plot = draw_frame(
+            &Frame {
+                size,
+                margins: [HEAD, right, FOOT, left],
+                x: round_axis(most as f64),
+                y: None,
+                x_ticks: tick_count(column),
+                x_text: &tick_text,
+                y_text: &|_| String::new(),
+                lines: &[],
+            },
+            &mut marks,
+        );
+        let at = (plot.edges[0], HEAD - 8.0);
+        marks.push(text(Role::BarText, at, Anchor::Start, title));
+        plot
+    };
+    let reads = plot(names, column + gap + right, "read");
+    let writes = plot(names + column + gap, right, "written");
+
+    let mut focus_order = Vec::new();
+    for (row, line) in lines.iter().enumerate() {
+        let top = HEAD + ROW * row as f64;
+        let own = |mark: Mark| match line.kernel {
+            Some(kernel) => mark.of_kernel(kernel),
+            None => mark,
+        };
+        if let Some(kernel) = line.kernel {
+            let number = (kernel + 1).to_string();
+            marks.push(own(text(
+                Role::Number,
+                (20.0, top + 18.0),
+                Anchor::End,
+                number,
+            )));
+        }
+        if !is_compact {
+            let at = (28.0, top + 18.0);
+            marks.push(text(Role::BarFigure, at, Anchor::Start, line.name.as_str()));
+        }
+        let bytes = line.bytes;
+        for (role, plot, count, offset, verb) in [
+            (
+                Role::ReadBefore,
+                &reads,
+                bytes.read_before,
+                4.0,
+                "read unfused",
+            ),
+            (Role::Read, &reads, bytes.read, 14.0, "read fused"),
+            (
+                Role::WriteBefore,
+                &writes,
+                bytes.written_before,
+                4.0,
+                "written unfused",
+            ),
+            (Role::Write, &writes, bytes.written, 14.0, "written fused"),
+        ] {
+            let label = Label::new(line.heading.as_str(), vec![(verb, format_bytes(count))]);
+            focus_order.push(marks.len());
+            marks.push(own(bar(plot, role, count, top + offset)).named(label));
+        }
+    }
+    Scene {
+        width,
+        height: size.1,
+        title: "Memory traffic by kernel".to_owned(),
+        description:
+            "Bytes that each fused kernel reads and writes, above before fusion, below after."
+                .to_owned(),
+        marks,
+        focus_order,
+    }
+}
+
+fn bar(plot: &Plot, role: Role, bytes: u64, top: f64) -> Mark {
+    let start = plot.place(0.0, 0.0).0;
+    let end = plot.place(bytes as f64, 0.0).0;
+    rect(role, (start, top), (end, top + 9.0))
+}
+
+fn lines(analysis: &Analysis) -> Vec<Line> {
+    let kernels = analysis.fused.kernels.len();
+    let mut shown: Vec<usize> = (0..kernels).collect();
+    if kernels > ROWS {
+        sort_by_rank(&mut shown, |&kernel| {
+            let bytes = analysis
+                .comparisons
+                .get(kernel)
+                .map_or(0, |c| c.unfused_bytes);
+            (-rank_of(bytes), 0, 0)
+        });
+        shown.truncate(ROWS - 1);
+        shown.sort_unstable();
+    }
+    let mut lines: Vec<Line> = shown
+        .iter()
+        .filter_map(|&kernel| {
+            let ops = &analysis.fused.kernels.get(kernel)?.ops;
+            Some(Line {
+                kernel: Some(kernel),
+                name: cut(&op_names(analysis, ops)),
+                heading: kernel_heading(analysis, kernel),
+                bytes: Bytes::of(analysis, kernel),
+            })
+        })
+        .collect();
+    if kernels > shown.len() {
+        let rest = (0..kernels)
+            .filter(|kernel| shown.binary_search(kernel).is_err())
+            .fold(Bytes::default(), |sum, kernel| {
+                sum.and(Bytes::of(analysis, kernel))
+            });
+        let name = more_kernels(kernels - shown.len());
+        lines.push(Line {
+            kernel: None,
+            heading: name.clone(),
+            name,
+            bytes: rest,
+        });
+    }
+    lines
+}
+
+/// A name that fits its column.
+fn cut(name: &str) -> String {
+    const CHARS: usize = 26;
+    match name.char_indices().nth(CHARS) {
+        Some((end, _)) => format!("{}…", name.get(..end).unwrap_or("")),
+        None => name.to_owned(),
+    }
+}

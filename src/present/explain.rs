@@ -1,0 +1,356 @@
+//! How a number came about, in words: the arithmetic behind bytes, FLOPs and times of one kernel.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "op, tensor and kernel ids are dense indices of one analysis"
+)]
+
+use crate::core::analysis::{Analysis, Kernel};
+use crate::core::cost::roofline::{open_reason, peaks, times};
+use crate::core::cost::sizes::{SizeSource, inferred_shape};
+use crate::core::cost::traffic::Access;
+use crate::core::cost::work::{contraction, op_work};
+use crate::core::fusion::optimal::Certificate;
+use crate::core::model::device::Device;
+use crate::core::model::dtype::DType;
+use crate::core::model::functions;
+use crate::core::model::graph::{Graph, OpId, TensorId};
+use crate::core::model::op::{OpType, element_count};
+use crate::present::format::{
+    format_bandwidth, format_bytes, format_exact, format_flops, format_percent, format_rate,
+    format_seconds,
+};
+use std::collections::HashMap;
+
+/// What one kernel moves of one tensor, beside what its ops move of it one by one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LedgerRow {
+    /// Which tensor.
+    pub tensor: TensorId,
+    /// Bytes that the fused kernel reads.
+    pub bytes_read: u64,
+    /// Bytes that the fused kernel writes.
+    pub bytes_written: u64,
+    /// Bytes that its ops move alone and the kernel does not.
+    pub bytes_vanished: u64,
+    /// Where the size comes from.
+    pub source: SizeSource,
+    /// How the bytes of one access come about: `2048 × 4096 × 2 B`.
+    pub size: String,
+}
+
+/// Every tensor that the ops of a fused kernel touch, in order of first use. `O(accesses)` of the kernel.
+pub fn ledger(analysis: &Analysis, kernel: usize) -> Vec<LedgerRow> {
+    let Some(fused) = analysis.fused.kernels.get(kernel) else {
+        return Vec::new();
+    };
+    let mut ledger = Ledger {
+        analysis,
+        rows: Vec::new(),
+        place_of: HashMap::new(),
+    };
+    for &op in &fused.ops {
+        let alone = &analysis.unfused.kernels[op].traffic;
+        for &access in alone.reads.iter().chain(&alone.writes) {
+            ledger.row(op, access).bytes_vanished += access.bytes;
+        }
+    }
+    let last = fused.ops.last().copied().unwrap_or(0);
+    for &access in &fused.traffic.reads {
+        let row = ledger.row(last, access);
+        row.bytes_read += access.bytes;
+        row.bytes_vanished = row.bytes_vanished.saturating_sub(access.bytes);
+    }
+    for &access in &fused.traffic.writes {
+        let row = ledger.row(last, access);
+        row.bytes_written += access.bytes;
+        row.bytes_vanished = row.bytes_vanished.saturating_sub(access.bytes);
+    }
+    ledger.rows
+}
+
+struct Ledger<'a> {
+    analysis: &'a Analysis,
+    rows: Vec<LedgerRow>,
+    place_of: HashMap<TensorId, usize>,
+}
+
+impl Ledger<'_> {
+    /// The row of the tensor that `op` accesses; a new one when this is its first access.
+    fn row(&mut self, op: OpId, access: Access) -> &mut LedgerRow {
+        let place = *self.place_of.entry(access.tensor).or_insert_with(|| {
+            self.rows.push(LedgerRow {
+                tensor: access.tensor,
+                bytes_read: 0,
+                bytes_written: 0,
+                bytes_vanished: 0,
+                source: access.source,
+                size: size_text(self.analysis, op, access),
+            });
+            self.rows.len() - 1
+        });
+        &mut self.rows[place]
+    }
+}
+
+/// The factors behind the bytes that `op` reads or writes of one tensor.
+fn size_text(analysis: &Analysis, op: OpId, access: Access) -> String {
+    let graph = &analysis.graph;
+    let tensor = &graph.tensors[access.tensor];
+    let reader = &graph.ops[op];
+    let width = |of_tensor: Option<u32>| of_tensor.unwrap_or(reader.bytes_per_element);
+    let (shape, width) = match access.source {
+        SizeSource::Ignored => return "counted as 0 bytes".to_owned(),
+        SizeSource::Produced | SizeSource::Declared => (
+            graph
+                .tensor_shape(access.tensor)
+                .unwrap_or_default()
+                .to_vec(),
+            width(tensor.bytes_per_element),
+        ),
+        SizeSource::Inferred => (
+            inferred_shape(graph, op, access.tensor).unwrap_or_default(),
+            reader.bytes_per_element,
+        ),
+        SizeSource::Assumed => (reader.shape.clone(), reader.bytes_per_element),
+    };
+    let mut factors: Vec<String> = shape.iter().map(|&d| format_exact(u128::from(d))).collect();
+    factors.push(format!("{width} B"));
+    factors.join(" × ")
+}
+
+/// What a source means, for people.
+pub const fn source_text(source: SizeSource) -> &'static str {
+    match source {
+        SizeSource::Produced => "an op's output",
+        SizeSource::Declared => "declared",
+        SizeSource::Inferred => "inferred",
+        SizeSource::Assumed => "assumed",
+        SizeSource::Ignored => "not counted",
+    }
+}
+
+/// Why a tensor counts as large as it does, in a sentence.
+pub fn source_reason(graph: &Graph, tensor: TensorId, source: SizeSource) -> String {
+    let reader = graph.consumers[tensor]
+        .first()
+        .map_or("its reader", |&op| graph.ops[op].name.as_str());
+    match source {
+        SizeSource::Produced => "the shape of the op that computes it".to_owned(),
+        SizeSource::Declared => "its declaration in the text".to_owned(),
+        SizeSource::Inferred => format!("the only size that fits the other shapes of {reader}"),
+        SizeSource::Assumed => {
+            format!("nothing declares it: taken as large as the output of {reader}")
+        }
+        SizeSource::Ignored => {
+            "the chosen convention counts external tensors as 0 bytes".to_owned()
+        }
+    }
+}
+
+/// How the FLOPs of an op come about: `2 × 2,048 × 12,288 × 4,096 (K) = 206 GFLOP`.
+pub fn flops_text(graph: &Graph, op: OpId) -> String {
+    let definition = &graph.ops[op];
+    let flops = op_work(graph, op).flops();
+    let function = definition.function.as_deref().and_then(functions::find);
+    let per_element = function.map_or(1, |f| f.flops_per_element);
+    let count = |n: u64| format_exact(u128::from(n));
+    match definition.op_type {
+        OpType::Matmul => match contraction(graph, op) {
+            None => "unknown: the contraction length K is not known".to_owned(),
+            Some(k) => {
+                let dims: Vec<String> = definition.shape.iter().map(|&d| count(d)).collect();
+                format!(
+                    "2 × {} × {} (K) = {}",
+                    dims.join(" × "),
+                    count(k),
+                    format_flops(flops)
+                )
+            }
+        },
+        OpType::Reshape => "0: it computes nothing".to_owned(),
+        OpType::Elementwise => {
+            let elements = element_count(&definition.shape).unwrap_or(0);
+            format!(
+                "{per_element} for each of {} elements = {}",
+                count(elements),
+                format_flops(flops)
+            )
+        }
+        OpType::Reduction => {
+            let elements = flops.checked_div(u128::from(per_element)).unwrap_or(0);
+            format!(
+                "{per_element} for each of {} input elements = {}",
+                format_exact(elements),
+                format_flops(flops)
+            )
+        }
+    }
+}
+
+/// How the predicted time of a kernel comes about, a line for each part.
+pub fn time_lines(kernel: &Kernel, device: &Device) -> Vec<String> {
+    let alone = times(device, kernel.work, kernel.bytes());
+    if kernel.is_free {
+        return vec!["a view: nobody launches it, 0 s".to_owned()];
+    }
+    let mut lines = vec![format!(
+        "memory: {} / {} = {}",
+        format_bytes(kernel.bytes()),
+        format_bandwidth(device.memory_bytes_per_s.value),
+        format_seconds(alone.memory_s)
+    )];
+    let rate = |name: &str, flops: u128, peak: Option<f64>, seconds: f64| match peak {
+        _ if flops == 0 => None,
+        None => Some([name, ": no peak is known"].concat()),
+        Some(peak) => Some(format!(
+            "{name}: {} / {} = {}",
+            format_flops(flops),
+            format_rate(peak),
+            format_seconds(seconds)
+        )),
+    };
+    let (matrix, vector) = peaks(device, kernel.work);
+    let dtype = kernel.work.matrix_dtype.map_or("", DType::name);
+    let (computed_as, units) = matrix.as_ref().map_or(("", "matrix units"), |peak| {
+        (peak.computed_as, peak.units())
+    });
+    lines.extend(rate(
+        &[units, ", ", dtype, computed_as].concat(),
+        kernel.work.matrix_flops,
+        matrix.map(|peak| peak.figure.value),
+        alone.matrix_s,
+    ));
+    lines.extend(rate(
+        "vector units",
+        kernel.work.vector_flops,
+        vector.map(|f| f.value),
+        alone.vector_s,
+    ));
+    lines.push(format!(
+        "the longest of these + {} launch = {}",
+        format_seconds(device.launch_s.value),
+        kernel.placement.time_text()
+    ));
+    lines.extend(open_text(kernel, device));
+    lines
+}
+
+/// What a kernel's time leaves out: `no peak is known for f64 on this device; the time counts what is known, at least`.
+pub fn open_text(kernel: &Kernel, device: &Device) -> Option<String> {
+    let reason = open_reason(device, kernel.work)?;
+    Some([&reason, "; the time counts what is known, at least"].concat())
+}
+
+/// The names of a kernel's ops as people read them: `matmul + bias + relu`, of a long kernel the first ones.
+pub fn op_names(graph: &Graph, kernel: &Kernel) -> String {
+    const SHOWN: usize = 12;
+    let names: Vec<&str> = kernel
+        .ops
+        .iter()
+        .take(SHOWN)
+        .map(|&op| graph.ops[op].name.as_str())
+        .collect();
+    let joined = names.join(" + ");
+    match kernel.ops.len().saturating_sub(SHOWN) {
+        0 => joined,
+        more => format!("{joined} + {more} more"),
+    }
+}
+
+/// What a search knows about its result: proven, and in what, or how far from the optimum at most.
+pub fn certificate_text(certificate: &Certificate) -> String {
+    if certificate.is_optimal {
+        return ["proven optimal in ", certificate.objective.name()].concat();
+    }
+    let stopped = [
+        "; search stopped after ",
+        &format_exact(certificate.states as u128),
+        " states",
+    ]
+    .concat();
+    match certificate.excess_pct() {
+        Some(excess) => [
+            "at most ",
+            &format_percent(excess),
+            " above the optimum",
+            &stopped,
+        ]
+        .concat(),
+        None => ["not proven", &stopped].concat(),
+    }
+}
+
+/// Whether any tensor that the kernel moves has an assumed size.
+pub fn has_assumed_size(kernel: &Kernel) -> bool {
+    kernel
+        .traffic
+        .reads
+        .iter()
+        .any(|access| access.source == SizeSource::Assumed)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::core::analysis::{Options, analyze};
+    use crate::core::cost::sizes::SizeSource;
+    use crate::core::model::op::OpType::*;
+    use crate::core::model::op::{Op, TensorDecl};
+    use crate::present::explain::{flops_text, ledger, time_lines};
+
+    fn epilogue() -> crate::core::Analysis {
+        let ops = [
+            Op::new("up", Matmul, &["x", "w"], "y1", &[1024, 4096], 2),
+            Op::new("bias", Elementwise, &["y1", "b"], "y2", &[1024, 4096], 2),
+        ];
+        let x = TensorDecl::new("x", &[1024, 512], 2);
+        match analyze(&ops, &[x], &Options::default()) {
+            Ok(analysis) => analysis,
+            Err(problems) => unreachable!("{problems:?}"),
+        }
+    }
+
+    #[test]
+    fn a_ledger_accounts_for_every_byte_of_the_comparison() {
+        let analysis = epilogue();
+        let rows = ledger(&analysis, 0);
+        let names: Vec<&str> = rows
+            .iter()
+            .map(|r| analysis.graph.tensor_name(r.tensor))
+            .collect();
+        assert_eq!(names, ["x", "w", "y1", "b", "y2"]);
+        assert_eq!(rows[1].source, SizeSource::Inferred);
+        assert_eq!(rows[1].size, "512 × 4,096 × 2 B");
+        assert_eq!(rows[3].source, SizeSource::Assumed);
+        assert_eq!(
+            rows[2].bytes_vanished,
+            2 * 1024 * 4096 * 2,
+            "written and read again"
+        );
+        let kernel = &analysis.fused.kernels[0];
+        let moved: u64 = rows.iter().map(|r| r.bytes_read + r.bytes_written).sum();
+        let vanished: u64 = rows.iter().map(|r| r.bytes_vanished).sum();
+        assert_eq!(moved, kernel.bytes());
+        assert_eq!(moved + vanished, analysis.comparisons[0].unfused_bytes);
+        assert!(ledger(&analysis, 7).is_empty());
+    }
+
+    #[test]
+    fn flops_and_times_say_their_factors() {
+        let analysis = epilogue();
+        assert_eq!(
+            flops_text(&analysis.graph, 0),
+            "2 × 1,024 × 4,096 × 512 (K) = 4.29 GFLOP"
+        );
+        assert_eq!(
+            flops_text(&analysis.graph, 1),
+            "1 for each of 4,194,304 elements = 4.19 MFLOP"
+        );
+        let lines = time_lines(&analysis.fused.kernels[0], &analysis.options.device);
+        assert_eq!(lines.len(), 4);
+        assert!(
+            lines[1].starts_with("matrix units, f16: 4.29 GFLOP / 312 TFLOP/s"),
+            "{}",
+            lines[1]
+        );
+    }
+}

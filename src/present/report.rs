@@ -1,0 +1,238 @@
+//! An analysis by names instead of ids: what the command line prints as JSON and the page exports.
+
+use crate::core::analysis::Analysis;
+use crate::core::analysis::why::{Edge, Facts, Named, Verdict, Why, in_words};
+use crate::core::cost::roofline::Bound;
+use crate::core::cost::sizes::SizeSource;
+use crate::core::cost::traffic::{Access, Traffic};
+use crate::core::count;
+use crate::core::fusion::optimal::Certificate;
+use crate::core::model::diagnostic::{Code, Diagnostic, Severity, line_and_column};
+use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::op::Op;
+use crate::present::explain::open_text;
+use serde::Serialize;
+
+/// Everything that a program downstream may want to know.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// The ops in execution order.
+    pub ops: Vec<Op>,
+    /// Names of the ops of each kernel, kernels in the order in which they run.
+    pub fusion_groups: Vec<Vec<String>>,
+    /// Every op its own kernel.
+    pub unfused_traffic: Traffic,
+    /// One kernel for each group.
+    pub fused_traffic: Traffic,
+    /// Saved part of the unfused bytes, in percent.
+    pub savings_pct: f64,
+    /// Predicted time of the unfused program over the fused one's.
+    pub predicted_speedup: f64,
+    /// Why the predicted times are only lower bounds, where they are: FLOPs for which the device has no known peak.
+    pub times_at_least: Option<String>,
+    /// Id of the device that times are predicted for.
+    pub device: String,
+    /// Name of the policy.
+    pub policy: &'static str,
+    /// Whether the kernels are the best there are, where the policy searched for them.
+    pub certificate: Option<Certificate>,
+    /// The fused kernels.
+    pub kernels: Vec<KernelReport>,
+    /// Every edge between two ops, by consumer in execution order.
+    pub edges: Vec<EdgeReport>,
+    /// What was assumed.
+    pub diagnostics: Vec<DiagnosticReport>,
+}
+
+/// One fused kernel.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct KernelReport {
+    /// Names of its ops.
+    pub ops: Vec<String>,
+    /// Names of the ops of other kernels that it computes again instead of reading their outputs.
+    pub recomputed: Vec<String>,
+    /// Its arithmetic, on both kinds of units.
+    #[serde(serialize_with = "count::serialize")]
+    pub flops: u128,
+    /// Bytes read.
+    #[serde(serialize_with = "count::serialize")]
+    pub bytes_read: u64,
+    /// Bytes written.
+    #[serde(serialize_with = "count::serialize")]
+    pub bytes_written: u64,
+    /// Bytes that its ops move one by one.
+    #[serde(serialize_with = "count::serialize")]
+    pub unfused_bytes: u64,
+    /// FLOPs for each byte; `null` without a point on the roofline.
+    pub intensity: Option<f64>,
+    /// `min(peak, intensity * bandwidth)`.
+    pub attainable_flops_per_s: Option<f64>,
+    /// What limits it; `unknown` where no peak is known for some of its FLOPs.
+    pub bound: Bound,
+    /// Predicted time; with an unknown bound the least that it can be.
+    pub time_s: f64,
+    /// Tensors that it reads from memory.
+    pub reads: Vec<AccessReport>,
+    /// Tensors that it writes to memory.
+    pub writes: Vec<AccessReport>,
+}
+
+/// One tensor that a kernel moves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AccessReport {
+    /// Its name.
+    pub tensor: String,
+    /// Bytes moved.
+    #[serde(serialize_with = "count::serialize")]
+    pub bytes: u64,
+    /// Where that figure comes from.
+    pub source: SizeSource,
+}
+
+/// An edge between two ops: fused, or why not and what fusing it alone would save.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EdgeReport {
+    /// Name of the op that writes the tensor.
+    pub producer: String,
+    /// Name of the op that reads it.
+    pub consumer: String,
+    /// Its name.
+    pub tensor: String,
+    /// Both run in one kernel.
+    pub fused: bool,
+    /// Why not, in words.
+    pub reason: Option<String>,
+    /// What kind of reason that is.
+    pub reason_kind: Option<&'static str>,
+    /// The figures and the ops that it names.
+    pub reason_facts: Option<Named>,
+    /// Bytes that fusing this edge alone would save; negative where it would cost some.
+    #[serde(serialize_with = "count::serialize_difference")]
+    pub saved_bytes: Option<i64>,
+    /// Predicted microseconds that it would save.
+    pub saved_us: Option<f64>,
+}
+
+/// A diagnostic with its place as editors count it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DiagnosticReport {
+    /// How much it matters.
+    pub severity: Severity,
+    /// Its kind.
+    pub code: Code,
+    /// What is wrong.
+    pub message: String,
+    /// How to mend it.
+    pub hint: Option<String>,
+    /// One-based line, when it has a place.
+    pub line: Option<usize>,
+    /// One-based column in characters.
+    pub column: Option<usize>,
+}
+
+impl Report {
+    /// The report of an analysis of `text`; spans of `diagnostics` refer to it.
+    pub fn new(analysis: &Analysis, diagnostics: &[Diagnostic], text: &str) -> Self {
+        let graph = &analysis.graph;
+        let kernels = analysis.fused.kernels.iter();
+        Self {
+            ops: graph.ops.clone(),
+            fusion_groups: kernels.clone().map(|k| op_names(graph, &k.ops)).collect(),
+            unfused_traffic: analysis.unfused.traffic,
+            fused_traffic: analysis.fused.traffic,
+            savings_pct: analysis.savings_pct,
+            predicted_speedup: analysis.speedup,
+            times_at_least: (analysis.unfused.first_open())
+                .and_then(|kernel| open_text(kernel, &analysis.options.device)),
+            device: analysis.options.device.id.to_string(),
+            policy: analysis.options.policy.name(),
+            certificate: analysis.certificate,
+            kernels: kernels
+                .zip(&analysis.comparisons)
+                .enumerate()
+                .map(|(place, (kernel, before))| KernelReport {
+                    ops: op_names(graph, &kernel.ops),
+                    recomputed: op_names(graph, &analysis.partition.recomputed[place]),
+                    flops: kernel.work.flops(),
+                    bytes_read: kernel.bytes_read,
+                    bytes_written: kernel.bytes_written,
+                    unfused_bytes: before.unfused_bytes,
+                    intensity: kernel.placement.intensity,
+                    attainable_flops_per_s: kernel.placement.attainable_flops_per_s,
+                    bound: kernel.placement.bound,
+                    time_s: kernel.placement.time_s,
+                    reads: accesses(graph, &kernel.traffic.reads),
+                    writes: accesses(graph, &kernel.traffic.writes),
+                })
+                .collect(),
+            edges: Why::new(analysis)
+                .edges()
+                .iter()
+                .map(|edge| EdgeReport::new(graph, edge))
+                .collect(),
+            diagnostics: diagnostics
+                .iter()
+                .map(|d| DiagnosticReport::new(d, text))
+                .collect(),
+        }
+    }
+}
+
+impl EdgeReport {
+    fn new(graph: &Graph, edge: &Edge) -> Self {
+        let op = |id: OpId| {
+            graph
+                .ops
+                .get(id)
+                .map_or_else(String::new, |op| op.name.clone())
+        };
+        let (apart, price) = match &edge.verdict {
+            Verdict::Fused => (None, None),
+            Verdict::Apart { reason, price } => (Some(reason), Some(price)),
+        };
+        let facts = apart.map(|reason| Facts::of(graph, reason));
+        Self {
+            producer: op(edge.producer),
+            consumer: op(edge.consumer),
+            tensor: graph.tensor_name(edge.tensor).to_owned(),
+            fused: apart.is_none(),
+            reason: apart.map(|reason| in_words(graph, reason)),
+            reason_kind: facts.as_ref().map(|facts| facts.kind),
+            reason_facts: facts.map(|facts| facts.named),
+            saved_bytes: price.map(|price| price.saved_bytes),
+            saved_us: price.map(|price| price.saved_s * 1e6),
+        }
+    }
+}
+
+impl DiagnosticReport {
+    /// The diagnostic with its place in `text`.
+    pub fn new(diagnostic: &Diagnostic, text: &str) -> Self {
+        let place = diagnostic
+            .span
+            .map(|span| line_and_column(text, span.start));
+        Self {
+            severity: diagnostic.severity,
+            code: diagnostic.code,
+            message: diagnostic.message.clone(),
+            hint: diagnostic.hint.clone(),
+            line: place.map(|(line, _)| line),
+            column: place.map(|(_, column)| column),
+        }
+    }
+}
+
+fn op_names(graph: &Graph, ops: &[OpId]) -> Vec<String> {
+    let name = |&op: &OpId| graph.ops.get(op).map(|op| op.name.clone());
+    ops.iter().filter_map(name).collect()
+}
+
+fn accesses(graph: &Graph, list: &[Access]) -> Vec<AccessReport> {
+    list.iter()
+        .map(|access| AccessReport {
+            tensor: graph.tensor_name(access.tensor).to_owned(),
+            bytes: access.bytes,
+            source: access.source,
+        })
+        .collect()
+}
