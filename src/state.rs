@@ -4,8 +4,8 @@
 //! ([`crate::derived::Derived`]); every edit, wherever it is made, is a new text through [`Page::edit`].
 
 use crate::app::history::{History, Origin, Step};
-use crate::core::fusion::options::PAGE_BUDGET_STATES;
 use crate::core::fusion::record::Record;
+use crate::core::model::options::PAGE_BUDGET_STATES;
 use crate::core::notation::Parsed;
 use crate::core::{
     Analysis, Conventions, Device, Diagnostic, FusionOptions, OpId, Options, Policy, Program,

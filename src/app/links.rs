@@ -4,11 +4,11 @@
 //! later version may add some. Browsers carry zlib and base64 (RFC 1950, RFC 4648), so `platform` packs and
 //! unpacks. zlib ends with a checksum: a link that lost or changed a character is recognised.
 
-use crate::core::cost::sizes::{Conventions, Externals, ReshapeCost};
 use crate::core::decimal::{exact, parse_decimal};
-use crate::core::fusion::Policy;
-use crate::core::fusion::options::{FusionOptions, Objective, SWITCHES};
 use crate::core::model::device::{Device, Source, default_device, device};
+use crate::core::model::options::Policy;
+use crate::core::model::options::{Conventions, Externals, ReshapeCost};
+use crate::core::model::options::{FusionOptions, Objective, SWITCHES};
 
 /// Longest fragment that is looked at, in bytes. Browsers carry more, chat programs less.
 pub const MAX_LINK_BYTES: usize = 512 * 1024;

@@ -2,7 +2,7 @@
 
 use crate::core::decimal::parse_decimal;
 use crate::core::device;
-use crate::core::fusion::options::SWITCHES;
+use crate::core::model::options::SWITCHES;
 use crate::core::{Device, Objective};
 use crate::platform::{self, Event, Place};
 use crate::state::Page;

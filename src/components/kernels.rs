@@ -2,7 +2,7 @@
 
 use super::badge::kernel_class;
 use crate::core::Analysis;
-use crate::core::cost::work::Work;
+use crate::core::model::work::Work;
 use crate::markup::{ABSENT, Markup};
 use crate::platform::{self, Later, List, Place, effect, listen, set_flag, set_text};
 use crate::present::explain::{has_assumed_size, op_names, open_text};

@@ -17,19 +17,24 @@ pub mod notation;
 pub mod resolve;
 pub(crate) mod sorting;
 
+pub use analysis::baseline::{estimate_memory_traffic, find_fusion_groups};
 pub use analysis::transformer::{TransformerAnalysis, analyze_transformer_block};
 pub use analysis::{
-    Analysis, Comparison, Execution, Kernel, Options, Outcome, TensorTraffic, analyze,
-    analyze_graph, analyze_program,
+    Analysis, Comparison, Execution, Kernel, Outcome, TensorTraffic, analyze, analyze_graph,
+    analyze_program,
 };
 pub use cost::roofline::{Bound, Placement, ridge_point};
-pub use cost::sizes::{Conventions, Externals, ReshapeCost, SizeSource};
-pub use cost::traffic::{Traffic, estimate_memory_traffic};
-pub use fusion::options::{FusionOptions, Objective};
-pub use fusion::{Partition, Plan, Policy, find_fusion_groups, plan};
+pub use cost::traffic::Traffic;
+pub use fusion::{Plan, plan};
+pub use model::build::build_graph;
 pub use model::device::{DEVICES, Device, default_device, device};
 pub use model::diagnostic::{Code, Diagnostic, Severity, Span};
 pub use model::dtype::DType;
-pub use model::graph::{Graph, NamedGraph, OpId, Tensor, TensorId, build_graph};
-pub use model::op::{Op, OpType, TensorDecl, TensorRole};
+pub use model::graph::{Graph, NamedGraph, OpId, SizeSource, Tensor, TensorId};
+pub use model::op::{Op, TensorDecl, TensorRole};
+pub use model::op_type::OpType;
+pub use model::options::{
+    Conventions, Externals, FusionOptions, Objective, Options, Policy, ReshapeCost,
+};
+pub use model::partition::Partition;
 pub use model::program::Program;

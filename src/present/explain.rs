@@ -6,15 +6,17 @@
 
 use crate::core::analysis::{Analysis, Kernel};
 use crate::core::cost::roofline::{open_reason, peaks, times};
-use crate::core::cost::sizes::{SizeSource, inferred_shape};
 use crate::core::cost::traffic::Access;
 use crate::core::cost::work::{contraction, op_work};
 use crate::core::fusion::optimal::Certificate;
 use crate::core::model::device::Device;
 use crate::core::model::dtype::DType;
 use crate::core::model::functions;
+use crate::core::model::graph::SizeSource;
 use crate::core::model::graph::{Graph, OpId, TensorId};
-use crate::core::model::op::{OpType, element_count};
+use crate::core::model::op::element_count;
+use crate::core::model::op_type::OpType;
+use crate::core::model::sizes::inferred_shape;
 use crate::present::format::{
     format_bandwidth, format_bytes, format_exact, format_flops, format_percent, format_rate,
     format_seconds,
@@ -291,10 +293,11 @@ pub fn has_assumed_size(kernel: &Kernel) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::core::analysis::{Options, analyze};
-    use crate::core::cost::sizes::SizeSource;
-    use crate::core::model::op::OpType::*;
+    use crate::core::analysis::analyze;
+    use crate::core::model::graph::SizeSource;
     use crate::core::model::op::{Op, TensorDecl};
+    use crate::core::model::op_type::OpType::*;
+    use crate::core::model::options::Options;
     use crate::present::explain::{flops_text, ledger, time_lines};
 
     fn epilogue() -> crate::core::Analysis {

@@ -3,11 +3,11 @@
 use crate::core::analysis::Analysis;
 use crate::core::analysis::why::{Edge, Facts, Named, Verdict, Why, in_words};
 use crate::core::cost::roofline::Bound;
-use crate::core::cost::sizes::SizeSource;
 use crate::core::cost::traffic::{Access, Traffic};
 use crate::core::count;
 use crate::core::fusion::optimal::Certificate;
 use crate::core::model::diagnostic::{Code, Diagnostic, Severity, line_and_column};
+use crate::core::model::graph::SizeSource;
 use crate::core::model::graph::{Graph, OpId};
 use crate::core::model::op::Op;
 use crate::present::explain::open_text;

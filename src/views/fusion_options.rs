@@ -1,7 +1,7 @@
 //! The options of a policy: only what it looks at.
 
 use crate::core::decimal::shortest;
-use crate::core::fusion::options::SWITCHES;
+use crate::core::model::options::SWITCHES;
 use crate::core::{FusionOptions, Objective, Policy};
 use crate::markup::{ABSENT, Markup};
 use crate::present::format::format_seconds;

@@ -16,7 +16,7 @@ mod gpt2;
 use cpu_time::ThreadTime;
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group};
 use fuseline::core::analysis::transformer::transformer_block;
-use fuseline::core::fusion::options::PAGE_BUDGET_STATES;
+use fuseline::core::model::options::PAGE_BUDGET_STATES;
 use fuseline::core::{
     FusionOptions, Graph, Objective, Op, OpType, Options, Policy, TensorDecl, analyze,
     analyze_program, build_graph, notation, plan,

@@ -299,7 +299,7 @@ fn a_view_costs_nothing_and_its_readers_read_what_it_names() {
 #[test]
 fn undeclared_sizes_are_inferred_where_exact_and_assumed_elsewhere() {
     use fuseline::core::SizeSource;
-    use fuseline::core::cost::sizes::read_size;
+    use fuseline::core::model::sizes::read_size;
     let size = |op: Op, known: &[TensorDecl], name: &str| {
         let graph = build_graph(&[op], known).unwrap();
         let tensor = graph.tensor_named(name).unwrap();

@@ -4,7 +4,7 @@
 //! of a policy shows what it does to all of them.
 
 use fuseline::core::examples::EXAMPLES;
-use fuseline::core::fusion::options::PAGE_BUDGET_STATES;
+use fuseline::core::model::options::PAGE_BUDGET_STATES;
 use fuseline::core::notation::parse;
 use fuseline::core::{Analysis, Objective, Options, Policy, analyze_program};
 

@@ -2,10 +2,11 @@
 
 use crate::random_graph::small_device;
 use fuseline::core::cost::roofline::place;
-use fuseline::core::cost::traffic::{is_view, kernel_traffic};
-use fuseline::core::cost::work::{Work, op_work};
+use fuseline::core::cost::traffic::kernel_traffic;
+use fuseline::core::cost::work::op_work;
 use fuseline::core::fusion::legality;
 use fuseline::core::fusion::optimal::Certificate;
+use fuseline::core::model::work::Work;
 use fuseline::core::{
     Conventions, FusionOptions, Graph, Objective, Op, OpId, OpType, Options, Partition, Policy,
     ReshapeCost, plan,
@@ -119,7 +120,7 @@ pub(crate) fn cost_of_group(graph: &Graph, options: &Options, ops: &[OpId]) -> f
                 .iter()
                 .fold(Work::default(), |sum, &op| sum.and(op_work(graph, op)));
             let is_free = options.conventions.reshape == ReshapeCost::View
-                && ops.iter().all(|&op| is_view(&graph.ops[op]));
+                && ops.iter().all(|&op| graph.ops[op].is_view());
             place(&options.device, work, bytes, is_free).time_s
         }
     }

@@ -1,6 +1,7 @@
 //! From a text to ops: element types, K, order, undeclared tensors, size and any text at all.
 
-use fuseline::core::cost::sizes::{SizeSource, inferred_shape};
+use fuseline::core::model::graph::SizeSource;
+use fuseline::core::model::sizes::inferred_shape;
 use fuseline::core::notation::parse;
 use fuseline::core::resolve::{Resolved, resolve};
 use fuseline::core::{Code, DType, Op, OpType, Options, analyze_program, build_graph};

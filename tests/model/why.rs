@@ -5,8 +5,9 @@ use crate::random_graph::{fusable_ops, small_device};
 use fuseline::core::analysis::why::{Facts, Price, Reason, Verdict, Why};
 use fuseline::core::cost::roofline;
 use fuseline::core::cost::traffic::kernel_traffic;
-use fuseline::core::cost::work::{Work, op_work};
+use fuseline::core::cost::work::op_work;
 use fuseline::core::fusion::legality::{self, RowDomain};
+use fuseline::core::model::work::Work;
 use fuseline::core::{
     Analysis, Device, FusionOptions, Graph, Objective, OpId, Options, Partition, Policy,
     ReshapeCost, analyze, analyze_program, notation,
@@ -23,9 +24,7 @@ fn totals(graph: &Graph, options: &Options, partition: &Partition) -> (u64, f64)
         let computed = own.iter().chain(&partition.recomputed[kernel]);
         let work = computed.fold(Work::default(), |sum, &op| sum.and(op_work(graph, op)));
         let is_free = options.conventions.reshape == ReshapeCost::View
-            && own
-                .iter()
-                .all(|&op| fuseline::core::cost::traffic::is_view(&graph.ops[op]));
+            && own.iter().all(|&op| graph.ops[op].is_view());
         sum.0 += traffic.total();
         sum.1 += roofline::place(&options.device, work, traffic.total(), is_free).time_s;
     }

@@ -4,9 +4,11 @@
     reason = "op and kernel ids are dense indices of one graph"
 )]
 
-use crate::core::analysis::{Analysis, Options, analyze_graph};
-use crate::core::fusion::{Partition, Policy};
+use crate::core::analysis::{Analysis, analyze_graph};
 use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::options::Options;
+use crate::core::model::options::Policy;
+use crate::core::model::partition::Partition;
 
 /// What one policy makes of the program.
 #[derive(Clone, Debug)]

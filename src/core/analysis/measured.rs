@@ -1,12 +1,13 @@
 //! What was measured on a real GPU, row by row, beside what the model predicts for it.
 
 use crate::core::analysis::device_model::device_count;
-use crate::core::analysis::{Analysis, Kernel, Options, analyze_program};
-use crate::core::cost::sizes::{Conventions, ReshapeCost};
+use crate::core::analysis::{Analysis, Kernel, analyze_program};
 use crate::core::device;
-use crate::core::fusion::Policy;
-use crate::core::fusion::options::FusionOptions;
 use crate::core::json::Json;
+use crate::core::model::options::FusionOptions;
+use crate::core::model::options::Options;
+use crate::core::model::options::Policy;
+use crate::core::model::options::{Conventions, ReshapeCost};
 use crate::core::model::program::Program;
 use crate::core::sorting;
 

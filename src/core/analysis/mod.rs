@@ -4,6 +4,7 @@
     reason = "op, tensor and kernel ids are dense indices of one graph"
 )]
 
+pub mod baseline;
 pub mod compare;
 pub mod device_model;
 pub mod limits;
@@ -14,56 +15,26 @@ pub mod why;
 
 use super::fusion::manual::Refused;
 use super::fusion::optimal::Certificate;
-use super::fusion::options::FusionOptions;
-use super::fusion::{self, Partition, Plan, Policy};
+use super::fusion::{self, Plan};
 use super::resolve::resolve;
 use crate::core::cost::roofline::{Placement, place};
-use crate::core::cost::sizes::{Conventions, ReshapeCost, SizeSource};
-use crate::core::cost::traffic::{KernelTraffic, Traffic, is_view, kernel_traffic};
-use crate::core::cost::work::{Work, op_work};
+use crate::core::cost::traffic::{KernelTraffic, Traffic, kernel_traffic};
+use crate::core::cost::work::op_work;
 use crate::core::fusion::attention::AttentionShape;
-use crate::core::model::device::{Device, default_device};
+use crate::core::model::build::build_graph;
+use crate::core::model::device::Device;
 use crate::core::model::diagnostic::{Code, Diagnostic, has_errors};
-use crate::core::model::graph::{Graph, OpId, Tensor, build_graph};
+use crate::core::model::graph::SizeSource;
+use crate::core::model::graph::{Graph, OpId, Tensor};
 use crate::core::model::op::{Op, TensorDecl};
+use crate::core::model::options::Options;
+use crate::core::model::options::ReshapeCost;
+use crate::core::model::partition::Partition;
 use crate::core::model::program::Program;
+use crate::core::model::work::Work;
 use crate::present::format::{at_least, format_seconds};
 use smallvec::SmallVec;
 use std::borrow::Cow;
-
-/// What a visitor chooses beside the text.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Options {
-    /// Who decides what fuses.
-    pub policy: Policy,
-    /// What it may do.
-    pub fusion: FusionOptions,
-    /// How bytes are counted.
-    pub conventions: Conventions,
-    /// What the kernels run on.
-    pub device: Device,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            policy: Policy::default(),
-            fusion: FusionOptions::default(),
-            conventions: Conventions::default(),
-            device: default_device().clone(),
-        }
-    }
-}
-
-impl Options {
-    /// The default choices under this policy.
-    pub fn of_policy(policy: Policy) -> Self {
-        Self {
-            policy,
-            ..Self::default()
-        }
-    }
-}
 
 /// One kernel.
 #[derive(Clone, Debug, PartialEq)]
@@ -324,7 +295,7 @@ fn execute(
             sum.and(unfused.map_or_else(|| op_work(graph, op), |unfused| unfused.kernels[op].work))
         });
         let work = work.and(beyond_its_ops(graph, members, &work, &options.device));
-        let is_free = views_are_free && members.iter().all(|&op| is_view(&graph.ops[op]));
+        let is_free = views_are_free && members.iter().all(|&op| graph.ops[op].is_view());
         let placement = place(&options.device, work, bytes_read + bytes_written, is_free);
         read = u64::saturating_add(read, bytes_read);
         written = u64::saturating_add(written, bytes_written);

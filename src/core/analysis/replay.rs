@@ -1,7 +1,8 @@
 //! A program with the kernels that a policy had on its way, so that somebody can step through its decisions.
 
 use crate::core::analysis::{Analysis, analyze_plan};
-use crate::core::fusion::{Partition, Plan};
+use crate::core::fusion::Plan;
+use crate::core::model::partition::Partition;
 
 /// The numbers of the program of `whole` with the kernels of an earlier step, as
 /// [`Record::partition_after`](crate::core::fusion::record::Record::partition_after) gives them. `O(ops + reads)`.

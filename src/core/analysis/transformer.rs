@@ -1,12 +1,13 @@
 //! The contract's transformer block: 14 ops, post-norm.
 
-use crate::core::analysis::{Analysis, Options, analyze};
+use crate::core::analysis::{Analysis, analyze};
 use crate::core::cost::traffic::Traffic;
-use crate::core::fusion::Policy;
 use crate::core::model::diagnostic::{Code, Diagnostic};
 use crate::core::model::dtype::DType;
-use crate::core::model::op::OpType::{Elementwise, Matmul, Reduction, Reshape};
 use crate::core::model::op::{Op, TensorDecl, TensorRole};
+use crate::core::model::op_type::OpType::{Elementwise, Matmul, Reduction, Reshape};
+use crate::core::model::options::Options;
+use crate::core::model::options::Policy;
 use serde::Serialize;
 
 /// What [`analyze_transformer_block`] gives.

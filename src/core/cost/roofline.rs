@@ -1,8 +1,8 @@
 //! Bytes and FLOPs to a place on the roofline and a predicted time.
 
-use crate::core::cost::work::Work;
 use crate::core::model::device::{Device, Figure, Peak};
 use crate::core::model::dtype::DType;
+use crate::core::model::work::Work;
 use crate::present::format::{at_least, format_seconds};
 use serde::Serialize;
 

@@ -4,15 +4,12 @@
     reason = "op and tensor ids are dense indices of this graph"
 )]
 
-use crate::core::cost::sizes::{Conventions, Externals, ReshapeCost, SizeSource, read_size};
 use crate::core::count;
-use crate::core::fusion;
-use crate::core::fusion::Partition;
-use crate::core::fusion::record::Log;
-use crate::core::model::diagnostic::Diagnostic;
-use crate::core::model::functions;
-use crate::core::model::graph::{Graph, OpId, TensorId, build_graph};
-use crate::core::model::op::{Op, OpType, TensorDecl};
+use crate::core::model::graph::SizeSource;
+use crate::core::model::graph::{Graph, OpId, TensorId};
+use crate::core::model::options::{Conventions, Externals, ReshapeCost};
+use crate::core::model::partition::Partition;
+use crate::core::model::sizes::read_size;
 use serde::Serialize;
 use smallvec::SmallVec;
 
@@ -97,19 +94,6 @@ impl Traffic {
     }
 }
 
-/// Whether the op only renames bytes, so that *reshape is a view* makes it free.
-///
-/// Concatenation gathers several tensors and stays a copy.
-pub fn is_view(op: &Op) -> bool {
-    op.op_type == OpType::Reshape
-        && op.inputs.len() == 1
-        && op
-            .function
-            .as_deref()
-            .and_then(functions::find)
-            .is_none_or(|f| f.is_view)
-}
-
 /// What each kernel of `partition` reads and writes, in order. `O(ops + reads)`.
 pub fn kernel_traffic<'a>(
     graph: &'a Graph,
@@ -155,7 +139,7 @@ impl Views {
     fn of(graph: &Graph) -> Self {
         let mut views = Self::none(graph);
         for (op, definition) in graph.ops.iter().enumerate() {
-            if is_view(definition) {
+            if definition.is_view() {
                 views.is_view[op] = true;
                 views.base[graph.output[op]] = views.base[graph.inputs[op][0]];
             }
@@ -261,51 +245,4 @@ pub(crate) fn written(graph: &Graph, partition: &Partition, views: &Views) -> Ve
             });
     }
     is_written
-}
-
-/// Bytes read and written by a list of ops, unfused or fused by the contract's rules.
-///
-/// `externals` declares sizes of external tensors; `conventions` says how the rest counts.
-///
-/// # Errors
-/// As [`build_graph`].
-///
-/// ```
-/// use fuseline::core::{estimate_memory_traffic, Conventions, Op, OpType::*, TensorDecl};
-/// let ops = [
-///     Op::new("matmul1", Matmul, &["x", "w1"], "y1", &[1024, 4096], 2),
-///     Op::new("relu", Elementwise, &["y1"], "y2", &[1024, 4096], 2),
-/// ];
-/// let x = TensorDecl::new("x", &[1024, 1024], 2); // w1 follows: K = 1024, so 1024 x 4096
-/// let unfused = estimate_memory_traffic(&ops, &[x.clone()], Conventions::default(), false)?;
-/// let fused = estimate_memory_traffic(&ops, &[x], Conventions::default(), true)?;
-/// assert_eq!((unfused.bytes_read, unfused.bytes_written), (18_874_368, 16_777_216));
-/// assert_eq!((fused.bytes_read, fused.bytes_written), (10_485_760, 8_388_608));
-/// assert_eq!(fused.saved_by_fusion, 16_777_216); // y1 written and read again
-/// # Ok::<(), Vec<fuseline::core::Diagnostic>>(())
-/// ```
-pub fn estimate_memory_traffic(
-    ops: &[Op],
-    externals: &[TensorDecl],
-    conventions: Conventions,
-    fused: bool,
-) -> Result<Traffic, Vec<Diagnostic>> {
-    let graph = build_graph(ops, externals)?;
-    let count = |kernels: Partition, unfused_total| {
-        let (mut read, mut written) = (0, 0);
-        for kernel in kernel_traffic(&graph, &kernels, conventions) {
-            read += kernel.bytes_read();
-            written += kernel.bytes_written();
-        }
-        Traffic::new(read, written, unfused_total)
-    };
-    let unfused = count(fusion::none::partition(&graph), None);
-    Ok(if fused {
-        count(
-            fusion::rules::partition(&graph, &mut Log::default()),
-            Some(unfused.total),
-        )
-    } else {
-        unfused
-    })
 }

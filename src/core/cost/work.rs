@@ -7,43 +7,8 @@
 use crate::core::model::dtype::DType;
 use crate::core::model::functions;
 use crate::core::model::graph::{Graph, OpId};
-use crate::core::model::op::OpType;
-
-/// Arithmetic of an op or a kernel.
-///
-/// `u128` holds any matmul: output elements and K are below `2^63` each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Work {
-    /// FLOPs on the matrix units.
-    pub matrix_flops: u128,
-    /// FLOPs on the vector units.
-    pub vector_flops: u128,
-    /// Element type that the matrix units multiply, when there is a matmul.
-    pub matrix_dtype: Option<DType>,
-    /// Some of the vector FLOPs are in f64, which the vector units' f32 rate says nothing of.
-    pub has_vector_f64: bool,
-    /// A matmul's contraction length is unknown: its FLOPs are missing here, and it has no point.
-    pub is_unknown: bool,
-}
-
-impl Work {
-    /// Both kinds together.
-    pub fn flops(&self) -> u128 {
-        self.matrix_flops.saturating_add(self.vector_flops)
-    }
-
-    /// The work of both, as one kernel does it.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        Self {
-            matrix_flops: self.matrix_flops.saturating_add(other.matrix_flops),
-            vector_flops: self.vector_flops.saturating_add(other.vector_flops),
-            matrix_dtype: self.matrix_dtype.or(other.matrix_dtype),
-            has_vector_f64: self.has_vector_f64 || other.has_vector_f64,
-            is_unknown: self.is_unknown || other.is_unknown,
-        }
-    }
-}
+use crate::core::model::op_type::OpType;
+use crate::core::model::work::Work;
 
 /// FLOPs of one op, after the contract: a matmul `2 * output elements * K`, an elementwise function its
 /// count for each output element, a reduction its count for each element of its first input, a reshape 0.
@@ -169,7 +134,7 @@ fn packed_contraction(candidates: &[u64], packed: Option<(u64, u64)>) -> Option<
 #[cfg(test)]
 mod tests {
     use crate::core::cost::work::*;
-    use crate::core::model::graph::build_graph;
+    use crate::core::model::build::build_graph;
     use crate::core::model::op::{Op, TensorDecl};
 
     fn k_of(a: &[u64], b: &[u64], out: &[u64]) -> Option<u64> {

@@ -1,19 +1,19 @@
 //! Whether a set of ops may be one kernel, and if not, why.
 //!
 //! Legality depends on the set, the options and the device's on-chip memory alone. That the kernels of a
-//! program can be put in an order is a question of its own: [`super::acyclic`].
+//! program can be put in an order is a question of its own: [`crate::core::model::acyclic`].
 #![allow(
     clippy::indexing_slicing,
     reason = "places of ops are below the number of ops of the region"
 )]
 
 use super::on_chip::{BYTES_PER_ELEMENT, KeptRows};
-use super::options::{FusionOptions, MAX_OPS};
 use super::region::{Bits, Region, Set, Setting, Value};
+use crate::core::model::options::{FusionOptions, MAX_OPS};
 
 pub use super::region::RowDomain;
-use crate::core::analysis::Options;
 use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::options::Options;
 
 /// Most tensors that a kernel reads and writes.
 pub const MAX_OPERANDS: usize = 96;
@@ -166,7 +166,7 @@ impl Reason {
 
 /// Whether these ops, ascending and each once, may be one kernel. One op always may.
 ///
-/// The order of kernels is not looked at: see [`super::acyclic`]. `O(ops^2 + reads)` with at most
+/// The order of kernels is not looked at: see [`crate::core::model::acyclic`]. `O(ops^2 + reads)` with at most
 /// [`MAX_OPS`] ops.
 ///
 /// # Errors

@@ -8,13 +8,15 @@
 )]
 
 use super::legality::{Reason, check_in};
-use super::options::MAX_OPS;
+use super::none;
 use super::pieces::take_apart;
 use super::record::{Decision, Log, Refusal, refusal_in_words};
 use super::region::{Bits, Region, Setting};
-use super::{Partition, acyclic, none};
+use crate::core::model::acyclic;
 use crate::core::model::diagnostic::{Code, Diagnostic};
 use crate::core::model::graph::OpId;
+use crate::core::model::options::MAX_OPS;
+use crate::core::model::partition::Partition;
 use crate::core::sorting::{rank_of, sort_by_rank};
 
 /// Groups that need each other are looked for so many times; then every group falls apart.

@@ -1,7 +1,7 @@
 //! Policy `none`: every op its own kernel.
 
-use super::Partition;
 use crate::core::model::graph::Graph;
+use crate::core::model::partition::Partition;
 
 /// One group for each op.
 pub(crate) fn partition(graph: &Graph) -> Partition {

@@ -10,7 +10,7 @@
 
 use super::region::RowDomain;
 use crate::core::model::graph::{Graph, OpId};
-use crate::core::model::op::OpType;
+use crate::core::model::op_type::OpType;
 use crate::core::sorting::sort_pairs;
 
 /// A value on chip is held in f32, whatever it is stored as.

@@ -8,11 +8,11 @@
     reason = "op and group ids are dense indices of this graph"
 )]
 
-use super::Partition;
 use super::legality::Reason;
 use super::record::{Decision, Log, Refusal};
 use crate::core::model::graph::{Graph, OpId};
-use crate::core::model::op::OpType;
+use crate::core::model::op_type::OpType;
+use crate::core::model::partition::Partition;
 
 /// What decides whether an open group takes another op.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@
 //! softmax to 5 and layer norm to 8. Work for each row instead of each element (the rsqrt of a norm, the
 //! division of a mean) is left out.
 
-use crate::core::model::op::OpType;
+use crate::core::model::op_type::OpType;
 
 /// How the output's shape follows from the inputs'.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! What is analysed and under which choices: ops and tensors, programs and graphs, devices, diagnostics.
 
+pub(crate) mod acyclic;
+pub mod build;
 pub mod device;
 pub mod diagnostic;
 pub mod dtype;
@@ -8,5 +10,10 @@ pub mod graph;
 pub mod lists;
 pub(crate) mod names;
 pub mod op;
+pub mod op_type;
+pub mod options;
 pub(crate) mod order;
+pub mod partition;
 pub mod program;
+pub mod sizes;
+pub mod work;

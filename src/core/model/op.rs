@@ -2,47 +2,10 @@
 
 use crate::core::count;
 use crate::core::model::dtype::DType;
+use crate::core::model::functions;
+use crate::core::model::op_type::OpType;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-
-/// How an op touches its data; the only thing that the contract's fusion rules look at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum OpType {
-    /// One output element from the elements at the same place: relu, add, dropout.
-    Elementwise,
-    /// Looks along an axis: sum, softmax, layer norm.
-    Reduction,
-    /// Runs on the matrix units: matmul, linear, conv2d.
-    Matmul,
-    /// Moves or renames elements without arithmetic: reshape, transpose, concat.
-    Reshape,
-}
-
-impl OpType {
-    /// All four.
-    pub const ALL: [Self; 4] = [
-        Self::Elementwise,
-        Self::Reduction,
-        Self::Matmul,
-        Self::Reshape,
-    ];
-
-    /// The name in the notation and in JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Elementwise => "elementwise",
-            Self::Reduction => "reduction",
-            Self::Matmul => "matmul",
-            Self::Reshape => "reshape",
-        }
-    }
-
-    /// The op type of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|t| t.name() == name)
-    }
-}
 
 /// One operation: unfused, one kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -130,6 +93,17 @@ impl Op {
     /// Element type of the output: the stated one, else the float of its width.
     pub fn element_type(&self) -> Option<DType> {
         self.dtype.or(DType::float_of_bytes(self.bytes_per_element))
+    }
+
+    /// Whether the op only renames bytes, so that *reshape is a view* makes it free.
+    ///
+    /// Concatenation gathers several tensors and stays a copy.
+    pub fn is_view(&self) -> bool {
+        self.op_type == OpType::Reshape
+            && self.inputs.len() == 1
+            && (self.function.as_deref())
+                .and_then(functions::find)
+                .is_none_or(|f| f.is_view)
     }
 }
 

@@ -12,9 +12,9 @@ mod statement;
 mod undeclared;
 
 use super::notation::spelling::quoted;
+use crate::core::model::build::cycle_diagnostic;
 use crate::core::model::diagnostic::sort_in_text_order;
 use crate::core::model::diagnostic::{Code, Diagnostic, Severity};
-use crate::core::model::graph::cycle_diagnostic;
 use crate::core::model::op::{Op, TensorDecl};
 use crate::core::model::order::{runnable, topological_order};
 use crate::core::model::program::{Declaration, Program};

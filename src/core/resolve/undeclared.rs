@@ -8,14 +8,15 @@ use super::attributes;
 use super::expr::Params;
 use super::scope::{Known, Origin};
 use super::shapes::Operand;
-use crate::core::cost::sizes::inferred_operand;
 use crate::core::cost::work::contraction_of_shapes;
 use crate::core::model::diagnostic::{Code, Diagnostic, Severity};
 use crate::core::model::dtype::DType;
 use crate::core::model::functions;
 use crate::core::model::functions::{Function, ShapeRule};
-use crate::core::model::op::{OpType, TensorRole, shape_text};
+use crate::core::model::op::{TensorRole, shape_text};
+use crate::core::model::op_type::OpType;
 use crate::core::model::program::OpStatement;
+use crate::core::model::sizes::inferred_operand;
 use crate::core::notation::spelling::quoted;
 use crate::core::notation::written_name;
 

@@ -1,7 +1,6 @@
 //! What the shared cache still holds when a kernel wants it.
 
 use crate::core::analysis::Analysis;
-use crate::core::cost::traffic::is_view;
 use crate::core::model::graph::{Graph, TensorId};
 
 /// For each kernel the bytes read and the bytes written that are still in a cache which keeps the last `kept_bytes`,
@@ -47,7 +46,7 @@ pub(super) fn hits(analysis: &Analysis, kept_bytes: f64) -> Vec<(f64, f64)> {
 fn storage_of(graph: &Graph) -> Vec<TensorId> {
     let mut storage: Vec<TensorId> = (0..graph.tensors.len()).collect();
     for (op, definition) in graph.ops.iter().enumerate() {
-        if is_view(definition)
+        if definition.is_view()
             && let Some(&output) = graph.output.get(op)
             && let Some(&input) = graph.inputs.get(op).and_then(|inputs| inputs.first())
             && let Some(&source) = storage.get(input)

@@ -15,10 +15,11 @@ mod time;
 pub use crate::core::analysis::device_model::matmul::{Product, Tile, Tiling};
 
 use crate::core::analysis::{Analysis, Kernel};
-use crate::core::fusion::Policy;
 use crate::core::fusion::attention::{AttentionShape, Tiles};
 use crate::core::model::graph::{Graph, OpId};
-use crate::core::model::op::{OpType, element_count};
+use crate::core::model::op::element_count;
+use crate::core::model::op_type::OpType;
+use crate::core::model::options::Policy;
 
 /// Who wrote the kernels, which decides how fast they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,8 @@ use crate::core::analysis::device_model::{Code, KernelView, Kind, Product, row_w
 use crate::core::model::device::{Device, Measured};
 use crate::core::model::dtype::DType;
 use crate::core::model::graph::OpId;
-use crate::core::model::op::{Op, OpType, element_count};
+use crate::core::model::op::{Op, element_count};
+use crate::core::model::op_type::OpType;
 
 /// A generated kernel holds rows of so many elements in registers and goes over them once.
 const HELD_ROW: f64 = 1024.0;

@@ -3,7 +3,8 @@
 use crate::core::analysis::Analysis;
 use crate::core::fusion::on_chip::KeptRows;
 use crate::core::model::graph::OpId;
-use crate::core::model::op::{Op, OpType};
+use crate::core::model::op::Op;
+use crate::core::model::op_type::OpType;
 
 /// What one kernel holds.
 #[derive(Clone, Copy, Debug, Default)]

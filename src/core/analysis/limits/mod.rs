@@ -23,7 +23,8 @@ use crate::core::analysis::{Analysis, Kernel};
 use crate::core::cost::work::op_work;
 use crate::core::fusion::attention::{AttentionShape, Tiles};
 use crate::core::model::device::Multiprocessor;
-use crate::core::model::op::{OpType, element_count};
+use crate::core::model::op::element_count;
+use crate::core::model::op_type::OpType;
 
 /// What one fused kernel needs and gets.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,13 +6,14 @@
 
 use crate::core::analysis::Analysis;
 use crate::core::cost::roofline::place;
-use crate::core::cost::sizes::{Externals, read_size};
 use crate::core::cost::traffic::{Views, written};
-use crate::core::cost::work::Work;
 use crate::core::fusion::optimal::ROUNDING;
-use crate::core::fusion::options::Objective;
 use crate::core::model::graph::OpId;
 use crate::core::model::lists::Lists;
+use crate::core::model::options::Externals;
+use crate::core::model::options::Objective;
+use crate::core::model::sizes::read_size;
+use crate::core::model::work::Work;
 use crate::core::sorting::{rank_of, sort_by_rank};
 
 /// What a change would save; negative where it costs more.

@@ -1,13 +1,16 @@
 //! The graph in which each attention is one op, for policies to plan on, and the way back.
 
-use crate::core::analysis::Options;
-use crate::core::cost::sizes::{SizeSource, read_size};
 use crate::core::cost::work::op_work;
-use crate::core::fusion::Partition;
 use crate::core::fusion::attention::Attention;
-use crate::core::model::graph::{Graph, OpId, StandIn, TensorId, build_graph};
+use crate::core::model::build::build_graph;
+use crate::core::model::graph::SizeSource;
+use crate::core::model::graph::{Graph, OpId, StandIn, TensorId};
 use crate::core::model::lists::Lists;
-use crate::core::model::op::{Op, OpType, TensorDecl};
+use crate::core::model::op::{Op, TensorDecl};
+use crate::core::model::op_type::OpType;
+use crate::core::model::options::Options;
+use crate::core::model::partition::Partition;
+use crate::core::model::sizes::read_size;
 
 /// A graph with one op for each attention kernel.
 pub(crate) struct Contracted {

@@ -2,7 +2,8 @@
 
 use crate::core::fusion::attention::{Attention, AttentionShape};
 use crate::core::model::graph::{Graph, OpId, TensorId};
-use crate::core::model::op::{Op, OpType};
+use crate::core::model::op::Op;
+use crate::core::model::op_type::OpType;
 
 /// Every attention of the graph, in execution order; no op belongs to two. `O(ops + reads)`.
 ///

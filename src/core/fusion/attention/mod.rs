@@ -16,10 +16,12 @@ pub use crate::core::fusion::attention::bytes::{Growth, LoopOrder, Tiles, growth
 pub use crate::core::fusion::attention::find::find;
 pub(crate) use contract::{Contracted, contract};
 
-use crate::core::cost::work::{Work, contraction};
+use crate::core::cost::work::contraction;
 use crate::core::model::device::Device;
 use crate::core::model::graph::{Graph, OpId};
-use crate::core::model::op::{OpType, element_count};
+use crate::core::model::op::element_count;
+use crate::core::model::op_type::OpType;
+use crate::core::model::work::Work;
 
 /// Ops that one attention kernel replaces.
 #[derive(Clone, Debug, PartialEq, Eq)]

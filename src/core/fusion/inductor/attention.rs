@@ -5,9 +5,9 @@
 //! only pattern (number 13) has neither, which is why attention over three-dimensional Q, K and V that
 //! scales its scores stays three kernels. All want the softmax over the last axis and the product with V over the keys.
 
-use crate::core::cost::traffic::is_view;
 use crate::core::model::graph::{Graph, OpId};
-use crate::core::model::op::{Op, OpType};
+use crate::core::model::op::Op;
+use crate::core::model::op_type::OpType;
 
 /// For each op the flash kernel that it becomes part of, named by that kernel's last op.
 pub(super) fn flash_kernels(graph: &Graph) -> Vec<Option<OpId>> {
@@ -96,7 +96,7 @@ fn by_token(graph: &Graph, matmul: OpId) -> Option<Vec<OpId>> {
     let mut swapped = before.clone();
     let rank = swapped.len();
     swapped.swap(rank.checked_sub(3)?, rank - 2);
-    let fits = is_view(&graph.ops[next]) && *after == swapped && is(&graph.ops[copy], "contiguous");
+    let fits = graph.ops[next].is_view() && *after == swapped && is(&graph.ops[copy], "contiguous");
     fits.then(|| vec![next, copy])
 }
 

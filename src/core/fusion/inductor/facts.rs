@@ -5,7 +5,8 @@ use crate::core::fusion::region::RowDomain;
 use crate::core::model::functions;
 use crate::core::model::functions::ShapeRule;
 use crate::core::model::graph::{Graph, OpId, TensorId};
-use crate::core::model::op::{Op, OpType, element_count};
+use crate::core::model::op::{Op, element_count};
+use crate::core::model::op_type::OpType;
 
 /// Rows and width of a reduction along its axes.
 pub(super) fn reduction_space(graph: &Graph, op: OpId) -> Space {

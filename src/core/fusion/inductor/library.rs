@@ -2,9 +2,8 @@
 
 use super::facts::elements;
 use super::lower::Space;
-use crate::core::cost::traffic::is_view;
 use crate::core::model::graph::{Graph, OpId};
-use crate::core::model::op::OpType;
+use crate::core::model::op_type::OpType;
 
 /// The add behind a matrix product whose bias the library call takes along (`addmm`): a vector from outside,
 /// nobody else reads the product, and not only pointwise ops follow, for into those the add is fused instead.
@@ -35,7 +34,7 @@ fn only_pointwise_follows(graph: &Graph, op: OpId) -> bool {
     }
     while let Some(reader) = open.pop() {
         let definition = &graph.ops[reader];
-        if is_view(definition) {
+        if definition.is_view() {
             if graph.successors[reader].is_empty() {
                 return false;
             }

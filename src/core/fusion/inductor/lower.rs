@@ -3,10 +3,9 @@
 use super::attention::flash_kernels;
 use super::facts::{elements, is_across, is_windowed, keeps_shape, operations, reduction_space};
 use super::library::{bias_add, matmul_space};
-use crate::core::cost::traffic::is_view;
 use crate::core::fusion::record::{Decision, Log};
 use crate::core::model::graph::{Graph, OpId, TensorId};
-use crate::core::model::op::OpType;
+use crate::core::model::op_type::OpType;
 
 /// One thing that the scheduler places: it writes one buffer.
 #[derive(Clone, Debug)]
@@ -144,7 +143,7 @@ impl Lowering<'_> {
         let graph = self.graph;
         let definition = &graph.ops[op];
         let output = graph.output[op];
-        let is_view = is_view(definition);
+        let is_view = definition.is_view();
         // A copy that lays elements out anew is there because the order changes.
         let is_reordered = match definition.function.as_deref() {
             None | Some("reshape") => false,
@@ -297,7 +296,7 @@ fn uses(graph: &Graph, flash: &[Option<OpId>]) -> Vec<Uses> {
             let of_input = &mut uses[tensor];
             // A norm reads its input for the row values and again for the elements.
             of_input.readers += if keeps_shape(graph, op) { 2 } else { 1 };
-            if is_view(definition) {
+            if definition.is_view() {
                 of_input.readers = of_input.readers.max(of_output.readers);
                 of_input.is_result |= of_output.is_result;
                 of_input.feeds_library |= of_output.feeds_library;

@@ -18,11 +18,10 @@ mod library;
 mod lower;
 mod schedule;
 
-use super::Partition;
 use super::record::{Decision, Log};
-use crate::core::cost::traffic::is_view;
 use crate::core::model::graph::Graph;
 use crate::core::model::lists::Lists;
+use crate::core::model::partition::Partition;
 use lower::Node;
 
 pub(crate) use library::library_call;
@@ -51,7 +50,7 @@ fn note_views(graph: &Graph, nodes: &[Node], log: &mut Log) {
         let source = graph.inputs[view].first().map(|&t| &graph.tensors[t]);
         if let Some(producer) = source.and_then(|tensor| tensor.producer)
             && !is_computed[view]
-            && is_view(definition)
+            && definition.is_view()
         {
             log.note(Decision::Stays { view, producer });
         }
@@ -88,7 +87,7 @@ fn assemble(
         group_of[op] = all.first().copied().unwrap_or_else(|| {
             let source = graph.inputs[op].first().map(|&t| &graph.tensors[t]);
             match source.and_then(|tensor| tensor.producer) {
-                Some(producer) if is_view(&graph.ops[op]) => group_of[producer],
+                Some(producer) if graph.ops[op].is_view() => group_of[producer],
                 // A view of an external tensor that nobody reads: a result without a kernel.
                 _ => {
                     kernels += 1;

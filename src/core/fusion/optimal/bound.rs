@@ -5,9 +5,9 @@
 )]
 
 use crate::core::cost::roofline::times;
-use crate::core::cost::work::Work;
 use crate::core::fusion::legality::check_set;
 use crate::core::fusion::region::{Bits, Cost, Region, Set};
+use crate::core::model::work::Work;
 
 /// A consistent lower bound: running a kernel never lowers it by more than the kernel costs.
 pub(super) struct Bound<'r, 'a> {

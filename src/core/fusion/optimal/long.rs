@@ -9,11 +9,11 @@
 
 use super::known;
 use super::solver::Solver;
-use crate::core::fusion::Partition;
 use crate::core::fusion::legality::{check_in, check_set};
-use crate::core::fusion::options::MAX_OPS;
 use crate::core::fusion::region::{Bits, Cost, Region, Set};
 use crate::core::model::graph::OpId;
+use crate::core::model::options::MAX_OPS;
+use crate::core::model::partition::Partition;
 use std::ops::Range;
 
 /// Ops of a window that are settled before the next one is looked at.

@@ -13,12 +13,14 @@ mod solver;
 mod table;
 mod window;
 
-use super::options::Objective;
+use super::none;
 use super::record::{Decision, Log};
 use super::region::{Region, Setting};
-use super::{Partition, acyclic, none};
 use crate::core::count;
+use crate::core::model::acyclic;
 use crate::core::model::graph::OpId;
+use crate::core::model::options::Objective;
+use crate::core::model::partition::Partition;
 use crate::core::sorting::{rank_of, sort_by_rank};
 use serde::Serialize;
 use solver::Solver;

@@ -5,11 +5,11 @@
 )]
 
 use super::bound::may_share;
-use crate::core::fusion::options::MAX_OPS;
 use crate::core::fusion::region::{Region, Setting};
 use crate::core::model::graph::OpId;
 use crate::core::model::lists::Lists;
-use crate::core::model::op::OpType;
+use crate::core::model::op_type::OpType;
+use crate::core::model::options::MAX_OPS;
 
 /// What looking between two ops may cost in all, in ops; where it is spent, two ops count as able to share.
 const BETWEEN_OPS: usize = 4_000_000;

@@ -13,12 +13,14 @@ use super::search::{Found, Search};
 use super::window;
 use crate::core::cost::roofline::{place, times};
 use crate::core::cost::traffic::kernel_traffic;
-use crate::core::cost::work::{Work, op_work};
-use crate::core::fusion::options::{MAX_OPS, Objective};
+use crate::core::cost::work::op_work;
+use crate::core::fusion::none;
 use crate::core::fusion::region::{Bits, Cost, Region, Set, Setting};
-use crate::core::fusion::{Partition, none};
 use crate::core::model::graph::OpId;
-use crate::core::model::op::OpType;
+use crate::core::model::op_type::OpType;
+use crate::core::model::options::{MAX_OPS, Objective};
+use crate::core::model::partition::Partition;
+use crate::core::model::work::Work;
 
 /// The search over the whole program.
 pub(super) struct Solver<'s> {

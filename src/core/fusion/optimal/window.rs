@@ -14,9 +14,9 @@ use super::candidates::{Candidate, Candidates};
 use super::regions::Between;
 use super::solver::{Solved, Solver};
 use crate::core::fusion::legality::most_ops;
-use crate::core::fusion::options::MAX_OPS;
 use crate::core::fusion::region::{Bits, Cost, Region, Set, Setting};
 use crate::core::model::graph::OpId;
+use crate::core::model::options::MAX_OPS;
 
 /// States that the word of ops from one op on counts as, beside its kernels.
 pub(super) const STATES_OF_WORD: usize = 4;

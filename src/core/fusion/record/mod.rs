@@ -9,8 +9,8 @@ mod words;
 use super::inductor::Loop;
 use super::legality;
 use super::optimal::Amount;
-use crate::core::analysis::Options;
 use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::options::Options;
 
 pub use words::in_words;
 pub(crate) use words::refusal_in_words;

@@ -5,10 +5,11 @@
 )]
 
 use super::{Decision, Record};
-use crate::core::fusion::{Partition, none};
+use crate::core::fusion::none;
 use crate::core::model::graph::{Graph, OpId};
 use crate::core::model::lists::Lists;
 use crate::core::model::order::topological_order;
+use crate::core::model::partition::Partition;
 
 impl Record {
     /// The kernels after the first `step` decisions: what is not decided yet stands alone.

@@ -2,8 +2,8 @@
 
 use super::{Bits, Region, Set, Setting};
 use crate::core::cost::roofline::place;
-use crate::core::cost::work::Work;
-use crate::core::fusion::options::Objective;
+use crate::core::model::options::Objective;
+use crate::core::model::work::Work;
 
 /// What a kernel costs, so that costs add up without rounding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

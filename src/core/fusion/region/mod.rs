@@ -10,13 +10,16 @@
 mod cost;
 mod rows;
 
-use super::options::MAX_OPS;
-use crate::core::analysis::Options;
-use crate::core::cost::sizes::{Externals, read_size};
 use crate::core::cost::traffic::Views;
-use crate::core::cost::work::{Work, op_work};
+use crate::core::cost::work::op_work;
 use crate::core::model::graph::{Graph, OpId};
-use crate::core::model::op::{OpType, element_count};
+use crate::core::model::op::element_count;
+use crate::core::model::op_type::OpType;
+use crate::core::model::options::Externals;
+use crate::core::model::options::MAX_OPS;
+use crate::core::model::options::Options;
+use crate::core::model::sizes::read_size;
+use crate::core::model::work::Work;
 use crate::core::sorting::{rank_of, sort_by_rank};
 use std::borrow::Cow;
 

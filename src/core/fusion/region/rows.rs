@@ -11,7 +11,8 @@
 use crate::core::model::functions;
 use crate::core::model::functions::ShapeRule;
 use crate::core::model::graph::{Graph, OpId};
-use crate::core::model::op::{Op, OpType, element_count};
+use crate::core::model::op::{Op, element_count};
+use crate::core::model::op_type::OpType;
 
 /// How an op walks through its data: a reduction's rows are what it makes one value of, any other op's are
 /// its innermost dimension. Equal domains put the same elements, in row-major order, into the same rows.

@@ -1,8 +1,8 @@
 //! Edits of the stated kernels, `@kernel 3`: merged, cut, set.
 
-use crate::core::fusion::Partition;
 use crate::core::model::diagnostic::Span;
 use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::partition::Partition;
 use crate::core::model::program::Program;
 use crate::core::notation::edit::replaced;
 

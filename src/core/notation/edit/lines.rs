@@ -3,7 +3,7 @@
 use crate::core::model::diagnostic::Span;
 use crate::core::model::functions;
 use crate::core::model::functions::ShapeRule;
-use crate::core::model::op::OpType;
+use crate::core::model::op_type::OpType;
 use crate::core::model::program::{OpStatement, Program};
 use crate::core::notation::edit::replaced;
 use crate::core::notation::{names_in, written_name};

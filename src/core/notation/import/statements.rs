@@ -5,7 +5,8 @@ use crate::core::model::diagnostic::{Code, Diagnostic, Span};
 use crate::core::model::dtype::DType;
 use crate::core::model::functions;
 use crate::core::model::functions::{Function, ShapeRule};
-use crate::core::model::op::{Op, OpType, TensorDecl, element_count};
+use crate::core::model::op::{Op, TensorDecl, element_count};
+use crate::core::model::op_type::OpType;
 use crate::core::model::program::{
     Attribute, AttributeValue, Declaration, Expr, ExprKind, KernelMark, Name, OpStatement, Program,
     TypeAnnotation,

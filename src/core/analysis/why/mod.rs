@@ -13,13 +13,13 @@ mod seen;
 mod words;
 
 use crate::core::analysis::Analysis;
-use crate::core::fusion::Policy;
 use crate::core::fusion::inductor::library_call;
 use crate::core::fusion::legality;
 use crate::core::fusion::legality::check_in;
 use crate::core::fusion::record::Refusal;
 use crate::core::model::graph::{OpId, TensorId};
-use crate::core::model::op::OpType;
+use crate::core::model::op_type::OpType;
+use crate::core::model::options::Policy;
 
 use crate::core::analysis::why::refusals::Refusals;
 use crate::core::analysis::why::seen::Seen;

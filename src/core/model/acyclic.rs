@@ -4,9 +4,9 @@
     reason = "op and group ids are dense indices of this graph"
 )]
 
-use super::Partition;
 use crate::core::model::graph::{Graph, OpId};
 use crate::core::model::order::topological_order;
+use crate::core::model::partition::Partition;
 
 /// The partition with these groups in an order in which they can run, ties by the first op.
 ///
@@ -16,7 +16,7 @@ use crate::core::model::order::topological_order;
 /// # Errors
 /// A way round kernels that need each other: ops of which each feeds the next or shares its kernel, back to
 /// the kernel of the first.
-pub(super) fn in_order(graph: &Graph, group_of: &[usize]) -> Result<Partition, Vec<OpId>> {
+pub(crate) fn in_order(graph: &Graph, group_of: &[usize]) -> Result<Partition, Vec<OpId>> {
     let mut dense = vec![usize::MAX; group_of.len()];
     let mut groups = 0;
     for &group in group_of {

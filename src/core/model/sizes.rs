@@ -4,96 +4,11 @@
     reason = "op and tensor ids are dense indices of one graph"
 )]
 
+use crate::core::model::graph::SizeSource;
 use crate::core::model::graph::{Graph, OpId, TensorId};
-use crate::core::model::op::{Op, OpType, byte_count};
-use serde::{Deserialize, Serialize};
-
-/// The counting conventions of one analysis.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(default, rename_all = "snake_case")]
-pub struct Conventions {
-    /// Sizes of external tensors.
-    pub externals: Externals,
-    /// Price of a lone reshape.
-    pub reshape: ReshapeCost,
-}
-
-/// How large an external tensor counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Externals {
-    /// As declared; else as the other shapes of the op force it to be; else as its reader's output.
-    #[default]
-    Declared,
-    /// 0 bytes: only tensors that the program produces count.
-    KnownOnly,
-    /// As the output of the op that reads it, whatever is declared.
-    OutputShape,
-}
-
-impl Externals {
-    /// All three, in the order in which a picker shows them.
-    pub const ALL: [Self; 3] = [Self::Declared, Self::KnownOnly, Self::OutputShape];
-
-    /// The name on the command line and in links.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Declared => "declared",
-            Self::KnownOnly => "known-only",
-            Self::OutputShape => "output-shape",
-        }
-    }
-
-    /// The convention of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|e| e.name() == name)
-    }
-}
-
-/// What a reshape costs that stands alone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReshapeCost {
-    /// It reads its input and writes its output like any op.
-    #[default]
-    Copy,
-    /// It is another way to index the same bytes: free, and its readers read the bytes that it names.
-    View,
-}
-
-impl ReshapeCost {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Copy, Self::View];
-
-    /// The name on the command line and in links.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Copy => "copy",
-            Self::View => "view",
-        }
-    }
-
-    /// The convention of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|r| r.name() == name)
-    }
-}
-
-/// Why a tensor counts as large as it does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SizeSource {
-    /// An op of the program produces it with this shape.
-    Produced,
-    /// A declaration says so.
-    Declared,
-    /// The other shapes of the op leave no other size.
-    Inferred,
-    /// Taken as large as its reader's output.
-    Assumed,
-    /// Counted as 0 bytes by convention.
-    Ignored,
-}
+use crate::core::model::op::{Op, byte_count};
+use crate::core::model::op_type::OpType;
+use crate::core::model::options::Externals;
 
 /// Bytes that `op` reads when it reads `tensor`, and why so many.
 pub fn read_size(

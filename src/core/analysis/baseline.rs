@@ -1,0 +1,89 @@
+//! The baseline rules on a list of ops: its kernels, and what they move.
+
+use crate::core::cost::traffic::{Traffic, kernel_traffic};
+use crate::core::fusion::record::Log;
+use crate::core::fusion::{none, rules};
+use crate::core::model::build::build_graph;
+use crate::core::model::diagnostic::Diagnostic;
+use crate::core::model::graph::OpId;
+use crate::core::model::op::{Op, TensorDecl};
+use crate::core::model::options::Conventions;
+use crate::core::model::partition::Partition;
+
+/// The contract's fusion rules on a list of ops: the kernels, each a list of ops.
+///
+/// # Errors
+/// As [`build_graph`].
+///
+/// ```
+/// use fuseline::core::{find_fusion_groups, Op, OpType::*};
+/// let ops = [
+///     Op::new("matmul1", Matmul, &["x", "w1"], "y1", &[1024, 4096], 2),
+///     Op::new("bias1", Elementwise, &["y1", "b1"], "y2", &[1024, 4096], 2),
+///     Op::new("relu", Elementwise, &["y2"], "y3", &[1024, 4096], 2),
+///     Op::new("matmul2", Matmul, &["y3", "w2"], "y4", &[1024, 1024], 2),
+/// ];
+/// let groups: Vec<Vec<String>> = find_fusion_groups(&ops)?
+///     .into_iter()
+///     .map(|group| group.into_iter().map(|op| op.name).collect())
+///     .collect();
+/// assert_eq!(groups, [vec!["matmul1", "bias1", "relu"], vec!["matmul2"]]);
+/// # Ok::<(), Vec<fuseline::core::Diagnostic>>(())
+/// ```
+pub fn find_fusion_groups(ops: &[Op]) -> Result<Vec<Vec<Op>>, Vec<Diagnostic>> {
+    let graph = build_graph(ops, &[])?;
+    let kernels = rules::partition(&graph, &mut Log::default());
+    let op = |&id: &OpId| graph.ops.get(id).cloned();
+    Ok(kernels
+        .groups
+        .iter()
+        .map(|members| members.iter().filter_map(op).collect())
+        .collect())
+}
+
+/// Bytes read and written by a list of ops, unfused or fused by the contract's rules.
+///
+/// `externals` declares sizes of external tensors; `conventions` says how the rest counts.
+///
+/// # Errors
+/// As [`build_graph`].
+///
+/// ```
+/// use fuseline::core::{estimate_memory_traffic, Conventions, Op, OpType::*, TensorDecl};
+/// let ops = [
+///     Op::new("matmul1", Matmul, &["x", "w1"], "y1", &[1024, 4096], 2),
+///     Op::new("relu", Elementwise, &["y1"], "y2", &[1024, 4096], 2),
+/// ];
+/// let x = TensorDecl::new("x", &[1024, 1024], 2); // w1 follows: K = 1024, so 1024 x 4096
+/// let unfused = estimate_memory_traffic(&ops, &[x.clone()], Conventions::default(), false)?;
+/// let fused = estimate_memory_traffic(&ops, &[x], Conventions::default(), true)?;
+/// assert_eq!((unfused.bytes_read, unfused.bytes_written), (18_874_368, 16_777_216));
+/// assert_eq!((fused.bytes_read, fused.bytes_written), (10_485_760, 8_388_608));
+/// assert_eq!(fused.saved_by_fusion, 16_777_216); // y1 written and read again
+/// # Ok::<(), Vec<fuseline::core::Diagnostic>>(())
+/// ```
+pub fn estimate_memory_traffic(
+    ops: &[Op],
+    externals: &[TensorDecl],
+    conventions: Conventions,
+    fused: bool,
+) -> Result<Traffic, Vec<Diagnostic>> {
+    let graph = build_graph(ops, externals)?;
+    let count = |kernels: Partition, unfused_total| {
+        let (mut read, mut written) = (0, 0);
+        for kernel in kernel_traffic(&graph, &kernels, conventions) {
+            read += kernel.bytes_read();
+            written += kernel.bytes_written();
+        }
+        Traffic::new(read, written, unfused_total)
+    };
+    let unfused = count(none::partition(&graph), None);
+    Ok(if fused {
+        count(
+            rules::partition(&graph, &mut Log::default()),
+            Some(unfused.total),
+        )
+    } else {
+        unfused
+    })
+}

@@ -1,0 +1,228 @@
+//! A list of ops to a graph: names looked up, edges found, faults named.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "ids are dense indices that build_graph hands out"
+)]
+
+use crate::core::model::diagnostic::{Code, Diagnostic};
+use crate::core::model::graph::{Graph, Tensor, TensorId, name_of};
+use crate::core::model::lists::Lists;
+use crate::core::model::names::Names;
+use crate::core::model::op::{Op, TensorDecl};
+use crate::core::model::options::Externals;
+use crate::core::model::order::topological_order;
+use crate::core::model::sizes::read_size;
+use std::borrow::Cow;
+
+/// Builds the graph of `ops`; `externals` gives the declared sizes of external tensors.
+///
+/// A list that is given away is not copied. An unsorted one is sorted stably first. Takes `O(ops + reads)` time when the list is sorted.
+///
+/// # Errors
+/// Every duplicate name or output, a cycle (named op by op), a size of zero, and a program whose
+/// bytes pass `2^63 - 1`, each about the op that it concerns.
+///
+/// ```
+/// use fuseline::core::{build_graph, Op, OpType::*};
+/// let ops = [
+///     Op::new("matmul1", Matmul, &["x", "w"], "y1", &[1024, 4096], 2),
+///     Op::new("relu", Elementwise, &["y1"], "y2", &[1024, 4096], 2),
+/// ];
+/// let graph = build_graph(&ops, &[])?;
+/// assert_eq!(graph.successors[0], [1]);
+/// let y1 = graph.output[0];
+/// assert_eq!(graph.tensors[y1].producer, Some(0));
+/// assert_eq!(graph.consumers[y1], [1]);
+/// # Ok::<(), Vec<fuseline::core::Diagnostic>>(())
+/// ```
+pub fn build_graph<'a>(
+    ops: impl Into<Cow<'a, [Op]>>,
+    externals: &[TensorDecl],
+) -> Result<Graph, Vec<Diagnostic>> {
+    graph_of(ops.into().into_owned(), externals)
+}
+
+fn graph_of(ops: Vec<Op>, externals: &[TensorDecl]) -> Result<Graph, Vec<Diagnostic>> {
+    let reads = Reads::of(&ops, externals)?;
+    let graph = if reads.is_in_order {
+        let listed_at = (0..ops.len()).collect();
+        reads.graph(ops, listed_at)
+    } else {
+        let order = reads.execution_order(&ops).map_err(|d| vec![d])?;
+        let sorted: Vec<Op> = order.iter().map(|&listed| ops[listed].clone()).collect();
+        let reads = Reads::of(&sorted, externals)?;
+        reads.graph(sorted, order)
+    };
+    check_total_bytes(&graph)?;
+    Ok(graph)
+}
+
+/// What each op of a list reads and writes, every name looked up once.
+///
+/// All in one pass, while an op and what it has just read are in a near cache: in a long list the look-ups
+/// would otherwise wait for memory.
+struct Reads {
+    /// In order of first appearance.
+    tensors: Vec<Tensor>,
+    inputs: Lists,
+    output: Vec<TensorId>,
+    /// No op reads what a later one writes.
+    is_in_order: bool,
+}
+
+impl Reads {
+    /// # Errors
+    /// What is wrong with single ops, before any edge is looked at.
+    fn of(ops: &[Op], externals: &[TensorDecl]) -> Result<Self, Vec<Diagnostic>> {
+        // From the end: of two declarations of one name the last counts.
+        let mut declared = Names::with_capacity(externals.len());
+        let declared_name = |place: usize| externals[place].name.as_str();
+        for (place, tensor) in externals.iter().enumerate().rev() {
+            declared.place(&tensor.name, place, &declared_name);
+        }
+        let mut problems = Vec::new();
+        let mut names = Names::with_capacity(ops.len() + externals.len());
+        let mut op_names = Names::with_capacity(ops.len());
+        let mut tensors: Vec<Tensor> = Vec::with_capacity(ops.len() + externals.len());
+        let mut inputs = Lists::with_capacity(ops.len(), ops.len() * 2);
+        let mut output = Vec::with_capacity(ops.len());
+        let mut is_in_order = true;
+        for (index, op) in ops.iter().enumerate() {
+            inputs.push(op.inputs.iter().map(|name| {
+                let (tensor, is_new) =
+                    names.place(name, tensors.len(), &|t| name_of(&tensors[t], ops));
+                if is_new {
+                    let place = declared.find(name, &declared_name);
+                    tensors.push(Tensor::external(name, place.map(|place| &externals[place])));
+                }
+                tensor
+            }));
+            let (tensor, is_new) =
+                names.place(&op.output, tensors.len(), &|t| name_of(&tensors[t], ops));
+            output.push(tensor);
+            if is_new {
+                tensors.push(Tensor::produced(op, index));
+            } else if let Some(first) = tensors[tensor].producer {
+                problems.push(duplicate_output(op, &ops[first]).about(index));
+            } else {
+                is_in_order = false;
+                tensors[tensor] = Tensor::produced(op, index);
+            }
+            if !op_names.place(&op.name, index, &|op| &ops[op].name).1 {
+                problems.push(duplicate_name(op).about(index));
+            }
+            if op.shape.contains(&0) || op.bytes_per_element == 0 {
+                problems.push(size_of_zero(op).about(index));
+            }
+        }
+        if problems.is_empty() {
+            Ok(Self {
+                tensors,
+                inputs,
+                output,
+                is_in_order,
+            })
+        } else {
+            Err(problems)
+        }
+    }
+
+    /// The order in which the ops can run, or the cycle that forbids any.
+    fn execution_order(&self, ops: &[Op]) -> Result<Vec<usize>, Diagnostic> {
+        let producers = |reads: &[TensorId]| {
+            reads
+                .iter()
+                .filter_map(|&t| self.tensors[t].producer)
+                .collect()
+        };
+        let predecessors: Vec<Vec<usize>> = self.inputs.iter().map(producers).collect();
+        topological_order(&predecessors).map_err(|cycle| {
+            let path: Vec<&str> = cycle
+                .iter()
+                .map(|&index| ops[index].name.as_str())
+                .collect();
+            cycle_diagnostic(&path).about(cycle[0])
+        })
+    }
+
+    /// The graph of these ops, which are in order.
+    fn graph(self, ops: Vec<Op>, listed_at: Vec<usize>) -> Graph {
+        let consumers = self.inputs.inverted(self.tensors.len());
+        let mut successors = Lists::with_capacity(ops.len(), ops.len() * 2);
+        for &tensor in &self.output {
+            successors.push(consumers[tensor].iter().copied());
+        }
+        Graph {
+            predecessors: successors.inverted(ops.len()),
+            ops,
+            listed_at,
+            tensors: self.tensors,
+            inputs: self.inputs,
+            output: self.output,
+            consumers,
+            successors,
+            stand_ins: Vec::new(),
+        }
+    }
+}
+
+fn duplicate_output(op: &Op, first: &Op) -> Diagnostic {
+    let message = format!("`{}` is already written by `{}`", op.output, first.name);
+    Diagnostic::error(Code::DuplicateOutput, message).hint("give this output a name of its own")
+}
+
+fn duplicate_name(op: &Op) -> Diagnostic {
+    let message = format!("another op is already called `{}`", op.name);
+    Diagnostic::error(Code::DuplicateOpName, message).hint("give this op a name of its own")
+}
+
+fn size_of_zero(op: &Op) -> Diagnostic {
+    let message = format!("`{}` has a size of zero", op.output);
+    Diagnostic::error(Code::NonPositiveSize, message).hint("every size is at least 1")
+}
+
+/// The error for a cycle through the ops of these names; each op feeds the next, the last the first.
+pub(crate) fn cycle_diagnostic(names: &[&str]) -> Diagnostic {
+    const SHOWN: usize = 8;
+    let mut path: Vec<&str> = names.iter().copied().take(SHOWN).collect();
+    if names.len() > SHOWN {
+        path.push("…");
+    }
+    path.extend(names.first());
+    Diagnostic::error(
+        Code::Cycle,
+        format!("the ops need each other in a circle: {}", path.join(" → ")),
+    )
+    .hint("break the circle: one of these ops must read another tensor")
+}
+
+/// One check here spares every sum of bytes downstream its own.
+fn check_total_bytes(graph: &Graph) -> Result<(), Vec<Diagnostic>> {
+    let mut total: u64 = 0;
+    for (op, &output) in graph.output.iter().enumerate() {
+        let overflow = |what: &str| {
+            vec![
+                Diagnostic::error(Code::Overflow, format!("the bytes of {what} pass 2^63"))
+                    .about(graph.listed_at[op])
+                    .hint("use smaller sizes"),
+            ]
+        };
+        let of = |tensor: TensorId| overflow(&format!("`{}`", graph.tensor_name(tensor)));
+        let written = graph.tensors[output].bytes().ok_or_else(|| of(output))?;
+        let mut moved = Some(written);
+        for &tensor in &graph.inputs[op] {
+            let known = &graph.tensors[tensor];
+            if known.bytes_per_element.is_some() && known.bytes().is_none() {
+                return Err(of(tensor));
+            }
+            // Another convention may count an external tensor as large as its reader's output.
+            let (read, _) = read_size(graph, op, tensor, Externals::Declared);
+            moved = moved.and_then(|m| m.checked_add(read.max(written)));
+        }
+        total = moved
+            .and_then(|m| total.checked_add(m))
+            .filter(|&t| i64::try_from(t).is_ok())
+            .ok_or_else(|| overflow("the whole program"))?;
+    }
+    Ok(())
+}

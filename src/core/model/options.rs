@@ -1,0 +1,301 @@
+//! What a visitor chooses beside the text: who decides what fuses, how bytes are counted, and the device.
+
+use crate::core::model::device::{Device, default_device};
+use serde::{Deserialize, Serialize};
+
+/// What a visitor chooses beside the text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Who decides what fuses.
+    pub policy: Policy,
+    /// What it may do.
+    pub fusion: FusionOptions,
+    /// How bytes are counted.
+    pub conventions: Conventions,
+    /// What the kernels run on.
+    pub device: Device,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            policy: Policy::default(),
+            fusion: FusionOptions::default(),
+            conventions: Conventions::default(),
+            device: default_device().clone(),
+        }
+    }
+}
+
+impl Options {
+    /// The default choices under this policy.
+    pub fn of_policy(policy: Policy) -> Self {
+        Self {
+            policy,
+            ..Self::default()
+        }
+    }
+}
+
+/// Who decides what fuses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Policy {
+    /// Every op is its own kernel.
+    None,
+    /// The contract's forward scan.
+    #[default]
+    Rules,
+    /// What torch.compile would launch.
+    Inductor,
+    /// The cheapest legal partition.
+    Optimal,
+    /// The visitor's own kernels.
+    Manual,
+}
+
+impl Policy {
+    /// All policies, in the order in which a picker shows them.
+    pub const ALL: [Self; 5] = [
+        Self::None,
+        Self::Rules,
+        Self::Inductor,
+        Self::Optimal,
+        Self::Manual,
+    ];
+
+    /// The name on the command line and in links.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Rules => "rules",
+            Self::Inductor => "inductor",
+            Self::Optimal => "optimal",
+            Self::Manual => "manual",
+        }
+    }
+
+    /// The policy of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|p| p.name() == name)
+    }
+
+    /// What it does, in a sentence.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Self::None => "every op runs as a kernel of its own",
+            Self::Rules => {
+                "one forward scan: element-wise chains, matmul epilogues, reductions that end a kernel"
+            }
+            Self::Inductor => {
+                "as torch.compile does: pointwise ops and reductions over the same rows share kernels, matmuls are library calls"
+            }
+            Self::Manual => {
+                "the kernels that the text states by `@kernel 1`, as far as they are legal"
+            }
+            Self::Optimal => {
+                "the least bytes or time that any legal kernels reach, proven or with its gap"
+            }
+        }
+    }
+}
+
+/// The choices that the policies look at; a policy ignores what does not concern it.
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "independent switches, each a flag of the command line"
+)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FusionOptions {
+    /// What the cheapest partition is cheapest in.
+    pub objective: Objective,
+    /// Ops that only read a common tensor may share a kernel.
+    pub horizontal: bool,
+    /// Elementwise and reshape ops may run in the kernel of a matmul that reads them.
+    pub prologue: bool,
+    /// Ops may follow a reduction in its kernel while the row that they need again fits on chip.
+    pub after_reductions: bool,
+    /// The compiler generates its matmuls and fuses what follows into them.
+    pub max_autotune: bool,
+    /// Attention runs as one kernel, which never writes the scores; see [`crate::core::fusion::attention`].
+    pub attention: bool,
+    /// Most ops in one kernel; above [`MAX_OPS`] it counts as that.
+    pub max_ops: usize,
+    /// Most states that an exact search looks at, over the whole program.
+    pub budget_states: usize,
+}
+
+/// A kernel of the legality holds at most so many ops: sets of ops are the bits of a word.
+pub const MAX_OPS: usize = 64;
+
+/// The budget of a search on the page: sixty ops that are made to be hard take some 50 ms there. Half of it proves
+/// every example. The command line looks at ten times as many.
+pub const PAGE_BUDGET_STATES: usize = 20_000;
+
+impl Default for FusionOptions {
+    fn default() -> Self {
+        Self {
+            objective: Objective::Bytes,
+            horizontal: false,
+            prologue: false,
+            after_reductions: true,
+            max_autotune: false,
+            attention: false,
+            max_ops: MAX_OPS,
+            budget_states: 200_000,
+        }
+    }
+}
+
+/// One of the switches among the options.
+pub struct Switch {
+    /// Its name in links.
+    pub name: &'static str,
+    /// What it is called.
+    pub words: &'static str,
+    /// What it does, in a sentence.
+    pub sentence: &'static str,
+    /// The flag.
+    pub part: fn(&mut FusionOptions) -> &mut bool,
+    /// The policies that look at it.
+    pub concerns: &'static [Policy],
+}
+
+/// All switches, in the order in which they are shown.
+pub const SWITCHES: [Switch; 5] = [
+    Switch {
+        name: "horizontal",
+        words: "horizontal fusion",
+        sentence: "Ops that only read a common tensor may share a kernel.",
+        part: |options| &mut options.horizontal,
+        concerns: &[Policy::Optimal, Policy::Manual],
+    },
+    Switch {
+        name: "prologue",
+        words: "matmul prologue",
+        sentence: "Element-wise ops and reshapes may run in the kernel of a matmul that reads them.",
+        part: |options| &mut options.prologue,
+        concerns: &[Policy::Optimal, Policy::Manual],
+    },
+    Switch {
+        name: "after-reductions",
+        words: "after reductions",
+        sentence: "Ops may follow a reduction in its kernel while the row that they need again fits on chip.",
+        part: |options| &mut options.after_reductions,
+        concerns: &[Policy::Optimal, Policy::Manual],
+    },
+    Switch {
+        name: "max-autotune",
+        words: "max-autotune",
+        sentence: "The compiler generates its matmuls, which take an element-wise epilogue.",
+        part: |options| &mut options.max_autotune,
+        concerns: &[Policy::Inductor],
+    },
+    Switch {
+        name: "attention",
+        words: "attention as one kernel",
+        sentence: "Matmul, softmax and matmul in a row run in tiles, and the scores never reach memory.",
+        part: |options| &mut options.attention,
+        concerns: &Policy::ALL,
+    },
+];
+
+/// What a partition costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Objective {
+    /// Bytes through memory; among equals the fewest kernels.
+    #[default]
+    Bytes,
+    /// Predicted time; among equals the fewest kernels.
+    Time,
+}
+
+impl Objective {
+    /// Both, in the order in which a picker shows them.
+    pub const ALL: [Self; 2] = [Self::Bytes, Self::Time];
+
+    /// The name on the command line and in links.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bytes => "bytes",
+            Self::Time => "time",
+        }
+    }
+
+    /// The objective of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|o| o.name() == name)
+    }
+}
+
+/// The counting conventions of one analysis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default, rename_all = "snake_case")]
+pub struct Conventions {
+    /// Sizes of external tensors.
+    pub externals: Externals,
+    /// Price of a lone reshape.
+    pub reshape: ReshapeCost,
+}
+
+/// How large an external tensor counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Externals {
+    /// As declared; else as the other shapes of the op force it to be; else as its reader's output.
+    #[default]
+    Declared,
+    /// 0 bytes: only tensors that the program produces count.
+    KnownOnly,
+    /// As the output of the op that reads it, whatever is declared.
+    OutputShape,
+}
+
+impl Externals {
+    /// All three, in the order in which a picker shows them.
+    pub const ALL: [Self; 3] = [Self::Declared, Self::KnownOnly, Self::OutputShape];
+
+    /// The name on the command line and in links.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Declared => "declared",
+            Self::KnownOnly => "known-only",
+            Self::OutputShape => "output-shape",
+        }
+    }
+
+    /// The convention of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|e| e.name() == name)
+    }
+}
+
+/// What a reshape costs that stands alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReshapeCost {
+    /// It reads its input and writes its output like any op.
+    #[default]
+    Copy,
+    /// It is another way to index the same bytes: free, and its readers read the bytes that it names.
+    View,
+}
+
+impl ReshapeCost {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Copy, Self::View];
+
+    /// The name on the command line and in links.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Copy => "copy",
+            Self::View => "view",
+        }
+    }
+
+    /// The convention of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|r| r.name() == name)
+    }
+}
