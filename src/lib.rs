@@ -7,14 +7,13 @@ pub mod core;
 pub mod history;
 pub mod markup;
 pub mod picture;
+pub mod present;
 pub mod views;
 
 #[cfg(target_arch = "wasm32")]
 pub mod app;
 #[cfg(target_arch = "wasm32")]
 pub mod components;
-#[cfg(target_arch = "wasm32")]
-pub mod derived;
 #[cfg(target_arch = "wasm32")]
 pub mod exports;
 #[cfg(target_arch = "wasm32")]
@@ -23,8 +22,6 @@ pub mod platform;
 pub mod session;
 #[cfg(target_arch = "wasm32")]
 pub mod state;
-#[cfg(target_arch = "wasm32")]
-pub mod value;
 
 #[cfg(not(target_arch = "wasm32"))]
 pub mod cli;

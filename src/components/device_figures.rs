@@ -7,6 +7,7 @@ use crate::core::{DType, Device, device, ridge_point};
 use crate::markup::Markup;
 use crate::platform::{self, Event};
 use crate::state::Page;
+use leptos::prelude::*;
 use std::ops::RangeInclusive;
 
 /// Id of the custom device.

@@ -3,6 +3,7 @@
 use crate::core::report::Report;
 use crate::platform;
 use crate::state::Page;
+use leptos::prelude::*;
 
 const JSON: &str = "application/json";
 

@@ -5,7 +5,7 @@ use crate::core::Analysis;
 use crate::core::explain::{certificate_text, open_text};
 use crate::core::format::{format_bytes, format_change, format_exact, format_ratio};
 use crate::markup::Markup;
-use crate::platform::{Place, effect};
+use crate::platform::Place;
 use crate::state::Page;
 use leptos::prelude::*;
 
@@ -17,7 +17,7 @@ pub fn Headline(
 ) -> impl IntoView {
     let mut place = Place::new("headline");
     let mut voice = Announcer::new("headline-status");
-    effect(move || {
+    Effect::new(move || {
         let figures = Figures::of(&page.analysis.get());
         place.show(figures.markup());
         voice.say(figures.sentence());
