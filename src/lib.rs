@@ -13,8 +13,6 @@ pub mod views;
 #[cfg(target_arch = "wasm32")]
 pub mod components;
 #[cfg(target_arch = "wasm32")]
-pub mod derived;
-#[cfg(target_arch = "wasm32")]
 pub mod exports;
 #[cfg(target_arch = "wasm32")]
 pub mod platform;
@@ -22,8 +20,6 @@ pub mod platform;
 pub mod session;
 #[cfg(target_arch = "wasm32")]
 pub mod state;
-#[cfg(target_arch = "wasm32")]
-pub mod value;
 
 #[cfg(not(target_arch = "wasm32"))]
 pub mod cli;

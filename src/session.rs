@@ -8,6 +8,7 @@ use crate::app::links::{
 use crate::core::examples::{EXAMPLES, START, example};
 use crate::platform::{self, Later};
 use crate::state::{Notice, OpsView, Page, Selection, Tab, Theme};
+use leptos::prelude::*;
 use std::time::Duration;
 
 const TEXT: &str = "fuseline.text";
@@ -64,12 +65,14 @@ pub fn open(carried: Option<Carried>) -> Page {
         apply_choices(page, choices);
     }
     if let Some(theme) = platform::load(THEME)
-        && let Some(theme) = Theme::ALL.into_iter().find(|t| t.name() == theme)
+        && let Ok(theme) = theme.parse::<Theme>()
     {
         page.theme.set(theme);
     }
-    if platform::load(OPS_VIEW).as_deref() == Some("table") {
-        page.ops_view.set(OpsView::Table);
+    if let Some(view) = platform::load(OPS_VIEW)
+        && let Ok(view) = view.parse::<OpsView>()
+    {
+        page.ops_view.set(view);
     }
     if let Some(carried) = carried {
         open_link(page, carried);
@@ -117,7 +120,7 @@ fn open_link(page: Page, carried: Carried) {
 pub fn keep(page: Page) {
     let later = Later::after(PAUSE);
     let mut is_first = true;
-    platform::effect(move || {
+    Effect::new(move || {
         page.text.track();
         page.policy.track();
         page.fusion.track();
@@ -186,12 +189,8 @@ fn store(page: Page) {
         platform::store(CHOICES, &choices);
     }
     platform::store(EXAMPLE, page.example.get_untracked().unwrap_or(""));
-    platform::store(THEME, page.theme.get_untracked().name());
-    let view = match page.ops_view.get_untracked() {
-        OpsView::Text => "text",
-        OpsView::Table => "table",
-    };
-    platform::store(OPS_VIEW, view);
+    platform::store(THEME, page.theme.get_untracked().into());
+    platform::store(OPS_VIEW, page.ops_view.get_untracked().into());
 }
 
 /// All choices that links carry, without the text.
@@ -206,7 +205,7 @@ fn choices(page: Page) -> SharedState {
         selected_op: None,
         open_tab: Some(page.tab.get_untracked())
             .filter(|&tab| tab != Tab::default())
-            .map(|tab| tab.name().to_owned()),
+            .map(|tab| <&str>::from(tab).to_owned()),
     }
 }
 
@@ -216,7 +215,7 @@ fn apply_choices(page: Page, choices: SharedState) {
     page.conventions.set(choices.conventions);
     page.device.set(choices.device);
     page.is_fused.set(!choices.is_unfused_view);
-    let tab = choices.open_tab.and_then(|name| Tab::from_name(&name));
+    let tab = choices.open_tab.and_then(|name| name.parse().ok());
     page.tab.set(tab.unwrap_or_default());
 }
 
@@ -233,7 +232,7 @@ pub fn follow_selection(page: Page) {
         })
     };
     let (mut last, mut last_name) = (Selection::Nothing, None);
-    platform::effect(move || {
+    Effect::new(move || {
         let mut selection = page.selection.get();
         let mut name = name_of(selection);
         if let Some(moved) = last_name.take()

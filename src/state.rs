@@ -1,7 +1,13 @@
-//! What the page knows: the text, and what the visitor chose beside it.
+//! The state of the page: the text, what the visitor chose beside it, and what follows from both.
 //!
-//! The text is the single source of truth. Everything that follows from it is computed at the root
-//! ([`crate::derived::Derived`]); every edit, wherever it is made, is a new text through [`Page::edit`].
+//! The text is the single source of truth: every edit, wherever it is made, is a new text through [`Page::edit`] or
+//! its like. [`Page`] is made once at the root and given to all components as context.
+
+mod choices;
+mod derived;
+
+pub use choices::{Notice, OpsView, Selection, Tab, Theme};
+pub use derived::{AnalysedText, shared_memo};
 
 use crate::app::history::{History, Origin, Step};
 use crate::core::fusion::record::Record;
@@ -11,147 +17,10 @@ use crate::core::{
     Analysis, Conventions, Device, Diagnostic, FusionOptions, OpId, Options, Policy, Program,
     Severity, Span, default_device,
 };
-use crate::derived::{All, IsStale, Part, Shown, Understood};
 use crate::platform::{self, Later};
-use crate::value::Value;
+use leptos::prelude::*;
+use std::sync::Arc;
 use std::time::Duration;
-
-/// What is selected, in all views at once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Selection {
-    /// Nothing.
-    #[default]
-    Nothing,
-    /// One op of the analysed graph.
-    Op(OpId),
-    /// One fused kernel, by its place in the analysis (0-based; people see it 1-based).
-    Kernel(usize),
-    /// A tensor on its way from one op to another.
-    Edge {
-        /// The op that writes it.
-        producer: OpId,
-        /// The op that reads it.
-        consumer: OpId,
-    },
-}
-
-impl Selection {
-    /// The fused kernel that is selected, itself or through one of its ops.
-    pub fn kernel(self, analysis: &Analysis) -> Option<usize> {
-        match self {
-            Self::Nothing | Self::Edge { .. } => None,
-            Self::Op(op) => analysis.partition.group_of.get(op).copied(),
-            Self::Kernel(kernel) => (kernel < analysis.fused.kernels.len()).then_some(kernel),
-        }
-    }
-}
-
-/// The page's colours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Theme {
-    /// As the system says.
-    #[default]
-    Auto,
-    /// Always light.
-    Light,
-    /// Always dark.
-    Dark,
-}
-
-impl Theme {
-    /// All three, in the order of the button.
-    pub const ALL: [Self; 3] = [Self::Auto, Self::Light, Self::Dark];
-
-    /// The word for storage and for people.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Light => "light",
-            Self::Dark => "dark",
-        }
-    }
-}
-
-/// How the op list is shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OpsView {
-    /// As text.
-    #[default]
-    Text,
-    /// As a table with form controls.
-    Table,
-}
-
-/// What the panel below the pictures shows. Only the open tab computes anything.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tab {
-    /// The kernels with their figures.
-    #[default]
-    Kernels,
-    /// All policies side by side.
-    Compare,
-    /// Why edges are not fused.
-    Why,
-    /// The decisions of the policy, one by one.
-    Steps,
-    /// What each kernel asks of the device.
-    Limits,
-    /// Attention as one kernel.
-    Attention,
-    /// The model against a real GPU.
-    Measured,
-}
-
-impl Tab {
-    /// All tabs, in their order.
-    pub const ALL: [Self; 7] = [
-        Self::Kernels,
-        Self::Compare,
-        Self::Why,
-        Self::Steps,
-        Self::Limits,
-        Self::Attention,
-        Self::Measured,
-    ];
-
-    /// The names for links, storage and the ids of the elements, in the order of [`Tab::ALL`].
-    pub const NAMES: [&'static str; 7] = [
-        "kernels",
-        "compare",
-        "why",
-        "steps",
-        "limits",
-        "attention",
-        "measured",
-    ];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        Self::NAMES.get(self.place()).copied().unwrap_or_default()
-    }
-
-    /// The tab of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        let place = Self::NAMES.into_iter().position(|n| n == name)?;
-        Self::ALL.get(place).copied()
-    }
-
-    /// Its place in [`Tab::ALL`].
-    pub const fn place(self) -> usize {
-        self as usize
-    }
-}
-
-/// Something to tell the visitor.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Notice {
-    /// One or two sentences.
-    pub text: String,
-    /// A failure and not news.
-    pub is_failure: bool,
-    /// The last edit can be taken back from here.
-    pub offers_undo: bool,
-}
 
 /// States that a search looks at while a thumb is dragged, so that a slider's event stays short.
 const HURRIED_STATES: usize = 2_000;
@@ -159,69 +28,71 @@ const HURRIED_STATES: usize = 2_000;
 /// A pause after which a thumb rests.
 const REST: Duration = Duration::from_millis(200);
 
-/// All values of the page, made once at the root.
+/// The signals of the page.
 #[derive(Clone, Copy)]
 pub struct Page {
     /// The op list. Written by [`Page::replace`], undo and redo alone.
-    pub text: Value<String>,
+    pub text: ReadSignal<String>,
     /// Who decides what fuses.
-    pub policy: Value<Policy>,
+    pub policy: RwSignal<Policy>,
     /// What the policies may do.
-    pub fusion: Value<FusionOptions>,
+    pub fusion: RwSignal<FusionOptions>,
     /// How bytes are counted.
-    pub conventions: Value<Conventions>,
+    pub conventions: RwSignal<Conventions>,
     /// What the kernels run on.
-    pub device: Value<Device>,
+    pub device: RwSignal<Device>,
     /// The fused picture is shown, not the unfused one.
-    pub is_fused: Value<bool>,
+    pub is_fused: RwSignal<bool>,
     /// What is selected.
-    pub selection: Value<Selection>,
+    pub selection: RwSignal<Selection>,
     /// Colours.
-    pub theme: Value<Theme>,
+    pub theme: RwSignal<Theme>,
     /// Text or table.
-    pub ops_view: Value<OpsView>,
-    /// What the panel below the pictures shows.
-    pub tab: Value<Tab>,
+    pub ops_view: RwSignal<OpsView>,
+    /// The tab of the panel below the pictures that is open. The others are not mounted.
+    pub tab: RwSignal<Tab>,
     /// The example that the text began as.
-    pub example: Value<Option<&'static str>>,
+    pub example: RwSignal<Option<&'static str>>,
     /// The latest message.
-    pub notice: Value<Option<Notice>>,
+    pub notice: RwSignal<Option<Notice>>,
+    /// How many decisions of the policy are shown; `None` shows what all of them led to.
+    pub step: RwSignal<Option<usize>>,
     /// The text as read.
-    pub parsed: Part<Parsed>,
-    /// What the text comes to.
-    pub outcome: Part<Understood>,
+    pub parsed: Memo<Arc<Parsed>>,
     /// Everything that is wrong or assumed, in text order.
-    pub diagnostics: Part<Vec<Diagnostic>>,
-    /// What the pictures and tables show.
-    pub shown: Part<Shown>,
-    /// Its numbers.
-    pub analysis: Part<Analysis>,
-    /// What the policy decided, while somebody steps through it.
-    pub record: Part<Record>,
-    /// How many of its decisions are shown; `None` shows what they led to.
-    pub step: Value<Option<usize>>,
-    /// Whether they are older than the text.
-    pub is_stale: IsStale,
+    pub diagnostics: Memo<Arc<Vec<Diagnostic>>>,
+    /// The text has an error, and what is shown is older than it.
+    pub is_stale: Memo<bool>,
+    /// What the pictures and tables show: the last text without an error.
+    pub shown: Memo<Arc<AnalysedText>>,
+    /// The numbers of [`Page::shown`].
+    pub analysis: Memo<Arc<Analysis>>,
+    /// The present text as far as it is understood; `None` when the list of ops itself is broken.
+    pub present: Signal<Option<Arc<AnalysedText>>>,
+    /// What the policy decided. Costly: for who steps through it.
+    pub record: Memo<Arc<Record>>,
     /// There is something to undo.
-    pub can_undo: Value<bool>,
+    pub can_undo: Memo<bool>,
     /// There is something to redo.
-    pub can_redo: Value<bool>,
-    history: Value<History>,
-    is_hurried: Value<bool>,
+    pub can_redo: Memo<bool>,
+    set_text: WriteSignal<String>,
+    history: RwSignal<History>,
+    is_hurried: RwSignal<bool>,
     rest: Later,
 }
 
 impl Page {
     /// The state of a page that starts with `text` and the default choices.
     pub fn new(text: String) -> Self {
-        let text = Value::new(text);
-        let policy = Value::new(Policy::default());
-        let conventions = Value::new(Conventions::default());
-        let device = Value::new(default_device().clone());
-        let fusion = Value::new(FusionOptions::default());
-        let is_hurried = Value::new(false);
-        let step = Value::new(None);
-        let all = All::new(text, step, move || {
+        let (text, set_text) = signal(text);
+        let policy = RwSignal::new(Policy::default());
+        let conventions = RwSignal::new(Conventions::default());
+        let device = RwSignal::new(default_device().clone());
+        let fusion = RwSignal::new(FusionOptions::default());
+        let is_hurried = RwSignal::new(false);
+        let step = RwSignal::new(None);
+        let history = RwSignal::new(History::default());
+        let options = Memo::new(move |_| {
             let mut options = Options {
                 policy: policy.get(),
                 fusion: fusion.get(),
@@ -234,33 +105,46 @@ impl Page {
             }
             options
         });
+        let parsed = derived::parsed(text);
+        let understood = derived::understood(parsed, options);
+        let diagnostics = derived::diagnostics(parsed, understood);
+        let is_stale = derived::is_stale(diagnostics);
+        let last_good = derived::last_good(understood, is_stale, options);
+        let record = derived::record_of(last_good);
+        let shown = derived::shown(last_good, record, step);
         Self {
             text,
             policy,
             fusion,
             conventions,
             device,
-            is_fused: Value::new(true),
-            selection: Value::new(Selection::Nothing),
-            theme: Value::new(Theme::default()),
-            ops_view: Value::new(OpsView::default()),
-            tab: Value::new(Tab::default()),
-            example: Value::new(None),
-            notice: Value::new(None),
-            parsed: Part::new(all, |all| &all.parsed),
-            outcome: Part::new(all, |all| &all.outcome),
-            diagnostics: Part::new(all, |all| &all.diagnostics),
-            shown: Part::new(all, |all| &all.shown),
-            analysis: Part::new(all, |all| &all.shown.analysis),
-            record: Part::new(all, |all| &all.record),
+            is_fused: RwSignal::new(true),
+            selection: RwSignal::new(Selection::Nothing),
+            theme: RwSignal::new(Theme::default()),
+            ops_view: RwSignal::new(OpsView::default()),
+            tab: RwSignal::new(Tab::default()),
+            example: RwSignal::new(None),
+            notice: RwSignal::new(None),
             step,
-            is_stale: IsStale(all),
-            can_undo: Value::new(false),
-            can_redo: Value::new(false),
-            history: Value::new(History::default()),
+            parsed,
+            diagnostics,
+            is_stale,
+            shown,
+            analysis: derived::analysis(shown),
+            present: derived::present(understood, is_stale, shown),
+            record,
+            can_undo: Memo::new(move |_| history.with(History::can_undo)),
+            can_redo: Memo::new(move |_| history.with(History::can_redo)),
+            set_text,
+            history,
             is_hurried,
             rest: Later::after(REST),
         }
+    }
+
+    /// The page that the root gives to all components.
+    pub fn of_context() -> Self {
+        expect_context()
     }
 
     /// Says that a thumb is being dragged: until it rests, a search gets by with few states.
@@ -290,7 +174,7 @@ impl Page {
                 before.policy = None;
             }
             self.history
-                .update_untracked(|history| history.record(before, origin, platform::now_ms()));
+                .update(|history| history.record(before, origin, platform::now_ms()));
         }
         self.put(Step {
             text,
@@ -325,14 +209,9 @@ impl Page {
         self.edit(text, origin);
     }
 
-    /// Whether this tab is open; whoever asks here follows it.
-    pub fn is_open(self, tab: Tab) -> bool {
-        self.tab.get() == tab
-    }
-
     /// Ends a series of edits, so that the next one is a step of its own.
     pub fn seal(self) {
-        self.history.update_untracked(History::seal);
+        self.history.update(History::seal);
     }
 
     /// One step back. `false` when there is none.
@@ -347,7 +226,10 @@ impl Page {
 
     fn travel(self, step: fn(&mut History, Step) -> Option<Step>) -> bool {
         let present = self.present();
-        let step = self.history.update_untracked(|h| step(h, present));
+        let step = self
+            .history
+            .try_update(|history| step(history, present))
+            .flatten();
         let is_changed = step.is_some();
         if let Some(step) = step {
             self.put(step);
@@ -387,16 +269,16 @@ impl Page {
         }
         if self.text.with_untracked(|text| *text != step.text) {
             platform::remember_text(&step.text);
-            self.text.set(step.text);
+            self.set_text.set(step.text);
             // It told about another text, and its undo would take back another edit.
-            if self.notice.with_untracked(Option::is_some) {
-                self.notice.set(None);
-            }
+            self.notice.set_if_changed(None);
         }
-        self.history.with_untracked(|history| {
-            self.can_undo.set_if_changed(history.can_undo());
-            self.can_redo.set_if_changed(history.can_redo());
-        });
+    }
+
+    /// The kernel that is selected, itself or through one of its ops; tracked.
+    pub fn selected_kernel(self) -> Option<usize> {
+        let selection = self.selection.get();
+        self.analysis.with(|analysis| selection.kernel(analysis))
     }
 
     /// Selects `selection`, or nothing when it is selected already.
@@ -441,5 +323,23 @@ impl Page {
             let worst = all.iter().map(|d| d.severity).max()?;
             Some((worst, all.iter().filter(|d| d.severity == worst).count()))
         })
+    }
+}
+
+/// Writing a signal only when that changes it, so that nothing wakes for an equal value.
+pub trait SetIfChanged<T> {
+    /// Sets the signal unless its value equals `value`.
+    fn set_if_changed(&self, value: T);
+}
+
+impl<T: PartialEq + Send + Sync + 'static> SetIfChanged<T> for RwSignal<T> {
+    fn set_if_changed(&self, value: T) {
+        self.maybe_update(|present| {
+            let is_changed = *present != value;
+            if is_changed {
+                *present = value;
+            }
+            is_changed
+        });
     }
 }

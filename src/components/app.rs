@@ -9,7 +9,7 @@ use crate::components::results::Results;
 use crate::components::sliders::Sliders;
 use crate::components::strip::Strip;
 use crate::components::top_bar::TopBar;
-use crate::platform::{self, effect, event_as, listen_to_window, set_class};
+use crate::platform::{self, event_as, listen_to_window, set_class};
 use crate::session;
 use crate::state::{Page, Selection, Theme};
 use leptos::ev::KeyboardEvent;
@@ -25,13 +25,14 @@ pub fn App(
     carried: Option<session::Carried>,
 ) -> impl IntoView {
     let page = session::open(carried);
+    provide_context(page);
     session::keep(page);
     session::follow_selection(page);
-    effect(move || {
+    Effect::new(move || {
         let theme = page.theme.get();
-        platform::set_root_attribute("data-theme", (theme != Theme::Auto).then(|| theme.name()));
+        platform::set_root_attribute("data-theme", (theme != Theme::Auto).then(|| theme.into()));
     });
-    effect(move || {
+    Effect::new(move || {
         let is_stale = page.is_stale.get();
         for id in STALE_PANELS {
             set_class(id, "is-stale", is_stale);
@@ -55,7 +56,7 @@ pub fn App(
                 <Charts page />
                 <Ops page />
             </div>
-            <Results page />
+            <Results />
         </main>
     }
 }

@@ -4,12 +4,10 @@ use super::chart::{Chart, show_chart};
 use crate::core::Analysis;
 use crate::core::fusion::attention::{AttentionShape, LoopOrder, find};
 use crate::picture::charts::attention_growth;
-use crate::platform::{self, Event, Place, effect, listen};
-use crate::state::{Page, Tab};
+use crate::platform::{self, Event, Place, listen};
+use crate::state::{Page, SetIfChanged};
 use crate::views::attention::{Sizes, controls, figures};
 use leptos::prelude::*;
-use std::cell::Cell;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Tiles, bytes and their chart. Its sizes begin as those of the program's own attention.
@@ -17,42 +15,33 @@ use std::sync::Arc;
 pub fn AttentionView(
     /// The page whose device is looked at.
     page: Page,
+    /// The sizes that are looked at; none before the tab is opened for the first time.
+    chosen: RwSignal<Option<Sizes>>,
 ) -> impl IntoView {
-    let chosen = Rc::new(Cell::new(None::<Sizes>));
-    let sizes = chosen.clone();
     let draw = move |analysis: &Arc<Analysis>, width: f64| {
-        let sizes = sizes.get().unwrap_or_default();
+        let sizes = chosen.get_untracked().unwrap_or_default();
         let view = sizes.view(&analysis.options.device);
         attention_growth::scene(&view, (width, (width * 0.6).clamp(240.0, 420.0)))
     };
-    let chart = show_chart(Chart::new(page, "attention", draw).hidden());
-    let moved = Trigger::new();
+    let chart = show_chart(Chart::new(page, "attention", draw));
     let (mut fields, mut table) = (
         Place::new("attention-fields"),
         Place::new("attention-figures"),
     );
-    let sizes = chosen.clone();
-    effect(move || {
-        let is_open = page.is_open(Tab::Attention);
-        chart.set_seen(is_open);
-        if !is_open {
-            return;
-        }
-        moved.track();
+    Effect::new(move || {
         let analysis = page.analysis.get();
         let device = &analysis.options.device;
         let in_program = in_program(&analysis);
-        let now = sizes.get().unwrap_or_else(|| first(in_program));
-        sizes.set(Some(now));
+        let now = chosen.get().unwrap_or_else(|| first(in_program));
+        chosen.set_if_changed(Some(now));
         fields.show(controls(&now, device, in_program));
         table.show(figures(&now, device));
         chart.renew();
     });
     listen("attention", &["input", "change", "click"], move |event| {
-        let before = chosen.get().unwrap_or_default();
+        let before = chosen.get_untracked().unwrap_or_default();
         if let Some(now) = heard(page, before, event) {
             chosen.set(Some(now));
-            moved.notify();
         }
     });
     view! {

@@ -7,7 +7,7 @@ use super::chart_markup::{Look, frame, index_of, key_of, marks, raised};
 use super::chart_tip::Tip;
 use crate::core::Analysis;
 use crate::picture::charts::scene::{Mark, Scene};
-use crate::platform::{self, Event, Later, List, Place, effect, listen};
+use crate::platform::{self, Event, Later, List, Place, listen};
 use crate::state::{Page, Selection};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
@@ -222,7 +222,7 @@ pub fn show_chart(chart: Chart) -> Rc<Chart> {
     let drawing = chart.clone();
     let mut around = Place::new(&chart.part("-picture"));
     let mut all = List::new(&chart.part("-marks"));
-    effect(move || {
+    Effect::new(move || {
         drawing.follow();
         let look = Look {
             id: drawing.id,
@@ -237,7 +237,7 @@ pub fn show_chart(chart: Chart) -> Rc<Chart> {
     let pointing = chart.clone();
     let mut tip = Tip::new(&chart.part("-tip"));
     let mut front = List::new(&chart.part("-raised"));
-    effect(move || {
+    Effect::new(move || {
         pointing.point.track();
         let scene = pointing.scene();
         let pointed = pointing

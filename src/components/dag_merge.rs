@@ -9,7 +9,9 @@ use crate::core::OpId;
 use crate::picture::dag::Point;
 use crate::picture::dag::steps::Stop;
 use crate::platform::{self, set_attribute, set_class, set_text};
+use crate::state::SetIfChanged;
 use crate::views::manual::{Change, Proposal};
+use leptos::prelude::*;
 
 const STATUS_ID: &str = "dag-status";
 const LINE_ID: &str = "dag-merge-line";

@@ -10,6 +10,7 @@ use crate::picture::dag::viewport::Viewport;
 use crate::platform::{self, Event, event_as};
 use crate::state::Selection;
 use leptos::ev::{KeyboardEvent, PointerEvent, WheelEvent};
+use leptos::prelude::*;
 
 /// A press that moves farther than this is a drag and no click, in pixels.
 const DRAG_PX: f64 = 4.0;

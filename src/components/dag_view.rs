@@ -13,7 +13,7 @@ use crate::picture::dag::looks::{Looks, looks};
 use crate::picture::dag::steps::Stop;
 use crate::picture::dag::viewport::{Size, Viewport};
 use crate::picture::dag::{DagLayout, Point, Rect, has_same_picture, layout};
-use crate::platform::{self, Later, effect, listen, set_attribute, set_class, set_flag};
+use crate::platform::{self, Later, listen, set_attribute, set_class, set_flag};
 use crate::state::{Page, Selection};
 use leptos::prelude::*;
 use std::cell::{Cell, RefCell};
@@ -88,7 +88,7 @@ pub fn DagView(
     });
     let drawing = dag.clone();
     let end_of_switch = Later::after(SWITCH);
-    effect(move || drawing.draw(end_of_switch));
+    Effect::new(move || drawing.draw(end_of_switch));
     let resized = dag.clone();
     platform::observe_size(FRAME_ID, move |width, height| {
         resized.canvas.set((width, height));

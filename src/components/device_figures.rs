@@ -10,6 +10,7 @@ use crate::markup::Markup;
 use crate::platform::{self, Event};
 use crate::present::format::{format_bandwidth, format_intensity, format_rate, format_seconds};
 use crate::state::Page;
+use leptos::prelude::*;
 use std::ops::RangeInclusive;
 
 /// Id of the custom device.

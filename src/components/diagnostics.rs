@@ -34,7 +34,7 @@ pub fn DiagnosticsList(
     page: Page,
 ) -> impl IntoView {
     let mut list = Place::new(LIST_ID);
-    platform::effect(move || {
+    Effect::new(move || {
         let all = page.diagnostics.get();
         list.show(page.text.with(|text| findings(&all, text)));
         platform::set_class(PANEL_ID, "is-empty", all.is_empty());
@@ -53,7 +53,7 @@ pub fn DiagnosticsList(
         }
     });
     let mut voice = Announcer::new(STATUS_ID);
-    platform::effect(move || voice.say(summary(page)));
+    Effect::new(move || voice.say(summary(page)));
     view! {
         <div class="diagnostics" id="diagnostics">
             <ul id="findings" aria-label="Problems in the text"></ul>

@@ -9,7 +9,7 @@ use crate::core::{Diagnostic, OpId, Severity, Span};
 use crate::markup::Markup;
 use crate::picture::code::{CodeLine, byte_of_utf16, code_lines, line_at, line_of, utf16_of_byte};
 use crate::platform::{self, Caret, set_style};
-use crate::state::{OpsView, Page, Selection};
+use crate::state::{OpsView, Page, Selection, SetIfChanged};
 use leptos::prelude::*;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -32,7 +32,7 @@ pub fn Editor(
 ) -> impl IntoView {
     let (scroll, scrolled_to) = (Trigger::new(), Rc::new(Cell::new(0)));
     let (mut lines, first) = (Lines::default(), scrolled_to.clone());
-    platform::effect(move || {
+    Effect::new(move || {
         scroll.track();
         lines.follow(page, first.get());
     });

@@ -3,6 +3,7 @@
 use crate::platform;
 use crate::present::report::Report;
 use crate::state::Page;
+use leptos::prelude::*;
 
 const JSON: &str = "application/json";
 

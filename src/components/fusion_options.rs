@@ -7,6 +7,7 @@ use crate::core::{Device, Objective};
 use crate::platform::{self, Event, Place};
 use crate::state::Page;
 use crate::views::fusion_options::{LAUNCH_ID, LAUNCH_RESET_ID, Launch, options};
+use leptos::prelude::*;
 
 /// Id of the panel.
 pub(super) const OPTIONS_ID: &str = "fusion-options";
@@ -16,7 +17,7 @@ pub(super) const SELECTOR: &str = "#fusion-options";
 /// Shows what the chosen policy looks at.
 pub(super) fn follow(page: Page) {
     let mut place = Place::new(OPTIONS_ID);
-    platform::effect(move || {
+    Effect::new(move || {
         let launch = page.device.with(|present| Launch {
             seconds: present.launch_s.value,
             is_chosen: has_own_launch(present),

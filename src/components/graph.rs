@@ -2,7 +2,7 @@
 
 use super::dag_view::DagView;
 use crate::markup::{ABSENT, Markup};
-use crate::platform::{self, Place, effect, listen};
+use crate::platform::{self, Place, listen};
 use crate::state::Page;
 use leptos::prelude::*;
 
@@ -15,7 +15,7 @@ pub fn GraphPanel(
     page: Page,
 ) -> impl IntoView {
     let mut switch = Place::new("graph-switch");
-    effect(move || {
+    Effect::new(move || {
         let (unfused, fused) = if page.is_fused.get() {
             (ABSENT, "")
         } else {

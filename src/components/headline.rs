@@ -3,7 +3,7 @@
 use super::announcer::Announcer;
 use crate::core::Analysis;
 use crate::markup::Markup;
-use crate::platform::{Place, effect};
+use crate::platform::Place;
 use crate::present::explain::{certificate_text, open_text};
 use crate::present::format::{format_bytes, format_change, format_exact, format_ratio};
 use crate::state::Page;
@@ -17,7 +17,7 @@ pub fn Headline(
 ) -> impl IntoView {
     let mut place = Place::new("headline");
     let mut voice = Announcer::new("headline-status");
-    effect(move || {
+    Effect::new(move || {
         let figures = Figures::of(&page.analysis.get());
         place.show(figures.markup());
         voice.say(figures.sentence());

@@ -4,13 +4,12 @@ use super::badge::kernel_class;
 use super::manual::{apply, proposal};
 use crate::core::{Analysis, OpId, Policy, SizeSource};
 use crate::markup::Markup;
-use crate::platform::{Event, Place, closest_number, effect, listen, set_text};
+use crate::platform::{Event, Place, closest_number, listen, set_text};
 use crate::present::explain::{
     LedgerRow, flops_text, ledger, op_names, source_reason, source_text, time_lines,
 };
 use crate::present::format::format_bytes;
-use crate::state::{Page, Tab};
-use crate::value::Value;
+use crate::state::Page;
 use crate::views::manual::Change;
 use leptos::prelude::*;
 
@@ -33,11 +32,8 @@ pub fn KernelDetails(
     page: Page,
 ) -> impl IntoView {
     let mut place = Place::new("kernel-details");
-    let looked_at = Value::new(None);
-    effect(move || {
-        if !page.is_open(Tab::Kernels) {
-            return;
-        }
+    let looked_at = StoredValue::new(None);
+    Effect::new(move || {
         let analysis = page.analysis.get();
         let mut markup = Markup::new();
         let kernel = page.selection.get().kernel(&analysis);
@@ -51,8 +47,9 @@ pub fn KernelDetails(
             markup.fill(r#"<p class="quiet">{}</p>"#, &[MERGE_HINT]);
         }
         place.show(markup);
-        if looked_at.update_untracked(Option::take).is_some() {
+        if looked_at.get_value().is_some() {
             // What a cut would bring has changed.
+            looked_at.set_value(None);
             set_text("cut-status", "");
         }
     });
@@ -166,7 +163,7 @@ fn cuts(markup: &mut Markup, analysis: &Analysis, kernel: usize) -> Option<()> {
 }
 
 /// Pointing at a button says what its cut would bring, a click does it.
-fn hear(page: Page, looked_at: Value<Option<(OpId, OpId)>>, event: &Event) {
+fn hear(page: Page, looked_at: StoredValue<Option<(OpId, OpId)>>, event: &Event) {
     // Elsewhere the last words stay: a page that scrolls moves other things under the pointer.
     let (Some(producer), Some(consumer)) = (
         closest_number(event, "data-producer"),
@@ -176,10 +173,10 @@ fn hear(page: Page, looked_at: Value<Option<(OpId, OpId)>>, event: &Event) {
     };
     let edge = Some((producer, consumer));
     let is_click = event.type_() == "click";
-    if edge == looked_at.get_untracked() && !is_click {
+    if edge == looked_at.get_value() && !is_click {
         return;
     }
-    looked_at.update_untracked(|last| *last = edge);
+    looked_at.set_value(edge);
     let planned = proposal(page, Change::Cut { producer, consumer });
     set_text("cut-status", &planned.words);
     if is_click {

@@ -5,6 +5,7 @@ use crate::core::{OpId, Policy};
 use crate::platform::{focus_soon, next_frame};
 use crate::state::{Notice, Page, Selection};
 use crate::views::manual::{Change, Proposal, propose};
+use leptos::prelude::*;
 
 /// What a change would bring, of what is shown now.
 pub(super) fn proposal(page: Page, change: Change) -> Proposal {

@@ -7,6 +7,7 @@ use crate::core::notation::edit::{rename_op, set_annotation, set_inputs};
 use crate::core::notation::parse;
 use crate::state::Page;
 use crate::views::words::with_hint;
+use leptos::prelude::*;
 
 /// What was typed into a field and could not be taken over. It holds while the text states what it did then.
 pub(super) struct Refused {

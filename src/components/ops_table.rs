@@ -9,7 +9,7 @@ use crate::core::notation::edit::{add_op, move_op, remove_op, set_callee};
 use crate::core::{OpId, Program};
 use crate::markup::{ABSENT, Markup};
 use crate::platform::{self, Event, Place, focus_soon};
-use crate::state::{OpsView, Page, Selection};
+use crate::state::{OpsView, Page, Selection, SetIfChanged};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use std::cell::{Cell, RefCell};
@@ -38,7 +38,7 @@ pub fn OpsTable(
     let mut place = Place::new(TABLE_ID);
     let mut problems = Vec::new();
     let shown = table.clone();
-    platform::effect(move || {
+    Effect::new(move || {
         if page.ops_view.get() == OpsView::Table {
             shown.changed.track();
             if place.show(rows(&shown)) {
@@ -94,8 +94,8 @@ impl Table {
     }
 
     fn select(&self, statement: usize) {
-        let outcome = self.page.outcome.get_untracked();
-        let op = outcome.statement_of_op.iter().position(|&s| s == statement);
+        let op = (self.page.shown)
+            .with_untracked(|shown| shown.statement_of_op.iter().position(|&s| s == statement));
         if let (Some(op), false) = (op, self.page.is_stale.get_untracked()) {
             self.page.selection.set_if_changed(Selection::Op(op));
         }
@@ -205,7 +205,7 @@ impl Table {
 fn rows(table: &Table) -> Markup {
     let page = table.page;
     let parsed = page.parsed.get();
-    let outcome = page.outcome.get();
+    let present = page.present.get();
     let statements = &parsed.program.ops;
     let shown = statements.len().min(table.limit.get());
     let selection = if page.is_stale.get() {
@@ -214,7 +214,10 @@ fn rows(table: &Table) -> Markup {
         page.selection.get()
     };
     let mut op_of_statement: Vec<Option<OpId>> = vec![None; statements.len()];
-    for (op, &statement) in outcome.statement_of_op.iter().enumerate() {
+    let statement_of_op = present
+        .iter()
+        .flat_map(|present| present.statement_of_op.iter());
+    for (op, &statement) in statement_of_op.enumerate() {
         if let Some(place) = op_of_statement.get_mut(statement) {
             *place = Some(op);
         }
@@ -225,7 +228,7 @@ fn rows(table: &Table) -> Markup {
     page.text.with(|text| {
         let statements = statements.iter().zip(op_of_statement).take(shown);
         for (place, (statement, op)) in statements.enumerate() {
-            let analysis = op.zip(outcome.analysis.as_ref());
+            let analysis = op.zip(present.as_ref().map(|present| &present.analysis));
             let kernel = analysis.and_then(|(op, a)| a.partition.group_of.get(op).copied());
             let resolved = analysis.and_then(|(op, a)| a.graph.ops.get(op));
             let row = Row {

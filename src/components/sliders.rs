@@ -4,7 +4,7 @@ use crate::app::history::Origin;
 use crate::core::model::program::Param;
 use crate::core::notation::edit::set_param;
 use crate::markup::{ABSENT, Markup};
-use crate::platform::{self, Event, Place, effect, listen};
+use crate::platform::{self, Event, Place, listen};
 use crate::state::Page;
 use leptos::prelude::*;
 
@@ -15,7 +15,7 @@ pub fn Sliders(
     page: Page,
 ) -> impl IntoView {
     let mut place = Place::new("slider-list");
-    effect(move || {
+    Effect::new(move || {
         let parsed = page.parsed.get();
         let params = &parsed.program.params;
         let mut markup = Markup::new();

@@ -5,10 +5,9 @@ use crate::core::fusion::record::{Decision, Record};
 use crate::core::{Analysis, OpId};
 use crate::picture::dag::steps::Stop;
 use crate::platform::{
-    self, Event, Later, Place, effect, listen, set_attribute, set_class, set_flag, set_value_of,
+    self, Event, Later, Place, listen, set_attribute, set_class, set_flag, set_value_of,
 };
-use crate::state::{Page, Selection, Tab};
-use crate::value::Value;
+use crate::state::{Page, Selection, SetIfChanged};
 use crate::views::steps::{line_id, list, present};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
@@ -27,25 +26,29 @@ pub fn StepsView(
     page: Page,
 ) -> impl IntoView {
     // Before the graph and the charts, where those take long.
-    let at = Value::new(usize::MAX);
+    let at = RwSignal::new(usize::MAX);
     // Opened, it shows where the decisions led; left, the page shows that again.
-    effect(move || {
-        let is_open = page.is_open(Tab::Steps);
-        platform::set_root_attribute("data-dock", is_open.then_some("steps"));
-        page.step.set_if_changed(is_open.then_some(usize::MAX));
-        if !is_open && matches!(page.selection.get_untracked(), Selection::Kernel(_)) {
+    Effect::new(move || {
+        platform::set_root_attribute("data-dock", Some("steps"));
+        page.step.set_if_changed(Some(usize::MAX));
+    });
+    on_cleanup(move || {
+        mark(untrack(|| decided_ops(page)), Vec::new());
+        platform::set_root_attribute("data-dock", None);
+        page.step.set(None);
+        if matches!(page.selection.get_untracked(), Selection::Kernel(_)) {
             // Kernels have other numbers on the way.
             page.selection.set(Selection::Nothing);
         }
     });
     // Whoever sends the page to the end takes the controls along.
-    effect(move || {
+    Effect::new(move || {
         if page.step.get() == Some(usize::MAX) {
             at.set_if_changed(usize::MAX);
         }
     });
     let (mut now, mut all) = (Place::new("steps-now"), Place::new(LIST));
-    effect(move || {
+    Effect::new(move || {
         let step = at.get();
         if page.step.get().is_none() {
             return;
@@ -72,17 +75,10 @@ pub fn StepsView(
         set_flag("steps-tools", "hidden", count == 0);
     });
     let mut marked = Vec::new();
-    effect(move || {
-        let Some(step) = page.step.get() else {
-            if !marked.is_empty() {
-                mark(std::mem::take(&mut marked), Vec::new());
-            }
-            return;
-        };
+    Effect::new(move || {
         // Drawn anew, the graph has lost its marks.
-        page.analysis.get();
-        let ops =
-            (page.record).with(|record| last(record, step).map_or_else(Vec::new, Decision::ops));
+        page.analysis.track();
+        let ops = decided_ops(page);
         mark(std::mem::replace(&mut marked, ops.clone()), ops);
     });
     let rest = Later::after(REST);
@@ -116,7 +112,7 @@ pub fn StepsView(
 }
 
 /// Goes where an event asks for.
-fn hear(page: Page, at: Value<usize>, event: &Event) -> Option<()> {
+fn hear(page: Page, at: RwSignal<usize>, event: &Event) -> Option<()> {
     let count = page.record.with_untracked(|record| record.decisions.len());
     let step = at.get_untracked().min(count);
     let line = platform::closest_number(event, "data-step");
@@ -155,7 +151,7 @@ fn hear(page: Page, at: Value<usize>, event: &Event) -> Option<()> {
 }
 
 /// The page shows the step that the controls are at.
-fn follow(page: Page, at: Value<usize>) {
+fn follow(page: Page, at: RwSignal<usize>) {
     if page.step.get_untracked().is_none() {
         return;
     }
@@ -171,6 +167,14 @@ fn follow(page: Page, at: Value<usize>) {
 fn last(record: &Record, step: usize) -> Option<&Decision> {
     let step = step.min(record.decisions.len());
     record.decisions.get(step.checked_sub(1)?)
+}
+
+/// The ops of the last decision that is shown.
+fn decided_ops(page: Page) -> Vec<OpId> {
+    let Some(step) = page.step.get() else {
+        return Vec::new();
+    };
+    (page.record).with(|record| last(record, step).map_or_else(Vec::new, Decision::ops))
 }
 
 /// Marks ops in the graph, once it is drawn, and others no longer.

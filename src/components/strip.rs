@@ -4,7 +4,7 @@ use super::editor::go_to;
 use crate::core::Severity;
 use crate::core::examples::example;
 use crate::markup::Markup;
-use crate::platform::{self, Later, Place, effect, listen};
+use crate::platform::{self, Later, Place, listen};
 use crate::state::{Notice, Page};
 use leptos::prelude::*;
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub fn Strip(
 ) -> impl IntoView {
     let later = Later::after(NEWS);
     let (mut news, mut standing) = (Place::new("notice"), Place::new("strip-standing"));
-    effect(move || {
+    Effect::new(move || {
         let notice = page.notice.get();
         later.cancel();
         if (notice.as_ref()).is_some_and(|n| !n.is_failure && !n.offers_undo) {

@@ -9,7 +9,6 @@ use super::share_button::{FIELD_ID, SLOT_ID, share};
 use crate::markup::{ABSENT, Markup};
 use crate::platform::{self, Event, Place};
 use crate::state::{Page, Theme};
-use crate::value::Value;
 use leptos::prelude::*;
 
 const BAR_ID: &str = "top-bar";
@@ -21,11 +20,11 @@ pub fn TopBar(
     page: Page,
 ) -> impl IntoView {
     let mut bar = Place::new(BAR_ID);
-    platform::effect(move || {
+    Effect::new(move || {
         bar.show(markup(page));
     });
     let mut device = Place::new(FIGURES_ID);
-    platform::effect(move || {
+    Effect::new(move || {
         device.show(page.device.with(figures));
     });
     fusion_options::follow(page);
@@ -48,7 +47,7 @@ fn markup(page: Page) -> Markup {
     bar.raw(r#"<h1>Fuseline</h1><div class="bar-choices">"#);
     add_choices(&mut bar, page);
     // Disabled in fact, it would lose the focus with the last step.
-    let disabled_unless = |can: Value<bool>| if can.get() { ABSENT } else { "true" };
+    let disabled_unless = |can: Memo<bool>| if can.get() { ABSENT } else { "true" };
     bar.fill(
         r#"</div><div class="bar-end"><button type="button" class="icon-button" id="bar-undo" title="Undo (Ctrl+Z)" aria-label="Undo" aria-keyshortcuts="Control+Z" aria-disabled="{}"><span aria-hidden="true">↶</span></button><button type="button" class="icon-button" id="bar-redo" title="Redo (Ctrl+Shift+Z)" aria-label="Redo" aria-keyshortcuts="Control+Shift+Z Control+Y" aria-disabled="{}"><span aria-hidden="true">↷</span></button>"#,
         &[disabled_unless(page.can_undo), disabled_unless(page.can_redo)],
@@ -64,7 +63,7 @@ fn markup(page: Page) -> Markup {
         Theme::Light => "☀",
         Theme::Dark => "☾",
     };
-    let title = ["Colours: ", theme.name()].concat();
+    let title = ["Colours: ", theme.into()].concat();
     bar.fill(
         r#"<button type="button" class="icon-button" id="bar-theme" title="{}" aria-label="{}"><span aria-hidden="true">{}</span></button></div>"#,
         &[&title, &[&title, ". Change"].concat(), sign],

@@ -2,13 +2,10 @@
 
 use crate::core::OpId;
 use crate::core::analysis::why::Why;
-use crate::platform::{self, Place, effect, listen, set_flag, set_text};
-use crate::state::{Page, Selection, Tab};
-use crate::value::Value;
+use crate::platform::{self, Place, listen, set_flag, set_text};
+use crate::state::{Page, Selection, SetIfChanged, Tab};
 use crate::views::why::{Pair, answer, crossings, edge_id, pickers, rows};
 use leptos::prelude::*;
-use std::cell::Cell;
-use std::rc::Rc;
 
 /// Rows that are shown at once; a button shows more.
 const PAGE_ROWS: usize = 100;
@@ -19,18 +16,14 @@ const MORE: &str = "why-more";
 pub fn WhyView(
     /// The page whose edges are explained.
     page: Page,
+    /// The two ops that a visitor asks about. Until then the question is about the dearest edge.
+    asked: RwSignal<Option<Pair>>,
 ) -> impl IntoView {
-    let limit = Value::new(PAGE_ROWS);
-    let asked: Value<Pair> = Value::new((0, 1));
-    // Until somebody asks, the question is about the dearest edge.
-    let has_asked = Rc::new(Cell::new(false));
-    let was_asked = has_asked.clone();
+    let limit = RwSignal::new(PAGE_ROWS);
+    let dearest = RwSignal::new((0, 1));
     let mut table = Place::new("why-rows");
     let mut last = None;
-    effect(move || {
-        if !page.is_open(Tab::Why) {
-            return;
-        }
+    Effect::new(move || {
         let analysis = page.analysis.get();
         let all = crossings(
             Why::new(&analysis).edges(),
@@ -48,25 +41,19 @@ pub fn WhyView(
         let (shown, count) = (shown.to_string(), all.len().to_string());
         set_text(MORE, &["Show more (", &shown, " of ", &count, ")"].concat());
         if let Some(pair) = selected.filter(|_| selected != last && place.is_some()) {
-            was_asked.set(true);
-            asked.set_if_changed(pair);
+            asked.set_if_changed(Some(pair));
             platform::next_frame(move || platform::reveal(&edge_id(pair)));
         }
         last = selected;
-        if !was_asked.get()
-            && let Some(dearest) = all.first()
-        {
-            asked.set_if_changed(dearest.ops);
+        if let Some(first) = all.first() {
+            dearest.set_if_changed(first.ops);
         }
     });
     let (mut choices, mut said) = (Place::new("why-pickers"), Place::new("why-answer"));
-    effect(move || {
-        if !page.is_open(Tab::Why) {
-            return;
-        }
+    Effect::new(move || {
         let analysis = page.analysis.get();
         let end = analysis.graph.ops.len().saturating_sub(1);
-        let (first, second) = asked.get();
+        let (first, second) = asked.get().unwrap_or_else(|| dearest.get());
         let pair = (first.min(end), second.min(end));
         choices.show(pickers(&analysis.graph, pair));
         if !analysis.graph.ops.is_empty() {
@@ -79,8 +66,10 @@ pub fn WhyView(
             let chosen = platform::input_value(event).parse::<OpId>();
             let is_first = platform::closest_id(event, "select").as_deref() == Some("why-first");
             if let Ok(op) = chosen {
-                has_asked.set(true);
-                asked.update(|pair| *(if is_first { &mut pair.0 } else { &mut pair.1 }) = op);
+                let before = asked.get_untracked();
+                let mut pair = before.unwrap_or_else(|| dearest.get_untracked());
+                *(if is_first { &mut pair.0 } else { &mut pair.1 }) = op;
+                asked.set(Some(pair));
             }
         } else if platform::closest_id(event, "button").as_deref() == Some(MORE) {
             limit.update(|limit| *limit += PAGE_ROWS);

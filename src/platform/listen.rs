@@ -1,58 +1,45 @@
-//! Effects and listeners, each through one function of erased type: a visitor downloads their machinery once.
+//! Listeners, for views that find their elements by id.
 
-use leptos::prelude::{Effect, request_animation_frame};
+use leptos::prelude::*;
+use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
-use web_sys::{Element, Event, EventTarget};
+use web_sys::{Element, Event};
 
-/// Runs `run` once the component stands in the page, and whenever a signal that it reads changes.
-pub fn effect(run: impl FnMut() + 'static) {
-    boxed_effect(Box::new(run));
-}
-
-fn boxed_effect(mut run: Box<dyn FnMut()>) {
-    Effect::new(move |_| run());
-}
-
-/// Hears all events of these kinds in the element of this id, which lives as long as the page. `handle` finds
-/// out where: by [`closest_attribute`] or [`super::closest_id`].
+/// Hears all events of these kinds in the element of this id, as long as the component is mounted that calls this.
+/// `handle` finds out where: by [`closest_attribute`] or [`super::closest_id`].
 pub fn listen(id: &str, kinds: &'static [&'static str], handle: impl Fn(&Event) + 'static) {
-    boxed_listen(id.to_owned(), kinds, Box::new(handle));
-}
-
-fn boxed_listen(id: String, kinds: &'static [&'static str], handle: Handle) {
-    let mut handle = Some(handle);
-    boxed_effect(Box::new(move || {
-        if let (Some(element), Some(handle)) = (super::element(&id), handle.take()) {
-            add(&element, kinds, handle);
+    let id = id.to_owned();
+    let handle = StoredValue::new_local(handle);
+    Effect::new(move || {
+        let Some(element) = super::element(&id) else {
+            return;
+        };
+        // An element that leaves the page may still lose the focus when the handler is gone.
+        let closure = Closure::<dyn Fn(Event)>::new(move |event: Event| {
+            handle.try_with_value(|handle| handle(&event));
+        });
+        for kind in kinds {
+            // The browser refuses no listener.
+            let _ =
+                element.add_event_listener_with_callback(kind, closure.as_ref().unchecked_ref());
         }
-    }));
+        closure.forget();
+    });
 }
 
-/// Hears all events of these kinds that reach the window, from now on.
-pub fn listen_to_window(kinds: &'static [&'static str], handle: impl Fn(&Event) + 'static) {
-    if let Some(window) = web_sys::window() {
-        add(&window, kinds, Box::new(handle));
-    }
-}
-
-type Handle = Box<dyn Fn(&Event)>;
-
-fn add(target: &EventTarget, kinds: &[&str], handle: Handle) {
-    let closure = Closure::<dyn Fn(Event)>::new(move |event: Event| handle(&event));
+/// Hears all events of these kinds that reach the window, as long as the component is mounted that calls this.
+pub fn listen_to_window(kinds: &[&str], handle: impl Fn(&Event) + 'static) {
+    let handle = Rc::new(handle);
     for kind in kinds {
-        // The browser refuses no listener.
-        let _ = target.add_event_listener_with_callback(kind, closure.as_ref().unchecked_ref());
+        let handle = handle.clone();
+        let listener = window_event_listener_untyped(kind, move |event| handle(&event));
+        on_cleanup(move || listener.remove());
     }
-    closure.forget();
 }
 
 /// Does `action` before the next frame is drawn, when all effects have run.
 pub fn next_frame(action: impl FnOnce() + 'static) {
-    boxed_next_frame(Box::new(action));
-}
-
-fn boxed_next_frame(action: Box<dyn FnOnce()>) {
     request_animation_frame(action);
 }
 

@@ -1,5 +1,8 @@
 //! Numbers, sentences and table rows for people: what the page and the command line show alike.
 
+pub mod badge;
 pub mod explain;
 pub mod format;
+pub mod kernels;
+pub mod limits;
 pub mod report;

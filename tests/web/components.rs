@@ -1,6 +1,7 @@
 //! Components over a given program: what stands in the document, and what a visitor's events do to the text.
 
 use crate::mounted::{Mounted, mounted, settled};
+use fuseline::app::history::Origin;
 use fuseline::components::charts::Charts;
 use fuseline::components::dag_view::DagView;
 use fuseline::components::diagnostics::DiagnosticsList;
@@ -35,6 +36,7 @@ async fn over<V: IntoView + 'static>(
     let kept = made.clone();
     let root = mounted(move || {
         let page = Page::new(text.to_owned());
+        provide_context(page);
         kept.set(Some(page));
         view(page)
     })
@@ -54,7 +56,7 @@ async fn the_headline_says_bytes_and_kernels() {
         exact.unwrap(),
         "917,504 B read and written unfused, 655,360 B fused, 262,144 B saved"
     );
-    page.text.set(TEXT.replace("256", "512"));
+    page.edit(TEXT.replace("256", "512"), Origin::Single);
     settled().await;
     let exact = root
         .one("[title*='read and written']")
@@ -64,7 +66,7 @@ async fn the_headline_says_bytes_and_kernels() {
 
 #[wasm_bindgen_test]
 async fn the_table_has_a_row_for_each_kernel_and_selects_it() {
-    let (root, page) = over(TEXT, |page| view! { <KernelsTable page /> }).await;
+    let (root, page) = over(TEXT, |_| view! { <KernelsTable /> }).await;
     assert_eq!(root.texts("tbody .op-names"), ["up + act", "norm"]);
     root.click("tbody tr:nth-child(2) button").await;
     assert_eq!(page.selection.get_untracked(), Selection::Kernel(1));
@@ -91,7 +93,7 @@ async fn a_slider_edits_the_param_in_the_text() {
 async fn a_finding_names_its_place_and_its_mend() {
     let (root, page) = over(TEXT, |page| view! { <DiagnosticsList page /> }).await;
     assert!(root.all("li").is_empty());
-    page.text.set(TEXT.replace("relu", "reluu"));
+    page.edit(TEXT.replace("relu", "reluu"), Origin::Single);
     settled().await;
     let findings = root.texts("li");
     assert!(
@@ -156,7 +158,7 @@ async fn a_chart_keeps_its_elements_and_its_focus_while_sizes_change() {
         .unchecked_into::<HtmlElement>()
         .focus()
         .unwrap();
-    page.text.set(TEXT.replace("256", "320"));
+    page.edit(TEXT.replace("256", "320"), Origin::Single);
     settled().await;
     assert_ne!(stop.get_attribute("aria-label"), name);
     assert_eq!(document().active_element(), Some(stop));
@@ -180,7 +182,7 @@ async fn the_graph_keeps_its_places_when_sizes_change_and_when_it_is_switched() 
         "only y stays on chip"
     );
     page.is_fused.set(false);
-    page.text.set(TEXT.replace("256", "512"));
+    page.edit(TEXT.replace("256", "512"), Origin::Single);
     settled().await;
     assert_eq!(root.all(".dag-edge:not(.is-loud)").len(), 0);
     assert_eq!(places(&root), before);
@@ -191,7 +193,7 @@ async fn names_stay_text() {
     let hostile = "input x : f16[8]\n`<img src=x onerror=alert(1)>`: y = relu(x)\n";
     let (root, _) = over(hostile, |page| {
         page.ops_view.set(OpsView::Table);
-        view! { <KernelsTable page /> <OpsTable page /> <DiagnosticsList page /> }
+        view! { <KernelsTable /> <OpsTable page /> <DiagnosticsList page /> }
     })
     .await;
     assert_eq!(

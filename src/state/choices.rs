@@ -1,0 +1,115 @@
+//! What a visitor chooses beside the text: what is selected and how it is shown.
+
+use crate::core::{Analysis, OpId};
+use strum::{EnumIter, EnumString, IntoStaticStr};
+
+/// What is selected, in all views at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Selection {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// One op of the analysed graph.
+    Op(OpId),
+    /// One fused kernel, by its place in the analysis (0-based; the page shows it 1-based).
+    Kernel(usize),
+    /// A tensor on its way from one op to another.
+    Edge {
+        /// The op that writes it.
+        producer: OpId,
+        /// The op that reads it.
+        consumer: OpId,
+    },
+}
+
+impl Selection {
+    /// The fused kernel that is selected, itself or through one of its ops.
+    pub fn kernel(self, analysis: &Analysis) -> Option<usize> {
+        match self {
+            Self::Nothing | Self::Edge { .. } => None,
+            Self::Op(op) => analysis.partition.group_of.get(op).copied(),
+            Self::Kernel(kernel) => (kernel < analysis.fused.kernels.len()).then_some(kernel),
+        }
+    }
+}
+
+/// The page's colours. Its names stand in the visitor's storage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "lowercase")]
+pub enum Theme {
+    /// As the system says.
+    #[default]
+    Auto,
+    /// Always light.
+    Light,
+    /// Always dark.
+    Dark,
+}
+
+/// How the op list is shown. Its names stand in the visitor's storage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumIter, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "lowercase")]
+pub enum OpsView {
+    /// As text.
+    #[default]
+    Text,
+    /// As a table with form controls.
+    Table,
+}
+
+impl OpsView {
+    /// What its tab says.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Text => "Text",
+            Self::Table => "Table",
+        }
+    }
+}
+
+/// The tabs of the panel below the pictures, in their order. Their names stand in links.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumIter, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "lowercase")]
+pub enum Tab {
+    /// The kernels with their figures.
+    #[default]
+    Kernels,
+    /// All policies side by side.
+    Compare,
+    /// Why edges are not fused.
+    Why,
+    /// The decisions of the policy, one by one.
+    Steps,
+    /// What each kernel asks of the device.
+    Limits,
+    /// Attention as one kernel.
+    Attention,
+    /// The model against a real GPU.
+    Measured,
+}
+
+impl Tab {
+    /// What the tab says.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Kernels => "Kernels",
+            Self::Compare => "Compare",
+            Self::Why => "Why not",
+            Self::Steps => "Steps",
+            Self::Limits => "Limits",
+            Self::Attention => "Attention",
+            Self::Measured => "Measured",
+        }
+    }
+}
+
+/// A message to the visitor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// One or two sentences.
+    pub text: String,
+    /// It tells of a failure.
+    pub is_failure: bool,
+    /// It has a button that takes the last edit back.
+    pub offers_undo: bool,
+}
