@@ -1,7 +1,7 @@
 //! The whole state of the page in a link's fragment: `v1.` and the compressed state in URL-safe base64.
 //!
 //! The state is a header of `key=value` lines, an empty line, and the text; unknown keys are skipped, so that a
-//! later version may add some. Browsers carry zlib and base64 (RFC 1950, RFC 4648), so `platform` packs and
+//! later version may add some. Browsers carry zlib and base64 (RFC 1950, RFC 4648), so `browser` packs and
 //! unpacks. zlib ends with a checksum: a link that lost or changed a character is recognised.
 
 use crate::core::decimal::{exact, parse_decimal};

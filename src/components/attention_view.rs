@@ -1,11 +1,11 @@
 //! The tab on attention as one kernel: sizes of its own, and how bytes grow with the length of the sequence.
 
 use super::chart::{Chart, show_chart};
+use crate::app::state::{Page, SetIfChanged};
+use crate::browser::{self, Event, Place, listen};
 use crate::core::Analysis;
 use crate::core::fusion::attention::{AttentionShape, LoopOrder, find};
 use crate::picture::charts::attention_growth;
-use crate::platform::{self, Event, Place, listen};
-use crate::state::{Page, SetIfChanged};
 use crate::views::attention::{Sizes, controls, figures};
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -75,7 +75,7 @@ fn first(in_program: Option<AttentionShape>) -> Sizes {
 /// The sizes after an event; `None` where it changes nothing.
 fn heard(page: Page, before: Sizes, event: &Event) -> Option<Sizes> {
     if event.type_() == "click" {
-        return match platform::closest_id(event, "button")?.as_str() {
+        return match browser::closest_id(event, "button")?.as_str() {
             "attention-device" => Some(Sizes {
                 own_on_chip_bytes: None,
                 ..before
@@ -87,7 +87,7 @@ fn heard(page: Page, before: Sizes, event: &Event) -> Option<Sizes> {
             _ => None,
         };
     }
-    let field = platform::closest_id(event, "input")?;
+    let field = browser::closest_id(event, "input")?;
     let order = match field.as_str() {
         "attention-order-queries" => Some(LoopOrder::Queries),
         "attention-order-keys" => Some(LoopOrder::Keys),
@@ -95,6 +95,6 @@ fn heard(page: Page, before: Sizes, event: &Event) -> Option<Sizes> {
     };
     match order {
         Some(order) => Some(Sizes { order, ..before }),
-        None => before.with(&field, &platform::input_value(event)),
+        None => before.with(&field, &browser::input_value(event)),
     }
 }

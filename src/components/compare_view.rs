@@ -1,11 +1,11 @@
 //! All policies side by side, in a table and, when asked, on one roofline.
 
 use super::chart::{Chart, show_chart};
+use crate::app::state::{Page, SetIfChanged};
+use crate::browser::{self, Place, listen, set_flag};
 use crate::core::analysis::compare::{Compared, compare};
 use crate::core::{Analysis, Policy};
 use crate::picture::charts::roofline_compare::{policy_of, scene};
-use crate::platform::{self, Place, listen, set_flag};
-use crate::state::{Page, SetIfChanged};
 use crate::views::compare::{legend, rows};
 use leptos::prelude::*;
 use std::cell::RefCell;
@@ -53,8 +53,8 @@ pub fn CompareView(
     });
     listen("compare", &["click", "change"], move |event| {
         if event.type_() == "change" {
-            is_drawn.set(platform::is_checked(event));
-        } else if let Some(name) = platform::closest_attribute(event, "data-policy")
+            is_drawn.set(browser::is_checked(event));
+        } else if let Some(name) = browser::closest_attribute(event, "data-policy")
             && let Some(policy) = Policy::from_name(&name)
         {
             page.policy.set_if_changed(policy);

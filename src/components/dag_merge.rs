@@ -5,11 +5,11 @@
 use super::dag_parts::stop_id;
 use super::dag_view::{CANVAS_ID, Dag};
 use super::manual::{apply, proposal};
+use crate::app::state::SetIfChanged;
+use crate::browser::{self, set_attribute, set_class, set_text};
 use crate::core::OpId;
 use crate::picture::dag::Point;
 use crate::picture::dag::steps::Stop;
-use crate::platform::{self, set_attribute, set_class, set_text};
-use crate::state::SetIfChanged;
 use crate::views::manual::{Change, Proposal};
 use leptos::prelude::*;
 
@@ -118,7 +118,7 @@ impl Dag {
         let Some(Plan::Merge { from, .. }) = self.plan.borrow().clone() else {
             return;
         };
-        let Some((x, y)) = platform::point_in(CANVAS_ID, at.x, at.y) else {
+        let Some((x, y)) = browser::point_in(CANVAS_ID, at.x, at.y) else {
             return;
         };
         let viewport = self.viewport.get();
@@ -170,7 +170,7 @@ impl Dag {
                     return false;
                 };
                 self.begin_merge(kernel);
-                platform::focus_in_place(&stop_id(Stop::Kernel(kernel)));
+                browser::focus_in_place(&stop_id(Stop::Kernel(kernel)));
             }
             (None, "x" | "X") => match stop {
                 Some(Stop::Op(op)) => self.plan_cut(op),
@@ -179,7 +179,7 @@ impl Dag {
             (None, _) => return false,
             (Some(Plan::Merge { from, .. }), "Escape") => {
                 self.leave_plan();
-                platform::focus_in_place(&stop_id(Stop::Kernel(from)));
+                browser::focus_in_place(&stop_id(Stop::Kernel(from)));
             }
             (Some(Plan::Merge { .. }), "Enter" | " ")
             | (Some(Plan::Cut(..)), "x" | "X" | "Enter") => {
@@ -195,7 +195,7 @@ impl Dag {
                 };
                 if let Some(next) = self.next_partner(from, present, is_back) {
                     self.consider(Some(next));
-                    platform::focus_in_place(&stop_id(Stop::Kernel(next)));
+                    browser::focus_in_place(&stop_id(Stop::Kernel(next)));
                 }
             }
             (Some(Plan::Cut(..)), _) => {

@@ -1,13 +1,13 @@
 //! What has changed in the graph's picture, written into the parts that show it and nowhere else.
 
 use super::dag_parts::{op_at, stop_id};
+use crate::app::state::Selection;
+use crate::browser::{set_attribute, set_class, set_text};
 use crate::core::Partition;
 use crate::core::decimal::shortest;
 use crate::picture::dag::looks::Looks;
 use crate::picture::dag::steps::Stop;
 use crate::picture::dag::{DagLayout, Edge};
-use crate::platform::{set_attribute, set_class, set_text};
-use crate::state::Selection;
 
 /// Writes the numbers that differ.
 pub(super) fn write_looks(layout: &DagLayout, before: &Looks, now: &Looks) {

@@ -8,13 +8,13 @@
 use super::dag_merge::Plan;
 use super::dag_parts::picture;
 use super::dag_updates::{write_looks, write_selection, write_stop};
+use crate::app::state::{Page, Selection};
+use crate::browser::{self, Later, listen, set_attribute, set_class, set_flag};
 use crate::core::Analysis;
 use crate::picture::dag::looks::{Looks, looks};
 use crate::picture::dag::steps::Stop;
 use crate::picture::dag::viewport::{Size, Viewport};
 use crate::picture::dag::{DagLayout, Point, Rect, has_same_picture, layout};
-use crate::platform::{self, Later, listen, set_attribute, set_class, set_flag};
-use crate::state::{Page, Selection};
 use leptos::prelude::*;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -90,7 +90,7 @@ pub fn DagView(
     let end_of_switch = Later::after(SWITCH);
     Effect::new(move || drawing.draw(end_of_switch));
     let resized = dag.clone();
-    platform::observe_size(FRAME_ID, move |width, height| {
+    browser::observe_size(FRAME_ID, move |width, height| {
         resized.canvas.set((width, height));
         if !resized.is_moved.get() {
             resized.show_first();
@@ -241,7 +241,7 @@ impl Dag {
 
 fn write_parts(placed: &Placed, looks: &Looks) {
     let layout = &placed.layout;
-    platform::write_markup(PARTS_ID, &picture(&placed.analysis, layout, looks));
+    browser::write_markup(PARTS_ID, &picture(&placed.analysis, layout, looks));
     let (ops, kernels) = (layout.ops.len(), layout.panels.len());
     let name = [
         "graph of ",

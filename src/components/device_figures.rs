@@ -1,5 +1,7 @@
 //! Which device times are predicted for, and where its figures come from.
 
+use crate::app::state::Page;
+use crate::browser::{self, Event};
 use crate::core::decimal::{exact, parse_decimal};
 use crate::core::device;
 use crate::core::model::device::{
@@ -7,9 +9,7 @@ use crate::core::model::device::{
 };
 use crate::core::{DType, Device, ridge_point};
 use crate::markup::Markup;
-use crate::platform::{self, Event};
 use crate::present::format::{format_bandwidth, format_intensity, format_rate, format_seconds};
-use crate::state::Page;
 use leptos::prelude::*;
 use std::ops::RangeInclusive;
 
@@ -26,7 +26,7 @@ pub(super) fn choose_device(page: Page, id: &str) {
     } else {
         page.device
             .update(|device| *device = CustomFigures::of(device).device());
-        platform::set_flag("figures-menu", "open", true);
+        browser::set_flag("figures-menu", "open", true);
     }
 }
 
@@ -196,7 +196,7 @@ pub(super) fn set_custom_figure(page: Page, place: usize, event: &Event) {
         return;
     };
     let mut figures = page.device.with_untracked(CustomFigures::of);
-    let typed = parse_decimal(&platform::input_value(event));
+    let typed = parse_decimal(&browser::input_value(event));
     let problem = match typed.filter(|value| range.contains(&(value * unit))) {
         Some(value) => {
             set_part(&mut figures, value);
@@ -212,7 +212,7 @@ pub(super) fn set_custom_figure(page: Page, place: usize, event: &Event) {
         ]
         .concat(),
     };
-    platform::set_text("figure-problem", &problem);
+    browser::set_text("figure-problem", &problem);
     // What is out of range gives way to what holds.
-    platform::set_value(event, &exact(part(&figures)));
+    browser::set_value(event, &exact(part(&figures)));
 }

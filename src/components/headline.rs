@@ -1,12 +1,12 @@
 //! What fusion does to the whole program, in one line.
 
 use super::announcer::Announcer;
+use crate::app::state::Page;
+use crate::browser::Place;
 use crate::core::Analysis;
 use crate::markup::Markup;
-use crate::platform::Place;
 use crate::present::explain::{certificate_text, open_text};
 use crate::present::format::{format_bytes, format_change, format_exact, format_ratio};
-use crate::state::Page;
 use leptos::prelude::*;
 
 /// Bytes, kernels and predicted time, before and after.

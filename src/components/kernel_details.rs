@@ -2,14 +2,14 @@
 
 use super::badge::kernel_class;
 use super::manual::{apply, proposal};
+use crate::app::state::Page;
+use crate::browser::{Event, Place, closest_number, listen, set_text};
 use crate::core::{Analysis, OpId, Policy, SizeSource};
 use crate::markup::Markup;
-use crate::platform::{Event, Place, closest_number, listen, set_text};
 use crate::present::explain::{
     LedgerRow, flops_text, ledger, op_names, source_reason, source_text, time_lines,
 };
 use crate::present::format::format_bytes;
-use crate::state::Page;
 use crate::views::manual::Change;
 use leptos::prelude::*;
 

@@ -1,8 +1,8 @@
 //! What the tables with a row for each kernel have alike.
 
 use super::badge::kernel_class;
+use crate::app::state::{Page, Selection};
 use crate::core::OpId;
-use crate::state::{Page, Selection};
 use leptos::prelude::*;
 
 /// Which kernel is selected, by its first op: when that changes, two rows wake and not all.

@@ -1,8 +1,8 @@
 //! The table of fused kernels.
 
 use super::kernel_rows::{KernelTableRow, row_at, selected_first_op};
+use crate::app::state::Page;
 use crate::present::kernels::{Figures, KernelRow, kernel_rows, kernel_total};
-use crate::state::Page;
 use leptos::prelude::*;
 
 /// Rows that are shown at once; a button shows more.

@@ -1,9 +1,9 @@
 //! The tab on limits: what each kernel asks of the device.
 
 use super::kernel_rows::{KernelTableRow, row_at, selected_first_op};
+use crate::app::state::Page;
 use crate::present::format::more_kernels;
 use crate::present::limits::{LimitRow, limit_rows, unknown_device};
-use crate::state::Page;
 use leptos::prelude::*;
 
 /// Rows that are shown.

@@ -1,9 +1,9 @@
 //! Kernels merged and cut by hand: the change is a text, so undo, links and storage carry it.
 
 use crate::app::history::Origin;
+use crate::app::state::{Notice, Page, Selection};
+use crate::browser::{focus_soon, next_frame};
 use crate::core::{OpId, Policy};
-use crate::platform::{focus_soon, next_frame};
-use crate::state::{Notice, Page, Selection};
 use crate::views::manual::{Change, Proposal, propose};
 use leptos::prelude::*;
 

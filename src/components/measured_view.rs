@@ -1,13 +1,13 @@
 //! The tab on the model against measurement. Its files are fetched when it is opened for the first time.
 
 use super::chart::{Chart, show_chart};
+use crate::app::state::Page;
+use crate::browser::{self, Event, Place, fetch_text, listen, set_flag};
 use crate::core::Program;
 use crate::core::analysis::measured::Row;
 use crate::core::notation::parse;
 use crate::markup::{ABSENT, Markup};
 use crate::picture::charts::measured_scatter;
-use crate::platform::{self, Event, Place, fetch_text, listen, set_flag};
-use crate::state::Page;
 use crate::views::measured::{
     Compared, Line, Measurements, lines, measurements, pairs, patterns, summary, table,
 };
@@ -208,16 +208,16 @@ impl View {
 
     fn hear(self: &Rc<Self>, event: &Event) {
         if event.type_() == "click" {
-            if platform::closest_id(event, "button").as_deref() == Some("measured-retry") {
+            if browser::closest_id(event, "button").as_deref() == Some("measured-retry") {
                 *self.content.borrow_mut() = Content::Nothing;
                 self.changed.notify();
             }
             return;
         }
-        let compared = platform::closest_number(event, "data-compared");
+        let compared = browser::closest_number(event, "data-compared");
         if let Some(compared) = compared.and_then(|place| Compared::ALL.get(place)) {
             self.compared.set(*compared);
-        } else if let Ok(file) = platform::input_value(event).parse() {
+        } else if let Ok(file) = browser::input_value(event).parse() {
             self.file.set(file);
             *self.content.borrow_mut() = Content::Nothing;
         }
@@ -237,7 +237,7 @@ impl View {
         let view = self.clone();
         fetch_text(&["measured/", name, ".json"].concat(), move |text| {
             let read = text.ok_or("it did not come").and_then(|text| {
-                let json = platform::from_json(&text).map_err(|_| "it is no JSON")?;
+                let json = browser::from_json(&text).map_err(|_| "it is no JSON")?;
                 measurements(&json)
             });
             match read {

@@ -1,11 +1,11 @@
 //! What the fields of the ops table do to the text.
 
 use crate::app::history::Origin;
+use crate::app::state::Page;
 use crate::core::Diagnostic;
 use crate::core::model::program::OpStatement;
 use crate::core::notation::edit::{rename_op, set_annotation, set_inputs};
 use crate::core::notation::parse;
-use crate::state::Page;
 use crate::views::words::with_hint;
 use leptos::prelude::*;
 

@@ -5,7 +5,7 @@ use super::editor::Editor;
 use super::open_file::OpenButton;
 use super::ops_table::OpsTable;
 use super::tabs::{TabList, panel_id, tab_id};
-use crate::state::{OpsView, Page};
+use crate::app::state::{OpsView, Page};
 use leptos::prelude::*;
 
 /// Two tabs over one text.

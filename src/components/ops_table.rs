@@ -3,13 +3,13 @@
 use super::op_edit::{Refused, commit, field_value};
 use super::op_row::{ROW, Row, add_problems, add_row};
 use crate::app::history::Origin;
+use crate::app::state::{OpsView, Page, Selection, SetIfChanged};
+use crate::browser::{self, Event, Place, focus_soon};
 use crate::core::model::diagnostic::{Diagnostic, Severity, has_errors};
 use crate::core::model::op::shape_text;
 use crate::core::notation::edit::{add_op, move_op, remove_op, set_callee};
 use crate::core::{OpId, Program};
 use crate::markup::{ABSENT, Markup};
-use crate::platform::{self, Event, Place, focus_soon};
-use crate::state::{OpsView, Page, Selection, SetIfChanged};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use std::cell::{Cell, RefCell};
@@ -47,7 +47,7 @@ pub fn OpsTable(
             show_problems(page, &mut problems);
         }
     });
-    platform::listen(
+    browser::listen(
         TABLE_ID,
         &["focusin", "click", "input", "change", "keydown"],
         move |event| table.hear(event),
@@ -66,10 +66,10 @@ struct Table {
 
 impl Table {
     fn hear(&self, event: &Event) {
-        let part = platform::closest_attribute(event, "data-part").unwrap_or_default();
+        let part = browser::closest_attribute(event, "data-part").unwrap_or_default();
         let part = part.as_str();
         let kind = event.type_();
-        let Some(op) = platform::closest_number(event, ROW) else {
+        let Some(op) = browser::closest_number(event, ROW) else {
             if kind == "click" {
                 self.press_below(part);
             }
@@ -87,7 +87,7 @@ impl Table {
                     self.select(op);
                 }
                 if part == "inputs" {
-                    suggest(self.page, &platform::input_value(event));
+                    suggest(self.page, &browser::input_value(event));
                 }
             }
         }
@@ -156,7 +156,7 @@ impl Table {
 
     /// Writes a finished field into the text, or keeps it with the reason why it cannot be.
     fn take_over(&self, op: usize, part: &str, event: &Event) {
-        let typed = platform::input_value(event);
+        let typed = browser::input_value(event);
         if part == "callee" {
             // A name of the table can always be written; whether it suits the inputs is for the diagnostics.
             self.page.change(Origin::Single, |text, program| {
@@ -167,7 +167,7 @@ impl Table {
         let value = field_value(self.page, op, part);
         self.refused.borrow_mut().retain(|r| !r.is_at(op, part));
         match commit(self.page, op, part, typed.trim()) {
-            Ok(()) => platform::set_value(event, &field_value(self.page, op, part)),
+            Ok(()) => browser::set_value(event, &field_value(self.page, op, part)),
             Err(reason) => self.refused.borrow_mut().push(Refused {
                 op,
                 part: part.to_owned(),
@@ -181,7 +181,7 @@ impl Table {
 
     /// Escape takes back what is being typed. There it and undo mean the field and not the page.
     fn give_up(&self, op: usize, part: &str, event: &Event) {
-        let Some(key) = platform::event_as::<KeyboardEvent>(event) else {
+        let Some(key) = browser::event_as::<KeyboardEvent>(event) else {
             return;
         };
         let is_undo = (key.ctrl_key() || key.meta_key()) && key.key().eq_ignore_ascii_case("z");
@@ -190,12 +190,12 @@ impl Table {
             return;
         }
         let value = field_value(self.page, op, part);
-        if platform::input_value(event) == value {
+        if browser::input_value(event) == value {
             return;
         }
         event.stop_propagation();
         if !is_undo {
-            platform::set_value(event, &value);
+            browser::set_value(event, &value);
             self.refused.borrow_mut().retain(|r| !r.is_at(op, part));
             self.changed.notify();
         }
@@ -276,8 +276,8 @@ fn show_problems(page: Page, before: &mut Vec<Vec<(Severity, String)>>) {
             let id = format!("op-{place}-problems");
             let mut markup = Markup::new();
             add_problems(&mut markup, problems);
-            platform::write_markup(&id, &markup);
-            platform::set_flag(&id, "hidden", problems.is_empty());
+            browser::write_markup(&id, &markup);
+            browser::set_flag(&id, "hidden", problems.is_empty());
         }
     }
     *before = now;
@@ -320,5 +320,5 @@ fn suggest(page: Page, typed: &str) {
             );
         }
     });
-    platform::write_markup(SUGGESTIONS_ID, &options);
+    browser::write_markup(SUGGESTIONS_ID, &options);
 }

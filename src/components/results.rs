@@ -9,7 +9,7 @@ use super::measured_view::{MeasuredView, View};
 use super::steps_view::StepsView;
 use super::tabs::{TabList, panel_id, tab_id};
 use super::why_view::WhyView;
-use crate::state::{Page, Tab};
+use crate::app::state::{Page, Tab};
 use leptos::prelude::*;
 use std::rc::Rc;
 

@@ -1,13 +1,13 @@
 //! A stepper through the decisions of the policy; graph, charts and figures follow it.
 
 use super::dag_parts::stop_id;
+use crate::app::state::{Page, Selection, SetIfChanged};
+use crate::browser::{
+    self, Event, Later, Place, listen, set_attribute, set_class, set_flag, set_value_of,
+};
 use crate::core::fusion::record::{Decision, Record};
 use crate::core::{Analysis, OpId};
 use crate::picture::dag::steps::Stop;
-use crate::platform::{
-    self, Event, Later, Place, listen, set_attribute, set_class, set_flag, set_value_of,
-};
-use crate::state::{Page, Selection, SetIfChanged};
 use crate::views::steps::{line_id, list, present};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
@@ -29,12 +29,12 @@ pub fn StepsView(
     let at = RwSignal::new(usize::MAX);
     // Opened, it shows where the decisions led; left, the page shows that again.
     Effect::new(move || {
-        platform::set_root_attribute("data-dock", Some("steps"));
+        browser::set_root_attribute("data-dock", Some("steps"));
         page.step.set_if_changed(Some(usize::MAX));
     });
     on_cleanup(move || {
         mark(untrack(|| decided_ops(page)), Vec::new());
-        platform::set_root_attribute("data-dock", None);
+        browser::set_root_attribute("data-dock", None);
         page.step.set(None);
         if matches!(page.selection.get_untracked(), Selection::Kernel(_)) {
             // Kernels have other numbers on the way.
@@ -58,7 +58,7 @@ pub fn StepsView(
         let step = step.min(count);
         now.show(present(&analysis.graph, &record, step));
         all.show(list(&analysis.graph, &record, step));
-        platform::next_frame(move || platform::reveal_in(LIST, &line_id(step)));
+        browser::next_frame(move || browser::reveal_in(LIST, &line_id(step)));
         set_attribute(SLIDER, "max", &count.to_string());
         set_value_of(SLIDER, &step.to_string());
         let place = [&step.to_string(), " of ", &count.to_string()];
@@ -115,22 +115,22 @@ pub fn StepsView(
 fn hear(page: Page, at: RwSignal<usize>, event: &Event) -> Option<()> {
     let count = page.record.with_untracked(|record| record.decisions.len());
     let step = at.get_untracked().min(count);
-    let line = platform::closest_number(event, "data-step");
+    let line = browser::closest_number(event, "data-step");
     let next = match event.type_().as_str() {
         "click" => match line {
             Some(step) => step,
-            None => match platform::closest_id(event, "button")?.as_str() {
+            None => match browser::closest_id(event, "button")?.as_str() {
                 "steps-first" => 0,
                 "steps-back" => step.saturating_sub(1),
                 "steps-forward" => step + 1,
                 _ => count,
             },
         },
-        "input" => platform::input_value(event).parse().ok()?,
+        "input" => browser::input_value(event).parse().ok()?,
         // The slider has these keys by itself.
-        _ if platform::closest_id(event, "[type=range]").is_some() => return None,
+        _ if browser::closest_id(event, "[type=range]").is_some() => return None,
         _ => {
-            let next = match platform::event_as::<KeyboardEvent>(event)?.key().as_str() {
+            let next = match browser::event_as::<KeyboardEvent>(event)?.key().as_str() {
                 "ArrowLeft" | "ArrowUp" => step.saturating_sub(1),
                 "ArrowRight" | "ArrowDown" => step + 1,
                 "Home" => 0,
@@ -145,7 +145,7 @@ fn hear(page: Page, at: RwSignal<usize>, event: &Event) -> Option<()> {
     let next = next.min(count);
     at.set_if_changed(next);
     if line.is_some() {
-        platform::focus_soon(line_id(next));
+        browser::focus_soon(line_id(next));
     }
     Some(())
 }
@@ -179,7 +179,7 @@ fn decided_ops(page: Page) -> Vec<OpId> {
 
 /// Marks ops in the graph, once it is drawn, and others no longer.
 fn mark(before: Vec<OpId>, now: Vec<OpId>) {
-    platform::next_frame(move || {
+    browser::next_frame(move || {
         for (ops, is_decided) in [(before, false), (now, true)] {
             for op in ops {
                 set_class(&stop_id(Stop::Op(op)), "is-decided", is_decided);

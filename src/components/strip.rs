@@ -1,11 +1,11 @@
 //! The line below the bar: what to watch for, what has just happened, or that the pictures are old.
 
 use super::editor::go_to;
+use crate::app::state::{Notice, Page};
+use crate::browser::{self, Later, Place, listen};
 use crate::core::Severity;
 use crate::core::examples::example;
 use crate::markup::Markup;
-use crate::platform::{self, Later, Place, listen};
-use crate::state::{Notice, Page};
 use leptos::prelude::*;
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ pub fn Strip(
     listen(
         "strip",
         &["click"],
-        move |event| match platform::closest_id(event, "button").as_deref() {
+        move |event| match browser::closest_id(event, "button").as_deref() {
             Some("notice-undo") => {
                 page.undo();
             }

@@ -6,9 +6,9 @@ use super::editor::follow_change;
 use super::export_menu::{export_analysis, export_ops, export_text};
 use super::fusion_options;
 use super::share_button::{FIELD_ID, SLOT_ID, share};
+use crate::app::state::{Page, Theme};
+use crate::browser::{self, Event, Place};
 use crate::markup::{ABSENT, Markup};
-use crate::platform::{self, Event, Place};
-use crate::state::{Page, Theme};
 use leptos::prelude::*;
 
 const BAR_ID: &str = "top-bar";
@@ -28,13 +28,13 @@ pub fn TopBar(
         device.show(page.device.with(figures));
     });
     fusion_options::follow(page);
-    platform::listen(BAR_ID, &["click", "change", "input"], move |event| {
-        if platform::closest_id(event, fusion_options::SELECTOR).is_some() {
+    browser::listen(BAR_ID, &["click", "change", "input"], move |event| {
+        if browser::closest_id(event, fusion_options::SELECTOR).is_some() {
             fusion_options::hear(page, event);
         } else if event.type_() == "change" {
             change(page, event);
         } else if event.type_() == "click"
-            && let Some(button) = platform::closest_id(event, "button")
+            && let Some(button) = browser::closest_id(event, "button")
         {
             press(page, &button);
         }
@@ -72,10 +72,10 @@ fn markup(page: Page) -> Markup {
 }
 
 fn change(page: Page, event: &Event) {
-    let Some(id) = platform::closest_id(event, "input, select") else {
+    let Some(id) = browser::closest_id(event, "input, select") else {
         return;
     };
-    if let Some(place) = platform::closest_number(event, "data-figure") {
+    if let Some(place) = browser::closest_number(event, "data-figure") {
         set_custom_figure(page, place, event);
     } else if id != FIELD_ID {
         choose(page, &id, event);
@@ -87,7 +87,7 @@ fn press(page: Page, button: &str) {
         "bar-undo" => step(page, Page::undo),
         "bar-redo" => step(page, Page::redo),
         "bar-share" => share(page),
-        "bar-shared" => platform::set_flag(SLOT_ID, "hidden", true),
+        "bar-shared" => browser::set_flag(SLOT_ID, "hidden", true),
         "export-text" => export_text(page),
         "export-analysis" => export_analysis(page),
         "export-ops" => export_ops(page),

@@ -1,9 +1,9 @@
 //! Why edges are not fused: a reason and a price for each, and an answer for any two ops.
 
+use crate::app::state::{Page, Selection, SetIfChanged, Tab};
+use crate::browser::{self, Place, listen, set_flag, set_text};
 use crate::core::OpId;
 use crate::core::analysis::why::Why;
-use crate::platform::{self, Place, listen, set_flag, set_text};
-use crate::state::{Page, Selection, SetIfChanged, Tab};
 use crate::views::why::{Pair, answer, crossings, edge_id, pickers, rows};
 use leptos::prelude::*;
 
@@ -42,7 +42,7 @@ pub fn WhyView(
         set_text(MORE, &["Show more (", &shown, " of ", &count, ")"].concat());
         if let Some(pair) = selected.filter(|_| selected != last && place.is_some()) {
             asked.set_if_changed(Some(pair));
-            platform::next_frame(move || platform::reveal(&edge_id(pair)));
+            browser::next_frame(move || browser::reveal(&edge_id(pair)));
         }
         last = selected;
         if let Some(first) = all.first() {
@@ -63,19 +63,19 @@ pub fn WhyView(
     });
     listen("why", &["click", "change"], move |event| {
         if event.type_() == "change" {
-            let chosen = platform::input_value(event).parse::<OpId>();
-            let is_first = platform::closest_id(event, "select").as_deref() == Some("why-first");
+            let chosen = browser::input_value(event).parse::<OpId>();
+            let is_first = browser::closest_id(event, "select").as_deref() == Some("why-first");
             if let Ok(op) = chosen {
                 let before = asked.get_untracked();
                 let mut pair = before.unwrap_or_else(|| dearest.get_untracked());
                 *(if is_first { &mut pair.0 } else { &mut pair.1 }) = op;
                 asked.set(Some(pair));
             }
-        } else if platform::closest_id(event, "button").as_deref() == Some(MORE) {
+        } else if browser::closest_id(event, "button").as_deref() == Some(MORE) {
             limit.update(|limit| *limit += PAGE_ROWS);
         } else if let (Some(producer), Some(consumer)) = (
-            platform::closest_number(event, "data-producer"),
-            platform::closest_number(event, "data-consumer"),
+            browser::closest_number(event, "data-producer"),
+            browser::closest_number(event, "data-consumer"),
         ) {
             page.toggle(Selection::Edge { producer, consumer });
         }

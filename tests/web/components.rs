@@ -2,6 +2,7 @@
 
 use crate::mounted::{Mounted, mounted, settled};
 use fuseline::app::history::Origin;
+use fuseline::app::state::{OpsView, Page, Selection};
 use fuseline::components::charts::Charts;
 use fuseline::components::dag_view::DagView;
 use fuseline::components::diagnostics::DiagnosticsList;
@@ -10,7 +11,6 @@ use fuseline::components::kernels::KernelsTable;
 use fuseline::components::ops_table::OpsTable;
 use fuseline::components::sliders::Sliders;
 use fuseline::picture::charts::traffic_bars;
-use fuseline::state::{OpsView, Page, Selection};
 use leptos::prelude::*;
 use std::cell::Cell;
 use std::rc::Rc;

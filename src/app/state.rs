@@ -10,6 +10,7 @@ pub use choices::{Notice, OpsView, Selection, Tab, Theme};
 pub use derived::{AnalysedText, shared_memo};
 
 use crate::app::history::{History, Origin, Step};
+use crate::browser::{self, Later};
 use crate::core::fusion::record::Record;
 use crate::core::model::options::PAGE_BUDGET_STATES;
 use crate::core::notation::Parsed;
@@ -17,7 +18,6 @@ use crate::core::{
     Analysis, Conventions, Device, Diagnostic, FusionOptions, OpId, Options, Policy, Program,
     Severity, Span, default_device,
 };
-use crate::platform::{self, Later};
 use leptos::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
@@ -174,7 +174,7 @@ impl Page {
                 before.policy = None;
             }
             self.history
-                .update(|history| history.record(before, origin, platform::now_ms()));
+                .update(|history| history.record(before, origin, browser::now_ms()));
         }
         self.put(Step {
             text,
@@ -241,20 +241,20 @@ impl Page {
     /// When what has the focus is about to leave the page, the focus goes to what stands for it then: the kernel
     /// that is selected, else what has its id, else the graph.
     pub fn keep_focus(self) {
-        let Some(id) = platform::focused_id() else {
+        let Some(id) = browser::focused_id() else {
             return;
         };
-        platform::next_frame(move || {
-            if platform::focused_id().is_some() {
+        browser::next_frame(move || {
+            if browser::focused_id().is_some() {
                 return;
             }
             let selection = self.selection.get_untracked();
             let kernel = (self.analysis).with_untracked(|analysis| selection.kernel(analysis));
             let kernel = kernel.map(|kernel| ["dag-kernel-", &kernel.to_string()].concat());
             let is_op = id.starts_with("dag-op-");
-            let _ = kernel.is_some_and(|kernel| !is_op && platform::focus_in_place(&kernel))
-                || platform::focus_in_place(&id)
-                || platform::focus_in_place("dag-canvas");
+            let _ = kernel.is_some_and(|kernel| !is_op && browser::focus_in_place(&kernel))
+                || browser::focus_in_place(&id)
+                || browser::focus_in_place("dag-canvas");
         });
     }
 
@@ -268,7 +268,7 @@ impl Page {
             self.policy.set_if_changed(policy);
         }
         if self.text.with_untracked(|text| *text != step.text) {
-            platform::remember_text(&step.text);
+            browser::remember_text(&step.text);
             self.set_text.set(step.text);
             // It told about another text, and its undo would take back another edit.
             self.notice.set_if_changed(None);
