@@ -6,7 +6,7 @@
 mod choices;
 mod derived;
 
-pub use choices::{Notice, OpsView, Selection, Tab, Theme};
+pub use choices::{FocusRequest, Notice, OpsView, Selection, Tab, Theme};
 pub use derived::{AnalysedText, shared_memo};
 
 use crate::app::history::{History, Origin, Step};
@@ -55,6 +55,8 @@ pub struct Page {
     pub example: RwSignal<Option<&'static str>>,
     /// The latest message.
     pub notice: RwSignal<Option<Notice>>,
+    /// Where the focus shall go, until the component that owns the place has taken it.
+    pub focus_request: RwSignal<Option<FocusRequest>>,
     /// How many decisions of the policy are shown; `None` shows what all of them led to.
     pub step: RwSignal<Option<usize>>,
     /// The text as read.
@@ -125,6 +127,7 @@ impl Page {
             tab: RwSignal::new(Tab::default()),
             example: RwSignal::new(None),
             notice: RwSignal::new(None),
+            focus_request: RwSignal::new(None),
             step,
             parsed,
             diagnostics,

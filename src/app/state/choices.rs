@@ -1,6 +1,6 @@
 //! What a visitor chooses beside the text: what is selected and how it is shown.
 
-use crate::core::{Analysis, OpId};
+use crate::core::{Analysis, OpId, Span};
 use strum::{EnumIter, EnumString, IntoStaticStr};
 
 /// What is selected, in all views at once.
@@ -31,6 +31,18 @@ impl Selection {
             Self::Kernel(kernel) => (kernel < analysis.fused.kernels.len()).then_some(kernel),
         }
     }
+}
+
+/// A place for the focus in another component than the one that asks. Who owns the place takes the request, once what
+/// it shows is up to date, and clears it: no component looks for an element that another one made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FocusRequest {
+    /// A fused kernel in the graph.
+    GraphKernel(usize),
+    /// The button of a fused kernel in the table of kernels.
+    KernelButton(usize),
+    /// A place of the text in the editor, which is selected and scrolled to.
+    Text(Span),
 }
 
 /// The page's colours. Its names stand in the visitor's storage.
