@@ -3,7 +3,6 @@
 use super::dag_parts::{stop_id, stop_of_id};
 use super::dag_updates::write_stop;
 use super::dag_view::{CANVAS_ID, Dag};
-use super::why_view::ask_why;
 use crate::app::state::Selection;
 use crate::browser::{self, Event, event_as};
 use crate::picture::dag::Point;
@@ -75,7 +74,7 @@ impl Dag {
         }
         let chip = browser::closest_id(event, ".dag-chip");
         if let Some(op) = chip.and_then(|id| id.strip_prefix("dag-chip-")?.parse().ok()) {
-            return ask_why(self.page, op);
+            return self.page.ask_why(op);
         }
         match stop_at(event) {
             Some(stop) => self.page.toggle(selection_of(stop)),

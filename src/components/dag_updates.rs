@@ -3,8 +3,8 @@
 use super::dag_parts::{op_at, stop_id};
 use crate::app::state::Selection;
 use crate::browser::{set_attribute, set_class, set_text};
-use crate::core::Partition;
 use crate::core::decimal::shortest;
+use crate::core::{OpId, Partition};
 use crate::picture::dag::looks::Looks;
 use crate::picture::dag::steps::Stop;
 use crate::picture::dag::{DagLayout, Edge};
@@ -76,6 +76,17 @@ pub(super) fn write_selection(
         let is_touched = touches(edge, partition, now);
         if is_touched || touches(edge, partition, before) {
             set_class(&format!("dag-edge-{index}"), "is-touched", is_touched);
+        }
+    }
+}
+
+/// Marks the ops that the last shown decision is about.
+pub(super) fn write_decided(before: &[OpId], now: &[OpId]) {
+    if before != now {
+        for (ops, is_decided) in [(before, false), (now, true)] {
+            for &op in ops {
+                set_class(&stop_id(Stop::Op(op)), "is-decided", is_decided);
+            }
         }
     }
 }

@@ -243,6 +243,11 @@ pub fn open_text(kernel: &Kernel, device: &Device) -> Option<String> {
     Some([&reason, "; the time counts what is known, at least"].concat())
 }
 
+/// The name of an op; empty for one that is not in the graph.
+pub fn op_name(graph: &Graph, op: OpId) -> &str {
+    graph.ops.get(op).map_or("", |op| op.name.as_str())
+}
+
 /// The names of a kernel's ops as people read them: `matmul + bias + relu`, of a long kernel the first ones.
 pub fn op_names(graph: &Graph, kernel: &Kernel) -> String {
     const SHOWN: usize = 12;

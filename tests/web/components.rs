@@ -7,8 +7,8 @@ use fuseline::components::charts::Charts;
 use fuseline::components::dag_view::DagView;
 use fuseline::components::diagnostics::DiagnosticsList;
 use fuseline::components::headline::Headline;
-use fuseline::components::kernels::KernelsTable;
 use fuseline::components::ops_table::OpsTable;
+use fuseline::components::results::kernels::KernelsTable;
 use fuseline::components::sliders::Sliders;
 use fuseline::picture::charts::traffic_bars;
 use leptos::prelude::*;
@@ -18,7 +18,7 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::HtmlElement;
 
-const TEXT: &str = "\
+pub(crate) const TEXT: &str = "\
 param N = 256 in 64..1024 step 64
 input x : f16[N, N]
 weight w : f16[N, N]
@@ -28,7 +28,7 @@ norm: n = softmax(z)
 ";
 
 /// Mounts a component over a page with this text; gives the page, too.
-async fn over<V: IntoView + 'static>(
+pub(crate) async fn over<V: IntoView + 'static>(
     text: &'static str,
     view: impl FnOnce(Page) -> V + 'static,
 ) -> (Mounted, Page) {
