@@ -128,14 +128,13 @@ fn gain(before: &Analysis, after: &Analysis) -> String {
     let verb = |is_saved: bool| if is_saved { "saves" } else { "costs" };
     let bytes = format_bytes(saved_bytes.unsigned_abs());
     let time = format_seconds(saved_s.abs());
-    let (saves_bytes, saves_time) = (saved_bytes >= 0, saved_s >= 0.0);
+    let (bytes_verb, time_verb) = (verb(saved_bytes >= 0), verb(saved_s >= 0.0));
     // Times are sums of floats: a smaller difference is rounding.
     if saved_s.abs() < 1e-12 {
-        format!("{} {bytes} and no time", verb(saves_bytes))
-    } else if saves_bytes == saves_time || saved_bytes == 0 {
-        format!("{} {bytes} and {time}", verb(saves_time))
+        format!("{bytes_verb} {bytes} and no time")
+    } else if bytes_verb == time_verb || saved_bytes == 0 {
+        format!("{time_verb} {bytes} and {time}")
     } else {
-        let (of_bytes, of_time) = (verb(saves_bytes), verb(saves_time));
-        format!("{of_bytes} {bytes} and {of_time} {time}")
+        format!("{bytes_verb} {bytes} and {time_verb} {time}")
     }
 }
