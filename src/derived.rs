@@ -5,6 +5,7 @@ use crate::core::fusion::record::{Record, record};
 use crate::core::model::diagnostic::{has_errors, merged};
 use crate::core::notation::{Parsed, parse};
 use crate::core::{Analysis, Diagnostic, Options, Outcome, Program, analyze, analyze_program};
+use crate::present::reasons::refused_kernels;
 use crate::value::Value;
 use leptos::prelude::untrack;
 use std::cell::RefCell;
@@ -141,11 +142,14 @@ impl Shown {
 }
 
 fn understand(program: &Program, options: &Options) -> (Understood, Vec<Diagnostic>) {
+    let outcome = analyze_program(program, options);
+    let refused = refused_kernels(program, &outcome);
     let Outcome {
         analysis,
         statement_of_op,
-        diagnostics,
-    } = analyze_program(program, options);
+        mut diagnostics,
+    } = outcome;
+    diagnostics.extend(refused);
     let outcome = Understood {
         analysis: analysis.map(Arc::new),
         statement_of_op: Arc::new(statement_of_op),

@@ -68,7 +68,7 @@ pub(super) fn add_choices(bar: &mut Markup, page: Page) {
         add_option(bar, dtype.name(), dtype.name(), "");
     }
     end_picker(bar);
-    let summary = page.policy.get().summary();
+    let summary = crate::present::options::policy_summary(page.policy.get());
     begin_picker(
         bar,
         "pick-policy",

@@ -5,10 +5,10 @@ use super::manual::{apply, proposal};
 use crate::core::{Analysis, OpId, Policy, SizeSource};
 use crate::markup::Markup;
 use crate::platform::{Event, Place, closest_number, effect, listen, set_text};
-use crate::present::explain::{
-    LedgerRow, flops_text, ledger, op_names, source_reason, source_text, time_lines,
-};
+use crate::present::explain::{LedgerRow, flops_text, ledger, source_reason, source_text};
 use crate::present::format::format_bytes;
+use crate::present::names::op_names;
+use crate::present::times::time_lines;
 use crate::state::{Page, Tab};
 use crate::value::Value;
 use crate::views::manual::Change;
@@ -88,7 +88,7 @@ fn details(markup: &mut Markup, analysis: &Analysis, kernel: usize) -> Option<()
         &[
             &class,
             &(kernel + 1).to_string(),
-            &op_names(&analysis.graph, fused),
+            &op_names(&analysis.graph, &fused.ops),
             &other_number(analysis, kernel).unwrap_or_default(),
         ],
     );

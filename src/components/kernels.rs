@@ -5,10 +5,12 @@ use crate::core::Analysis;
 use crate::core::model::work::Work;
 use crate::markup::{ABSENT, Markup};
 use crate::platform::{self, Later, List, Place, effect, listen, set_flag, set_text};
-use crate::present::explain::{has_assumed_size, op_names, open_text};
+use crate::present::explain::has_assumed_size;
 use crate::present::format::{
     at_least, format_bytes, format_exact, format_flops, format_intensity, format_seconds,
 };
+use crate::present::names::op_names;
+use crate::present::times::{bound_name, lower_bound_text};
 use crate::state::{Page, Selection, Tab};
 use crate::value::Value;
 use crate::views::limits::warnings;
@@ -144,7 +146,7 @@ fn row(analysis: &Analysis, kernel: usize, is_selected: bool, hurts: &str) -> Op
     let fused = analysis.fused.kernels.get(kernel)?;
     let before = analysis.comparisons.get(kernel)?;
     let (place, number) = (kernel.to_string(), (kernel + 1).to_string());
-    let ops = op_names(&analysis.graph, fused);
+    let ops = op_names(&analysis.graph, &fused.ops);
     let selected = if is_selected { " is-selected" } else { "" };
     markup.fill(
         // The click reaches the row, which chooses; the button makes the row reachable by keyboard.
@@ -181,9 +183,9 @@ fn row(analysis: &Analysis, kernel: usize, is_selected: bool, hurts: &str) -> Op
             bound: if fused.is_free {
                 "–"
             } else {
-                fused.placement.bound.name()
+                bound_name(fused.placement.bound)
             },
-            open: open_text(fused, &analysis.options.device).unwrap_or_default(),
+            open: lower_bound_text(fused, &analysis.options.device).unwrap_or_default(),
             unfused_time_s: before.unfused_time_s,
             fused_time_s: fused.placement.time_s,
         },
@@ -209,8 +211,8 @@ fn total_row(analysis: &Analysis) -> Markup {
             mark: "",
             intensity: String::new(),
             bound: "",
-            open: (after.first_open())
-                .and_then(|kernel| open_text(kernel, &analysis.options.device))
+            open: (after.first_lower_bound())
+                .and_then(|kernel| lower_bound_text(kernel, &analysis.options.device))
                 .unwrap_or_default(),
             unfused_time_s: before.time_s,
             fused_time_s: after.time_s,

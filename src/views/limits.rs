@@ -4,8 +4,9 @@ use super::badge::kernel_class;
 use crate::core::Analysis;
 use crate::core::analysis::limits::{KernelLimits, Warning, limits};
 use crate::markup::Markup;
-use crate::present::explain::op_names;
-use crate::present::format::{format_bytes, format_exact, format_percent, more_kernels};
+use crate::present::format::{format_bytes, format_exact, format_percent};
+use crate::present::limits::warning_text;
+use crate::present::names::{counted, op_names};
 
 /// Rows that are shown.
 const ROWS: usize = 200;
@@ -43,7 +44,7 @@ pub fn table(analysis: &Analysis, selected: Option<usize>) -> Markup {
     }
     markup.raw("</tbody></table>");
     if limits.len() > ROWS {
-        let more = more_kernels(limits.len() - ROWS);
+        let more = counted(limits.len() - ROWS, "more kernel");
         markup.fill(r#"<p class="quiet">and {}</p>"#, &[&more]);
     }
     markup
@@ -59,7 +60,7 @@ fn row(
     let place = kernel.to_string();
     let number = (kernel + 1).to_string();
     let fused = analysis.fused.kernels.get(kernel);
-    let ops = fused.map_or_else(String::new, |fused| op_names(&analysis.graph, fused));
+    let ops = fused.map_or_else(String::new, |fused| op_names(&analysis.graph, &fused.ops));
     // A view that nobody launches asks for nothing.
     let is_free = fused.is_none_or(|fused| fused.is_free);
     let launched = |text: String| if is_free { "–".to_owned() } else { text };
@@ -104,7 +105,7 @@ fn row(
 
 fn joined(limits: &KernelLimits, is_wanted: fn(&Warning) -> bool) -> String {
     let wanted = limits.warnings.iter().filter(|warning| is_wanted(warning));
-    wanted.map(Warning::text).collect::<Vec<_>>().join("; ")
+    wanted.map(warning_text).collect::<Vec<_>>().join("; ")
 }
 
 /// For each kernel of `analysis` what would hurt, in words; empty where nothing does.

@@ -1,8 +1,8 @@
 //! Why edges of attention kernels are not fused.
 
 use crate::why::{analysis, ask, under};
-use fuseline::core::analysis::why::{Reason, Why};
-use fuseline::core::fusion::legality;
+use fuseline::core::analysis::why::Why;
+use fuseline::core::fusion::reason::Reason;
 use fuseline::core::{FusionOptions, Options, Policy};
 
 /// A matmul into attention with a mask, and what reads the attention.
@@ -26,7 +26,6 @@ total = sum(out)
 
 #[test]
 fn attention_in_one_kernel_is_one_op_to_the_reasons() {
-    use legality::Reason as R;
     let with_attention = |policy| Options {
         fusion: FusionOptions {
             attention: true,
@@ -42,27 +41,27 @@ fn attention_in_one_kernel_is_one_op_to_the_reasons() {
     for policy in [Policy::None, Policy::Rules, Policy::Optimal] {
         assert_eq!(
             reason(policy, "q", "scores"),
-            Reason::Illegal(R::TwoMatmuls {
+            Reason::TwoMatmuls {
                 first: 0,
                 second: 5
-            }),
+            },
             "{policy:?}"
         );
         assert_eq!(
             reason(policy, "mask", "masked"),
-            Reason::Illegal(R::MatmulStarts {
+            Reason::MatmulStarts {
                 matmul: 5,
                 before: 1
-            }),
+            },
             "{policy:?}"
         );
     }
     assert_eq!(
         reason(Policy::None, "probs", "total"),
-        Reason::Illegal(R::MatmulAndReduction {
+        Reason::MatmulAndReduction {
             matmul: 5,
             reduction: 8
-        })
+        }
     );
     // It is the other reader that keeps the rules from going on, not the softmax inside.
     assert_eq!(

@@ -13,8 +13,8 @@ pub mod replay;
 pub mod transformer;
 pub mod why;
 
+use super::fusion::certificate::Certificate;
 use super::fusion::manual::Refused;
-use super::fusion::optimal::Certificate;
 use super::fusion::{self, Plan};
 use super::resolve::resolve;
 use crate::core::cost::roofline::{Placement, place};
@@ -32,7 +32,6 @@ use crate::core::model::options::ReshapeCost;
 use crate::core::model::partition::Partition;
 use crate::core::model::program::Program;
 use crate::core::model::work::Work;
-use crate::present::format::{at_least, format_seconds};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
@@ -77,13 +76,8 @@ pub struct Execution {
 
 impl Execution {
     /// The first kernel whose time is only a lower bound; the sum is one as well then.
-    pub fn first_open(&self) -> Option<&Kernel> {
-        self.kernels.iter().find(|k| k.placement.is_open())
-    }
-
-    /// The predicted time: `430 µs`, `≥ 430 µs`.
-    pub fn time_text(&self) -> String {
-        at_least(self.first_open().is_some(), &format_seconds(self.time_s))
+    pub fn first_lower_bound(&self) -> Option<&Kernel> {
+        self.kernels.iter().find(|k| k.placement.is_lower_bound())
     }
 }
 
@@ -151,7 +145,8 @@ pub struct Outcome {
     pub analysis: Option<Analysis>,
     /// For each op of the analysis its statement in [`Program::ops`].
     pub statement_of_op: Vec<usize>,
-    /// What is wrong or assumed, beyond what reading the text has said.
+    /// What is wrong or assumed, beyond what reading the text has said. Stated kernels that are not legal are
+    /// [`Analysis::refused`].
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -173,16 +168,6 @@ pub fn analyze_program(program: &Program, options: &Options) -> Outcome {
             let statement_of_op: Vec<usize> = listed_at
                 .map(|&listed| resolved.statement_of_op[listed])
                 .collect();
-            diagnostics.extend(analysis.refused.iter().map(|refused| {
-                let statement = statement_of_op[refused.op];
-                Diagnostic {
-                    span: program
-                        .ops
-                        .get(statement)
-                        .map(|op| op.kernel.map_or(op.span, |k| k.span)),
-                    ..refused.diagnostic().about(statement)
-                }
-            }));
             Outcome {
                 statement_of_op,
                 analysis: Some(analysis),

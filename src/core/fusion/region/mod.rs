@@ -8,8 +8,8 @@
 )]
 
 mod cost;
-mod rows;
 
+use super::rows::RowDomain;
 use crate::core::cost::traffic::Views;
 use crate::core::cost::work::op_work;
 use crate::core::model::graph::{Graph, OpId};
@@ -24,7 +24,6 @@ use crate::core::sorting::{rank_of, sort_by_rank};
 use std::borrow::Cow;
 
 pub(super) use cost::Cost;
-pub use rows::RowDomain;
 
 /// A set of ops of one region: bit `i` stands for its `i`-th op.
 pub(super) type Set = u64;
