@@ -8,6 +8,7 @@ use fuseline::core::cost::traffic::kernel_traffic;
 use fuseline::core::cost::work::op_work;
 use fuseline::core::fusion::legality;
 use fuseline::core::fusion::reason::Reason;
+use fuseline::core::fusion::record::{Decision, record};
 use fuseline::core::fusion::rows::RowDomain;
 use fuseline::core::model::work::Work;
 use fuseline::core::{
@@ -124,6 +125,25 @@ proptest! {
             if policy == Policy::Optimal && analysis.certificate.unwrap().is_optimal {
                 prop_assert!(*reason != Reason::NotLookedAt, "{:?}", edge);
             }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_reason_of_an_edge_under_the_rules_is_their_refusal((ops, externals) in fusable_ops(1..=24)) {
+        let options = under(Policy::Rules);
+        let analysis = analyze(&ops, &externals, &options).unwrap();
+        let decisions = record(&analysis.graph, &options).decisions;
+        for edge in Why::new(&analysis).edges() {
+            let Verdict::Apart { reason, .. } = edge.verdict else {
+                continue;
+            };
+            let ops = vec![edge.producer, edge.consumer];
+            let refused = Decision::Refused { ops, reason };
+            prop_assert!(decisions.contains(&refused), "{refused:?}");
         }
     }
 }
@@ -472,4 +492,26 @@ fn facts_are_the_figures_and_ops_of_the_words() {
                 "second": "reduction", "second_rows": 64, "second_width": 64,
             } })
     );
+}
+
+#[test]
+fn a_reason_without_figures_has_empty_facts_and_large_counts_stay_exact() {
+    let json = |reason: Reason<String>| serde_json::to_value(reason).unwrap();
+    for (reason, kind) in [
+        (Reason::Reordered, "reordered"),
+        (Reason::NotCompared, "not_compared"),
+        (Reason::NotStated, "not_stated"),
+        (Reason::NotWorthIt, "not_worth_it"),
+        (Reason::NotLookedAt, "not_looked_at"),
+    ] {
+        let expected = json!({ "reason_kind": kind, "reason_facts": {} });
+        assert_eq!(json(reason), expected);
+    }
+    let shared = Reason::TooLittleShared {
+        shared_bytes: u64::MAX,
+        places: 70,
+    };
+    let facts = json!({ "shared_bytes": u64::MAX, "places": 70 });
+    let expected = json!({ "reason_kind": "too_little_shared", "reason_facts": facts });
+    assert_eq!(json(shared), expected);
 }

@@ -74,3 +74,19 @@ fn attention_in_one_kernel_is_one_op_to_the_reasons() {
     let gain = Why::new(&merged).merge(kernel("out"), kernel("low"));
     assert_eq!(gain.unwrap().saved_bytes, 2 * 256 * 64 * 2);
 }
+
+/// The compiler plans on the graph in which attention is one op; its reasons name ops of the program.
+#[test]
+fn the_compilers_reasons_name_ops_of_the_program_behind_an_attention() {
+    let options = Options {
+        fusion: FusionOptions {
+            attention: true,
+            ..FusionOptions::default()
+        },
+        ..under(Policy::Inductor)
+    };
+    let analysis = analysis(AROUND_ATTENTION, &options);
+    let op = |name: &str| analysis.graph.op_named(name).unwrap();
+    let reason = ask(AROUND_ATTENTION, &options, "low", "y").0;
+    assert_eq!(reason, Reason::LibraryCall { matmul: op("y") });
+}
