@@ -9,8 +9,9 @@ use crate::present::names::{joined, op_name, short_name};
 use crate::present::times::{bound_name, lower_bound_text, time_text, total_time_text};
 use std::fmt::Write as _;
 
-/// Characters of a name, and ops of a kernel that are named.
-const NAME_CHARS: usize = 31;
+/// Characters of a name.
+const NAME_CHARS: usize = 32;
+/// Ops of a kernel that are named.
 const NAMED_OPS: usize = 6;
 
 /// The headline and one line for each kernel.

@@ -2,6 +2,7 @@
 
 pub mod certificates;
 pub mod decisions;
+pub mod devices;
 pub mod explain;
 pub mod format;
 pub mod limits;

@@ -4,6 +4,7 @@ use crate::core::analysis::{Execution, Kernel};
 use crate::core::cost::roofline::{Bound, Missing, Placement, missing, peaks, times};
 use crate::core::model::device::Device;
 use crate::core::model::dtype::DType;
+use crate::present::devices::{computed_as, units_name};
 use crate::present::format::{
     at_least, format_bandwidth, format_bytes, format_flops, format_rate, format_seconds,
 };
@@ -60,7 +61,7 @@ pub fn time_lines(kernel: &Kernel, device: &Device) -> Vec<String> {
     let (matrix, vector) = peaks(device, kernel.work);
     let dtype = kernel.work.matrix_dtype.map_or("", DType::name);
     let (computed_as, units) = matrix.as_ref().map_or(("", "matrix units"), |peak| {
-        (peak.computed_as, peak.units())
+        (computed_as(peak), units_name(peak))
     });
     lines.extend(rate(
         &format!("{units}, {dtype}{computed_as}"),

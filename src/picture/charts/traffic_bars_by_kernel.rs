@@ -7,7 +7,7 @@ use crate::picture::charts::labels::{kernel_heading, short_op_names};
 use crate::picture::charts::scene::{Anchor, Label, Mark, Role, Scene, rect, text};
 use crate::picture::charts::traffic_bars::{Bytes, tick_count, tick_text};
 use crate::present::format::format_bytes;
-use crate::present::names::counted;
+use crate::present::names::{counted, short_name};
 
 /// Kernels that get a row of their own; the rest share the last one.
 const ROWS: usize = 40;
@@ -172,8 +172,5 @@ fn lines(analysis: &Analysis) -> Vec<Line> {
 /// A name that fits its column.
 fn cut(name: &str) -> String {
     const CHARS: usize = 26;
-    match name.char_indices().nth(CHARS) {
-        Some((end, _)) => format!("{}…", name.get(..end).unwrap_or("")),
-        None => name.to_owned(),
-    }
+    short_name(name, CHARS)
 }

@@ -10,7 +10,7 @@ use crate::core::model::op::shape_text;
 use crate::core::sorting::sort_pairs;
 use crate::core::{Analysis, Execution, OpId, SizeSource, TensorId};
 use crate::present::format::{format_bytes, format_exact, format_percent};
-use crate::present::names::joined;
+use crate::present::names::{joined, short_name};
 
 /// Room in a chip beside its text.
 const CHIP_PADDING: f64 = 12.0;
@@ -304,10 +304,7 @@ impl<'a> View<'a> {
 
 /// A name as far as anybody listens.
 fn spoken(name: &str) -> String {
-    match name.char_indices().nth(SPOKEN_NAME) {
-        Some((end, _)) => format!("{}…", name.get(..end).unwrap_or("")),
-        None => name.to_owned(),
-    }
+    short_name(name, SPOKEN_NAME)
 }
 
 #[cfg(test)]
