@@ -19,7 +19,7 @@ use super::fusion::{self, Plan};
 use super::resolve::resolve;
 use crate::core::cost::roofline::{Placement, place};
 use crate::core::cost::traffic::{KernelTraffic, Traffic, kernel_traffic};
-use crate::core::cost::work::op_work;
+use crate::core::cost::work::{op_work, work_of_ops};
 use crate::core::fusion::attention::AttentionShape;
 use crate::core::model::build::build_graph;
 use crate::core::model::device::Device;
@@ -251,8 +251,8 @@ pub(super) fn analyze_plan(graph: Graph, options: &Options, plan: Plan) -> Analy
     }
 }
 
-/// What a kernel computes beyond its ops: where it is attention, the rescaling.
-fn beyond_its_ops(graph: &Graph, ops: &[OpId], work: &Work, device: &Device) -> Work {
+/// What a kernel of these ops, whose own work is `work`, computes beyond them: where it is attention, the rescaling.
+fn work_beyond_ops(graph: &Graph, ops: &[OpId], work: &Work, device: &Device) -> Work {
     // Two products and a softmax.
     const FEWEST_OPS: usize = 3;
     let shape = (ops.len() >= FEWEST_OPS && work.matrix_dtype.is_some())
@@ -276,10 +276,11 @@ fn execute(
     for (kernel, (members, traffic)) in partition.groups.iter().zip(traffics).enumerate() {
         let (bytes_read, bytes_written) = (traffic.bytes_read(), traffic.bytes_written());
         let computed = members.iter().chain(&partition.recomputed[kernel]);
-        let work = computed.fold(Work::default(), |sum, &op| {
-            sum.and(unfused.map_or_else(|| op_work(graph, op), |unfused| unfused.kernels[op].work))
+        let work = work_of_ops(computed, |op| match unfused {
+            Some(unfused) => unfused.kernels[op].work,
+            None => op_work(graph, op),
         });
-        let work = work.and(beyond_its_ops(graph, members, &work, &options.device));
+        let work = work.and(work_beyond_ops(graph, members, &work, &options.device));
         let is_free = views_are_free && members.iter().all(|&op| graph.ops[op].is_view());
         let placement = place(&options.device, work, bytes_read + bytes_written, is_free);
         read = u64::saturating_add(read, bytes_read);

@@ -4,6 +4,10 @@ use crate::core::count;
 use crate::core::model::options::Objective;
 use serde::Serialize;
 
+/// Two times that differ by no more than this part of them count as equal: bounds are rounded down and costs
+/// up, and sums of floats round.
+pub(crate) const ROUNDING: f64 = 1e-9;
+
 /// What is known about a partition that was searched for.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Certificate {

@@ -9,6 +9,7 @@ mod known;
 mod long;
 mod regions;
 mod search;
+mod solve;
 mod solver;
 mod table;
 mod window;
@@ -23,10 +24,6 @@ use crate::core::model::options::Objective;
 use crate::core::model::partition::Partition;
 use crate::core::sorting::{rank_of, sort_by_rank};
 use solver::Solver;
-
-/// Two times that differ by no more than this part of them count as equal: bounds are rounded down and costs
-/// up, and sums of floats round.
-pub(crate) const ROUNDING: f64 = 1e-9;
 
 /// Searches the cheapest partition, beginning with what other policies found.
 ///
