@@ -2,8 +2,8 @@
 
 use super::kernel_rows::{KernelTableRow, row_at, selected_first_op};
 use crate::app::state::Page;
-use crate::present::format::more_kernels;
 use crate::present::limits::{LimitRow, limit_rows, unknown_device};
+use crate::present::names::counted;
 use leptos::prelude::*;
 
 /// Rows that are shown.
@@ -61,7 +61,7 @@ pub fn LimitsView() -> impl IntoView {
                     </tbody>
                 </table>
                 <Show when=move || { hidden_count.get() > 0 }>
-                    <p class="quiet">{move || format!("and {}", more_kernels(hidden_count.get()))}</p>
+                    <p class="quiet">{move || format!("and {}", counted(hidden_count.get(), "more kernel"))}</p>
                 </Show>
             </Show>
         </div>

@@ -5,7 +5,7 @@ use crate::random_graph::fusable_ops;
 use fuseline::core::OpType::{Elementwise, Matmul, Reduction};
 use fuseline::core::device;
 use fuseline::core::fusion::attention::find;
-use fuseline::core::fusion::optimal::Amount;
+use fuseline::core::fusion::certificate::Amount;
 use fuseline::core::notation::parse;
 use fuseline::core::{
     Analysis, Conventions, Externals, FusionOptions, Objective, Op, OpType, Options, Policy,

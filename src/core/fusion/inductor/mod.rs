@@ -18,14 +18,13 @@ mod library;
 mod lower;
 mod schedule;
 
-use super::record::{Decision, Log};
+use super::decision::{Decision, Log};
 use crate::core::model::graph::Graph;
 use crate::core::model::lists::Lists;
 use crate::core::model::partition::Partition;
 use lower::Node;
 
 pub(crate) use library::library_call;
-pub use lower::Space as Loop;
 
 /// The kernels that the compiler launches; `max_autotune`: it generates its matmuls, which take an epilogue.
 ///

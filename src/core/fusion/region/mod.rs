@@ -8,23 +8,20 @@
 )]
 
 mod cost;
-mod rows;
 
+use super::rows::RowDomain;
 use crate::core::cost::traffic::Views;
 use crate::core::cost::work::op_work;
 use crate::core::model::graph::{Graph, OpId};
 use crate::core::model::op::element_count;
 use crate::core::model::op_type::OpType;
-use crate::core::model::options::Externals;
 use crate::core::model::options::MAX_OPS;
 use crate::core::model::options::Options;
-use crate::core::model::sizes::read_size;
 use crate::core::model::work::Work;
 use crate::core::sorting::{rank_of, sort_by_rank};
 use std::borrow::Cow;
 
 pub(super) use cost::Cost;
-pub use rows::RowDomain;
 
 /// A set of ops of one region: bit `i` stands for its `i`-th op.
 pub(super) type Set = u64;
@@ -312,15 +309,10 @@ impl<'a> Region<'a> {
 
     /// Adds a reader that moves the value, its entries in order of their bytes.
     fn read(&mut self, value: usize, tensor: usize, place: usize) {
-        let setting = self.setting;
-        let base = &setting.graph.tensors[setting.views.base[tensor]];
-        let externals = setting.options.conventions.externals;
-        let bytes = if base.is_external() && externals == Externals::KnownOnly {
-            0
-        } else {
-            read_size(setting.graph, self.ops[place], tensor, externals).0
-        };
-        let base = self.bit_of(base.producer);
+        let (graph, views) = (self.setting.graph, &self.setting.views);
+        let externals = self.setting.options.conventions.externals;
+        let bytes = views.read(graph, self.ops[place], tensor, externals).bytes;
+        let base = self.bit_of(graph.tensors[views.base[tensor]].producer);
         let mut at = self.reads.len();
         while at > 0 && self.reads[at - 1].value == value && self.reads[at - 1].bytes < bytes {
             at -= 1;
