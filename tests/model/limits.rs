@@ -6,8 +6,8 @@ use fuseline::core::device;
 use fuseline::core::model::device::DEVICES;
 use fuseline::core::notation::parse;
 use fuseline::core::{Analysis, FusionOptions, Options, Policy, analyze_program};
-use fuseline::present::warnings::warning_text;
 use fuseline::present::times::bound_name;
+use fuseline::present::warnings::warning_text;
 use serde_json::Value;
 
 fn analysis_of(text: &str, policy: Policy, device_id: &str, fusion: FusionOptions) -> Analysis {
