@@ -7,7 +7,7 @@ use super::dag_view::{CANVAS_ID, Dag};
 use super::manual::{apply, proposal};
 use crate::core::OpId;
 use crate::picture::dag::Point;
-use crate::picture::dag::steps::Stop;
+use crate::picture::dag::steps::FocusTarget as Stop;
 use crate::platform::{self, set_attribute, set_class, set_text};
 use crate::views::manual::{Change, Proposal};
 

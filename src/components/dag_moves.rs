@@ -5,7 +5,7 @@ use super::dag_updates::write_stop;
 use super::dag_view::{CANVAS_ID, Dag};
 use super::why_view::ask_why;
 use crate::picture::dag::Point;
-use crate::picture::dag::steps::{Stop, step};
+use crate::picture::dag::steps::{FocusTarget as Stop, step};
 use crate::picture::dag::viewport::Viewport;
 use crate::platform::{self, Event, event_as};
 use crate::state::Selection;
@@ -72,8 +72,8 @@ impl Dag {
             }
             return;
         }
-        let chip = platform::closest_id(event, ".dag-chip");
-        if let Some(op) = chip.and_then(|id| id.strip_prefix("dag-chip-")?.parse().ok()) {
+        let label = platform::closest_id(event, ".dag-size-label");
+        if let Some(op) = label.and_then(|id| id.strip_prefix("dag-size-label-")?.parse().ok()) {
             return ask_why(self.page, op);
         }
         match stop_at(event) {

@@ -3,7 +3,7 @@
 use super::dag_parts::stop_id;
 use crate::core::fusion::record::{Decision, Record};
 use crate::core::{Analysis, OpId};
-use crate::picture::dag::steps::Stop;
+use crate::picture::dag::steps::FocusTarget as Stop;
 use crate::platform::{
     self, Event, Later, Place, effect, listen, set_attribute, set_class, set_flag, set_value_of,
 };

@@ -43,7 +43,7 @@ impl Options {
 pub enum Policy {
     /// Every op is its own kernel.
     None,
-    /// The contract's forward scan.
+    /// The baseline rules: one forward scan.
     #[default]
     Rules,
     /// What torch.compile would launch.

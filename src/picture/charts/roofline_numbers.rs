@@ -1,9 +1,9 @@
 //! Numbers beside the points of the roofline: points that share a place share a row of numbers.
 
 use crate::core::sorting::{rank_of, sort_by_rank};
+use crate::picture::charts::label_space::Box4;
 use crate::picture::charts::roofline::Space;
 use crate::picture::charts::roofline_arcs::toward;
-use crate::picture::charts::room::Box4;
 use crate::picture::charts::scene::{Mark, Point, Role, line};
 
 /// Numbers in a row, at most.

@@ -1,6 +1,6 @@
-//! The *device* count beside the contract's: what DRAM reads and how long kernels take on a real GPU.
+//! The *device* count beside compulsory traffic: what DRAM reads and how long kernels take on a real GPU.
 //!
-//! The contract counts every tensor once for each kernel, as if there were no cache. Here a matmul's tiles read their
+//! Compulsory traffic counts every tensor once for each kernel, as if there were no cache. Here a matmul's tiles read their
 //! operands again, wave after wave, attention fetches K and V again for each tile of Q where the cache cannot hold one
 //! head's, and what a kernel has touched lately comes from the shared cache. The two counts are never mixed in one figure.
 #![allow(
@@ -151,7 +151,7 @@ impl KernelView<'_> {
         }
     }
 
-    /// DRAM reads with cold caches: the contract's, and what is read again.
+    /// DRAM reads with cold caches: compulsory reads, and what is read again.
     fn dram_read_bytes(&self) -> f64 {
         let once = self.kernel.bytes_read as f64;
         match self.kind() {
