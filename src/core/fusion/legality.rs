@@ -152,7 +152,7 @@ fn check_reductions(region: &Region<'_>, set: Set) -> Result<(), Reason> {
 }
 
 /// Whether elements change their order while others still need the old one. It may change where they are loaded, if
-/// nobody else loads them, and where they are stored.
+/// no other op loads them, and where they are stored.
 fn mixes_rows(region: &Region<'_>, set: Set, place: usize) -> bool {
     if region.next[place] & set == 0 {
         return false;

@@ -43,7 +43,7 @@ pub(in crate::picture) fn beside_points(
             let Some(found) = free_box(spot, size, radius, &spots, space) else {
                 continue;
             };
-            // Numbers of other points keep a distance, so that nobody reads both as one row.
+            // Numbers of other points keep a distance, so that two are not read as one row.
             space
                 .words
                 .take(&[found[0] - 9.0, found[1], found[2] + 9.0, found[3]]);

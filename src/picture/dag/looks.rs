@@ -304,7 +304,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// A name as far as anybody listens.
+/// A name, shortened for screen readers and tooltips.
 fn spoken(name: &str) -> String {
     short_name(name, SPOKEN_NAME)
 }

@@ -45,7 +45,7 @@ pub struct DeviceKernel {
 /// A program on the device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceCount {
-    /// One for each kernel of the analysis; a view that nobody launches reads nothing.
+    /// One for each kernel of the analysis; a view is not launched and reads nothing.
     pub kernels: Vec<DeviceKernel>,
     /// Sum of their reads.
     pub dram_read_bytes: f64,
@@ -110,7 +110,7 @@ struct KernelView<'a> {
 
 /// What kind of loop a kernel is.
 enum Kind {
-    /// Nobody launches it.
+    /// Not launched.
     View,
     /// Attention in one kernel.
     Attention,
@@ -142,7 +142,7 @@ impl KernelView<'_> {
         }
     }
 
-    /// How whoever wrote the kernel cuts this product.
+    /// How the library or the compiler cuts this product into tiles.
     fn tiling(&self, product: &Product) -> Tiling {
         if self.code == Code::GeneratedMatmuls && !product.is_convolution {
             product.generated_tiling(self.multiprocessors)

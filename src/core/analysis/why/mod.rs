@@ -1,6 +1,6 @@
 //! Why an edge is not fused: a reason with its figures, and what fusing it alone would save.
 //!
-//! Computed when somebody asks; an analysis does not wait for it.
+//! Computed on demand, not with every analysis.
 #![allow(
     clippy::indexing_slicing,
     reason = "op, tensor and kernel ids are dense indices of one analysis"

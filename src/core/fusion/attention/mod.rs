@@ -76,7 +76,7 @@ impl AttentionShape {
         fits.then_some(shape)
     }
 
-    /// Of a kernel that holds both products, whoever put it together.
+    /// Of a kernel that holds both products, under any policy.
     pub fn of_kernel(graph: &Graph, ops: &[OpId]) -> Option<Self> {
         let is_product = |op: OpId| graph.ops.get(op).map(|op| op.op_type) == Some(OpType::Matmul);
         let mut products = ops.iter().copied().filter(|&op| is_product(op));

@@ -71,7 +71,8 @@ impl Region<'_> {
     /// Bytes that a kernel of these ops moves.
     ///
     /// What [`TrafficCount::of_kernel`](crate::core::cost::traffic::TrafficCount::of_kernel) counts, read from the tables
-    /// of the region: the search asks for the bytes of tens of thousands of sets. BENCHFIGURE
+    /// of the region: with that function the hard graphs of `tests/bench/core.rs` take 209 ms instead of 87 and 48 blocks of
+    /// GPT-2 4.1 ms instead of 3.5. A test below says that both agree.
     pub(in crate::core::fusion) fn bytes(&self, set: Set) -> u64 {
         let written: u64 = Bits(set)
             .filter(|&place| self.is_written(place, set))
@@ -87,7 +88,7 @@ impl Region<'_> {
         place(device, work, self.bytes(set), self.is_free(set)).time_s
     }
 
-    /// Views only: nobody launches it.
+    /// Views only: it is not launched.
     pub(in crate::core::fusion) fn is_free(&self, set: Set) -> bool {
         set & !self.views == 0
     }

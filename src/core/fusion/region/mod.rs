@@ -45,7 +45,7 @@ impl<'a> RegionContext<'a> {
         }
     }
 
-    /// The same for somebody who keeps the views of the graph.
+    /// The same with views of the graph that the caller has.
     pub(crate) const fn with_views(
         graph: &'a Graph,
         options: &'a Options,
