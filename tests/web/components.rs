@@ -240,14 +240,14 @@ async fn the_graph_keeps_its_places_when_sizes_change_and_when_it_is_switched() 
     let before = places(&root);
     assert_eq!(before.len(), 3);
     assert_eq!(
-        root.all(".dag-edge:not(.is-loud)").len(),
+        root.all(".dag-edge:not(.is-dram)").len(),
         1,
         "only y stays on chip"
     );
     page.is_fused.set(false);
     page.edit(TEXT.replace("256", "512"), Origin::Single);
     settled().await;
-    assert_eq!(root.all(".dag-edge:not(.is-loud)").len(), 0);
+    assert_eq!(root.all(".dag-edge:not(.is-dram)").len(), 0);
     assert_eq!(places(&root), before);
 }
 
