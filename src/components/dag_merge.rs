@@ -8,7 +8,7 @@ use crate::app::state::{FocusRequest, SetIfChanged};
 use crate::browser::{self, set_attribute, set_class, set_text};
 use crate::core::OpId;
 use crate::picture::dag::Point;
-use crate::picture::dag::steps::Stop;
+use crate::picture::dag::steps::FocusTarget as Stop;
 use crate::present::manual::{Change, Proposal};
 use leptos::prelude::*;
 

@@ -1,7 +1,9 @@
 //! The rows of the table of all policies.
 
-use super::explain::{certificate_text, op_name};
+use super::certificates::certificate_text;
 use super::format::{format_bytes, format_change, format_exact};
+use super::names::{joined, op_name};
+use super::times::total_time_text;
 use crate::core::analysis::compare::{Compared, DifferingEdge};
 use crate::core::{Analysis, Graph, OpId, OpType, Policy};
 
@@ -56,7 +58,7 @@ fn row(compared: &Compared, chosen: Policy) -> PolicyRow {
         bytes: format_bytes(fused.traffic.total),
         exact_bytes: format!("{} B", format_exact(fused.traffic.total.into())),
         change: format_change(analysis.savings_pct),
-        time: fused.time_text(),
+        time: total_time_text(fused),
         differing: if is_chosen {
             "–".to_owned()
         } else {
@@ -65,9 +67,9 @@ fn row(compared: &Compared, chosen: Policy) -> PolicyRow {
         differing_edges: if is_chosen {
             "the chosen one".to_owned()
         } else {
-            first_edges(graph, differing)
+            edge_names(graph, differing, NAMED_EDGES)
         },
-        more_differing_edges: listed(graph, differing, TOOLTIP_EDGES),
+        more_differing_edges: edge_names(graph, differing, TOOLTIP_EDGES),
     }
 }
 
@@ -99,20 +101,11 @@ fn has_flash_kernel(analysis: &Analysis) -> bool {
     kernels.any(|kernel| matmuls(&kernel.ops) > 1)
 }
 
-fn first_edges(graph: &Graph, edges: &[DifferingEdge]) -> String {
-    let names = listed(graph, edges, NAMED_EDGES);
-    match edges.len().saturating_sub(NAMED_EDGES) {
-        0 => names,
-        more => format!("{names}; and {more} more"),
-    }
-}
-
-fn listed(graph: &Graph, edges: &[DifferingEdge], max: usize) -> String {
-    let in_words = |edge: &DifferingEdge| {
+fn edge_names(graph: &Graph, edges: &[DifferingEdge], most: usize) -> String {
+    let name = |edge: &DifferingEdge| {
         let [from, to] = [edge.producer, edge.consumer].map(|op| op_name(graph, op));
         let how = if edge.is_fused { "fused" } else { "apart" };
         format!("{from} → {to} {how}")
     };
-    let edges: Vec<_> = edges.iter().take(max).map(in_words).collect();
-    edges.join("; ")
+    joined(edges.iter().map(name), ["; ", "; and "], most)
 }

@@ -1,10 +1,10 @@
 //! One fused kernel in detail: what it moves, what stays on chip, and how each figure is computed.
 
-use super::explain::{
-    LedgerRow, flops_text, ledger, op_name, op_names, source_reason, source_text, time_lines,
-};
+use super::explain::{LedgerRow, flops_text, ledger, source_reason, source_text};
 use super::format::format_bytes;
-use crate::core::{Analysis, Graph, OpId, Policy, SizeSource};
+use super::names::{op_name, op_names};
+use super::times::time_lines;
+use crate::core::{Analysis, Graph, OpId, Policy, SizeSource, TensorId};
 
 /// Tensors that are listed.
 const MAX_TENSORS: usize = 60;
@@ -44,6 +44,8 @@ pub struct KernelDetails {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TensorRow {
     /// The tensor.
+    pub tensor: TensorId,
+    /// Its name.
     pub name: String,
     /// How the bytes of one access are computed.
     pub size: String,
@@ -82,7 +84,7 @@ pub fn kernel_details(analysis: &Analysis, kernel: usize) -> Option<KernelDetail
         .map(|&op| (op_name(graph, op).to_owned(), flops_text(graph, op)));
     Some(KernelDetails {
         kernel,
-        ops: op_names(graph, fused),
+        ops: op_names(graph, &fused.ops),
         number_in_text: number_in_text(analysis, kernel),
         hidden_tensors: tensors.len().saturating_sub(MAX_TENSORS),
         tensors: (tensors.iter().take(MAX_TENSORS))
@@ -133,6 +135,7 @@ fn tensor_row(graph: &Graph, row: &LedgerRow) -> TensorRow {
         _ => "",
     };
     TensorRow {
+        tensor: row.tensor,
         name: graph.tensor_name(row.tensor).to_owned(),
         size: row.size.clone(),
         source: format!("{mark}{}", source_text(row.source)),

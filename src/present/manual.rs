@@ -1,8 +1,9 @@
 //! Kernels that are merged and cut by hand: the changed text, and what the change would bring.
 
-use super::explain::op_name;
 use super::format::{format_bytes, format_seconds};
-use crate::core::analysis::why::{Why, reason_in_words};
+use super::names::op_name;
+use super::reasons::reason_text;
+use crate::core::analysis::why::Why;
 use crate::core::notation::edit::{ShownKernels, cut_edge, merge_kernels};
 use crate::core::notation::parse;
 use crate::core::{Analysis, OpId, Options, Policy, Program, analyze_program};
@@ -69,7 +70,7 @@ pub fn propose(
     let (changed, touched) = match change {
         Change::Merge(a, b) => {
             if let Err(reason) = Why::new(analysis).merge(a, b) {
-                return refused(&reason_in_words(graph, &reason));
+                return refused(&reason_text(graph, &reason));
             }
             (merge_kernels(text, program, shown, a, b), [a, b])
         }
@@ -95,7 +96,7 @@ pub fn propose(
         kernel.is_some_and(|kernel| touched.contains(kernel))
     };
     if let Some(problem) = after.refused.iter().find(|r| is_touched(r.op)) {
-        return refused(&problem.message);
+        return refused(&reason_text(&after.graph, &problem.reason));
     }
     if let Change::Cut { producer, consumer } = change
         && after.partition.group_of.get(producer) == after.partition.group_of.get(consumer)

@@ -1,7 +1,9 @@
 //! The decisions of a policy, of which the first few are shown as done.
 
+use super::decisions::decision_text;
+use super::names::counted;
 use crate::core::Graph;
-use crate::core::fusion::record::{Record, in_words};
+use crate::core::fusion::record::Record;
 use std::ops::Range;
 
 /// Decisions that are listed at once: a page of them.
@@ -15,7 +17,7 @@ pub fn step_sentence(graph: &Graph, record: &Record, step: usize) -> String {
     }
     let decision = record.last_decision(step).map_or_else(
         || "nothing is decided yet, and every op runs alone".to_owned(),
-        |decision| in_words(graph, decision),
+        |decision| decision_text(graph, decision),
     );
     format!("Step {step} of {count}: {decision}.")
 }
@@ -47,10 +49,9 @@ pub fn step_lines(graph: &Graph, record: &Record, steps: Range<usize>) -> Vec<St
             let (before, after) = (kernel_counts.get(step - 1), kernel_counts.get(step));
             Some(StepLine {
                 step,
-                decision: in_words(graph, decision),
+                decision: decision_text(graph, decision),
                 kernels: match after {
-                    Some(1) if after != before => "1 kernel".to_owned(),
-                    Some(count) if after != before => format!("{count} kernels"),
+                    Some(&count) if after != before => counted(count, "kernel"),
                     _ => String::new(),
                 },
             })

@@ -1,8 +1,10 @@
 //! The edges between kernels: why each is not fused, and what fusing it would save.
 
-use super::explain::op_name;
 use super::format::{format_bytes, format_seconds};
-use crate::core::analysis::why::{Price, Reason, Verdict, Why, in_words, sentence};
+use super::names::op_name;
+use super::reasons::{reason_text, verdict_sentence};
+use crate::core::analysis::why::{Price, Verdict, Why};
+use crate::core::fusion::reason::Reason;
 use crate::core::{Analysis, Graph, Objective, OpId};
 
 /// An edge between two kernels.
@@ -74,7 +76,7 @@ pub fn crossing_rows(graph: &Graph, crossings: &[Crossing]) -> Vec<CrossingRow> 
             ),
             saved_bytes: saved_bytes(crossing.price),
             saved_time: saved_time(crossing.price),
-            reason: in_words(graph, &crossing.reason),
+            reason: reason_text(graph, &crossing.reason),
         }
     };
     crossings.iter().map(row).collect()
@@ -95,5 +97,5 @@ pub fn answer(analysis: &Analysis, first: OpId, second: OpId) -> String {
     if first == second {
         return "It is one op. Choose another.".to_owned();
     }
-    sentence(&analysis.graph, &Why::new(analysis).ask(first, second))
+    verdict_sentence(&analysis.graph, &Why::new(analysis).ask(first, second))
 }

@@ -7,6 +7,7 @@ use crate::core::{Analysis, Policy};
 use crate::picture::charts::roofline_compare::{marker, policy_of, role_of, scene};
 use crate::picture::charts::scene::Shape;
 use crate::present::compare::{PolicyRow, policy_rows};
+use crate::present::options::policy_summary;
 use leptos::either::Either;
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -83,6 +84,7 @@ fn Row(
     is_chosen: Signal<bool>,
 ) -> impl IntoView {
     let page = Page::of_context();
+    let text = move |part: fn(&PolicyRow) -> &String| move || row.with(|row| part(row).clone());
     view! {
         <tr
             class="policy-row"
@@ -94,27 +96,22 @@ fn Row(
                 <button
                     type="button"
                     aria-pressed=move || is_chosen.get().to_string()
-                    title=policy.summary()
+                    title=policy_summary(policy)
                 >
                     {policy.name()}
                 </button>
                 " "
-                <small class="quiet">{move || row.with(|row| row.note.clone())}</small>
+                <small class="quiet">{text(|row| &row.note)}</small>
             </td>
-            {move || row.with(figure_cells)}
+            <td class="number">{text(|row| &row.kernels)}</td>
+            <td class="number" title=text(|row| &row.exact_bytes)>{text(|row| &row.bytes)}</td>
+            <td class="number">{text(|row| &row.change)}</td>
+            <td class="number">{text(|row| &row.time)}</td>
+            <td class="number">{text(|row| &row.differing)}</td>
+            <td class="op-names" title=text(|row| &row.more_differing_edges)>
+                {text(|row| &row.differing_edges)}
+            </td>
         </tr>
-    }
-}
-
-fn figure_cells(row: &PolicyRow) -> impl IntoView + use<> {
-    let row = row.clone();
-    view! {
-        <td class="number">{row.kernels}</td>
-        <td class="number" title=row.exact_bytes>{row.bytes}</td>
-        <td class="number">{row.change}</td>
-        <td class="number">{row.time}</td>
-        <td class="number">{row.differing}</td>
-        <td class="op-names" title=row.more_differing_edges>{row.differing_edges}</td>
     }
 }
 

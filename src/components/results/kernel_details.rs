@@ -96,8 +96,7 @@ fn Tensors(
     /// The kernel whose tensors are listed.
     details: Memo<KernelDetails>,
 ) -> impl IntoView {
-    let rows =
-        move || details.with(|details| details.tensors.iter().map(tensor_row).collect_view());
+    let rows = Memo::new(move |_| details.with(|details| details.tensors.clone()));
     let hidden_count = move || details.with(|details| details.hidden_tensors);
     view! {
         <div class="table-scroll" role="group" aria-label="Tensors of this kernel" tabindex="0">
@@ -113,23 +112,35 @@ fn Tensors(
                         <th scope="col" class="number">"vanished"</th>
                     </tr>
                 </thead>
-                <tbody>{rows}</tbody>
+                <tbody>
+                    <ForEnumerate
+                        each=move || rows.get()
+                        key=|row| row.tensor
+                        children=move |place, row| {
+                            view! { <TensorLine row=row_at(rows, place, row) /> }
+                        }
+                    />
+                </tbody>
             </table>
         </div>
         {move || more(hidden_count(), "tensors")}
     }
 }
 
-fn tensor_row(row: &TensorRow) -> impl IntoView + use<> {
-    let row = row.clone();
+#[component]
+fn TensorLine(
+    /// What the kernel moves of the tensor.
+    row: Memo<TensorRow>,
+) -> impl IntoView {
+    let text = move |part: fn(&TensorRow) -> &String| move || row.with(|row| part(row).clone());
     view! {
         <tr>
-            <th scope="row">{row.name}</th>
-            <td class="number">{row.size}</td>
-            <td title=row.source_reason>{row.source}</td>
-            <td class="number">{row.bytes_read}</td>
-            <td class="number">{row.bytes_written}</td>
-            <td class="number vanished">{row.bytes_vanished}</td>
+            <th scope="row">{text(|row| &row.name)}</th>
+            <td class="number">{text(|row| &row.size)}</td>
+            <td title=text(|row| &row.source_reason)>{text(|row| &row.source)}</td>
+            <td class="number">{text(|row| &row.bytes_read)}</td>
+            <td class="number">{text(|row| &row.bytes_written)}</td>
+            <td class="number vanished">{text(|row| &row.bytes_vanished)}</td>
         </tr>
     }
 }

@@ -95,6 +95,7 @@ fn Row(
 ) -> impl IntoView {
     let page = Page::of_context();
     let (producer, consumer) = ends;
+    let text = move |part: fn(&CrossingRow) -> &String| move || row.with(|row| part(row).clone());
     let button = NodeRef::<html::Button>::new();
     Effect::new(move || {
         // It may have been selected in the graph.
@@ -118,11 +119,11 @@ fn Row(
                     node_ref=button
                     aria-pressed=move || is_selected.get().to_string()
                 >
-                    {move || row.with(|row| row.edge.clone())}
+                    {text(|row| &row.edge)}
                 </button>
             </td>
-            <td class="number">{move || row.with(|row| row.saved_bytes.clone())}</td>
-            <td class="number">{move || row.with(|row| row.saved_time.clone())}</td>
+            <td class="number">{text(|row| &row.saved_bytes)}</td>
+            <td class="number">{text(|row| &row.saved_time)}</td>
             <td class="why-reason">{move || row.with(|row| with_code(&row.reason))}</td>
         </tr>
     }
