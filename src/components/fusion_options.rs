@@ -1,6 +1,5 @@
 //! The panel of options beside the policy.
 
-use crate::core::decimal::parse_decimal;
 use crate::core::fusion::options::SWITCHES;
 use crate::core::{Device, Objective, device};
 use crate::platform::{self, Event, Place};
@@ -44,7 +43,7 @@ pub(super) fn hear(page: Page, event: &Event) {
         }
         "input" => {
             if platform::closest_id(event, "[type=range]").as_deref() == Some(LAUNCH_ID)
-                && let Some(us) = parse_decimal(&platform::input_value(event))
+                && let Ok(us) = platform::input_value(event).parse::<f64>()
             {
                 set_launch(page, us * 1e-6);
                 page.hurry();

@@ -6,10 +6,8 @@
 
 pub mod analysis;
 pub mod attention;
-mod big;
 pub mod compare;
 mod count;
-pub mod decimal;
 pub mod device;
 pub mod device_model;
 pub mod diagnostic;

@@ -4,7 +4,6 @@
 //! later version may add some. Browsers carry zlib and base64 (RFC 1950, RFC 4648), so `platform` packs and
 //! unpacks. zlib ends with a checksum: a link that lost or changed a character is recognised.
 
-use super::decimal::{exact, parse_decimal};
 use super::device::{Device, Source, default_device, device};
 use super::fusion::Policy;
 use super::fusion::options::{FusionOptions, Objective, SWITCHES};
@@ -199,7 +198,7 @@ pub fn write_state(state: &SharedState) -> Result<String, ShareError> {
                 value(state.device.vector_flops_per_s),
                 state.device.launch_s.value,
             ]
-            .map(exact)
+            .map(|figure| figure.to_string())
             .join(" "),
         );
     } else {
@@ -210,7 +209,7 @@ pub fn write_state(state: &SharedState) -> Result<String, ShareError> {
         let as_listed =
             device(&state.device.id).is_none_or(|d| d.launch_s.value.total_cmp(&launch_s).is_eq());
         if !as_listed {
-            put("launch", &exact(launch_s));
+            put("launch", &launch_s.to_string());
         }
     }
     if state.is_unfused_view {
@@ -256,12 +255,12 @@ pub fn read_state(written: Vec<u8>) -> Result<SharedState, ShareError> {
             "device" => state.device = device(value).unwrap_or(default_device()).clone(),
             // Behind the device, whose launch it replaces.
             "launch" => {
-                if let Some(launch_s) = parse_decimal(value) {
+                if let Ok(launch_s) = value.parse() {
                     state.device = state.device.with_launch_s(launch_s);
                 }
             }
             "custom" => {
-                let figures: Vec<f64> = value.split(' ').map_while(parse_decimal).collect();
+                let figures: Vec<f64> = value.split(' ').map_while(|f| f.parse().ok()).collect();
                 if let [bandwidth, matrix, vector, launch] = figures[..] {
                     let own = Device::custom(bandwidth, matrix, vector, launch);
                     if own.is_plausible() {

@@ -1,6 +1,5 @@
 //! The browser's own JSON, which costs a visitor no download.
 
-use crate::core::decimal::parse_decimal;
 use crate::core::json::Json;
 use js_sys::{Array, BigInt, Function, JSON, Object, Reflect};
 use serde::Serialize;
@@ -85,7 +84,7 @@ fn decimal(number: &BigInt) -> f64 {
     let digits = number.to_string(10).map(String::from);
     digits
         .ok()
-        .and_then(|digits| parse_decimal(&digits))
+        .and_then(|digits| digits.parse().ok())
         .unwrap_or(f64::NAN)
 }
 

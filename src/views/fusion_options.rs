@@ -1,6 +1,5 @@
 //! The options of a policy: only what it looks at.
 
-use crate::core::decimal::shortest;
 use crate::core::format::format_seconds;
 use crate::core::fusion::options::SWITCHES;
 use crate::core::{FusionOptions, Objective, Policy};
@@ -62,7 +61,7 @@ pub fn options(policy: Policy, fusion: FusionOptions, launch: Launch) -> Markup 
     let time = format_seconds(launch.seconds);
     panel.fill(
         r#"</fieldset><fieldset><legend>Launch of a kernel</legend><div class="launch"><input type="range" id="{}" aria-label="Launch of a kernel" aria-valuetext="{}" min="0" max="{}" step="0.5" value="{}"><span>{}</span></div>"#,
-        &[LAUNCH_ID, &time, MAX_LAUNCH_US, &shortest(us), &time],
+        &[LAUNCH_ID, &time, MAX_LAUNCH_US, &us.to_string(), &time],
     );
     if launch.is_chosen {
         panel.fill(

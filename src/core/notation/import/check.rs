@@ -1,7 +1,6 @@
 //! Entries to ops of the contract: every field looked at, one diagnostic for each entry that does not fit.
 
 use super::values::{OpEntry, Scalar, TensorEntry, Value};
-use crate::core::decimal::{exact, scientific};
 use crate::core::diagnostic::{Code, Diagnostic, Span};
 use crate::core::dtype::DType;
 use crate::core::functions;
@@ -260,21 +259,18 @@ fn size(
             Ok(size) if size > 0 => Ok(size),
             _ => Err(not_positive(&size.to_string())),
         },
-        Scalar::Number(size) if *size <= 0.0 => Err(not_positive(&exact(*size))),
+        Scalar::Number(size) if *size <= 0.0 => Err(not_positive(&size.to_string())),
         Scalar::Number(size) if size.fract() == 0.0 => Err(subject
             .error(
                 Code::Overflow,
                 place,
-                format!(
-                    "a size of about {} in `{field}` is too large",
-                    scientific(*size)
-                ),
+                format!("a size of about {size:.2e} in `{field}` is too large"),
             )
             .hint("use a smaller number")),
         Scalar::Number(size) => Err(subject
             .malformed(
                 place,
-                format!("a size of {} in `{field}` is no whole number", exact(*size)),
+                format!("a size of {size} in `{field}` is no whole number"),
             )
             .hint("sizes are whole numbers")),
         Scalar::Text(_) | Scalar::Other => Err(subject

@@ -4,7 +4,6 @@
 
 use super::check::FieldSpans;
 use super::values::{OpEntry, Scalar, Value};
-use crate::core::decimal::parse_decimal;
 use crate::core::diagnostic::{Code, Diagnostic, Span};
 use crate::core::json::Json;
 use crate::core::notation::spelling::shortened;
@@ -289,7 +288,7 @@ fn number(word: &str) -> Option<Scalar> {
     if let Ok(integer) = digits.parse() {
         return Some(Scalar::Integer(integer));
     }
-    match Json::of_f64(parse_decimal(&digits)?) {
+    match Json::of_f64(digits.parse().ok()?) {
         Json::Integer(integer) => Some(Scalar::Integer(integer)),
         Json::Number(number) => Some(Scalar::Number(number)),
         _ => None,
