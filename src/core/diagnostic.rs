@@ -1,6 +1,5 @@
 //! What the core has to say about a visitor's text: what is wrong, where, and how to mend it.
 
-use super::sorting::{rank_of, sort_by_rank};
 use serde::Serialize;
 
 /// A byte range `start..end` of the source text, always on character boundaries.
@@ -184,11 +183,7 @@ pub fn merged(read: Vec<Diagnostic>, analysed: Vec<Diagnostic>) -> Vec<Diagnosti
 
 /// By place in the text; those without a place come first.
 pub(crate) fn sort_in_text_order(diagnostics: &mut [Diagnostic]) {
-    sort_by_rank(diagnostics, |d| {
-        d.span.map_or((-1, 0, 0), |span| {
-            (rank_of(span.start), rank_of(span.end), 0)
-        })
-    });
+    diagnostics.sort_by_key(|d| d.span);
 }
 
 /// One-based line and column (in characters) of a byte offset, as editors count them.

@@ -1,13 +1,13 @@
 //! What was measured on a real GPU, row by row, beside what the model predicts for it.
 
 use super::analysis::{Analysis, Kernel, Options, analyze_program};
+use super::device::device;
 use super::device_model::device_count;
 use super::fusion::Policy;
 use super::fusion::options::FusionOptions;
 use super::json::Json;
 use super::program::Program;
 use super::sizes::{Conventions, ReshapeCost};
-use super::{device, sorting};
 
 /// One program at one size, run in one way.
 #[derive(Clone, Debug, PartialEq)]
@@ -201,9 +201,7 @@ pub fn errors(pairs: &[(f64, f64)]) -> Option<Errors> {
         .enumerate()
         .map(|(at, (predicted, measured))| ((predicted / measured - 1.0).abs(), at))
         .collect();
-    sorting::sort_by_rank(&mut order, |&(error, at)| {
-        (sorting::rank_of_float(error), sorting::rank_of(at), 0)
-    });
+    order.sort_by(|a, b| a.0.total_cmp(&b.0));
     let &(worst, worst_at) = order.last()?;
     // The nearest rank: the smallest error that so many rows do not pass.
     let at = |part: usize| order.get((order.len() * part).div_ceil(10).max(1) - 1);

@@ -34,7 +34,6 @@ pub mod resolve;
 pub mod roofline;
 pub mod share;
 pub mod sizes;
-pub(crate) mod sorting;
 pub mod traffic;
 pub mod transformer;
 pub mod why;

@@ -8,8 +8,8 @@ use super::room::{Room, along};
 use super::scene::{Mark, Role, Scene};
 use crate::core::device::{Figure, Peak};
 use crate::core::format::{format_bandwidth, format_intensity, format_rate};
-use crate::core::sorting::{rank_of, sort_by_rank};
 use crate::core::{Analysis, DType, Placement};
+use std::cmp::Reverse;
 
 /// Draws the roofline of `analysis` into a frame of `size` units, at least 240 by 140.
 ///
@@ -158,7 +158,7 @@ impl Roofs {
             .filter(|&(_, is_used, _)| is_used)
             .map(|(dtype, _, flops)| (dtype, flops))
             .collect();
-        sort_by_rank(&mut used, |&(_, flops)| (-rank_of(flops), 0, 0));
+        used.sort_by_key(|&(_, flops)| Reverse(flops));
         let has_matmul = !used.is_empty();
         let mut matrix: Vec<(DType, Peak)> = Vec::new();
         for (dtype, _) in used {

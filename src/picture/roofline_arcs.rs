@@ -3,7 +3,6 @@
 
 use super::room::{Box4, Room, around};
 use super::scene::{Mark, Point, Role, Shape, tenths};
-use crate::core::sorting::{rank_of, rank_of_float, sort_by_rank};
 
 /// A cubic curve from where a kernel's ops stand to where the fused kernel stands.
 pub(super) struct Arc {
@@ -139,8 +138,9 @@ const DEEPEST: u8 = 7;
 /// Hangs the arcs of `moves` below the roof, a longer one around the shorter ones that it overlaps. Where an
 /// arc would leave the plot or hide words it hangs deeper, or stands above the roof.
 pub(super) fn hang(mut moves: Vec<Move>, radius: f64, words: &Room) -> Vec<(usize, Arc)> {
-    sort_by_rank(&mut moves, |m| {
-        (rank_of_float(m.length()), rank_of(m.dot), 0)
+    moves.sort_by(|a, b| {
+        let lengths = a.length().total_cmp(&b.length());
+        lengths.then(a.dot.cmp(&b.dot))
     });
     let mut hung: Vec<(Move, u8)> = Vec::new();
     let mut arcs = Vec::new();

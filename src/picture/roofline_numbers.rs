@@ -4,7 +4,7 @@ use super::roofline::Space;
 use super::roofline_arcs::toward;
 use super::room::Box4;
 use super::scene::{Mark, Point, Role, line};
-use crate::core::sorting::{rank_of, sort_by_rank};
+use std::cmp::Reverse;
 
 /// Numbers in a row, at most.
 const IN_ROW: usize = 5;
@@ -102,7 +102,7 @@ fn groups(numbers: Vec<Number>, radius: f64) -> Vec<Vec<Number>> {
         }
     }
     // The widest rows choose first.
-    sort_by_rank(&mut groups, |group| (-rank_of(group.len()), 0, 0));
+    groups.sort_by_key(|group| Reverse(group.len()));
     groups
 }
 

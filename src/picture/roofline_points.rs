@@ -9,7 +9,6 @@ use super::roofline_numbers::{Number, beside_points, centered};
 use super::room::around;
 use super::scene::{Anchor, Label, Mark, Point, Role, Shape, rect, tenths, text, text_width};
 use crate::core::Analysis;
-use crate::core::sorting::{rank_of, sort_by_rank};
 use std::collections::BTreeMap;
 
 /// Above this many ops the ops' own points are left out.
@@ -114,9 +113,7 @@ pub(super) fn kernel_points(
     for dot in &dots {
         marks.extend(number_marks(analysis, dot));
     }
-    sort_by_rank(&mut order, |&(kernel, is_point, mark)| {
-        (rank_of(kernel), rank_of(is_point), rank_of(mark))
-    });
+    order.sort_unstable();
     order.into_iter().map(|(_, _, mark)| mark).collect()
 }
 

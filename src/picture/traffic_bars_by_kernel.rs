@@ -6,7 +6,7 @@ use super::scene::{Anchor, Label, Mark, Role, Scene, rect, text};
 use super::traffic_bars::{Bytes, tick_count, tick_text};
 use crate::core::Analysis;
 use crate::core::format::{format_bytes, more_kernels};
-use crate::core::sorting::{rank_of, sort_by_rank};
+use std::cmp::Reverse;
 
 /// Kernels that get a row of their own; the rest share the last one.
 const ROWS: usize = 40;
@@ -129,12 +129,12 @@ fn lines(analysis: &Analysis) -> Vec<Line> {
     let kernels = analysis.fused.kernels.len();
     let mut shown: Vec<usize> = (0..kernels).collect();
     if kernels > ROWS {
-        sort_by_rank(&mut shown, |&kernel| {
+        shown.sort_by_key(|&kernel| {
             let bytes = analysis
                 .comparisons
                 .get(kernel)
                 .map_or(0, |c| c.unfused_bytes);
-            (-rank_of(bytes), 0, 0)
+            Reverse(bytes)
         });
         shown.truncate(ROWS - 1);
         shown.sort_unstable();

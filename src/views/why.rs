@@ -2,7 +2,6 @@
 
 use super::words::add_with_code;
 use crate::core::format::{format_bytes, format_seconds};
-use crate::core::sorting::{rank_of_float, sort_by_rank};
 use crate::core::why::{Edge, Price, Reason, Verdict, in_words, sentence};
 use crate::core::{Analysis, Graph, Objective, OpId};
 use crate::markup::Markup;
@@ -34,12 +33,12 @@ pub fn crossings(edges: Vec<Edge>, objective: Objective) -> Vec<Crossing> {
             }),
         })
         .collect();
-    sort_by_rank(&mut crossings, |crossing| {
-        let time = rank_of_float(-crossing.price.saved_s);
-        let bytes = -crossing.price.saved_bytes;
+    crossings.sort_by(|a, b| {
+        let time = b.price.saved_s.total_cmp(&a.price.saved_s);
+        let bytes = b.price.saved_bytes.cmp(&a.price.saved_bytes);
         match objective {
-            Objective::Bytes => (bytes, time, 0),
-            Objective::Time => (time, bytes, 0),
+            Objective::Bytes => bytes.then(time),
+            Objective::Time => time.then(bytes),
         }
     });
     crossings

@@ -12,7 +12,6 @@ mod names;
 use super::diagnostic::Span;
 use super::dtype::DType;
 use super::program::{Program, TypeAnnotation};
-use crate::core::sorting::{rank_of, sort_by_rank};
 
 pub use calls::{set_annotation, set_callee, set_inputs};
 pub use kernels::{ShownKernels, cut_edge, merge_kernels, set_kernel};
@@ -61,9 +60,7 @@ fn annotations(program: &Program) -> impl Iterator<Item = &TypeAnnotation> {
 
 /// `text` with each span replaced; of spans that overlap the first counts.
 fn replaced(text: &str, mut edits: Vec<(Span, String)>) -> String {
-    sort_by_rank(&mut edits, |(span, _)| {
-        (rank_of(span.start), rank_of(span.end), 0)
-    });
+    edits.sort_by_key(|(span, _)| *span);
     let mut edited = String::with_capacity(text.len());
     let mut kept = 0;
     for (span, new) in &edits {

@@ -15,7 +15,6 @@ use super::region::{Bits, Region, Setting};
 use super::{Partition, acyclic, none};
 use crate::core::diagnostic::{Code, Diagnostic};
 use crate::core::graph::OpId;
-use crate::core::sorting::{rank_of, sort_by_rank};
 
 /// Groups that need each other are looked for so many times; then every group falls apart.
 const CYCLES: usize = 64;
@@ -125,9 +124,7 @@ fn stated(setting: &Setting<'_>) -> Vec<(u32, Vec<OpId>)> {
     let mut stated: Vec<(u32, OpId)> = ops
         .filter_map(|(op, definition)| Some((definition.kernel?, op)))
         .collect();
-    sort_by_rank(&mut stated, |&(kernel, op)| {
-        (i64::from(kernel), rank_of(op), 0)
-    });
+    stated.sort_unstable();
     let mut kernels: Vec<(u32, Vec<OpId>)> = Vec::new();
     for (kernel, op) in stated {
         match kernels.last_mut() {

@@ -11,7 +11,6 @@
 use super::region::RowDomain;
 use crate::core::graph::{Graph, OpId};
 use crate::core::op::OpType;
-use crate::core::sorting::sort_pairs;
 
 /// A value on chip is held in f32, whatever it is stored as.
 pub(super) const BYTES_PER_ELEMENT: u64 = 4;
@@ -106,7 +105,7 @@ fn peak(
             touched.push((output, pass + usize::from(gives_rows)));
         }
     }
-    sort_pairs(&mut touched);
+    touched.sort_unstable();
     let mut waiting = vec![0; last + 1];
     for pair in touched.windows(2) {
         if pair[0].0 == pair[1].0 {

@@ -11,7 +11,6 @@ use crate::core::graph::OpId;
 use crate::core::lists::Lists;
 use crate::core::roofline::place;
 use crate::core::sizes::{Externals, read_size};
-use crate::core::sorting::{rank_of, sort_by_rank};
 use crate::core::traffic::{Views, written};
 use crate::core::work::Work;
 
@@ -153,9 +152,7 @@ impl<'a> Prices<'a> {
                 }
             }
         }
-        sort_by_rank(&mut reads, |&(tensor, bytes)| {
-            (rank_of(tensor), rank_of(bytes), 0)
-        });
+        reads.sort_unstable();
         // The last entry of a tensor is the largest.
         for (at, &(tensor, read_bytes)) in reads.iter().enumerate() {
             if reads.get(at + 1).is_none_or(|next| next.0 != tensor) {

@@ -6,7 +6,6 @@
 
 use crate::core::analysis::Analysis;
 use crate::core::fusion::record::{Decision, Refusal, record};
-use crate::core::sorting::{rank_of, sort_by_rank};
 
 /// Refusals of an analysis.
 pub(super) struct Refusals {
@@ -27,7 +26,7 @@ impl Refusals {
                 of_pair.push((pair(kernel_of[first], kernel_of[second]), refusal));
             }
         }
-        sort_by_rank(&mut of_pair, |&((a, b), _)| (rank_of(a), rank_of(b), 0));
+        of_pair.sort_by_key(|&(pair, _)| pair);
         Self { of_pair }
     }
 

@@ -8,7 +8,6 @@ use super::metrics::{BOLD, CHIP_SIZE, FONT_PX, OP_PADDING, PILL_WIDTHS, fit_text
 use super::{DagLayout, Edge, EdgeEnd, Pill, PillKind};
 use crate::core::format::{format_bytes, format_exact, format_percent};
 use crate::core::op::shape_text;
-use crate::core::sorting::sort_pairs;
 use crate::core::{Analysis, Execution, OpId, SizeSource, TensorId};
 
 /// Room in a chip beside its text.
@@ -133,7 +132,7 @@ impl<'a> View<'a> {
                 view.is_written[write.tensor] = true;
             }
         }
-        sort_pairs(&mut view.reads);
+        view.reads.sort_unstable();
         view
     }
 

@@ -5,7 +5,7 @@ use super::lower::{Node, Space, buffer, is_aligned};
 use crate::core::fusion::record::{Decision, Log, Refusal};
 use crate::core::graph::{Graph, OpId};
 use crate::core::lists::Lists;
-use crate::core::sorting::{rank_of, sort_by_rank};
+use std::cmp::Reverse;
 
 /// Rounds of fusion; the compiler stops there as well.
 const ROUNDS: usize = 10;
@@ -173,12 +173,9 @@ impl<'a> Schedule<'a> {
             }
         }
         for list in [&mut pairs, &mut others] {
-            sort_by_rank(list, |pair| {
-                (
-                    -rank_of(pair.shared_bytes),
-                    rank_of(self.place[pair.first]),
-                    rank_of(self.place[pair.second]),
-                )
+            list.sort_by_key(|pair| {
+                let places = (self.place[pair.first], self.place[pair.second]);
+                (Reverse(pair.shared_bytes), places)
             });
             list.dedup();
         }

@@ -19,7 +19,6 @@ use super::region::{Region, Setting};
 use super::{Partition, acyclic, none};
 use crate::core::count;
 use crate::core::graph::OpId;
-use crate::core::sorting::{rank_of, sort_by_rank};
 use serde::Serialize;
 use solver::Solver;
 
@@ -97,7 +96,7 @@ pub(in crate::core) fn partition(
     let regions = regions::regions(setting);
     // The small ones first, so that a hard one gets what they leave.
     let mut order: Vec<&[OpId]> = regions.iter().filter(|ops| !ops.is_empty()).collect();
-    sort_by_rank(&mut order, |ops| (rank_of(ops.len()), 0, 0));
+    order.sort_by_key(|ops| ops.len());
     let (mut cost, mut gap, mut open_regions) = (0, 0, 0);
     for (at, ops) in order.iter().enumerate() {
         let share = solver.budget / (order.len() - at);

@@ -15,7 +15,6 @@ use crate::core::analysis::Options;
 use crate::core::graph::{Graph, OpId};
 use crate::core::op::{OpType, element_count};
 use crate::core::sizes::{Externals, read_size};
-use crate::core::sorting::{rank_of, sort_by_rank};
 use crate::core::traffic::Views;
 use crate::core::work::{Work, op_work};
 use std::borrow::Cow;
@@ -285,9 +284,7 @@ impl<'a> Region<'a> {
         for (place, &op) in self.ops.iter().enumerate() {
             readings.extend(graph.inputs[op].iter().map(|&tensor| (tensor, place)));
         }
-        sort_by_rank(&mut readings, |&(tensor, place)| {
-            (rank_of(tensor), rank_of(place), 0)
-        });
+        readings.sort_unstable();
         readings.dedup();
         let mut last = None;
         for (tensor, place) in readings {
