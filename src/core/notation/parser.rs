@@ -28,12 +28,12 @@ use super::lexer::{Lexeme, Token};
 use super::spelling::{nearest_dtype, quoted, shortened};
 use crate::core::diagnostic::{Code, Diagnostic};
 use crate::core::dtype::DType;
-use crate::core::names::Names;
 use crate::core::op::TensorRole;
 use crate::core::program::{
     Attribute, AttributeValue, Declaration, Expr, ExprKind, KernelMark, Name, OpStatement, Param,
     ParamRange, TypeAnnotation,
 };
+use std::collections::HashSet;
 
 /// One statement that could be read.
 pub(super) enum Statement {
@@ -243,7 +243,7 @@ impl Cursor<'_> {
         let arguments = self.count_ahead(Lexeme::Comma, Lexeme::CloseParen) + 1;
         let mut inputs = Vec::with_capacity(arguments.saturating_sub(attributes));
         let mut attributes: Vec<Attribute> = Vec::with_capacity(attributes);
-        let mut named = Names::with_capacity(0);
+        let mut named: HashSet<String> = HashSet::new();
         while self.take(Lexeme::CloseParen).is_none() {
             let is_attribute = self.kind_ahead(1) == Some(Lexeme::Equals);
             if self.peek().is_none() {
@@ -256,9 +256,7 @@ impl Cursor<'_> {
             }
             let name = self.name("the name of a tensor", HINT)?;
             if is_attribute {
-                let place = attributes.len();
-                let name_of = |place: usize| attributes[place].name.text.as_str();
-                if !named.place(&name.text, place, &name_of).1 {
+                if !named.insert(name.text.clone()) {
                     return Err(Diagnostic::error(
                         Code::Syntax,
                         format!("{} is given twice", quoted(&name.text)),
