@@ -2,8 +2,8 @@
 
 use super::Failed;
 use super::choices::one_of;
-use crate::core::json::Json;
-use crate::core::notation::import::{self, Form, OpList};
+use crate::core::json::read_json;
+use crate::core::notation::import::{self, Form};
 use crate::core::notation::{Parsed, parse};
 use crate::core::program::Program;
 use std::io::Read;
@@ -15,16 +15,11 @@ pub(super) fn read_all(mut source: impl Read) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-pub(super) fn read_program(text: &str) -> Result<Parsed, serde_json::Error> {
+pub(super) fn read_program(text: &str) -> Result<Parsed, String> {
     Ok(match import::form_of(text) {
         Form::Notation => parse(text),
         Form::OpLines => import::read_op_lines(text),
-        Form::Json => {
-            let json: serde_json::Value = serde_json::from_str(text)?;
-            let list = OpList::new(Json::from(json))
-                .map_err(<serde_json::Error as serde::de::Error>::custom)?;
-            import::program_of_op_list(&list)
-        }
+        Form::Json => import::program_of_op_list(&read_json(text)?),
     })
 }
 

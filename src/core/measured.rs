@@ -5,12 +5,25 @@ use super::device::device;
 use super::device_model::device_count;
 use super::fusion::Policy;
 use super::fusion::options::FusionOptions;
-use super::json::Json;
 use super::program::Program;
 use super::sizes::{Conventions, ReshapeCost};
+use serde::Deserialize;
+
+/// A file of measured rows, as `public/measured/` has them; other fields are ignored.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Measurements {
+    /// The GPU.
+    pub device: String,
+    /// The version of PyTorch that ran the programs.
+    pub torch: String,
+    /// How it was measured.
+    pub note: String,
+    /// The rows, in the order of the file.
+    pub rows: Vec<Row>,
+}
 
 /// One program at one size, run in one way.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Row {
     /// Which op list.
     pub pattern: String,
@@ -23,11 +36,14 @@ pub struct Row {
     /// Names of the kernels that ran.
     pub kernels: Vec<String>,
     /// Bytes that its kernels read from DRAM, caches flushed before each.
+    /// `None` where nobody counted them: the file then says `null`.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub dram_read_bytes: Option<u64>,
 }
 
 /// Who made the kernels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Variant {
     /// A library kernel for each op.
     Eager,
@@ -47,13 +63,6 @@ impl Variant {
         }
     }
 
-    /// The variant of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Eager, Self::Inductor, Self::InductorTritonGemm]
-            .into_iter()
-            .find(|variant| variant.name() == name)
-    }
-
     /// What stands for it here.
     const fn policy(self) -> Policy {
         match self {
@@ -61,65 +70,6 @@ impl Variant {
             Self::Inductor | Self::InductorTritonGemm => Policy::Inductor,
         }
     }
-}
-
-/// The rows of a measured file, on the page as on the command line: its field `rows`, a list of objects with the
-/// fields of [`Row`]. `None` where something else stands there.
-pub fn rows_of(file: &Json) -> Option<Vec<Row>> {
-    let Json::List(rows) = field(file, "rows")? else {
-        return None;
-    };
-    rows.iter().map(row_of).collect()
-}
-
-/// A field of an object.
-pub fn field<'a>(object: &'a Json, name: &str) -> Option<&'a Json> {
-    match object {
-        Json::Object(fields) => fields.iter().find(|(key, _)| key == name).map(|(_, v)| v),
-        _ => None,
-    }
-}
-
-/// A text among an object's fields.
-pub fn text_field<'a>(object: &'a Json, name: &str) -> Option<&'a str> {
-    match field(object, name)? {
-        Json::Text(text) => Some(text),
-        _ => None,
-    }
-}
-
-fn row_of(row: &Json) -> Option<Row> {
-    let (Json::List(size), Json::List(kernels)) = (field(row, "size")?, field(row, "kernels")?)
-    else {
-        return None;
-    };
-    Some(Row {
-        pattern: text_field(row, "pattern")?.to_owned(),
-        size: size
-            .iter()
-            .map(|n| match n {
-                Json::Integer(n) => Some(*n),
-                _ => None,
-            })
-            .collect::<Option<_>>()?,
-        variant: Variant::from_name(text_field(row, "variant")?)?,
-        time_us: match field(row, "time_us")? {
-            Json::Integer(us) => *us as f64,
-            Json::Number(us) => *us,
-            _ => return None,
-        },
-        kernels: kernels
-            .iter()
-            .map(|name| match name {
-                Json::Text(name) => Some(name.clone()),
-                _ => None,
-            })
-            .collect::<Option<_>>()?,
-        dram_read_bytes: match field(row, "dram_read_bytes")? {
-            Json::Integer(bytes) => u64::try_from(*bytes).ok(),
-            _ => None,
-        },
-    })
 }
 
 /// A row beside its prediction.

@@ -7,7 +7,6 @@
 pub mod analysis;
 pub mod attention;
 pub mod compare;
-mod count;
 pub mod device;
 pub mod device_model;
 pub mod diagnostic;

@@ -1,6 +1,5 @@
 //! The data model of the contract: ops and the tensors between them.
 
-use super::count;
 use super::dtype::DType;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -56,7 +55,6 @@ pub struct Op {
     /// The tensor written; no other op writes it.
     pub output: String,
     /// Shape of the output, outermost dimension first.
-    #[serde(serialize_with = "count::serialize_all")]
     pub shape: Vec<u64>,
     /// Bytes of one output element.
     pub bytes_per_element: u32,
@@ -68,11 +66,7 @@ pub struct Op {
     pub dtype: Option<DType>,
     /// Contraction length K of a matmul (for a convolution, input channels times kernel area) when
     /// it is known beyond the shapes of the operands.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "count::serialize_option"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contraction: Option<u64>,
     /// Goes along another axis of its first input than the last, which shapes need not tell: a softmax with `axis=-2`,
     /// a matmul with `transpose_a=true`.
@@ -150,7 +144,6 @@ pub struct TensorDecl {
     /// The name that ops read it by.
     pub name: String,
     /// Outermost dimension first; empty for a scalar.
-    #[serde(serialize_with = "count::serialize_all")]
     pub shape: Vec<u64>,
     /// Bytes of one element.
     pub bytes_per_element: u32,

@@ -1,7 +1,6 @@
 //! An analysis by names instead of ids: what the command line prints as JSON and the page exports.
 
 use super::analysis::Analysis;
-use super::count;
 use super::diagnostic::{Code, Diagnostic, Severity, line_and_column};
 use super::explain::open_text;
 use super::fusion::optimal::Certificate;
@@ -52,16 +51,12 @@ pub struct KernelReport {
     /// Names of the ops of other kernels that it computes again instead of reading their outputs.
     pub recomputed: Vec<String>,
     /// Its arithmetic, on both kinds of units.
-    #[serde(serialize_with = "count::serialize")]
     pub flops: u128,
     /// Bytes read.
-    #[serde(serialize_with = "count::serialize")]
     pub bytes_read: u64,
     /// Bytes written.
-    #[serde(serialize_with = "count::serialize")]
     pub bytes_written: u64,
     /// Bytes that its ops move one by one.
-    #[serde(serialize_with = "count::serialize")]
     pub unfused_bytes: u64,
     /// FLOPs for each byte; `null` without a point on the roofline.
     pub intensity: Option<f64>,
@@ -83,7 +78,6 @@ pub struct AccessReport {
     /// Its name.
     pub tensor: String,
     /// Bytes moved.
-    #[serde(serialize_with = "count::serialize")]
     pub bytes: u64,
     /// Where that figure comes from.
     pub source: SizeSource,
@@ -107,7 +101,6 @@ pub struct EdgeReport {
     /// The figures and the ops that it names.
     pub reason_facts: Option<Named>,
     /// Bytes that fusing this edge alone would save; negative where it would cost some.
-    #[serde(serialize_with = "count::serialize_difference")]
     pub saved_bytes: Option<i64>,
     /// Predicted microseconds that it would save.
     pub saved_us: Option<f64>,

@@ -4,7 +4,6 @@
     reason = "op and tensor ids are dense indices of this graph"
 )]
 
-use super::count;
 use super::diagnostic::Diagnostic;
 use super::functions;
 use super::fusion::record::Log;
@@ -56,17 +55,13 @@ impl KernelTraffic {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Traffic {
     /// Bytes read from memory.
-    #[serde(serialize_with = "count::serialize")]
     pub bytes_read: u64,
     /// Bytes written to memory.
-    #[serde(serialize_with = "count::serialize")]
     pub bytes_written: u64,
     /// Both.
-    #[serde(serialize_with = "count::serialize")]
     pub total: u64,
     /// Total of the unfused program minus this total, below 0 where kernels that compute ops again read more;
     /// 0 for the unfused program.
-    #[serde(serialize_with = "count::serialize_signed")]
     pub saved_by_fusion: i64,
 }
 

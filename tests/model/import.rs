@@ -1,6 +1,5 @@
 //! Lists of ops and pasted `Op(...)` lines, read into programs that mean the same.
 
-use fuseline::core::json::Json;
 use fuseline::core::notation::import::{
     Form, OpList, form_of, program_of_op_list, program_of_ops, read_op_lines,
 };
@@ -33,7 +32,7 @@ matmul2: y4 = matmul(y3, w2) : f16[1024, 1024]
 ";
 
 fn from_json(list: Value) -> Parsed {
-    program_of_op_list(&OpList::new(Json::from(list)).unwrap())
+    program_of_op_list(&serde_json::from_value::<OpList>(list).unwrap())
 }
 
 #[test]

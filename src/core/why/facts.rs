@@ -1,7 +1,6 @@
 //! Reasons as data, for programs downstream: what the words of a reason are made of.
 
 use super::Reason;
-use crate::core::count;
 use crate::core::fusion::inductor::Loop;
 use crate::core::fusion::legality::{self, RowDomain};
 use crate::core::fusion::record::Refusal;
@@ -27,7 +26,7 @@ pub struct Named(pub Vec<(&'static str, Fact)>);
 #[serde(untagged)]
 pub enum Fact {
     /// A figure; in bytes where its name says so.
-    Count(#[serde(serialize_with = "count::serialize")] u64),
+    Count(u64),
     /// What a loop is.
     Word(&'static str),
     /// Name of an op.

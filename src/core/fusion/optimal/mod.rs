@@ -17,7 +17,6 @@ use super::options::Objective;
 use super::record::{Decision, Log};
 use super::region::{Region, Setting};
 use super::{Partition, acyclic, none};
-use crate::core::count;
 use crate::core::graph::OpId;
 use serde::Serialize;
 use solver::Solver;
@@ -50,7 +49,7 @@ pub struct Certificate {
 #[serde(rename_all = "lowercase")]
 pub enum Amount {
     /// Bytes through memory, by the contract.
-    Bytes(#[serde(serialize_with = "count::serialize")] u64),
+    Bytes(u64),
     /// Predicted seconds.
     Seconds(f64),
 }
