@@ -60,7 +60,7 @@ pub fn CompareView(
         if event.type_() == "change" {
             is_drawn.set(platform::is_checked(event));
         } else if let Some(name) = platform::closest_attribute(event, "data-policy")
-            && let Some(policy) = Policy::from_name(&name)
+            && let Ok(policy) = name.parse::<Policy>()
         {
             page.policy.set_if_changed(policy);
         }

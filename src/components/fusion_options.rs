@@ -5,6 +5,7 @@ use crate::core::{Device, Objective, device};
 use crate::platform::{self, Event, Place};
 use crate::state::Page;
 use crate::views::fusion_options::{LAUNCH_ID, LAUNCH_RESET_ID, Launch, options};
+use strum::VariantArray;
 
 /// Id of the panel.
 pub(super) const OPTIONS_ID: &str = "fusion-options";
@@ -36,7 +37,7 @@ pub(super) fn hear(page: Page, event: &Event) {
                 });
             }
             if let Some(place) = platform::closest_number(event, "data-objective")
-                && let Some(&objective) = Objective::ALL.get(place)
+                && let Some(&objective) = Objective::VARIANTS.get(place)
             {
                 page.fusion.update(|fusion| fusion.objective = objective);
             }

@@ -7,6 +7,7 @@
 use super::analysis::{Analysis, Options, analyze_graph};
 use super::fusion::{Partition, Policy};
 use super::graph::{Graph, OpId};
+use strum::VariantArray;
 
 /// What one policy makes of the program.
 #[derive(Clone, Debug)]
@@ -30,11 +31,11 @@ pub struct DifferingEdge {
     pub is_fused: bool,
 }
 
-/// Every policy on the graph of `chosen`, under its other options, in the order of [`Policy::ALL`]. As many
+/// Every policy on the graph of `chosen`, under its other options, in the order of [`Policy::VARIANTS`]. As many
 /// analyses as there are policies.
 pub fn compare(chosen: &Analysis) -> Vec<Compared> {
-    let mut all = Vec::with_capacity(Policy::ALL.len());
-    for policy in Policy::ALL {
+    let mut all = Vec::with_capacity(Policy::VARIANTS.len());
+    for &policy in Policy::VARIANTS {
         let analysis = if policy == chosen.options.policy {
             chosen.clone()
         } else {

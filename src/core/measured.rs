@@ -8,6 +8,7 @@ use super::fusion::options::FusionOptions;
 use super::program::Program;
 use super::sizes::{Conventions, ReshapeCost};
 use serde::Deserialize;
+use strum::IntoStaticStr;
 
 /// A file of measured rows, as `public/measured/` has them; other fields are ignored.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -42,8 +43,9 @@ pub struct Row {
 }
 
 /// Who made the kernels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Variant {
     /// A library kernel for each op.
     Eager,
@@ -55,12 +57,8 @@ pub enum Variant {
 
 impl Variant {
     /// The name in the measured files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Eager => "eager",
-            Self::Inductor => "inductor",
-            Self::InductorTritonGemm => "inductor_triton_gemm",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// What stands for it here.

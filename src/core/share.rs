@@ -6,8 +6,8 @@
 
 use super::device::{Device, Source, default_device, device};
 use super::fusion::Policy;
-use super::fusion::options::{FusionOptions, Objective, SWITCHES};
-use super::sizes::{Conventions, Externals, ReshapeCost};
+use super::fusion::options::{FusionOptions, SWITCHES};
+use super::sizes::Conventions;
 
 /// Longest fragment that is looked at, in bytes. Browsers carry more, chat programs less.
 pub const MAX_LINK_BYTES: usize = 512 * 1024;
@@ -245,12 +245,12 @@ pub fn read_state(written: Vec<u8>) -> Result<SharedState, ShareError> {
     };
     for (key, value) in header.lines().filter_map(|line| line.split_once('=')) {
         match key {
-            "policy" => state.policy = Policy::from_name(value).unwrap_or_default(),
+            "policy" => state.policy = value.parse().unwrap_or_default(),
             "externals" => {
-                state.conventions.externals = Externals::from_name(value).unwrap_or_default();
+                state.conventions.externals = value.parse().unwrap_or_default();
             }
             "reshape" => {
-                state.conventions.reshape = ReshapeCost::from_name(value).unwrap_or_default();
+                state.conventions.reshape = value.parse().unwrap_or_default();
             }
             "device" => state.device = device(value).unwrap_or(default_device()).clone(),
             // Behind the device, whose launch it replaces.
@@ -269,7 +269,7 @@ pub fn read_state(written: Vec<u8>) -> Result<SharedState, ShareError> {
                 }
             }
             "objective" => {
-                state.fusion.objective = Objective::from_name(value).unwrap_or_default();
+                state.fusion.objective = value.parse().unwrap_or_default();
             }
             "view" => state.is_unfused_view = value == "unfused",
             "selected" => state.selected_op = Some(value.to_owned()),

@@ -7,6 +7,7 @@
 use super::graph::{Graph, OpId, TensorId};
 use super::op::{Op, OpType, byte_count};
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 /// The counting conventions of one analysis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -19,8 +20,22 @@ pub struct Conventions {
 }
 
 /// How large an external tensor counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    VariantArray,
+    IntoStaticStr,
+    EnumString,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Externals {
     /// As declared; else as the other shapes of the op force it to be; else as its reader's output.
     #[default]
@@ -32,27 +47,29 @@ pub enum Externals {
 }
 
 impl Externals {
-    /// All three, in the order in which a picker shows them.
-    pub const ALL: [Self; 3] = [Self::Declared, Self::KnownOnly, Self::OutputShape];
-
     /// The name on the command line and in links.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Declared => "declared",
-            Self::KnownOnly => "known-only",
-            Self::OutputShape => "output-shape",
-        }
-    }
-
-    /// The convention of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|e| e.name() == name)
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 
 /// What a reshape costs that stands alone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    VariantArray,
+    IntoStaticStr,
+    EnumString,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum ReshapeCost {
     /// It reads its input and writes its output like any op.
     #[default]
@@ -62,20 +79,9 @@ pub enum ReshapeCost {
 }
 
 impl ReshapeCost {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Copy, Self::View];
-
     /// The name on the command line and in links.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Copy => "copy",
-            Self::View => "view",
-        }
-    }
-
-    /// The convention of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|r| r.name() == name)
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 

@@ -10,6 +10,7 @@ use crate::core::device::{Figure, Peak};
 use crate::core::format::{format_bandwidth, format_intensity, format_rate};
 use crate::core::{Analysis, DType, Placement};
 use std::cmp::Reverse;
+use strum::VariantArray;
 
 /// Draws the roofline of `analysis` into a frame of `size` units, at least 240 by 140.
 ///
@@ -144,7 +145,10 @@ impl Roofs {
     fn of(analysis: &Analysis) -> Self {
         let device = &analysis.options.device;
         // FLOPs by element type; the heaviest is the main one.
-        let mut by_type = DType::ALL.map(|dtype| (dtype, false, 0_u128));
+        let mut by_type: Vec<(DType, bool, u128)> = DType::VARIANTS
+            .iter()
+            .map(|&dtype| (dtype, false, 0))
+            .collect();
         for kernel in &analysis.fused.kernels {
             for (dtype, is_used, flops) in &mut by_type {
                 if kernel.work.matrix_dtype == Some(*dtype) {

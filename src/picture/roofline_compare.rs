@@ -5,6 +5,7 @@ use super::roofline::{Base, Points, point_of};
 use super::scene::{Mark, Point, Role, Scene, Shape, tenths};
 use crate::core::compare::Compared;
 use crate::core::{Analysis, Policy};
+use strum::VariantArray;
 
 /// Draws the kernels of `all` over the roofs of `chosen`. Kernels of one policy that would cover each other share
 /// a marker. Those that would cover markers of other policies stand on them, the first on its point: nothing else
@@ -75,7 +76,7 @@ fn is_near(a: Point, b: Point, reach: f64) -> bool {
 
 /// The policy that a mark of such a picture belongs to.
 pub fn policy_of(role: Role) -> Option<Policy> {
-    (Policy::ALL.into_iter()).find(|&policy| role_of(policy) == role)
+    (Policy::VARIANTS.iter().copied()).find(|&policy| role_of(policy) == role)
 }
 
 /// What the markers of a policy look like.

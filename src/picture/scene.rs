@@ -181,7 +181,8 @@ impl Shape {
 pub type Point = (f64, f64);
 
 /// Which part of a text stands at its point.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Anchor {
     /// Its start.
     #[default]
@@ -194,12 +195,8 @@ pub enum Anchor {
 
 impl Anchor {
     /// The value of SVG's `text-anchor`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Start => "start",
-            Self::Middle => "middle",
-            Self::End => "end",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 

@@ -4,6 +4,7 @@ use crate::core::format::format_seconds;
 use crate::core::fusion::options::SWITCHES;
 use crate::core::{FusionOptions, Objective, Policy};
 use crate::markup::{ABSENT, Markup};
+use strum::VariantArray;
 
 /// Id of the slider of the launch.
 pub const LAUNCH_ID: &str = "launch-us";
@@ -27,7 +28,7 @@ pub fn options(policy: Policy, fusion: FusionOptions, launch: Launch) -> Markup 
     let mut panel = Markup::new();
     if policy == Policy::Optimal {
         panel.raw("<fieldset><legend>Cheapest in</legend>");
-        for (place, objective) in Objective::ALL.into_iter().enumerate() {
+        for (place, objective) in Objective::VARIANTS.iter().copied().enumerate() {
             let name = objective.name();
             panel.fill(
                 r#"<label class="radio"><input type="radio" name="objective" id="{}" data-objective="{}" checked="{}"><span>{}</span></label>"#,

@@ -10,6 +10,7 @@ use fuseline::views::compare::{legend, rows};
 use proptest::prelude::*;
 
 use crate::views::words;
+use strum::VariantArray;
 
 fn example(id: &str, policy: Policy) -> Analysis {
     let text = EXAMPLES.iter().find(|e| e.id == id).unwrap().text;
@@ -54,7 +55,7 @@ fn the_table_has_a_row_for_each_policy_and_names_the_edges_that_differ() {
     let chosen = example("softmax", Policy::Rules);
     let all = compare(&chosen);
     let html = rows(&all, Policy::Rules).html().text;
-    assert_eq!(html.matches("<tr ").count(), Policy::ALL.len());
+    assert_eq!(html.matches("<tr ").count(), Policy::VARIANTS.len());
     assert_eq!(html.matches("is-selected").count(), 1);
     assert!(html.contains(r#"data-policy="optimal""#));
     let text = words(&rows(&all, Policy::Rules));
@@ -62,7 +63,7 @@ fn the_table_has_a_row_for_each_policy_and_names_the_edges_that_differ() {
     assert!(!none.differing.is_empty() && none.differing.iter().all(|edge| !edge.is_fused));
     assert!(text.contains(" apart"), "{text}");
     assert!(text.contains("proven optimal"), "{text}");
-    for policy in Policy::ALL {
+    for &policy in Policy::VARIANTS {
         assert!(words(&legend(&all)).contains(policy.name()));
     }
 }
@@ -101,7 +102,7 @@ fn one_roofline_shows_every_policy_by_markers_of_its_own() {
     let all = compare(&chosen);
     for width in [320.0, 1200.0] {
         let picture = scene(&chosen, &all, (width, 400.0));
-        for policy in Policy::ALL {
+        for &policy in Policy::VARIANTS {
             let mut markers = (picture.focus_order.iter())
                 .map(|&mark| &picture.marks[mark])
                 .filter(|mark| policy_of(mark.role) == Some(policy));

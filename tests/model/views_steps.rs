@@ -10,6 +10,7 @@ use fuseline::core::{
 use fuseline::views::steps::{LISTED, line_id, list, present};
 use proptest::prelude::*;
 use std::fmt::Write as _;
+use strum::VariantArray;
 
 fn analysis(text: &str, options: &Options) -> Analysis {
     let outcome = analyze_program(&notation::parse(text).program, options);
@@ -25,7 +26,7 @@ proptest! {
 
     #[test]
     fn the_numbers_begin_unfused_and_end_as_the_policy_has_them((ops, externals) in fusable_ops(1..=16)) {
-        for policy in Policy::ALL {
+        for &policy in Policy::VARIANTS {
             let whole = analyze(&ops, &externals, &Options::of_policy(policy)).unwrap();
             let record = record(&whole.graph, &whole.options);
             let count = record.decisions.len();

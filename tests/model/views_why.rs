@@ -4,6 +4,7 @@ use crate::views::words;
 use fuseline::core::why::{Verdict, Why};
 use fuseline::core::{Analysis, Objective, Options, Policy, analyze_program, notation};
 use fuseline::views::why::{answer, crossings, pickers, rows};
+use strum::VariantArray;
 
 const TEXT: &str = "\
 input x : f16[256, 256]
@@ -27,7 +28,7 @@ fn every_crossing_edge_has_a_row_dearest_first() {
     let crossing = (edges.iter())
         .filter(|edge| edge.verdict != Verdict::Fused)
         .count();
-    for objective in Objective::ALL {
+    for &objective in Objective::VARIANTS {
         let all = crossings(edges.clone(), objective);
         assert_eq!(all.len(), crossing);
         assert!(all.is_sorted_by(|a, b| match objective {

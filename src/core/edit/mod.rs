@@ -17,6 +17,7 @@ pub use calls::{set_annotation, set_callee, set_inputs};
 pub use kernels::{ShownKernels, cut_edge, merge_kernels, set_kernel};
 pub use lines::{add_op, move_op, paste_lines, remove_op};
 pub use names::{rename_op, rename_tensor};
+use strum::VariantArray;
 
 /// Sets the value of a param.
 ///
@@ -37,7 +38,7 @@ pub fn set_param(text: &str, program: &Program, param_index: usize, value: i64) 
 /// The element type that most annotations name; of equally many the first in the program.
 pub fn main_dtype(program: &Program) -> Option<DType> {
     let counted = |dtype: DType| annotations(program).filter(|a| a.dtype == dtype).count();
-    let most = DType::ALL.into_iter().map(counted).max()?;
+    let most = DType::VARIANTS.iter().copied().map(counted).max()?;
     annotations(program)
         .map(|a| a.dtype)
         .find(|&dtype| counted(dtype) == most)

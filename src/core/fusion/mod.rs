@@ -24,10 +24,25 @@ use optimal::Certificate;
 use record::{Decision, Log};
 use region::Setting;
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 /// Who decides what fuses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    VariantArray,
+    IntoStaticStr,
+    EnumString,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Policy {
     /// Every op is its own kernel.
     None,
@@ -43,29 +58,9 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// All policies, in the order in which a picker shows them.
-    pub const ALL: [Self; 5] = [
-        Self::None,
-        Self::Rules,
-        Self::Inductor,
-        Self::Optimal,
-        Self::Manual,
-    ];
-
     /// The name on the command line and in links.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Rules => "rules",
-            Self::Inductor => "inductor",
-            Self::Optimal => "optimal",
-            Self::Manual => "manual",
-        }
-    }
-
-    /// The policy of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|p| p.name() == name)
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// What it does, in a sentence.

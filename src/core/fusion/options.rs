@@ -2,6 +2,7 @@
 
 use super::Policy;
 use serde::Serialize;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 /// The choices that the policies look at; a policy ignores what does not concern it.
 #[allow(
@@ -99,13 +100,16 @@ pub const SWITCHES: [Switch; 5] = [
         words: "attention as one kernel",
         sentence: "Matmul, softmax and matmul in a row run in tiles, and the scores never reach memory.",
         part: |options| &mut options.attention,
-        concerns: &Policy::ALL,
+        concerns: Policy::VARIANTS,
     },
 ];
 
 /// What a partition costs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, VariantArray, IntoStaticStr, EnumString,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Objective {
     /// Bytes through memory; among equals the fewest kernels.
     #[default]
@@ -115,19 +119,8 @@ pub enum Objective {
 }
 
 impl Objective {
-    /// Both, in the order in which a picker shows them.
-    pub const ALL: [Self; 2] = [Self::Bytes, Self::Time];
-
     /// The name on the command line and in links.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Bytes => "bytes",
-            Self::Time => "time",
-        }
-    }
-
-    /// The objective of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|o| o.name() == name)
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }

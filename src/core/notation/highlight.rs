@@ -145,9 +145,9 @@ fn kinds_of_statement<'a>(
                         word_kind(&name_text(text, token), params)
                     }
                     Part::Type if open_brackets == 0 => {
-                        match DType::from_name(token.span.slice(text)) {
-                            Some(_) => TokenKind::Dtype,
-                            None => TokenKind::Error,
+                        match token.span.slice(text).parse::<DType>() {
+                            Ok(_) => TokenKind::Dtype,
+                            Err(_) => TokenKind::Error,
                         }
                     }
                     Part::Param | Part::Value | Part::Type => TokenKind::Param,
@@ -172,7 +172,7 @@ fn is_lone_value(statement: &[Token], index: usize) -> bool {
 fn word_kind(word: &str, params: &HashSet<String>) -> TokenKind {
     if params.contains(word) {
         TokenKind::Param
-    } else if DType::from_name(word).is_some() {
+    } else if word.parse::<DType>().is_ok() {
         TokenKind::Dtype
     } else {
         TokenKind::Keyword

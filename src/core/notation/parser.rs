@@ -27,7 +27,6 @@ use super::expression::expression;
 use super::lexer::{Lexeme, Token};
 use super::spelling::{nearest_dtype, quoted, shortened};
 use crate::core::diagnostic::{Code, Diagnostic};
-use crate::core::dtype::DType;
 use crate::core::op::TensorRole;
 use crate::core::program::{
     Attribute, AttributeValue, Declaration, Expr, ExprKind, KernelMark, Name, OpStatement, Param,
@@ -323,7 +322,7 @@ impl Cursor<'_> {
             .peek()
             .filter(|t| t.kind == Lexeme::Name)
             .ok_or_else(|| self.expected("an element type").hint(HINT))?;
-        let Some(dtype) = DType::from_name(self.slice(token)) else {
+        let Ok(dtype) = self.slice(token).parse() else {
             return Err(unknown_dtype(self.slice(token)).at(token.span));
         };
         self.at += 1;

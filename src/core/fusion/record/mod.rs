@@ -16,7 +16,8 @@ pub use words::in_words;
 pub(in crate::core) use words::refusal_in_words;
 
 /// One thing that a policy decided. Kernels are named by an op of them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Decision {
     /// Attention: these ops, the last one last, run as one kernel, and the policy sees one op in their place.
     Rewritten {
@@ -238,23 +239,8 @@ impl Decision {
     }
 
     /// The name of what was decided, as JSON and style sheets say it.
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::Rewritten { .. } => "rewritten",
-            Self::Started { .. } => "started",
-            Self::Joined { .. } => "joined",
-            Self::Merged { .. } => "merged",
-            Self::Closed { .. } => "closed",
-            Self::Inlined { .. } => "inlined",
-            Self::Buffer { .. } => "buffer",
-            Self::Stays { .. } => "stays",
-            Self::Round { .. } => "round",
-            Self::Fused { .. } => "fused",
-            Self::Searched { .. } => "searched",
-            Self::Chosen { .. } => "chosen",
-            Self::Accepted { .. } => "accepted",
-            Self::Refused { .. } => "refused",
-        }
+    pub fn kind(&self) -> &'static str {
+        self.into()
     }
 
     fn for_each_op(&mut self, visit: &mut dyn FnMut(&mut OpId)) {

@@ -8,6 +8,7 @@ use crate::core::notation::spelling::{edit_distance, quoted, shortened};
 use crate::core::op::{Op, OpType, TensorDecl, TensorRole};
 use serde_json::{Number, Value};
 use std::borrow::Cow;
+use strum::VariantArray;
 
 /// Where an `Op(...)` line and its fields stand.
 #[derive(Clone, Debug, Default)]
@@ -98,9 +99,10 @@ impl<'a> Entry<'a> {
         let name = self
             .text("op_type")?
             .ok_or_else(|| self.missing("op_type"))?;
-        OpType::from_name(name).ok_or_else(|| {
-            let nearest = OpType::ALL
-                .into_iter()
+        name.parse().map_err(|_| {
+            let nearest = OpType::VARIANTS
+                .iter()
+                .copied()
                 .min_by_key(|known| edit_distance(&shortened(name), known.name()))
                 .unwrap_or(OpType::Elementwise);
             let hint = match functions::find(name) {
@@ -204,7 +206,7 @@ impl<'a> Entry<'a> {
     fn width(&self) -> Result<(u32, Option<DType>), Diagnostic> {
         const BYTES: &str = "bytes_per_element";
         let named = match self.text("dtype")? {
-            Some(name) => Some(DType::from_name(name).ok_or_else(|| {
+            Some(name) => Some(name.parse::<DType>().map_err(|_| {
                 let unknown = unknown_dtype(name);
                 let mut error = self.error(unknown.code, "dtype", &unknown.message);
                 error.hint = unknown.hint;
