@@ -10,6 +10,7 @@ pub mod compare;
 pub mod device;
 pub mod device_model;
 pub mod diagnostic;
+mod disjoint_sets;
 pub mod dtype;
 pub mod edit;
 pub mod examples;
