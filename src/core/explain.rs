@@ -201,7 +201,7 @@ pub fn time_lines(kernel: &Kernel, device: &Device) -> Vec<String> {
     )];
     let rate = |name: &str, flops: u128, peak: Option<f64>, seconds: f64| match peak {
         _ if flops == 0 => None,
-        None => Some([name, ": no peak is known"].concat()),
+        None => Some(format!("{name}: no peak is known")),
         Some(peak) => Some(format!(
             "{name}: {} / {} = {}",
             format_flops(flops),
@@ -215,7 +215,7 @@ pub fn time_lines(kernel: &Kernel, device: &Device) -> Vec<String> {
         (peak.computed_as, peak.units())
     });
     lines.extend(rate(
-        &[units, ", ", dtype, computed_as].concat(),
+        &format!("{units}, {dtype}{computed_as}"),
         kernel.work.matrix_flops,
         matrix.map(|peak| peak.figure.value),
         alone.matrix_s,
@@ -238,7 +238,7 @@ pub fn time_lines(kernel: &Kernel, device: &Device) -> Vec<String> {
 /// What a kernel's time leaves out: `no peak is known for f64 on this device; the time counts what is known, at least`.
 pub fn open_text(kernel: &Kernel, device: &Device) -> Option<String> {
     let reason = open_reason(device, kernel.work)?;
-    Some([&reason, "; the time counts what is known, at least"].concat())
+    Some(format!("{reason}; the time counts what is known, at least"))
 }
 
 /// The names of a kernel's ops as people read them: `matmul + bias + relu`, of a long kernel the first ones.
@@ -260,24 +260,14 @@ pub fn op_names(graph: &Graph, kernel: &Kernel) -> String {
 /// What a search knows about its result: proven, and in what, or how far from the optimum at most.
 pub fn certificate_text(certificate: &Certificate) -> String {
     if certificate.is_optimal {
-        return ["proven optimal in ", certificate.objective.name()].concat();
+        return format!("proven optimal in {}", certificate.objective.name());
     }
-    let stopped = [
-        "; search stopped after ",
-        &format_exact(certificate.states as u128),
-        " states",
-    ]
-    .concat();
-    match certificate.excess_pct() {
-        Some(excess) => [
-            "at most ",
-            &format_percent(excess),
-            " above the optimum",
-            &stopped,
-        ]
-        .concat(),
-        None => ["not proven", &stopped].concat(),
-    }
+    let known = match certificate.excess_pct() {
+        Some(excess) => format!("at most {} above the optimum", format_percent(excess)),
+        None => "not proven".to_owned(),
+    };
+    let states = format_exact(certificate.states as u128);
+    format!("{known}; search stopped after {states} states")
 }
 
 /// Whether any tensor that the kernel moves has an assumed size.

@@ -58,7 +58,8 @@ pub fn format_seconds(seconds: f64) -> String {
 
 /// The text of a figure, marked where it is only the least that it can be: `≥ 430 µs`.
 pub fn at_least(is_least: bool, figure: &str) -> String {
-    [if is_least { "≥ " } else { "" }, figure].concat()
+    let sign = if is_least { "≥ " } else { "" };
+    format!("{sign}{figure}")
 }
 
 /// Arithmetic intensity in FLOPs for each byte moved: `156 FLOP/B`, whole above 1000: `1,365 FLOP/B`.
@@ -92,19 +93,18 @@ pub fn format_change(saved_percent: f64) -> String {
         saved if saved < 0.0 => "+",
         _ => return "0 %".to_owned(),
     };
-    [sign, &format_percent(saved_percent.abs())].concat()
+    format!("{sign}{}", format_percent(saved_percent.abs()))
 }
 
 /// A ratio such as a speedup: `1.17x`.
 pub fn format_ratio(ratio: f64) -> String {
     if ratio.is_finite() {
         // Below 1 two decimals say enough.
-        let text = if (0.0995..0.9995).contains(&ratio) {
-            format!("{ratio:.2}")
+        if (0.0995..0.9995).contains(&ratio) {
+            format!("{ratio:.2}x")
         } else {
-            three_digits(ratio)
-        };
-        text + "x"
+            format!("{}x", three_digits(ratio))
+        }
     } else {
         "–".to_owned()
     }
@@ -170,12 +170,8 @@ fn three_digits(value: f64) -> String {
 
 /// `1 more kernel`, `2 more kernels`.
 pub fn more_kernels(count: usize) -> String {
-    let words = if count == 1 {
-        " more kernel"
-    } else {
-        " more kernels"
-    };
-    [&count.to_string(), words].concat()
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} more kernel{plural}")
 }
 
 #[cfg(test)]

@@ -126,14 +126,24 @@ impl Op {
 }
 
 /// What an external tensor is for; display only.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, IntoStaticStr,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum TensorRole {
     /// An activation that comes from outside.
     #[default]
     Input,
     /// A parameter of the model.
     Weight,
+}
+
+impl TensorRole {
+    /// The name in the notation and in JSON.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
 }
 
 /// The declared size of an external tensor.

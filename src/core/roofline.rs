@@ -118,7 +118,7 @@ pub fn open_reason(device: &Device, work: Work) -> Option<String> {
     let (matrix, vector) = peaks(device, work);
     Some(match open(work, matrix, vector)? {
         Open::Length => "the length K of a matmul is not known".to_owned(),
-        Open::Peak(of) => ["no peak is known for ", of, " on this device"].concat(),
+        Open::Peak(of) => format!("no peak is known for {of} on this device"),
     })
 }
 

@@ -8,6 +8,7 @@ use super::device::{Device, Source, default_device, device};
 use super::fusion::Policy;
 use super::fusion::options::{FusionOptions, SWITCHES};
 use super::sizes::Conventions;
+use std::fmt::Write as _;
 
 /// Longest fragment that is looked at, in bytes. Browsers carry more, chat programs less.
 pub const MAX_LINK_BYTES: usize = 512 * 1024;
@@ -164,9 +165,7 @@ pub fn write_state(state: &SharedState) -> Result<String, ShareError> {
     let mut put = |key: &str, value: &str| {
         // A line break in a value would end it; no name can hold one, so nothing is lost.
         let value = value.replace(['\n', '\r'], " ");
-        for part in [key, "=", &value, "\n"] {
-            header.push_str(part);
-        }
+        let _ = writeln!(header, "{key}={value}");
     };
     if state.policy != default.policy {
         put("policy", state.policy.name());

@@ -44,9 +44,8 @@ pub(super) fn kernel_heading(analysis: &Analysis, kernel: usize) -> String {
 /// Says of a point that so many other kernels share it.
 pub(super) fn add_others(label: &mut Label, others: usize) {
     if others > 0 {
-        let also = [&more_kernels(others), " here"].concat();
-        label.name.push_str(", ");
-        label.name.push_str(&also);
+        let also = format!("{} here", more_kernels(others));
+        label.name = format!("{}, {also}", label.name);
         label.facts.push(("and", also));
     }
 }

@@ -21,8 +21,7 @@ use strum::VariantArray;
 pub fn scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
     let mut words = ". Hollow points show kernels before fusion, solid points after.".to_owned();
     if let Some(rest) = without_point(analysis) {
-        words.push(' ');
-        words.push_str(&rest);
+        words = format!("{words} {rest}");
     }
     let mut base = Base::new(analysis, &[analysis], size, Points::Apart);
     let focus_order = kernel_points(
@@ -120,7 +119,7 @@ impl Base {
             width: self.size.0,
             height: self.size.1,
             title: "Roofline".to_owned(),
-            description: [&self.description, words].concat(),
+            description: self.description + words,
             marks: self.marks,
             focus_order,
         }
@@ -301,8 +300,8 @@ fn description(analysis: &Analysis, roofs: &Roofs) -> String {
     )];
     for (dtype, peak) in &roofs.matrix {
         let figure = figure_text(peak.figure, format_rate);
-        let on = [peak.units(), " on ", dtype.name(), peak.computed_as];
-        facts.push([&on.concat(), " ", &figure].concat());
+        let (units, dtype, computed_as) = (peak.units(), dtype.name(), peak.computed_as);
+        facts.push(format!("{units} on {dtype}{computed_as} {figure}"));
     }
     if let Some(peak) = roofs.vector {
         facts.push(format!("vector units {}", figure_text(peak, format_rate)));

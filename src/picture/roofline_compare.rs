@@ -121,7 +121,11 @@ struct Dot {
 impl Dot {
     fn mark(&self, policy: Policy, analysis: &Analysis, radius: f64) -> Option<Mark> {
         let kernel = analysis.fused.kernels.get(self.kernel)?;
-        let heading = [policy.name(), ", ", &kernel_heading(analysis, self.kernel)].concat();
+        let heading = format!(
+            "{}, {}",
+            policy.name(),
+            kernel_heading(analysis, self.kernel)
+        );
         let mut label = point_label(heading, &kernel.placement, kernel.bytes());
         add_others(&mut label, self.others);
         let shape = marker(policy, self.place, radius);

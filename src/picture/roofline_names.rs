@@ -69,14 +69,18 @@ fn draw_peak_names(
         };
         let figure = figure_text(peak.figure, format_rate);
         let kind = if peak.is_on_vector_units {
-            " vector"
+            "vector"
         } else {
-            " matrix"
+            "matrix"
         };
         let words = if is_compact && points == Points::Stacked {
             figure
         } else {
-            [dtype.name(), peak.computed_as, kind, units, " ", &figure].concat()
+            format!(
+                "{}{} {kind}{units} {figure}",
+                dtype.name(),
+                peak.computed_as
+            )
         };
         marks.push(text(
             Role::RoofText,

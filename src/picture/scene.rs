@@ -4,6 +4,7 @@
 //! crisp at any density, and can be tested without a browser.
 
 use super::path_data::push_command;
+use std::fmt::Write as _;
 
 /// Size of type that charts lay out for, in the scene's units. The style sheet uses the same.
 pub const FONT_PX: f64 = 12.0;
@@ -89,12 +90,8 @@ impl Label {
         let heading = heading.into();
         let mut name = heading.clone();
         for (what, how_much) in &facts {
-            name.push_str(", ");
-            if !what.is_empty() {
-                name.push_str(what);
-                name.push(' ');
-            }
-            name.push_str(how_much);
+            let space = if what.is_empty() { "" } else { " " };
+            let _ = write!(name, ", {what}{space}{how_much}");
         }
         Self {
             name,

@@ -33,14 +33,8 @@ pub struct Refused {
 impl Refused {
     /// The finding, without its place in a text.
     pub fn diagnostic(&self) -> Diagnostic {
-        let message = [
-            // As it stands in the text: the pictures number kernels in the order in which they run.
-            "`@kernel ",
-            &self.kernel.to_string(),
-            "` is not legal: ",
-            &self.message,
-        ]
-        .concat();
+        // The number in the text: the pictures number kernels in the order in which they run.
+        let message = format!("`@kernel {}` is not legal: {}", self.kernel, self.message);
         Diagnostic::warning(Code::IllegalKernel, message)
             .hint("it runs in pieces; give some of its ops another number, or none")
     }

@@ -16,25 +16,21 @@ pub fn sentence(graph: &Graph, verdict: &Verdict) -> String {
     if let Reason::Illegal(legality::Reason::Cycle { .. } | legality::Reason::NotConnected { .. }) =
         reason
     {
-        return ["Apart: ", &reason_words, "."].concat();
+        return format!("Apart: {reason_words}.");
     }
-    let verb = |is_saved: bool| if is_saved { "save " } else { "cost " };
+    let verb = |is_saved: bool| if is_saved { "save" } else { "cost" };
     let (saves_bytes, saves_time) = (price.saved_bytes >= 0, price.saved_s >= 0.0);
-    let joint = match (saves_bytes, saves_time) {
-        (true, false) | (false, true) => [" but ", verb(saves_time)].concat(),
-        _ => " and ".to_owned(),
+    let joint = if saves_bytes == saves_time {
+        "and".to_owned()
+    } else {
+        format!("but {}", verb(saves_time))
     };
-    [
-        "Apart: ",
-        &reason_words,
-        ". Fusing them alone would ",
+    format!(
+        "Apart: {reason_words}. Fusing them alone would {} {} {joint} {}.",
         verb(saves_bytes),
-        &format_bytes(price.saved_bytes.unsigned_abs()),
-        &joint,
-        &format_seconds(price.saved_s.abs()),
-        ".",
-    ]
-    .concat()
+        format_bytes(price.saved_bytes.unsigned_abs()),
+        format_seconds(price.saved_s.abs())
+    )
 }
 
 /// Why two ops run in two kernels, as the end of a sentence.
