@@ -2,7 +2,6 @@
 
 pub mod attention;
 pub mod compare;
-pub mod fusion_options;
 pub mod manual;
 pub mod measured;
 pub mod steps;

@@ -105,7 +105,7 @@ const bareMs = await measureSlider(browser, bare, 'input');
 const page = await browser.newPage({ viewport: { width: 1366, height: 768 } });
 await page.goto(url);
 await page.waitForSelector(CHART);
-const pageMs = await measureSlider(browser, page, '#slider-list input[type=range]');
+const pageMs = await measureSlider(browser, page, '.slider-list input[type=range]');
 
 const loadMs = [];
 for (let load = 0; load < LOADS; load += 1) loadMs.push(await measureLoad(browser, url));
