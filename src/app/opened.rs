@@ -5,7 +5,8 @@ use crate::core::json::Json;
 use crate::core::notation::import::{Form, OpList, form_of, program_of_op_list, read_op_lines};
 use crate::core::notation::{Parsed, print};
 use crate::picture::code::line_at;
-use crate::present::words::{counted, with_hint};
+use crate::present::names::counted;
+use crate::present::words::with_hint;
 use std::fmt::Write;
 
 /// A program that came in another form, as notation.

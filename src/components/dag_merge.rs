@@ -9,7 +9,7 @@ use crate::app::state::SetIfChanged;
 use crate::browser::{self, set_attribute, set_class, set_text};
 use crate::core::OpId;
 use crate::picture::dag::Point;
-use crate::picture::dag::steps::Stop;
+use crate::picture::dag::steps::FocusTarget as Stop;
 use crate::views::manual::{Change, Proposal};
 use leptos::prelude::*;
 

@@ -7,7 +7,7 @@ use super::why_view::ask_why;
 use crate::app::state::Selection;
 use crate::browser::{self, Event, event_as};
 use crate::picture::dag::Point;
-use crate::picture::dag::steps::{Stop, step};
+use crate::picture::dag::steps::{FocusTarget as Stop, step};
 use crate::picture::dag::viewport::Viewport;
 use leptos::ev::{KeyboardEvent, PointerEvent, WheelEvent};
 use leptos::prelude::*;
@@ -73,8 +73,8 @@ impl Dag {
             }
             return;
         }
-        let chip = browser::closest_id(event, ".dag-chip");
-        if let Some(op) = chip.and_then(|id| id.strip_prefix("dag-chip-")?.parse().ok()) {
+        let label = browser::closest_id(event, ".dag-size-label");
+        if let Some(op) = label.and_then(|id| id.strip_prefix("dag-size-label-")?.parse().ok()) {
             return ask_why(self.page, op);
         }
         match stop_at(event) {

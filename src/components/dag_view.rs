@@ -1,5 +1,5 @@
-//! The graph of the program as SVG: ops in the panels of their kernels, loud edges through memory, quiet
-//! ones on chip.
+//! The graph of the program as SVG: ops in the panels of their kernels, edges through memory drawn wide, edges on chip
+//! thin.
 //!
 //! What depends on names and groups is drawn once (`dag_parts`); numbers, selection and focus only rewrite
 //! texts, widths and classes in it (`dag_updates`), so a slider moves nothing and costs little. What pointers
@@ -12,7 +12,7 @@ use crate::app::state::{FocusRequest, Page, Selection};
 use crate::browser::{self, Later, listen, set_attribute, set_class, set_flag};
 use crate::core::Analysis;
 use crate::picture::dag::looks::{Looks, looks};
-use crate::picture::dag::steps::Stop;
+use crate::picture::dag::steps::FocusTarget as Stop;
 use crate::picture::dag::viewport::{Size, Viewport};
 use crate::picture::dag::{DagLayout, Point, Rect, has_same_picture, layout};
 use leptos::prelude::*;

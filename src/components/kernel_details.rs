@@ -6,10 +6,10 @@ use crate::app::state::Page;
 use crate::browser::{Event, Place, closest_number, listen, set_text};
 use crate::core::{Analysis, OpId, Policy, SizeSource};
 use crate::markup::Markup;
-use crate::present::explain::{
-    LedgerRow, flops_text, ledger, op_names, source_reason, source_text, time_lines,
-};
+use crate::present::explain::{LedgerRow, flops_text, ledger, source_reason, source_text};
 use crate::present::format::format_bytes;
+use crate::present::names::op_names;
+use crate::present::times::time_lines;
 use crate::views::manual::Change;
 use leptos::prelude::*;
 
@@ -85,7 +85,7 @@ fn details(markup: &mut Markup, analysis: &Analysis, kernel: usize) -> Option<()
         &[
             &class,
             &(kernel + 1).to_string(),
-            &op_names(&analysis.graph, fused),
+            &op_names(&analysis.graph, &fused.ops),
             &other_number(analysis, kernel).unwrap_or_default(),
         ],
     );

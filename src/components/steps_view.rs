@@ -7,7 +7,7 @@ use crate::browser::{
 };
 use crate::core::fusion::record::{Decision, Record};
 use crate::core::{Analysis, OpId};
-use crate::picture::dag::steps::Stop;
+use crate::picture::dag::steps::FocusTarget as Stop;
 use crate::views::steps::{line_id, list, present};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;

@@ -1,6 +1,7 @@
 //! What is wrong with the text or assumed about it, as a list and in a sentence.
 
-use super::words::{counted, severity_word};
+use super::names::counted;
+use super::words::severity_word;
 use crate::core::model::diagnostic::{has_errors, line_and_column};
 use crate::core::{Diagnostic, Severity, Span};
 

@@ -1,7 +1,8 @@
 //! What fusion does to the whole program, in a few figures.
 
-use super::explain::{certificate_text, open_text};
+use super::certificates::certificate_text;
 use super::format::{format_bytes, format_change, format_exact, format_ratio};
+use super::times::{lower_bound_text, total_time_text};
 use crate::core::Analysis;
 
 /// Bytes, kernels and predicted time, before and after fusion.
@@ -42,7 +43,8 @@ pub struct SearchResult {
 pub fn headline(analysis: &Analysis) -> Headline {
     let (unfused, fused) = (&analysis.unfused, &analysis.fused);
     let device = &analysis.options.device;
-    let lower_bound = (unfused.first_open()).and_then(|kernel| open_text(kernel, device));
+    let lower_bound =
+        (unfused.first_lower_bound()).and_then(|kernel| lower_bound_text(kernel, device));
     let saved_bytes = fused.traffic.saved_by_fusion;
     let exact = |bytes: u64| format_exact(bytes.into());
     Headline {
@@ -62,8 +64,8 @@ pub fn headline(analysis: &Analysis) -> Headline {
         times: {
             let times = format!(
                 "sum of the kernels' times at full peak rates (roofline): {} unfused, {} fused",
-                unfused.time_text(),
-                fused.time_text(),
+                total_time_text(unfused),
+                total_time_text(fused),
             );
             match &lower_bound {
                 Some(reason) => format!("{times}; {reason}"),

@@ -1,14 +1,22 @@
-//! Numbers, sentences and table rows for people: what the page and the command line show alike.
+//! Numbers, sentences and table rows for people, as plain data: what the page and the command line show alike. No
+//! markup, so that tests read natively what a visitor sees.
 
 pub mod badge;
-pub mod conventions;
-pub mod device_figures;
+pub mod certificates;
+pub mod custom_device;
+pub mod decisions;
+pub mod devices;
 pub mod explain;
 pub mod findings;
 pub mod format;
 pub mod headline;
 pub mod kernels;
 pub mod limits;
+pub mod names;
+pub mod options;
+pub mod reasons;
 pub mod report;
 pub mod sliders;
+pub mod times;
+pub mod warnings;
 pub mod words;

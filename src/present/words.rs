@@ -38,9 +38,3 @@ pub fn with_hint(diagnostic: &Diagnostic) -> String {
         None => diagnostic.message.clone(),
     }
 }
-
-/// A count and what is counted: `1 op`, `2 ops`.
-pub fn counted(count: usize, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{plural}")
-}

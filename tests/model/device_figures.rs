@@ -2,7 +2,8 @@
 
 use fuseline::core::model::device::Source;
 use fuseline::core::{DEVICES, Device, default_device, device};
-use fuseline::present::device_figures::{CustomFigure, custom_copy, figure_rows, is_confirmed};
+use fuseline::present::custom_device::{CustomFigure, custom_copy};
+use fuseline::present::devices::{figure_rows, is_confirmed};
 
 fn figure(device: &Device, what: &str) -> String {
     let rows = figure_rows(device);

@@ -9,13 +9,13 @@
 mod attention;
 mod attention_prices;
 mod attention_view;
+mod baseline;
 mod charts;
 mod charts_properties;
 mod charts_svg;
 mod cli;
 mod cli_fusion;
 mod compare;
-mod contract;
 mod dag;
 mod dag_check;
 mod dag_svg;

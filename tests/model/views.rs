@@ -1,11 +1,11 @@
 //! What views show: the right words and figures, and names as text.
 
-use fuseline::core::model::options::SWITCHES;
+use fuseline::core::model::options::Switch;
 use fuseline::core::{
     Device, FusionOptions, Options, Policy, analyze_program, default_device, notation,
 };
 use fuseline::markup::Markup;
-use fuseline::present::explain::certificate_text;
+use fuseline::present::certificates::certificate_text;
 
 /// The text of some markup, tags taken out.
 pub(crate) fn words(markup: &Markup) -> String {
@@ -29,9 +29,9 @@ pub(crate) fn words(markup: &Markup) -> String {
 #[test]
 fn a_switch_concerns_the_policies_that_look_at_it() {
     let shown = |policy: Policy| -> Vec<_> {
-        let switches = SWITCHES.iter();
-        let shown = switches.filter(|switch| switch.concerns.contains(&policy));
-        shown.map(|switch| switch.name).collect()
+        let switches = Switch::ALL.into_iter();
+        let shown = switches.filter(|switch| switch.concerns(policy));
+        shown.map(Switch::name).collect()
     };
     assert_eq!(shown(Policy::Rules), ["attention"]);
     assert_eq!(shown(Policy::Inductor), ["max-autotune", "attention"]);

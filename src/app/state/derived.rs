@@ -11,6 +11,7 @@ use crate::core::fusion::record::{Record, record};
 use crate::core::model::diagnostic::{has_errors, merged};
 use crate::core::notation::{Parsed, parse};
 use crate::core::{Analysis, Diagnostic, Options, Outcome, analyze, analyze_program};
+use crate::present::reasons::refused_kernels;
 use leptos::prelude::*;
 use std::sync::Arc;
 
@@ -58,11 +59,14 @@ pub(super) struct Understood {
 }
 
 fn understand(parsed: Arc<Parsed>, options: &Options) -> Understood {
+    let outcome = analyze_program(&parsed.program, options);
+    let refused = refused_kernels(&parsed.program, &outcome);
     let Outcome {
         analysis,
         statement_of_op,
-        diagnostics,
-    } = analyze_program(&parsed.program, options);
+        mut diagnostics,
+    } = outcome;
+    diagnostics.extend(refused);
     let analysed = analysis.map(|analysis| {
         Arc::new(AnalysedText {
             parsed,

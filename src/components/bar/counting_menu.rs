@@ -3,7 +3,7 @@
 use super::menu::Menu;
 use crate::app::state::Page;
 use crate::core::{Conventions, Externals, ReshapeCost};
-use crate::present::conventions::{ChoiceWords, externals_words, reshape_words};
+use crate::present::options::{ChoiceWords, externals_words, reshape_words};
 use leptos::prelude::*;
 
 /// How external tensors and reshapes count.

@@ -6,7 +6,8 @@ use super::picker::Picker;
 use crate::app::state::Page;
 use crate::core::model::device::CUSTOM_ID;
 use crate::core::{DEVICES, device};
-use crate::present::device_figures::{custom_copy, is_confirmed};
+use crate::present::custom_device::custom_copy;
+use crate::present::devices::is_confirmed;
 use leptos::prelude::*;
 
 /// The picker of the device, and the menu of its figures, which opens when a device of one's own is chosen.

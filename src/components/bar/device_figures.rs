@@ -3,7 +3,8 @@
 use crate::app::state::Page;
 use crate::core::Device;
 use crate::core::model::device::Source;
-use crate::present::device_figures::{CustomFigure, figure_rows};
+use crate::present::custom_device::CustomFigure;
+use crate::present::devices::figure_rows;
 use leptos::prelude::*;
 use strum::IntoEnumIterator;
 

@@ -2,9 +2,10 @@
 
 use super::menu::Menu;
 use crate::app::state::Page;
-use crate::core::model::options::{SWITCHES, Switch};
+use crate::core::model::options::Switch;
 use crate::core::{Device, FusionOptions, Objective, Policy};
 use crate::present::format::format_seconds;
+use crate::present::options::{switch_name, switch_sentence};
 use leptos::html;
 use leptos::prelude::*;
 
@@ -21,8 +22,8 @@ pub fn FusionMenu() -> impl IntoView {
     let is_search = move || page.policy.get() == Policy::Optimal;
     let switches = move || {
         let policy = page.policy.get();
-        let concerns = move |switch: &&Switch| switch.concerns.contains(&policy);
-        SWITCHES.iter().filter(concerns).collect::<Vec<_>>()
+        let switches = Switch::ALL.into_iter();
+        switches.filter(move |switch| switch.concerns(policy))
     };
     view! {
         <Menu label="Options" is_changed=Signal::derive(is_changed)>
@@ -31,7 +32,7 @@ pub fn FusionMenu() -> impl IntoView {
             </Show>
             <fieldset>
                 <legend>"Kernels"</legend>
-                <For each=switches key=|switch| switch.name let:switch>
+                <For each=switches key=|switch| switch.name() let:switch>
                     <SwitchBox switch />
                 </For>
             </fieldset>
@@ -69,12 +70,12 @@ fn ObjectiveChoice() -> impl IntoView {
 #[component]
 fn SwitchBox(
     /// The option.
-    switch: &'static Switch,
+    switch: Switch,
 ) -> impl IntoView {
     let page = Page::of_context();
     let is_on = move || {
         let mut fusion = page.fusion.get();
-        *(switch.part)(&mut fusion)
+        *switch.flag(&mut fusion)
     };
     view! {
         <label class="radio">
@@ -83,10 +84,10 @@ fn SwitchBox(
                 prop:checked=is_on
                 on:change:target=move |event| {
                     let is_on = event.target().checked();
-                    page.fusion.update(|fusion| *(switch.part)(fusion) = is_on);
+                    page.fusion.update(|fusion| *switch.flag(fusion) = is_on);
                 }
             />
-            <span>{switch.words}<small>{switch.sentence}</small></span>
+            <span>{switch_name(switch)}<small>{switch_sentence(switch)}</small></span>
         </label>
     }
 }

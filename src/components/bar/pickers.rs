@@ -6,6 +6,7 @@ use crate::app::state::{Page, Selection};
 use crate::core::examples::{EXAMPLES, example};
 use crate::core::notation::edit::{main_dtype, set_dtype};
 use crate::core::{DType, Policy};
+use crate::present::options::policy_summary;
 use leptos::prelude::*;
 
 /// Replaces the text by an example.
@@ -83,7 +84,7 @@ pub fn PolicyPicker() -> impl IntoView {
     view! {
         <Picker
             label="Fusion"
-            title=Signal::derive(move || page.policy.get().summary().to_owned())
+            title=Signal::derive(move || policy_summary(page.policy.get()).to_owned())
             value=Signal::derive(move || page.policy.get().name().to_owned())
             choose
         >

@@ -1,0 +1,94 @@
+//! What a visitor may choose, in words.
+
+use crate::core::model::options::Switch;
+use crate::core::{Externals, Policy, ReshapeCost};
+
+/// What a policy does, in a sentence.
+pub const fn policy_summary(policy: Policy) -> &'static str {
+    match policy {
+        Policy::None => "every op runs as a kernel of its own",
+        Policy::Rules => {
+            "one forward scan: element-wise chains, matmul epilogues, reductions that end a kernel"
+        }
+        Policy::Inductor => {
+            "as torch.compile does: pointwise ops and reductions over the same rows share kernels, matmuls are library calls"
+        }
+        Policy::Manual => {
+            "the kernels that the text states by `@kernel 1`, as far as they are legal"
+        }
+        Policy::Optimal => {
+            "the least bytes or time that any legal kernels reach, proven or with its gap"
+        }
+    }
+}
+
+/// What a switch among the options is called.
+pub const fn switch_name(switch: Switch) -> &'static str {
+    match switch {
+        Switch::Horizontal => "horizontal fusion",
+        Switch::Prologue => "matmul prologue",
+        Switch::AfterReductions => "after reductions",
+        Switch::MaxAutotune => "max-autotune",
+        Switch::Attention => "attention as one kernel",
+    }
+}
+
+/// What a switch among the options does, in a sentence.
+pub const fn switch_sentence(switch: Switch) -> &'static str {
+    match switch {
+        Switch::Horizontal => "Ops that only read a common tensor may share a kernel.",
+        Switch::Prologue => {
+            "Element-wise ops and reshapes may run in the kernel of a matmul that reads them."
+        }
+        Switch::AfterReductions => {
+            "Ops may follow a reduction in its kernel while the row that they need again fits on chip."
+        }
+        Switch::MaxAutotune => {
+            "The compiler generates its matmuls, which take an element-wise epilogue."
+        }
+        Switch::Attention => {
+            "Matmul, softmax and matmul in a row run in tiles, and the scores never reach memory."
+        }
+    }
+}
+
+/// A choice in a few words, and in a sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChoiceWords {
+    /// What it is called.
+    pub name: &'static str,
+    /// What it means.
+    pub sentence: &'static str,
+}
+
+/// How large an external tensor counts.
+pub const fn externals_words(externals: Externals) -> ChoiceWords {
+    match externals {
+        Externals::Declared => ChoiceWords {
+            name: "as declared",
+            sentence: "Inputs and weights count as declared, else as the other shapes force them to be, else as large as their reader's output.",
+        },
+        Externals::KnownOnly => ChoiceWords {
+            name: "0 bytes",
+            sentence: "Only tensors that an op computes count. Some published answers do this.",
+        },
+        Externals::OutputShape => ChoiceWords {
+            name: "as their reader's output",
+            sentence: "Every input and weight counts as large as the output of the op that reads it, whatever is declared.",
+        },
+    }
+}
+
+/// What a reshape costs that stands alone.
+pub const fn reshape_words(reshape: ReshapeCost) -> ChoiceWords {
+    match reshape {
+        ReshapeCost::Copy => ChoiceWords {
+            name: "a copy",
+            sentence: "A reshape that stands alone reads its input and writes its output like any op.",
+        },
+        ReshapeCost::View => ChoiceWords {
+            name: "a view",
+            sentence: "A reshape only indexes the same bytes in another way: it moves nothing and nobody launches it.",
+        },
+    }
+}
