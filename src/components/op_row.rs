@@ -1,13 +1,13 @@
 //! One op of the ops table: its fields and buttons.
 
 use super::badge::kernel_class;
-use super::diagnostics::severity_word;
 use super::op_edit::{Refused, joined_inputs};
 use crate::core::model::functions;
 use crate::core::model::functions::FUNCTIONS;
 use crate::core::model::program::OpStatement;
 use crate::core::{OpType, Severity};
 use crate::markup::{ABSENT, Markup};
+use crate::present::words::severity_word;
 use crate::views::words::add_with_code;
 use std::sync::OnceLock;
 use strum::VariantArray;
@@ -128,7 +128,7 @@ pub(super) fn add_problems(markup: &mut Markup, problems: &[(Severity, String)])
     for (severity, text) in problems {
         let word = severity_word(*severity);
         markup.fill(r#"<p class="{}">"#, &[&["is-", word].concat()]);
-        add_with_code(markup, &[word, ": ", text].concat());
+        add_with_code(markup, &format!("{word}: {text}"));
         markup.raw("</p>");
     }
 }

@@ -1,8 +1,8 @@
 //! All policies side by side, in a table and, when asked, on one roofline.
 
-use super::kernel_rows::row_at;
 use crate::app::state::{Page, SetIfChanged};
 use crate::components::chart::{Chart, show_chart};
+use crate::components::keyed_rows::row_at;
 use crate::core::{Analysis, Policy};
 use crate::picture::charts::roofline_compare::{marker, policy_of, role_of, scene};
 use crate::picture::charts::scene::Shape;

@@ -1,7 +1,8 @@
 //! The table of fused kernels.
 
-use super::kernel_rows::{KernelTableRow, SelectedKernel, row_at};
+use super::kernel_rows::{KernelTableRow, SelectedKernel};
 use crate::app::state::{FocusRequest, Page};
+use crate::components::keyed_rows::row_at;
 use crate::present::kernels::{Figures, KernelRow, kernel_rows, kernel_total};
 use leptos::html;
 use leptos::prelude::*;
