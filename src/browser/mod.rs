@@ -6,7 +6,6 @@
 mod fetch;
 mod files;
 mod focus;
-mod json;
 mod later;
 mod listen;
 mod location;
@@ -24,7 +23,6 @@ pub use focus::{
     Caret, caret, first_line_in_view, focus, focused_id, has_focus_in_text_field, input_value,
     is_focused, reveal, reveal_in, scroll_to_line, select_all, set_caret, set_value, set_value_of,
 };
-pub use json::{from_json, json_of, to_json};
 pub use later::Later;
 pub use listen::{
     closest_attribute, closest_number, event_as, focus_soon, listen, listen_to_window, next_frame,

@@ -1,6 +1,5 @@
 //! How large an element is shown.
 
-use crate::core::decimal::parse_decimal;
 use js_sys::Array;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -83,8 +82,8 @@ pub fn type_scale() -> f64 {
         .and_then(|(window, root)| window.get_computed_style(&root).ok()?);
     style
         .and_then(|s| s.get_property_value("font-size").ok())
-        .and_then(|size| parse_decimal(size.strip_suffix("px")?))
-        .filter(|&px| px > 0.0)
+        .and_then(|size| size.strip_suffix("px")?.parse().ok())
+        .filter(|&px: &f64| px > 0.0)
         .map_or(1.0, |px| px / 16.0)
 }
 

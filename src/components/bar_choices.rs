@@ -11,6 +11,7 @@ use crate::core::{Conventions, DEVICES, DType, Externals, FusionOptions, Policy,
 use crate::markup::{ABSENT, Markup};
 use crate::present::options::policy_summary;
 use leptos::prelude::*;
+use strum::VariantArray;
 
 /// Adds all choices as they are.
 pub(super) fn add_choices(bar: &mut Markup, page: Page) {
@@ -65,7 +66,7 @@ pub(super) fn add_choices(bar: &mut Markup, page: Page) {
         &value_of(page, "pick-type"),
     );
     bar.raw(r#"<option value="" disabled>–</option>"#);
-    for dtype in DType::ALL {
+    for &dtype in DType::VARIANTS {
         add_option(bar, dtype.name(), dtype.name(), "");
     }
     end_picker(bar);
@@ -77,7 +78,7 @@ pub(super) fn add_choices(bar: &mut Markup, page: Page) {
         summary,
         &value_of(page, "pick-policy"),
     );
-    for policy in Policy::ALL {
+    for &policy in Policy::VARIANTS {
         add_option(bar, policy.name(), policy.name(), "");
     }
     end_picker(bar);
@@ -131,14 +132,14 @@ pub(super) fn choose(page: Page, id: &str, event: &Event) {
         }
         "pick-device" => choose_device(page, &value),
         "pick-type" => {
-            if let Some(dtype) = DType::from_name(&value) {
+            if let Ok(dtype) = value.parse::<DType>() {
                 page.change(Origin::Single, |text, program| {
                     set_dtype(text, program, dtype)
                 });
             }
         }
         "pick-policy" => {
-            if let Some(policy) = Policy::from_name(&value) {
+            if let Ok(policy) = value.parse::<Policy>() {
                 page.policy.set(policy);
             }
         }
@@ -189,12 +190,12 @@ fn add_conventions(bar: &mut Markup, conventions: Conventions) {
         r#"<details class="menu"><summary class="{}">Counting</summary><div class="menu-panel"><fieldset><legend>Inputs and weights count</legend>"#,
         &[if is_default { "button" } else { "button is-changed" }],
     );
-    for (place, this) in Externals::ALL.into_iter().enumerate() {
+    for (place, this) in Externals::VARIANTS.iter().copied().enumerate() {
         let is_chosen = conventions.externals == this;
         add_radio(bar, EXTERNALS, place, externals_words(this), is_chosen);
     }
     bar.raw("</fieldset><fieldset><legend>A reshape is</legend>");
-    for (place, this) in ReshapeCost::ALL.into_iter().enumerate() {
+    for (place, this) in ReshapeCost::VARIANTS.iter().copied().enumerate() {
         let is_chosen = conventions.reshape == this;
         add_radio(bar, RESHAPE, place, reshape_words(this), is_chosen);
     }
@@ -223,10 +224,10 @@ fn add_radio(
 fn choose_convention(page: Page, id: &str) {
     let place = |group: &str| id.strip_prefix(group)?.parse::<usize>().ok();
     page.conventions.update(|conventions| {
-        if let Some(&this) = place(EXTERNALS).and_then(|place| Externals::ALL.get(place)) {
+        if let Some(&this) = place(EXTERNALS).and_then(|place| Externals::VARIANTS.get(place)) {
             conventions.externals = this;
         }
-        if let Some(&this) = place(RESHAPE).and_then(|place| ReshapeCost::ALL.get(place)) {
+        if let Some(&this) = place(RESHAPE).and_then(|place| ReshapeCost::VARIANTS.get(place)) {
             conventions.reshape = this;
         }
     });

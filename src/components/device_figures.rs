@@ -1,13 +1,12 @@
 //! Which device times are predicted for, and where its figures come from.
 
 use crate::app::state::Page;
-use crate::browser::{self, Event};
-use crate::core::decimal::{exact, parse_decimal};
-use crate::core::device;
+use crate::browser;
+use crate::browser::Event;
 use crate::core::model::device::{
     Figure, MatrixUnits, OWN_BYTES_PER_S, OWN_FLOPS_PER_S, OWN_LAUNCH_S,
 };
-use crate::core::{DType, Device, ridge_point};
+use crate::core::{DType, Device, device, ridge_point};
 use crate::markup::Markup;
 use crate::present::devices::computed_as;
 use crate::present::format::{format_bandwidth, format_intensity, format_rate, format_seconds};
@@ -50,7 +49,7 @@ pub(super) fn figures(device: &Device) -> Markup {
             let place = place.to_string();
             panel.fill(
                 r#"<label class="field"><span>{}</span><input type="number" min="0" step="any" id="{}" data-figure="{}" value="{}"></label>"#,
-                &[name, &["figure-", &place].concat(), &place, &exact(part(&figures))],
+                &[name, &["figure-", &place].concat(), &place, &part(&figures).to_string()],
             );
         }
         panel.raw(r#"<p class="is-failure" role="status" id="figure-problem"></p>"#);
@@ -199,7 +198,7 @@ pub(super) fn set_custom_figure(page: Page, place: usize, event: &Event) {
         return;
     };
     let mut figures = page.device.with_untracked(CustomFigures::of);
-    let typed = parse_decimal(&browser::input_value(event));
+    let typed = browser::input_value(event).parse::<f64>().ok();
     let problem = match typed.filter(|value| range.contains(&(value * unit))) {
         Some(value) => {
             set_part(&mut figures, value);
@@ -209,13 +208,13 @@ pub(super) fn set_custom_figure(page: Page, place: usize, event: &Event) {
         None => [
             name,
             ": from ",
-            &exact(range.start() / unit),
+            &(range.start() / unit).to_string(),
             " to ",
-            &exact(range.end() / unit),
+            &(range.end() / unit).to_string(),
         ]
         .concat(),
     };
     browser::set_text("figure-problem", &problem);
     // What is out of range gives way to what holds.
-    browser::set_value(event, &exact(part(&figures)));
+    browser::set_value(event, &part(&figures).to_string());
 }

@@ -4,6 +4,7 @@ use crate::app::state::Page;
 use crate::browser;
 use crate::present::report::Report;
 use leptos::prelude::*;
+use serde::Serialize;
 
 const JSON: &str = "application/json";
 
@@ -17,21 +18,22 @@ pub(super) fn export_text(page: Page) {
 pub(super) fn export_analysis(page: Page) {
     let analysis = page.analysis.get_untracked();
     let diagnostics = page.diagnostics.get_untracked();
-    let json = page
-        .text
-        .with_untracked(|text| browser::to_json(&Report::new(&analysis, &diagnostics, text)));
-    save(page, "fuseline-analysis.json", json);
+    let report = (page.text).with_untracked(|text| Report::new(&analysis, &diagnostics, text));
+    save(page, "fuseline-analysis.json", &report);
 }
 
 /// Offers the ops with their shapes, as JSON.
 pub(super) fn export_ops(page: Page) {
-    let json = browser::to_json(&page.analysis.get_untracked().graph.ops);
-    save(page, "fuseline-ops.json", json);
+    save(
+        page,
+        "fuseline-ops.json",
+        &page.analysis.get_untracked().graph.ops,
+    );
 }
 
-fn save(page: Page, name: &str, json: Option<String>) {
-    match json {
-        Some(json) => browser::download(name, JSON, &json),
-        None => page.tell_failure("The browser could not write this as JSON."),
+fn save(page: Page, name: &str, content: &impl Serialize) {
+    match serde_json::to_string_pretty(content) {
+        Ok(json) => browser::download(name, JSON, &json),
+        Err(problem) => page.tell_failure(format!("This cannot be written as JSON: {problem}.")),
     }
 }

@@ -1,13 +1,13 @@
 //! The panel of options beside the policy.
 
 use crate::app::state::Page;
-use crate::browser::{self, Event, Place};
-use crate::core::decimal::parse_decimal;
-use crate::core::device;
+use crate::browser;
+use crate::browser::{Event, Place};
 use crate::core::model::options::Switch;
-use crate::core::{Device, Objective};
+use crate::core::{Device, Objective, device};
 use crate::views::fusion_options::{LAUNCH_ID, LAUNCH_RESET_ID, Launch, options};
 use leptos::prelude::*;
+use strum::VariantArray;
 
 /// Id of the panel.
 pub(super) const OPTIONS_ID: &str = "fusion-options";
@@ -31,7 +31,7 @@ pub(super) fn hear(page: Page, event: &Event) {
     match event.type_().as_str() {
         "change" => {
             if let Some(place) = browser::closest_number(event, "data-switch")
-                && let Some(switch) = Switch::ALL.get(place)
+                && let Some(switch) = Switch::VARIANTS.get(place)
             {
                 page.fusion.update(|fusion| {
                     let flag = switch.flag(fusion);
@@ -39,14 +39,14 @@ pub(super) fn hear(page: Page, event: &Event) {
                 });
             }
             if let Some(place) = browser::closest_number(event, "data-objective")
-                && let Some(&objective) = Objective::ALL.get(place)
+                && let Some(&objective) = Objective::VARIANTS.get(place)
             {
                 page.fusion.update(|fusion| fusion.objective = objective);
             }
         }
         "input" => {
             if browser::closest_id(event, "[type=range]").as_deref() == Some(LAUNCH_ID)
-                && let Some(us) = parse_decimal(&browser::input_value(event))
+                && let Ok(us) = browser::input_value(event).parse::<f64>()
             {
                 set_launch(page, us * 1e-6);
                 page.hurry();

@@ -10,6 +10,7 @@ use crate::core::{OpType, Severity};
 use crate::markup::{ABSENT, Markup};
 use crate::views::words::add_with_code;
 use std::sync::OnceLock;
+use strum::VariantArray;
 
 /// The attribute that carries a row's place.
 pub(super) const ROW: &str = "data-op";
@@ -137,12 +138,12 @@ static FUNCTION_OPTIONS: OnceLock<String> = OnceLock::new();
 
 /// Adds an option for each function, and one for what is called when it is none of them.
 fn add_functions(markup: &mut Markup, callee: &str) {
-    if functions::find(callee).is_none() && OpType::from_name(callee).is_none() {
+    if functions::find(callee).is_none() && callee.parse::<OpType>().is_err() {
         markup.fill(r#"<option value="{}">{} ?</option>"#, &[callee, callee]);
     }
     markup.raw(FUNCTION_OPTIONS.get_or_init(|| {
         let mut options = Markup::new();
-        for op_type in OpType::ALL {
+        for &op_type in OpType::VARIANTS {
             let name = op_type.name();
             options.fill(r#"<optgroup label="{}">"#, &[name]);
             if functions::find(name).is_none() {

@@ -1,9 +1,10 @@
 //! Programs from outside: pasted, dropped or opened; JSON and `Op(...)` lines become notation.
 
-use super::editor::{TEXT_ID, follow_change};
 use crate::app::history::{Origin, keeps_little};
 use crate::app::state::{Notice, Page};
 use crate::browser;
+use crate::components::editor::{TEXT_ID, follow_change};
+use crate::core::json::read_json;
 use crate::core::notation::edit::paste_lines;
 use crate::core::notation::import::{Form, OpList, form_of, program_of_op_list, read_op_lines};
 use crate::core::notation::{Parsed, print};
@@ -29,15 +30,12 @@ fn convert(text: &str) -> Option<Result<Converted, String>> {
     let (form, parsed) = match form_of(text) {
         Form::Notation => return None,
         Form::OpLines => ("Op(...) lines", read_op_lines(text)),
-        Form::Json => {
-            let json = browser::from_json(text);
-            match json.and_then(|json| OpList::new(json).map_err(str::to_owned)) {
-                Ok(list) => ("JSON", program_of_op_list(&list)),
-                Err(problem) => {
-                    return Some(Err(format!("This is no JSON list of ops: {problem}.")));
-                }
+        Form::Json => match read_json::<OpList>(text) {
+            Ok(list) => ("JSON", program_of_op_list(&list)),
+            Err(problem) => {
+                return Some(Err(format!("This is no JSON list of ops: {problem}.")));
             }
-        }
+        },
     };
     Some(converted(form, text, &parsed))
 }

@@ -1,11 +1,11 @@
 //! The options of a policy: only what it looks at.
 
-use crate::core::decimal::shortest;
 use crate::core::model::options::Switch;
 use crate::core::{FusionOptions, Objective, Policy};
 use crate::markup::{ABSENT, Markup};
 use crate::present::format::format_seconds;
 use crate::present::options::{switch_name, switch_sentence};
+use strum::VariantArray;
 
 /// Id of the slider of the launch.
 pub const LAUNCH_ID: &str = "launch-us";
@@ -29,7 +29,7 @@ pub fn options(policy: Policy, fusion: FusionOptions, launch: Launch) -> Markup 
     let mut panel = Markup::new();
     if policy == Policy::Optimal {
         panel.raw("<fieldset><legend>Cheapest in</legend>");
-        for (place, objective) in Objective::ALL.into_iter().enumerate() {
+        for (place, objective) in Objective::VARIANTS.iter().copied().enumerate() {
             let name = objective.name();
             panel.fill(
                 r#"<label class="radio"><input type="radio" name="objective" id="{}" data-objective="{}" checked="{}"><span>{}</span></label>"#,
@@ -44,7 +44,7 @@ pub fn options(policy: Policy, fusion: FusionOptions, launch: Launch) -> Markup 
         panel.raw("</fieldset>");
     }
     panel.raw("<fieldset><legend>Kernels</legend>");
-    for (place, switch) in Switch::ALL.into_iter().enumerate() {
+    for (place, switch) in Switch::VARIANTS.iter().enumerate() {
         let mut chosen = fusion;
         if switch.concerns(policy) {
             panel.fill(
@@ -53,8 +53,8 @@ pub fn options(policy: Policy, fusion: FusionOptions, launch: Launch) -> Markup 
                     &["switch-", switch.name()].concat(),
                     &place.to_string(),
                     if *switch.flag(&mut chosen) { "" } else { ABSENT },
-                    switch_name(switch),
-                    switch_sentence(switch),
+                    switch_name(*switch),
+                    switch_sentence(*switch),
                 ],
             );
         }
@@ -63,7 +63,7 @@ pub fn options(policy: Policy, fusion: FusionOptions, launch: Launch) -> Markup 
     let time = format_seconds(launch.seconds);
     panel.fill(
         r#"</fieldset><fieldset><legend>Launch of a kernel</legend><div class="launch"><input type="range" id="{}" aria-label="Launch of a kernel" aria-valuetext="{}" min="0" max="{}" step="0.5" value="{}"><span>{}</span></div>"#,
-        &[LAUNCH_ID, &time, MAX_LAUNCH_US, &shortest(us), &time],
+        &[LAUNCH_ID, &time, MAX_LAUNCH_US, &us.to_string(), &time],
     );
     if launch.is_chosen {
         panel.fill(

@@ -19,7 +19,6 @@ mod compare;
 mod dag;
 mod dag_check;
 mod dag_svg;
-mod decimal;
 mod device;
 mod device_model;
 mod edit;

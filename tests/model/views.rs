@@ -4,6 +4,7 @@ use fuseline::core::{FusionOptions, Objective, Options, Policy, analyze_program,
 use fuseline::markup::Markup;
 use fuseline::present::certificates::certificate_text;
 use fuseline::views::fusion_options::{Launch, options};
+use strum::VariantArray;
 
 /// The text of some markup, tags taken out.
 pub(crate) fn words(markup: &Markup) -> String {
@@ -39,7 +40,7 @@ fn a_policy_shows_the_options_that_it_looks_at() {
     for what in ["Cheapest in", "horizontal", "prologue", "after reductions"] {
         assert!(shown(Policy::Optimal).contains(what), "{what}");
     }
-    for policy in Policy::ALL {
+    for &policy in Policy::VARIANTS {
         assert!(shown(policy).contains("attention as one kernel"));
         assert!(shown(policy).contains("Launch of a kernel 2.00 µs"));
     }

@@ -13,6 +13,7 @@ use fuseline::components::results::why::WhyPanel;
 use fuseline::core::Policy;
 use leptos::prelude::*;
 use std::sync::Arc;
+use strum::VariantArray;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::{Element, HtmlElement, HtmlSelectElement};
@@ -80,7 +81,10 @@ async fn a_kernel_that_is_not_listed_takes_no_focus_later() {
 async fn the_policies_stand_side_by_side_and_on_one_roofline_when_asked() {
     let is_drawn = RwSignal::new(false);
     let (root, page) = over(TEXT, move |_| view! { <ComparePanel is_drawn /> }).await;
-    let names: Vec<_> = Policy::ALL.map(Policy::name).into();
+    let names: Vec<_> = Policy::VARIANTS
+        .iter()
+        .map(|policy| policy.name())
+        .collect();
     assert_eq!(root.texts("tbody button"), names);
     assert!(root.all("svg").is_empty());
     root.click("tbody tr:nth-child(4)").await;

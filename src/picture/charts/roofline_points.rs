@@ -2,7 +2,6 @@
 //! and numbered.
 
 use crate::core::Analysis;
-use crate::core::sorting::{rank_of, sort_by_rank};
 use crate::picture::charts::axes::Plot;
 use crate::picture::charts::label_space::around;
 use crate::picture::charts::labels::{
@@ -119,9 +118,7 @@ pub(in crate::picture) fn kernel_points(
     for dot in &dots {
         marks.extend(number_marks(analysis, dot));
     }
-    sort_by_rank(&mut order, |&(kernel, is_point, mark)| {
-        (rank_of(kernel), rank_of(is_point), rank_of(mark))
-    });
+    order.sort_unstable();
     order.into_iter().map(|(_, _, mark)| mark).collect()
 }
 

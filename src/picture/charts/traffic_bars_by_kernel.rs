@@ -1,13 +1,13 @@
 //! Memory traffic kernel by kernel: what each reads and writes, before and after fusion.
 
 use crate::core::Analysis;
-use crate::core::sorting::{rank_of, sort_by_rank};
 use crate::picture::charts::axes::{Frame, Plot, draw_frame, drawable, round_axis};
 use crate::picture::charts::labels::{kernel_heading, short_op_names};
 use crate::picture::charts::scene::{Anchor, Label, Mark, Role, Scene, rect, text};
 use crate::picture::charts::traffic_bars::{Bytes, tick_count, tick_text};
 use crate::present::format::format_bytes;
 use crate::present::names::{counted, short_name};
+use std::cmp::Reverse;
 
 /// Kernels that get a row of their own; the rest share the last one.
 const ROWS: usize = 40;
@@ -130,12 +130,12 @@ fn lines(analysis: &Analysis) -> Vec<Line> {
     let kernels = analysis.fused.kernels.len();
     let mut shown: Vec<usize> = (0..kernels).collect();
     if kernels > ROWS {
-        sort_by_rank(&mut shown, |&kernel| {
+        shown.sort_by_key(|&kernel| {
             let bytes = analysis
                 .comparisons
                 .get(kernel)
                 .map_or(0, |c| c.unfused_bytes);
-            (-rank_of(bytes), 0, 0)
+            Reverse(bytes)
         });
         shown.truncate(ROWS - 1);
         shown.sort_unstable();
