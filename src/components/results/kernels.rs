@@ -20,6 +20,14 @@ pub fn KernelsTable() -> impl IntoView {
     let kernel_count = move || page.analysis.with(|a| a.fused.kernels.len());
     let row_count = move || rows.with(Vec::len);
     let selected = SelectedKernel::of(page);
+    Effect::new(move || {
+        // A kernel that is not listed has no button. Its request would take the focus when somebody lists more.
+        if let Some(FocusRequest::KernelButton(kernel)) = page.focus_request.get()
+            && kernel >= row_count()
+        {
+            page.focus_request.set(None);
+        }
+    });
     view! {
         <div id="kernels-table">
             <div class="table-scroll" role="group" aria-label="Table of kernels" tabindex="0">
