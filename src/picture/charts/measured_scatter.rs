@@ -1,9 +1,10 @@
 //! Predicted against measured, on logarithmic axes of one scale: what lies on the diagonal is predicted exactly.
 
 use crate::core::analysis::measured::Variant;
-use crate::picture::charts::axes::{Frame, decades, draw_frame, drawable};
-use crate::picture::charts::roofline::ends;
+use crate::picture::charts::axes::{Frame, Margins, decades, draw_frame, drawable};
+use crate::picture::charts::bounds::Bounds;
 use crate::picture::charts::scene::{Anchor, Label, Mark, Role, Scene, Shape, tenths, text};
+use crate::present::format::format_percent;
 
 /// One point.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +53,7 @@ pub fn scene(pairs: &[Pair], quantity: Quantity<'_>, size: (f64, f64)) -> Scene 
         values().reduce(f64::max).unwrap_or(10.0),
     );
     let axis = decades(low, high, 1);
-    let (start, end) = ends(axis);
+    let (start, end) = axis.ends();
     let beside = |factor: f64| vec![(start, start * factor), (end, end * factor)];
     let lines = [
         (Role::Ridge, vec![(start * BAND, start), (end, end / BAND)]),
@@ -70,7 +71,12 @@ pub fn scene(pairs: &[Pair], quantity: Quantity<'_>, size: (f64, f64)) -> Scene 
     };
     let frame = Frame {
         size,
-        margins: [30.0, 16.0, 46.0, if is_compact { 54.0 } else { 72.0 }],
+        margins: Margins {
+            top: 30.0,
+            right: 16.0,
+            bottom: 46.0,
+            left: if is_compact { 54.0 } else { 72.0 },
+        },
         x: axis,
         y: Some(axis),
         x_ticks: if is_compact { 5 } else { 10 },
@@ -89,7 +95,12 @@ pub fn scene(pairs: &[Pair], quantity: Quantity<'_>, size: (f64, f64)) -> Scene 
             quantity,
         ));
     }
-    let [left, top, right, bottom] = plot.edges;
+    let Bounds {
+        left,
+        top,
+        right,
+        bottom,
+    } = plot.bounds;
     let middle = f64::midpoint(left, right);
     marks.push(text(
         Role::AxisTitle,
@@ -106,7 +117,7 @@ pub fn scene(pairs: &[Pair], quantity: Quantity<'_>, size: (f64, f64)) -> Scene 
     Scene {
         width: size.0,
         height: size.1,
-        title: [quantity.name, ", predicted against measured"].concat(),
+        title: format!("{}, predicted against measured", quantity.name),
         description: "Both axes are logarithmic and of one scale. Points on the thick line are predicted exactly; the thin lines stand 25 % above and 20 % below what was measured.".to_owned(),
         marks,
         focus_order,
@@ -161,7 +172,7 @@ fn whole(text: &str) -> String {
     if unit.starts_with(|c: char| c.is_ascii_digit()) {
         text.to_owned()
     } else {
-        [whole, unit].concat()
+        format!("{whole}{unit}")
     }
 }
 
@@ -179,7 +190,6 @@ pub fn error_text(error: f64) -> String {
     if !error.is_finite() {
         return "–".to_owned();
     }
-    let percent = crate::present::format::format_percent(error.abs() * 100.0);
     let sign = if error < 0.0 { "−" } else { "+" };
-    [sign, &percent].concat()
+    format!("{sign}{}", format_percent(error.abs() * 100.0))
 }

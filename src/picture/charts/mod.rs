@@ -2,16 +2,17 @@
 
 pub mod attention_growth;
 mod axes;
+mod bounds;
 mod labels;
 pub mod measured_scatter;
-pub mod recording;
+mod occupancy;
+mod recording;
 pub mod roofline;
 mod roofline_arcs;
 pub mod roofline_compare;
 mod roofline_names;
 mod roofline_numbers;
 mod roofline_points;
-mod room;
 pub mod scene;
 pub mod traffic_bars;
 mod traffic_bars_by_kernel;
