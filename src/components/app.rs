@@ -53,7 +53,7 @@ pub fn App(
             <div class="workbench">
                 <Sliders page />
                 <GraphPanel page />
-                <Charts page />
+                <Charts />
                 <Ops page />
             </div>
             <Results />

@@ -2,11 +2,7 @@
 
 pub mod announcer;
 pub mod app;
-pub mod attention_view;
 mod bar_choices;
-pub mod chart;
-mod chart_markup;
-mod chart_tip;
 pub mod charts;
 pub mod compare_view;
 mod dag_merge;
@@ -26,7 +22,6 @@ pub mod kernel_rows;
 pub mod kernels;
 pub mod limits_view;
 mod manual;
-pub mod measured_view;
 mod op_edit;
 mod op_row;
 pub mod open_file;

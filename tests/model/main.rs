@@ -8,7 +8,7 @@
 
 mod attention;
 mod attention_prices;
-mod attention_view;
+mod attention_rows;
 mod charts;
 mod charts_properties;
 mod charts_svg;
@@ -40,7 +40,7 @@ mod manual;
 mod manual_view;
 mod markup;
 mod measured;
-mod measured_view;
+mod measured_rows;
 mod notation;
 mod notation_diagnostics;
 mod notation_properties;

@@ -1,65 +1,22 @@
 //! How the bytes of attention grow with the length of the sequence, on logarithmic axes: a square is a line twice as
 //! steep as a line that grows with the length alone.
 
-use crate::core::fusion::attention::{AttentionShape, Growth, LoopOrder, growth};
+use crate::core::fusion::attention::Growth;
+use crate::core::model::device::Device;
 use crate::picture::charts::axes::{Frame, Margins, decades, draw_frame, drawable, power_text};
 use crate::picture::charts::bounds::Bounds;
 use crate::picture::charts::scene::{Anchor, Label, Mark, Role, Scene, Shape, tenths, text};
+use crate::present::attention::{AttentionCount, AttentionSizes, LENGTH_POWERS};
 use crate::present::format::{format_bytes, format_exact};
+use strum::IntoEnumIterator;
 
-/// What the curves are drawn of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AttentionView {
-    /// The sizes; its length is the one that is marked.
-    pub shape: AttentionShape,
-    /// Memory on chip that one block has.
-    pub on_chip_bytes: u64,
-    /// Which loop of the one kernel is outside.
-    pub order: LoopOrder,
-}
-
-/// Lengths with a point, as powers of two: 128 to 131,072.
-pub const LENGTH_POWERS: std::ops::RangeInclusive<u32> = 7..=17;
-
-/// A count of bytes over the length.
-struct Curve {
-    role: Role,
-    point_role: Role,
-    name: &'static str,
-    bytes: fn(&Growth) -> u64,
-}
-
-const CURVES: [Curve; 3] = [
-    Curve {
-        role: Role::SquareCurve,
-        point_role: Role::SquarePoint,
-        name: "three kernels, scores in memory",
-        bytes: |growth| growth.standard_bytes,
-    },
-    Curve {
-        role: Role::TileCurve,
-        point_role: Role::TilePoint,
-        name: "one kernel, each tile fetched anew",
-        bytes: |growth| growth.tiled_bytes,
-    },
-    Curve {
-        role: Role::LineCurve,
-        point_role: Role::LinePoint,
-        name: "one kernel, every tensor once",
-        bytes: |growth| growth.contract_bytes,
-    },
-];
-
-/// Draws the three counts of bytes over the length into a frame of `size` units, at least 240 by 140. Axes snap to
-/// whole decades, so the frame stands still while a slider moves. A fixed number of marks.
-pub fn scene(view: &AttentionView, size: (f64, f64)) -> Scene {
+/// Draws the three counts of bytes over the length into a frame of `size` units, at least 240 by 140, and marks the length
+/// that was chosen. Axes snap to whole decades, so the frame stands still while a slider moves. A fixed number of marks.
+pub fn scene(sizes: &AttentionSizes, device: &Device, size: (f64, f64)) -> Scene {
     let size = drawable(size);
     let is_compact = size.0 < 520.0;
-    let counts = |lengths: &mut dyn Iterator<Item = u64>| {
-        growth(&view.shape, view.on_chip_bytes, view.order, lengths)
-    };
-    let all = counts(&mut LENGTH_POWERS.map(|power| 1_u64 << power));
-    let present = counts(&mut std::iter::once(view.shape.queries));
+    let all = sizes.growth(device, LENGTH_POWERS.map(|power| 1 << power));
+    let present = sizes.growth(device, std::iter::once(sizes.shape.queries));
     let ends = |of: fn(&Growth) -> u64| {
         let bytes = || all.iter().chain(&present).map(of);
         (bytes().min().unwrap_or(1), bytes().max().unwrap_or(1))
@@ -67,11 +24,10 @@ pub fn scene(view: &AttentionView, size: (f64, f64)) -> Scene {
     let lengths = ends(|growth| growth.length);
     let low = ends(|growth| growth.contract_bytes.min(growth.tiled_bytes)).0;
     let high = ends(|growth| growth.standard_bytes.max(growth.tiled_bytes)).1;
-    let mut lines: Vec<(Role, Vec<(f64, f64)>)> = CURVES
-        .iter()
-        .map(|curve| {
-            let values = all.iter().map(|growth| values(growth, curve));
-            (curve.role, values.collect())
+    let mut lines: Vec<(Role, Vec<(f64, f64)>)> = AttentionCount::iter()
+        .map(|count| {
+            let values = all.iter().map(|growth| values(growth, count));
+            (curve_role(count), values.collect())
         })
         .collect();
     let y = decades(low.max(1) as f64, high.max(10) as f64, 2);
@@ -99,15 +55,15 @@ pub fn scene(view: &AttentionView, size: (f64, f64)) -> Scene {
     let mut focus_order = Vec::new();
     let plot = draw_frame(&frame, &mut marks);
     for (growths, radius) in [(&all, 3.0), (&present, 6.0)] {
-        for curve in &CURVES {
+        for count in AttentionCount::iter() {
             for growth in growths {
-                let (x, y) = values(growth, curve);
+                let (x, y) = values(growth, count);
                 focus_order.push(marks.len());
                 let circle = Shape::Circle {
                     center: tenths(plot.place(x, y)),
                     radius,
                 };
-                marks.push(Mark::new(curve.point_role, circle).named(label(growth, curve)));
+                marks.push(Mark::new(point_role(count), circle).named(label(growth, count)));
             }
         }
     }
@@ -139,15 +95,34 @@ pub fn scene(view: &AttentionView, size: (f64, f64)) -> Scene {
     }
 }
 
-/// Where a curve is at a length: its length and its bytes.
-fn values(growth: &Growth, curve: &Curve) -> (f64, f64) {
-    (growth.length as f64, (curve.bytes)(growth) as f64)
+const fn curve_role(count: AttentionCount) -> Role {
+    match count {
+        AttentionCount::ScoresInMemory => Role::SquareCurve,
+        AttentionCount::TilesFetchedAnew => Role::TileCurve,
+        AttentionCount::TensorsOnce => Role::LineCurve,
+    }
 }
 
-fn label(growth: &Growth, curve: &Curve) -> Label {
+const fn point_role(count: AttentionCount) -> Role {
+    match count {
+        AttentionCount::ScoresInMemory => Role::SquarePoint,
+        AttentionCount::TilesFetchedAnew => Role::TilePoint,
+        AttentionCount::TensorsOnce => Role::LinePoint,
+    }
+}
+
+/// Where the curve of a count is at a length: the length and the bytes.
+fn values(growth: &Growth, count: AttentionCount) -> (f64, f64) {
+    (growth.length as f64, count.bytes(growth) as f64)
+}
+
+fn label(growth: &Growth, count: AttentionCount) -> Label {
     let heading = format!("N = {}", format_exact(growth.length.into()));
-    let bytes = format_bytes((curve.bytes)(growth));
-    Label::new(heading, vec![("", curve.name.to_owned()), ("moves", bytes)])
+    let bytes = format_bytes(count.bytes(growth));
+    Label::new(
+        heading,
+        vec![("", count.name().to_owned()), ("moves", bytes)],
+    )
 }
 
 fn description(present: Option<&Growth>) -> String {
@@ -155,9 +130,8 @@ fn description(present: Option<&Growth>) -> String {
     let Some(here) = present else {
         return general.to_owned();
     };
-    let figures: Vec<String> = CURVES
-        .iter()
-        .map(|curve| format!("{} {}", curve.name, format_bytes((curve.bytes)(here))))
+    let figures: Vec<String> = AttentionCount::iter()
+        .map(|count| format!("{} {}", count.name(), format_bytes(count.bytes(here))))
         .collect();
     format!(
         "{general} At N = {}: {}.",

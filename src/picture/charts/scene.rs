@@ -72,6 +72,16 @@ pub struct MarkKey {
     pub place: usize,
 }
 
+impl MarkKey {
+    /// The CSS classes of the mark: its role's, and `kernel-1` to `kernel-12` for a part of a kernel.
+    pub fn class(&self) -> String {
+        match self.kernel {
+            Some(kernel) => format!("{} kernel-{}", self.role.class(), kernel % 12 + 1),
+            None => self.role.class().to_owned(),
+        }
+    }
+}
+
 /// How a visitor reaches a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reach {
@@ -112,14 +122,6 @@ impl Mark {
     pub fn of_kernel(mut self, kernel: usize) -> Self {
         self.kernel = Some(kernel);
         self
-    }
-
-    /// Its CSS classes: the role's, and `kernel-1` to `kernel-12` for a part of a kernel.
-    pub fn class(&self) -> String {
-        match self.kernel {
-            Some(kernel) => format!("{} kernel-{}", self.role.class(), kernel % 12 + 1),
-            None => self.role.class().to_owned(),
-        }
     }
 
     /// The same mark with a name and a tooltip.
