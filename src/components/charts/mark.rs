@@ -92,7 +92,7 @@ pub fn RaisedMark(
 fn shape_of(mark: &Mark, hatch_id: StoredValue<String>) -> AnyView {
     match mark.shape.clone() {
         Shape::Path { .. } | Shape::Curve { .. } => {
-            view! { <path d=mark.shape.path_data()></path> }.into_any()
+            view! { <path d=mark.shape.path_data() /> }.into_any()
         }
         Shape::Circle {
             center: (x, y),
@@ -100,11 +100,11 @@ fn shape_of(mark: &Mark, hatch_id: StoredValue<String>) -> AnyView {
         } => {
             let hit = mark.label.as_ref().map(|_| {
                 let radius = (radius + HIT_MARGIN).max(MIN_HIT_RADIUS);
-                view! { <circle class="chart-hit" cx=x cy=y r=radius></circle> }
+                view! { <circle class="chart-hit" cx=x cy=y r=radius /> }
             });
             view! {
                 {hit}
-                <circle cx=x cy=y r=radius></circle>
+                <circle cx=x cy=y r=radius />
             }
             .into_any()
         }
@@ -115,10 +115,10 @@ fn shape_of(mark: &Mark, hatch_id: StoredValue<String>) -> AnyView {
         } => {
             let hatch = mark.role.is_hatched().then(|| {
                 let fill = hatch_id.with_value(|id| format!("url(#{id})"));
-                view! { <rect class="hatch" fill=fill x=x y=y width=width height=height></rect> }
+                view! { <rect class="hatch" fill=fill x=x y=y width=width height=height /> }
             });
             view! {
-                <rect x=x y=y width=width height=height></rect>
+                <rect x=x y=y width=width height=height />
                 {hatch}
             }
             .into_any()
