@@ -9,6 +9,7 @@ use crate::core::examples::{EXAMPLES, example};
 use crate::core::notation::edit::{main_dtype, set_dtype};
 use crate::core::{Conventions, DEVICES, DType, Externals, FusionOptions, Policy, ReshapeCost};
 use crate::markup::{ABSENT, Markup};
+use crate::present::options::policy_summary;
 use leptos::prelude::*;
 
 /// Adds all choices as they are.
@@ -68,7 +69,7 @@ pub(super) fn add_choices(bar: &mut Markup, page: Page) {
         add_option(bar, dtype.name(), dtype.name(), "");
     }
     end_picker(bar);
-    let summary = page.policy.get().summary();
+    let summary = policy_summary(page.policy.get());
     begin_picker(
         bar,
         "pick-policy",

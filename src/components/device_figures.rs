@@ -9,6 +9,7 @@ use crate::core::model::device::{
 };
 use crate::core::{DType, Device, ridge_point};
 use crate::markup::Markup;
+use crate::present::devices::computed_as;
 use crate::present::format::{format_bandwidth, format_intensity, format_rate, format_seconds};
 use leptos::prelude::*;
 use std::ops::RangeInclusive;
@@ -95,7 +96,9 @@ fn rows(device: &Device) -> Vec<(&'static str, String)> {
         ("matrix units, f8", device.matrix_f8_flops_per_s),
         ("matrix units, i8", device.matrix_i8_flops_per_s),
     ];
-    let f8_as = device.matmul_peak(DType::F8).map_or("", |p| p.computed_as);
+    let f8_as = device
+        .matmul_peak(DType::F8)
+        .map_or("", |peak| computed_as(&peak));
     for (what, figure) in rates {
         let none = if what.ends_with("f8") && !f8_as.is_empty() {
             ["no figure; computed", f8_as].concat()

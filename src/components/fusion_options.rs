@@ -4,7 +4,7 @@ use crate::app::state::Page;
 use crate::browser::{self, Event, Place};
 use crate::core::decimal::parse_decimal;
 use crate::core::device;
-use crate::core::model::options::SWITCHES;
+use crate::core::model::options::Switch;
 use crate::core::{Device, Objective};
 use crate::views::fusion_options::{LAUNCH_ID, LAUNCH_RESET_ID, Launch, options};
 use leptos::prelude::*;
@@ -31,10 +31,10 @@ pub(super) fn hear(page: Page, event: &Event) {
     match event.type_().as_str() {
         "change" => {
             if let Some(place) = browser::closest_number(event, "data-switch")
-                && let Some(switch) = SWITCHES.get(place)
+                && let Some(switch) = Switch::ALL.get(place)
             {
                 page.fusion.update(|fusion| {
-                    let flag = (switch.part)(fusion);
+                    let flag = switch.flag(fusion);
                     *flag = !*flag;
                 });
             }

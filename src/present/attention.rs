@@ -210,7 +210,7 @@ impl AttentionCount {
         match self {
             Self::ScoresInMemory => growth.standard_bytes,
             Self::TilesFetchedAnew => growth.tiled_bytes,
-            Self::TensorsOnce => growth.contract_bytes,
+            Self::TensorsOnce => growth.compulsory_bytes,
         }
     }
 

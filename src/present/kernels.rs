@@ -3,10 +3,12 @@
 use super::limits::harms;
 use crate::core::model::work::Work;
 use crate::core::{Analysis, OpId};
-use crate::present::explain::{has_assumed_size, op_names, open_text};
+use crate::present::explain::has_assumed_size;
 use crate::present::format::{
     at_least, format_bytes, format_exact, format_flops, format_intensity, format_seconds,
 };
+use crate::present::names::op_names;
+use crate::present::times::{bound_name, lower_bound_text};
 
 /// A fused kernel with its figures.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,14 +71,14 @@ pub fn kernel_rows(analysis: &Analysis, max_rows: usize) -> Vec<KernelRow> {
             bytes_read: fused.bytes_read,
             bytes_written: fused.bytes_written,
             has_assumed_size: has_assumed_size(fused),
-            lower_bound_reason: open_text(fused, &analysis.options.device),
+            lower_bound_reason: lower_bound_text(fused, &analysis.options.device),
             unfused_time_s: before.unfused_time_s,
             fused_time_s: placement.time_s,
         });
         Some(KernelRow {
             first_op: *fused.ops.first()?,
             kernel,
-            ops: op_names(&analysis.graph, fused),
+            ops: op_names(&analysis.graph, &fused.ops),
             harm: harms.get(kernel).cloned().unwrap_or_default(),
             figures: Figures {
                 flops: if fused.work.is_unknown {
@@ -90,7 +92,7 @@ pub fn kernel_rows(analysis: &Analysis, max_rows: usize) -> Vec<KernelRow> {
                 bound: if fused.is_free {
                     "–"
                 } else {
-                    placement.bound.name()
+                    bound_name(placement.bound)
                 },
                 ..figures
             },
@@ -110,8 +112,8 @@ pub fn kernel_total(analysis: &Analysis) -> Figures {
         bytes_read: after.traffic.bytes_read,
         bytes_written: after.traffic.bytes_written,
         has_assumed_size: false,
-        lower_bound_reason: (after.first_open())
-            .and_then(|kernel| open_text(kernel, &analysis.options.device)),
+        lower_bound_reason: (after.first_lower_bound())
+            .and_then(|kernel| lower_bound_text(kernel, &analysis.options.device)),
         unfused_time_s: before.time_s,
         fused_time_s: after.time_s,
     })

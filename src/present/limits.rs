@@ -2,8 +2,9 @@
 
 use crate::core::analysis::limits::{KernelLimits, Warning, limits};
 use crate::core::{Analysis, OpId};
-use crate::present::explain::op_names;
 use crate::present::format::{format_bytes, format_exact, format_percent};
+use crate::present::names::op_names;
+use crate::present::warnings::warning_text;
 
 /// What a fused kernel asks of the device.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,7 +64,7 @@ fn row(analysis: &Analysis, kernel: usize, limits: &KernelLimits) -> Option<Limi
     Some(LimitRow {
         first_op: *fused.ops.first()?,
         kernel,
-        ops: op_names(&analysis.graph, fused),
+        ops: op_names(&analysis.graph, &fused.ops),
         on_chip: launched(format!(
             "{} / {}",
             format_bytes(limits.on_chip_bytes),
@@ -81,7 +82,7 @@ fn row(analysis: &Analysis, kernel: usize, limits: &KernelLimits) -> Option<Limi
 
 fn joined(limits: &KernelLimits, is_wanted: fn(&Warning) -> bool) -> String {
     let wanted = limits.warnings.iter().filter(|warning| is_wanted(warning));
-    wanted.map(Warning::text).collect::<Vec<_>>().join("; ")
+    wanted.map(warning_text).collect::<Vec<_>>().join("; ")
 }
 
 /// For each kernel what hurts when its ops run as one, in words; empty where nothing does. None at all when the

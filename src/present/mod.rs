@@ -1,10 +1,25 @@
-//! Numbers, sentences and table rows for people: what the page and the command line show alike.
+//! Numbers, sentences and table rows for people, as plain data: what the page and the command line show alike. No
+//! markup, so that tests read natively what a visitor sees.
 
 pub mod attention;
 pub mod badge;
+pub mod certificates;
+pub mod compare;
+pub mod decisions;
+pub mod devices;
 pub mod explain;
 pub mod format;
+pub mod kernel_details;
 pub mod kernels;
 pub mod limits;
+pub mod manual;
 pub mod measured;
+pub mod names;
+pub mod options;
+pub mod quoted;
+pub mod reasons;
 pub mod report;
+pub mod steps;
+pub mod times;
+pub mod warnings;
+pub mod why;

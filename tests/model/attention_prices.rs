@@ -5,7 +5,7 @@ use crate::random_graph::fusable_ops;
 use fuseline::core::OpType::{Elementwise, Matmul, Reduction};
 use fuseline::core::device;
 use fuseline::core::fusion::attention::find;
-use fuseline::core::fusion::optimal::Amount;
+use fuseline::core::fusion::certificate::Amount;
 use fuseline::core::notation::parse;
 use fuseline::core::{
     Analysis, Conventions, Externals, FusionOptions, Objective, Op, OpType, Options, Policy,
@@ -95,8 +95,8 @@ fn with_attention(ops: &[Op], drawn: &[Option<Parts>]) -> Vec<Op> {
         }
         push("matmul", Matmul, &[&at, v], op.shape[1]);
         for made in &mut all {
-            if made.op_type == Matmul && made.contraction.is_none() {
-                made.contraction = Some(if made.shape[1] == 8 { op.shape[1] } else { 8 });
+            if made.op_type == Matmul && made.k.is_none() {
+                made.k = Some(if made.shape[1] == 8 { op.shape[1] } else { 8 });
             }
         }
         if let Some(last) = all.last_mut() {

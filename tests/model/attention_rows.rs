@@ -66,8 +66,8 @@ fn figures_are_those_of_the_papers() {
     assert_eq!(tiled.formula, "2Nd + T_r · 2Nd + N");
     sizes.order = LoopOrder::Keys;
     let tiled = byte_row(&sizes, AttentionCount::TilesFetchedAnew);
-    let tiles = Tiles::new(&sizes.shape, 192 * 1024);
-    let forward = sizes.shape.forward_bytes(tiles, LoopOrder::Keys);
+    let cut = Tiles::new(&sizes.shape, 192 * 1024);
+    let forward = sizes.shape.forward_bytes(cut, LoopOrder::Keys);
     assert!(tiled.formula.ends_with("T_c (3Nd + 4N)"), "{tiled:?}");
     assert_eq!(tiled.bytes, format_bytes(forward));
     let standard = byte_row(&sizes, AttentionCount::ScoresInMemory);

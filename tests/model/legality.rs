@@ -2,7 +2,8 @@
 
 use crate::random_graph::{fusable_ops, small_device};
 use fuseline::core::analysis::limits::limits;
-use fuseline::core::fusion::legality::{self, Reason};
+use fuseline::core::fusion::legality;
+use fuseline::core::fusion::reason::Reason;
 use fuseline::core::notation::parse;
 use fuseline::core::{
     Analysis, FusionOptions, Graph, OpId, OpType, Options, Policy, analyze_program, build_graph,

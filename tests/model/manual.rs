@@ -4,6 +4,7 @@ use crate::random_graph::fusable_ops;
 use fuseline::core::analysis::why::Why;
 use fuseline::core::examples::EXAMPLES;
 use fuseline::core::fusion::legality;
+use fuseline::core::fusion::reason::Reason;
 use fuseline::core::model::diagnostic::{Code, Severity};
 use fuseline::core::notation::edit::{
     ShownKernels, cut_edge, merge_kernels, set_annotation, set_kernel,
@@ -12,13 +13,17 @@ use fuseline::core::notation::{TokenKind, highlight, parse};
 use fuseline::core::{
     Analysis, Diagnostic, Op, Options, Outcome, Policy, analyze_program, build_graph, plan,
 };
+use fuseline::present::reasons::refused_kernels;
 use proptest::prelude::*;
 use std::fmt::Write as _;
 
 fn outcome(text: &str) -> Outcome {
     let parsed = parse(text);
     assert_eq!(parsed.diagnostics, []);
-    analyze_program(&parsed.program, &Options::of_policy(Policy::Manual))
+    let mut outcome = analyze_program(&parsed.program, &Options::of_policy(Policy::Manual));
+    let refused = refused_kernels(&parsed.program, &outcome);
+    outcome.diagnostics.extend(refused);
+    outcome
 }
 
 /// Names of the ops of each kernel.
@@ -222,7 +227,7 @@ fn kernels_are_merged_and_cut_in_the_text() {
     // What is refused has its reason before it is done.
     assert_eq!(
         Why::new(&merged).merge(0, 1),
-        Err(legality::Reason::MatmulStarts {
+        Err(Reason::MatmulStarts {
             matmul: 1,
             before: 0
         })

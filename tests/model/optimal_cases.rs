@@ -4,8 +4,9 @@ use crate::gpt2::{OPS_PER_BLOCK, gpt2};
 use crate::partitions::{
     brute_force, cost_of, elementwise, is_close, is_legal, optimum, runs_in_order,
 };
+use fuseline::core::fusion::certificate::Amount;
 use fuseline::core::fusion::legality;
-use fuseline::core::fusion::optimal::Amount;
+use fuseline::core::fusion::reason::Reason;
 use fuseline::core::{
     FusionOptions, Objective, Op, OpId, OpType, Options, Partition, Policy, build_graph, plan,
 };
@@ -56,7 +57,7 @@ fn kernels_that_need_each_other_are_refused() {
 fn a_kernel_is_not_taken_around_another() {
     let ops = [
         Op::new("a", OpType::Elementwise, &["x"], "a", &[64, 64], 2),
-        Op::new("m", OpType::Matmul, &["a", "w"], "m", &[64, 64], 2).with_contraction(64),
+        Op::new("m", OpType::Matmul, &["a", "w"], "m", &[64, 64], 2).with_k(64),
         Op::new("c", OpType::Elementwise, &["m", "a"], "c", &[64, 64], 2),
     ];
     let graph = build_graph(&ops, &[]).unwrap();
@@ -220,10 +221,7 @@ fn a_kernel_is_found_where_none_on_the_way_to_it_is_legal() {
     for part in [&[0, 2][..], &[0, 1, 2], &[0, 2, 3]] {
         let refused = legality::check(&graph, &options, part);
         let (operands, limit) = (97, legality::MAX_OPERANDS);
-        assert_eq!(
-            refused,
-            Err(legality::Reason::TooManyOperands { operands, limit })
-        );
+        assert_eq!(refused, Err(Reason::TooManyOperands { operands, limit }));
     }
     for policy in [Policy::Rules, Policy::Inductor] {
         let known = plan(&graph, &Options::of_policy(policy)).partition;

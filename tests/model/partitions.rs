@@ -4,8 +4,8 @@ use crate::random_graph::small_device;
 use fuseline::core::cost::roofline::place;
 use fuseline::core::cost::traffic::kernel_traffic;
 use fuseline::core::cost::work::op_work;
+use fuseline::core::fusion::certificate::Certificate;
 use fuseline::core::fusion::legality;
-use fuseline::core::fusion::optimal::Certificate;
 use fuseline::core::model::work::Work;
 use fuseline::core::{
     Conventions, FusionOptions, Graph, Objective, Op, OpId, OpType, Options, Partition, Policy,

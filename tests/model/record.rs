@@ -1,11 +1,12 @@
 //! The decisions of each policy, in order, and the partitions on the way.
 
 use crate::random_graph;
-use fuseline::core::fusion::legality;
-use fuseline::core::fusion::record::{Decision, Record, Refusal, in_words, record};
+use fuseline::core::fusion::reason::Reason;
+use fuseline::core::fusion::record::{Decision, Record, record};
 use fuseline::core::{
     Graph, OpId, Options, Partition, Policy, analyze_program, build_graph, notation, plan,
 };
+use fuseline::present::decisions::decision_text;
 use proptest::prelude::*;
 
 fn graph_of(text: &str) -> Graph {
@@ -16,7 +17,7 @@ fn graph_of(text: &str) -> Graph {
 fn sentences(graph: &Graph, record: &Record) -> Vec<String> {
     let decisions = record.decisions.iter();
     decisions
-        .map(|decision| in_words(graph, decision))
+        .map(|decision| decision_text(graph, decision))
         .collect()
 }
 
@@ -148,10 +149,10 @@ fn the_rules_say_what_their_scan_does() {
             "`h2` joins the kernel of `h`",
             "`g` joins the kernel of `h2`",
             "`m` starts a kernel",
-            "`g`, `m` stay apart: `s` reads the tensor as well",
+            "`g`, `m` stay apart: `s` reads the tensor as well, so the rules write it to memory",
             "the reduction `m` ends its kernel",
             "`s` starts a kernel",
-            "`g`, `s` stay apart: `m` reads the tensor as well",
+            "`g`, `s` stay apart: `m` reads the tensor as well, so the rules write it to memory",
             "`m`, `s` stay apart: the reduction `m` ends its kernel, and `s` comes after it",
             "`z` starts a kernel",
             "`s`, `z` stay apart: the matmul `z` starts its kernel, and `s` comes before it",
@@ -183,15 +184,15 @@ fn of_two_matmuls_that_meet_the_later_one_goes_on() {
     let text = "input x : f32[8, 8]\nweight w : f32[8, 8]\na = matmul(x, w)\nb = matmul(x, w)\nc = add(a, b)\n";
     let graph = graph_of(text);
     let record = record(&graph, &Options::default());
-    let refusal = Refusal::Illegal(legality::Reason::TwoMatmuls {
+    let reason = Reason::TwoMatmuls {
         first: 0,
         second: 1,
-    });
+    };
     let ops = vec![0, 2];
     assert!(
         record
             .decisions
-            .contains(&Decision::Refused { ops, refusal })
+            .contains(&Decision::Refused { ops, reason })
     );
 }
 

@@ -12,7 +12,7 @@ use leptos::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wasm_bindgen_test::wasm_bindgen_test;
-use web_sys::{Element, KeyboardEvent, KeyboardEventInit};
+use web_sys::Element;
 
 const ROOFLINE: &str = "[aria-labelledby=roofline-title]";
 const TRAFFIC: &str = "[aria-labelledby=traffic-title]";
@@ -194,10 +194,6 @@ async fn a_tooltip_shows_what_is_pointed_at_until_escape() {
         tip.contains("kB") && label.contains("kB"),
         "{tip} of {label}"
     );
-    let escape = KeyboardEventInit::new();
-    escape.set_key("Escape");
-    let event = KeyboardEvent::new_with_keyboard_event_init_dict("keydown", &escape).unwrap();
-    window().dispatch_event(&event).unwrap();
-    settled().await;
+    root.press("summary", "Escape").await;
     assert!(root.all(".chart-tip").is_empty());
 }

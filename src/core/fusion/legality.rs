@@ -8,10 +8,11 @@
 )]
 
 use super::on_chip::{BYTES_PER_ELEMENT, KeptRows};
-use super::region::{Bits, Region, Set, Setting, Value};
+use super::reason::Reason;
+use super::region::{Bits, Region, RegionContext, Set, Value};
+use super::rows::RowDomain;
 use crate::core::model::options::{FusionOptions, MAX_OPS};
 
-pub use super::region::RowDomain;
 use crate::core::model::graph::{Graph, OpId};
 use crate::core::model::options::Options;
 
@@ -19,150 +20,6 @@ use crate::core::model::options::Options;
 pub const MAX_OPERANDS: usize = 96;
 /// Most reductions in a kernel.
 pub const MAX_REDUCTIONS: usize = 8;
-
-/// Why ops may not be one kernel, with the figures that decide it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// More ops than the limit.
-    TooManyOps {
-        /// Ops of the set.
-        ops: usize,
-        /// Most that are allowed.
-        limit: usize,
-    },
-    /// A kernel runs one matmul.
-    TwoMatmuls {
-        /// The earlier one.
-        first: OpId,
-        /// The later one.
-        second: OpId,
-    },
-    /// A matmul's kernel takes no reduction.
-    MatmulAndReduction {
-        /// The matmul.
-        matmul: OpId,
-        /// The reduction.
-        reduction: OpId,
-    },
-    /// Without the option *prologue* a matmul starts its kernel.
-    MatmulStarts {
-        /// The matmul.
-        matmul: OpId,
-        /// The last op before it.
-        before: OpId,
-    },
-    /// More reductions than the limit.
-    TooManyReductions {
-        /// Reductions of the set.
-        reductions: usize,
-        /// Most that are allowed.
-        limit: usize,
-    },
-    /// What meets a reduction must walk through the same rows.
-    RowDomains {
-        /// A reduction.
-        reduction: OpId,
-        /// Its rows.
-        rows: RowDomain,
-        /// An op that walks otherwise.
-        other: OpId,
-        /// Its rows.
-        other_rows: RowDomain,
-    },
-    /// A transpose, a copy or a concat would put elements into other rows half-way through.
-    MixesRows {
-        /// A reduction.
-        reduction: OpId,
-        /// What moves the elements.
-        reshape: OpId,
-    },
-    /// Without the option *after reductions* a reduction ends its kernel.
-    ReductionEnds {
-        /// The reduction.
-        reduction: OpId,
-        /// The first op behind it.
-        after: OpId,
-    },
-    /// What has to wait while a reduction ends does not fit on chip.
-    OnChip {
-        /// The reduction.
-        reduction: OpId,
-        /// Full-width values that are there before it ends and needed behind it.
-        values: usize,
-        /// Bytes of one row of each.
-        needed_bytes: u64,
-        /// What one block may hold on the device.
-        available_bytes: u64,
-    },
-    /// More tensors read and written than the limit.
-    TooManyOperands {
-        /// Tensors of the kernel.
-        operands: usize,
-        /// Most that are allowed.
-        limit: usize,
-    },
-    /// Nothing ties these ops together.
-    NotConnected {
-        /// An op.
-        first: OpId,
-        /// One that it does not reach inside the set.
-        second: OpId,
-    },
-    /// The kernels would need each other.
-    Cycle {
-        /// The ops of a path that leaves the kernel and comes back to it: the first and the last are in it.
-        path: Vec<OpId>,
-    },
-}
-
-impl Reason {
-    /// Shows each op that the reason names, to be read or renamed.
-    pub(crate) fn for_each_op(&mut self, visit: &mut dyn FnMut(&mut OpId)) {
-        match self {
-            Self::TwoMatmuls { first, second } | Self::NotConnected { first, second } => {
-                visit(first);
-                visit(second);
-            }
-            Self::MatmulAndReduction {
-                matmul: a,
-                reduction: b,
-            }
-            | Self::MatmulStarts {
-                matmul: a,
-                before: b,
-            }
-            | Self::RowDomains {
-                reduction: a,
-                other: b,
-                ..
-            }
-            | Self::MixesRows {
-                reduction: a,
-                reshape: b,
-            }
-            | Self::ReductionEnds {
-                reduction: a,
-                after: b,
-            } => {
-                visit(a);
-                visit(b);
-            }
-            Self::OnChip { reduction, .. } => visit(reduction),
-            Self::Cycle { path } => path.iter_mut().for_each(visit),
-            Self::TooManyOps { .. }
-            | Self::TooManyReductions { .. }
-            | Self::TooManyOperands { .. } => {}
-        }
-    }
-
-    /// More ops in the set do not mend it. A row may do with less on chip when what makes its values joins it.
-    pub(super) fn is_lasting(&self) -> bool {
-        !matches!(
-            self,
-            Self::TooManyOperands { .. } | Self::NotConnected { .. } | Self::OnChip { .. }
-        )
-    }
-}
 
 /// Whether these ops, ascending and each once, may be one kernel. One op always may.
 ///
@@ -172,19 +29,19 @@ impl Reason {
 /// # Errors
 /// The first reason that holds.
 pub fn check(graph: &Graph, options: &Options, ops: &[OpId]) -> Result<(), Reason> {
-    check_in(&Setting::new(graph, options), ops)
+    check_in(&RegionContext::new(graph, options), ops)
 }
 
 /// The same, for many groups of one graph.
-pub(crate) fn check_in(setting: &Setting<'_>, ops: &[OpId]) -> Result<(), Reason> {
-    let limit = most_ops(&setting.options.fusion);
+pub(crate) fn check_in(context: &RegionContext<'_>, ops: &[OpId]) -> Result<(), Reason> {
+    let limit = most_ops(&context.options.fusion);
     if ops.len() > limit && ops.len() > 1 {
         return Err(Reason::TooManyOps {
             ops: ops.len(),
             limit,
         });
     }
-    let region = Region::of(setting, ops);
+    let region = Region::of(context, ops);
     check_set(&region, region.all())
 }
 
@@ -198,7 +55,7 @@ pub(super) fn check_set(region: &Region<'_>, set: Set) -> Result<(), Reason> {
     if ops <= 1 {
         return Ok(());
     }
-    let limit = most_ops(&region.setting.options.fusion);
+    let limit = most_ops(&region.context.options.fusion);
     if ops > limit {
         return Err(Reason::TooManyOps { ops, limit });
     }
@@ -227,7 +84,7 @@ fn check_matmul(region: &Region<'_>, set: Set) -> Result<(), Reason> {
         });
     }
     match Bits(region.before[matmul] & set).last() {
-        Some(before) if !region.setting.options.fusion.prologue => Err(Reason::MatmulStarts {
+        Some(before) if !region.context.options.fusion.prologue => Err(Reason::MatmulStarts {
             matmul: op(matmul),
             before: op(before),
         }),
@@ -281,7 +138,7 @@ fn check_reductions(region: &Region<'_>, set: Set) -> Result<(), Reason> {
             reshape: region.ops[place],
         });
     }
-    if !region.setting.options.fusion.after_reductions {
+    if !region.context.options.fusion.after_reductions {
         for reduction in Bits(reductions) {
             if let Some(after) = Bits(region.after[reduction] & set).next() {
                 return Err(Reason::ReductionEnds {
@@ -295,7 +152,7 @@ fn check_reductions(region: &Region<'_>, set: Set) -> Result<(), Reason> {
 }
 
 /// Whether elements change their order while others still need the old one. It may change where they are loaded, if
-/// nobody else loads them, and where they are stored.
+/// no other op loads them, and where they are stored.
 fn mixes_rows(region: &Region<'_>, set: Set, place: usize) -> bool {
     if region.next[place] & set == 0 {
         return false;
@@ -307,7 +164,7 @@ fn mixes_rows(region: &Region<'_>, set: Set, place: usize) -> bool {
 
 /// Rows that wait while a reduction ends, on chip.
 fn check_on_chip(region: &Region<'_>, set: Set, rows: RowDomain) -> Result<(), Reason> {
-    let available_bytes = region.setting.options.device.on_chip_bytes();
+    let available_bytes = region.context.options.device.on_chip_bytes();
     let full = rows.full_elements();
     let is_full = |value: &&Value| {
         value.readers & set != 0 && value.elements.is_none_or(|elements| elements == full)
@@ -318,7 +175,7 @@ fn check_on_chip(region: &Region<'_>, set: Set, rows: RowDomain) -> Result<(), R
         return Ok(());
     }
     let ops: Vec<OpId> = Bits(set).map(|place| region.ops[place]).collect();
-    match KeptRows::of(region.setting.graph, &ops) {
+    match KeptRows::of(region.context.graph, &ops) {
         Some(kept) if kept.bytes() > available_bytes => Err(Reason::OnChip {
             reduction: kept.reduction,
             values: kept.values,

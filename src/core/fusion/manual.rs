@@ -7,13 +7,13 @@
     reason = "op and group ids are dense indices of this graph"
 )]
 
-use super::legality::{Reason, check_in};
+use super::decision::{Decision, Log};
+use super::legality::check_in;
 use super::none;
 use super::pieces::take_apart;
-use super::record::{Decision, Log, Refusal, refusal_in_words};
-use super::region::{Bits, Region, Setting};
+use super::reason::Reason;
+use super::region::{Bits, Region, RegionContext};
 use crate::core::model::acyclic;
-use crate::core::model::diagnostic::{Code, Diagnostic};
 use crate::core::model::graph::OpId;
 use crate::core::model::options::MAX_OPS;
 use crate::core::model::partition::Partition;
@@ -29,48 +29,32 @@ pub struct Refused {
     pub op: OpId,
     /// Its number in the text.
     pub kernel: u32,
-    /// Why, in words.
-    pub message: String,
-}
-
-impl Refused {
-    /// The finding, without its place in a text.
-    pub fn diagnostic(&self) -> Diagnostic {
-        let message = [
-            // As it stands in the text: the pictures number kernels in the order in which they run.
-            "`@kernel ",
-            &self.kernel.to_string(),
-            "` is not legal: ",
-            &self.message,
-        ]
-        .concat();
-        Diagnostic::warning(Code::IllegalKernel, message)
-            .hint("it runs in pieces; give some of its ops another number, or none")
-    }
+    /// Why.
+    pub reason: Reason,
 }
 
 /// Ops of one number are one kernel, ops without a number run alone.
 ///
 /// `O(ops log ops + reads)` beside the kernels that fall apart.
-pub(super) fn partition(setting: &Setting<'_>, log: &mut Log) -> (Partition, Vec<Refused>) {
-    let graph = setting.graph;
+pub(super) fn partition(context: &RegionContext<'_>, log: &mut Log) -> (Partition, Vec<Refused>) {
+    let graph = context.graph;
     let mut group_of: Vec<OpId> = (0..graph.ops.len()).collect();
     let mut refused = Vec::new();
-    let mut refuse = |ops: &[OpId], kernel: u32, refusal: Refusal, log: &mut Log| {
+    let mut refuse = |ops: &[OpId], kernel: u32, reason: Reason, log: &mut Log| {
         refused.push(Refused {
             op: ops[0],
             kernel,
-            message: refusal_in_words(graph, &refusal),
+            reason: reason.clone(),
         });
-        log.refuse(ops, refusal);
+        log.refuse(ops, reason);
     };
-    for (kernel, ops) in stated(setting) {
-        match check_in(setting, &ops) {
+    for (kernel, ops) in stated(context) {
+        match check_in(context, &ops) {
             Ok(()) => join(&mut group_of, &ops),
             Err(reason) => {
-                refuse(&ops, kernel, Refusal::Illegal(reason), log);
+                refuse(&ops, kernel, reason, log);
                 for window in ops.chunks(MAX_OPS) {
-                    let region = Region::of(setting, window);
+                    let region = Region::of(context, window);
                     let mut pieces = Vec::new();
                     take_apart(&region, region.all(), &mut pieces);
                     for piece in pieces {
@@ -97,11 +81,11 @@ pub(super) fn partition(setting: &Setting<'_>, log: &mut Log) -> (Partition, Vec
         for group in groups {
             let ops = &members[group];
             if let (true, Some(kernel)) = (ops.len() > 1, graph.ops[group].kernel) {
-                let refusal = match round {
-                    CYCLES => Refusal::TooManyCycles { rounds: CYCLES },
-                    _ => Refusal::Illegal(Reason::Cycle { path: path.clone() }),
+                let reason = match round {
+                    CYCLES => Reason::TooManyCycles { rounds: CYCLES },
+                    _ => Reason::Cycle { path: path.clone() },
                 };
-                refuse(ops, kernel, refusal, log);
+                refuse(ops, kernel, reason, log);
                 for &op in ops {
                     group_of[op] = op;
                 }
@@ -122,8 +106,8 @@ pub(super) fn partition(setting: &Setting<'_>, log: &mut Log) -> (Partition, Vec
 }
 
 /// The stated kernels with their ops ascending.
-fn stated(setting: &Setting<'_>) -> Vec<(u32, Vec<OpId>)> {
-    let ops = setting.graph.ops.iter().enumerate();
+fn stated(context: &RegionContext<'_>) -> Vec<(u32, Vec<OpId>)> {
+    let ops = context.graph.ops.iter().enumerate();
     let mut stated: Vec<(u32, OpId)> = ops
         .filter_map(|(op, definition)| Some((definition.kernel?, op)))
         .collect();

@@ -8,7 +8,7 @@
     reason = "places are below the number of ops of the kernel, passes below the number of its passes"
 )]
 
-use super::region::RowDomain;
+use super::rows::RowDomain;
 use crate::core::model::graph::{Graph, OpId};
 use crate::core::model::op_type::OpType;
 use crate::core::sorting::sort_pairs;

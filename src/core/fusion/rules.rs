@@ -1,4 +1,4 @@
-//! Policy `rules`: the contract's one forward scan.
+//! Policy `rules`, the baseline rules: one forward scan.
 //!
 //! A group is an in-tree: every member but the tail has exactly one consuming op, and that one is inside.
 //! So only the tail's tensor is written, groups are convex, and tails ordered by place give an order in
@@ -8,8 +8,8 @@
     reason = "op and group ids are dense indices of this graph"
 )]
 
-use super::legality::Reason;
-use super::record::{Decision, Log, Refusal};
+use super::decision::{Decision, Log};
+use super::reason::Reason;
 use crate::core::model::graph::{Graph, OpId};
 use crate::core::model::op_type::OpType;
 use crate::core::model::partition::Partition;
@@ -122,7 +122,7 @@ impl Scan {
     }
 
     /// Why an op does not go on in its producer's kernel.
-    fn refusal(&self, graph: &Graph, producer: OpId, op: OpId, base: usize) -> Refusal {
+    fn refusal(&self, graph: &Graph, producer: OpId, op: OpId, base: usize) -> Reason {
         let group = self.group_of[producer];
         // A matmul begins its group.
         let matmul_of =
@@ -130,7 +130,7 @@ impl Scan {
         let is_matmul = graph.ops[op].op_type == OpType::Matmul;
         let mut others = graph.successors[producer].iter();
         let other = others.find(|&&reader| reader != op);
-        Refusal::Illegal(match (matmul_of(group), other) {
+        match (matmul_of(group), other) {
             (Some(first), _) if is_matmul => Reason::TwoMatmuls { first, second: op },
             _ if is_matmul => Reason::MatmulStarts {
                 matmul: op,
@@ -140,7 +140,7 @@ impl Scan {
                 reduction: producer,
                 after: op,
             },
-            (_, Some(&consumer)) => return Refusal::AnotherConsumer { consumer },
+            (_, Some(&consumer)) => Reason::AnotherConsumer { consumer },
             (Some(matmul), None) if graph.ops[op].op_type == OpType::Reduction => {
                 Reason::MatmulAndReduction {
                     matmul,
@@ -151,7 +151,7 @@ impl Scan {
                 first: first.unwrap_or(producer),
                 second: matmul_of(base).unwrap_or(op),
             },
-        })
+        }
     }
 
     fn finish(mut self) -> Partition {

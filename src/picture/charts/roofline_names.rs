@@ -5,6 +5,7 @@ use crate::picture::charts::bounds::Bounds;
 use crate::picture::charts::occupancy::{OccupancyGrid, bounds_of_text};
 use crate::picture::charts::roofline::{PointLayout, Roofs, figure_text};
 use crate::picture::charts::scene::{Anchor, Mark, Point, Role, Shape, tenths, text, text_width};
+use crate::present::devices::computed_as;
 use crate::present::format::{format_bandwidth, format_intensity, format_rate};
 
 /// Names what [`super::roofline`] draws, and marks the places of the names as occupied.
@@ -82,7 +83,11 @@ fn draw_peak_names(
         let words = if is_compact && layout == PointLayout::Stacked {
             figure
         } else {
-            [dtype.name(), peak.computed_as, kind, units, " ", &figure].concat()
+            format!(
+                "{}{}{kind}{units} {figure}",
+                dtype.name(),
+                computed_as(peak)
+            )
         };
         marks.push(text(
             Role::RoofText,

@@ -6,7 +6,7 @@ use crate::core::sorting::{rank_of, sort_by_rank};
 use crate::picture::charts::axes::Plot;
 use crate::picture::charts::bounds::Bounds;
 use crate::picture::charts::labels::{
-    add_others, kernel_heading, kernel_label, op_names, point_label,
+    add_others, kernel_heading, kernel_label, point_label, short_op_names,
 };
 use crate::picture::charts::roofline::{LabelSpace, RooflineFrame, point_of};
 use crate::picture::charts::roofline_arcs::{Move, MoveArc, arcs_below_roof};
@@ -14,6 +14,7 @@ use crate::picture::charts::roofline_numbers::{Number, place_numbers};
 use crate::picture::charts::scene::{
     Anchor, Label, Mark, Point, Role, Shape, rect, tenths, text, text_width,
 };
+use crate::present::names::joined;
 use std::collections::BTreeMap;
 
 /// Above this many ops the ops' own points are left out.
@@ -199,27 +200,23 @@ pub(super) fn without_point(analysis: &Analysis) -> Option<String> {
     if missing.is_empty() {
         return None;
     }
-    let mut names: Vec<String> = missing
-        .iter()
-        .take(NAMED)
-        .map(|&kernel| {
-            let is_unknown = analysis
-                .fused
-                .kernels
-                .get(kernel)
-                .is_some_and(|k| k.work.is_unknown);
-            let why = if is_unknown {
-                "K is unknown"
-            } else {
-                "no FLOPs"
-            };
-            format!("{} ({why})", kernel_heading(analysis, kernel))
-        })
-        .collect();
-    if missing.len() > NAMED {
-        names.push(format!("{} more", missing.len() - NAMED));
-    }
-    Some(format!("Without a point: {}.", names.join("; ")))
+    let names = missing.iter().map(|&kernel| {
+        let is_unknown = analysis
+            .fused
+            .kernels
+            .get(kernel)
+            .is_some_and(|k| k.work.is_unknown);
+        let why = if is_unknown {
+            "K is unknown"
+        } else {
+            "no FLOPs"
+        };
+        format!("{} ({why})", kernel_heading(analysis, kernel))
+    });
+    Some(format!(
+        "Without a point: {}.",
+        joined(names, ["; "; 2], NAMED)
+    ))
 }
 
 fn points_of_kernels(analysis: &Analysis, plot: &Plot) -> Vec<KernelPoint> {
@@ -337,7 +334,7 @@ fn op_points(
             .get(group)
             .is_some_and(|k| k.ops.len() == 1);
         if !is_alone {
-            let heading = format!("{} alone", op_names(analysis, &[op]));
+            let heading = format!("{} alone", short_op_names(analysis, &[op]));
             mark = mark.named(point_label(heading, &kernel.placement, kernel.bytes()));
             order.push((group, 2, marks.len()));
         }

@@ -3,13 +3,16 @@
 use crate::core::Analysis;
 use crate::core::sorting::{rank_of, sort_by_rank};
 use crate::picture::charts::axes::{Frame, Margins, Plot, draw_frame, drawable, round_axis};
-use crate::picture::charts::labels::{kernel_heading, op_names};
+use crate::picture::charts::labels::{kernel_heading, short_op_names};
 use crate::picture::charts::scene::{Anchor, Label, Mark, Role, Scene, rect, text};
 use crate::picture::charts::traffic_bars::{KernelBytes, tick_count, tick_text};
-use crate::present::format::{format_bytes, more_kernels};
+use crate::present::format::format_bytes;
+use crate::present::names::{counted, short_name};
 
 /// Rows, at most. Kernels beyond that share the last one.
 const MAX_ROWS: usize = 40;
+/// Characters of a kernel's name, which stands in a column.
+const NAME_CHARS: usize = 26;
 const ROW_HEIGHT: f64 = 28.0;
 const TOP: f64 = 22.0;
 const BOTTOM: f64 = 28.0;
@@ -149,7 +152,7 @@ fn rows(analysis: &Analysis) -> Vec<Row> {
             let ops = &analysis.fused.kernels.get(kernel)?.ops;
             Some(Row {
                 kernel: Some(kernel),
-                name: cut(&op_names(analysis, ops)),
+                name: short_name(&short_op_names(analysis, ops), NAME_CHARS),
                 heading: kernel_heading(analysis, kernel),
                 bytes: KernelBytes::of(analysis, kernel),
             })
@@ -161,7 +164,7 @@ fn rows(analysis: &Analysis) -> Vec<Row> {
             .fold(KernelBytes::default(), |sum, kernel| {
                 sum.and(KernelBytes::of(analysis, kernel))
             });
-        let name = more_kernels(kernels - shown.len());
+        let name = counted(kernels - shown.len(), "more kernel");
         rows.push(Row {
             kernel: None,
             heading: name.clone(),
@@ -170,13 +173,4 @@ fn rows(analysis: &Analysis) -> Vec<Row> {
         });
     }
     rows
-}
-
-/// A name that fits its column.
-fn cut(name: &str) -> String {
-    const CHARS: usize = 26;
-    match name.char_indices().nth(CHARS) {
-        Some((end, _)) => format!("{}…", name.get(..end).unwrap_or("")),
-        None => name.to_owned(),
-    }
 }

@@ -1,34 +1,27 @@
 //! Why an edge is not fused: a reason with its figures, and what fusing it alone would save.
 //!
-//! Computed when somebody asks; an analysis does not wait for it.
+//! Computed on demand, not with every analysis.
 #![allow(
     clippy::indexing_slicing,
     reason = "op, tensor and kernel ids are dense indices of one analysis"
 )]
 
-mod facts;
+mod policy_graph;
 mod price;
 mod refusals;
-mod seen;
-mod words;
 
 use crate::core::analysis::Analysis;
 use crate::core::fusion::inductor::library_call;
-use crate::core::fusion::legality;
 use crate::core::fusion::legality::check_in;
-use crate::core::fusion::record::Refusal;
+use crate::core::fusion::reason::Reason;
 use crate::core::model::graph::{OpId, TensorId};
-use crate::core::model::op_type::OpType;
 use crate::core::model::options::Policy;
 
+use crate::core::analysis::why::policy_graph::PolicyGraph;
 use crate::core::analysis::why::refusals::Refusals;
-use crate::core::analysis::why::seen::Seen;
 use std::cell::OnceCell;
 
-pub use crate::core::analysis::why::facts::{Fact, Facts, Named};
 pub use crate::core::analysis::why::price::{Price, Prices};
-pub use crate::core::analysis::why::words::{in_words, reason_in_words, sentence};
-pub(crate) use words::op_name;
 
 /// A tensor on its way from the op that writes it to an op that reads it.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,34 +50,12 @@ pub enum Verdict {
     },
 }
 
-/// Why two ops run in two kernels.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// Their kernels may not be one.
-    Illegal(legality::Reason),
-    /// The contract fuses an output into its reader only when nobody else reads it.
-    AnotherConsumer {
-        /// Who else does.
-        consumer: OpId,
-    },
-    /// The compiler compared their kernels and refused, by its own rules.
-    Refused(Refusal),
-    /// The compiler never compared their kernels.
-    NotCompared,
-    /// It is allowed, and saves nothing.
-    NotWorthIt,
-    /// It is allowed and would save something; the policy does not try it.
-    NotLookedAt,
-    /// It is allowed; whoever states the kernels does not state this one.
-    NotStated,
-}
-
 /// Answers about one analysis. Made in `O(ops + reads)`.
 pub struct Why<'a> {
     analysis: &'a Analysis,
-    seen: Seen,
+    policy_graph: PolicyGraph,
     prices: Prices<'a>,
-    /// What the compiler refused, once somebody asks.
+    /// What the policy refused, once a question needs it.
     refusals: OnceCell<Refusals>,
 }
 
@@ -93,7 +64,7 @@ impl<'a> Why<'a> {
     pub fn new(analysis: &'a Analysis) -> Self {
         Self {
             analysis,
-            seen: Seen::new(analysis),
+            policy_graph: PolicyGraph::new(analysis),
             prices: Prices::new(analysis),
             refusals: OnceCell::new(),
         }
@@ -130,30 +101,44 @@ impl<'a> Why<'a> {
         let price = self.prices.merged(a, b);
         let reason = match self.analysis.options.policy {
             Policy::Inductor => self.compilers(a, b),
-            policy => self
-                .contract(first, second)
-                .or_else(|| self.contract_between(a, b))
-                .or_else(|| self.forbidden(a, b).map(Reason::Illegal))
-                .unwrap_or(match policy {
-                    Policy::Optimal if !self.prices.is_gain(price) => Reason::NotWorthIt,
-                    Policy::Manual => Reason::NotStated,
-                    _ => Reason::NotLookedAt,
-                }),
+            Policy::Rules => self
+                .rules(first, second)
+                .or_else(|| self.forbidden(a, b))
+                .unwrap_or(Reason::NotLookedAt),
+            policy => self.forbidden(a, b).unwrap_or(match policy {
+                Policy::Optimal if !self.prices.is_gain(price) => Reason::NotWorthIt,
+                Policy::Manual => Reason::NotStated,
+                _ => Reason::NotLookedAt,
+            }),
         };
         Verdict::Apart { reason, price }
     }
 
-    /// The compiler's own words: it neither knows nor keeps the legality of the optimum.
+    fn refusals(&self) -> &Refusals {
+        self.refusals.get_or_init(|| Refusals::of(self.analysis))
+    }
+
+    /// Why the baseline rules kept two ops apart. Ops that do not feed each other are apart because of an edge between
+    /// their kernels; `None` where there is none.
+    fn rules(&self, first: OpId, second: OpId) -> Option<Reason> {
+        let kernel_of = &self.analysis.partition.group_of;
+        let (a, b) = (kernel_of[first], kernel_of[second]);
+        // The rules decide about the ops of their graph, where attention is one op.
+        let decided =
+            [first, second].map(|op| self.policy_graph.original_op(self.policy_graph.op(op)));
+        self.refusals().of_edge(a, b, decided).cloned()
+    }
+
+    /// The compiler's own reason: it does not know the legality of the other policies.
     fn compilers(&self, a: usize, b: usize) -> Reason {
-        let refusals = self.refusals.get_or_init(|| Refusals::of(self.analysis));
-        if let Some(refusal) = refusals.last(a, b) {
-            return Reason::Refused(refusal.clone());
+        if let Some(reason) = self.refusals().last(a, b) {
+            return reason.clone();
         }
         let (analysis, of_kernel) = (self.analysis, &self.analysis.partition.groups);
         let max_autotune = analysis.options.fusion.max_autotune;
         let call = |kernel: usize| library_call(&analysis.graph, &of_kernel[kernel], max_autotune);
         match call(a).or_else(|| call(b)) {
-            Some(matmul) => Reason::Refused(Refusal::LibraryCall { matmul }),
+            Some(matmul) => Reason::LibraryCall { matmul },
             None => Reason::NotCompared,
         }
     }
@@ -162,7 +147,7 @@ impl<'a> Why<'a> {
     ///
     /// # Errors
     /// Why they may not be merged.
-    pub fn merge(&self, a: usize, b: usize) -> Result<Price, legality::Reason> {
+    pub fn merge(&self, a: usize, b: usize) -> Result<Price, Reason> {
         match self.forbidden(a, b) {
             Some(reason) => Err(reason),
             None => Ok(self.prices.merged(a, b)),
@@ -170,75 +155,17 @@ impl<'a> Why<'a> {
     }
 
     /// Why two kernels may not be one.
-    fn forbidden(&self, a: usize, b: usize) -> Option<legality::Reason> {
-        let seen = &self.seen;
+    fn forbidden(&self, a: usize, b: usize) -> Option<Reason> {
+        let policy_graph = &self.policy_graph;
         let groups = &self.analysis.partition.groups;
-        let ops = seen.ops(&[&groups[a], &groups[b]].concat());
-        let checked = check_in(&seen.setting(self.analysis), &ops);
+        let ops = policy_graph.ops(&[&groups[a], &groups[b]].concat());
+        let checked = check_in(&policy_graph.context(self.analysis), &ops);
         checked
             .err()
-            .map(|reason| seen.original(reason))
+            .map(|reason| policy_graph.original(reason))
             .or_else(|| {
                 let path = self.prices.path_around(a.min(b), a.max(b))?;
-                Some(legality::Reason::Cycle { path })
+                Some(Reason::Cycle { path })
             })
-    }
-
-    /// Two ops that do not feed each other are apart because of an edge between their kernels.
-    fn contract_between(&self, a: usize, b: usize) -> Option<Reason> {
-        let graph = &self.analysis.graph;
-        let partition = &self.analysis.partition;
-        let edges = partition.groups[b].iter().flat_map(|&consumer| {
-            let producers = graph.predecessors[consumer].iter().copied();
-            producers.map(move |producer| (producer, consumer))
-        });
-        let mut crossing = edges.filter(|&(producer, _)| partition.group_of[producer] == a);
-        crossing.find_map(|(producer, consumer)| self.contract(producer, consumer))
-    }
-
-    /// The contract's own reasons, under its policy.
-    fn contract(&self, producer: OpId, consumer: OpId) -> Option<Reason> {
-        let graph = self.seen.graph(self.analysis);
-        let partition = &self.analysis.partition;
-        let (from, to) = (partition.group_of[producer], partition.group_of[consumer]);
-        let (producer, consumer) = (self.seen.op(producer), self.seen.op(consumer));
-        if self.analysis.options.policy != Policy::Rules
-            || !graph.successors[producer].contains(&consumer)
-        {
-            return None;
-        }
-        let of_type = |kernel: usize, op_type: OpType| {
-            let mut ops = partition.groups[kernel].iter();
-            let op = ops.find(|&&op| graph.ops[self.seen.op(op)].op_type == op_type)?;
-            Some(self.seen.op(*op))
-        };
-        let consumer_type = graph.ops[consumer].op_type;
-        let matmul = of_type(from, OpType::Matmul);
-        let second = of_type(to, OpType::Matmul);
-        let mut others = graph.successors[producer].iter();
-        let reason = if let (Some(first), Some(second)) = (matmul, second) {
-            legality::Reason::TwoMatmuls { first, second }
-        } else if consumer_type == OpType::Matmul {
-            legality::Reason::MatmulStarts {
-                matmul: consumer,
-                before: producer,
-            }
-        } else if let Some(reduction) = of_type(from, OpType::Reduction) {
-            legality::Reason::ReductionEnds {
-                reduction,
-                after: consumer,
-            }
-        } else if let Some(&other) = others.find(|&&other| other != consumer) {
-            let consumer = self.seen.original_op(other);
-            return Some(Reason::AnotherConsumer { consumer });
-        } else if let (Some(matmul), OpType::Reduction) = (matmul, consumer_type) {
-            legality::Reason::MatmulAndReduction {
-                matmul,
-                reduction: consumer,
-            }
-        } else {
-            return None;
-        };
-        Some(Reason::Illegal(self.seen.original(reason)))
     }
 }

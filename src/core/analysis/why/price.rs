@@ -4,17 +4,16 @@
     reason = "op, tensor and kernel ids are dense indices of one analysis"
 )]
 
-use crate::core::analysis::Analysis;
+use crate::core::analysis::{Analysis, work_beyond_ops};
 use crate::core::cost::roofline::place;
-use crate::core::cost::traffic::{Views, written};
-use crate::core::fusion::optimal::ROUNDING;
+use crate::core::cost::traffic::{TrafficCount, leaves, written};
+use crate::core::cost::work::work_of_ops;
+use crate::core::fusion::certificate::ROUNDING;
 use crate::core::model::graph::OpId;
 use crate::core::model::lists::Lists;
-use crate::core::model::options::Externals;
 use crate::core::model::options::Objective;
-use crate::core::model::sizes::read_size;
 use crate::core::model::work::Work;
-use crate::core::sorting::{rank_of, sort_by_rank};
+use std::cell::RefCell;
 
 /// What a change would save; negative where it costs more.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -28,7 +27,8 @@ pub struct Price {
 /// Prices of merging kernels of one analysis.
 pub struct Prices<'a> {
     analysis: &'a Analysis,
-    views: Views,
+    count: RefCell<TrafficCount<'a>>,
+    /// For each op whether its output is written to memory.
     is_written: Vec<bool>,
     /// For each op the kernels that compute it again.
     recomputed_in: Lists,
@@ -38,11 +38,11 @@ impl<'a> Prices<'a> {
     /// `O(ops + reads)`.
     pub fn new(analysis: &'a Analysis) -> Self {
         let graph = &analysis.graph;
-        let views = Views::under(graph, analysis.options.conventions.reshape);
+        let count = TrafficCount::new(graph, analysis.options.conventions);
         Self {
-            is_written: written(graph, &analysis.partition, &views),
+            is_written: written(graph, &analysis.partition, &count.views),
             recomputed_in: analysis.partition.recomputed.inverted(graph.ops.len()),
-            views,
+            count: RefCell::new(count),
             analysis,
         }
     }
@@ -56,7 +56,7 @@ impl<'a> Prices<'a> {
     }
 
     /// What running two kernels as one saves: what an analysis of the merged partition would say.
-    /// `O(n log n)` in what they read.
+    /// `O(ops log ops + reads)` of the two kernels.
     pub fn merged(&self, a: usize, b: usize) -> Price {
         let analysis = self.analysis;
         let options = &analysis.options;
@@ -65,16 +65,8 @@ impl<'a> Prices<'a> {
         let ops = self.ops_of(a, b);
         let bytes = self.bytes(&ops, a, b);
         let is_free = first.is_free && second.is_free;
-        let again = &analysis.partition.recomputed;
-        let work = if again[a].is_empty() && again[b].is_empty() {
-            first.work.and(second.work)
-        } else {
-            // Each op once, and what an attention kernel does beyond its ops.
-            let beyond = self.beyond_its_ops(a).and(self.beyond_its_ops(b));
-            ops.iter().fold(beyond, |sum, &op| {
-                sum.and(analysis.unfused.kernels[op].work)
-            })
-        };
+        let beyond = self.work_beyond_ops(a).and(self.work_beyond_ops(b));
+        let work = work_of_ops(ops.iter(), |op| analysis.unfused.kernels[op].work).and(beyond);
         let time_s = place(&options.device, work, bytes, is_free).time_s;
         Price {
             saved_bytes: (first.bytes() + second.bytes()).cast_signed() - bytes.cast_signed(),
@@ -82,20 +74,12 @@ impl<'a> Prices<'a> {
         }
     }
 
-    /// What a kernel computes that none of its ops does: the rescaling of attention.
-    fn beyond_its_ops(&self, kernel: usize) -> Work {
+    fn work_beyond_ops(&self, kernel: usize) -> Work {
         let analysis = self.analysis;
-        let partition = &analysis.partition;
-        let ops = partition.groups[kernel].iter();
-        let of_ops: u128 = ops
-            .chain(&partition.recomputed[kernel])
-            .map(|&op| analysis.unfused.kernels[op].work.vector_flops)
-            .sum();
-        let all = analysis.fused.kernels[kernel].work.vector_flops;
-        Work {
-            vector_flops: all.saturating_sub(of_ops),
-            ..Work::default()
-        }
+        let own = &analysis.partition.groups[kernel];
+        let computed = own.iter().chain(&analysis.partition.recomputed[kernel]);
+        let work = work_of_ops(computed, |op| analysis.unfused.kernels[op].work);
+        work_beyond_ops(&analysis.graph, own, &work, &analysis.options.device)
     }
 
     /// All that the merged kernel computes, ascending.
@@ -113,57 +97,33 @@ impl<'a> Prices<'a> {
         ops
     }
 
+    /// Bytes that the merged kernel moves.
     fn bytes(&self, ops: &[OpId], a: usize, b: usize) -> u64 {
-        let analysis = self.analysis;
-        let (graph, partition) = (&analysis.graph, &analysis.partition);
-        let externals = analysis.options.conventions.externals;
+        let (graph, partition) = (&self.analysis.graph, &self.analysis.partition);
+        let mut count = self.count.borrow_mut();
         let is_merged = |kernel: usize| kernel == a || kernel == b;
         let place_of = |op: OpId| ops.binary_search(&op).ok();
         // For each op of the merged kernel whether it leaves it; views first, so from the end.
-        let mut leaves = vec![false; ops.len()];
-        let mut bytes = 0;
-        let mut reads: Vec<(usize, u64)> = Vec::new();
+        let mut is_leaving = vec![false; ops.len()];
         for (at, &op) in ops.iter().enumerate().rev() {
-            let consumers = &graph.successors[op];
-            let leaves_through = |&consumer: &OpId| {
-                let runs_in = self.recomputed_in[consumer].iter();
-                let mut runs_in = runs_in.chain([&partition.group_of[consumer]]);
-                let is_lost =
-                    runs_in.any(|&kernel| !is_merged(kernel) && !partition.computes(kernel, op));
-                let passes_on = match place_of(consumer) {
-                    Some(place) => leaves[place],
-                    None => self.is_written[consumer],
-                };
-                is_lost || self.views.is_view[consumer] && passes_on
+            let is_kept = |reader: OpId| {
+                let again = self.recomputed_in[reader].iter();
+                let mut runs_in = again.chain([&partition.group_of[reader]]);
+                runs_in.all(|&kernel| is_merged(kernel) || partition.computes(kernel, op))
             };
-            // What does not leave its kernel now does not leave the merged one.
-            leaves[at] = self.is_written[op]
-                && (consumers.is_empty() || consumers.iter().any(leaves_through));
-            if self.views.is_view[op] {
-                continue;
-            }
-            if leaves[at] && is_merged(partition.group_of[op]) {
-                bytes += graph.tensors[graph.output[op]].bytes().unwrap_or(0);
-            }
-            for tensor in graph.distinct_inputs(op) {
-                let base = &graph.tensors[self.views.base[tensor]];
-                let is_made = base.producer.and_then(place_of).is_some();
-                let is_ignored = base.is_external() && externals == Externals::KnownOnly;
-                if !is_made && !is_ignored {
-                    reads.push((tensor, read_size(graph, op, tensor, externals).0));
-                }
-            }
+            let view_leaves = |view: OpId| match place_of(view) {
+                Some(place) => is_leaving[place],
+                None => self.is_written[view],
+            };
+            is_leaving[at] = leaves(graph, &count.views, op, is_kept, view_leaves);
         }
-        sort_by_rank(&mut reads, |&(tensor, bytes)| {
-            (rank_of(tensor), rank_of(bytes), 0)
-        });
-        // The last entry of a tensor is the largest.
-        for (at, &(tensor, read_bytes)) in reads.iter().enumerate() {
-            if reads.get(at + 1).is_none_or(|next| next.0 != tensor) {
-                bytes += read_bytes;
-            }
-        }
-        bytes
+        let is_written = |op: OpId| {
+            is_merged(partition.group_of[op]) && place_of(op).is_some_and(|at| is_leaving[at])
+        };
+        let computes = |op: OpId| place_of(op).is_some();
+        count
+            .of_kernel(ops.iter().copied(), computes, is_written)
+            .total()
     }
 
     /// Ops by which a kernel feeds a later one through kernels between them: merged, the two would need each

@@ -1,12 +1,12 @@
 //! Matmuls: calls of a library, or templates that the compiler fills in.
 
 use super::facts::elements;
-use super::lower::Space;
+use crate::core::fusion::loops::Loop;
 use crate::core::model::graph::{Graph, OpId};
 use crate::core::model::op_type::OpType;
 
 /// The add behind a matrix product whose bias the library call takes along (`addmm`): a vector from outside,
-/// nobody else reads the product, and not only pointwise ops follow, for into those the add is fused instead.
+/// nothing else reads the product, and not only pointwise ops follow, into which the add would be fused instead.
 pub(super) fn bias_add(graph: &Graph, matmul: OpId) -> Option<OpId> {
     let definition = &graph.ops[matmul];
     let product = graph.output[matmul];
@@ -50,7 +50,7 @@ fn only_pointwise_follows(graph: &Graph, op: OpId) -> bool {
 pub(crate) fn library_call(graph: &Graph, ops: &[OpId], max_autotune: bool) -> Option<OpId> {
     let matmul = first_matmul(graph, ops)?;
     let is_flash = || ops.iter().any(|&op| op != matmul && is_matmul(graph, op));
-    let is_library = matmul_space(graph, matmul, max_autotune) == Space::Library || is_flash();
+    let is_library = matmul_space(graph, matmul, max_autotune) == Loop::Library || is_flash();
     is_library.then_some(matmul)
 }
 
@@ -64,11 +64,11 @@ fn is_matmul(graph: &Graph, op: OpId) -> bool {
 }
 
 /// How the kernel of a matmul loops, as far as others may join it.
-pub(super) fn matmul_space(graph: &Graph, op: OpId, max_autotune: bool) -> Space {
+pub(super) fn matmul_space(graph: &Graph, op: OpId, max_autotune: bool) -> Loop {
     let is_convolution = graph.ops[op].function.as_deref() == Some("conv2d");
     if max_autotune && !is_convolution {
-        Space::Template(elements(&graph.ops[op]))
+        Loop::Template(elements(&graph.ops[op]))
     } else {
-        Space::Library
+        Loop::Library
     }
 }

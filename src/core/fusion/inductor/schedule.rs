@@ -1,8 +1,10 @@
 //! Nodes to kernels: pairs that share a buffer, the one that saves most first, in at most ten rounds.
 
 use super::library::first_matmul;
-use super::lower::{Node, Space, buffer, is_aligned};
-use crate::core::fusion::record::{Decision, Log, Refusal};
+use super::lower::{Node, buffer, is_aligned};
+use crate::core::fusion::decision::{Decision, Log};
+use crate::core::fusion::loops::Loop;
+use crate::core::fusion::reason::Reason;
 use crate::core::model::graph::{Graph, OpId};
 use crate::core::model::lists::Lists;
 use crate::core::sorting::{rank_of, sort_by_rank};
@@ -45,7 +47,7 @@ struct Schedule<'a> {
     group_of: Vec<usize>,
     /// For each group; the taken ones are empty.
     members: Vec<Vec<usize>>,
-    space: Vec<Space>,
+    space: Vec<Loop>,
     /// For each group the buffers that it reads in order or writes, ascending.
     touches: Vec<Vec<usize>>,
     /// Whether it has taken another since the round before; at first, true.
@@ -85,7 +87,7 @@ impl<'a> Schedule<'a> {
         schedule.bytes.resize(schedule.writer.len(), 0);
         for (id, node) in nodes.iter().enumerate() {
             schedule.writer[node.writes] = Some(id);
-            if let (Space::Reduction { rows, .. }, true) =
+            if let (Loop::Reduction { rows, .. }, true) =
                 (node.space, node.writes >= graph.tensors.len())
             {
                 // Row values are kept in f32.
@@ -129,7 +131,7 @@ impl<'a> Schedule<'a> {
                         shared_bytes,
                     });
                 }
-                Err(refusal) => log.refuse(&named, refusal),
+                Err(reason) => log.refuse(&named, reason),
             }
         }
         is_changed
@@ -159,7 +161,7 @@ impl<'a> Schedule<'a> {
                 for &later in places.iter().skip(index + 1).take(ATTEMPTS) {
                     let (first, second) = (self.order[place], self.order[later]);
                     let fits = self.fits(first, second).is_ok();
-                    // What was refused in the round before is not worth a word again.
+                    // What was refused in the round before is not noted again.
                     let is_news = log.is_on() && (self.has_grown[first] || self.has_grown[second]);
                     if fits || is_news {
                         let pair = Pair {
@@ -187,8 +189,8 @@ impl<'a> Schedule<'a> {
             pairs: pairs.len(),
         });
         for pair in others {
-            if let Err(refusal) = self.fits(pair.first, pair.second) {
-                log.refuse(&[self.op_of(pair.first), self.op_of(pair.second)], refusal);
+            if let Err(reason) = self.fits(pair.first, pair.second) {
+                log.refuse(&[self.op_of(pair.first), self.op_of(pair.second)], reason);
             }
         }
         pairs
@@ -209,16 +211,16 @@ impl<'a> Schedule<'a> {
     }
 
     /// Everything but cycles: both loop alike, and what one writes the other reads in order.
-    fn fits(&self, first: usize, second: usize) -> Result<(), Refusal> {
-        let is_call = |group: &usize| self.space[*group] == Space::Library;
+    fn fits(&self, first: usize, second: usize) -> Result<(), Reason> {
+        let is_call = |group: &usize| self.space[*group] == Loop::Library;
         let call = [first, second].into_iter().find(is_call);
         let matmul = call.and_then(|group| first_matmul(self.graph, &self.nodes[group].ops));
         if let Some(matmul) = matmul {
-            return Err(Refusal::LibraryCall { matmul });
+            return Err(Reason::LibraryCall { matmul });
         }
         let nodes = self.members[first].len() + self.members[second].len();
         if nodes > NODES {
-            return Err(Refusal::TooManyNodes {
+            return Err(Reason::TooManyNodes {
                 nodes,
                 limit: NODES,
             });
@@ -233,13 +235,13 @@ impl<'a> Schedule<'a> {
             }
         }
         if is_crooked {
-            return Err(Refusal::Reordered);
+            return Err(Reason::Reordered);
         }
         let places = self.place[second] - self.place[first];
         if !feeds {
             let shared_bytes = self.shared_bytes(first, second);
             if places > HORIZONTAL_PLACES || shared_bytes < HORIZONTAL_BYTES {
-                return Err(Refusal::TooLittleShared {
+                return Err(Reason::TooLittleShared {
                     shared_bytes,
                     places,
                 });
@@ -252,12 +254,12 @@ impl<'a> Schedule<'a> {
     ///
     /// Only groups between their places can: what depends on the first moves behind the new group, the rest
     /// stays in front of it.
-    fn merge(&mut self, first: usize, second: usize) -> Result<(), Refusal> {
+    fn merge(&mut self, first: usize, second: usize) -> Result<(), Reason> {
         let (start, end) = (self.place[first], self.place[second]);
         let feeds = self.depends_on_any(second, |group| group == first);
         let space = joint(self.space[first], self.space[second], feeds)?;
         if end - start > REGION {
-            return Err(Refusal::TooFar {
+            return Err(Reason::TooFar {
                 places: end - start,
             });
         }
@@ -273,7 +275,7 @@ impl<'a> Schedule<'a> {
         });
         if let Some(group) = between {
             let through = self.op_of(group);
-            return Err(Refusal::Between { through });
+            return Err(Reason::Between { through });
         }
 
         let mut order: Vec<usize> = Vec::with_capacity(end - start + 1);
@@ -334,16 +336,16 @@ impl<'a> Schedule<'a> {
 }
 
 /// How the two loop together, if they can; `feeds`: the second reads what the first writes.
-fn joint(first: Space, second: Space, feeds: bool) -> Result<Space, Refusal> {
+fn joint(first: Loop, second: Loop, feeds: bool) -> Result<Loop, Reason> {
     let space = match (first, second) {
-        (Space::Pointwise(a), Space::Pointwise(b)) => (a == b).then_some(first),
-        (Space::Template(a), Space::Pointwise(b)) => (feeds && a == b).then_some(first),
-        (Space::Reduction { .. }, Space::Reduction { .. }) => (first == second).then_some(first),
-        (Space::Pointwise(elements), space @ Space::Reduction { rows, width, .. })
-        | (space @ Space::Reduction { rows, width, .. }, Space::Pointwise(elements)) => {
+        (Loop::Pointwise(a), Loop::Pointwise(b)) => (a == b).then_some(first),
+        (Loop::Template(a), Loop::Pointwise(b)) => (feeds && a == b).then_some(first),
+        (Loop::Reduction { .. }, Loop::Reduction { .. }) => (first == second).then_some(first),
+        (Loop::Pointwise(elements), space @ Loop::Reduction { rows, width, .. })
+        | (space @ Loop::Reduction { rows, width, .. }, Loop::Pointwise(elements)) => {
             (elements == rows || rows.checked_mul(width) == Some(elements)).then_some(space)
         }
         _ => None,
     };
-    space.ok_or(Refusal::Loops { first, second })
+    space.ok_or(Reason::Loops { first, second })
 }

@@ -1,30 +1,25 @@
-//! One region at a time: exactly where it fits a word and the budget, else step by step ([`super::long`]).
+//! The state of the search over a program, and the search over one region of at most a word of ops.
 #![allow(
     clippy::indexing_slicing,
     reason = "op ids are dense indices of the graph, places of the region"
 )]
 
-use super::ROUNDING;
 use super::bound::Bound;
 use super::candidates::{Candidate, Candidates};
-use super::known;
-use super::long::{self, Long};
 use super::search::{Found, Search};
-use super::window;
-use crate::core::cost::roofline::{place, times};
+use super::start;
+use crate::core::cost::roofline::place;
 use crate::core::cost::traffic::kernel_traffic;
 use crate::core::cost::work::op_work;
 use crate::core::fusion::none;
-use crate::core::fusion::region::{Bits, Cost, Region, Set, Setting};
+use crate::core::fusion::region::{Bits, Cost, Region, RegionContext, Set};
 use crate::core::model::graph::OpId;
-use crate::core::model::op_type::OpType;
-use crate::core::model::options::{MAX_OPS, Objective};
+use crate::core::model::options::Objective;
 use crate::core::model::partition::Partition;
-use crate::core::model::work::Work;
 
 /// The search over the whole program.
 pub(super) struct Solver<'s> {
-    pub(super) setting: &'s Setting<'s>,
+    pub(super) context: &'s RegionContext<'s>,
     /// What other policies found.
     pub(super) known: &'s [Partition],
     pub(super) ticks_per_s: f64,
@@ -46,52 +41,23 @@ pub(super) struct Solved {
 }
 
 impl<'s> Solver<'s> {
-    pub(super) fn new(setting: &'s Setting<'s>, known: &'s [Partition]) -> Self {
-        let fusion = &setting.options.fusion;
+    pub(super) fn new(context: &'s RegionContext<'s>, known: &'s [Partition]) -> Self {
+        let fusion = &context.options.fusion;
         Self {
-            setting,
+            context,
             known,
             ticks_per_s: match fusion.objective {
                 Objective::Bytes => 1.0,
-                Objective::Time => ticks_per_s(setting),
+                Objective::Time => ticks_per_s(context),
             },
             budget: fusion.budget_states,
             states: 0,
-            group_of: (0..setting.graph.ops.len()).collect(),
+            group_of: (0..context.graph.ops.len()).collect(),
         }
-    }
-
-    /// Solves a region with at most this share of the budget.
-    pub(super) fn solve(&mut self, ops: &[OpId], share: usize) -> Solved {
-        let mut left = share;
-        let mut solved = if ops.len() > MAX_OPS {
-            self.solve_windows(ops, &mut left)
-        } else {
-            let region = Region::of(self.setting, ops);
-            let singles = Bits(region.all()).map(|place| 1 << place).collect();
-            let found = self.solve_region(&region, singles, &mut left);
-            self.states += share - left;
-            for &kernel in &found.kernels {
-                self.settle(&region.ops_of(kernel));
-            }
-            Solved {
-                cost: found.cost,
-                lower_bound: found.lower_bound,
-                candidates: found.candidates,
-            }
-        };
-        self.budget -= share - left;
-        // Bytes are exact.
-        let is_time = self.setting.options.fusion.objective == Objective::Time;
-        let (cost, bound) = (solved.cost.main as f64, solved.lower_bound.main as f64);
-        if is_time && cost - bound <= cost * ROUNDING {
-            solved.lower_bound = solved.cost;
-        }
-        solved
     }
 
     /// Makes these ops, ascending, one kernel.
-    fn settle(&mut self, ops: &[OpId]) {
+    pub(super) fn settle(&mut self, ops: &[OpId]) {
         for &op in ops {
             self.group_of[op] = ops[0];
         }
@@ -114,7 +80,7 @@ impl<'s> Solver<'s> {
         let all = region.all();
         let start = Found::of(region, start, ticks_per_s);
         let known = self.known.iter().fold(start, |best, partition| {
-            let found = known::from_partition(region, &partition.group_of, ticks_per_s);
+            let found = start::from_partition(region, &partition.group_of, ticks_per_s);
             if found.cost < best.cost { found } else { best }
         });
         let candidates = Candidates::of(region, region.ops.len(), ticks_per_s, budget);
@@ -142,71 +108,6 @@ impl<'s> Solver<'s> {
             whole.lower_bound = whole.lower_bound.plus(found.lower_bound);
         }
         whole
-    }
-
-    /// Exactly with three quarters of the budget, else step by step with the rest. Where kernels reach too far, a larger
-    /// budget finds that out after as many states.
-    fn solve_windows(&mut self, ops: &[OpId], budget: &mut usize) -> Solved {
-        let share = *budget - *budget / 4;
-        let mut unspent = share;
-        let exact = window::solve(self, ops, &mut unspent);
-        self.states += share - unspent;
-        if let Some((kernels, solved)) = exact {
-            *budget -= share - unspent;
-            for kernel in &kernels {
-                self.settle(kernel);
-            }
-            return solved;
-        }
-        let has_run_out = unspent < window::STATES_OF_WORD;
-        *budget -= if has_run_out { share } else { share - unspent };
-        self.solve_long(ops, budget)
-    }
-
-    /// No optimum, so the bound is what the region moves as one kernel.
-    fn solve_long(&mut self, ops: &[OpId], budget: &mut usize) -> Solved {
-        let mut long = Long::new(self, ops, *budget);
-        let is_done = long.improve().is_some();
-        let (kernels, candidates, left) = (long.kernels, long.candidates, long.left);
-        self.states += *budget - left;
-        // What is left when no step fits any more must not make a later region depend on it.
-        *budget = if is_done { left } else { 0 };
-        let cost = long::sum(&kernels);
-        for kernel in &kernels {
-            self.settle(&kernel.ops);
-        }
-        Solved {
-            cost,
-            lower_bound: self.least(ops).min(cost),
-            candidates,
-        }
-    }
-
-    /// What these ops cost at least: as one kernel they move what enters and leaves them, once.
-    fn least(&self, ops: &[OpId]) -> Cost {
-        let setting = self.setting;
-        let graph = setting.graph;
-        let mut group_of = vec![1; graph.ops.len()];
-        let (mut matmuls, mut moved) = (0_u32, 0_u32);
-        let (mut matrix_s, mut vector_s) = (0.0, 0.0);
-        let device = &setting.options.device;
-        for &op in ops {
-            group_of[op] = 0;
-            matmuls += u32::from(graph.ops[op].op_type == OpType::Matmul);
-            moved += u32::from(!setting.is_view(op));
-            let alone = times(device, op_work(graph, op), 0);
-            matrix_s += alone.matrix_s;
-            vector_s += alone.vector_s;
-        }
-        let as_one = Partition::of_ops(group_of, 2);
-        let bytes = kernel_traffic(graph, &as_one, setting.options.conventions)
-            .next()
-            .map_or(0, |traffic| traffic.total());
-        let launches = matmuls.max(moved.div_ceil(Set::BITS));
-        let memory_s = times(device, Work::default(), bytes).memory_s;
-        let busy_s = memory_s.max(matrix_s).max(vector_s);
-        let time_s = busy_s + f64::from(launches) * device.launch_s.value;
-        Cost::at_least(setting, bytes, time_s, self.ticks_per_s, launches)
     }
 }
 
@@ -255,14 +156,14 @@ fn parts(region: &Region<'_>, candidates: &[Candidate]) -> Vec<Set> {
 }
 
 /// Ticks such that the unfused program takes a quarter of what fits: no partition takes longer.
-fn ticks_per_s(setting: &Setting<'_>) -> f64 {
-    let graph = setting.graph;
+fn ticks_per_s(context: &RegionContext<'_>) -> f64 {
+    let graph = context.graph;
     let alone = none::partition(graph);
-    let traffic = kernel_traffic(graph, &alone, setting.options.conventions);
+    let traffic = kernel_traffic(graph, &alone, context.options.conventions);
     let unfused_s: f64 = traffic
         .enumerate()
         .map(|(op, traffic)| {
-            let device = &setting.options.device;
+            let device = &context.options.device;
             place(device, op_work(graph, op), traffic.total(), false).time_s
         })
         .sum();

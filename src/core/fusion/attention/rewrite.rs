@@ -1,19 +1,18 @@
 //! The graph in which each attention is one op, for policies to plan on, and the way back.
 
-use crate::core::cost::work::op_work;
+use crate::core::cost::traffic::TrafficCount;
+use crate::core::cost::work::{op_work, work_of_ops};
 use crate::core::fusion::attention::Attention;
 use crate::core::model::build::build_graph;
-use crate::core::model::graph::SizeSource;
 use crate::core::model::graph::{Graph, OpId, StandIn, TensorId};
 use crate::core::model::lists::Lists;
 use crate::core::model::op::{Op, TensorDecl};
 use crate::core::model::op_type::OpType;
 use crate::core::model::options::Options;
 use crate::core::model::partition::Partition;
-use crate::core::model::sizes::read_size;
 
 /// A graph with one op for each attention kernel.
-pub(crate) struct Contracted {
+pub(crate) struct RewrittenGraph {
     /// What a policy plans on.
     pub(crate) graph: Graph,
     /// For each op of the original graph its op here.
@@ -24,12 +23,12 @@ pub(crate) struct Contracted {
 
 /// Puts one op, of type matmul and under the name of its last op, in the place of each kernel's ops: it starts a kernel,
 /// and what policies allow behind a matmul they allow behind it. It costs what the kernel costs. `None` where nothing is
-/// to be contracted. `O(ops + reads)`, but for reads of the same kernel, which are held against each other.
-pub(crate) fn contract(
+/// to be rewritten. `O(ops + reads)`, but for the ops of one attention, which are compared with each other.
+pub(crate) fn rewrite(
     graph: &Graph,
     attentions: &[Attention],
     options: &Options,
-) -> Option<Contracted> {
+) -> Option<RewrittenGraph> {
     if attentions.is_empty() {
         return None;
     }
@@ -43,6 +42,7 @@ pub(crate) fn contract(
     let mut op_of = Vec::with_capacity(graph.ops.len());
     let mut last_of = Vec::with_capacity(graph.ops.len());
     let mut stand_ins = Vec::with_capacity(attentions.len());
+    let mut count = TrafficCount::new(graph, options.conventions);
     // An op goes to the place of the last op of its attention, which comes no earlier.
     for ((id, op), attention) in graph.ops.iter().enumerate().zip(&attention_of) {
         match attention {
@@ -53,7 +53,7 @@ pub(crate) fn contract(
                         *place = ops.len();
                     }
                 }
-                let stand_in = stand_in(graph, attention, ops.len(), options);
+                let stand_in = stand_in(graph, attention, ops.len(), options, &mut count);
                 op_of.push(ops.len());
                 last_of.push(id);
                 ops.push(one_op(graph, &stand_in, op));
@@ -68,29 +68,29 @@ pub(crate) fn contract(
     }
     let tensors = 0..graph.tensors.len();
     let declared: Vec<TensorDecl> = tensors.filter_map(|t| declaration(graph, t)).collect();
-    let mut contracted = build_graph(ops, &declared).ok()?;
+    let mut rewritten = build_graph(ops, &declared).ok()?;
     for stand_in in &mut stand_ins {
         // In the order of the op's inputs, each of which is named once.
-        let inputs = contracted.inputs.get(stand_in.op)?;
+        let inputs = rewritten.inputs.get(stand_in.op)?;
         for (read, &tensor) in stand_in.reads.iter_mut().zip(inputs) {
             read.0 = tensor;
         }
     }
-    contracted.stand_ins = stand_ins;
-    Some(Contracted {
-        graph: contracted,
+    rewritten.stand_ins = stand_ins;
+    Some(RewrittenGraph {
+        graph: rewritten,
         op_of,
         last_of,
     })
 }
 
-impl Contracted {
+impl RewrittenGraph {
     /// The op of the original graph that an op here is, or the last one that it replaces.
     pub(crate) fn original(&self, op: OpId) -> OpId {
         self.last_of.get(op).copied().unwrap_or(op)
     }
 
-    /// A partition of the contracted graph, as one of the original graph.
+    /// A partition of the rewritten graph, as one of the original graph.
     pub(crate) fn expanded(&self, partition: &Partition) -> Partition {
         let kernels = partition.groups.len();
         let kernel_of = |&op: &OpId| partition.group_of.get(op).copied().unwrap_or(0);
@@ -107,25 +107,28 @@ impl Contracted {
 }
 
 /// What the op at this place of the new list does; its reads go by the tensors of the old graph.
-fn stand_in(graph: &Graph, attention: &Attention, op: OpId, options: &Options) -> StandIn {
-    let mut work = attention.shape.rescaling_on(&options.device);
-    let mut reads: Vec<(TensorId, u64, SizeSource)> = Vec::new();
-    for &inner in &attention.ops {
-        work = work.and(op_work(graph, inner));
-        for tensor in graph.distinct_inputs(inner) {
-            let producer = graph.tensors.get(tensor).and_then(|known| known.producer);
-            if producer.is_some_and(|producer| attention.ops.contains(&producer)) {
-                continue;
-            }
-            let (bytes, source) = read_size(graph, inner, tensor, options.conventions.externals);
-            match reads.iter_mut().find(|read| read.0 == tensor) {
-                Some(read) if read.1 >= bytes => {}
-                Some(read) => *read = (tensor, bytes, source),
-                None => reads.push((tensor, bytes, source)),
-            }
-        }
+fn stand_in(
+    graph: &Graph,
+    attention: &Attention,
+    op: OpId,
+    options: &Options,
+    count: &mut TrafficCount<'_>,
+) -> StandIn {
+    let rescaling = attention.shape.rescaling_on(&options.device);
+    let work = work_of_ops(attention.ops.iter(), |inner| op_work(graph, inner)).and(rescaling);
+    let traffic = count.of_kernel(
+        attention.ops.iter().copied(),
+        |op| attention.ops.contains(&op),
+        |_| false,
+    );
+    let reads = traffic.reads.iter();
+    StandIn {
+        op,
+        work,
+        reads: reads
+            .map(|read| (read.tensor, read.bytes, read.source))
+            .collect(),
     }
-    StandIn { op, work, reads }
 }
 
 fn one_op(graph: &Graph, stand_in: &StandIn, last: &Op) -> Op {
@@ -133,7 +136,7 @@ fn one_op(graph: &Graph, stand_in: &StandIn, last: &Op) -> Op {
     Op {
         op_type: OpType::Matmul,
         inputs: inputs.map(str::to_owned).collect(),
-        contraction: None,
+        k: None,
         ..last.clone()
     }
 }

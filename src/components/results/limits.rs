@@ -1,9 +1,9 @@
 //! The tab on limits: what each kernel asks of the device.
 
-use super::kernel_rows::{KernelTableRow, row_at, selected_first_op};
+use super::kernel_rows::{KernelTableRow, SelectedKernel, row_at};
 use crate::app::state::Page;
-use crate::present::format::more_kernels;
 use crate::present::limits::{LimitRow, limit_rows, unknown_device};
+use crate::present::names::counted;
 use leptos::prelude::*;
 
 /// Rows that are shown.
@@ -13,19 +13,19 @@ const MAX_ROWS: usize = 200;
 #[component]
 pub fn LimitsView() -> impl IntoView {
     let page = Page::of_context();
+    // `None` when the device is unknown.
     let known = Memo::new(move |_| page.analysis.with(|a| limit_rows(a, MAX_ROWS)));
     let rows = Memo::new(move |_| known.get().unwrap_or_default());
-    let is_known = move || known.with(Option::is_some);
     let hidden_count = Memo::new(move |_| {
         page.analysis
             .with(|a| a.fused.kernels.len().saturating_sub(MAX_ROWS))
     });
     let unknown =
         move || view! { <p class="quiet">{page.analysis.with(|a| unknown_device(a))}</p> };
-    let selected = StoredValue::new(selected_first_op(page));
+    let selected = SelectedKernel::of(page);
     view! {
         <div class="table-scroll" role="group" aria-label="Limits of the kernels" tabindex="0">
-            <Show when=is_known fallback=unknown>
+            <Show when=move || known.with(Option::is_some) fallback=unknown>
                 <table class="limits">
                     <thead>
                         <tr>
@@ -51,17 +51,14 @@ pub fn LimitsView() -> impl IntoView {
                             each=move || rows.get()
                             key=|row| row.first_op
                             children=move |place, row| {
-                                let key = Some(row.first_op);
-                                let is_selected = Signal::derive(move || {
-                                    selected.with_value(|selected| selected.selected(&key))
-                                });
+                                let is_selected = selected.is(row.first_op);
                                 view! { <Row row=row_at(rows, place, row) is_selected /> }
                             }
                         />
                     </tbody>
                 </table>
                 <Show when=move || { hidden_count.get() > 0 }>
-                    <p class="quiet">{move || format!("and {}", more_kernels(hidden_count.get()))}</p>
+                    <p class="quiet">{move || format!("and {}", counted(hidden_count.get(), "more kernel"))}</p>
                 </Show>
             </Show>
         </div>
@@ -71,30 +68,23 @@ pub fn LimitsView() -> impl IntoView {
 #[component]
 fn Row(
     /// What the row says.
-    #[prop(into)]
-    row: Signal<LimitRow>,
+    row: Memo<LimitRow>,
     /// Its kernel is selected.
     is_selected: Signal<bool>,
 ) -> impl IntoView {
     let kernel = Memo::new(move |_| row.with(|row| row.kernel));
     let label = move || row.with(|row| format!("limits of kernel {}: {}", row.kernel + 1, row.ops));
+    let text = move |part: fn(&LimitRow) -> &String| move || row.with(|row| part(row).clone());
     view! {
         <KernelTableRow kernel is_selected label=Signal::derive(label)>
-            {move || row.with(cells)}
+            <td class="op-names">{text(|row| &row.ops)}</td>
+            <td class="number">{text(|row| &row.on_chip)}</td>
+            <td class="number" title=text(|row| &row.live_values)>{text(|row| &row.registers)}</td>
+            <td class="number">{text(|row| &row.occupancy)}</td>
+            <td class="number">{text(|row| &row.blocks)}</td>
+            <td class="number">{text(|row| &row.waves)}</td>
+            <td class="number">{text(|row| &row.efficiency)}</td>
+            <td class="limit-warnings">{text(|row| &row.warnings)}</td>
         </KernelTableRow>
-    }
-}
-
-fn cells(row: &LimitRow) -> impl IntoView + use<> {
-    let row = row.clone();
-    view! {
-        <td class="op-names">{row.ops}</td>
-        <td class="number">{row.on_chip}</td>
-        <td class="number" title=row.live_values>{row.registers}</td>
-        <td class="number">{row.occupancy}</td>
-        <td class="number">{row.blocks}</td>
-        <td class="number">{row.waves}</td>
-        <td class="number">{row.efficiency}</td>
-        <td class="limit-warnings">{row.warnings}</td>
     }
 }

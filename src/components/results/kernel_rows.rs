@@ -1,21 +1,38 @@
 //! What the tables with a row for each kernel have alike.
 
-use super::badge::kernel_class;
 use crate::app::state::{Page, Selection};
+use crate::components::badge::kernel_class;
 use crate::core::OpId;
+use leptos::html;
 use leptos::prelude::*;
 
-/// Which kernel is selected, by its first op: when that changes, two rows wake and not all.
-pub(super) fn selected_first_op(page: Page) -> Selector<Option<OpId>> {
-    Selector::new(move || {
-        let kernel = page.selected_kernel()?;
-        page.analysis
-            .with(|analysis| analysis.fused.kernels.get(kernel)?.ops.first().copied())
-    })
+/// Which kernel is selected: when that changes, two rows wake and not all.
+#[derive(Clone, Copy)]
+pub struct SelectedKernel(StoredValue<Selector<Option<OpId>>>);
+
+impl SelectedKernel {
+    /// Follows the selection of the page.
+    pub fn of(page: Page) -> Self {
+        let first_op = move || {
+            let kernel = page.selected_kernel()?;
+            page.analysis
+                .with(|analysis| analysis.fused.kernels.get(kernel)?.ops.first().copied())
+        };
+        Self(StoredValue::new(Selector::new(first_op)))
+    }
+
+    /// Whether the kernel with this first op is selected.
+    pub fn is(self, first_op: OpId) -> Signal<bool> {
+        Signal::derive(move || {
+            self.0
+                .with_value(|selector| selector.selected(&Some(first_op)))
+        })
+    }
 }
 
-/// The row of one key: what stands in `rows` at the place where that key is now.
-pub(super) fn row_at<T: Clone + PartialEq + Send + Sync + 'static>(
+/// The row of one key of a `<ForEnumerate>`: what stands in `rows` at the place where that key is now. Equal rows wake
+/// nothing.
+pub fn row_at<T: Clone + PartialEq + Send + Sync + 'static>(
     rows: Memo<Vec<T>>,
     place: ReadSignal<usize>,
     first: T,
@@ -41,6 +58,9 @@ pub fn KernelTableRow(
     /// Id of the button.
     #[prop(into, optional)]
     button_id: MaybeProp<String>,
+    /// The button.
+    #[prop(optional)]
+    button: NodeRef<html::Button>,
     /// Name of the button.
     #[prop(into)]
     label: Signal<String>,
@@ -62,6 +82,7 @@ pub fn KernelTableRow(
                 <button
                     type="button"
                     class="badge"
+                    node_ref=button
                     id=button_id
                     aria-pressed=move || is_selected.get().to_string()
                     aria-label=label

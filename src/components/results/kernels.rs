@@ -1,8 +1,9 @@
 //! The table of fused kernels.
 
-use super::kernel_rows::{KernelTableRow, row_at, selected_first_op};
-use crate::app::state::Page;
+use super::kernel_rows::{KernelTableRow, SelectedKernel, row_at};
+use crate::app::state::{FocusRequest, Page};
 use crate::present::kernels::{Figures, KernelRow, kernel_rows, kernel_total};
+use leptos::html;
 use leptos::prelude::*;
 
 /// Rows that are shown at once; a button shows more.
@@ -17,7 +18,7 @@ pub fn KernelsTable() -> impl IntoView {
     let total = Memo::new(move |_| page.analysis.with(|a| kernel_total(a)));
     let kernel_count = move || page.analysis.with(|a| a.fused.kernels.len());
     let row_count = move || rows.with(Vec::len);
-    let selected = selected_first_op(page);
+    let selected = SelectedKernel::of(page);
     view! {
         <div id="kernels-table">
             <div class="table-scroll" role="group" aria-label="Table of kernels" tabindex="0">
@@ -46,9 +47,7 @@ pub fn KernelsTable() -> impl IntoView {
                             each=move || rows.get()
                             key=|row| row.first_op
                             children=move |place, row| {
-                                let selected = selected.clone();
-                                let key = Some(row.first_op);
-                                let is_selected = Signal::derive(move || selected.selected(&key));
+                                let is_selected = selected.is(row.first_op);
                                 view! { <Row row=row_at(rows, place, row) is_selected /> }
                             }
                         />
@@ -57,7 +56,7 @@ pub fn KernelsTable() -> impl IntoView {
                         <tr>
                             <td></td>
                             <th scope="row">"total"</th>
-                            {move || total.with(figure_cells)}
+                            {figure_cells(total)}
                         </tr>
                     </tfoot>
                 </table>
@@ -79,24 +78,38 @@ pub fn KernelsTable() -> impl IntoView {
 #[component]
 fn Row(
     /// What the row says.
-    #[prop(into)]
-    row: Signal<KernelRow>,
+    row: Memo<KernelRow>,
     /// Its kernel is selected.
     is_selected: Signal<bool>,
 ) -> impl IntoView {
     let kernel = Memo::new(move |_| row.with(|row| row.kernel));
+    let figures = Memo::new(move |_| row.with(|row| row.figures.clone()));
     let label = move || row.with(|row| format!("kernel {}: {}", row.kernel + 1, row.ops));
     let sign = move || row.with(|row| harm_sign(&row.harm));
+    let page = Page::of_context();
+    let button = NodeRef::<html::Button>::new();
+    Effect::new(move || {
+        // The kernel that the focus goes to is always selected, too: so the other rows need not listen.
+        if is_selected.get()
+            && page.focus_request.get() == Some(FocusRequest::KernelButton(kernel.get()))
+            && let Some(button) = button.get()
+        {
+            // An element in the page takes the focus.
+            let _ = button.focus();
+            page.focus_request.set(None);
+        }
+    });
     view! {
         <KernelTableRow
             kernel
             is_selected
+            button
             button_id=Signal::derive(move || Some(format!("kernel-button-{}", kernel.get())))
             label=Signal::derive(label)
             sign
         >
             <td class="op-names">{move || row.with(|row| row.ops.clone())}</td>
-            {move || row.with(|row| figure_cells(&row.figures))}
+            {figure_cells(figures)}
         </KernelTableRow>
     }
 }
@@ -112,31 +125,21 @@ fn harm_sign(harm: &str) -> Option<impl IntoView + use<>> {
 }
 
 /// The cells from FLOPs on.
-fn figure_cells(figures: &Figures) -> impl IntoView + use<> {
-    let Figures {
-        flops,
-        unfused_bytes,
-        fused_bytes,
-        exact_bytes,
-        bytes_read,
-        bytes_written,
-        intensity,
-        bound,
-        lower_bound_reason,
-        time,
-        times,
-    } = figures.clone();
+fn figure_cells(figures: Memo<Figures>) -> impl IntoView {
+    let text = move |part: fn(&Figures) -> &String| move || figures.with(|all| part(all).clone());
     view! {
-        <td class="number">{flops}</td>
-        <td class="number" title=exact_bytes>
-            <span class="before">{unfused_bytes}</span>
+        <td class="number">{text(|all| &all.flops)}</td>
+        <td class="number" title=text(|all| &all.exact_bytes)>
+            <span class="before">{text(|all| &all.unfused_bytes)}</span>
             " → "
-            <strong>{fused_bytes}</strong>
+            <strong>{text(|all| &all.fused_bytes)}</strong>
         </td>
-        <td class="number">{bytes_read}</td>
-        <td class="number">{bytes_written}</td>
-        <td class="number">{intensity}</td>
-        <td title=lower_bound_reason>{bound}</td>
-        <td class="number" title=times>{time}</td>
+        <td class="number">{text(|all| &all.bytes_read)}</td>
+        <td class="number">{text(|all| &all.bytes_written)}</td>
+        <td class="number">{text(|all| &all.intensity)}</td>
+        <td title=move || figures.with(|all| all.lower_bound_reason.clone())>
+            {move || figures.with(|all| all.bound)}
+        </td>
+        <td class="number" title=text(|all| &all.times)>{text(|all| &all.time)}</td>
     }
 }
