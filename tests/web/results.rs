@@ -1,7 +1,7 @@
 //! The tabs below the pictures.
 
 use crate::components::{TEXT, over};
-use crate::mounted::{Mounted, settled};
+use crate::mounted::{drawn, Mounted, settled};
 use fuseline::app::history::Origin;
 use fuseline::app::state::{FocusRequest, Selection, Tab};
 use fuseline::components::dag_view::DagView;
@@ -95,7 +95,7 @@ async fn the_policies_stand_side_by_side_and_on_one_roofline_when_asked() {
         "the chosen one"
     );
     is_drawn.set(true);
-    settled().await;
+    drawn().await;
     assert_eq!(root.texts(".legend li"), names);
     assert!(!root.all(".policies-roofline [role=button]").is_empty());
 }
