@@ -1,7 +1,7 @@
 //! The analysis as a table for people.
 
 use super::fusion::certificate_line;
-use crate::core::Analysis;
+use crate::core::{Analysis, OpId};
 use crate::present::explain::open_text;
 use crate::present::format::{
     format_bytes, format_flops, format_intensity, format_percent, format_ratio,
@@ -24,15 +24,14 @@ pub(super) fn table(analysis: &Analysis) -> String {
     let rows: Vec<[String; 8]> = analysis
         .fused
         .kernels
-        .iter()
-        .enumerate()
-        .map(|(index, kernel)| {
-            let name = |&op: &usize| graph.ops.get(op).map(|op| shortened(&op.name));
-            let again = analysis.partition.recomputed[index].iter().filter_map(name);
+        .iter_enumerated()
+        .map(|(id, kernel)| {
+            let name = |&op: &OpId| graph.ops.get(op).map(|op| shortened(&op.name));
+            let again = analysis.partition.recomputed[id].iter().filter_map(name);
             let again = again.map(|name| format!("({name})"));
             let names: Vec<String> = kernel.ops.iter().filter_map(name).chain(again).collect();
             [
-                (index + 1).to_string(),
+                id.number().to_string(),
                 names_of_many(&names),
                 format_flops(kernel.work.flops()),
                 format_bytes(kernel.bytes_read),

@@ -34,14 +34,6 @@ pub(crate) fn sort_by_rank<T>(items: &mut [T], mut rank: impl FnMut(&T) -> Rank)
     }
 }
 
-/// Sorts pairs, smallest first. `O(n log n)`.
-#[inline(never)]
-pub(crate) fn sort_pairs(pairs: &mut [(usize, usize)]) {
-    sort_by_rank(pairs, |&(first, second)| {
-        (rank_of(first), rank_of(second), 0)
-    });
-}
-
 #[inline(never)]
 fn sort_ranks(order: &mut [(Rank, usize)]) {
     order.sort_unstable();

@@ -1,7 +1,7 @@
 //! The table of all policies.
 
 use crate::core::analysis::compare::{Compared, DifferingEdge};
-use crate::core::{Analysis, Graph, OpType, Policy};
+use crate::core::{Analysis, Graph, OpId, OpType, Policy};
 use crate::markup::Markup;
 use crate::picture::charts::roofline_compare::{marker, role_of};
 use crate::picture::charts::scene::Shape;
@@ -72,7 +72,7 @@ fn is_unstated(analysis: &Analysis) -> bool {
 
 /// Whether the compiler has put a flash kernel in the place of an attention: no other kernel of it holds two matmuls.
 fn puts_attention_in_place(analysis: &Analysis) -> bool {
-    let is_matmul = |&&op: &&usize| {
+    let is_matmul = |&&op: &&OpId| {
         let op = analysis.graph.ops.get(op);
         op.is_some_and(|op| op.op_type == OpType::Matmul)
     };
@@ -103,7 +103,7 @@ fn differences(
 }
 
 fn listed<'a>(graph: &Graph, edges: impl Iterator<Item = &'a DifferingEdge>) -> String {
-    let name = |op: usize| graph.ops.get(op).map_or("", |op| op.name.as_str());
+    let name = |op: OpId| graph.ops.get(op).map_or("", |op| op.name.as_str());
     let mut words = String::new();
     for edge in edges {
         if !words.is_empty() {

@@ -1,8 +1,8 @@
 //! What each kernel asks of the device, and when fusing it hurts.
 
 use super::badge::kernel_class;
-use crate::core::Analysis;
 use crate::core::analysis::limits::{KernelLimits, Warning, limits};
+use crate::core::{Analysis, KernelId};
 use crate::markup::Markup;
 use crate::present::explain::op_names;
 use crate::present::format::{format_bytes, format_exact, format_percent, more_kernels};
@@ -26,13 +26,13 @@ fn unknown(analysis: &Analysis) -> Markup {
 }
 
 /// A row for each fused kernel of `analysis`, the selected one marked. `O(ops + reads)`.
-pub fn table(analysis: &Analysis, selected: Option<usize>) -> Markup {
+pub fn table(analysis: &Analysis, selected: Option<KernelId>) -> Markup {
     let Some(limits) = limits(analysis) else {
         return unknown(analysis);
     };
     let mut markup = Markup::new();
     markup.raw(r#"<table class="limits"><thead><tr><th scope="col">#</th><th scope="col">ops</th><th scope="col" class="number" title="what one block wants / what it may have">on chip</th><th scope="col" class="number" title="estimate of one thread, before spills">registers</th><th scope="col" class="number" title="resident threads / those that a multiprocessor could hold">occupancy</th><th scope="col" class="number">blocks</th><th scope="col" class="number" title="rounds of blocks">waves</th><th scope="col" class="number" title="part of the slots of all waves that compute, and of the tiles that lies inside the output">wave · tile efficiency</th><th scope="col">worth knowing</th></tr></thead><tbody>"#);
-    for (kernel, limits) in limits.iter().enumerate().take(ROWS) {
+    for (kernel, limits) in limits.iter_enumerated().take(ROWS) {
         row(
             &mut markup,
             analysis,
@@ -52,12 +52,12 @@ pub fn table(analysis: &Analysis, selected: Option<usize>) -> Markup {
 fn row(
     markup: &mut Markup,
     analysis: &Analysis,
-    kernel: usize,
+    kernel: KernelId,
     limits: &KernelLimits,
     is_selected: bool,
 ) {
     let place = kernel.to_string();
-    let number = (kernel + 1).to_string();
+    let number = kernel.number().to_string();
     let fused = analysis.fused.kernels.get(kernel);
     let ops = fused.map_or_else(String::new, |fused| op_names(&analysis.graph, fused));
     // A view that nobody launches asks for nothing.

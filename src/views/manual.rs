@@ -3,14 +3,14 @@
 use crate::core::analysis::why::{Why, reason_in_words};
 use crate::core::notation::edit::{ShownKernels, cut_edge, merge_kernels};
 use crate::core::notation::parse;
-use crate::core::{Analysis, OpId, Options, Policy, Program, analyze_program};
+use crate::core::{Analysis, IdVec, KernelId, OpId, Options, Policy, Program, analyze_program};
 use crate::present::format::{format_bytes, format_seconds};
 
 /// A change of the kernels that are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// Two kernels become one.
-    Merge(usize, usize),
+    Merge(KernelId, KernelId),
     /// The consumer and what follows it leave the kernel that both run in.
     Cut {
         /// The op that writes the tensor.
@@ -38,7 +38,7 @@ pub fn propose(
     text: &str,
     program: &Program,
     analysis: &Analysis,
-    statement_of_op: &[usize],
+    statement_of_op: &IdVec<OpId, usize>,
 ) -> Proposal {
     let graph = &analysis.graph;
     let partition = &analysis.partition;
@@ -62,11 +62,11 @@ pub fn propose(
             (merge_kernels(text, program, shown, a, b), [a, b])
         }
         Change::Cut { producer, consumer } => {
-            let kernel_of = |op: OpId| partition.group_of.get(op).copied().unwrap_or(usize::MAX);
-            let kernel = kernel_of(producer);
-            if kernel != kernel_of(consumer) {
+            let kernel_of = |op: OpId| partition.kernel_of.get(op).copied();
+            let shared = kernel_of(producer).filter(|&own| kernel_of(consumer) == Some(own));
+            let Some(kernel) = shared else {
                 return refused("they run in two kernels already");
-            }
+            };
             let cut = cut_edge(text, program, shown, producer, consumer);
             (cut, [kernel, kernel])
         }
@@ -79,14 +79,14 @@ pub fn propose(
         return refused("the text has an error");
     };
     let is_touched = |op: OpId| {
-        let kernel = partition.group_of.get(op);
+        let kernel = partition.kernel_of.get(op);
         kernel.is_some_and(|kernel| touched.contains(kernel))
     };
     if let Some(problem) = after.refused.iter().find(|r| is_touched(r.op)) {
         return refused(&problem.message);
     }
     if let Change::Cut { producer, consumer } = change
-        && after.partition.group_of.get(producer) == after.partition.group_of.get(consumer)
+        && after.partition.kernel_of.get(producer) == after.partition.kernel_of.get(consumer)
     {
         return refused("the option `attention as one kernel` keeps them together");
     }
@@ -105,7 +105,7 @@ pub fn propose(
 fn in_words(change: Change, analysis: &Analysis) -> [String; 2] {
     let (verbs, what) = match change {
         Change::Merge(a, b) => {
-            let (a, b) = (a.min(b) + 1, a.max(b) + 1);
+            let (a, b) = (a.min(b).number(), a.max(b).number());
             let kernels = [" kernels ", &a.to_string(), " and ", &b.to_string()].concat();
             (["Merging", "Merged"], kernels)
         }

@@ -142,7 +142,7 @@ proptest! {
             let kernel = |&of: &usize| u32::try_from(of + 1).unwrap();
             let mut marks = vec![0; ops.len()];
             for (at, listed) in theirs.graph.listed_at.iter().enumerate() {
-                marks[*listed] = kernel(&theirs.partition.group_of[at]);
+                marks[*listed] = kernel(&theirs.partition.kernel_of[at]);
             }
             stated.push(marks);
         }

@@ -26,7 +26,7 @@ fn kept(analysis: &Analysis) -> usize {
             .map(move |&from| (from, op))
     });
     edges
-        .filter(|&(from, to)| partition.computes(partition.group_of[to], from))
+        .filter(|&(from, to)| partition.computes(partition.kernel_of[to], from))
         .count()
 }
 

@@ -139,7 +139,7 @@ fn a_long_name_makes_no_wide_picture() {
     assert_clean("long_names", &analysis);
     let picture = layout(&analysis.graph, &analysis.partition);
     assert!(picture.width < 500.0, "{}", picture.width);
-    assert!(picture.ops[0].function == "matmul" && picture.ops[1].function.ends_with('…'));
+    assert!(picture.ops[OpId::new(0)].function == "matmul" && picture.ops[OpId::new(1)].function.ends_with('…'));
 }
 
 #[test]

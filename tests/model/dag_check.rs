@@ -34,7 +34,7 @@ pub(crate) fn faults(graph: &Graph, partition: &Partition, layout: &DagLayout) -
     overlaps(&boxes, &mut faults);
 
     for (op, place) in layout.ops.iter().enumerate() {
-        let panel = layout.panels[partition.group_of[op]];
+        let panel = layout.panels[partition.kernel_of[op]];
         if !contains(panel, place.rect) {
             faults.push(format!("op {op} is not inside its panel"));
         }
@@ -190,7 +190,7 @@ fn through_boxes(partition: &Partition, layout: &DagLayout) -> usize {
         let own = |op: usize| {
             [edge.from, edge.to]
                 .into_iter()
-                .any(|end| matches!(end, EdgeEnd::Op(o) if partition.group_of[o] == partition.group_of[op]))
+                .any(|end| matches!(end, EdgeEnd::Op(o) if partition.kernel_of[o] == partition.kernel_of[op]))
         };
         let top = edge
             .points
@@ -204,7 +204,7 @@ fn through_boxes(partition: &Partition, layout: &DagLayout) -> usize {
             if panel.y > bottom {
                 break;
             }
-            let members = &partition.groups[kernel];
+            let members = &partition.kernels[kernel];
             if members.first().is_some_and(|&op| own(op)) {
                 hits += members
                     .iter()

@@ -71,8 +71,8 @@ fn what_nothing_declares_waits_on_chip_as_what_is_declared() {
         let program = parse(text).program;
         let options = Options::of_policy(Policy::Optimal);
         let analysis = analyze_program(&program, &options).analysis.unwrap();
-        match legality::check(&analysis.graph, &analysis.options, &[0, 1]) {
-            Err(Reason::OnChip { values, .. }) => (values, analysis.partition.groups.len()),
+        match legality::check(&analysis.graph, &analysis.options, &[OpId::new(0), 1]) {
+            Err(Reason::OnChip { values, .. }) => (values, analysis.partition.kernels.len()),
             other => panic!("{other:?}"),
         }
     };

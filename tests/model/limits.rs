@@ -165,7 +165,7 @@ fn a_matmul_fills_its_block() {
     for device in DEVICES {
         let fusion = FusionOptions::default();
         if let Some(kernels) = limits(&analysis_of(&wide, Policy::Rules, &device.id, fusion)) {
-            let kernel = &kernels[0];
+            let kernel = &kernels[KernelId::new(0)];
             assert!(
                 kernel.on_chip_bytes <= kernel.on_chip_available_bytes,
                 "{}",
@@ -237,7 +237,7 @@ fn a_kernel_that_waits_for_memory_is_not_bound_by_arithmetic() {
     let [kernel] = &limits(&analysis).unwrap()[..] else {
         panic!("one kernel");
     };
-    assert_eq!(analysis.fused.kernels[0].placement.bound.name(), "memory");
+    assert_eq!(analysis.fused.kernels[KernelId::new(0)].placement.bound.name(), "memory");
     assert_eq!(kernel.warnings, []);
 }
 
@@ -250,7 +250,7 @@ fn an_attention_kernel_has_the_tiles_of_its_paper() {
         attention: true,
         ..FusionOptions::default()
     };
-    let kernel = &limits(&analysis_of(text, Policy::None, "h200", fusion)).unwrap()[0];
+    let kernel = &limits(&analysis_of(text, Policy::None, "h200", fusion)).unwrap()[KernelId::new(0)];
     assert_eq!(kernel.blocks, 16 * 32);
     assert!(kernel.on_chip_bytes <= kernel.on_chip_available_bytes);
 }

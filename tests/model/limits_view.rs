@@ -21,7 +21,7 @@ fn transformer_of(seq_len: u64, device: Device) -> Analysis {
 #[test]
 fn a_row_for_each_kernel_and_the_selected_one_marked() {
     let analysis = transformer(device("h200").unwrap().clone());
-    let text = table(&analysis, Some(2)).html().text;
+    let text = table(&analysis, Some(KernelId::new(2))).html().text;
     assert_eq!(
         text.matches("<tr class=").count(),
         analysis.fused.kernels.len()

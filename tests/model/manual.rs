@@ -23,8 +23,8 @@ fn outcome(text: &str) -> Outcome {
 
 /// Names of the ops of each kernel.
 fn kernels(analysis: &Analysis) -> Vec<String> {
-    let name = |&op: &usize| analysis.graph.ops[op].name.as_str();
-    let groups = analysis.partition.groups.iter();
+    let name = |&op: &OpId| analysis.graph.ops[op].name.as_str();
+    let groups = analysis.partition.kernels.iter();
     groups
         .map(|ops| ops.iter().map(name).collect::<Vec<_>>().join(" "))
         .collect()
@@ -56,7 +56,7 @@ fn ops_of_one_number_are_one_kernel() {
     // No other policy looks at the numbers.
     let parsed = parse(CHAIN);
     let rules = analyze_program(&parsed.program, &Options::default());
-    assert_eq!(rules.analysis.unwrap().partition.groups.len(), 2);
+    assert_eq!(rules.analysis.unwrap().partition.kernels.len(), 2);
 }
 
 #[test]
@@ -223,8 +223,8 @@ fn kernels_are_merged_and_cut_in_the_text() {
     assert_eq!(
         Why::new(&merged).merge(0, 1),
         Err(legality::Reason::MatmulStarts {
-            matmul: 1,
-            before: 0
+            matmul: OpId::new(1),
+            before: OpId::new(0)
         })
     );
 
@@ -266,8 +266,8 @@ fn written_numbers_are_those_of_the_pictures() {
             let mut changed = Vec::new();
             for (from, to) in edges {
                 let (a, b) = (
-                    analysis.partition.group_of[from],
-                    analysis.partition.group_of[to],
+                    analysis.partition.kernel_of[from],
+                    analysis.partition.kernel_of[to],
                 );
                 if a == b {
                     changed.push(cut_edge(example.text, &program, kernels_shown, from, to));
@@ -280,11 +280,11 @@ fn written_numbers_are_those_of_the_pictures() {
                 let after = after.analysis.unwrap();
                 // An attention that the options make one kernel cannot be cut.
                 let is_as_stated = |(op, kernel): (&Op, &usize)| {
-                    let (ops, kernels) = (&after.graph.ops, &after.partition.group_of);
+                    let (ops, kernels) = (&after.graph.ops, &after.partition.kernel_of);
                     let same = ops.iter().zip(kernels).filter(|(_, k)| *k == kernel);
                     same.into_iter().all(|(other, _)| other.kernel == op.kernel)
                 };
-                let stated = after.graph.ops.iter().zip(&after.partition.group_of);
+                let stated = after.graph.ops.iter().zip(&after.partition.kernel_of);
                 if !after.refused.is_empty() || !stated.clone().all(is_as_stated) {
                     continue;
                 }
@@ -313,7 +313,7 @@ proptest! {
         let options = Options::of_policy(Policy::Manual);
         let plan = plan(&graph, &options);
         let mut ran = vec![false; ops.len()];
-        for members in plan.partition.groups.iter() {
+        for members in plan.partition.kernels.iter() {
             prop_assert_eq!(legality::check(&graph, &options, members), Ok(()));
             for &op in members {
                 ran[op] = true;
@@ -326,7 +326,7 @@ proptest! {
             for op in 0..ops.len() {
                 for other in 0..op {
                     let same = ops[op].kernel.is_some() && ops[op].kernel == ops[other].kernel;
-                    prop_assert_eq!(same, plan.partition.group_of[op] == plan.partition.group_of[other]);
+                    prop_assert_eq!(same, plan.partition.kernel_of[op] == plan.partition.kernel_of[other]);
                 }
             }
         }

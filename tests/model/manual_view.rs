@@ -84,8 +84,8 @@ fn a_cut_says_what_it_costs_and_a_cut_between_kernels_that_there_is_none() {
         .replace("relu(x)", "relu(x) @kernel 1")
         .replace("exp(a)", "exp(a) @kernel 1");
     let change = Change::Cut {
-        producer: 0,
-        consumer: 1,
+        producer: OpId::new(0),
+        consumer: OpId::new(1),
     };
     let cut = proposal(&stated, Policy::Manual, change);
     assert!(
@@ -105,11 +105,11 @@ fn the_kernels_of_another_policy_are_stated_with_the_change() {
     let shown = outcome(CHAIN, Policy::Optimal).analysis.unwrap();
     let kernel = shown
         .partition
-        .groups
+        .kernels
         .iter()
         .position(|ops| ops.len() > 1)
         .unwrap();
-    let ops = &shown.partition.groups[kernel];
+    let ops = &shown.partition.kernels[kernel];
     let change = Change::Cut {
         producer: ops[0],
         consumer: ops[1],
@@ -117,8 +117,8 @@ fn the_kernels_of_another_policy_are_stated_with_the_change() {
     let cut = proposal(CHAIN, Policy::Optimal, change);
     let after = manual(&cut.text.unwrap());
     assert_eq!(
-        after.partition.groups.len(),
-        shown.partition.groups.len() + 1
+        after.partition.kernels.len(),
+        shown.partition.kernels.len() + 1
     );
     assert_eq!(after.refused, []);
 }
@@ -138,10 +138,10 @@ o = matmul(p, v)
     let program = parse(ATTENTION).program;
     let outcome = analyze_program(&program, &options);
     let analysis = outcome.analysis.unwrap();
-    assert_eq!(analysis.partition.groups.len(), 1);
+    assert_eq!(analysis.partition.kernels.len(), 1);
     let change = Change::Cut {
-        producer: 1,
-        consumer: 2,
+        producer: OpId::new(1),
+        consumer: OpId::new(2),
     };
     let statements = &outcome.statement_of_op;
     let cut = propose(change, ATTENTION, &program, &analysis, statements);

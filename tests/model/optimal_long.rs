@@ -129,11 +129,11 @@ fn a_kernel_that_reaches_into_another_region_is_none() {
     let x = TensorDecl::new("x", &[1024], 2);
     let graph = build_graph(&ops, &[x]).unwrap();
     let compiled = plan(&graph, &Options::of_policy(Policy::Inductor)).partition;
-    assert_eq!(compiled.groups.len(), 1);
+    assert_eq!(compiled.kernels.len(), 1);
     let options = Options::of_policy(Policy::Optimal);
     let (partition, certificate) = optimum(&graph, &options);
     assert!(is_legal(&graph, &options, &partition));
-    assert_eq!(partition.groups.len(), 3);
+    assert_eq!(partition.kernels.len(), 3);
     assert!(certificate.is_optimal);
     assert!(is_close(
         certificate.cost.value(),

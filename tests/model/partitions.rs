@@ -128,7 +128,7 @@ pub(crate) fn cost_of_group(graph: &Graph, options: &Options, ops: &[OpId]) -> f
 
 /// Cost of a partition as the analysis adds it up.
 pub(crate) fn cost_of(graph: &Graph, options: &Options, partition: &Partition) -> f64 {
-    let groups = partition.groups.iter();
+    let groups = partition.kernels.iter();
     groups.map(|ops| cost_of_group(graph, options, ops)).sum()
 }
 
@@ -175,14 +175,14 @@ pub(crate) fn choices() -> impl Strategy<Value = Options> {
 
 /// All groups may be kernels, and none computes what another one does.
 pub(crate) fn is_legal(graph: &Graph, options: &Options, partition: &Partition) -> bool {
-    let mut groups = partition.groups.iter();
+    let mut groups = partition.kernels.iter();
     let recomputes_nothing = partition.recomputed.iter().all(<[OpId]>::is_empty);
     recomputes_nothing && groups.all(|ops| legality::check(graph, options, ops).is_ok())
 }
 
 pub(crate) fn runs_in_order(graph: &Graph, partition: &Partition) -> bool {
     let mut ran = vec![false; graph.ops.len()];
-    partition.groups.iter().all(|ops| {
+    partition.kernels.iter().all(|ops| {
         for &op in ops {
             ran[op] = true;
         }

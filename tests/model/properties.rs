@@ -65,7 +65,7 @@ fn runs_in_order(graph: &Graph, kernels: &Partition) -> bool {
     (0..graph.ops.len()).all(|op| {
         graph.predecessors[op]
             .iter()
-            .all(|&p| kernels.group_of[p] <= kernels.group_of[op])
+            .all(|&p| kernels.kernel_of[p] <= kernels.kernel_of[op])
     })
 }
 
@@ -76,7 +76,7 @@ proptest! {
     fn the_scan_does_what_the_contract_says((ops, externals) in random_graph::ops(14)) {
         let graph = build_graph(&ops, &externals).unwrap();
         let kernels = plan(&graph, &Options::of_policy(Policy::Rules)).partition;
-        let groups: Vec<&[OpId]> = kernels.groups.iter().collect();
+        let groups: Vec<&[OpId]> = kernels.kernels.iter().collect();
         prop_assert_eq!(groups, rules_by_the_letter(&graph));
     }
 
@@ -85,10 +85,10 @@ proptest! {
         let graph = build_graph(&ops, &externals).unwrap();
         for policy in Policy::ALL {
             let kernels = plan(&graph, &Options::of_policy(policy)).partition;
-            let members: BTreeSet<OpId> = kernels.groups.iter().flatten().copied().collect();
+            let members: BTreeSet<OpId> = kernels.kernels.iter().flatten().copied().collect();
             prop_assert_eq!(members.len(), ops.len());
-            prop_assert_eq!(kernels.groups.iter().map(<[OpId]>::len).sum::<usize>(), ops.len());
-            prop_assert!(kernels.groups.iter().all(<[OpId]>::is_sorted));
+            prop_assert_eq!(kernels.kernels.iter().map(<[OpId]>::len).sum::<usize>(), ops.len());
+            prop_assert!(kernels.kernels.iter().all(<[OpId]>::is_sorted));
             prop_assert!(runs_in_order(&graph, &kernels), "{policy:?}");
         }
     }
@@ -97,7 +97,7 @@ proptest! {
     fn a_group_is_an_in_tree_that_writes_its_root((ops, externals) in random_graph::ops(20)) {
         let result = analysis(&ops, &externals, Conventions::default());
         let graph = &result.graph;
-        for (kernel, members) in result.fused.kernels.iter().zip(result.partition.groups.iter()) {
+        for (kernel, members) in result.fused.kernels.iter().zip(result.partition.kernels.iter()) {
             let (&root, inner) = members.split_last().unwrap();
             for &op in inner {
                 prop_assert_eq!(graph.successors[op].len(), 1);

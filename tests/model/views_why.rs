@@ -76,7 +76,7 @@ fn names_of_ops_stay_text() {
     let all = crossings(Why::new(&analysis).edges(), Objective::Bytes);
     let html = [
         rows(&analysis.graph, &all, None).html().text,
-        pickers(&analysis.graph, (0, 1)).html().text,
+        pickers(&analysis.graph, (OpId::new(0), OpId::new(1))).html().text,
     ]
     .concat();
     assert!(html.contains("&lt;b&gt;") && !html.contains("<b>") && !html.contains("<i>"));

@@ -20,7 +20,7 @@ fn totals(graph: &Graph, options: &Options, partition: &Partition) -> (u64, f64)
     let traffics = kernel_traffic(graph, partition, options.conventions);
     let mut sum = (0, 0.0);
     for (kernel, traffic) in traffics.enumerate() {
-        let own = &partition.groups[kernel];
+        let own = &partition.kernels[kernel];
         let computed = own.iter().chain(&partition.recomputed[kernel]);
         let work = computed.fold(Work::default(), |sum, &op| sum.and(op_work(graph, op)));
         let is_free = options.conventions.reshape == ReshapeCost::View
@@ -39,8 +39,8 @@ fn merged(partition: &Partition, a: usize, b: usize) -> Partition {
         k if k > gone => k - 1,
         k => k,
     };
-    let group_of: Vec<usize> = partition.group_of.iter().map(|&k| kernel(k)).collect();
-    let count = partition.groups.len();
+    let group_of: Vec<usize> = partition.kernel_of.iter().map(|&k| kernel(k)).collect();
+    let count = partition.kernels.len();
     let mut again: Vec<Vec<OpId>> = vec![Vec::new(); count - 1];
     for (k, ops) in partition.recomputed.iter().enumerate() {
         let ops = ops.iter().copied();
@@ -73,7 +73,7 @@ proptest! {
         prop_assert_eq!(asked, all);
         let before = totals(graph, &options, partition);
         for edge in &edges {
-            let (a, b) = (partition.group_of[edge.producer], partition.group_of[edge.consumer]);
+            let (a, b) = (partition.kernel_of[edge.producer], partition.kernel_of[edge.consumer]);
             let Verdict::Apart { reason, price } = &edge.verdict else {
                 prop_assert!(partition.computes(b, edge.producer));
                 continue;
@@ -85,7 +85,7 @@ proptest! {
             prop_assert_eq!(price.saved_bytes, saved_bytes, "{:?}", edge);
             prop_assert!((price.saved_s - (before.1 - after.1)).abs() <= 1e-9 * before.1, "{:?}", edge);
             // A reason against a merge is one that holds.
-            let whole = &after_partition.groups[a.min(b)];
+            let whole = &after_partition.kernels[a.min(b)];
             let is_free_to_merge = matches!(
                 reason,
                 Reason::NotWorthIt | Reason::NotLookedAt | Reason::NotStated
@@ -97,11 +97,11 @@ proptest! {
             if let Reason::Illegal(legality::Reason::Cycle { path }) = reason {
                 prop_assert!(!can_be_ordered(graph, &after_partition));
                 // From one kernel to the other, each op feeding the next or running in the kernel that it is in.
-                prop_assert_eq!(partition.group_of[path[0]], a);
+                prop_assert_eq!(partition.kernel_of[path[0]], a);
                 prop_assert!(partition.computes(b, path[path.len() - 1]));
                 let goes_on = path.windows(2).all(|pair| {
                     graph.successors[pair[0]].contains(&pair[1])
-                        || partition.computes(partition.group_of[pair[1]], pair[0])
+                        || partition.computes(partition.kernel_of[pair[1]], pair[0])
                 });
                 prop_assert!(goes_on, "{path:?}");
             }
@@ -117,17 +117,17 @@ proptest! {
 
 /// Whether kernels can run in some order, with what is computed again needing no other kernel.
 fn can_be_ordered(graph: &Graph, partition: &Partition) -> bool {
-    let kernels = partition.groups.len();
+    let kernels = partition.kernels.len();
     let mut done = vec![false; kernels];
     for _ in 0..kernels {
         for kernel in 0..kernels {
-            let mut ops = partition.groups[kernel]
+            let mut ops = partition.kernels[kernel]
                 .iter()
                 .chain(&partition.recomputed[kernel]);
             done[kernel] |= ops.all(|&op| {
                 graph.predecessors[op]
                     .iter()
-                    .all(|&p| partition.computes(kernel, p) || done[partition.group_of[p]])
+                    .all(|&p| partition.computes(kernel, p) || done[partition.kernel_of[p]])
             });
         }
     }
@@ -175,8 +175,8 @@ fn the_contract_names_what_kept_an_edge_apart() {
     assert_eq!(
         reason,
         Reason::Illegal(R::MatmulStarts {
-            matmul: 1,
-            before: 0
+            matmul: OpId::new(1),
+            before: OpId::new(0)
         })
     );
     // `a` would neither be written nor read: twice 64 * 128 * 2 bytes.
@@ -185,20 +185,20 @@ fn the_contract_names_what_kept_an_edge_apart() {
     assert_eq!(
         reason,
         Reason::Illegal(R::MatmulAndReduction {
-            matmul: 1,
-            reduction: 3
+            matmul: OpId::new(1),
+            reduction: OpId::new(3)
         })
     );
     let (reason, _) = ask(RULES, &rules, "s", "c");
     assert_eq!(
         reason,
         Reason::Illegal(R::ReductionEnds {
-            reduction: 3,
-            after: 4
+            reduction: OpId::new(3),
+            after: OpId::new(4)
         })
     );
     let (reason, _) = ask(RULES, &rules, "c", "d");
-    assert_eq!(reason, Reason::AnotherConsumer { consumer: 6 });
+    assert_eq!(reason, Reason::AnotherConsumer { consumer: OpId::new(6) });
 }
 
 #[test]
@@ -220,9 +220,9 @@ fn the_legality_names_figures_and_paths() {
     assert_eq!(
         reason,
         Reason::Illegal(R::RowDomains {
-            reduction: 0,
+            reduction: OpId::new(0),
             rows: rows(64, 128, 1),
-            other: 2,
+            other: OpId::new(2),
             other_rows: rows(1, 64, 1),
         })
     );
@@ -239,7 +239,7 @@ fn the_legality_names_figures_and_paths() {
     assert_eq!(
         reason,
         Reason::Illegal(R::OnChip {
-            reduction: 0,
+            reduction: OpId::new(0),
             values: 1,
             needed_bytes: 4096,
             available_bytes: 1024,
@@ -255,8 +255,8 @@ fn the_legality_names_figures_and_paths() {
     assert_eq!(
         reason,
         Reason::Illegal(R::MatmulStarts {
-            matmul: 1,
-            before: 0
+            matmul: OpId::new(1),
+            before: OpId::new(0)
         })
     );
     let (reason, _) = ask(
@@ -268,7 +268,7 @@ fn the_legality_names_figures_and_paths() {
     assert_eq!(
         reason,
         Reason::Illegal(R::Cycle {
-            path: vec![0, 1, 2, 3]
+            path: vec![OpId::new(0), 1, 2, 3]
         })
     );
 }
@@ -286,8 +286,8 @@ fn the_limits_name_what_is_beyond_them() {
     assert_eq!(
         reason,
         Reason::Illegal(R::NotConnected {
-            first: 0,
-            second: 1
+            first: OpId::new(0),
+            second: OpId::new(1)
         })
     );
     let (reason, price) = ask(
@@ -333,7 +333,7 @@ y = add(n, c)
         ..under(Policy::Inductor)
     };
     let analysis = analysis(text, &options);
-    let (first, last) = (0, analysis.partition.groups.len() - 1);
+    let (first, last) = (0, analysis.partition.kernels.len() - 1);
     assert_eq!(&analysis.partition.recomputed[last], [0, 1, 2]);
     let (_, price) = ask(text, &options, "q", "y");
     let merged = merged(&analysis.partition, first, last);
@@ -366,8 +366,8 @@ fn ops_that_do_not_feed_each_other_have_the_reason_of_an_edge_between_their_kern
         matches!(
             reason,
             Reason::Illegal(legality::Reason::ReductionEnds {
-                reduction: 0,
-                after: 1
+                reduction: OpId::new(0),
+                after: OpId::new(1)
             })
         )
     };

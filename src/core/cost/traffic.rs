@@ -1,12 +1,8 @@
-//! Groups to bytes: what each kernel reads from and writes to memory.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op and tensor ids are dense indices of this graph"
-)]
+//! Kernels to bytes: what each kernel reads from and writes to memory.
 
 use crate::core::count;
-use crate::core::model::graph::SizeSource;
-use crate::core::model::graph::{Graph, OpId, TensorId};
+use crate::core::model::graph::{Graph, SizeSource};
+use crate::core::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::core::model::options::{Conventions, Externals, ReshapeCost};
 use crate::core::model::partition::Partition;
 use crate::core::model::sizes::read_size;
@@ -107,18 +103,18 @@ pub fn kernel_traffic<'a>(
         externals: conventions.externals,
         is_written: written(graph, partition, &views),
         views,
-        read_by: vec![(usize::MAX, 0); graph.tensors.len()],
+        read_by: IdVec::from_elem(None, graph.tensors.len()),
         reads: Vec::new(),
         writes: Vec::new(),
     };
-    (0..partition.groups.len()).map(move |group| count.kernel(group))
+    (partition.kernels.ids()).map(move |kernel| count.kernel(kernel))
 }
 
 /// For each op whether it is a free view, and for each tensor the tensor whose bytes it names.
 #[derive(Clone)]
 pub(crate) struct Views {
-    pub(crate) is_view: Vec<bool>,
-    pub(crate) base: Vec<TensorId>,
+    pub(crate) is_view: IdVec<OpId, bool>,
+    pub(crate) base: IdVec<TensorId, TensorId>,
 }
 
 impl Views {
@@ -131,17 +127,19 @@ impl Views {
 
     fn none(graph: &Graph) -> Self {
         Self {
-            is_view: vec![false; graph.ops.len()],
-            base: (0..graph.tensors.len()).collect(),
+            is_view: IdVec::from_elem(false, graph.ops.len()),
+            base: graph.tensors.ids().collect(),
         }
     }
 
     fn of(graph: &Graph) -> Self {
         let mut views = Self::none(graph);
-        for (op, definition) in graph.ops.iter().enumerate() {
-            if definition.is_view() {
+        for (op, definition) in graph.ops.iter_enumerated() {
+            if definition.is_view()
+                && let Some(&input) = graph.inputs[op].first()
+            {
                 views.is_view[op] = true;
-                views.base[graph.output[op]] = views.base[graph.inputs[op][0]];
+                views.base[graph.output[op]] = views.base[input];
             }
         }
         views
@@ -154,31 +152,31 @@ struct Count<'a> {
     externals: Externals,
     views: Views,
     /// For each op whether its output, seen through views, leaves its kernel.
-    is_written: Vec<bool>,
+    is_written: IdVec<OpId, bool>,
     /// For each tensor the last kernel that read it and the place in that kernel's reads.
-    read_by: Vec<(usize, usize)>,
+    read_by: IdVec<TensorId, Option<(KernelId, usize)>>,
     /// Of the kernel in hand.
     reads: Vec<Access>,
     writes: Vec<Access>,
 }
 
 impl Count<'_> {
-    fn kernel(&mut self, group: usize) -> KernelTraffic {
+    fn kernel(&mut self, kernel: KernelId) -> KernelTraffic {
         self.reads.clear();
         self.writes.clear();
         let (own, again) = (
-            &self.partition.groups[group],
-            &self.partition.recomputed[group],
+            &self.partition.kernels[kernel],
+            &self.partition.recomputed[kernel],
         );
         for &op in own.iter().chain(again) {
             if self.views.is_view[op] {
                 continue;
             }
             for tensor in self.graph.distinct_inputs(op) {
-                self.read(group, op, tensor);
+                self.read(kernel, op, tensor);
             }
             let output = self.graph.output[op];
-            if self.is_written[op] && self.partition.group_of[op] == group {
+            if self.is_written[op] && self.partition.kernel_of[op] == kernel {
                 self.writes.push(Access {
                     tensor: output,
                     bytes: self.graph.tensors[output].bytes().unwrap_or(0),
@@ -193,12 +191,12 @@ impl Count<'_> {
     }
 
     /// Adds a read unless the kernel makes the bytes itself or has read them already.
-    fn read(&mut self, group: usize, op: OpId, tensor: TensorId) {
+    fn read(&mut self, kernel: KernelId, op: OpId, tensor: TensorId) {
         let reads = &mut self.reads;
         let base = &self.graph.tensors[self.views.base[tensor]];
         if base
             .producer
-            .is_some_and(|p| self.partition.computes(group, p))
+            .is_some_and(|p| self.partition.computes(kernel, p))
         {
             return;
         }
@@ -207,37 +205,34 @@ impl Count<'_> {
         } else {
             read_size(self.graph, op, tensor, self.externals)
         };
-        let (last_reader, place) = self.read_by[tensor];
-        if last_reader == group {
+        let access = Access {
+            tensor,
+            bytes,
+            source,
+        };
+        let known = self.read_by[tensor].filter(|&(reader, _)| reader == kernel);
+        if let Some(known) = known.and_then(|(_, place)| reads.get_mut(place)) {
             // Only sizes by convention differ from reader to reader; the largest one covers all.
-            if reads[place].bytes < bytes {
-                reads[place] = Access {
-                    tensor,
-                    bytes,
-                    source,
-                };
+            if known.bytes < bytes {
+                *known = access;
             }
         } else {
-            self.read_by[tensor] = (group, reads.len());
-            reads.push(Access {
-                tensor,
-                bytes,
-                source,
-            });
+            self.read_by[tensor] = Some((kernel, reads.len()));
+            reads.push(access);
         }
     }
 }
 
 /// An output stays on chip when it has consumers and every kernel that runs one of them, seen through views,
 /// computes it itself.
-pub(crate) fn written(graph: &Graph, partition: &Partition, views: &Views) -> Vec<bool> {
+pub(crate) fn written(graph: &Graph, partition: &Partition, views: &Views) -> IdVec<OpId, bool> {
     let recomputed_in = partition.recomputed.inverted(graph.ops.len());
-    let mut is_written = vec![false; graph.ops.len()];
-    for op in (0..graph.ops.len()).rev() {
+    let mut is_written = IdVec::from_elem(false, graph.ops.len());
+    for op in graph.ops.ids().rev() {
         let consumers = &graph.successors[op];
         is_written[op] = consumers.is_empty()
             || consumers.iter().any(|&consumer| {
-                !partition.computes(partition.group_of[consumer], op)
+                !partition.computes(partition.kernel_of[consumer], op)
                     || recomputed_in[consumer]
                         .iter()
                         .any(|&kernel| !partition.computes(kernel, op))

@@ -2,24 +2,19 @@
 //!
 //! The same legality holds as for every other kernel. What it refuses is said, and falls apart into legal
 //! pieces, so the page goes on.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op and group ids are dense indices of this graph"
-)]
 
 use super::legality::{Reason, check_in};
 use super::none;
 use super::pieces::take_apart;
 use super::record::{Decision, Log, Refusal, refusal_in_words};
-use super::region::{Bits, Region, Setting};
+use super::region::{Region, Setting};
 use crate::core::model::acyclic;
 use crate::core::model::diagnostic::{Code, Diagnostic};
-use crate::core::model::graph::OpId;
+use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::options::MAX_OPS;
 use crate::core::model::partition::Partition;
-use crate::core::sorting::{rank_of, sort_by_rank};
 
-/// Groups that need each other are looked for so many times; then every group falls apart.
+/// Kernels that need each other are looked for so many times; then every kernel falls apart.
 const CYCLES: usize = 64;
 
 /// A stated kernel that is not legal.
@@ -54,19 +49,22 @@ impl Refused {
 /// `O(ops log ops + reads)` beside the kernels that fall apart.
 pub(super) fn partition(setting: &Setting<'_>, log: &mut Log) -> (Partition, Vec<Refused>) {
     let graph = setting.graph;
-    let mut group_of: Vec<OpId> = (0..graph.ops.len()).collect();
+    // The number of its first op stands for a kernel.
+    let mut kernel_of: IdVec<OpId, KernelId> = graph.ops.ids().map(KernelId::of_lone_op).collect();
     let mut refused = Vec::new();
     let mut refuse = |ops: &[OpId], kernel: u32, refusal: Refusal, log: &mut Log| {
-        refused.push(Refused {
-            op: ops[0],
-            kernel,
-            message: refusal_in_words(graph, &refusal),
-        });
+        if let Some(&op) = ops.first() {
+            refused.push(Refused {
+                op,
+                kernel,
+                message: refusal_in_words(graph, &refusal),
+            });
+        }
         log.refuse(ops, refusal);
     };
     for (kernel, ops) in stated(setting) {
         match check_in(setting, &ops) {
-            Ok(()) => join(&mut group_of, &ops),
+            Ok(()) => join(&mut kernel_of, &ops),
             Err(reason) => {
                 refuse(&ops, kernel, Refusal::Illegal(reason), log);
                 for window in ops.chunks(MAX_OPS) {
@@ -74,45 +72,48 @@ pub(super) fn partition(setting: &Setting<'_>, log: &mut Log) -> (Partition, Vec
                     let mut pieces = Vec::new();
                     take_apart(&region, region.all(), &mut pieces);
                     for piece in pieces {
-                        let ops: Vec<OpId> = Bits(piece).map(|place| window[place]).collect();
-                        join(&mut group_of, &ops);
+                        join(&mut kernel_of, &region.ops_of(piece));
                     }
                 }
             }
         }
     }
-    let mut partition = acyclic::in_order(graph, &group_of);
+    let mut partition = acyclic::in_order(graph, &kernel_of);
     for round in 1..=CYCLES {
         let Err(path) = &partition else {
             break;
         };
         // Every kernel on the way round that holds more than one op; in the last round, every kernel.
-        let mut groups: Vec<OpId> = match round {
-            CYCLES => group_of.clone(),
-            _ => path.iter().map(|&op| group_of[op]).collect(),
+        let mut kernels: Vec<KernelId> = match round {
+            CYCLES => kernel_of.as_slice().to_vec(),
+            _ => path.iter().map(|&op| kernel_of[op]).collect(),
         };
-        groups.sort_unstable();
-        groups.dedup();
-        let members = Partition::of_ops(group_of.clone(), group_of.len()).groups;
-        for group in groups {
-            let ops = &members[group];
-            if let (true, Some(kernel)) = (ops.len() > 1, graph.ops[group].kernel) {
+        kernels.sort_unstable();
+        kernels.dedup();
+        let members = Partition::of_ops(kernel_of.clone(), kernel_of.len()).kernels;
+        for kernel in kernels {
+            let ops = &members[kernel];
+            if let &[first, _, ..] = ops
+                && let Some(kernel) = graph.ops[first].kernel
+            {
                 let refusal = match round {
                     CYCLES => Refusal::TooManyCycles { rounds: CYCLES },
                     _ => Refusal::Illegal(Reason::Cycle { path: path.clone() }),
                 };
                 refuse(ops, kernel, refusal, log);
                 for &op in ops {
-                    group_of[op] = op;
+                    kernel_of[op] = KernelId::of_lone_op(op);
                 }
             }
         }
-        partition = acyclic::in_order(graph, &group_of);
+        partition = acyclic::in_order(graph, &kernel_of);
     }
     let partition = partition.unwrap_or_else(|_| none::partition(graph));
     if log.is_on() {
-        for ops in partition.groups.iter() {
-            if let Some(kernel) = graph.ops[ops[0]].kernel {
+        for ops in partition.kernels.iter() {
+            if let Some(&first) = ops.first()
+                && let Some(kernel) = graph.ops[first].kernel
+            {
                 let ops = ops.to_vec();
                 log.note(Decision::Accepted { kernel, ops });
             }
@@ -123,13 +124,11 @@ pub(super) fn partition(setting: &Setting<'_>, log: &mut Log) -> (Partition, Vec
 
 /// The stated kernels with their ops ascending.
 fn stated(setting: &Setting<'_>) -> Vec<(u32, Vec<OpId>)> {
-    let ops = setting.graph.ops.iter().enumerate();
+    let ops = setting.graph.ops.iter_enumerated();
     let mut stated: Vec<(u32, OpId)> = ops
         .filter_map(|(op, definition)| Some((definition.kernel?, op)))
         .collect();
-    sort_by_rank(&mut stated, |&(kernel, op)| {
-        (i64::from(kernel), rank_of(op), 0)
-    });
+    stated.sort_unstable();
     let mut kernels: Vec<(u32, Vec<OpId>)> = Vec::new();
     for (kernel, op) in stated {
         match kernels.last_mut() {
@@ -140,9 +139,11 @@ fn stated(setting: &Setting<'_>) -> Vec<(u32, Vec<OpId>)> {
     kernels
 }
 
-/// The first op stands for the group.
-fn join(group_of: &mut [OpId], ops: &[OpId]) {
-    for &op in ops {
-        group_of[op] = ops[0];
+/// Makes these ops one kernel.
+fn join(kernel_of: &mut IdVec<OpId, KernelId>, ops: &[OpId]) {
+    if let Some(&first) = ops.first() {
+        for &op in ops {
+            kernel_of[op] = KernelId::of_lone_op(first);
+        }
     }
 }

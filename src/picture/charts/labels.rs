@@ -1,6 +1,6 @@
 //! Words about kernels that charts share.
 
-use crate::core::{Analysis, Kernel, OpId, Placement};
+use crate::core::{Analysis, Kernel, KernelId, OpId, Placement};
 use crate::picture::charts::scene::Label;
 use crate::present::format::{format_bytes, format_intensity, format_rate, more_kernels};
 
@@ -32,13 +32,13 @@ pub(in crate::picture) fn op_names(analysis: &Analysis, ops: &[OpId]) -> String 
 }
 
 /// `kernel 7: ffn_up + gelu`, as people count.
-pub(in crate::picture) fn kernel_heading(analysis: &Analysis, kernel: usize) -> String {
+pub(in crate::picture) fn kernel_heading(analysis: &Analysis, kernel: KernelId) -> String {
     let ops = analysis
         .fused
         .kernels
         .get(kernel)
         .map_or(&[][..], |k| &k.ops);
-    format!("kernel {}: {}", kernel + 1, op_names(analysis, ops))
+    format!("kernel {}: {}", kernel.number(), op_names(analysis, ops))
 }
 
 /// Says of a point that so many other kernels share it.
@@ -74,11 +74,11 @@ pub(in crate::picture) fn point_label(heading: String, placement: &Placement, by
 /// The point of a fused kernel.
 pub(in crate::picture) fn kernel_label(
     analysis: &Analysis,
-    index: usize,
+    id: KernelId,
     kernel: &Kernel,
 ) -> Label {
     point_label(
-        kernel_heading(analysis, index),
+        kernel_heading(analysis, id),
         &kernel.placement,
         kernel.bytes(),
     )

@@ -1,8 +1,7 @@
 //! The points of the roofline: each kernel before and after fusion, exactly where it stands,
 //! and numbered.
 
-use crate::core::Analysis;
-use crate::core::sorting::{rank_of, sort_by_rank};
+use crate::core::{Analysis, Kernel, KernelId};
 use crate::picture::charts::axes::Plot;
 use crate::picture::charts::labels::{
     add_others, kernel_heading, kernel_label, op_names, point_label,
@@ -28,7 +27,7 @@ const SHOWS: f64 = 2.5;
 
 /// A kernel's points, each where its intensity and rate put it.
 struct Dot {
-    kernel: usize,
+    kernel: KernelId,
     /// Kernels that share this point, beside it.
     others: usize,
     /// The fused kernel.
@@ -44,9 +43,9 @@ struct Dot {
 impl Dot {
     fn words(&self) -> String {
         if self.others > 0 {
-            format!("{} +{}", self.kernel + 1, self.others)
+            format!("{} +{}", self.kernel.number(), self.others)
         } else {
-            (self.kernel + 1).to_string()
+            self.kernel.number().to_string()
         }
     }
 
@@ -93,7 +92,7 @@ pub(in crate::picture) fn kernel_points(
     let mut dots = dots(analysis, plot);
     let leaders = settle(&mut dots, &sizes, space);
     // Kernel, rank within it, and mark; sorted at the end.
-    let mut order: Vec<(usize, u8, usize)> = Vec::new();
+    let mut order: Vec<(KernelId, u8, usize)> = Vec::new();
     if analysis.graph.ops.len() <= OPS_SHOWN {
         op_points(analysis, plot, &sizes, marks, &mut order);
     }
@@ -118,9 +117,7 @@ pub(in crate::picture) fn kernel_points(
     for dot in &dots {
         marks.extend(number_marks(analysis, dot));
     }
-    sort_by_rank(&mut order, |&(kernel, is_point, mark)| {
-        (rank_of(kernel), rank_of(is_point), rank_of(mark))
-    });
+    order.sort_unstable();
     order.into_iter().map(|(_, _, mark)| mark).collect()
 }
 
@@ -137,7 +134,7 @@ fn hollow_points(
     dots: &[Dot],
     sizes: &Sizes,
     marks: &mut Vec<Mark>,
-    order: &mut Vec<(usize, u8, usize)>,
+    order: &mut Vec<(KernelId, u8, usize)>,
 ) {
     for dot in dots {
         let (Some(before), Some(comparison)) = (dot.before, analysis.comparisons.get(dot.kernel))
@@ -181,13 +178,11 @@ fn number_marks(analysis: &Analysis, dot: &Dot) -> Vec<Mark> {
 /// Kernels that have no point, in a sentence; `None` when each has one.
 pub(in crate::picture) fn without_point(analysis: &Analysis) -> Option<String> {
     const NAMED: usize = 8;
-    let missing: Vec<usize> = analysis
+    let missing: Vec<(KernelId, &Kernel)> = analysis
         .fused
         .kernels
-        .iter()
-        .enumerate()
+        .iter_enumerated()
         .filter(|(_, kernel)| point_of(&kernel.placement).is_none())
-        .map(|(index, _)| index)
         .collect();
     if missing.is_empty() {
         return None;
@@ -195,18 +190,13 @@ pub(in crate::picture) fn without_point(analysis: &Analysis) -> Option<String> {
     let mut names: Vec<String> = missing
         .iter()
         .take(NAMED)
-        .map(|&kernel| {
-            let is_unknown = analysis
-                .fused
-                .kernels
-                .get(kernel)
-                .is_some_and(|k| k.work.is_unknown);
-            let why = if is_unknown {
+        .map(|&(id, kernel)| {
+            let why = if kernel.work.is_unknown {
                 "K is unknown"
             } else {
                 "no FLOPs"
             };
-            format!("{} ({why})", kernel_heading(analysis, kernel))
+            format!("{} ({why})", kernel_heading(analysis, id))
         })
         .collect();
     if missing.len() > NAMED {
@@ -219,7 +209,7 @@ fn dots(analysis: &Analysis, plot: &Plot) -> Vec<Dot> {
     let mut dots: Vec<Dot> = Vec::new();
     let mut at_cell: BTreeMap<(i64, i64), usize> = BTreeMap::new();
     let is_shared = analysis.fused.kernels.len() > KERNELS_APART;
-    for (index, kernel) in analysis.fused.kernels.iter().enumerate() {
+    for (id, kernel) in analysis.fused.kernels.iter_enumerated() {
         let Some((intensity, rate)) = point_of(&kernel.placement) else {
             continue;
         };
@@ -232,12 +222,11 @@ fn dots(analysis: &Analysis, plot: &Plot) -> Vec<Dot> {
             }
         }
         let before = (kernel.ops.len() > 1)
-            .then(|| analysis.comparisons.get(index))
-            .flatten()
+            .then(|| &analysis.comparisons[id])
             .and_then(|comparison| point_of(&comparison.unfused_placement))
             .map(|(intensity, rate)| plot.place(intensity, rate));
         dots.push(Dot {
-            kernel: index,
+            kernel: id,
             others: 0,
             place,
             before,
@@ -301,27 +290,20 @@ fn op_points(
     plot: &Plot,
     sizes: &Sizes,
     marks: &mut Vec<Mark>,
-    order: &mut Vec<(usize, u8, usize)>,
+    order: &mut Vec<(KernelId, u8, usize)>,
 ) {
-    for (op, kernel) in analysis.unfused.kernels.iter().enumerate() {
-        let (Some((intensity, rate)), Some(&group)) = (
-            point_of(&kernel.placement),
-            analysis.partition.group_of.get(op),
-        ) else {
+    for (op, &kernel) in analysis.partition.kernel_of.iter_enumerated() {
+        let alone = analysis.unfused.of_lone_op(op);
+        let Some((intensity, rate)) = point_of(&alone.placement) else {
             continue;
         };
         let mut mark =
-            circle(Role::OpPoint, plot.place(intensity, rate), sizes.op).of_kernel(group);
+            circle(Role::OpPoint, plot.place(intensity, rate), sizes.op).of_kernel(kernel);
         // An op that is a kernel of its own stands under its solid point and needs no second name.
-        let is_alone = analysis
-            .fused
-            .kernels
-            .get(group)
-            .is_some_and(|k| k.ops.len() == 1);
-        if !is_alone {
+        if analysis.fused.kernels[kernel].ops.len() > 1 {
             let heading = format!("{} alone", op_names(analysis, &[op]));
-            mark = mark.named(point_label(heading, &kernel.placement, kernel.bytes()));
-            order.push((group, 2, marks.len()));
+            mark = mark.named(point_label(heading, &alone.placement, alone.bytes()));
+            order.push((kernel, 2, marks.len()));
         }
         marks.push(mark);
     }

@@ -1,6 +1,6 @@
 //! Memory traffic as two stacked bars on one scale: unfused above fused, segments by fused kernel.
 
-use crate::core::{Analysis, Traffic};
+use crate::core::{Analysis, KernelId, Traffic};
 use crate::picture::charts::axes::{Frame, Plot, draw_frame, drawable, round_axis};
 use crate::picture::charts::labels::kernel_heading;
 use crate::picture::charts::scene::{
@@ -28,7 +28,7 @@ pub(in crate::picture) struct Bytes {
 
 impl Bytes {
     /// Bytes of the fused kernel with this index; 0 where there is none.
-    pub(in crate::picture) fn of(analysis: &Analysis, kernel: usize) -> Self {
+    pub(in crate::picture) fn of(analysis: &Analysis, kernel: KernelId) -> Self {
         let (Some(fused), Some(before)) = (
             analysis.fused.kernels.get(kernel),
             analysis.comparisons.get(kernel),
@@ -66,8 +66,8 @@ impl Bytes {
 
 /// Neighbouring kernels that share segments; mostly one.
 struct Part {
-    first: usize,
-    last: usize,
+    first: KernelId,
+    last: KernelId,
     bytes: Bytes,
 }
 
@@ -76,7 +76,7 @@ impl Part {
         if self.first == self.last {
             kernel_heading(analysis, self.first)
         } else {
-            format!("kernels {} to {}", self.first + 1, self.last + 1)
+            format!("kernels {} to {}", self.first.number(), self.last.number())
         }
     }
 
@@ -216,7 +216,7 @@ fn parts(analysis: &Analysis, plot: &Plot) -> Vec<Part> {
     let thin_px = (right - left) * THIN;
     let is_thin = |bytes: Bytes| plot.place(bytes.before() as f64, 0.0).0 - left < thin_px;
     let mut parts: Vec<Part> = Vec::new();
-    for kernel in 0..kernels {
+    for kernel in analysis.fused.kernels.ids() {
         let bytes = Bytes::of(analysis, kernel);
         match parts.last_mut() {
             Some(run) if kernels > KERNELS_APART && is_thin(run.bytes) && is_thin(bytes) => {
@@ -330,7 +330,7 @@ fn ribbon(upper: (f64, f64), lower: (f64, f64), rows: &Rows) -> Mark {
 
 /// A kernel's number in the middle of its ribbon, where it has room.
 fn number(part: &Part, upper: (f64, f64), lower: (f64, f64), rows: &Rows) -> Option<Mark> {
-    let words = (part.first + 1).to_string();
+    let words = part.first.number().to_string();
     let room = f64::midpoint(upper.1 - upper.0, lower.1 - lower.0);
     let is_tall = rows.fused.0 - rows.unfused.1 > 12.0;
     (part.first == part.last && is_tall && room > text_width(&words) + 4.0).then(|| {

@@ -1,12 +1,12 @@
 //! Memory traffic kernel by kernel: what each reads and writes, before and after fusion.
 
-use crate::core::Analysis;
-use crate::core::sorting::{rank_of, sort_by_rank};
+use crate::core::{Analysis, KernelId};
 use crate::picture::charts::axes::{Frame, Plot, draw_frame, drawable, round_axis};
 use crate::picture::charts::labels::{kernel_heading, op_names};
 use crate::picture::charts::scene::{Anchor, Label, Mark, Role, Scene, rect, text};
 use crate::picture::charts::traffic_bars::{Bytes, tick_count, tick_text};
 use crate::present::format::{format_bytes, more_kernels};
+use std::cmp::Reverse;
 
 /// Kernels that get a row of their own; the rest share the last one.
 const ROWS: usize = 40;
@@ -17,7 +17,7 @@ const FOOT: f64 = 28.0;
 /// One row.
 struct Line {
     /// `None` for the kernels that share the last row.
-    kernel: Option<usize>,
+    kernel: Option<KernelId>,
     name: String,
     heading: String,
     bytes: Bytes,
@@ -71,7 +71,7 @@ pub fn by_kernel_scene(analysis: &Analysis, width: f64) -> Scene {
             None => mark,
         };
         if let Some(kernel) = line.kernel {
-            let number = (kernel + 1).to_string();
+            let number = kernel.number().to_string();
             marks.push(own(text(
                 Role::Number,
                 (20.0, top + 18.0),
@@ -127,14 +127,14 @@ fn bar(plot: &Plot, role: Role, bytes: u64, top: f64) -> Mark {
 
 fn lines(analysis: &Analysis) -> Vec<Line> {
     let kernels = analysis.fused.kernels.len();
-    let mut shown: Vec<usize> = (0..kernels).collect();
+    let mut shown: Vec<KernelId> = analysis.fused.kernels.ids().collect();
     if kernels > ROWS {
-        sort_by_rank(&mut shown, |&kernel| {
+        shown.sort_by_key(|&kernel| {
             let bytes = analysis
                 .comparisons
                 .get(kernel)
                 .map_or(0, |c| c.unfused_bytes);
-            (-rank_of(bytes), 0, 0)
+            Reverse(bytes)
         });
         shown.truncate(ROWS - 1);
         shown.sort_unstable();
@@ -152,7 +152,7 @@ fn lines(analysis: &Analysis) -> Vec<Line> {
         })
         .collect();
     if kernels > shown.len() {
-        let rest = (0..kernels)
+        let rest = (analysis.fused.kernels.ids())
             .filter(|kernel| shown.binary_search(kernel).is_err())
             .fold(Bytes::default(), |sum, kernel| {
                 sum.and(Bytes::of(analysis, kernel))

@@ -1,11 +1,7 @@
 //! Where the arrow keys lead in a placed graph.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op and kernel ids are dense indices of one graph"
-)]
 
 use super::DagLayout;
-use crate::core::{Graph, OpId, Partition};
+use crate::core::{Graph, KernelId, OpId, Partition};
 
 /// What can have the focus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,7 +9,7 @@ pub enum Stop {
     /// An op.
     Op(OpId),
     /// A kernel.
-    Kernel(usize),
+    Kernel(KernelId),
 }
 
 /// The place to which a key leads from `stop`; `None` when the key leads nowhere.
@@ -27,32 +23,36 @@ pub fn step(
     stop: Stop,
     key: &str,
 ) -> Option<Stop> {
-    let ops = graph.ops.len();
-    let kernels = partition.groups.len();
-    let last = ops.checked_sub(1)?;
-    if matches!(stop, Stop::Op(op) if op > last) {
+    let mut ops = graph.ops.ids();
+    let mut kernels = partition.kernels.ids();
+    if matches!(stop, Stop::Op(op) if op.index() >= ops.len()) {
         return None;
     }
     match (key, stop) {
-        ("Home", _) => Some(Stop::Op(0)),
-        ("End", _) => Some(Stop::Op(last)),
-        ("PageDown", Stop::Op(op)) => Some(Stop::Kernel(
-            (partition.group_of.get(op)? + 1).min(kernels - 1),
-        )),
-        ("PageUp", Stop::Op(op)) => Some(Stop::Kernel(*partition.group_of.get(op)?)),
-        ("PageDown" | "ArrowRight", Stop::Kernel(kernel)) => {
-            (kernel + 1 < kernels).then_some(Stop::Kernel(kernel + 1))
+        ("Home", _) => ops.next().map(Stop::Op),
+        ("End", _) => ops.next_back().map(Stop::Op),
+        ("PageDown", Stop::Op(op)) => {
+            let kernel = partition.kernel_of.get(op)?;
+            let next = kernels.nth(kernel.index() + 1);
+            Some(Stop::Kernel(next.unwrap_or(*kernel)))
         }
-        ("PageUp" | "ArrowLeft", Stop::Kernel(kernel)) => kernel.checked_sub(1).map(Stop::Kernel),
+        ("PageUp", Stop::Op(op)) => Some(Stop::Kernel(*partition.kernel_of.get(op)?)),
+        ("PageDown" | "ArrowRight", Stop::Kernel(kernel)) => {
+            kernels.nth(kernel.index() + 1).map(Stop::Kernel)
+        }
+        ("PageUp" | "ArrowLeft", Stop::Kernel(kernel)) => {
+            kernels.take(kernel.index()).last().map(Stop::Kernel)
+        }
         ("ArrowDown", Stop::Kernel(kernel)) => {
-            partition.groups.get(kernel)?.first().copied().map(Stop::Op)
+            let members = partition.kernels.get(kernel)?;
+            members.first().copied().map(Stop::Op)
         }
         ("ArrowUp", Stop::Kernel(kernel)) => {
-            let above = kernel.checked_sub(1)?;
-            partition.groups.get(above)?.last().copied().map(Stop::Op)
+            let above = kernels.take(kernel.index()).last()?;
+            partition.kernels[above].last().copied().map(Stop::Op)
         }
-        ("ArrowRight", Stop::Op(op)) => (op < last).then_some(Stop::Op(op + 1)),
-        ("ArrowLeft", Stop::Op(op)) => op.checked_sub(1).map(Stop::Op),
+        ("ArrowRight", Stop::Op(op)) => ops.nth(op.index() + 1).map(Stop::Op),
+        ("ArrowLeft", Stop::Op(op)) => ops.take(op.index()).last().map(Stop::Op),
         ("ArrowDown", Stop::Op(op)) => nearest(layout, op, &graph.successors[op]),
         ("ArrowUp", Stop::Op(op)) => nearest(layout, op, &graph.predecessors[op]),
         _ => None,

@@ -1,10 +1,6 @@
 //! Why an edge is not fused: a reason with its figures, and what fusing it alone would save.
 //!
 //! Computed when somebody asks; an analysis does not wait for it.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op, tensor and kernel ids are dense indices of one analysis"
-)]
 
 mod facts;
 mod price;
@@ -17,7 +13,7 @@ use crate::core::fusion::inductor::library_call;
 use crate::core::fusion::legality;
 use crate::core::fusion::legality::check_in;
 use crate::core::fusion::record::Refusal;
-use crate::core::model::graph::{OpId, TensorId};
+use crate::core::model::ids::{KernelId, OpId, TensorId};
 use crate::core::model::op_type::OpType;
 use crate::core::model::options::Policy;
 
@@ -106,7 +102,7 @@ impl<'a> Why<'a> {
     pub fn edges(&self) -> Vec<Edge> {
         let graph = &self.analysis.graph;
         let mut edges = Vec::new();
-        for consumer in 0..graph.ops.len() {
+        for consumer in graph.ops.ids() {
             for &producer in &graph.predecessors[consumer] {
                 edges.push(Edge {
                     producer,
@@ -123,10 +119,10 @@ impl<'a> Why<'a> {
     pub fn ask(&self, first: OpId, second: OpId) -> Verdict {
         let partition = &self.analysis.partition;
         let (first, second) = (first.min(second), first.max(second));
-        if partition.computes(partition.group_of[second], first) {
+        if partition.computes(partition.kernel_of[second], first) {
             return Verdict::Fused;
         }
-        let (a, b) = (partition.group_of[first], partition.group_of[second]);
+        let (a, b) = (partition.kernel_of[first], partition.kernel_of[second]);
         let price = self.prices.merged(a, b);
         let reason = match self.analysis.options.policy {
             Policy::Inductor => self.compilers(a, b),
@@ -144,14 +140,15 @@ impl<'a> Why<'a> {
     }
 
     /// The compiler's own words: it neither knows nor keeps the legality of the optimum.
-    fn compilers(&self, a: usize, b: usize) -> Reason {
+    fn compilers(&self, a: KernelId, b: KernelId) -> Reason {
         let refusals = self.refusals.get_or_init(|| Refusals::of(self.analysis));
         if let Some(refusal) = refusals.last(a, b) {
             return Reason::Refused(refusal.clone());
         }
-        let (analysis, of_kernel) = (self.analysis, &self.analysis.partition.groups);
+        let (analysis, of_kernel) = (self.analysis, &self.analysis.partition.kernels);
         let max_autotune = analysis.options.fusion.max_autotune;
-        let call = |kernel: usize| library_call(&analysis.graph, &of_kernel[kernel], max_autotune);
+        let call =
+            |kernel: KernelId| library_call(&analysis.graph, &of_kernel[kernel], max_autotune);
         match call(a).or_else(|| call(b)) {
             Some(matmul) => Reason::Refused(Refusal::LibraryCall { matmul }),
             None => Reason::NotCompared,
@@ -162,7 +159,7 @@ impl<'a> Why<'a> {
     ///
     /// # Errors
     /// Why they may not be merged.
-    pub fn merge(&self, a: usize, b: usize) -> Result<Price, legality::Reason> {
+    pub fn merge(&self, a: KernelId, b: KernelId) -> Result<Price, legality::Reason> {
         match self.forbidden(a, b) {
             Some(reason) => Err(reason),
             None => Ok(self.prices.merged(a, b)),
@@ -170,10 +167,10 @@ impl<'a> Why<'a> {
     }
 
     /// Why two kernels may not be one.
-    fn forbidden(&self, a: usize, b: usize) -> Option<legality::Reason> {
+    fn forbidden(&self, a: KernelId, b: KernelId) -> Option<legality::Reason> {
         let seen = &self.seen;
-        let groups = &self.analysis.partition.groups;
-        let ops = seen.ops(&[&groups[a], &groups[b]].concat());
+        let kernels = &self.analysis.partition.kernels;
+        let ops = seen.ops(&[&kernels[a], &kernels[b]].concat());
         let checked = check_in(&seen.setting(self.analysis), &ops);
         checked
             .err()
@@ -185,14 +182,14 @@ impl<'a> Why<'a> {
     }
 
     /// Two ops that do not feed each other are apart because of an edge between their kernels.
-    fn contract_between(&self, a: usize, b: usize) -> Option<Reason> {
+    fn contract_between(&self, a: KernelId, b: KernelId) -> Option<Reason> {
         let graph = &self.analysis.graph;
         let partition = &self.analysis.partition;
-        let edges = partition.groups[b].iter().flat_map(|&consumer| {
+        let edges = partition.kernels[b].iter().flat_map(|&consumer| {
             let producers = graph.predecessors[consumer].iter().copied();
             producers.map(move |producer| (producer, consumer))
         });
-        let mut crossing = edges.filter(|&(producer, _)| partition.group_of[producer] == a);
+        let mut crossing = edges.filter(|&(producer, _)| partition.kernel_of[producer] == a);
         crossing.find_map(|(producer, consumer)| self.contract(producer, consumer))
     }
 
@@ -200,15 +197,15 @@ impl<'a> Why<'a> {
     fn contract(&self, producer: OpId, consumer: OpId) -> Option<Reason> {
         let graph = self.seen.graph(self.analysis);
         let partition = &self.analysis.partition;
-        let (from, to) = (partition.group_of[producer], partition.group_of[consumer]);
+        let (from, to) = (partition.kernel_of[producer], partition.kernel_of[consumer]);
         let (producer, consumer) = (self.seen.op(producer), self.seen.op(consumer));
         if self.analysis.options.policy != Policy::Rules
             || !graph.successors[producer].contains(&consumer)
         {
             return None;
         }
-        let of_type = |kernel: usize, op_type: OpType| {
-            let mut ops = partition.groups[kernel].iter();
+        let of_type = |kernel: KernelId, op_type: OpType| {
+            let mut ops = partition.kernels[kernel].iter();
             let op = ops.find(|&&op| graph.ops[self.seen.op(op)].op_type == op_type)?;
             Some(self.seen.op(*op))
         };

@@ -1,20 +1,15 @@
 //! What two kernels would cost as one, without another analysis.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op, tensor and kernel ids are dense indices of one analysis"
-)]
 
 use crate::core::analysis::Analysis;
 use crate::core::cost::roofline::place;
 use crate::core::cost::traffic::{Views, written};
 use crate::core::fusion::optimal::ROUNDING;
-use crate::core::model::graph::OpId;
-use crate::core::model::lists::Lists;
+use crate::core::model::adjacency::Adjacency;
+use crate::core::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::core::model::options::Externals;
 use crate::core::model::options::Objective;
 use crate::core::model::sizes::read_size;
 use crate::core::model::work::Work;
-use crate::core::sorting::{rank_of, sort_by_rank};
 
 /// What a change would save; negative where it costs more.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -29,9 +24,9 @@ pub struct Price {
 pub struct Prices<'a> {
     analysis: &'a Analysis,
     views: Views,
-    is_written: Vec<bool>,
+    is_written: IdVec<OpId, bool>,
     /// For each op the kernels that compute it again.
-    recomputed_in: Lists,
+    recomputed_in: Adjacency<OpId, KernelId>,
 }
 
 impl<'a> Prices<'a> {
@@ -57,7 +52,7 @@ impl<'a> Prices<'a> {
 
     /// What running two kernels as one saves: what an analysis of the merged partition would say.
     /// `O(n log n)` in what they read.
-    pub fn merged(&self, a: usize, b: usize) -> Price {
+    pub fn merged(&self, a: KernelId, b: KernelId) -> Price {
         let analysis = self.analysis;
         let options = &analysis.options;
         let kernels = &analysis.fused.kernels;
@@ -72,7 +67,7 @@ impl<'a> Prices<'a> {
             // Each op once, and what an attention kernel does beyond its ops.
             let beyond = self.beyond_its_ops(a).and(self.beyond_its_ops(b));
             ops.iter().fold(beyond, |sum, &op| {
-                sum.and(analysis.unfused.kernels[op].work)
+                sum.and(analysis.unfused.of_lone_op(op).work)
             })
         };
         let time_s = place(&options.device, work, bytes, is_free).time_s;
@@ -83,13 +78,13 @@ impl<'a> Prices<'a> {
     }
 
     /// What a kernel computes that none of its ops does: the rescaling of attention.
-    fn beyond_its_ops(&self, kernel: usize) -> Work {
+    fn beyond_its_ops(&self, kernel: KernelId) -> Work {
         let analysis = self.analysis;
         let partition = &analysis.partition;
-        let ops = partition.groups[kernel].iter();
+        let ops = partition.kernels[kernel].iter();
         let of_ops: u128 = ops
             .chain(&partition.recomputed[kernel])
-            .map(|&op| analysis.unfused.kernels[op].work.vector_flops)
+            .map(|&op| analysis.unfused.of_lone_op(op).work.vector_flops)
             .sum();
         let all = analysis.fused.kernels[kernel].work.vector_flops;
         Work {
@@ -99,11 +94,11 @@ impl<'a> Prices<'a> {
     }
 
     /// All that the merged kernel computes, ascending.
-    fn ops_of(&self, a: usize, b: usize) -> Vec<OpId> {
+    fn ops_of(&self, a: KernelId, b: KernelId) -> Vec<OpId> {
         let partition = &self.analysis.partition;
         let mut ops = [
-            &partition.groups[a],
-            &partition.groups[b],
+            &partition.kernels[a],
+            &partition.kernels[b],
             &partition.recomputed[a],
             &partition.recomputed[b],
         ]
@@ -113,36 +108,37 @@ impl<'a> Prices<'a> {
         ops
     }
 
-    fn bytes(&self, ops: &[OpId], a: usize, b: usize) -> u64 {
+    fn bytes(&self, ops: &[OpId], a: KernelId, b: KernelId) -> u64 {
         let analysis = self.analysis;
         let (graph, partition) = (&analysis.graph, &analysis.partition);
         let externals = analysis.options.conventions.externals;
-        let is_merged = |kernel: usize| kernel == a || kernel == b;
+        let is_merged = |kernel: KernelId| kernel == a || kernel == b;
         let place_of = |op: OpId| ops.binary_search(&op).ok();
         // For each op of the merged kernel whether it leaves it; views first, so from the end.
         let mut leaves = vec![false; ops.len()];
         let mut bytes = 0;
-        let mut reads: Vec<(usize, u64)> = Vec::new();
+        let mut reads: Vec<(TensorId, u64)> = Vec::new();
         for (at, &op) in ops.iter().enumerate().rev() {
             let consumers = &graph.successors[op];
             let leaves_through = |&consumer: &OpId| {
                 let runs_in = self.recomputed_in[consumer].iter();
-                let mut runs_in = runs_in.chain([&partition.group_of[consumer]]);
+                let mut runs_in = runs_in.chain([&partition.kernel_of[consumer]]);
                 let is_lost =
                     runs_in.any(|&kernel| !is_merged(kernel) && !partition.computes(kernel, op));
-                let passes_on = match place_of(consumer) {
-                    Some(place) => leaves[place],
-                    None => self.is_written[consumer],
-                };
+                let inside = place_of(consumer).and_then(|place| leaves.get(place));
+                let passes_on = inside.copied().unwrap_or(self.is_written[consumer]);
                 is_lost || self.views.is_view[consumer] && passes_on
             };
             // What does not leave its kernel now does not leave the merged one.
-            leaves[at] = self.is_written[op]
+            let op_leaves = self.is_written[op]
                 && (consumers.is_empty() || consumers.iter().any(leaves_through));
+            if let Some(leaves) = leaves.get_mut(at) {
+                *leaves = op_leaves;
+            }
             if self.views.is_view[op] {
                 continue;
             }
-            if leaves[at] && is_merged(partition.group_of[op]) {
+            if op_leaves && is_merged(partition.kernel_of[op]) {
                 bytes += graph.tensors[graph.output[op]].bytes().unwrap_or(0);
             }
             for tensor in graph.distinct_inputs(op) {
@@ -154,46 +150,42 @@ impl<'a> Prices<'a> {
                 }
             }
         }
-        sort_by_rank(&mut reads, |&(tensor, bytes)| {
-            (rank_of(tensor), rank_of(bytes), 0)
-        });
-        // The last entry of a tensor is the largest.
-        for (at, &(tensor, read_bytes)) in reads.iter().enumerate() {
-            if reads.get(at + 1).is_none_or(|next| next.0 != tensor) {
-                bytes += read_bytes;
-            }
-        }
-        bytes
+        reads.sort_unstable();
+        // Of several entries of a tensor the last is the largest.
+        let of_tensors = reads.chunk_by(|one, next| one.0 == next.0);
+        let largest = of_tensors.filter_map(|entries| entries.last());
+        bytes + largest.map(|&(_, bytes)| bytes).sum::<u64>()
     }
 
     /// Ops by which a kernel feeds a later one through kernels between them: merged, the two would need each
     /// other. Looks at the kernels between them.
-    pub fn path_around(&self, first: usize, last: usize) -> Option<Vec<OpId>> {
-        const UNSEEN: (usize, OpId, OpId) = (usize::MAX, 0, 0);
+    pub fn path_around(&self, first: KernelId, last: KernelId) -> Option<Vec<OpId>> {
         // For each kernel from the first on the one that it feeds, and the two ops between which it does.
-        let mut towards = vec![UNSEEN; last.saturating_sub(first)];
+        let mut towards = vec![None; last.index().saturating_sub(first.index())];
         let mut waiting = vec![last];
         while let Some(kernel) = waiting.pop() {
             for (producer, consumer) in self.reads_of(kernel) {
-                let from = self.analysis.partition.group_of[producer];
+                let from = self.analysis.partition.kernel_of[producer];
                 let is_direct = kernel == last && from == first;
-                if from < first || from >= last || is_direct || towards[from - first] != UNSEEN {
-                    continue;
+                let place = from.index().checked_sub(first.index());
+                if let Some(feeds @ None) = place.and_then(|place| towards.get_mut(place))
+                    && !is_direct
+                {
+                    *feeds = Some((kernel, producer, consumer));
+                    if from == first {
+                        return Some(path(&towards, first));
+                    }
+                    waiting.push(from);
                 }
-                towards[from - first] = (kernel, producer, consumer);
-                if from == first {
-                    return Some(path(&towards, first));
-                }
-                waiting.push(from);
             }
         }
         None
     }
 
     /// What a kernel reads of others: the op that writes it and the op that needs it.
-    fn reads_of(&self, kernel: usize) -> impl Iterator<Item = (OpId, OpId)> + '_ {
+    fn reads_of(&self, kernel: KernelId) -> impl Iterator<Item = (OpId, OpId)> + '_ {
         let (graph, partition) = (&self.analysis.graph, &self.analysis.partition);
-        let own = partition.groups[kernel].iter();
+        let own = partition.kernels[kernel].iter();
         own.chain(&partition.recomputed[kernel])
             .flat_map(move |&op| {
                 let producers = graph.predecessors[op].iter();
@@ -204,10 +196,11 @@ impl<'a> Prices<'a> {
 }
 
 /// The ops along the way from the first kernel on.
-fn path(towards: &[(usize, OpId, OpId)], first: usize) -> Vec<OpId> {
+fn path(towards: &[Option<(KernelId, OpId, OpId)>], first: KernelId) -> Vec<OpId> {
     let mut ops = Vec::new();
     let mut kernel = first;
-    while let Some(&(next, producer, consumer)) = towards.get(kernel - first) {
+    while let Some(&Some((next, producer, consumer))) = towards.get(kernel.index() - first.index())
+    {
         if ops.last() != Some(&producer) {
             ops.push(producer);
         }

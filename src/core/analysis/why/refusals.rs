@@ -1,23 +1,19 @@
 //! What the compiler refused, by the kernels that it ended with.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op and kernel ids are dense indices of one analysis"
-)]
 
 use crate::core::analysis::Analysis;
 use crate::core::fusion::record::{Decision, Refusal, record};
-use crate::core::sorting::{rank_of, sort_by_rank};
+use crate::core::model::ids::KernelId;
 
 /// Refusals of an analysis.
 pub(super) struct Refusals {
     /// Two kernels, the smaller number first, and why they stay apart; those of a pair in the order of the record.
-    of_pair: Vec<((usize, usize), Refusal)>,
+    of_pair: Vec<((KernelId, KernelId), Refusal)>,
 }
 
 impl Refusals {
     /// Plans once more.
     pub(super) fn of(analysis: &Analysis) -> Self {
-        let kernel_of = &analysis.partition.group_of;
+        let kernel_of = &analysis.partition.kernel_of;
         let decisions = record(&analysis.graph, &analysis.options).decisions;
         let mut of_pair = Vec::new();
         for decision in decisions {
@@ -27,12 +23,12 @@ impl Refusals {
                 of_pair.push((pair(kernel_of[first], kernel_of[second]), refusal));
             }
         }
-        sort_by_rank(&mut of_pair, |&((a, b), _)| (rank_of(a), rank_of(b), 0));
+        of_pair.sort_by_key(|&(pair, _)| pair);
         Self { of_pair }
     }
 
     /// The last refusal of a pair: what kept apart the kernels as they ended. Logarithmic in the refusals.
-    pub(super) fn last(&self, a: usize, b: usize) -> Option<&Refusal> {
+    pub(super) fn last(&self, a: KernelId, b: KernelId) -> Option<&Refusal> {
         let asked = pair(a, b);
         let until = self.of_pair.partition_point(|&(of, _)| of <= asked);
         let (of, refusal) = self.of_pair.get(until.checked_sub(1)?)?;
@@ -40,6 +36,6 @@ impl Refusals {
     }
 }
 
-fn pair(a: usize, b: usize) -> (usize, usize) {
+fn pair(a: KernelId, b: KernelId) -> (KernelId, KernelId) {
     (a.min(b), a.max(b))
 }

@@ -6,7 +6,8 @@ use crate::core::fusion::attention;
 use crate::core::fusion::attention::{Contracted, contract};
 use crate::core::fusion::legality::Reason;
 use crate::core::fusion::region::Setting;
-use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::OpId;
 
 /// What legality is asked about: ops of an attention kernel would be refused as the ops that it replaces.
 pub(super) struct Seen {

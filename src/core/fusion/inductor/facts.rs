@@ -4,7 +4,8 @@ use super::lower::Space;
 use crate::core::fusion::region::RowDomain;
 use crate::core::model::functions;
 use crate::core::model::functions::ShapeRule;
-use crate::core::model::graph::{Graph, OpId, TensorId};
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::{OpId, TensorId};
 use crate::core::model::op::{Op, element_count};
 use crate::core::model::op_type::OpType;
 

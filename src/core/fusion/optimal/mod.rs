@@ -18,10 +18,9 @@ use super::record::{Decision, Log};
 use super::region::{Region, Setting};
 use crate::core::count;
 use crate::core::model::acyclic;
-use crate::core::model::graph::OpId;
+use crate::core::model::ids::OpId;
 use crate::core::model::options::Objective;
 use crate::core::model::partition::Partition;
-use crate::core::sorting::{rank_of, sort_by_rank};
 use serde::Serialize;
 use solver::Solver;
 
@@ -99,7 +98,7 @@ pub(crate) fn partition(
     let regions = regions::regions(setting);
     // The small ones first, so that a hard one gets what they leave.
     let mut order: Vec<&[OpId]> = regions.iter().filter(|ops| !ops.is_empty()).collect();
-    sort_by_rank(&mut order, |ops| (rank_of(ops.len()), 0, 0));
+    order.sort_by_key(|ops| ops.len());
     let (mut cost, mut gap, mut open_regions) = (0, 0, 0);
     for (at, ops) in order.iter().enumerate() {
         let share = solver.budget / (order.len() - at);
@@ -132,10 +131,10 @@ pub(crate) fn partition(
         regions: order.len(),
         open_regions,
     };
-    let partition = acyclic::in_order(setting.graph, &solver.group_of)
+    let partition = acyclic::in_order(setting.graph, &solver.kernel_of)
         .unwrap_or_else(|_| none::partition(setting.graph));
     if log.is_on() {
-        for ops in partition.groups.iter() {
+        for ops in partition.kernels.iter() {
             let region = Region::of(setting, ops);
             log.note(Decision::Chosen {
                 ops: ops.to_vec(),

@@ -1,12 +1,8 @@
 //! One region at a time: exactly where it fits a word and the budget, else step by step ([`super::long`]).
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op ids are dense indices of the graph, places of the region"
-)]
 
 use super::ROUNDING;
 use super::bound::Bound;
-use super::candidates::{Candidate, Candidates};
+use super::candidates::{Candidate, CandidateId, Candidates};
 use super::known;
 use super::long::{self, Long};
 use super::search::{Found, Search};
@@ -15,8 +11,8 @@ use crate::core::cost::roofline::{place, times};
 use crate::core::cost::traffic::kernel_traffic;
 use crate::core::cost::work::op_work;
 use crate::core::fusion::none;
-use crate::core::fusion::region::{Bits, Cost, Region, Set, Setting};
-use crate::core::model::graph::OpId;
+use crate::core::fusion::region::{Bits, Cost, LocalOp, Region, Set, Setting};
+use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::op_type::OpType;
 use crate::core::model::options::{MAX_OPS, Objective};
 use crate::core::model::partition::Partition;
@@ -32,8 +28,8 @@ pub(super) struct Solver<'s> {
     pub(super) budget: usize,
     /// States that were looked at.
     pub(super) states: usize,
-    /// For each op the first op of its kernel.
-    pub(super) group_of: Vec<usize>,
+    /// For each op its kernel, by the number of its first op.
+    pub(super) kernel_of: IdVec<OpId, KernelId>,
 }
 
 /// What a region costs, and at least has to cost.
@@ -57,7 +53,9 @@ impl<'s> Solver<'s> {
             },
             budget: fusion.budget_states,
             states: 0,
-            group_of: (0..setting.graph.ops.len()).collect(),
+            kernel_of: (setting.graph.ops.ids())
+                .map(KernelId::of_lone_op)
+                .collect(),
         }
     }
 
@@ -68,7 +66,7 @@ impl<'s> Solver<'s> {
             self.solve_windows(ops, &mut left)
         } else {
             let region = Region::of(self.setting, ops);
-            let singles = Bits(region.all()).map(|place| 1 << place).collect();
+            let singles = region.ops.ids().map(LocalOp::bit).collect();
             let found = self.solve_region(&region, singles, &mut left);
             self.states += share - left;
             for &kernel in &found.kernels {
@@ -92,8 +90,10 @@ impl<'s> Solver<'s> {
 
     /// Makes these ops, ascending, one kernel.
     fn settle(&mut self, ops: &[OpId]) {
-        for &op in ops {
-            self.group_of[op] = ops[0];
+        if let Some(&first) = ops.first() {
+            for &op in ops {
+                self.kernel_of[op] = KernelId::of_lone_op(first);
+            }
         }
     }
 
@@ -114,7 +114,7 @@ impl<'s> Solver<'s> {
         let all = region.all();
         let start = Found::of(region, start, ticks_per_s);
         let known = self.known.iter().fold(start, |best, partition| {
-            let found = known::from_partition(region, &partition.group_of, ticks_per_s);
+            let found = known::from_partition(region, &partition.kernel_of, ticks_per_s);
             if found.cost < best.cost { found } else { best }
         });
         let candidates = Candidates::of(region, region.ops.len(), ticks_per_s, budget);
@@ -186,19 +186,20 @@ impl<'s> Solver<'s> {
     fn least(&self, ops: &[OpId]) -> Cost {
         let setting = self.setting;
         let graph = setting.graph;
-        let mut group_of = vec![1; graph.ops.len()];
+        let (one, others) = (KernelId::new(0), KernelId::new(1));
+        let mut kernel_of = IdVec::from_elem(others, graph.ops.len());
         let (mut matmuls, mut moved) = (0_u32, 0_u32);
         let (mut matrix_s, mut vector_s) = (0.0, 0.0);
         let device = &setting.options.device;
         for &op in ops {
-            group_of[op] = 0;
+            kernel_of[op] = one;
             matmuls += u32::from(graph.ops[op].op_type == OpType::Matmul);
             moved += u32::from(!setting.is_view(op));
             let alone = times(device, op_work(graph, op), 0);
             matrix_s += alone.matrix_s;
             vector_s += alone.vector_s;
         }
-        let as_one = Partition::of_ops(group_of, 2);
+        let as_one = Partition::of_ops(kernel_of, 2);
         let bytes = kernel_traffic(graph, &as_one, setting.options.conventions)
             .next()
             .map_or(0, |traffic| traffic.total());
@@ -211,9 +212,9 @@ impl<'s> Solver<'s> {
 }
 
 /// Sets of ops that share no kernel with each other and do not need each other: each is solved on its own.
-fn parts(region: &Region<'_>, candidates: &[Candidate]) -> Vec<Set> {
-    let mut part: Vec<Set> = (0..region.ops.len()).map(|place| 1 << place).collect();
-    let join = |part: &mut Vec<Set>, set: Set| {
+fn parts(region: &Region<'_>, candidates: &IdVec<CandidateId, Candidate>) -> Vec<Set> {
+    let mut part: IdVec<LocalOp, Set> = region.ops.ids().map(LocalOp::bit).collect();
+    let join = |part: &mut IdVec<LocalOp, Set>, set: Set| {
         let together = Bits(set).fold(0, |all, place| all | part[place]);
         for place in Bits(together) {
             part[place] = together;
@@ -226,7 +227,7 @@ fn parts(region: &Region<'_>, candidates: &[Candidate]) -> Vec<Set> {
     let mut behind = region.after.clone();
     loop {
         let mut has_changed = false;
-        for place in 0..part.len() {
+        for place in part.ids() {
             let through = Bits(behind[place]).fold(0, |all, other| all | part[other]);
             let further = Bits(through | part[place]).fold(0, |all, other| all | behind[other]);
             let further = further | through;
@@ -237,17 +238,17 @@ fn parts(region: &Region<'_>, candidates: &[Candidate]) -> Vec<Set> {
             break;
         }
     }
-    for place in 0..part.len() {
+    for place in part.ids() {
         for other in Bits(behind[place]) {
-            if behind[other] >> place & 1 == 1 {
-                join(&mut part, 1 << place | 1 << other);
+            if behind[other] & place.bit() != 0 {
+                join(&mut part, place.bit() | other.bit());
             }
         }
     }
     let mut parts = Vec::new();
     let mut left = region.all();
-    while left != 0 {
-        let set = part[left.trailing_zeros() as usize];
+    while let Some(first) = Bits(left).next() {
+        let set = part[first];
         left &= !set;
         parts.push(set);
     }
@@ -259,8 +260,7 @@ fn ticks_per_s(setting: &Setting<'_>) -> f64 {
     let graph = setting.graph;
     let alone = none::partition(graph);
     let traffic = kernel_traffic(graph, &alone, setting.options.conventions);
-    let unfused_s: f64 = traffic
-        .enumerate()
+    let unfused_s: f64 = (graph.ops.ids().zip(traffic))
         .map(|(op, traffic)| {
             let device = &setting.options.device;
             place(device, op_work(graph, op), traffic.total(), false).time_s

@@ -9,7 +9,8 @@ mod words;
 use super::inductor::Loop;
 use super::legality;
 use super::optimal::Amount;
-use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::options::Options;
 
 pub use words::in_words;
@@ -179,7 +180,7 @@ pub struct Record {
     /// In the order in which they were made.
     pub decisions: Vec<Decision>,
     /// For each op its kernel in the end, by which kernels are numbered on the way.
-    kernel_of: Vec<usize>,
+    kernel_of: IdVec<OpId, KernelId>,
 }
 
 /// Plans once more and notes every decision. As long as [`super::plan`].
@@ -188,7 +189,7 @@ pub fn record(graph: &Graph, options: &Options) -> Record {
     let plan = super::plan_noting(graph, options, &mut log);
     Record {
         decisions: log.0.unwrap_or_default(),
-        kernel_of: plan.partition.group_of,
+        kernel_of: plan.partition.kernel_of,
     }
 }
 

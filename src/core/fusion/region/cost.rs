@@ -1,6 +1,6 @@
 //! What a kernel of some ops of a region moves, takes and costs.
 
-use super::{Bits, Region, Set, Setting};
+use super::{Bits, LocalOp, Region, Set, Setting};
 use crate::core::cost::roofline::place;
 use crate::core::model::options::Objective;
 use crate::core::model::work::Work;
@@ -52,11 +52,11 @@ impl Region<'_> {
     /// Bytes that these ops read together of values whose bytes no op of `made` makes; a value counts once, as
     /// large as its largest reader takes it.
     pub(in crate::core::fusion) fn read_bytes(&self, set: Set, made: Set) -> u64 {
-        let mut counted = usize::MAX;
+        let mut counted = None;
         let mut bytes = 0;
         for read in &self.reads {
-            if read.readers & set != 0 && read.value != counted && read.base & made == 0 {
-                counted = read.value;
+            if read.readers & set != 0 && counted != Some(read.value) && read.base & made == 0 {
+                counted = Some(read.value);
                 bytes += read.bytes;
             }
         }
@@ -64,8 +64,8 @@ impl Region<'_> {
     }
 
     /// Whether the output of an op leaves a kernel of these ops.
-    pub(in crate::core::fusion) fn is_written(&self, place: usize, set: Set) -> bool {
-        self.leaving >> place & 1 == 1 || self.needed_by[place] & !set != 0
+    pub(in crate::core::fusion) fn is_written(&self, place: LocalOp, set: Set) -> bool {
+        self.leaving & place.bit() != 0 || self.needed_by[place] & !set != 0
     }
 
     /// Bytes that a kernel of these ops moves, by the contract.
