@@ -14,6 +14,7 @@ use crate::core::analysis::transformer::transformer_block;
 use crate::core::model::diagnostic::{Diagnostic, has_errors, merged};
 use crate::core::notation::Parsed;
 use crate::core::{Analysis, analyze, analyze_program};
+use crate::present::reasons::refused_kernels;
 use crate::present::report::Report;
 use attention::{AttentionReport, attention_lines, attentions};
 use choices::{Choices, assignment};
@@ -127,7 +128,9 @@ fn analyze_file(
     for (name, value) in assignments {
         set_param(&mut program, name, *value)?;
     }
-    let outcome = analyze_program(&program, &choices.options());
+    let mut outcome = analyze_program(&program, &choices.options());
+    let refused = refused_kernels(&program, &outcome);
+    outcome.diagnostics.extend(refused);
     let diagnostics = merged(diagnostics, outcome.diagnostics);
     match outcome.analysis {
         Some(analysis) if !has_errors(&diagnostics) => {

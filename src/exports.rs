@@ -3,6 +3,7 @@
 //! Numbers go in as `number` or `BigInt`. Counts come out as `number` up to `2^53 - 1` and as `BigInt`
 //! above, never rounded. A failure throws an `Error` whose message says what to mend.
 
+use crate::browser::json_of;
 use crate::core::json::Json;
 use crate::core::notation::import::{OpList, ops_of_list, tensor_entries, tensors_of_list};
 use crate::core::{
@@ -10,7 +11,6 @@ use crate::core::{
     analyze_transformer_block as analyze_block, build_graph as build,
     estimate_memory_traffic as estimate, find_fusion_groups as find_groups,
 };
-use crate::platform::json_of;
 use serde::Serialize;
 use serde_wasm_bindgen::Serializer;
 use wasm_bindgen::prelude::{JsError, JsValue, wasm_bindgen};

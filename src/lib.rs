@@ -11,19 +11,11 @@ pub mod present;
 pub mod views;
 
 #[cfg(target_arch = "wasm32")]
+pub mod browser;
+#[cfg(target_arch = "wasm32")]
 pub mod components;
 #[cfg(target_arch = "wasm32")]
-pub mod derived;
-#[cfg(target_arch = "wasm32")]
 pub mod exports;
-#[cfg(target_arch = "wasm32")]
-pub mod platform;
-#[cfg(target_arch = "wasm32")]
-pub mod session;
-#[cfg(target_arch = "wasm32")]
-pub mod state;
-#[cfg(target_arch = "wasm32")]
-pub mod value;
 
 #[cfg(not(target_arch = "wasm32"))]
 pub mod cli;

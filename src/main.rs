@@ -2,9 +2,9 @@
 
 #[cfg(target_arch = "wasm32")]
 fn main() {
-    fuseline::platform::install_panic_hook();
+    fuseline::browser::install_panic_hook();
     // Nobody shall see another program first: what a link carries is unpacked before anything is drawn.
-    fuseline::session::receive(Box::new(|carried| {
+    fuseline::app::session::receive(Box::new(|carried| {
         leptos::mount::mount_to_body(|| {
             fuseline::components::app::App(fuseline::components::app::AppProps { carried })
         });

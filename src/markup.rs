@@ -2,7 +2,7 @@
 //!
 //! A template is a literal and a gap's content is escaped, so nothing that a visitor names can become markup.
 //! Two markups of the same templates differ in their values alone; the page then writes those values into the
-//! elements that are there (`platform::Place`) and keeps focus and scrolling.
+//! elements that are there (`browser::Place`) and keeps focus and scrolling.
 
 use crate::core::decimal::shortest;
 

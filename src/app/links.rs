@@ -1,14 +1,14 @@
 //! The whole state of the page in a link's fragment: `v1.` and the compressed state in URL-safe base64.
 //!
 //! The state is a header of `key=value` lines, an empty line, and the text; unknown keys are skipped, so that a
-//! later version may add some. Browsers carry zlib and base64 (RFC 1950, RFC 4648), so `platform` packs and
+//! later version may add some. Browsers carry zlib and base64 (RFC 1950, RFC 4648), so `browser` packs and
 //! unpacks. zlib ends with a checksum: a link that lost or changed a character is recognised.
 
 use crate::core::decimal::{exact, parse_decimal};
 use crate::core::model::device::{Device, Source, default_device, device};
 use crate::core::model::options::Policy;
 use crate::core::model::options::{Conventions, Externals, ReshapeCost};
-use crate::core::model::options::{FusionOptions, Objective, SWITCHES};
+use crate::core::model::options::{FusionOptions, Objective, Switch};
 
 /// Longest fragment that is looked at, in bytes. Browsers carry more, chat programs less.
 pub const MAX_LINK_BYTES: usize = 512 * 1024;
@@ -176,11 +176,11 @@ pub fn write_state(state: &SharedState) -> Result<String, ShareError> {
     if fusion.0.objective != fusion.1.objective {
         put("objective", fusion.0.objective.name());
     }
-    for switch in &SWITCHES {
+    for switch in Switch::ALL {
         let (mut chosen, mut usual) = fusion;
-        let is_on = *(switch.part)(&mut chosen);
-        if is_on != *(switch.part)(&mut usual) {
-            put(switch.name, if is_on { "on" } else { "off" });
+        let is_on = *switch.flag(&mut chosen);
+        if is_on != *switch.flag(&mut usual) {
+            put(switch.name(), if is_on { "on" } else { "off" });
         }
     }
     if state.conventions.externals != default.conventions.externals {
@@ -277,11 +277,10 @@ pub fn read_state(written: Vec<u8>) -> Result<SharedState, ShareError> {
             "selected" => state.selected_op = Some(value.to_owned()),
             "tab" => state.open_tab = Some(value.to_owned()),
             _ => {
-                let switch = SWITCHES.iter().find(|switch| switch.name == key);
-                if let Some(switch) = switch
+                if let Some(switch) = Switch::from_name(key)
                     && matches!(value, "on" | "off")
                 {
-                    *(switch.part)(&mut state.fusion) = value == "on";
+                    *switch.flag(&mut state.fusion) = value == "on";
                 }
             }
         }

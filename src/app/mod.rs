@@ -1,4 +1,11 @@
-//! What the page knows beside the program: undo and links. Pure, and native as well, so that tests reach it.
+//! What the page knows: its state in signals, what storage keeps and links carry, and undo.
+//!
+//! Undo and links are pure and native as well, so that tests reach them.
 
 pub mod history;
 pub mod links;
+
+#[cfg(target_arch = "wasm32")]
+pub mod session;
+#[cfg(target_arch = "wasm32")]
+pub mod state;

@@ -1,9 +1,7 @@
-//! The flags about fusion, and what a search says about its result.
+//! The flags about fusion.
 
 use super::choices::one_of;
-use crate::core::fusion::optimal::{Amount, Certificate};
 use crate::core::{FusionOptions, Objective};
-use crate::present::format::{format_bytes, format_percent, format_seconds};
 use clap::{ArgAction, Args};
 
 /// What the policies may do.
@@ -59,21 +57,4 @@ fn on_or_off(word: &str) -> Result<bool, String> {
         "off" => Ok(false),
         _ => Err(one_of(["on", "off"].into_iter())),
     }
-}
-
-/// What a search knows: proven, or how far from it.
-pub(super) fn certificate_line(certificate: &Certificate) -> String {
-    let states = certificate.states;
-    let objective = certificate.objective.name();
-    if certificate.is_optimal {
-        return format!("optimal in {objective}: no legal kernels need less ({states} states)\n");
-    }
-    let lower_bound = match certificate.lower_bound {
-        Amount::Bytes(bytes) => format_bytes(bytes),
-        Amount::Seconds(seconds) => format_seconds(seconds),
-    };
-    format!(
-        "best found in {objective}, not proven: no legal kernels need less than {lower_bound}, a gap of {} ({states} states)\n",
-        format_percent(certificate.gap_pct())
-    )
 }

@@ -2,8 +2,9 @@
 
 use crate::core::Analysis;
 use crate::core::analysis::device_model::Tiling;
-use crate::core::analysis::limits::{KernelLimits, Warning, limits};
+use crate::core::analysis::limits::{KernelLimits, limits};
 use crate::present::format::{format_bytes, format_percent};
+use crate::present::warnings::warning_text;
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -57,7 +58,7 @@ pub(super) fn limits_report(analysis: &Analysis) -> Option<Vec<LimitsReport>> {
             tile_efficiency: tiling.tile_efficiency,
             wave_efficiency: tiling.wave_efficiency,
         }),
-        warnings: kernel.warnings.iter().map(Warning::text).collect(),
+        warnings: kernel.warnings.iter().map(warning_text).collect(),
     };
     Some(limits(analysis)?.iter().map(of_kernel).collect())
 }
@@ -100,7 +101,7 @@ pub(super) fn limits_table(analysis: &Analysis) -> String {
             full(|tiling| tiling.tile_efficiency)
         );
         for warning in &kernel.warnings {
-            let _ = writeln!(text, "     {}", warning.text());
+            let _ = writeln!(text, "     {}", warning_text(warning));
         }
     }
     text

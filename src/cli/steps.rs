@@ -1,7 +1,8 @@
 //! `--steps`: what the policy decided, in order.
 
 use crate::core::Analysis;
-use crate::core::fusion::record::{Decision, in_words, record};
+use crate::core::fusion::record::{Decision, record};
+use crate::present::decisions::decision_text;
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -38,7 +39,7 @@ pub(super) fn steps(analysis: &Analysis) -> Vec<Step<'_>> {
             .iter()
             .filter_map(|&op| Some(graph.ops.get(op)?.name.as_str()))
             .collect(),
-        text: in_words(graph, decision),
+        text: decision_text(graph, decision),
         kernels,
     };
     let counts = counts.into_iter().skip(1);

@@ -1,12 +1,18 @@
 //! The analysis as a table for people.
 
-use super::fusion::certificate_line;
 use crate::core::{Analysis, OpId};
-use crate::present::explain::open_text;
+use crate::present::certificates::certificate_sentence;
 use crate::present::format::{
     format_bytes, format_flops, format_intensity, format_percent, format_ratio,
 };
+use crate::present::names::{joined, op_name, short_name};
+use crate::present::times::{bound_name, lower_bound_text, time_text, total_time_text};
 use std::fmt::Write as _;
+
+/// Characters of a name.
+const NAME_CHARS: usize = 32;
+/// Ops of a kernel that are named.
+const NAMED_OPS: usize = 6;
 
 /// The headline and one line for each kernel.
 pub(super) fn table(analysis: &Analysis) -> String {
@@ -26,13 +32,13 @@ pub(super) fn table(analysis: &Analysis) -> String {
         .kernels
         .iter_enumerated()
         .map(|(id, kernel)| {
-            let name = |&op: &OpId| graph.ops.get(op).map(|op| shortened(&op.name));
-            let again = analysis.partition.recomputed[id].iter().filter_map(name);
+            let name = |&op: &OpId| short_name(op_name(graph, op), NAME_CHARS);
+            let again = analysis.partition.recomputed[id].iter().map(name);
             let again = again.map(|name| format!("({name})"));
-            let names: Vec<String> = kernel.ops.iter().filter_map(name).chain(again).collect();
+            let names: Vec<String> = kernel.ops.iter().map(name).chain(again).collect();
             [
                 id.number().to_string(),
-                names_of_many(&names),
+                joined(names.iter(), [" + "; 2], NAMED_OPS),
                 format_flops(kernel.work.flops()),
                 format_bytes(kernel.bytes_read),
                 format_bytes(kernel.bytes_written),
@@ -40,8 +46,8 @@ pub(super) fn table(analysis: &Analysis) -> String {
                     .placement
                     .intensity
                     .map_or_else(|| "-".to_owned(), format_intensity),
-                kernel.placement.bound.name().to_owned(),
-                kernel.placement.time_text(),
+                bound_name(kernel.placement.bound).to_owned(),
+                time_text(&kernel.placement),
             ]
         })
         .collect();
@@ -95,15 +101,16 @@ fn headline(analysis: &Analysis) -> String {
         after.launches,
         format_ratio(analysis.speedup),
         analysis.options.device.name,
-        before.time_text(),
-        after.time_text(),
+        total_time_text(before),
+        total_time_text(after),
     );
-    let open = before.first_open();
-    if let Some(words) = open.and_then(|kernel| open_text(kernel, &analysis.options.device)) {
+    let device = &analysis.options.device;
+    let lower_bound = before.first_lower_bound();
+    if let Some(words) = lower_bound.and_then(|kernel| lower_bound_text(kernel, device)) {
         let _ = writeln!(text, "{words}");
     }
     if let Some(certificate) = &analysis.certificate {
-        text.push_str(&certificate_line(certificate));
+        let _ = writeln!(text, "{}", certificate_sentence(certificate));
     }
     for (what, traffic) in [("unfused", before.traffic), ("fused", after.traffic)] {
         let _ = writeln!(
@@ -112,28 +119,6 @@ fn headline(analysis: &Analysis) -> String {
             format_bytes(traffic.bytes_read),
             format_bytes(traffic.bytes_written)
         );
-    }
-    text
-}
-
-fn shortened(name: &str) -> String {
-    const LONGEST: usize = 32;
-    if name.chars().count() <= LONGEST {
-        return name.to_owned();
-    }
-    name.chars().take(LONGEST - 1).chain(['…']).collect()
-}
-
-fn names_of_many(names: &[String]) -> String {
-    const SHOWN: usize = 6;
-    let mut text = names
-        .iter()
-        .take(SHOWN)
-        .cloned()
-        .collect::<Vec<_>>()
-        .join(" + ");
-    if names.len() > SHOWN {
-        let _ = write!(text, " + {} more", names.len() - SHOWN);
     }
     text
 }

@@ -1,6 +1,6 @@
 //! Telling screen readers of a change, once it has come to rest.
 
-use crate::platform::{Later, set_text};
+use crate::browser::{Later, set_text};
 use std::time::Duration;
 
 /// A pause after which what changes is read out.

@@ -1,5 +1,8 @@
 //! The page as a whole.
 
+use crate::app::session;
+use crate::app::state::{Page, Selection, Theme};
+use crate::browser::{self, event_as, listen_to_window, set_class};
 use crate::components::charts::Charts;
 use crate::components::editor::follow_change;
 use crate::components::graph::GraphPanel;
@@ -9,9 +12,6 @@ use crate::components::results::Results;
 use crate::components::sliders::Sliders;
 use crate::components::strip::Strip;
 use crate::components::top_bar::TopBar;
-use crate::platform::{self, effect, event_as, listen_to_window, set_class};
-use crate::session;
-use crate::state::{Page, Selection, Theme};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
@@ -25,13 +25,14 @@ pub fn App(
     carried: Option<session::Carried>,
 ) -> impl IntoView {
     let page = session::open(carried);
+    provide_context(page);
     session::keep(page);
     session::follow_selection(page);
-    effect(move || {
+    Effect::new(move || {
         let theme = page.theme.get();
-        platform::set_root_attribute("data-theme", (theme != Theme::Auto).then(|| theme.name()));
+        browser::set_root_attribute("data-theme", (theme != Theme::Auto).then(|| theme.into()));
     });
-    effect(move || {
+    Effect::new(move || {
         let is_stale = page.is_stale.get();
         for id in STALE_PANELS {
             set_class(id, "is-stale", is_stale);
@@ -40,7 +41,7 @@ pub fn App(
     listen_to_window(&["keydown", "pointerdown"], move |event| {
         match event_as::<KeyboardEvent>(event) {
             Some(key) => press(page, &key),
-            None => platform::close_menus(Some(event)),
+            None => browser::close_menus(Some(event)),
         }
     });
     view! {
@@ -55,7 +56,7 @@ pub fn App(
                 <Charts page />
                 <Ops page />
             </div>
-            <Results page />
+            <Results />
         </main>
     }
 }
@@ -63,8 +64,8 @@ pub fn App(
 /// The keys that work everywhere. A field with words of its own to take back stops its keys before.
 fn press(page: Page, event: &KeyboardEvent) {
     if event.key() == "Escape" {
-        platform::close_menus(None);
-        if !platform::has_focus_in_text_field() {
+        browser::close_menus(None);
+        if !browser::has_focus_in_text_field() {
             page.selection.set(Selection::Nothing);
         }
         return;

@@ -1,15 +1,13 @@
 //! The tab on attention as one kernel: sizes of its own, and how bytes grow with the length of the sequence.
 
 use super::chart::{Chart, show_chart};
+use crate::app::state::{Page, SetIfChanged};
+use crate::browser::{self, Event, Place, listen};
 use crate::core::Analysis;
 use crate::core::fusion::attention::{AttentionShape, LoopOrder, find};
 use crate::picture::charts::attention_growth;
-use crate::platform::{self, Event, Place, effect, listen};
-use crate::state::{Page, Tab};
 use crate::views::attention::{Sizes, controls, figures};
 use leptos::prelude::*;
-use std::cell::Cell;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Tiles, bytes and their chart. Its sizes begin as those of the program's own attention.
@@ -17,42 +15,33 @@ use std::sync::Arc;
 pub fn AttentionView(
     /// The page whose device is looked at.
     page: Page,
+    /// The sizes that are looked at; none before the tab is opened for the first time.
+    chosen: RwSignal<Option<Sizes>>,
 ) -> impl IntoView {
-    let chosen = Rc::new(Cell::new(None::<Sizes>));
-    let sizes = chosen.clone();
     let draw = move |analysis: &Arc<Analysis>, width: f64| {
-        let sizes = sizes.get().unwrap_or_default();
+        let sizes = chosen.get_untracked().unwrap_or_default();
         let view = sizes.view(&analysis.options.device);
         attention_growth::scene(&view, (width, (width * 0.6).clamp(240.0, 420.0)))
     };
-    let chart = show_chart(Chart::new(page, "attention", draw).hidden());
-    let moved = Trigger::new();
+    let chart = show_chart(Chart::new(page, "attention", draw));
     let (mut fields, mut table) = (
         Place::new("attention-fields"),
         Place::new("attention-figures"),
     );
-    let sizes = chosen.clone();
-    effect(move || {
-        let is_open = page.is_open(Tab::Attention);
-        chart.set_seen(is_open);
-        if !is_open {
-            return;
-        }
-        moved.track();
+    Effect::new(move || {
         let analysis = page.analysis.get();
         let device = &analysis.options.device;
         let in_program = in_program(&analysis);
-        let now = sizes.get().unwrap_or_else(|| first(in_program));
-        sizes.set(Some(now));
+        let now = chosen.get().unwrap_or_else(|| first(in_program));
+        chosen.set_if_changed(Some(now));
         fields.show(controls(&now, device, in_program));
         table.show(figures(&now, device));
         chart.renew();
     });
     listen("attention", &["input", "change", "click"], move |event| {
-        let before = chosen.get().unwrap_or_default();
+        let before = chosen.get_untracked().unwrap_or_default();
         if let Some(now) = heard(page, before, event) {
             chosen.set(Some(now));
-            moved.notify();
         }
     });
     view! {
@@ -86,7 +75,7 @@ fn first(in_program: Option<AttentionShape>) -> Sizes {
 /// The sizes after an event; `None` where it changes nothing.
 fn heard(page: Page, before: Sizes, event: &Event) -> Option<Sizes> {
     if event.type_() == "click" {
-        return match platform::closest_id(event, "button")?.as_str() {
+        return match browser::closest_id(event, "button")?.as_str() {
             "attention-device" => Some(Sizes {
                 own_on_chip_bytes: None,
                 ..before
@@ -98,7 +87,7 @@ fn heard(page: Page, before: Sizes, event: &Event) -> Option<Sizes> {
             _ => None,
         };
     }
-    let field = platform::closest_id(event, "input")?;
+    let field = browser::closest_id(event, "input")?;
     let order = match field.as_str() {
         "attention-order-queries" => Some(LoopOrder::Queries),
         "attention-order-keys" => Some(LoopOrder::Keys),
@@ -106,6 +95,6 @@ fn heard(page: Page, before: Sizes, event: &Event) -> Option<Sizes> {
     };
     match order {
         Some(order) => Some(Sizes { order, ..before }),
-        None => before.with(&field, &platform::input_value(event)),
+        None => before.with(&field, &browser::input_value(event)),
     }
 }

@@ -3,12 +3,13 @@
 use super::device_figures::{CUSTOM, FIGURES_ID, choose_device, is_confirmed};
 use super::fusion_options::{OPTIONS_ID, has_own_launch};
 use crate::app::history::Origin;
+use crate::app::state::{Page, Selection};
+use crate::browser::{self, Event};
 use crate::core::examples::{EXAMPLES, example};
 use crate::core::notation::edit::{main_dtype, set_dtype};
 use crate::core::{Conventions, DEVICES, DType, Externals, FusionOptions, Policy, ReshapeCost};
 use crate::markup::{ABSENT, Markup};
-use crate::platform::{self, Event};
-use crate::state::{Page, Selection};
+use crate::present::options::policy_summary;
 use leptos::prelude::*;
 
 /// Adds all choices as they are.
@@ -68,7 +69,7 @@ pub(super) fn add_choices(bar: &mut Markup, page: Page) {
         add_option(bar, dtype.name(), dtype.name(), "");
     }
     end_picker(bar);
-    let summary = page.policy.get().summary();
+    let summary = policy_summary(page.policy.get());
     begin_picker(
         bar,
         "pick-policy",
@@ -120,7 +121,7 @@ fn value_of(page: Page, picker: &str) -> String {
 
 /// Takes over what was chosen in the picker or radio button of this id.
 pub(super) fn choose(page: Page, id: &str, event: &Event) {
-    let value = platform::input_value(event);
+    let value = browser::input_value(event);
     match id {
         "pick-example" => {
             if let Some(chosen) = example(&value) {
@@ -144,7 +145,7 @@ pub(super) fn choose(page: Page, id: &str, event: &Event) {
         _ => return choose_convention(page, id),
     }
     // A choice that was not taken over gives way to what holds.
-    platform::set_value(event, &untrack(|| value_of(page, id)));
+    browser::set_value(event, &untrack(|| value_of(page, id)));
 }
 
 /// What an external tensor counts, for people.

@@ -5,10 +5,10 @@
 
 use super::chart_markup::{Look, frame, index_of, key_of, marks, raised};
 use super::chart_tip::Tip;
-use crate::core::Analysis;
+use crate::app::state::{Page, Selection};
+use crate::browser::{self, Event, Later, List, Place, listen};
+use crate::core::{Analysis, KernelId};
 use crate::picture::charts::scene::{Mark, Scene};
-use crate::platform::{self, Event, Later, List, Place, effect, listen};
-use crate::state::{Page, Selection};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use std::cell::{Cell, RefCell};
@@ -117,7 +117,7 @@ impl Chart {
         self.drawn.borrow().scene.clone()
     }
 
-    fn selected(&self) -> Option<usize> {
+    fn selected(&self) -> Option<KernelId> {
         let selection = self.page.selection.get();
         self.page.analysis.with(|a| selection.kernel(a))
     }
@@ -180,7 +180,7 @@ impl Chart {
     /// Moves the focus as a key says; whether the key was one of ours.
     fn press(&self, event: &Event) -> bool {
         let scene = self.scene();
-        let Some((stop, key)) = stop_at(event).zip(platform::event_as::<KeyboardEvent>(event))
+        let Some((stop, key)) = stop_at(event).zip(browser::event_as::<KeyboardEvent>(event))
         else {
             return false;
         };
@@ -202,7 +202,7 @@ impl Chart {
             }
             _ => return false,
         };
-        platform::focus(&[self.id, "-stop-", &target.to_string()].concat());
+        browser::focus(&[self.id, "-stop-", &target.to_string()].concat());
         true
     }
 }
@@ -211,10 +211,10 @@ impl Chart {
 pub fn show_chart(chart: Chart) -> Rc<Chart> {
     let chart = Rc::new(chart);
     let resized = chart.clone();
-    platform::observe_size(&chart.part("-slot"), move |width, _| {
+    browser::observe_size(&chart.part("-slot"), move |width, _| {
         // Charts lay out for type of 12 px; on a projector a unit is more than a pixel.
         // Steps of a few pixels spare a drawing for each pixel of a dragged window.
-        let width = (width / platform::type_scale() / 8.0).floor() * 8.0;
+        let width = (width / browser::type_scale() / 8.0).floor() * 8.0;
         if width > 0.0 && width.to_bits() != resized.width.replace(width).to_bits() {
             resized.redraw.notify();
         }
@@ -222,7 +222,7 @@ pub fn show_chart(chart: Chart) -> Rc<Chart> {
     let drawing = chart.clone();
     let mut around = Place::new(&chart.part("-picture"));
     let mut all = List::new(&chart.part("-marks"));
-    effect(move || {
+    Effect::new(move || {
         drawing.follow();
         let look = Look {
             id: drawing.id,
@@ -237,7 +237,7 @@ pub fn show_chart(chart: Chart) -> Rc<Chart> {
     let pointing = chart.clone();
     let mut tip = Tip::new(&chart.part("-tip"));
     let mut front = List::new(&chart.part("-raised"));
-    effect(move || {
+    Effect::new(move || {
         pointing.point.track();
         let scene = pointing.scene();
         let pointed = pointing
@@ -270,9 +270,9 @@ pub fn show_chart(chart: Chart) -> Rc<Chart> {
     );
     let heard = chart.clone();
     // A tooltip is dismissed from wherever the focus is.
-    platform::listen_to_window(&["keydown"], move |event| {
+    browser::listen_to_window(&["keydown"], move |event| {
         let is_escape =
-            platform::event_as::<KeyboardEvent>(event).is_some_and(|e| e.key() == "Escape");
+            browser::event_as::<KeyboardEvent>(event).is_some_and(|e| e.key() == "Escape");
         if is_escape && heard.pointed.get().is_some() {
             heard.show(None);
         }
@@ -281,10 +281,10 @@ pub fn show_chart(chart: Chart) -> Rc<Chart> {
 }
 
 fn hear(chart: &Rc<Chart>, event: &Event) {
-    let mark = platform::closest_number(event, "data-mark");
+    let mark = browser::closest_number(event, "data-mark");
     match (event.type_().as_str(), mark) {
         ("click", Some(mark)) => chart.select(mark),
-        ("pointerover", None) if platform::closest_id(event, ".chart-tip").is_some() => {
+        ("pointerover", None) if browser::closest_id(event, ".chart-tip").is_some() => {
             chart.stay();
         }
         ("pointerover", Some(mark)) => {
@@ -322,5 +322,5 @@ fn hear(chart: &Rc<Chart>, event: &Event) {
 
 /// The place in the focus order where an event happened.
 fn stop_at(event: &Event) -> Option<usize> {
-    platform::closest_number(event, "data-stop")
+    browser::closest_number(event, "data-stop")
 }

@@ -1,5 +1,6 @@
 //! A scene as SVG markup.
 
+use crate::core::KernelId;
 use crate::core::decimal::shortest;
 use crate::markup::{ABSENT, Markup};
 use crate::picture::charts::scene::{Mark, Role, Scene, Shape};
@@ -9,14 +10,14 @@ pub(super) struct Look {
     /// The chart's id, with which the ids in it begin.
     pub(super) id: &'static str,
     /// The selected fused kernel.
-    pub(super) selected: Option<usize>,
+    pub(super) selected: Option<KernelId>,
     /// The mark in the focus order that the tab key reaches.
     pub(super) stop: usize,
 }
 
 /// What makes a mark the same one in the next scene: its role, its kernel, and its place among those with the
 /// same role and kernel.
-pub(super) type Key = (Role, Option<usize>, usize);
+pub(super) type Key = (Role, Option<KernelId>, usize);
 
 /// The key of a mark by its place in the scene.
 pub(super) fn key_of(scene: &Scene, mark: usize) -> Option<Key> {
@@ -89,7 +90,7 @@ pub(super) fn marks(scene: &Scene, look: &Look) -> Vec<Markup> {
 
 /// The marks that are drawn once more on top: those of the selected kernel, then of the one pointed at. Moving
 /// a mark itself to the front would take its focus away.
-pub(super) fn raised(scene: &Scene, look: &Look, pointed: Option<usize>) -> Vec<Markup> {
+pub(super) fn raised(scene: &Scene, look: &Look, pointed: Option<KernelId>) -> Vec<Markup> {
     let mut all = Vec::new();
     let below = look.selected.filter(|_| look.selected != pointed);
     for kernel in [below, pointed].into_iter().flatten() {

@@ -1,10 +1,10 @@
 //! The tooltip of a chart: the label of the mark that is pointed at or focused. Screen readers get it as the
 //! mark's name.
 
+use crate::browser::{Place, set_flag, set_style};
 use crate::core::decimal::shortest;
 use crate::markup::Markup;
 use crate::picture::charts::scene::{Mark, Role, Scene, Shape};
-use crate::platform::{Place, set_flag, set_style};
 
 /// A tooltip in the element of its id.
 pub(super) struct Tip {

@@ -1,10 +1,10 @@
 //! The roofline and the traffic bars.
 
 use super::chart::{Chart, show_chart};
+use crate::app::state::Page;
+use crate::browser::{self, listen};
 use crate::picture::charts::by_kernel_scene;
 use crate::picture::charts::{roofline, traffic_bars};
-use crate::platform::{self, listen};
-use crate::state::Page;
 use leptos::prelude::*;
 
 /// Both charts, and the bars by kernel, which are drawn while they are open.
@@ -26,7 +26,7 @@ pub fn Charts(
         .hidden(),
     );
     listen("by-kernel-details", &["toggle"], move |event| {
-        by_kernel.set_seen(platform::is_open(event));
+        by_kernel.set_seen(browser::is_open(event));
     });
     view! {
         <div class="charts" id="charts">

@@ -1,12 +1,11 @@
 //! All policies side by side, in a table and, when asked, on one roofline.
 
 use super::chart::{Chart, show_chart};
+use crate::app::state::{Page, SetIfChanged};
+use crate::browser::{self, Place, listen, set_flag};
 use crate::core::analysis::compare::{Compared, compare};
 use crate::core::{Analysis, Policy};
 use crate::picture::charts::roofline_compare::{policy_of, scene};
-use crate::platform::{self, Place, effect, listen, set_flag};
-use crate::state::{Page, Tab};
-use crate::value::Value;
 use crate::views::compare::{legend, rows};
 use leptos::prelude::*;
 use std::cell::RefCell;
@@ -24,16 +23,13 @@ type Known = Rc<RefCell<Option<(Arc<Analysis>, Rc<Vec<Compared>>)>>>;
 pub fn CompareView(
     /// The page whose program is compared.
     page: Page,
+    /// All policies are shown on one roofline, too.
+    is_drawn: RwSignal<bool>,
 ) -> impl IntoView {
     let known = Known::default();
-    let is_drawn = Value::new(false);
     let (mut table, mut names) = (Place::new("compare-rows"), Place::new("compare-legend"));
     let of_table = known.clone();
-    effect(move || {
-        if !page.is_open(Tab::Compare) {
-            *of_table.borrow_mut() = None;
-            return;
-        }
+    Effect::new(move || {
         let analysis = page.analysis.get();
         let all = compared(&of_table, &analysis);
         table.show(rows(&all, analysis.options.policy));
@@ -51,15 +47,14 @@ pub fn CompareView(
             }
         });
     let chart = show_chart(chart);
-    effect(move || {
-        let is_seen = is_drawn.get() && page.is_open(Tab::Compare);
+    Effect::new(move || {
         set_flag(CHART, "hidden", !is_drawn.get());
-        chart.set_seen(is_seen);
+        chart.set_seen(is_drawn.get());
     });
     listen("compare", &["click", "change"], move |event| {
         if event.type_() == "change" {
-            is_drawn.set(platform::is_checked(event));
-        } else if let Some(name) = platform::closest_attribute(event, "data-policy")
+            is_drawn.set(browser::is_checked(event));
+        } else if let Some(name) = browser::closest_attribute(event, "data-policy")
             && let Some(policy) = Policy::from_name(&name)
         {
             page.policy.set_if_changed(policy);
@@ -83,7 +78,7 @@ pub fn CompareView(
                     <tbody id="compare-rows"></tbody>
                 </table>
             </div>
-            <label class="check"><input type="checkbox" id=SWITCH_ID /><span>"All on one roofline"</span></label>
+            <label class="check"><input type="checkbox" id=SWITCH_ID prop:checked=is_drawn /><span>"All on one roofline"</span></label>
             <div id=CHART hidden>
                 <ul class="legend" id="compare-legend"></ul>
                 <p class="quiet" id="compare-note">"Markers that share a place stand on each other: all belong where the lowest is."</p>

@@ -4,12 +4,13 @@ use super::dag_parts::{stop_id, stop_of_id};
 use super::dag_updates::write_stop;
 use super::dag_view::{CANVAS_ID, Dag};
 use super::why_view::ask_why;
+use crate::app::state::Selection;
+use crate::browser::{self, Event, event_as};
 use crate::picture::dag::Point;
 use crate::picture::dag::steps::{Stop, step};
 use crate::picture::dag::viewport::Viewport;
-use crate::platform::{self, Event, event_as};
-use crate::state::Selection;
 use leptos::ev::{KeyboardEvent, PointerEvent, WheelEvent};
+use leptos::prelude::*;
 
 /// A press that moves farther than this is a drag and no click, in pixels.
 const DRAG_PX: f64 = 4.0;
@@ -21,13 +22,13 @@ const PAN_PX: f64 = 60.0;
 impl Dag {
     /// Any event in the frame of the picture.
     pub(super) fn hear(&self, event: &Event) {
-        if let Some(button) = platform::closest_id(event, ".dag-tools button") {
+        if let Some(button) = browser::closest_id(event, ".dag-tools button") {
             if event.type_() == "click" {
                 self.use_tool(&button);
             }
             return;
         }
-        if platform::closest_id(event, "svg").as_deref() != Some(CANVAS_ID) {
+        if browser::closest_id(event, "svg").as_deref() != Some(CANVAS_ID) {
             return;
         }
         let kind = event.type_();
@@ -72,7 +73,7 @@ impl Dag {
             }
             return;
         }
-        let chip = platform::closest_id(event, ".dag-chip");
+        let chip = browser::closest_id(event, ".dag-chip");
         if let Some(op) = chip.and_then(|id| id.strip_prefix("dag-chip-")?.parse().ok()) {
             return ask_why(self.page, op);
         }
@@ -96,7 +97,7 @@ impl Dag {
         });
         match next {
             Some(next) => {
-                platform::focus_in_place(&stop_id(next));
+                browser::focus_in_place(&stop_id(next));
                 true
             }
             // An arrow at the end of the graph moves neither canvas nor page.
@@ -140,7 +141,7 @@ impl Dag {
         let lines = if event.delta_mode() == 0 { 1.0 } else { 24.0 };
         let delta = (event.delta_y() * lines).clamp(-240.0, 240.0);
         let at = (f64::from(event.client_x()), f64::from(event.client_y()));
-        if let Some((x, y)) = platform::point_in(CANVAS_ID, at.0, at.1) {
+        if let Some((x, y)) = browser::point_in(CANVAS_ID, at.0, at.1) {
             self.zoom_at((-delta * 0.004).exp(), Point::new(x, y));
         }
     }
@@ -190,7 +191,7 @@ impl Dag {
             }
             self.is_dragged.set(true);
             for &(pointer, _) in &pointers {
-                platform::capture_pointer(CANVAS_ID, pointer);
+                browser::capture_pointer(CANVAS_ID, pointer);
             }
             if let Some(kernel) = self.grabbed.get() {
                 self.begin_merge(kernel);
@@ -207,7 +208,7 @@ impl Dag {
                 // Two fingers: each moves the picture by half, their distance is the zoom.
                 let length = |p: Point| (p.x - other.x).hypot(p.y - other.y).max(1.0);
                 let middle = (f64::midpoint(now.x, other.x), f64::midpoint(now.y, other.y));
-                if let Some((x, y)) = platform::point_in(CANVAS_ID, middle.0, middle.1) {
+                if let Some((x, y)) = browser::point_in(CANVAS_ID, middle.0, middle.1) {
                     viewport = viewport
                         .panned((now.x - before.x) / 2.0, (now.y - before.y) / 2.0)
                         .zoomed(length(now) / length(before), Point::new(x, y));
@@ -226,7 +227,7 @@ impl Dag {
         if event.ctrl_key() || event.meta_key() || event.alt_key() {
             return;
         }
-        let on_canvas = platform::is_target(event, CANVAS_ID);
+        let on_canvas = browser::is_target(event, CANVAS_ID);
         if self.plan_key(&event.key(), event.shift_key(), stop_at(event)) {
             event.prevent_default();
             event.stop_propagation();
@@ -258,7 +259,7 @@ impl Dag {
 
 /// The op or kernel at which an event happened.
 fn stop_at(event: &Event) -> Option<Stop> {
-    stop_of_id(&platform::closest_id(event, ".dag-op-box, .dag-kernel")?)
+    stop_of_id(&browser::closest_id(event, ".dag-op-box, .dag-kernel")?)
 }
 
 const fn selection_of(stop: Stop) -> Selection {

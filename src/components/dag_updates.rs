@@ -1,17 +1,17 @@
 //! What has changed in the graph's picture, written into the parts that show it and nowhere else.
 
 use super::dag_parts::{op_at, stop_id};
+use crate::app::state::Selection;
+use crate::browser::{set_attribute, set_class, set_text};
 use crate::core::Partition;
 use crate::core::decimal::shortest;
 use crate::picture::dag::looks::Looks;
 use crate::picture::dag::steps::Stop;
 use crate::picture::dag::{DagLayout, Edge};
-use crate::platform::{set_attribute, set_class, set_text};
-use crate::state::Selection;
 
 /// Writes the numbers that differ.
 pub(super) fn write_looks(layout: &DagLayout, before: &Looks, now: &Looks) {
-    for (op, (before, now)) in before.ops.iter().zip(&now.ops).enumerate() {
+    for ((op, before), now) in before.ops.iter_enumerated().zip(&now.ops) {
         if before != now {
             let id = stop_id(Stop::Op(op));
             set_text(&format!("{id}-shape"), &now.shape);
@@ -19,7 +19,7 @@ pub(super) fn write_looks(layout: &DagLayout, before: &Looks, now: &Looks) {
             set_attribute(&id, "aria-label", &now.name);
         }
     }
-    for (kernel, (before, now)) in before.panels.iter().zip(&now.panels).enumerate() {
+    for ((kernel, before), now) in before.panels.iter_enumerated().zip(&now.panels) {
         if before != now {
             let id = stop_id(Stop::Kernel(kernel));
             set_text(&format!("{id}-name"), &now.name);
@@ -105,6 +105,6 @@ fn touches(edge: &Edge, partition: &Partition, selection: Selection) -> bool {
         Selection::Edge { producer, consumer } => {
             op_at(edge.from) == Some(producer) && op_at(edge.to) == Some(consumer)
         }
-        Selection::Kernel(kernel) => ends.any(|end| partition.group_of.get(end) == Some(&kernel)),
+        Selection::Kernel(kernel) => ends.any(|end| partition.kernel_of.get(end) == Some(&kernel)),
     }
 }

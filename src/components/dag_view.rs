@@ -8,13 +8,13 @@
 use super::dag_merge::Plan;
 use super::dag_parts::picture;
 use super::dag_updates::{write_looks, write_selection, write_stop};
-use crate::core::Analysis;
+use crate::app::state::{Page, Selection};
+use crate::browser::{self, Later, listen, set_attribute, set_class, set_flag};
+use crate::core::{Analysis, KernelId, OpId};
 use crate::picture::dag::looks::{Looks, looks};
 use crate::picture::dag::steps::Stop;
 use crate::picture::dag::viewport::{Size, Viewport};
 use crate::picture::dag::{DagLayout, Point, Rect, has_same_picture, layout};
-use crate::platform::{self, Later, effect, listen, set_attribute, set_class, set_flag};
-use crate::state::{Page, Selection};
 use leptos::prelude::*;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -43,7 +43,7 @@ pub(super) struct Dag {
     pub(super) pointers: RefCell<Vec<(i32, Point)>>,
     pub(super) is_dragged: Cell<bool>,
     /// The kernel whose panel was pressed.
-    pub(super) grabbed: Cell<Option<usize>>,
+    pub(super) grabbed: Cell<Option<KernelId>>,
     /// What is about to be done by hand.
     pub(super) plan: RefCell<Option<Plan>>,
 }
@@ -77,7 +77,7 @@ pub fn DagView(
     let dag = Rc::new(Dag {
         page,
         drawn: RefCell::default(),
-        stop: Cell::new(Stop::Op(0)),
+        stop: Cell::new(Stop::Op(OpId::new(0))),
         viewport: Cell::new(Viewport::IDENTITY),
         canvas: Cell::new((0.0, 0.0)),
         is_moved: Cell::new(false),
@@ -88,9 +88,9 @@ pub fn DagView(
     });
     let drawing = dag.clone();
     let end_of_switch = Later::after(SWITCH);
-    effect(move || drawing.draw(end_of_switch));
+    Effect::new(move || drawing.draw(end_of_switch));
     let resized = dag.clone();
-    platform::observe_size(FRAME_ID, move |width, height| {
+    browser::observe_size(FRAME_ID, move |width, height| {
         resized.canvas.set((width, height));
         if !resized.is_moved.get() {
             resized.show_first();
@@ -176,7 +176,7 @@ impl Dag {
             // Kernels have other numbers now.
             self.leave_plan();
             if self.rect(self.stop.get()).is_none() {
-                self.stop.set(Stop::Op(0));
+                self.stop.set(Stop::Op(OpId::new(0)));
             }
             write_stop(self.stop.get(), self.stop.get());
             // Somebody who steps through decisions keeps looking where they look.
@@ -241,7 +241,7 @@ impl Dag {
 
 fn write_parts(placed: &Placed, looks: &Looks) {
     let layout = &placed.layout;
-    platform::write_markup(PARTS_ID, &picture(&placed.analysis, layout, looks));
+    browser::write_markup(PARTS_ID, &picture(&placed.analysis, layout, looks));
     let (ops, kernels) = (layout.ops.len(), layout.panels.len());
     let name = [
         "graph of ",

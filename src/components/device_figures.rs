@@ -1,5 +1,7 @@
 //! Which device times are predicted for, and where its figures come from.
 
+use crate::app::state::Page;
+use crate::browser::{self, Event};
 use crate::core::decimal::{exact, parse_decimal};
 use crate::core::device;
 use crate::core::model::device::{
@@ -7,9 +9,9 @@ use crate::core::model::device::{
 };
 use crate::core::{DType, Device, ridge_point};
 use crate::markup::Markup;
-use crate::platform::{self, Event};
+use crate::present::devices::computed_as;
 use crate::present::format::{format_bandwidth, format_intensity, format_rate, format_seconds};
-use crate::state::Page;
+use leptos::prelude::*;
 use std::ops::RangeInclusive;
 
 /// Id of the custom device.
@@ -25,7 +27,7 @@ pub(super) fn choose_device(page: Page, id: &str) {
     } else {
         page.device
             .update(|device| *device = CustomFigures::of(device).device());
-        platform::set_flag("figures-menu", "open", true);
+        browser::set_flag("figures-menu", "open", true);
     }
 }
 
@@ -94,7 +96,9 @@ fn rows(device: &Device) -> Vec<(&'static str, String)> {
         ("matrix units, f8", device.matrix_f8_flops_per_s),
         ("matrix units, i8", device.matrix_i8_flops_per_s),
     ];
-    let f8_as = device.matmul_peak(DType::F8).map_or("", |p| p.computed_as);
+    let f8_as = device
+        .matmul_peak(DType::F8)
+        .map_or("", |peak| computed_as(&peak));
     for (what, figure) in rates {
         let none = if what.ends_with("f8") && !f8_as.is_empty() {
             ["no figure; computed", f8_as].concat()
@@ -195,7 +199,7 @@ pub(super) fn set_custom_figure(page: Page, place: usize, event: &Event) {
         return;
     };
     let mut figures = page.device.with_untracked(CustomFigures::of);
-    let typed = parse_decimal(&platform::input_value(event));
+    let typed = parse_decimal(&browser::input_value(event));
     let problem = match typed.filter(|value| range.contains(&(value * unit))) {
         Some(value) => {
             set_part(&mut figures, value);
@@ -211,7 +215,7 @@ pub(super) fn set_custom_figure(page: Page, place: usize, event: &Event) {
         ]
         .concat(),
     };
-    platform::set_text("figure-problem", &problem);
+    browser::set_text("figure-problem", &problem);
     // What is out of range gives way to what holds.
-    platform::set_value(event, &exact(part(&figures)));
+    browser::set_value(event, &exact(part(&figures)));
 }

@@ -2,11 +2,11 @@
 
 use super::announcer::Announcer;
 use super::editor::go_to;
+use crate::app::state::Page;
+use crate::browser::{self, Place};
 use crate::core::model::diagnostic::line_and_column;
 use crate::core::{Diagnostic, Severity};
 use crate::markup::Markup;
-use crate::platform::{self, Place};
-use crate::state::Page;
 use crate::views::words::add_with_code;
 use leptos::prelude::*;
 
@@ -34,16 +34,16 @@ pub fn DiagnosticsList(
     page: Page,
 ) -> impl IntoView {
     let mut list = Place::new(LIST_ID);
-    platform::effect(move || {
+    Effect::new(move || {
         let all = page.diagnostics.get();
         list.show(page.text.with(|text| findings(&all, text)));
-        platform::set_class(PANEL_ID, "is-empty", all.is_empty());
+        browser::set_class(PANEL_ID, "is-empty", all.is_empty());
         let unlisted = all.len().saturating_sub(LISTED);
-        platform::set_flag(MORE_ID, "hidden", unlisted == 0);
-        platform::set_text(MORE_ID, &format!("and {unlisted} more"));
+        browser::set_flag(MORE_ID, "hidden", unlisted == 0);
+        browser::set_text(MORE_ID, &format!("and {unlisted} more"));
     });
-    platform::listen(LIST_ID, &["click"], move |event| {
-        let button = platform::closest_id(event, "button").unwrap_or_default();
+    browser::listen(LIST_ID, &["click"], move |event| {
+        let button = browser::closest_id(event, "button").unwrap_or_default();
         let finding = button
             .strip_prefix(FINDING_ID)
             .and_then(|place| place.parse().ok());
@@ -53,7 +53,7 @@ pub fn DiagnosticsList(
         }
     });
     let mut voice = Announcer::new(STATUS_ID);
-    platform::effect(move || voice.say(summary(page)));
+    Effect::new(move || voice.say(summary(page)));
     view! {
         <div class="diagnostics" id="diagnostics">
             <ul id="findings" aria-label="Problems in the text"></ul>

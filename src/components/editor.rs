@@ -5,11 +5,11 @@
 
 use super::open_file::{drop_file, paste};
 use crate::app::history::{Origin, end_of_change, keeps_little};
+use crate::app::state::{OpsView, Page, Selection, SetIfChanged};
+use crate::browser::{self, Caret, set_style};
 use crate::core::{Diagnostic, OpId, Severity, Span};
 use crate::markup::Markup;
 use crate::picture::code::{CodeLine, byte_of_utf16, code_lines, line_at, line_of, utf16_of_byte};
-use crate::platform::{self, Caret, set_style};
-use crate::state::{OpsView, Page, Selection};
 use leptos::prelude::*;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -32,11 +32,11 @@ pub fn Editor(
 ) -> impl IntoView {
     let (scroll, scrolled_to) = (Trigger::new(), Rc::new(Cell::new(0)));
     let (mut lines, first) = (Lines::default(), scrolled_to.clone());
-    platform::effect(move || {
+    Effect::new(move || {
         scroll.track();
         lines.follow(page, first.get());
     });
-    platform::listen(
+    browser::listen(
         SCROLLER_ID,
         &[
             "scroll", "dragover", "drop", "paste", "input", "keyup", "click",
@@ -44,7 +44,7 @@ pub fn Editor(
         move |event| match event.type_().as_str() {
             "scroll" => {
                 let lines = page.text.with_untracked(|text| count_lines(text));
-                let line = platform::first_line_in_view(SCROLLER_ID, lines) / STEP * STEP;
+                let line = browser::first_line_in_view(SCROLLER_ID, lines) / STEP * STEP;
                 if scrolled_to.replace(line) != line {
                     scroll.notify();
                 }
@@ -54,7 +54,7 @@ pub fn Editor(
             "drop" => drop_file(page, event),
             "paste" => paste(page, event),
             "input" => {
-                let text = platform::input_value(event);
+                let text = browser::input_value(event);
                 let is_another = (page.text).with_untracked(|before| keeps_little(before, &text));
                 let example = page.example.get_untracked().filter(|_| !is_another);
                 page.replace(text, Origin::Typing, example, None);
@@ -118,7 +118,7 @@ impl Lines {
         page.text.with(|text| {
             let is_new_text = self.text.as_ref() != Some(text);
             if is_new_text {
-                platform::set_value_of(TEXT_ID, text);
+                browser::set_value_of(TEXT_ID, text);
             }
             if is_new_text || !Arc::ptr_eq(&diagnostics, &self.diagnostics) {
                 self.window.all = Arc::new(code_lines(text, &diagnostics));
@@ -136,7 +136,7 @@ impl Lines {
             let is_wrong = page
                 .worst()
                 .is_some_and(|(worst, _)| worst == Severity::Error);
-            platform::set_attribute(
+            browser::set_attribute(
                 TEXT_ID,
                 "aria-invalid",
                 if is_wrong { "true" } else { "false" },
@@ -180,7 +180,7 @@ fn write_lines(before: &Window, now: &Window) {
         for (line, is_selected) in now.lines().take(new - kept_at_end).skip(kept) {
             add_line(&mut markup, line, is_selected);
         }
-        platform::splice_markup(LINES_ID, kept, old - kept_at_end - kept, &markup);
+        browser::splice_markup(LINES_ID, kept, old - kept_at_end - kept, &markup);
     }
 }
 
@@ -236,14 +236,15 @@ fn selected_lines(page: Page, text: &str) -> Vec<usize> {
 /// The op on whose lines the caret stands, or nothing there; `None` while what is shown is older than the
 /// text.
 fn selection_at_caret(page: Page) -> Option<Selection> {
-    let caret = platform::caret(TEXT_ID)?;
+    let caret = browser::caret(TEXT_ID)?;
     let line = page
         .text
         .with_untracked(|text| line_at(text, byte_of_utf16(text, caret.start as usize)));
     page.shown.with_untracked(|shown| {
-        let op = shown.statement_of_op.iter().position(|&statement| {
-            let op = shown.parsed.program.ops.get(statement);
-            op.is_some_and(|op| op.span.start <= line.end && line.start <= op.span.end)
+        let mut ops = shown.statement_of_op.iter_enumerated();
+        let op = ops.find_map(|(op, &statement)| {
+            let span = shown.parsed.program.ops.get(statement)?.span;
+            (span.start <= line.end && line.start <= span.end).then_some(op)
         });
         (!page.is_stale.get_untracked()).then_some(op.map_or(Selection::Nothing, Selection::Op))
     })
@@ -253,33 +254,33 @@ fn selection_at_caret(page: Page) -> Option<Selection> {
 pub fn go_to(page: Page, span: Span) {
     page.ops_view.set(OpsView::Text);
     // The editor may have been hidden until now.
-    platform::next_frame(move || {
-        platform::focus(TEXT_ID);
+    browser::next_frame(move || {
+        browser::focus(TEXT_ID);
         put_caret(page, span);
     });
 }
 
 /// After undo and redo: the caret goes to the end of what changed, if the editor has the focus.
 pub fn follow_change(page: Page, before: &str) {
-    if !platform::is_focused(TEXT_ID) {
+    if !browser::is_focused(TEXT_ID) {
         return;
     }
     let end = page
         .text
         .with_untracked(|after| end_of_change(before, after));
-    platform::next_frame(move || put_caret(page, Span::new(end, end)));
+    browser::next_frame(move || put_caret(page, Span::new(end, end)));
 }
 
 fn put_caret(page: Page, span: Span) {
     page.text.with_untracked(|text| {
         let units = |byte| u32::try_from(utf16_of_byte(text, byte)).unwrap_or(u32::MAX);
-        platform::set_caret(
+        browser::set_caret(
             TEXT_ID,
             Caret {
                 start: units(span.start),
                 end: units(span.end),
             },
         );
-        platform::scroll_to_line(SCROLLER_ID, line_of(text, span.start), count_lines(text));
+        browser::scroll_to_line(SCROLLER_ID, line_of(text, span.start), count_lines(text));
     });
 }

@@ -1,12 +1,13 @@
 //! The panel of options beside the policy.
 
+use crate::app::state::Page;
+use crate::browser::{self, Event, Place};
 use crate::core::decimal::parse_decimal;
 use crate::core::device;
-use crate::core::model::options::SWITCHES;
+use crate::core::model::options::Switch;
 use crate::core::{Device, Objective};
-use crate::platform::{self, Event, Place};
-use crate::state::Page;
 use crate::views::fusion_options::{LAUNCH_ID, LAUNCH_RESET_ID, Launch, options};
+use leptos::prelude::*;
 
 /// Id of the panel.
 pub(super) const OPTIONS_ID: &str = "fusion-options";
@@ -16,7 +17,7 @@ pub(super) const SELECTOR: &str = "#fusion-options";
 /// Shows what the chosen policy looks at.
 pub(super) fn follow(page: Page) {
     let mut place = Place::new(OPTIONS_ID);
-    platform::effect(move || {
+    Effect::new(move || {
         let launch = page.device.with(|present| Launch {
             seconds: present.launch_s.value,
             is_chosen: has_own_launch(present),
@@ -29,36 +30,36 @@ pub(super) fn follow(page: Page) {
 pub(super) fn hear(page: Page, event: &Event) {
     match event.type_().as_str() {
         "change" => {
-            if let Some(place) = platform::closest_number(event, "data-switch")
-                && let Some(switch) = SWITCHES.get(place)
+            if let Some(place) = browser::closest_number(event, "data-switch")
+                && let Some(switch) = Switch::ALL.get(place)
             {
                 page.fusion.update(|fusion| {
-                    let flag = (switch.part)(fusion);
+                    let flag = switch.flag(fusion);
                     *flag = !*flag;
                 });
             }
-            if let Some(place) = platform::closest_number(event, "data-objective")
+            if let Some(place) = browser::closest_number(event, "data-objective")
                 && let Some(&objective) = Objective::ALL.get(place)
             {
                 page.fusion.update(|fusion| fusion.objective = objective);
             }
         }
         "input" => {
-            if platform::closest_id(event, "[type=range]").as_deref() == Some(LAUNCH_ID)
-                && let Some(us) = parse_decimal(&platform::input_value(event))
+            if browser::closest_id(event, "[type=range]").as_deref() == Some(LAUNCH_ID)
+                && let Some(us) = parse_decimal(&browser::input_value(event))
             {
                 set_launch(page, us * 1e-6);
                 page.hurry();
             }
         }
         _ => {
-            if platform::closest_id(event, "button").as_deref() == Some(LAUNCH_RESET_ID) {
+            if browser::closest_id(event, "button").as_deref() == Some(LAUNCH_RESET_ID) {
                 let listed = page
                     .device
                     .with_untracked(|d| Some(device(&d.id)?.launch_s.value));
                 set_launch(page, listed.unwrap_or_default());
                 // The button goes.
-                platform::focus(LAUNCH_ID);
+                browser::focus(LAUNCH_ID);
             }
         }
     }

@@ -1,9 +1,9 @@
 //! The graph of ops, unfused or fused.
 
 use super::dag_view::DagView;
+use crate::app::state::Page;
+use crate::browser::{self, Place, listen};
 use crate::markup::{ABSENT, Markup};
-use crate::platform::{self, Place, effect, listen};
-use crate::state::Page;
 use leptos::prelude::*;
 
 const UNFUSED: &str = "view-unfused";
@@ -15,7 +15,7 @@ pub fn GraphPanel(
     page: Page,
 ) -> impl IntoView {
     let mut switch = Place::new("graph-switch");
-    effect(move || {
+    Effect::new(move || {
         let (unfused, fused) = if page.is_fused.get() {
             (ABSENT, "")
         } else {
@@ -29,7 +29,7 @@ pub fn GraphPanel(
         switch.show(markup);
     });
     listen("graph-switch", &["change"], move |event| {
-        let chosen = platform::closest_id(event, "input");
+        let chosen = browser::closest_id(event, "input");
         page.is_fused.set(chosen.as_deref() != Some(UNFUSED));
     });
     view! {

@@ -1,12 +1,13 @@
 //! What fusion does to the whole program, in one line.
 
 use super::announcer::Announcer;
+use crate::app::state::Page;
+use crate::browser::Place;
 use crate::core::Analysis;
 use crate::markup::Markup;
-use crate::platform::{Place, effect};
-use crate::present::explain::{certificate_text, open_text};
+use crate::present::certificates::certificate_text;
 use crate::present::format::{format_bytes, format_change, format_exact, format_ratio};
-use crate::state::Page;
+use crate::present::times::{lower_bound_text, total_time_text};
 use leptos::prelude::*;
 
 /// Bytes, kernels and predicted time, before and after.
@@ -17,7 +18,7 @@ pub fn Headline(
 ) -> impl IntoView {
     let mut place = Place::new("headline");
     let mut voice = Announcer::new("headline-status");
-    effect(move || {
+    Effect::new(move || {
         let figures = Figures::of(&page.analysis.get());
         place.show(figures.markup());
         voice.say(figures.sentence());
@@ -44,8 +45,8 @@ impl Figures {
     fn of(analysis: &Analysis) -> Self {
         let (before, after) = (&analysis.unfused, &analysis.fused);
         let device = &analysis.options.device;
-        let open = (before.first_open())
-            .and_then(|kernel| open_text(kernel, device))
+        let open = (before.first_lower_bound())
+            .and_then(|kernel| lower_bound_text(kernel, device))
             .unwrap_or_default();
         let saved = after.traffic.saved_by_fusion;
         let more_or_saved = if saved < 0 { " B more" } else { " B saved" };
@@ -67,9 +68,9 @@ impl Figures {
             speedup: format_ratio(analysis.speedup),
             times: [
                 "sum of the kernels' times at full peak rates (roofline): ",
-                &before.time_text(),
+                &total_time_text(before),
                 " unfused, ",
-                &after.time_text(),
+                &total_time_text(after),
                 " fused",
                 if open.is_empty() { "" } else { "; " },
                 &open,

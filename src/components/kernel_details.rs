@@ -2,15 +2,14 @@
 
 use super::badge::kernel_class;
 use super::manual::{apply, proposal};
-use crate::core::{Analysis, OpId, Policy, SizeSource};
+use crate::app::state::Page;
+use crate::browser::{Event, Place, closest_attribute, listen, set_text};
+use crate::core::{Analysis, KernelId, OpId, Policy, SizeSource};
 use crate::markup::Markup;
-use crate::platform::{Event, Place, closest_number, effect, listen, set_text};
-use crate::present::explain::{
-    LedgerRow, flops_text, ledger, op_names, source_reason, source_text, time_lines,
-};
+use crate::present::explain::{LedgerRow, flops_text, ledger, source_reason, source_text};
 use crate::present::format::format_bytes;
-use crate::state::{Page, Tab};
-use crate::value::Value;
+use crate::present::names::op_names;
+use crate::present::times::time_lines;
 use crate::views::manual::Change;
 use leptos::prelude::*;
 
@@ -33,11 +32,8 @@ pub fn KernelDetails(
     page: Page,
 ) -> impl IntoView {
     let mut place = Place::new("kernel-details");
-    let looked_at = Value::new(None);
-    effect(move || {
-        if !page.is_open(Tab::Kernels) {
-            return;
-        }
+    let looked_at = StoredValue::new(None);
+    Effect::new(move || {
         let analysis = page.analysis.get();
         let mut markup = Markup::new();
         let kernel = page.selection.get().kernel(&analysis);
@@ -51,8 +47,9 @@ pub fn KernelDetails(
             markup.fill(r#"<p class="quiet">{}</p>"#, &[MERGE_HINT]);
         }
         place.show(markup);
-        if looked_at.update_untracked(Option::take).is_some() {
+        if looked_at.get_value().is_some() {
             // What a cut would bring has changed.
+            looked_at.set_value(None);
             set_text("cut-status", "");
         }
     });
@@ -70,15 +67,15 @@ pub fn KernelDetails(
 }
 
 /// The number that the text gives a kernel, where it is not the one of the pictures.
-fn other_number(analysis: &Analysis, kernel: usize) -> Option<String> {
+fn other_number(analysis: &Analysis, kernel: KernelId) -> Option<String> {
     let first = *analysis.fused.kernels.get(kernel)?.ops.first()?;
     let number = analysis.graph.ops.get(first)?.kernel?;
-    let is_other = analysis.options.policy == Policy::Manual && number as usize != kernel + 1;
+    let is_other = analysis.options.policy == Policy::Manual && number as usize != kernel.number();
     is_other.then(|| ["@kernel ", &number.to_string(), " in the text"].concat())
 }
 
 /// Everything that is said about one kernel.
-fn details(markup: &mut Markup, analysis: &Analysis, kernel: usize) -> Option<()> {
+fn details(markup: &mut Markup, analysis: &Analysis, kernel: KernelId) -> Option<()> {
     let fused = analysis.fused.kernels.get(kernel)?;
     let class = ["badge ", &kernel_class(kernel)].concat();
     markup.fill(
@@ -87,8 +84,8 @@ fn details(markup: &mut Markup, analysis: &Analysis, kernel: usize) -> Option<()
 <thead><tr><th scope="col">tensor</th><th scope="col" class="number">size of one access</th><th scope="col">source</th><th scope="col" class="number">read</th><th scope="col" class="number">written</th><th scope="col" class="number">vanished</th></tr></thead><tbody>"#,
         &[
             &class,
-            &(kernel + 1).to_string(),
-            &op_names(&analysis.graph, fused),
+            &kernel.number().to_string(),
+            &op_names(&analysis.graph, &fused.ops),
             &other_number(analysis, kernel).unwrap_or_default(),
         ],
     );
@@ -124,14 +121,14 @@ fn details(markup: &mut Markup, analysis: &Analysis, kernel: usize) -> Option<()
 }
 
 /// A button for each edge that stays on chip, which cuts it.
-fn cuts(markup: &mut Markup, analysis: &Analysis, kernel: usize) -> Option<()> {
+fn cuts(markup: &mut Markup, analysis: &Analysis, kernel: KernelId) -> Option<()> {
     let (graph, partition) = (&analysis.graph, &analysis.partition);
-    let consumers = partition.groups.get(kernel)?;
+    let consumers = partition.kernels.get(kernel)?;
     if consumers.len() < 2 {
         return None;
     }
     markup.raw(r#"<h4>Stays on chip</h4><ul class="cuts">"#);
-    let is_inside = |op: OpId| partition.group_of.get(op) == Some(&kernel);
+    let is_inside = |op: OpId| partition.kernel_of.get(op) == Some(&kernel);
     let mut count = 0;
     for &consumer in consumers {
         for &producer in graph.predecessors.get(consumer)? {
@@ -166,20 +163,18 @@ fn cuts(markup: &mut Markup, analysis: &Analysis, kernel: usize) -> Option<()> {
 }
 
 /// Pointing at a button says what its cut would bring, a click does it.
-fn hear(page: Page, looked_at: Value<Option<(OpId, OpId)>>, event: &Event) {
+fn hear(page: Page, looked_at: StoredValue<Option<(OpId, OpId)>>, event: &Event) {
     // Elsewhere the last words stay: a page that scrolls moves other things under the pointer.
-    let (Some(producer), Some(consumer)) = (
-        closest_number(event, "data-producer"),
-        closest_number(event, "data-consumer"),
-    ) else {
+    let op = |name| closest_attribute(event, name)?.parse::<OpId>().ok();
+    let (Some(producer), Some(consumer)) = (op("data-producer"), op("data-consumer")) else {
         return;
     };
     let edge = Some((producer, consumer));
     let is_click = event.type_() == "click";
-    if edge == looked_at.get_untracked() && !is_click {
+    if edge == looked_at.get_value() && !is_click {
         return;
     }
-    looked_at.update_untracked(|last| *last = edge);
+    looked_at.set_value(edge);
     let planned = proposal(page, Change::Cut { producer, consumer });
     set_text("cut-status", &planned.words);
     if is_click {

@@ -1,30 +1,91 @@
 //! The tab on limits: what each kernel asks of the device.
 
-use crate::platform::{self, Place, effect, listen};
-use crate::state::{Page, Selection, Tab};
-use crate::views::limits::table;
+use super::kernel_rows::{KernelTableRow, SelectedKernel, row_at};
+use crate::app::state::Page;
+use crate::present::limits::{LimitRow, limit_rows, unknown_device};
+use crate::present::names::counted;
 use leptos::prelude::*;
+
+/// Rows that are shown.
+const MAX_ROWS: usize = 200;
 
 /// A row for each fused kernel; choosing one selects it everywhere.
 #[component]
-pub fn LimitsView(
-    /// The page whose kernels are looked at.
-    page: Page,
-) -> impl IntoView {
-    let mut place = Place::new("limits");
-    effect(move || {
-        if page.is_open(Tab::Limits) {
-            let analysis = page.analysis.get();
-            let selected = page.selection.get().kernel(&analysis);
-            place.show(table(&analysis, selected));
-        }
+pub fn LimitsView() -> impl IntoView {
+    let page = Page::of_context();
+    // `None` when the device is unknown.
+    let known = Memo::new(move |_| page.analysis.with(|a| limit_rows(a, MAX_ROWS)));
+    let rows = Memo::new(move |_| known.get().unwrap_or_default());
+    let hidden_count = Memo::new(move |_| {
+        page.analysis
+            .with(|a| a.fused.kernels.len().saturating_sub(MAX_ROWS))
     });
-    listen("limits", &["click"], move |event| {
-        if let Some(kernel) = platform::closest_number(event, "data-kernel") {
-            page.toggle(Selection::Kernel(kernel));
-        }
-    });
+    let unknown =
+        move || view! { <p class="quiet">{page.analysis.with(|a| unknown_device(a))}</p> };
+    let selected = SelectedKernel::of(page);
     view! {
-        <div class="table-scroll" id="limits" role="group" aria-label="Limits of the kernels" tabindex="0"></div>
+        <div class="table-scroll" role="group" aria-label="Limits of the kernels" tabindex="0">
+            <Show when=move || known.with(Option::is_some) fallback=unknown>
+                <table class="limits">
+                    <thead>
+                        <tr>
+                            <th scope="col">"#"</th>
+                            <th scope="col">"ops"</th>
+                            <th scope="col" class="number" title="what one block wants / what it may have">"on chip"</th>
+                            <th scope="col" class="number" title="estimate of one thread, before spills">"registers"</th>
+                            <th scope="col" class="number" title="resident threads / those that a multiprocessor could hold">"occupancy"</th>
+                            <th scope="col" class="number">"blocks"</th>
+                            <th scope="col" class="number" title="rounds of blocks">"waves"</th>
+                            <th
+                                scope="col"
+                                class="number"
+                                title="part of the slots of all waves that compute, and of the tiles that lies inside the output"
+                            >
+                                "wave · tile efficiency"
+                            </th>
+                            <th scope="col">"worth knowing"</th>
+                        </tr>
+                    </thead>
+                    <tbody>
+                        <ForEnumerate
+                            each=move || rows.get()
+                            key=|row| row.first_op
+                            children=move |place, row| {
+                                let is_selected = selected.is(row.first_op);
+                                view! { <Row row=row_at(rows, place, row) is_selected /> }
+                            }
+                        />
+                    </tbody>
+                </table>
+                <Show when=move || { hidden_count.get() > 0 }>
+                    <p class="quiet">{move || format!("and {}", counted(hidden_count.get(), "more kernel"))}</p>
+                </Show>
+            </Show>
+        </div>
+    }
+}
+
+#[component]
+fn Row(
+    /// What the row says.
+    row: Memo<LimitRow>,
+    /// Its kernel is selected.
+    is_selected: Signal<bool>,
+) -> impl IntoView {
+    let kernel = Memo::new(move |_| row.with(|row| row.kernel));
+    let label =
+        move || row.with(|row| format!("limits of kernel {}: {}", row.kernel.number(), row.ops));
+    let text = move |part: fn(&LimitRow) -> &String| move || row.with(|row| part(row).clone());
+    view! {
+        <KernelTableRow kernel is_selected label=Signal::derive(label)>
+            <td class="op-names">{text(|row| &row.ops)}</td>
+            <td class="number">{text(|row| &row.on_chip)}</td>
+            <td class="number" title=text(|row| &row.live_values)>{text(|row| &row.registers)}</td>
+            <td class="number">{text(|row| &row.occupancy)}</td>
+            <td class="number">{text(|row| &row.blocks)}</td>
+            <td class="number">{text(|row| &row.waves)}</td>
+            <td class="number">{text(|row| &row.efficiency)}</td>
+            <td class="limit-warnings">{text(|row| &row.warnings)}</td>
+        </KernelTableRow>
     }
 }

@@ -1,10 +1,11 @@
 //! Kernels merged and cut by hand: the change is a text, so undo, links and storage carry it.
 
 use crate::app::history::Origin;
+use crate::app::state::{Notice, Page, Selection};
+use crate::browser::{focus_soon, next_frame};
 use crate::core::{OpId, Policy};
-use crate::platform::{focus_soon, next_frame};
-use crate::state::{Notice, Page, Selection};
 use crate::views::manual::{Change, Proposal, propose};
+use leptos::prelude::*;
 
 /// What a change would bring, of what is shown now.
 pub(super) fn proposal(page: Page, change: Change) -> Proposal {
@@ -44,7 +45,7 @@ pub(super) fn apply(page: Page, proposal: &Proposal, op: OpId, focused: &'static
     next_frame(move || {
         let kernel = page
             .analysis
-            .with_untracked(|a| a.partition.group_of.get(op).copied());
+            .with_untracked(|a| a.partition.kernel_of.get(op).copied());
         if let Some(kernel) = kernel {
             page.selection.set(Selection::Kernel(kernel));
             focus_soon([focused, &kernel.to_string()].concat());

@@ -1,13 +1,13 @@
 //! The tab on the model against measurement. Its files are fetched when it is opened for the first time.
 
 use super::chart::{Chart, show_chart};
+use crate::app::state::Page;
+use crate::browser::{self, Event, Place, fetch_text, listen, set_flag};
 use crate::core::Program;
 use crate::core::analysis::measured::Row;
 use crate::core::notation::parse;
 use crate::markup::{ABSENT, Markup};
 use crate::picture::charts::measured_scatter;
-use crate::platform::{self, Event, Place, effect, fetch_text, listen, set_flag};
-use crate::state::{Page, Tab};
 use crate::views::measured::{
     Compared, Line, Measurements, lines, measurements, pairs, patterns, summary, table,
 };
@@ -25,8 +25,8 @@ const FILES: [(&str, &str); 3] = [
     ("h200_fresh", "further sizes, not seen by it"),
 ];
 
-/// What the view shows.
-struct View {
+/// What the view shows. It outlives the view, so that nothing is fetched twice.
+pub struct View {
     /// Place in [`FILES`].
     file: Cell<usize>,
     compared: Cell<Compared>,
@@ -54,15 +54,12 @@ struct Arriving {
 /// Predicted against measured, as a chart and as a table.
 #[component]
 pub fn MeasuredView(
-    /// The page, of which only the open tab matters.
+    /// The page, whose charts select kernels.
     page: Page,
+    /// What is shown.
+    view: StoredValue<Rc<View>, LocalStorage>,
 ) -> impl IntoView {
-    let view = Rc::new(View {
-        file: Cell::new(0),
-        compared: Cell::new(Compared::Time),
-        content: RefCell::new(Content::Nothing),
-        changed: Trigger::new(),
-    });
+    let view = view.get_value();
     let drawn = view.clone();
     let chart = Chart::new(page, "measured", move |_, width| {
         let content = drawn.content.borrow();
@@ -85,11 +82,7 @@ pub fn MeasuredView(
     );
     let mut rows = Place::new("measured-rows");
     let shown = view.clone();
-    effect(move || {
-        if !page.is_open(Tab::Measured) {
-            chart.set_seen(false);
-            return;
-        }
+    Effect::new(move || {
         shown.changed.track();
         shown.fetch();
         choices.show(shown.choices());
@@ -168,6 +161,16 @@ fn failure(problem: &str) -> Markup {
 }
 
 impl View {
+    /// Nothing is fetched before the view is mounted.
+    pub(super) fn new() -> Self {
+        Self {
+            file: Cell::new(0),
+            compared: Cell::new(Compared::Time),
+            content: RefCell::new(Content::Nothing),
+            changed: Trigger::new(),
+        }
+    }
+
     fn choices(&self) -> Markup {
         let mut markup = Markup::new();
         markup.fill(
@@ -205,16 +208,16 @@ impl View {
 
     fn hear(self: &Rc<Self>, event: &Event) {
         if event.type_() == "click" {
-            if platform::closest_id(event, "button").as_deref() == Some("measured-retry") {
+            if browser::closest_id(event, "button").as_deref() == Some("measured-retry") {
                 *self.content.borrow_mut() = Content::Nothing;
                 self.changed.notify();
             }
             return;
         }
-        let compared = platform::closest_number(event, "data-compared");
+        let compared = browser::closest_number(event, "data-compared");
         if let Some(compared) = compared.and_then(|place| Compared::ALL.get(place)) {
             self.compared.set(*compared);
-        } else if let Ok(file) = platform::input_value(event).parse() {
+        } else if let Ok(file) = browser::input_value(event).parse() {
             self.file.set(file);
             *self.content.borrow_mut() = Content::Nothing;
         }
@@ -234,7 +237,7 @@ impl View {
         let view = self.clone();
         fetch_text(&["measured/", name, ".json"].concat(), move |text| {
             let read = text.ok_or("it did not come").and_then(|text| {
-                let json = platform::from_json(&text).map_err(|_| "it is no JSON")?;
+                let json = browser::from_json(&text).map_err(|_| "it is no JSON")?;
                 measurements(&json)
             });
             match read {

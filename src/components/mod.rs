@@ -22,6 +22,7 @@ mod fusion_options;
 pub mod graph;
 pub mod headline;
 pub mod kernel_details;
+pub mod kernel_rows;
 pub mod kernels;
 pub mod limits_view;
 mod manual;
@@ -36,8 +37,8 @@ mod share_button;
 pub mod sliders;
 pub mod steps_view;
 pub mod strip;
-mod tabs;
+pub mod tabs;
 pub mod top_bar;
 pub mod why_view;
 
-pub use crate::views::badge;
+pub use crate::present::badge;

@@ -1,12 +1,13 @@
 //! What the fields of the ops table do to the text.
 
 use crate::app::history::Origin;
+use crate::app::state::Page;
 use crate::core::Diagnostic;
 use crate::core::model::program::OpStatement;
 use crate::core::notation::edit::{rename_op, set_annotation, set_inputs};
 use crate::core::notation::parse;
-use crate::state::Page;
 use crate::views::words::with_hint;
+use leptos::prelude::*;
 
 /// What was typed into a field and could not be taken over. It holds while the text states what it did then.
 pub(super) struct Refused {

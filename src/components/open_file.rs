@@ -2,13 +2,13 @@
 
 use super::editor::{TEXT_ID, follow_change};
 use crate::app::history::{Origin, keeps_little};
+use crate::app::state::{Notice, Page};
+use crate::browser;
 use crate::core::notation::edit::paste_lines;
 use crate::core::notation::import::{Form, OpList, form_of, program_of_op_list, read_op_lines};
 use crate::core::notation::{Parsed, print};
 use crate::core::{Severity, Span};
 use crate::picture::code::{byte_of_utf16, line_at};
-use crate::platform;
-use crate::state::{Notice, Page};
 use crate::views::words::with_hint;
 use leptos::prelude::*;
 
@@ -30,7 +30,7 @@ fn convert(text: &str) -> Option<Result<Converted, String>> {
         Form::Notation => return None,
         Form::OpLines => ("Op(...) lines", read_op_lines(text)),
         Form::Json => {
-            let json = platform::from_json(text);
+            let json = browser::from_json(text);
             match json.and_then(|json| OpList::new(json).map_err(str::to_owned)) {
                 Ok(list) => ("JSON", program_of_op_list(&list)),
                 Err(problem) => {
@@ -106,18 +106,18 @@ fn tell(page: Page, converted: &Converted, is_changed: bool) {
 }
 
 /// Pasted ops go where notation would, in lines of their own; notation is pasted as it is, by the browser.
-pub fn paste(page: Page, event: &platform::Event) {
-    let Some(pasted) = platform::pasted_text(event) else {
+pub fn paste(page: Page, event: &browser::Event) {
+    let Some(pasted) = browser::pasted_text(event) else {
         return;
     };
     match convert(&pasted) {
         None => {}
         // The browser still pastes it, and that ends what was said before.
-        Some(Err(problem)) => platform::next_frame(move || page.tell_failure(problem)),
+        Some(Err(problem)) => browser::next_frame(move || page.tell_failure(problem)),
         Some(Ok(converted)) => {
             event.prevent_default();
             let text = page.text.get_untracked();
-            let selected = platform::caret(TEXT_ID).unwrap_or_default();
+            let selected = browser::caret(TEXT_ID).unwrap_or_default();
             let byte = |units| byte_of_utf16(&text, units as usize);
             let selected = Span::new(byte(selected.start), byte(selected.end));
             let joined = paste_lines(&text, selected, &converted.text);
@@ -131,19 +131,19 @@ pub fn paste(page: Page, event: &platform::Event) {
 }
 
 /// Opens a dropped file.
-pub fn drop_file(page: Page, event: &platform::Event) {
-    if let Some(file) = platform::dropped_file(event) {
+pub fn drop_file(page: Page, event: &browser::Event) {
+    if let Some(file) = browser::dropped_file(event) {
         event.prevent_default();
         open_file(page, &file);
     }
 }
 
-fn open_file(page: Page, file: &platform::File) {
+fn open_file(page: Page, file: &browser::File) {
     if file.size() > MAX_FILE_BYTES {
         page.tell_failure("This file is too large for an op list.");
         return;
     }
-    platform::read_file(file, move |text| match text {
+    browser::read_file(file, move |text| match text {
         Some(text) => open(page, &text),
         None => page.tell_failure("The browser could not read this file."),
     });
@@ -155,8 +155,8 @@ pub fn OpenButton(
     /// The page whose text is replaced.
     page: Page,
 ) -> impl IntoView {
-    platform::listen(BUTTON_ID, &["change"], move |event| {
-        if let Some(file) = platform::chosen_file(event) {
+    browser::listen(BUTTON_ID, &["change"], move |event| {
+        if let Some(file) = browser::chosen_file(event) {
             open_file(page, &file);
         }
     });

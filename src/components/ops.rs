@@ -4,13 +4,9 @@ use super::diagnostics::DiagnosticsList;
 use super::editor::Editor;
 use super::open_file::OpenButton;
 use super::ops_table::OpsTable;
-use super::tabs::{Tabs, tabs};
-use crate::platform;
-use crate::state::{OpsView, Page};
+use super::tabs::{TabList, panel_id, tab_id};
+use crate::app::state::{OpsView, Page};
 use leptos::prelude::*;
-
-const PANEL_ID: &str = "ops";
-const TABS_ID: &str = "ops-tabs";
 
 /// Two tabs over one text.
 #[component]
@@ -18,36 +14,35 @@ pub fn Ops(
     /// The page whose text is edited.
     page: Page,
 ) -> impl IntoView {
-    tabs(
-        page,
-        &Tabs {
-            list: TABS_ID,
-            names: &["text", "table"],
-            open: |page| usize::from(page.ops_view.get() == OpsView::Table),
-            choose: |page, place| {
-                let view = [OpsView::Text, OpsView::Table].get(place).copied();
-                page.ops_view.set_if_changed(view.unwrap_or_default());
-            },
-        },
-    );
-    platform::effect(move || {
-        let is_table = page.ops_view.get() == OpsView::Table;
-        platform::set_class(PANEL_ID, "is-table", is_table);
-    });
+    let is_hidden = move |view| move || page.ops_view.get() != view;
     view! {
-        <section class="panel ops" id="ops" aria-labelledby="ops-title">
+        <section
+            class="panel ops"
+            class:is-table=move || page.ops_view.get() == OpsView::Table
+            id="ops"
+            aria-labelledby="ops-title"
+        >
             <header class="panel-head">
                 <h2 id="ops-title">"Operations"</h2>
-                <div class="tabs" role="tablist" id="ops-tabs" aria-labelledby="ops-title">
-                    <button type="button" role="tab" id="tab-text" aria-controls="panel-text">"Text"</button>
-                    <button type="button" role="tab" id="tab-table" aria-controls="panel-table">"Table"</button>
-                </div>
+                <TabList open=page.ops_view label=OpsView::label labelled_by="ops-title" />
                 <OpenButton page />
             </header>
-            <div class="ops-panel" role="tabpanel" id="panel-text" aria-labelledby="tab-text">
+            <div
+                class="ops-panel"
+                role="tabpanel"
+                id=panel_id(OpsView::Text)
+                aria-labelledby=tab_id(OpsView::Text)
+                hidden=is_hidden(OpsView::Text)
+            >
                 <Editor page />
             </div>
-            <div class="ops-panel" role="tabpanel" id="panel-table" aria-labelledby="tab-table">
+            <div
+                class="ops-panel"
+                role="tabpanel"
+                id=panel_id(OpsView::Table)
+                aria-labelledby=tab_id(OpsView::Table)
+                hidden=is_hidden(OpsView::Table)
+            >
                 <OpsTable page />
             </div>
             <DiagnosticsList page />

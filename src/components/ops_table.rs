@@ -3,13 +3,13 @@
 use super::op_edit::{Refused, commit, field_value};
 use super::op_row::{ROW, Row, add_problems, add_row};
 use crate::app::history::Origin;
+use crate::app::state::{OpsView, Page, Selection, SetIfChanged};
+use crate::browser::{self, Event, Place, focus_soon};
 use crate::core::model::diagnostic::{Diagnostic, Severity, has_errors};
 use crate::core::model::op::shape_text;
 use crate::core::notation::edit::{add_op, move_op, remove_op, set_callee};
 use crate::core::{OpId, Program};
 use crate::markup::{ABSENT, Markup};
-use crate::platform::{self, Event, Place, focus_soon};
-use crate::state::{OpsView, Page, Selection};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use std::cell::{Cell, RefCell};
@@ -38,7 +38,7 @@ pub fn OpsTable(
     let mut place = Place::new(TABLE_ID);
     let mut problems = Vec::new();
     let shown = table.clone();
-    platform::effect(move || {
+    Effect::new(move || {
         if page.ops_view.get() == OpsView::Table {
             shown.changed.track();
             if place.show(rows(&shown)) {
@@ -47,7 +47,7 @@ pub fn OpsTable(
             show_problems(page, &mut problems);
         }
     });
-    platform::listen(
+    browser::listen(
         TABLE_ID,
         &["focusin", "click", "input", "change", "keydown"],
         move |event| table.hear(event),
@@ -66,10 +66,10 @@ struct Table {
 
 impl Table {
     fn hear(&self, event: &Event) {
-        let part = platform::closest_attribute(event, "data-part").unwrap_or_default();
+        let part = browser::closest_attribute(event, "data-part").unwrap_or_default();
         let part = part.as_str();
         let kind = event.type_();
-        let Some(op) = platform::closest_number(event, ROW) else {
+        let Some(op) = browser::closest_number(event, ROW) else {
             if kind == "click" {
                 self.press_below(part);
             }
@@ -87,15 +87,17 @@ impl Table {
                     self.select(op);
                 }
                 if part == "inputs" {
-                    suggest(self.page, &platform::input_value(event));
+                    suggest(self.page, &browser::input_value(event));
                 }
             }
         }
     }
 
     fn select(&self, statement: usize) {
-        let outcome = self.page.outcome.get_untracked();
-        let op = outcome.statement_of_op.iter().position(|&s| s == statement);
+        let op = (self.page.shown).with_untracked(|shown| {
+            let mut ops = shown.statement_of_op.iter_enumerated();
+            ops.find_map(|(op, &own)| (own == statement).then_some(op))
+        });
         if let (Some(op), false) = (op, self.page.is_stale.get_untracked()) {
             self.page.selection.set_if_changed(Selection::Op(op));
         }
@@ -156,7 +158,7 @@ impl Table {
 
     /// Writes a finished field into the text, or keeps it with the reason why it cannot be.
     fn take_over(&self, op: usize, part: &str, event: &Event) {
-        let typed = platform::input_value(event);
+        let typed = browser::input_value(event);
         if part == "callee" {
             // A name of the table can always be written; whether it suits the inputs is for the diagnostics.
             self.page.change(Origin::Single, |text, program| {
@@ -167,7 +169,7 @@ impl Table {
         let value = field_value(self.page, op, part);
         self.refused.borrow_mut().retain(|r| !r.is_at(op, part));
         match commit(self.page, op, part, typed.trim()) {
-            Ok(()) => platform::set_value(event, &field_value(self.page, op, part)),
+            Ok(()) => browser::set_value(event, &field_value(self.page, op, part)),
             Err(reason) => self.refused.borrow_mut().push(Refused {
                 op,
                 part: part.to_owned(),
@@ -181,7 +183,7 @@ impl Table {
 
     /// Escape takes back what is being typed. There it and undo mean the field and not the page.
     fn give_up(&self, op: usize, part: &str, event: &Event) {
-        let Some(key) = platform::event_as::<KeyboardEvent>(event) else {
+        let Some(key) = browser::event_as::<KeyboardEvent>(event) else {
             return;
         };
         let is_undo = (key.ctrl_key() || key.meta_key()) && key.key().eq_ignore_ascii_case("z");
@@ -190,12 +192,12 @@ impl Table {
             return;
         }
         let value = field_value(self.page, op, part);
-        if platform::input_value(event) == value {
+        if browser::input_value(event) == value {
             return;
         }
         event.stop_propagation();
         if !is_undo {
-            platform::set_value(event, &value);
+            browser::set_value(event, &value);
             self.refused.borrow_mut().retain(|r| !r.is_at(op, part));
             self.changed.notify();
         }
@@ -205,7 +207,7 @@ impl Table {
 fn rows(table: &Table) -> Markup {
     let page = table.page;
     let parsed = page.parsed.get();
-    let outcome = page.outcome.get();
+    let present = page.present.get();
     let statements = &parsed.program.ops;
     let shown = statements.len().min(table.limit.get());
     let selection = if page.is_stale.get() {
@@ -214,7 +216,10 @@ fn rows(table: &Table) -> Markup {
         page.selection.get()
     };
     let mut op_of_statement: Vec<Option<OpId>> = vec![None; statements.len()];
-    for (op, &statement) in outcome.statement_of_op.iter().enumerate() {
+    let statement_of_op = present
+        .iter()
+        .flat_map(|present| present.statement_of_op.iter_enumerated());
+    for (op, &statement) in statement_of_op {
         if let Some(place) = op_of_statement.get_mut(statement) {
             *place = Some(op);
         }
@@ -225,8 +230,8 @@ fn rows(table: &Table) -> Markup {
     page.text.with(|text| {
         let statements = statements.iter().zip(op_of_statement).take(shown);
         for (place, (statement, op)) in statements.enumerate() {
-            let analysis = op.zip(outcome.analysis.as_ref());
-            let kernel = analysis.and_then(|(op, a)| a.partition.group_of.get(op).copied());
+            let analysis = op.zip(present.as_ref().map(|present| &present.analysis));
+            let kernel = analysis.and_then(|(op, a)| a.partition.kernel_of.get(op).copied());
             let resolved = analysis.and_then(|(op, a)| a.graph.ops.get(op));
             let row = Row {
                 place,
@@ -273,8 +278,8 @@ fn show_problems(page: Page, before: &mut Vec<Vec<(Severity, String)>>) {
             let id = format!("op-{place}-problems");
             let mut markup = Markup::new();
             add_problems(&mut markup, problems);
-            platform::write_markup(&id, &markup);
-            platform::set_flag(&id, "hidden", problems.is_empty());
+            browser::write_markup(&id, &markup);
+            browser::set_flag(&id, "hidden", problems.is_empty());
         }
     }
     *before = now;
@@ -317,5 +322,5 @@ fn suggest(page: Page, typed: &str) {
             );
         }
     });
-    platform::write_markup(SUGGESTIONS_ID, &options);
+    browser::write_markup(SUGGESTIONS_ID, &options);
 }

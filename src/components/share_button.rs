@@ -1,8 +1,8 @@
 //! A link to everything that the page shows.
 
-use crate::platform;
-use crate::session;
-use crate::state::Page;
+use crate::app::session;
+use crate::app::state::Page;
+use crate::browser;
 
 /// Id of what shows the link.
 pub(super) const SLOT_ID: &str = "share-slot";
@@ -11,7 +11,7 @@ pub(super) const FIELD_ID: &str = "share-link";
 
 /// Copies the link, or shows it where the clipboard refuses.
 pub(super) fn share(page: Page) {
-    platform::spawn(async move {
+    browser::spawn(async move {
         match session::link(page).await {
             Err(problem) => page.tell_failure(problem),
             Ok(link) => hand_out(page, &link),
@@ -21,13 +21,13 @@ pub(super) fn share(page: Page) {
 
 fn hand_out(page: Page, link: &str) {
     let copied = link.to_owned();
-    platform::copy(link, move |is_taken| {
-        platform::set_flag(SLOT_ID, "hidden", is_taken);
+    browser::copy(link, move |is_taken| {
+        browser::set_flag(SLOT_ID, "hidden", is_taken);
         if is_taken {
             page.tell("Link copied. It carries the whole page and sends nothing anywhere.");
         } else {
-            platform::set_value_of(FIELD_ID, &copied);
-            platform::select_all(FIELD_ID);
+            browser::set_value_of(FIELD_ID, &copied);
+            browser::select_all(FIELD_ID);
         }
     });
 }

@@ -1,11 +1,11 @@
 //! A slider and a number box for every `param` of the text.
 
 use crate::app::history::Origin;
+use crate::app::state::Page;
+use crate::browser::{self, Event, Place, listen};
 use crate::core::model::program::Param;
 use crate::core::notation::edit::set_param;
 use crate::markup::{ABSENT, Markup};
-use crate::platform::{self, Event, Place, effect, listen};
-use crate::state::Page;
 use leptos::prelude::*;
 
 /// All params, in text order.
@@ -15,7 +15,7 @@ pub fn Sliders(
     page: Page,
 ) -> impl IntoView {
     let mut place = Place::new("slider-list");
-    effect(move || {
+    Effect::new(move || {
         let parsed = page.parsed.get();
         let params = &parsed.program.params;
         let mut markup = Markup::new();
@@ -78,13 +78,13 @@ fn hear(page: Page, event: &Event) -> Option<()> {
         page.seal();
         return None;
     }
-    let place = platform::closest_number(event, "data-param")?;
+    let place = browser::closest_number(event, "data-param")?;
     let parsed = page.parsed.get_untracked();
     let param = parsed.program.params.get(place)?;
-    let is_box = platform::closest_id(event, "[type=number]").is_some();
+    let is_box = browser::closest_id(event, "[type=number]").is_some();
     let is_change = event.type_() == "change";
     let fits = |value: i64| (param.range.as_ref()).is_none_or(|r| (r.min..=r.max).contains(&value));
-    let value = platform::input_value(event).parse::<i64>().ok();
+    let value = browser::input_value(event).parse::<i64>().ok();
     let value = match (is_box, is_change) {
         (false, false) => value,
         (false, true) => None,
@@ -106,7 +106,7 @@ fn hear(page: Page, event: &Event) -> Option<()> {
         // What was out of range or no number at all gives way to what holds.
         let parsed = page.parsed.get_untracked();
         let holds = parsed.program.params.get(place)?.value;
-        platform::set_value(event, &holds.to_string());
+        browser::set_value(event, &holds.to_string());
     }
     Some(())
 }

@@ -1,14 +1,13 @@
 //! A stepper through the decisions of the policy; graph, charts and figures follow it.
 
 use super::dag_parts::stop_id;
+use crate::app::state::{Page, Selection, SetIfChanged};
+use crate::browser::{
+    self, Event, Later, Place, listen, set_attribute, set_class, set_flag, set_value_of,
+};
 use crate::core::fusion::record::{Decision, Record};
 use crate::core::{Analysis, OpId};
 use crate::picture::dag::steps::Stop;
-use crate::platform::{
-    self, Event, Later, Place, effect, listen, set_attribute, set_class, set_flag, set_value_of,
-};
-use crate::state::{Page, Selection, Tab};
-use crate::value::Value;
 use crate::views::steps::{line_id, list, present};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
@@ -27,25 +26,29 @@ pub fn StepsView(
     page: Page,
 ) -> impl IntoView {
     // Before the graph and the charts, where those take long.
-    let at = Value::new(usize::MAX);
+    let at = RwSignal::new(usize::MAX);
     // Opened, it shows where the decisions led; left, the page shows that again.
-    effect(move || {
-        let is_open = page.is_open(Tab::Steps);
-        platform::set_root_attribute("data-dock", is_open.then_some("steps"));
-        page.step.set_if_changed(is_open.then_some(usize::MAX));
-        if !is_open && matches!(page.selection.get_untracked(), Selection::Kernel(_)) {
+    Effect::new(move || {
+        browser::set_root_attribute("data-dock", Some("steps"));
+        page.step.set_if_changed(Some(usize::MAX));
+    });
+    on_cleanup(move || {
+        mark(untrack(|| decided_ops(page)), Vec::new());
+        browser::set_root_attribute("data-dock", None);
+        page.step.set(None);
+        if matches!(page.selection.get_untracked(), Selection::Kernel(_)) {
             // Kernels have other numbers on the way.
             page.selection.set(Selection::Nothing);
         }
     });
     // Whoever sends the page to the end takes the controls along.
-    effect(move || {
+    Effect::new(move || {
         if page.step.get() == Some(usize::MAX) {
             at.set_if_changed(usize::MAX);
         }
     });
     let (mut now, mut all) = (Place::new("steps-now"), Place::new(LIST));
-    effect(move || {
+    Effect::new(move || {
         let step = at.get();
         if page.step.get().is_none() {
             return;
@@ -55,7 +58,7 @@ pub fn StepsView(
         let step = step.min(count);
         now.show(present(&analysis.graph, &record, step));
         all.show(list(&analysis.graph, &record, step));
-        platform::next_frame(move || platform::reveal_in(LIST, &line_id(step)));
+        browser::next_frame(move || browser::reveal_in(LIST, &line_id(step)));
         set_attribute(SLIDER, "max", &count.to_string());
         set_value_of(SLIDER, &step.to_string());
         let place = [&step.to_string(), " of ", &count.to_string()];
@@ -72,17 +75,10 @@ pub fn StepsView(
         set_flag("steps-tools", "hidden", count == 0);
     });
     let mut marked = Vec::new();
-    effect(move || {
-        let Some(step) = page.step.get() else {
-            if !marked.is_empty() {
-                mark(std::mem::take(&mut marked), Vec::new());
-            }
-            return;
-        };
+    Effect::new(move || {
         // Drawn anew, the graph has lost its marks.
-        page.analysis.get();
-        let ops =
-            (page.record).with(|record| last(record, step).map_or_else(Vec::new, Decision::ops));
+        page.analysis.track();
+        let ops = decided_ops(page);
         mark(std::mem::replace(&mut marked, ops.clone()), ops);
     });
     let rest = Later::after(REST);
@@ -116,25 +112,25 @@ pub fn StepsView(
 }
 
 /// Goes where an event asks for.
-fn hear(page: Page, at: Value<usize>, event: &Event) -> Option<()> {
+fn hear(page: Page, at: RwSignal<usize>, event: &Event) -> Option<()> {
     let count = page.record.with_untracked(|record| record.decisions.len());
     let step = at.get_untracked().min(count);
-    let line = platform::closest_number(event, "data-step");
+    let line = browser::closest_number(event, "data-step");
     let next = match event.type_().as_str() {
         "click" => match line {
             Some(step) => step,
-            None => match platform::closest_id(event, "button")?.as_str() {
+            None => match browser::closest_id(event, "button")?.as_str() {
                 "steps-first" => 0,
                 "steps-back" => step.saturating_sub(1),
                 "steps-forward" => step + 1,
                 _ => count,
             },
         },
-        "input" => platform::input_value(event).parse().ok()?,
+        "input" => browser::input_value(event).parse().ok()?,
         // The slider has these keys by itself.
-        _ if platform::closest_id(event, "[type=range]").is_some() => return None,
+        _ if browser::closest_id(event, "[type=range]").is_some() => return None,
         _ => {
-            let next = match platform::event_as::<KeyboardEvent>(event)?.key().as_str() {
+            let next = match browser::event_as::<KeyboardEvent>(event)?.key().as_str() {
                 "ArrowLeft" | "ArrowUp" => step.saturating_sub(1),
                 "ArrowRight" | "ArrowDown" => step + 1,
                 "Home" => 0,
@@ -149,13 +145,13 @@ fn hear(page: Page, at: Value<usize>, event: &Event) -> Option<()> {
     let next = next.min(count);
     at.set_if_changed(next);
     if line.is_some() {
-        platform::focus_soon(line_id(next));
+        browser::focus_soon(line_id(next));
     }
     Some(())
 }
 
 /// The page shows the step that the controls are at.
-fn follow(page: Page, at: Value<usize>) {
+fn follow(page: Page, at: RwSignal<usize>) {
     if page.step.get_untracked().is_none() {
         return;
     }
@@ -173,9 +169,17 @@ fn last(record: &Record, step: usize) -> Option<&Decision> {
     record.decisions.get(step.checked_sub(1)?)
 }
 
+/// The ops of the last decision that is shown.
+fn decided_ops(page: Page) -> Vec<OpId> {
+    let Some(step) = page.step.get() else {
+        return Vec::new();
+    };
+    (page.record).with(|record| last(record, step).map_or_else(Vec::new, Decision::ops))
+}
+
 /// Marks ops in the graph, once it is drawn, and others no longer.
 fn mark(before: Vec<OpId>, now: Vec<OpId>) {
-    platform::next_frame(move || {
+    browser::next_frame(move || {
         for (ops, is_decided) in [(before, false), (now, true)] {
             for op in ops {
                 set_class(&stop_id(Stop::Op(op)), "is-decided", is_decided);
@@ -199,7 +203,7 @@ fn decided(analysis: &Analysis, record: &Record, step: usize) -> Selection {
         [op] => Selection::Op(op),
         [producer, consumer, ..] => {
             let readers = analysis.graph.successors.get(producer);
-            let kernel = |op: OpId| analysis.partition.group_of.get(op).copied();
+            let kernel = |op: OpId| analysis.partition.kernel_of.get(op).copied();
             if ops.len() == 2 && readers.is_some_and(|readers| readers.contains(&consumer)) {
                 Selection::Edge { producer, consumer }
             } else if kernel(producer) == kernel(consumer) {

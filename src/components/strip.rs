@@ -1,11 +1,11 @@
 //! The line below the bar: what to watch for, what has just happened, or that the pictures are old.
 
 use super::editor::go_to;
+use crate::app::state::{Notice, Page};
+use crate::browser::{self, Later, Place, listen};
 use crate::core::Severity;
 use crate::core::examples::example;
 use crate::markup::Markup;
-use crate::platform::{self, Later, Place, effect, listen};
-use crate::state::{Notice, Page};
 use leptos::prelude::*;
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub fn Strip(
 ) -> impl IntoView {
     let later = Later::after(NEWS);
     let (mut news, mut standing) = (Place::new("notice"), Place::new("strip-standing"));
-    effect(move || {
+    Effect::new(move || {
         let notice = page.notice.get();
         later.cancel();
         if (notice.as_ref()).is_some_and(|n| !n.is_failure && !n.offers_undo) {
@@ -36,7 +36,7 @@ pub fn Strip(
     listen(
         "strip",
         &["click"],
-        move |event| match platform::closest_id(event, "button").as_deref() {
+        move |event| match browser::closest_id(event, "button").as_deref() {
             Some("notice-undo") => {
                 page.undo();
             }

@@ -1,67 +1,87 @@
-//! Buttons of which one shows its panel: `tab-NAME` belongs to `panel-NAME`.
+//! A row of tabs, of which one is open.
 
-use crate::platform::{self, Event, set_attribute, set_flag};
-use crate::state::Page;
 use leptos::ev::KeyboardEvent;
+use leptos::html;
+use leptos::prelude::*;
+use strum::IntoEnumIterator;
 
-/// A row of tabs.
-pub(super) struct Tabs {
-    /// Id of the element around the buttons.
-    pub list: &'static str,
-    /// Names, in order.
-    pub names: &'static [&'static str],
-    /// The place of the open one, followed.
-    pub open: fn(Page) -> usize,
-    /// Opens the one at this place.
-    pub choose: fn(Page, usize),
-}
-
-/// Shows the panel of the open tab alone, and opens tabs by pointer and keys.
-pub(super) fn tabs(page: Page, tabs: &Tabs) {
-    let &Tabs {
-        list,
-        names,
-        open,
-        choose,
-    } = tabs;
-    platform::effect(move || {
-        let open = open(page);
-        for (place, name) in names.iter().enumerate() {
-            let is_open = place == open;
-            let tab = ["tab-", name].concat();
-            set_attribute(
-                &tab,
-                "aria-selected",
-                if is_open { "true" } else { "false" },
-            );
-            set_attribute(&tab, "tabindex", if is_open { "0" } else { "-1" });
-            set_flag(&["panel-", name].concat(), "hidden", !is_open);
+/// Buttons for all values of `T`, of which `open` is chosen by pointer or arrow keys. The panel of a value has the
+/// id [`panel_id`] and is named by the button, whose id is [`tab_id`].
+#[component]
+pub fn TabList<T>(
+    /// The value whose panel shows.
+    open: RwSignal<T>,
+    /// What the button of a value says.
+    label: fn(T) -> &'static str,
+    /// Id of the heading that names the row.
+    labelled_by: &'static str,
+) -> impl IntoView
+where
+    T: IntoEnumIterator + Into<&'static str> + Copy + PartialEq + Send + Sync + 'static,
+{
+    let tabs: Vec<_> = (T::iter())
+        .map(|tab| (tab, NodeRef::<html::Button>::new()))
+        .collect();
+    let buttons = StoredValue::new(tabs.clone());
+    let choose = move |tab: T| {
+        open.set(tab);
+        // A click gives no focus to a button in every browser, and a key moves it to another one.
+        buttons.with_value(|buttons| {
+            let chosen = buttons.iter().find(|(value, _)| *value == tab);
+            if let Some(button) = chosen.and_then(|(_, button)| button.get_untracked()) {
+                // An element in the page takes the focus.
+                let _ = button.focus();
+            }
+        });
+    };
+    let press = move |event: KeyboardEvent| {
+        let all: Vec<T> = T::iter().collect();
+        let Some(at) = all.iter().position(|tab| *tab == open.get_untracked()) else {
+            return;
+        };
+        let next = match event.key().as_str() {
+            "ArrowRight" => (at + 1) % all.len(),
+            "ArrowLeft" => (at + all.len() - 1) % all.len(),
+            "Home" => 0,
+            "End" => all.len() - 1,
+            _ => return,
+        };
+        // The arrows would scroll the page.
+        event.prevent_default();
+        if let Some(tab) = all.get(next) {
+            choose(*tab);
+        }
+    };
+    let buttons = tabs.into_iter().map(|(tab, node)| {
+        let is_open = move || open.get() == tab;
+        view! {
+            <button
+                type="button"
+                role="tab"
+                node_ref=node
+                id=tab_id(tab)
+                aria-selected=move || is_open().to_string()
+                aria-controls=move || is_open().then(|| panel_id(tab))
+                tabindex=move || if is_open() { "0" } else { "-1" }
+                on:click=move |_| choose(tab)
+            >
+                {label(tab)}
+            </button>
         }
     });
-    platform::listen(list, &["click", "keydown"], move |event| {
-        if let Some(place) = chosen(names, event) {
-            choose(page, place);
-            platform::focus(&["tab-", names.get(place).unwrap_or(&"")].concat());
-        }
-    });
+    view! {
+        <div class="tabs" role="tablist" aria-labelledby=labelled_by on:keydown=press>
+            {buttons.collect_view()}
+        </div>
+    }
 }
 
-/// The place of the tab that an event asks for.
-fn chosen(names: &[&str], event: &Event) -> Option<usize> {
-    let tab = platform::closest_id(event, "[role=tab]")?;
-    let at = (names.iter()).position(|name| tab.strip_prefix("tab-") == Some(name))?;
-    let Some(key) = platform::event_as::<KeyboardEvent>(event) else {
-        return Some(at);
-    };
-    let last = names.len() - 1;
-    let place = match key.key().as_str() {
-        "ArrowRight" => (at + 1) % names.len(),
-        "ArrowLeft" => at.checked_sub(1).unwrap_or(last),
-        "Home" => 0,
-        "End" => last,
-        _ => return None,
-    };
-    // The arrows would scroll the page.
-    event.prevent_default();
-    Some(place)
+/// Id of the tab of a value.
+pub(super) fn tab_id(value: impl Into<&'static str>) -> String {
+    format!("tab-{}", value.into())
+}
+
+/// Id of the panel of a value.
+pub(super) fn panel_id(value: impl Into<&'static str>) -> String {
+    format!("panel-{}", value.into())
 }

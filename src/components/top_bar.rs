@@ -6,10 +6,9 @@ use super::editor::follow_change;
 use super::export_menu::{export_analysis, export_ops, export_text};
 use super::fusion_options;
 use super::share_button::{FIELD_ID, SLOT_ID, share};
+use crate::app::state::{Page, Theme};
+use crate::browser::{self, Event, Place};
 use crate::markup::{ABSENT, Markup};
-use crate::platform::{self, Event, Place};
-use crate::state::{Page, Theme};
-use crate::value::Value;
 use leptos::prelude::*;
 
 const BAR_ID: &str = "top-bar";
@@ -21,21 +20,21 @@ pub fn TopBar(
     page: Page,
 ) -> impl IntoView {
     let mut bar = Place::new(BAR_ID);
-    platform::effect(move || {
+    Effect::new(move || {
         bar.show(markup(page));
     });
     let mut device = Place::new(FIGURES_ID);
-    platform::effect(move || {
+    Effect::new(move || {
         device.show(page.device.with(figures));
     });
     fusion_options::follow(page);
-    platform::listen(BAR_ID, &["click", "change", "input"], move |event| {
-        if platform::closest_id(event, fusion_options::SELECTOR).is_some() {
+    browser::listen(BAR_ID, &["click", "change", "input"], move |event| {
+        if browser::closest_id(event, fusion_options::SELECTOR).is_some() {
             fusion_options::hear(page, event);
         } else if event.type_() == "change" {
             change(page, event);
         } else if event.type_() == "click"
-            && let Some(button) = platform::closest_id(event, "button")
+            && let Some(button) = browser::closest_id(event, "button")
         {
             press(page, &button);
         }
@@ -48,7 +47,7 @@ fn markup(page: Page) -> Markup {
     bar.raw(r#"<h1>Fuseline</h1><div class="bar-choices">"#);
     add_choices(&mut bar, page);
     // Disabled in fact, it would lose the focus with the last step.
-    let disabled_unless = |can: Value<bool>| if can.get() { ABSENT } else { "true" };
+    let disabled_unless = |can: Memo<bool>| if can.get() { ABSENT } else { "true" };
     bar.fill(
         r#"</div><div class="bar-end"><button type="button" class="icon-button" id="bar-undo" title="Undo (Ctrl+Z)" aria-label="Undo" aria-keyshortcuts="Control+Z" aria-disabled="{}"><span aria-hidden="true">↶</span></button><button type="button" class="icon-button" id="bar-redo" title="Redo (Ctrl+Shift+Z)" aria-label="Redo" aria-keyshortcuts="Control+Shift+Z Control+Y" aria-disabled="{}"><span aria-hidden="true">↷</span></button>"#,
         &[disabled_unless(page.can_undo), disabled_unless(page.can_redo)],
@@ -64,7 +63,7 @@ fn markup(page: Page) -> Markup {
         Theme::Light => "☀",
         Theme::Dark => "☾",
     };
-    let title = ["Colours: ", theme.name()].concat();
+    let title = ["Colours: ", theme.into()].concat();
     bar.fill(
         r#"<button type="button" class="icon-button" id="bar-theme" title="{}" aria-label="{}"><span aria-hidden="true">{}</span></button></div>"#,
         &[&title, &[&title, ". Change"].concat(), sign],
@@ -73,10 +72,10 @@ fn markup(page: Page) -> Markup {
 }
 
 fn change(page: Page, event: &Event) {
-    let Some(id) = platform::closest_id(event, "input, select") else {
+    let Some(id) = browser::closest_id(event, "input, select") else {
         return;
     };
-    if let Some(place) = platform::closest_number(event, "data-figure") {
+    if let Some(place) = browser::closest_number(event, "data-figure") {
         set_custom_figure(page, place, event);
     } else if id != FIELD_ID {
         choose(page, &id, event);
@@ -88,7 +87,7 @@ fn press(page: Page, button: &str) {
         "bar-undo" => step(page, Page::undo),
         "bar-redo" => step(page, Page::redo),
         "bar-share" => share(page),
-        "bar-shared" => platform::set_flag(SLOT_ID, "hidden", true),
+        "bar-shared" => browser::set_flag(SLOT_ID, "hidden", true),
         "export-text" => export_text(page),
         "export-analysis" => export_analysis(page),
         "export-ops" => export_ops(page),

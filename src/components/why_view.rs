@@ -1,14 +1,11 @@
 //! Why edges are not fused: a reason and a price for each, and an answer for any two ops.
 
+use crate::app::state::{Page, Selection, SetIfChanged, Tab};
+use crate::browser::{self, Place, listen, set_flag, set_text};
 use crate::core::OpId;
 use crate::core::analysis::why::Why;
-use crate::platform::{self, Place, effect, listen, set_flag, set_text};
-use crate::state::{Page, Selection, Tab};
-use crate::value::Value;
 use crate::views::why::{Pair, answer, crossings, edge_id, pickers, rows};
 use leptos::prelude::*;
-use std::cell::Cell;
-use std::rc::Rc;
 
 /// Rows that are shown at once; a button shows more.
 const PAGE_ROWS: usize = 100;
@@ -19,18 +16,14 @@ const MORE: &str = "why-more";
 pub fn WhyView(
     /// The page whose edges are explained.
     page: Page,
+    /// The two ops that a visitor asks about. Until then the question is about the dearest edge.
+    asked: RwSignal<Option<Pair>>,
 ) -> impl IntoView {
-    let limit = Value::new(PAGE_ROWS);
-    let asked: Value<Pair> = Value::new((0, 1));
-    // Until somebody asks, the question is about the dearest edge.
-    let has_asked = Rc::new(Cell::new(false));
-    let was_asked = has_asked.clone();
+    let limit = RwSignal::new(PAGE_ROWS);
+    let dearest = RwSignal::new((OpId::new(0), OpId::new(1)));
     let mut table = Place::new("why-rows");
     let mut last = None;
-    effect(move || {
-        if !page.is_open(Tab::Why) {
-            return;
-        }
+    Effect::new(move || {
         let analysis = page.analysis.get();
         let all = crossings(
             Why::new(&analysis).edges(),
@@ -48,25 +41,19 @@ pub fn WhyView(
         let (shown, count) = (shown.to_string(), all.len().to_string());
         set_text(MORE, &["Show more (", &shown, " of ", &count, ")"].concat());
         if let Some(pair) = selected.filter(|_| selected != last && place.is_some()) {
-            was_asked.set(true);
-            asked.set_if_changed(pair);
-            platform::next_frame(move || platform::reveal(&edge_id(pair)));
+            asked.set_if_changed(Some(pair));
+            browser::next_frame(move || browser::reveal(&edge_id(pair)));
         }
         last = selected;
-        if !was_asked.get()
-            && let Some(dearest) = all.first()
-        {
-            asked.set_if_changed(dearest.ops);
+        if let Some(first) = all.first() {
+            dearest.set_if_changed(first.ops);
         }
     });
     let (mut choices, mut said) = (Place::new("why-pickers"), Place::new("why-answer"));
-    effect(move || {
-        if !page.is_open(Tab::Why) {
-            return;
-        }
+    Effect::new(move || {
         let analysis = page.analysis.get();
-        let end = analysis.graph.ops.len().saturating_sub(1);
-        let (first, second) = asked.get();
+        let end = OpId::new(analysis.graph.ops.len().saturating_sub(1));
+        let (first, second) = asked.get().unwrap_or_else(|| dearest.get());
         let pair = (first.min(end), second.min(end));
         choices.show(pickers(&analysis.graph, pair));
         if !analysis.graph.ops.is_empty() {
@@ -75,19 +62,24 @@ pub fn WhyView(
         }
     });
     listen("why", &["click", "change"], move |event| {
+        let op = |name| {
+            browser::closest_attribute(event, name)?
+                .parse::<OpId>()
+                .ok()
+        };
         if event.type_() == "change" {
-            let chosen = platform::input_value(event).parse::<OpId>();
-            let is_first = platform::closest_id(event, "select").as_deref() == Some("why-first");
+            let chosen = browser::input_value(event).parse::<OpId>();
+            let is_first = browser::closest_id(event, "select").as_deref() == Some("why-first");
             if let Ok(op) = chosen {
-                has_asked.set(true);
-                asked.update(|pair| *(if is_first { &mut pair.0 } else { &mut pair.1 }) = op);
+                let before = asked.get_untracked();
+                let mut pair = before.unwrap_or_else(|| dearest.get_untracked());
+                *(if is_first { &mut pair.0 } else { &mut pair.1 }) = op;
+                asked.set(Some(pair));
             }
-        } else if platform::closest_id(event, "button").as_deref() == Some(MORE) {
+        } else if browser::closest_id(event, "button").as_deref() == Some(MORE) {
             limit.update(|limit| *limit += PAGE_ROWS);
-        } else if let (Some(producer), Some(consumer)) = (
-            platform::closest_number(event, "data-producer"),
-            platform::closest_number(event, "data-consumer"),
-        ) {
+        } else if let (Some(producer), Some(consumer)) = (op("data-producer"), op("data-consumer"))
+        {
             page.toggle(Selection::Edge { producer, consumer });
         }
     });
@@ -121,7 +113,7 @@ pub(super) fn ask_why(page: Page, producer: OpId) {
         let partition = &analysis.partition;
         let mut readers = analysis.graph.successors.get(producer)?.iter().copied();
         readers.find(|&reader| {
-            let kernel = partition.group_of.get(reader);
+            let kernel = partition.kernel_of.get(reader);
             kernel.is_some_and(|&kernel| !partition.computes(kernel, producer))
         })
     });

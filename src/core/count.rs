@@ -50,7 +50,8 @@ pub(crate) fn serialize_signed<S: Serializer>(
     }
 }
 
-struct Count(u64);
+/// A count of its own, where no field says how it is serialized.
+pub(crate) struct Count(pub(crate) u64);
 
 impl Serialize for Count {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

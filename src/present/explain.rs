@@ -1,22 +1,15 @@
-//! How a number came about, in words: the arithmetic behind bytes, FLOPs and times of one kernel.
+//! How a number came about, in words: the arithmetic behind the bytes and FLOPs of one kernel.
 
 use crate::core::analysis::{Analysis, Kernel};
-use crate::core::cost::roofline::{open_reason, peaks, times};
 use crate::core::cost::traffic::Access;
 use crate::core::cost::work::{contraction, op_work};
-use crate::core::fusion::optimal::Certificate;
-use crate::core::model::device::Device;
-use crate::core::model::dtype::DType;
 use crate::core::model::functions;
 use crate::core::model::graph::{Graph, SizeSource};
 use crate::core::model::ids::{IdVec, KernelId, OpId, TensorId, define_ids};
 use crate::core::model::op::element_count;
 use crate::core::model::op_type::OpType;
 use crate::core::model::sizes::inferred_shape;
-use crate::present::format::{
-    format_bandwidth, format_bytes, format_exact, format_flops, format_percent, format_rate,
-    format_seconds,
-};
+use crate::present::format::{format_exact, format_flops};
 use std::collections::HashMap;
 
 /// What one kernel moves of one tensor, beside what its ops move of it one by one.
@@ -191,99 +184,6 @@ pub fn flops_text(graph: &Graph, op: OpId) -> String {
     }
 }
 
-/// How the predicted time of a kernel comes about, a line for each part.
-pub fn time_lines(kernel: &Kernel, device: &Device) -> Vec<String> {
-    let alone = times(device, kernel.work, kernel.bytes());
-    if kernel.is_free {
-        return vec!["a view: nobody launches it, 0 s".to_owned()];
-    }
-    let mut lines = vec![format!(
-        "memory: {} / {} = {}",
-        format_bytes(kernel.bytes()),
-        format_bandwidth(device.memory_bytes_per_s.value),
-        format_seconds(alone.memory_s)
-    )];
-    let rate = |name: &str, flops: u128, peak: Option<f64>, seconds: f64| match peak {
-        _ if flops == 0 => None,
-        None => Some([name, ": no peak is known"].concat()),
-        Some(peak) => Some(format!(
-            "{name}: {} / {} = {}",
-            format_flops(flops),
-            format_rate(peak),
-            format_seconds(seconds)
-        )),
-    };
-    let (matrix, vector) = peaks(device, kernel.work);
-    let dtype = kernel.work.matrix_dtype.map_or("", DType::name);
-    let (computed_as, units) = matrix.as_ref().map_or(("", "matrix units"), |peak| {
-        (peak.computed_as, peak.units())
-    });
-    lines.extend(rate(
-        &[units, ", ", dtype, computed_as].concat(),
-        kernel.work.matrix_flops,
-        matrix.map(|peak| peak.figure.value),
-        alone.matrix_s,
-    ));
-    lines.extend(rate(
-        "vector units",
-        kernel.work.vector_flops,
-        vector.map(|f| f.value),
-        alone.vector_s,
-    ));
-    lines.push(format!(
-        "the longest of these + {} launch = {}",
-        format_seconds(device.launch_s.value),
-        kernel.placement.time_text()
-    ));
-    lines.extend(open_text(kernel, device));
-    lines
-}
-
-/// What a kernel's time leaves out: `no peak is known for f64 on this device; the time counts what is known, at least`.
-pub fn open_text(kernel: &Kernel, device: &Device) -> Option<String> {
-    let reason = open_reason(device, kernel.work)?;
-    Some([&reason, "; the time counts what is known, at least"].concat())
-}
-
-/// The names of a kernel's ops as people read them: `matmul + bias + relu`, of a long kernel the first ones.
-pub fn op_names(graph: &Graph, kernel: &Kernel) -> String {
-    const SHOWN: usize = 12;
-    let names: Vec<&str> = kernel
-        .ops
-        .iter()
-        .take(SHOWN)
-        .map(|&op| graph.ops[op].name.as_str())
-        .collect();
-    let joined = names.join(" + ");
-    match kernel.ops.len().saturating_sub(SHOWN) {
-        0 => joined,
-        more => format!("{joined} + {more} more"),
-    }
-}
-
-/// What a search knows about its result: proven, and in what, or how far from the optimum at most.
-pub fn certificate_text(certificate: &Certificate) -> String {
-    if certificate.is_optimal {
-        return ["proven optimal in ", certificate.objective.name()].concat();
-    }
-    let stopped = [
-        "; search stopped after ",
-        &format_exact(certificate.states as u128),
-        " states",
-    ]
-    .concat();
-    match certificate.excess_pct() {
-        Some(excess) => [
-            "at most ",
-            &format_percent(excess),
-            " above the optimum",
-            &stopped,
-        ]
-        .concat(),
-        None => ["not proven", &stopped].concat(),
-    }
-}
-
 /// Whether any tensor that the kernel moves has an assumed size.
 pub fn has_assumed_size(kernel: &Kernel) -> bool {
     kernel
@@ -297,10 +197,12 @@ pub fn has_assumed_size(kernel: &Kernel) -> bool {
 mod tests {
     use crate::core::analysis::analyze;
     use crate::core::model::graph::SizeSource;
+    use crate::core::model::ids::{KernelId, OpId};
     use crate::core::model::op::{Op, TensorDecl};
     use crate::core::model::op_type::OpType::*;
     use crate::core::model::options::Options;
-    use crate::present::explain::{flops_text, ledger, time_lines};
+    use crate::present::explain::{flops_text, ledger};
+    use crate::present::times::time_lines;
 
     fn epilogue() -> crate::core::Analysis {
         let ops = [
@@ -335,7 +237,10 @@ mod tests {
         let moved: u64 = rows.iter().map(|r| r.bytes_read + r.bytes_written).sum();
         let vanished: u64 = rows.iter().map(|r| r.bytes_vanished).sum();
         assert_eq!(moved, kernel.bytes());
-        assert_eq!(moved + vanished, analysis.comparisons[KernelId::new(0)].unfused_bytes);
+        assert_eq!(
+            moved + vanished,
+            analysis.comparisons[KernelId::new(0)].unfused_bytes
+        );
         assert!(ledger(&analysis, KernelId::new(7)).is_empty());
     }
 
@@ -350,7 +255,10 @@ mod tests {
             flops_text(&analysis.graph, OpId::new(1)),
             "1 for each of 4,194,304 elements = 4.19 MFLOP"
         );
-        let lines = time_lines(&analysis.fused.kernels[KernelId::new(0)], &analysis.options.device);
+        let lines = time_lines(
+            &analysis.fused.kernels[KernelId::new(0)],
+            &analysis.options.device,
+        );
         assert_eq!(lines.len(), 4);
         assert!(
             lines[1].starts_with("matrix units, f16: 4.29 GFLOP / 312 TFLOP/s"),

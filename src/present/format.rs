@@ -170,16 +170,6 @@ fn three_digits(value: f64) -> String {
     fixed(value, decimals)
 }
 
-/// `1 more kernel`, `2 more kernels`.
-pub fn more_kernels(count: usize) -> String {
-    let words = if count == 1 {
-        " more kernel"
-    } else {
-        " more kernels"
-    };
-    [&count.to_string(), words].concat()
-}
-
 #[cfg(test)]
 mod tests {
     use crate::present::format::*;

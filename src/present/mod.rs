@@ -1,5 +1,17 @@
-//! Numbers, sentences and table rows for people: what the page and the command line show alike.
+//! Numbers, sentences and table rows for people, as plain data: what the page and the command line show alike. No
+//! markup, so that tests read natively what a visitor sees.
 
+pub mod badge;
+pub mod certificates;
+pub mod decisions;
+pub mod devices;
 pub mod explain;
 pub mod format;
+pub mod kernels;
+pub mod limits;
+pub mod names;
+pub mod options;
+pub mod reasons;
 pub mod report;
+pub mod times;
+pub mod warnings;

@@ -1,16 +1,19 @@
 //! An analysis by names instead of ids: what the command line prints as JSON and the page exports.
 
 use crate::core::analysis::Analysis;
-use crate::core::analysis::why::{Edge, Facts, Named, Verdict, Why, in_words};
+use crate::core::analysis::why::{Edge, Verdict, Why};
 use crate::core::cost::roofline::Bound;
 use crate::core::cost::traffic::{Access, Traffic};
 use crate::core::count;
-use crate::core::fusion::optimal::Certificate;
+use crate::core::fusion::certificate::Certificate;
+use crate::core::fusion::reason::Reason;
 use crate::core::model::diagnostic::{Code, Diagnostic, Severity, line_and_column};
 use crate::core::model::graph::SizeSource;
 use crate::core::model::graph::{Graph, OpId};
 use crate::core::model::op::Op;
-use crate::present::explain::open_text;
+use crate::present::names::op_name;
+use crate::present::reasons::reason_text;
+use crate::present::times::lower_bound_text;
 use serde::Serialize;
 
 /// Everything that a program downstream may want to know.
@@ -102,15 +105,29 @@ pub struct EdgeReport {
     pub fused: bool,
     /// Why not, in words.
     pub reason: Option<String>,
-    /// What kind of reason that is.
-    pub reason_kind: Option<&'static str>,
-    /// The figures and the ops that it names.
-    pub reason_facts: Option<Named>,
+    /// The same as data: `reason_kind`, and `reason_facts` with the figures and the ops that it names.
+    #[serde(flatten)]
+    pub reason_data: ReasonReport,
     /// Bytes that fusing this edge alone would save; negative where it would cost some.
     #[serde(serialize_with = "count::serialize_difference")]
     pub saved_bytes: Option<i64>,
     /// Predicted microseconds that it would save.
     pub saved_us: Option<f64>,
+}
+
+/// A reason by names.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum ReasonReport {
+    /// The reason.
+    Apart(Reason<String>),
+    /// `null` for both fields.
+    Fused {
+        /// No kind.
+        reason_kind: (),
+        /// No facts.
+        reason_facts: (),
+    },
 }
 
 /// A diagnostic with its place as editors count it.
@@ -137,13 +154,13 @@ impl Report {
         let kernels = analysis.fused.kernels.iter();
         Self {
             ops: graph.ops.as_slice().to_vec(),
-            fusion_groups: kernels.clone().map(|k| op_names(graph, &k.ops)).collect(),
+            fusion_groups: kernels.clone().map(|k| names_of(graph, &k.ops)).collect(),
             unfused_traffic: analysis.unfused.traffic,
             fused_traffic: analysis.fused.traffic,
             savings_pct: analysis.savings_pct,
             predicted_speedup: analysis.speedup,
-            times_at_least: (analysis.unfused.first_open())
-                .and_then(|kernel| open_text(kernel, &analysis.options.device)),
+            times_at_least: (analysis.unfused.first_lower_bound())
+                .and_then(|kernel| lower_bound_text(kernel, &analysis.options.device)),
             device: analysis.options.device.id.to_string(),
             policy: analysis.options.policy.name(),
             certificate: analysis.certificate,
@@ -151,8 +168,8 @@ impl Report {
                 .zip(&analysis.comparisons)
                 .zip(analysis.partition.kernels.ids())
                 .map(|((kernel, before), id)| KernelReport {
-                    ops: op_names(graph, &kernel.ops),
-                    recomputed: op_names(graph, &analysis.partition.recomputed[id]),
+                    ops: names_of(graph, &kernel.ops),
+                    recomputed: names_of(graph, &analysis.partition.recomputed[id]),
                     flops: kernel.work.flops(),
                     bytes_read: kernel.bytes_read,
                     bytes_written: kernel.bytes_written,
@@ -180,25 +197,24 @@ impl Report {
 
 impl EdgeReport {
     fn new(graph: &Graph, edge: &Edge) -> Self {
-        let op = |id: OpId| {
-            graph
-                .ops
-                .get(id)
-                .map_or_else(String::new, |op| op.name.clone())
-        };
+        let op = |id: OpId| op_name(graph, id).to_owned();
         let (apart, price) = match &edge.verdict {
             Verdict::Fused => (None, None),
             Verdict::Apart { reason, price } => (Some(reason), Some(price)),
         };
-        let facts = apart.map(|reason| Facts::of(graph, reason));
         Self {
             producer: op(edge.producer),
             consumer: op(edge.consumer),
             tensor: graph.tensor_name(edge.tensor).to_owned(),
             fused: apart.is_none(),
-            reason: apart.map(|reason| in_words(graph, reason)),
-            reason_kind: facts.as_ref().map(|facts| facts.kind),
-            reason_facts: facts.map(|facts| facts.named),
+            reason: apart.map(|reason| reason_text(graph, reason)),
+            reason_data: match apart {
+                Some(reason) => ReasonReport::Apart(reason.clone().map_ops(op)),
+                None => ReasonReport::Fused {
+                    reason_kind: (),
+                    reason_facts: (),
+                },
+            },
             saved_bytes: price.map(|price| price.saved_bytes),
             saved_us: price.map(|price| price.saved_s * 1e6),
         }
@@ -222,9 +238,10 @@ impl DiagnosticReport {
     }
 }
 
-fn op_names(graph: &Graph, ops: &[OpId]) -> Vec<String> {
-    let name = |&op: &OpId| graph.ops.get(op).map(|op| op.name.clone());
-    ops.iter().filter_map(name).collect()
+fn names_of(graph: &Graph, ops: &[OpId]) -> Vec<String> {
+    ops.iter()
+        .map(|&op| op_name(graph, op).to_owned())
+        .collect()
 }
 
 fn accesses(graph: &Graph, list: &[Access]) -> Vec<AccessReport> {

@@ -5,8 +5,11 @@ use crate::core::{Analysis, Graph, OpId, OpType, Policy};
 use crate::markup::Markup;
 use crate::picture::charts::roofline_compare::{marker, role_of};
 use crate::picture::charts::scene::Shape;
-use crate::present::explain::certificate_text;
+use crate::present::certificates::certificate_text;
 use crate::present::format::{format_bytes, format_change, format_exact};
+use crate::present::names::{joined, op_name};
+use crate::present::options::policy_summary;
+use crate::present::times::total_time_text;
 
 /// Edges that a row names.
 const NAMED_EDGES: usize = 3;
@@ -48,14 +51,14 @@ fn row(markup: &mut Markup, compared: &Compared, is_chosen: bool) {
             name,
             &["compare-", name].concat(),
             if is_chosen { "true" } else { "false" },
-            compared.policy.summary(),
+            policy_summary(compared.policy),
             name,
             beside,
             &fused.launches.to_string(),
             &exact,
             &format_bytes(fused.traffic.total),
             &saved,
-            &fused.time_text(),
+            &total_time_text(fused),
         ],
     );
     let (count, names, all) = differences(&analysis.graph, &compared.differing, is_chosen);
@@ -90,31 +93,20 @@ fn differences(
     if is_chosen {
         return ("–".to_owned(), "the chosen one".to_owned(), String::new());
     }
-    let mut names = listed(graph, edges.iter().take(NAMED_EDGES));
-    let more = edges.len().saturating_sub(NAMED_EDGES);
-    if more > 0 {
-        names.push_str("; and ");
-        names.push_str(&more.to_string());
-        names.push_str(" more");
-    }
+    let edge_text = |edge: &DifferingEdge| {
+        let how = if edge.is_fused { "fused" } else { "apart" };
+        format!(
+            "{} → {} {how}",
+            op_name(graph, edge.producer),
+            op_name(graph, edge.consumer)
+        )
+    };
+    let separators = ["; ", "; and "];
+    let names = joined(edges.iter().map(edge_text), separators, NAMED_EDGES);
     // A tooltip of thousands of lines helps nobody.
-    let all = listed(graph, edges.iter().take(NAMED_EDGES * 10));
+    let first = edges.iter().take(NAMED_EDGES * 10).map(edge_text);
+    let all = joined(first, separators, usize::MAX);
     (edges.len().to_string(), names, all)
-}
-
-fn listed<'a>(graph: &Graph, edges: impl Iterator<Item = &'a DifferingEdge>) -> String {
-    let name = |op: OpId| graph.ops.get(op).map_or("", |op| op.name.as_str());
-    let mut words = String::new();
-    for edge in edges {
-        if !words.is_empty() {
-            words.push_str("; ");
-        }
-        let how = if edge.is_fused { " fused" } else { " apart" };
-        for part in [name(edge.producer), " → ", name(edge.consumer), how] {
-            words.push_str(part);
-        }
-    }
-    words
 }
 
 /// Which marker stands for which policy.

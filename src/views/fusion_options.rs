@@ -1,10 +1,11 @@
 //! The options of a policy: only what it looks at.
 
 use crate::core::decimal::shortest;
-use crate::core::model::options::SWITCHES;
+use crate::core::model::options::Switch;
 use crate::core::{FusionOptions, Objective, Policy};
 use crate::markup::{ABSENT, Markup};
 use crate::present::format::format_seconds;
+use crate::present::options::{switch_name, switch_sentence};
 
 /// Id of the slider of the launch.
 pub const LAUNCH_ID: &str = "launch-us";
@@ -43,17 +44,17 @@ pub fn options(policy: Policy, fusion: FusionOptions, launch: Launch) -> Markup 
         panel.raw("</fieldset>");
     }
     panel.raw("<fieldset><legend>Kernels</legend>");
-    for (place, switch) in SWITCHES.iter().enumerate() {
+    for (place, switch) in Switch::ALL.into_iter().enumerate() {
         let mut chosen = fusion;
-        if switch.concerns.contains(&policy) {
+        if switch.concerns(policy) {
             panel.fill(
                 r#"<label class="radio"><input type="checkbox" id="{}" data-switch="{}" checked="{}"><span>{}<small>{}</small></span></label>"#,
                 &[
-                    &["switch-", switch.name].concat(),
+                    &["switch-", switch.name()].concat(),
                     &place.to_string(),
-                    if *(switch.part)(&mut chosen) { "" } else { ABSENT },
-                    switch.words,
-                    switch.sentence,
+                    if *switch.flag(&mut chosen) { "" } else { ABSENT },
+                    switch_name(switch),
+                    switch_sentence(switch),
                 ],
             );
         }

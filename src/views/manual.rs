@@ -1,10 +1,11 @@
 //! Kernels that are merged and cut by hand: what a change would bring, before it is done.
 
-use crate::core::analysis::why::{Why, reason_in_words};
+use crate::core::analysis::why::Why;
 use crate::core::notation::edit::{ShownKernels, cut_edge, merge_kernels};
 use crate::core::notation::parse;
 use crate::core::{Analysis, IdVec, KernelId, OpId, Options, Policy, Program, analyze_program};
 use crate::present::format::{format_bytes, format_seconds};
+use crate::present::reasons::reason_text;
 
 /// A change of the kernels that are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +58,7 @@ pub fn propose(
     let (changed, touched) = match change {
         Change::Merge(a, b) => {
             if let Err(reason) = Why::new(analysis).merge(a, b) {
-                return refused(&reason_in_words(graph, &reason));
+                return refused(&reason_text(graph, &reason));
             }
             (merge_kernels(text, program, shown, a, b), [a, b])
         }
@@ -83,7 +84,7 @@ pub fn propose(
         kernel.is_some_and(|kernel| touched.contains(kernel))
     };
     if let Some(problem) = after.refused.iter().find(|r| is_touched(r.op)) {
-        return refused(&problem.message);
+        return refused(&reason_text(&after.graph, &problem.reason));
     }
     if let Change::Cut { producer, consumer } = change
         && after.partition.kernel_of.get(producer) == after.partition.kernel_of.get(consumer)

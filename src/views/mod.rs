@@ -1,10 +1,8 @@
 //! Views as functions from data to [`crate::markup::Markup`]: what a component shows, without a browser.
 
 pub mod attention;
-pub mod badge;
 pub mod compare;
 pub mod fusion_options;
-pub mod limits;
 pub mod manual;
 pub mod measured;
 pub mod steps;

@@ -2,8 +2,10 @@
 
 use super::words::add_with_code;
 use crate::core::Graph;
-use crate::core::fusion::record::{Record, in_words};
+use crate::core::fusion::record::Record;
 use crate::markup::Markup;
+use crate::present::decisions::decision_text;
+use crate::present::names::counted;
 
 /// Decisions that are listed at once: a page of them.
 pub const LISTED: usize = 200;
@@ -21,7 +23,7 @@ pub fn present(graph: &Graph, record: &Record, step: usize) -> Markup {
         .checked_sub(1)
         .and_then(|last| record.decisions.get(last))
     {
-        Some(decision) => add_with_code(&mut markup, &in_words(graph, decision)),
+        Some(decision) => add_with_code(&mut markup, &decision_text(graph, decision)),
         None => markup.raw("nothing is decided yet, and every op runs alone"),
     }
     markup.raw(".");
@@ -48,7 +50,7 @@ pub fn list(graph: &Graph, record: &Record, step: usize) -> Markup {
         let number = place + 1;
         let (before, after) = (kernels.get(place), kernels.get(number));
         let count = match after {
-            Some(count) if after != before => count.to_string(),
+            Some(&count) if after != before => counted(count, "kernel"),
             _ => String::new(),
         };
         markup.fill(
@@ -66,15 +68,10 @@ pub fn list(graph: &Graph, record: &Record, step: usize) -> Markup {
                 &number.to_string(),
             ],
         );
-        add_with_code(&mut markup, &in_words(graph, decision));
-        let unit = match count.as_str() {
-            "" => "",
-            "1" => " kernel",
-            _ => " kernels",
-        };
+        add_with_code(&mut markup, &decision_text(graph, decision));
         markup.fill(
             r#"</span> <span class="step-kernels">{}</span></button></li>"#,
-            &[&[&count, unit].concat()],
+            &[&count],
         );
     }
     if end < record.decisions.len() {

@@ -1,11 +1,14 @@
 //! Why edges are not fused, and what fusing each would save.
 
 use super::words::add_with_code;
-use crate::core::analysis::why::{Edge, Price, Reason, Verdict, in_words, sentence};
+use crate::core::analysis::why::{Edge, Price, Verdict};
+use crate::core::fusion::reason::Reason;
 use crate::core::sorting::{rank_of_float, sort_by_rank};
 use crate::core::{Analysis, Graph, Objective, OpId};
 use crate::markup::Markup;
 use crate::present::format::{format_bytes, format_seconds};
+use crate::present::names::op_name;
+use crate::present::reasons::{reason_text, verdict_sentence};
 
 /// Two ops that are asked about.
 pub type Pair = (OpId, OpId);
@@ -83,7 +86,7 @@ fn row(markup: &mut Markup, graph: &Graph, crossing: &Crossing, is_selected: boo
             &saved_time(crossing.price),
         ],
     );
-    add_with_code(markup, &in_words(graph, &crossing.reason));
+    add_with_code(markup, &reason_text(graph, &crossing.reason));
     markup.raw("</td></tr>");
 }
 
@@ -128,11 +131,7 @@ pub fn answer(analysis: &Analysis, (first, second): Pair, verdict: &Verdict) -> 
     if first == second {
         markup.raw("It is one op. Choose another.");
     } else {
-        add_with_code(&mut markup, &sentence(&analysis.graph, verdict));
+        add_with_code(&mut markup, &verdict_sentence(&analysis.graph, verdict));
     }
     markup
-}
-
-fn op_name(graph: &Graph, op: OpId) -> &str {
-    graph.ops.get(op).map_or("", |op| op.name.as_str())
 }

@@ -20,7 +20,7 @@ fn example(id: &str, policy: Policy) -> Analysis {
 /// How many edges this partition keeps inside a kernel.
 fn kept(analysis: &Analysis) -> usize {
     let partition = &analysis.partition;
-    let edges = (0..analysis.graph.ops.len()).flat_map(|op| {
+    let edges = analysis.graph.ops.ids().flat_map(|op| {
         analysis.graph.predecessors[op]
             .iter()
             .map(move |&from| (from, op))

@@ -6,7 +6,7 @@
 use fuseline::core::examples::EXAMPLES;
 use fuseline::core::model::options::PAGE_BUDGET_STATES;
 use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, Objective, Options, Policy, analyze_program};
+use fuseline::core::{Analysis, Objective, OpId, Options, Policy, analyze_program};
 
 /// Example, then kernels and bytes of each of [`POLICIES`].
 #[rustfmt::skip]

@@ -163,7 +163,7 @@ fn check_round_trip(ops: &[Op], tensors: &[TensorDecl], from: &Parsed) {
     );
     let before = build_graph(ops, tensors).unwrap();
     let after = build_graph(&resolved.ops, &resolved.externals).unwrap();
-    for (id, op) in ops.iter().enumerate() {
+    for (id, op) in before.ops.iter_enumerated() {
         assert_eq!(
             contraction(&after, id),
             contraction(&before, id),
@@ -172,7 +172,7 @@ fn check_round_trip(ops: &[Op], tensors: &[TensorDecl], from: &Parsed) {
         );
     }
     let known = |graph: &Graph| -> Vec<(String, Option<u64>)> {
-        let tensors = 0..graph.tensors.len();
+        let tensors = graph.tensors.ids();
         tensors
             .map(|id| (graph.tensor_name(id).to_owned(), graph.tensors[id].bytes()))
             .collect()

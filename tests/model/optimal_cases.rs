@@ -1,11 +1,13 @@
 //! The optimum of graphs whose best kernels are known.
 
 use crate::gpt2::{OPS_PER_BLOCK, gpt2};
+use crate::ids::ops as ops_of;
 use crate::partitions::{
     brute_force, cost_of, elementwise, is_close, is_legal, optimum, runs_in_order,
 };
+use fuseline::core::fusion::certificate::Amount;
 use fuseline::core::fusion::legality;
-use fuseline::core::fusion::optimal::Amount;
+use fuseline::core::fusion::reason::Reason;
 use fuseline::core::{
     FusionOptions, Objective, Op, OpId, OpType, Options, Partition, Policy, build_graph, plan,
 };
@@ -30,9 +32,9 @@ fn kernels_that_need_each_other_are_refused() {
         ..Options::of_policy(Policy::Optimal)
     };
     for name in ["a", "b"] {
-        let group: Vec<OpId> = (0..ops.len())
+        let group: Vec<OpId> = (graph.ops.ids())
             .filter(|&op| {
-                ops[op]
+                graph.ops[op]
                     .name
                     .starts_with(if name == "a" { ['a', 'x'] } else { ['b', 'y'] })
             })
@@ -46,7 +48,7 @@ fn kernels_that_need_each_other_are_refused() {
         brute_force(&graph, &options)
     ));
     // What the two groups together would cost is out of reach.
-    let refused = Partition::new(&[vec![OpId::new(0), 3, 4], vec![OpId::new(1), 2, 5]], ops.len());
+    let refused = Partition::new(&[ops_of(&[0, 3, 4]), ops_of(&[1, 2, 5])], ops.len());
     assert!(!runs_in_order(&graph, &refused));
     assert!(cost_of(&graph, &options, &refused) < certificate.cost.value());
 }
@@ -61,12 +63,15 @@ fn a_kernel_is_not_taken_around_another() {
     ];
     let graph = build_graph(&ops, &[]).unwrap();
     let options = Options::of_policy(Policy::Optimal);
-    assert_eq!(legality::check(&graph, &options, &[OpId::new(0), 2]), Ok(()));
+    assert_eq!(
+        legality::check(&graph, &options, &[OpId::new(0), OpId::new(2)]),
+        Ok(())
+    );
     let (partition, certificate) = optimum(&graph, &options);
     assert!(certificate.is_optimal);
     assert_eq!(
         partition.kernels.iter().collect::<Vec<_>>(),
-        [&[0][..], &[1, 2]]
+        [ops_of(&[0]), ops_of(&[1, 2])]
     );
 }
 
@@ -216,14 +221,14 @@ fn a_kernel_is_found_where_none_on_the_way_to_it_is_legal() {
     }
     let graph = build_graph(&ops, &[]).unwrap();
     let options = Options::of_policy(Policy::Optimal);
-    assert_eq!(legality::check(&graph, &options, &[OpId::new(0), 1, 2, 3]), Ok(()));
+    assert_eq!(
+        legality::check(&graph, &options, &ops_of(&[0, 1, 2, 3])),
+        Ok(())
+    );
     for part in [&[0, 2][..], &[0, 1, 2], &[0, 2, 3]] {
-        let refused = legality::check(&graph, &options, part);
+        let refused = legality::check(&graph, &options, &ops_of(part));
         let (operands, limit) = (97, legality::MAX_OPERANDS);
-        assert_eq!(
-            refused,
-            Err(legality::Reason::TooManyOperands { operands, limit })
-        );
+        assert_eq!(refused, Err(Reason::TooManyOperands { operands, limit }));
     }
     for policy in [Policy::Rules, Policy::Inductor] {
         let known = plan(&graph, &Options::of_policy(policy)).partition;

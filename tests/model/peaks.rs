@@ -2,11 +2,11 @@
 
 use fuseline::core::device;
 use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, Bound, Options, analyze_program};
+use fuseline::core::{Analysis, Bound, KernelId, Options, analyze_program};
 use fuseline::picture::charts::roofline;
 use fuseline::picture::charts::scene::Shape;
-use fuseline::present::explain::{open_text, time_lines};
 use fuseline::present::report::Report;
+use fuseline::present::times::{lower_bound_text, time_lines, time_text, total_time_text};
 
 fn analysis(text: &str, id: &str) -> Analysis {
     let options = Options {
@@ -38,9 +38,9 @@ fn without_a_peak_the_bound_is_unknown_and_the_time_a_lower_bound() {
     let analysis = product("f64", "a100-80");
     let kernel = &analysis.fused.kernels[KernelId::new(0)];
     assert_eq!(kernel.placement.bound, Bound::Unknown);
-    assert!(kernel.placement.time_text().starts_with("≥ "));
-    assert!(analysis.fused.time_text().starts_with("≥ "));
-    let words = open_text(kernel, &analysis.options.device).unwrap();
+    assert!(time_text(&kernel.placement).starts_with("≥ "));
+    assert!(total_time_text(&analysis.fused).starts_with("≥ "));
+    let words = lower_bound_text(kernel, &analysis.options.device).unwrap();
     assert!(words.contains("no peak is known for f64"), "{words}");
     assert_eq!(
         time_lines(kernel, &analysis.options.device).last(),
@@ -60,8 +60,8 @@ fn a_known_peak_leaves_nothing_open() {
     let analysis = product("bf16", "a100-80");
     let kernel = &analysis.fused.kernels[KernelId::new(0)];
     assert_eq!(kernel.placement.bound, Bound::Matrix);
-    assert_eq!(open_text(kernel, &analysis.options.device), None);
-    assert!(!analysis.fused.time_text().contains('≥'));
+    assert_eq!(lower_bound_text(kernel, &analysis.options.device), None);
+    assert!(!total_time_text(&analysis.fused).contains('≥'));
     assert_eq!(Report::new(&analysis, &[], "").times_at_least, None);
 }
 
@@ -80,13 +80,15 @@ fn vector_work_in_f64_is_not_held_against_the_f32_rate() {
 #[test]
 fn devices_without_a_vector_figure_and_matmuls_without_k_leave_the_time_open() {
     let tpu = analysis("y = relu(x) : bf16[4096, 4096]", "tpu-v5e");
-    let words = open_text(&tpu.fused.kernels[KernelId::new(0)], &tpu.options.device).unwrap();
+    let words =
+        lower_bound_text(&tpu.fused.kernels[KernelId::new(0)], &tpu.options.device).unwrap();
     assert!(
         words.starts_with("no peak is known for vector units"),
         "{words}"
     );
     let no_k = analysis("y = matmul(a, b) : bf16[64, 32]", "a100-80");
-    let words = open_text(&no_k.fused.kernels[KernelId::new(0)], &no_k.options.device).unwrap();
+    let words =
+        lower_bound_text(&no_k.fused.kernels[KernelId::new(0)], &no_k.options.device).unwrap();
     assert!(words.contains("length K"), "{words}");
 }
 
@@ -135,7 +137,10 @@ fn a_type_that_the_device_lacks_is_named_with_the_one_that_it_computes_in() {
         } else {
             Bound::Matrix
         };
-        assert_eq!(analysis.fused.kernels[KernelId::new(0)].placement.bound, bound);
+        assert_eq!(
+            analysis.fused.kernels[KernelId::new(0)].placement.bound,
+            bound
+        );
     }
 }
 

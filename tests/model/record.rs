@@ -1,11 +1,13 @@
 //! The decisions of each policy, in order, and the partitions on the way.
 
+use crate::ids::ops;
 use crate::random_graph;
-use fuseline::core::fusion::legality;
-use fuseline::core::fusion::record::{Decision, Record, Refusal, in_words, record};
+use fuseline::core::fusion::reason::Reason;
+use fuseline::core::fusion::record::{Decision, Record, record};
 use fuseline::core::{
-    Graph, OpId, Options, Partition, Policy, analyze_program, build_graph, notation, plan,
+    Graph, IdVec, OpId, Options, Partition, Policy, analyze_program, build_graph, notation, plan,
 };
+use fuseline::present::decisions::decision_text;
 use proptest::prelude::*;
 
 fn graph_of(text: &str) -> Graph {
@@ -16,14 +18,14 @@ fn graph_of(text: &str) -> Graph {
 fn sentences(graph: &Graph, record: &Record) -> Vec<String> {
     let decisions = record.decisions.iter();
     decisions
-        .map(|decision| in_words(graph, decision))
+        .map(|decision| decision_text(graph, decision))
         .collect()
 }
 
 /// Each kernel reads only what kernels before it, or it itself, have computed.
 fn runs_in_order(graph: &Graph, kernels: &Partition) -> bool {
-    let mut is_there = vec![false; graph.ops.len()];
-    for kernel in 0..kernels.kernels.len() {
+    let mut is_there = IdVec::from_elem(false, graph.ops.len());
+    for kernel in kernels.kernels.ids() {
         let ops = kernels.kernels[kernel].iter();
         let again = kernels.recomputed.get(kernel).unwrap_or(&[]);
         let mut ops: Vec<OpId> = ops.chain(again).copied().collect();
@@ -148,10 +150,10 @@ fn the_rules_say_what_their_scan_does() {
             "`h2` joins the kernel of `h`",
             "`g` joins the kernel of `h2`",
             "`m` starts a kernel",
-            "`g`, `m` stay apart: `s` reads the tensor as well",
+            "`g`, `m` stay apart: `s` reads the tensor as well, so the rules write it to memory",
             "the reduction `m` ends its kernel",
             "`s` starts a kernel",
-            "`g`, `s` stay apart: `m` reads the tensor as well",
+            "`g`, `s` stay apart: `m` reads the tensor as well, so the rules write it to memory",
             "`m`, `s` stay apart: the reduction `m` ends its kernel, and `s` comes after it",
             "`z` starts a kernel",
             "`s`, `z` stay apart: the matmul `z` starts its kernel, and `s` comes before it",
@@ -161,20 +163,23 @@ fn the_rules_say_what_their_scan_does() {
         let kernels = record.partition_after(&graph, step).kernels;
         kernels.iter().map(<[OpId]>::to_vec).collect::<Vec<_>>()
     };
-    assert_eq!(groups(2), [vec![0, 1], vec![2], vec![3], vec![4], vec![5]]);
-    assert_eq!(groups(3), [vec![0, 1, 2], vec![3], vec![4], vec![5]]);
+    let of = |lists: &[&[usize]]| lists.iter().map(|list| ops(list)).collect::<Vec<_>>();
+    assert_eq!(groups(2), of(&[&[0, 1], &[2], &[3], &[4], &[5]]));
+    assert_eq!(groups(3), of(&[&[0, 1, 2], &[3], &[4], &[5]]));
 }
 
 #[test]
 fn merging_names_both_kernels() {
     let graph = graph_of("input x : f32[8, 8]\na = exp(x)\nb = relu(x)\nc = add(a, b)\n");
     let record = record(&graph, &Options::default());
-    let merged = Decision::Merged { op: OpId::new(2), producer: OpId::new(1) };
-    assert!(
-        record
-            .decisions
-            .contains(&Decision::Joined { op: OpId::new(2), producer: OpId::new(0) })
-    );
+    let merged = Decision::Merged {
+        op: OpId::new(2),
+        producer: OpId::new(1),
+    };
+    assert!(record.decisions.contains(&Decision::Joined {
+        op: OpId::new(2),
+        producer: OpId::new(0)
+    }));
     assert_eq!(record.decisions.last(), Some(&merged));
 }
 
@@ -183,15 +188,15 @@ fn of_two_matmuls_that_meet_the_later_one_goes_on() {
     let text = "input x : f32[8, 8]\nweight w : f32[8, 8]\na = matmul(x, w)\nb = matmul(x, w)\nc = add(a, b)\n";
     let graph = graph_of(text);
     let record = record(&graph, &Options::default());
-    let refusal = Refusal::Illegal(legality::Reason::TwoMatmuls {
+    let reason = Reason::TwoMatmuls {
         first: OpId::new(0),
         second: OpId::new(1),
-    });
-    let ops = vec![0, 2];
+    };
+    let ops = ops(&[0, 2]);
     assert!(
         record
             .decisions
-            .contains(&Decision::Refused { ops, refusal })
+            .contains(&Decision::Refused { ops, reason })
     );
 }
 

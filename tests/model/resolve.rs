@@ -4,7 +4,9 @@ use fuseline::core::model::graph::SizeSource;
 use fuseline::core::model::sizes::inferred_shape;
 use fuseline::core::notation::parse;
 use fuseline::core::resolve::{Resolved, resolve};
-use fuseline::core::{Code, DType, Op, OpType, Options, analyze_program, build_graph};
+use fuseline::core::{
+    Code, DType, KernelId, Op, OpId, OpType, Options, analyze_program, build_graph,
+};
 use proptest::prelude::*;
 use std::fmt::Write;
 

@@ -2,7 +2,7 @@
 
 use fuseline::core::{FusionOptions, Objective, Options, Policy, analyze_program, notation};
 use fuseline::markup::Markup;
-use fuseline::present::explain::certificate_text;
+use fuseline::present::certificates::certificate_text;
 use fuseline::views::fusion_options::{Launch, options};
 
 /// The text of some markup, tags taken out.

@@ -5,7 +5,7 @@ use crate::views::words;
 use fuseline::core::analysis::replay::analysis_with;
 use fuseline::core::fusion::record::{Record, record};
 use fuseline::core::{
-    Analysis, FusionOptions, Options, Policy, analyze, analyze_program, notation,
+    Analysis, FusionOptions, KernelId, Options, Policy, analyze, analyze_program, notation,
 };
 use fuseline::views::steps::{LISTED, line_id, list, present};
 use proptest::prelude::*;
@@ -70,7 +70,10 @@ o = matmul(p, v)
     assert_eq!(before.fused.launches, 3);
     assert_eq!(whole.fused.launches, 1);
     // Tiles do more arithmetic than the ops that they replace.
-    assert!(whole.fused.kernels[KernelId::new(0)].work.vector_flops > before.fused.kernels[KernelId::new(1)].work.vector_flops);
+    assert!(
+        whole.fused.kernels[KernelId::new(0)].work.vector_flops
+            > before.fused.kernels[KernelId::new(1)].work.vector_flops
+    );
     assert!(words(&present(&whole.graph, &record, 1)).contains("one attention kernel"));
 }
 

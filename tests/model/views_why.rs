@@ -2,7 +2,7 @@
 
 use crate::views::words;
 use fuseline::core::analysis::why::{Verdict, Why};
-use fuseline::core::{Analysis, Objective, Options, Policy, analyze_program, notation};
+use fuseline::core::{Analysis, Objective, OpId, Options, Policy, analyze_program, notation};
 use fuseline::views::why::{answer, crossings, pickers, rows};
 
 const TEXT: &str = "\
@@ -76,7 +76,9 @@ fn names_of_ops_stay_text() {
     let all = crossings(Why::new(&analysis).edges(), Objective::Bytes);
     let html = [
         rows(&analysis.graph, &all, None).html().text,
-        pickers(&analysis.graph, (OpId::new(0), OpId::new(1))).html().text,
+        pickers(&analysis.graph, (OpId::new(0), OpId::new(1)))
+            .html()
+            .text,
     ]
     .concat();
     assert!(html.contains("&lt;b&gt;") && !html.contains("<b>") && !html.contains("<i>"));

@@ -1,17 +1,23 @@
 //! Why edges are not fused, and what fusing them would save.
 
+use crate::ids::ops;
 use crate::partitions::choices;
 use crate::random_graph::{fusable_ops, small_device};
-use fuseline::core::analysis::why::{Facts, Price, Reason, Verdict, Why};
+use fuseline::core::analysis::why::{Price, Verdict, Why};
 use fuseline::core::cost::roofline;
 use fuseline::core::cost::traffic::kernel_traffic;
 use fuseline::core::cost::work::op_work;
-use fuseline::core::fusion::legality::{self, RowDomain};
+use fuseline::core::fusion::legality;
+use fuseline::core::fusion::reason::Reason;
+use fuseline::core::fusion::record::{Decision, record};
+use fuseline::core::fusion::rows::RowDomain;
+use fuseline::core::model::adjacency::Adjacency;
 use fuseline::core::model::work::Work;
 use fuseline::core::{
-    Analysis, Device, FusionOptions, Graph, Objective, OpId, Options, Partition, Policy,
-    ReshapeCost, analyze, analyze_program, notation,
+    Analysis, Device, FusionOptions, Graph, IdVec, KernelId, Objective, OpId, Options, Partition,
+    Policy, ReshapeCost, analyze, analyze_program, notation,
 };
+use fuseline::present::reasons::verdict_sentence;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -19,7 +25,7 @@ use serde_json::json;
 fn totals(graph: &Graph, options: &Options, partition: &Partition) -> (u64, f64) {
     let traffics = kernel_traffic(graph, partition, options.conventions);
     let mut sum = (0, 0.0);
-    for (kernel, traffic) in traffics.enumerate() {
+    for (kernel, traffic) in partition.kernels.ids().zip(traffics) {
         let own = &partition.kernels[kernel];
         let computed = own.iter().chain(&partition.recomputed[kernel]);
         let work = computed.fold(Work::default(), |sum, &op| sum.and(op_work(graph, op)));
@@ -32,22 +38,22 @@ fn totals(graph: &Graph, options: &Options, partition: &Partition) -> (u64, f64)
 }
 
 /// The partition in which two kernels are one, in no particular order.
-fn merged(partition: &Partition, a: usize, b: usize) -> Partition {
+fn merged(partition: &Partition, a: KernelId, b: KernelId) -> Partition {
     let (into, gone) = (a.min(b), a.max(b));
-    let kernel = |k: usize| match k {
+    let kernel = |k: KernelId| match k {
         k if k == gone => into,
-        k if k > gone => k - 1,
+        k if k > gone => KernelId::new(k.index() - 1),
         k => k,
     };
-    let group_of: Vec<usize> = partition.kernel_of.iter().map(|&k| kernel(k)).collect();
+    let kernel_of: IdVec<OpId, KernelId> = partition.kernel_of.iter().map(|&k| kernel(k)).collect();
     let count = partition.kernels.len();
-    let mut again: Vec<Vec<OpId>> = vec![Vec::new(); count - 1];
-    for (k, ops) in partition.recomputed.iter().enumerate() {
+    let mut again: IdVec<KernelId, Vec<OpId>> = IdVec::from_elem(Vec::new(), count - 1);
+    for (k, ops) in partition.recomputed.iter_enumerated() {
         let ops = ops.iter().copied();
-        again[kernel(k)].extend(ops.filter(|&op| group_of[op] != kernel(k)));
+        again[kernel(k)].extend(ops.filter(|&op| kernel_of[op] != kernel(k)));
     }
-    let mut partition = Partition::of_ops(group_of, count - 1);
-    partition.recomputed = fuseline::core::model::lists::Lists::with_capacity(count, 0);
+    let mut partition = Partition::of_ops(kernel_of, count - 1);
+    partition.recomputed = Adjacency::with_capacity(count, 0);
     for ops in &mut again {
         ops.sort_unstable();
         ops.dedup();
@@ -67,7 +73,7 @@ proptest! {
         let partition = &analysis.partition;
         let edges = Why::new(&analysis).edges();
         let asked: Vec<(OpId, OpId)> = edges.iter().map(|e| (e.producer, e.consumer)).collect();
-        let all: Vec<(OpId, OpId)> = (0..graph.ops.len())
+        let all: Vec<(OpId, OpId)> = (graph.ops.ids())
             .flat_map(|op| graph.predecessors[op].iter().map(move |&p| (p, op)))
             .collect();
         prop_assert_eq!(asked, all);
@@ -94,7 +100,7 @@ proptest! {
                 prop_assert_eq!(legality::check(graph, &options, whole), Ok(()));
                 prop_assert!(can_be_ordered(graph, &after_partition));
             }
-            if let Reason::Illegal(legality::Reason::Cycle { path }) = reason {
+            if let Reason::Cycle { path } = reason {
                 prop_assert!(!can_be_ordered(graph, &after_partition));
                 // From one kernel to the other, each op feeding the next or running in the kernel that it is in.
                 prop_assert_eq!(partition.kernel_of[path[0]], a);
@@ -106,7 +112,17 @@ proptest! {
                 prop_assert!(goes_on, "{path:?}");
             }
             // The compiler has rules of its own.
-            let is_compilers = matches!(reason, Reason::Refused(_) | Reason::NotCompared);
+            let is_compilers = matches!(
+                reason,
+                Reason::TooManyNodes { .. }
+                    | Reason::LibraryCall { .. }
+                    | Reason::Loops { .. }
+                    | Reason::Reordered
+                    | Reason::TooLittleShared { .. }
+                    | Reason::Between { .. }
+                    | Reason::TooFar { .. }
+                    | Reason::NotCompared
+            );
             prop_assert_eq!(is_compilers, policy == Policy::Inductor, "{:?}", edge);
             if policy == Policy::Optimal && analysis.certificate.unwrap().is_optimal {
                 prop_assert!(*reason != Reason::NotLookedAt, "{:?}", edge);
@@ -115,12 +131,31 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_reason_of_an_edge_under_the_rules_is_their_refusal((ops, externals) in fusable_ops(1..=24)) {
+        let options = under(Policy::Rules);
+        let analysis = analyze(&ops, &externals, &options).unwrap();
+        let decisions = record(&analysis.graph, &options).decisions;
+        for edge in Why::new(&analysis).edges() {
+            let Verdict::Apart { reason, .. } = edge.verdict else {
+                continue;
+            };
+            let ops = vec![edge.producer, edge.consumer];
+            let refused = Decision::Refused { ops, reason };
+            prop_assert!(decisions.contains(&refused), "{refused:?}");
+        }
+    }
+}
+
 /// Whether kernels can run in some order, with what is computed again needing no other kernel.
 fn can_be_ordered(graph: &Graph, partition: &Partition) -> bool {
-    let kernels = partition.kernels.len();
-    let mut done = vec![false; kernels];
-    for _ in 0..kernels {
-        for kernel in 0..kernels {
+    let kernels = partition.kernels.ids();
+    let mut done = IdVec::from_elem(false, kernels.len());
+    for _ in kernels.clone() {
+        for kernel in kernels.clone() {
             let mut ops = partition.kernels[kernel]
                 .iter()
                 .chain(&partition.recomputed[kernel]);
@@ -167,43 +202,46 @@ e = mul(c, d)
 ";
 
 #[test]
-fn the_contract_names_what_kept_an_edge_apart() {
-    use legality::Reason as R;
+fn the_rules_name_what_kept_an_edge_apart() {
     let rules = under(Policy::Rules);
     // Ops by their places: a 0, m 1, b 2, s 3, c 4, d 5, e 6.
     let (reason, price) = ask(RULES, &rules, "a", "m");
     assert_eq!(
         reason,
-        Reason::Illegal(R::MatmulStarts {
+        Reason::MatmulStarts {
             matmul: OpId::new(1),
             before: OpId::new(0)
-        })
+        }
     );
     // `a` would neither be written nor read: twice 64 * 128 * 2 bytes.
     assert_eq!(price.saved_bytes, 2 * 16_384);
     let (reason, _) = ask(RULES, &rules, "b", "s");
     assert_eq!(
         reason,
-        Reason::Illegal(R::MatmulAndReduction {
+        Reason::MatmulAndReduction {
             matmul: OpId::new(1),
             reduction: OpId::new(3)
-        })
+        }
     );
     let (reason, _) = ask(RULES, &rules, "s", "c");
     assert_eq!(
         reason,
-        Reason::Illegal(R::ReductionEnds {
+        Reason::ReductionEnds {
             reduction: OpId::new(3),
             after: OpId::new(4)
-        })
+        }
     );
     let (reason, _) = ask(RULES, &rules, "c", "d");
-    assert_eq!(reason, Reason::AnotherConsumer { consumer: OpId::new(6) });
+    assert_eq!(
+        reason,
+        Reason::AnotherConsumer {
+            consumer: OpId::new(6)
+        }
+    );
 }
 
 #[test]
 fn the_legality_names_figures_and_paths() {
-    use legality::Reason as R;
     let optimal = under(Policy::Optimal);
     let (reason, _) = ask(
         "input x : f16[64, 128]\nr = mean(x)\ny = relu(r)\nq = mean(y, axis=0)\n",
@@ -219,12 +257,12 @@ fn the_legality_names_figures_and_paths() {
     };
     assert_eq!(
         reason,
-        Reason::Illegal(R::RowDomains {
+        Reason::RowDomains {
             reduction: OpId::new(0),
             rows: rows(64, 128, 1),
             other: OpId::new(2),
             other_rows: rows(1, 64, 1),
-        })
+        }
     );
     let small = Options {
         device: small_device(1024),
@@ -238,12 +276,12 @@ fn the_legality_names_figures_and_paths() {
     );
     assert_eq!(
         reason,
-        Reason::Illegal(R::OnChip {
+        Reason::OnChip {
             reduction: OpId::new(0),
             values: 1,
             needed_bytes: 4096,
             available_bytes: 1024,
-        })
+        }
     );
     let (reason, _) = ask(
         "input x : f16[64, 64]\nweight w : f16[64, 64]\na = relu(x)\nm = matmul(a, w)\nc = add(m, a)\n",
@@ -254,10 +292,10 @@ fn the_legality_names_figures_and_paths() {
     // The kernel of `c` holds the matmul, which would no longer come first.
     assert_eq!(
         reason,
-        Reason::Illegal(R::MatmulStarts {
+        Reason::MatmulStarts {
             matmul: OpId::new(1),
             before: OpId::new(0)
-        })
+        }
     );
     let (reason, _) = ask(
         "input x : f16[64, 64]\nweight w : f16[64, 64]\na = relu(x)\nm = matmul(a, w)\ns = softmax(m)\nc = add(s, a)\n",
@@ -267,15 +305,14 @@ fn the_legality_names_figures_and_paths() {
     );
     assert_eq!(
         reason,
-        Reason::Illegal(R::Cycle {
-            path: vec![OpId::new(0), 1, 2, 3]
-        })
+        Reason::Cycle {
+            path: ops(&[0, 1, 2, 3])
+        }
     );
 }
 
 #[test]
 fn the_limits_name_what_is_beyond_them() {
-    use legality::Reason as R;
     let optimal = under(Policy::Optimal);
     let (reason, _) = ask(
         "input x : f16[64, 64]\ny = relu(x)\nz = relu(x)\n",
@@ -285,10 +322,10 @@ fn the_limits_name_what_is_beyond_them() {
     );
     assert_eq!(
         reason,
-        Reason::Illegal(R::NotConnected {
+        Reason::NotConnected {
             first: OpId::new(0),
             second: OpId::new(1)
-        })
+        }
     );
     let (reason, price) = ask(
         "input x : f16[64, 64]\ny = relu(x)\nz = relu(y)\n",
@@ -311,7 +348,7 @@ fn the_limits_name_what_is_beyond_them() {
         "z",
         "q",
     );
-    assert_eq!(reason, Reason::Illegal(R::TooManyOps { ops: 3, limit: 2 }));
+    assert_eq!(reason, Reason::TooManyOps { ops: 3, limit: 2 });
 }
 
 #[test]
@@ -333,8 +370,9 @@ y = add(n, c)
         ..under(Policy::Inductor)
     };
     let analysis = analysis(text, &options);
-    let (first, last) = (0, analysis.partition.kernels.len() - 1);
-    assert_eq!(&analysis.partition.recomputed[last], [0, 1, 2]);
+    let kernels = analysis.partition.kernels.len();
+    let (first, last) = (KernelId::new(0), KernelId::new(kernels - 1));
+    assert_eq!(analysis.partition.recomputed[last], ops(&[0, 1, 2]));
     let (_, price) = ask(text, &options, "q", "y");
     let merged = merged(&analysis.partition, first, last);
     let before = totals(&analysis.graph, &options, &analysis.partition);
@@ -348,7 +386,7 @@ fn words_hold_names_and_figures() {
     let sentences: Vec<String> = Why::new(&analysis)
         .edges()
         .iter()
-        .map(|edge| fuseline::core::analysis::why::sentence(&analysis.graph, &edge.verdict))
+        .map(|edge| verdict_sentence(&analysis.graph, &edge.verdict))
         .collect();
     assert_eq!(
         sentences[0],
@@ -363,13 +401,8 @@ fn ops_that_do_not_feed_each_other_have_the_reason_of_an_edge_between_their_kern
     let text = "input x : f16[64, 256]\nm = max(x)\nd = sub(x, m)\ne = exp(d)\n";
     let ends = |first, second| {
         let (reason, _) = ask(text, &under(Policy::Rules), first, second);
-        matches!(
-            reason,
-            Reason::Illegal(legality::Reason::ReductionEnds {
-                reduction: OpId::new(0),
-                after: OpId::new(1)
-            })
-        )
+        let (reduction, after) = (OpId::new(0), OpId::new(1));
+        reason == Reason::ReductionEnds { reduction, after }
     };
     assert!(ends("m", "d") && ends("m", "e"));
     let (reason, _) = ask(text, &under(Policy::Manual), "m", "d");
@@ -381,8 +414,10 @@ fn what_cannot_run_has_no_price_in_words() {
     // `b` needs the matmul, which needs `a`.
     let text = "input x : f16[64, 64]\nweight w : f16[64, 64]\na = relu(x)\nm = matmul(a, w)\nb = add(m, a)\n";
     let analysis = analysis(text, &under(Policy::None));
-    let said =
-        fuseline::core::analysis::why::sentence(&analysis.graph, &Why::new(&analysis).ask(0, 2));
+    let said = verdict_sentence(
+        &analysis.graph,
+        &Why::new(&analysis).ask(OpId::new(0), OpId::new(2)),
+    );
     assert_eq!(
         said,
         "Apart: the kernel would wait for itself: `a` → `m` → `b`."
@@ -420,9 +455,9 @@ fn facts_are_the_figures_and_ops_of_the_words() {
     };
     let facts = |text: &str, options: &Options, first: &str, second: &str| {
         let analysis = analysis(text, options);
-        let facts = Facts::of(&analysis.graph, &ask(text, options, first, second).0);
-        let named = serde_json::to_value(&facts.named).unwrap();
-        (facts.kind, named)
+        let reason = ask(text, options, first, second).0;
+        let named = reason.map_ops(|op| analysis.graph.ops[op].name.clone());
+        serde_json::to_value(named).unwrap()
     };
     assert_eq!(
         facts(
@@ -431,10 +466,7 @@ fn facts_are_the_figures_and_ops_of_the_words() {
             "big",
             "low"
         ),
-        (
-            "on_chip",
-            json!({ "reduction": "big", "values": 1, "needed_bytes": 4096, "available_bytes": 1024 })
-        )
+        json!({ "reason_kind": "on_chip", "reason_facts": { "reduction": "big", "values": 1, "needed_bytes": 4096, "available_bytes": 1024 } })
     );
     assert_eq!(
         facts(
@@ -443,33 +475,49 @@ fn facts_are_the_figures_and_ops_of_the_words() {
             "r",
             "q"
         ),
-        (
-            "row_domains",
-            json!({
+        json!({ "reason_kind": "row_domains", "reason_facts": {
                 "reduction": "r", "rows": 64, "width": 128, "stride": 1,
                 "other": "q", "other_rows": 1, "other_width": 64, "other_stride": 1,
-            })
-        )
+            } })
     );
     let around = "input x : f16[64, 64]\nweight w : f16[64, 64]\na = relu(x)\nm = matmul(a, w)\ns = softmax(m)\nc = add(s, a)\n";
     assert_eq!(
         facts(around, &under(Policy::None), "a", "c"),
-        ("cycle", json!({ "through": ["a", "m", "s", "c"] }))
+        json!({ "reason_kind": "cycle", "reason_facts": { "through": ["a", "m", "s", "c"] } })
     );
     assert_eq!(
         facts(around, &under(Policy::Inductor), "m", "s"),
-        ("library_call", json!({ "matmul": "m" }))
+        json!({ "reason_kind": "library_call", "reason_facts": { "matmul": "m" } })
     );
     let mut tuned = under(Policy::Inductor);
     tuned.fusion.max_autotune = true;
     assert_eq!(
         facts(around, &tuned, "m", "s"),
-        (
-            "loops",
-            json!({
+        json!({ "reason_kind": "loops", "reason_facts": {
                 "first": "matmul", "first_elements": 4096,
                 "second": "reduction", "second_rows": 64, "second_width": 64,
-            })
-        )
+            } })
     );
+}
+
+#[test]
+fn a_reason_without_figures_has_empty_facts_and_large_counts_stay_exact() {
+    let json = |reason: Reason<String>| serde_json::to_value(reason).unwrap();
+    for (reason, kind) in [
+        (Reason::Reordered, "reordered"),
+        (Reason::NotCompared, "not_compared"),
+        (Reason::NotStated, "not_stated"),
+        (Reason::NotWorthIt, "not_worth_it"),
+        (Reason::NotLookedAt, "not_looked_at"),
+    ] {
+        let expected = json!({ "reason_kind": kind, "reason_facts": {} });
+        assert_eq!(json(reason), expected);
+    }
+    let shared = Reason::TooLittleShared {
+        shared_bytes: u64::MAX,
+        places: 70,
+    };
+    let facts = json!({ "shared_bytes": u64::MAX, "places": 70 });
+    let expected = json!({ "reason_kind": "too_little_shared", "reason_facts": facts });
+    assert_eq!(json(shared), expected);
 }

@@ -1,9 +1,9 @@
 //! Why edges of attention kernels are not fused.
 
 use crate::why::{analysis, ask, under};
-use fuseline::core::analysis::why::{Reason, Why};
-use fuseline::core::fusion::legality;
-use fuseline::core::{FusionOptions, Options, Policy};
+use fuseline::core::analysis::why::Why;
+use fuseline::core::fusion::reason::Reason;
+use fuseline::core::{FusionOptions, OpId, Options, Policy};
 
 /// A matmul into attention with a mask, and what reads the attention.
 const AROUND_ATTENTION: &str = "\
@@ -26,7 +26,6 @@ total = sum(out)
 
 #[test]
 fn attention_in_one_kernel_is_one_op_to_the_reasons() {
-    use legality::Reason as R;
     let with_attention = |policy| Options {
         fusion: FusionOptions {
             attention: true,
@@ -42,36 +41,54 @@ fn attention_in_one_kernel_is_one_op_to_the_reasons() {
     for policy in [Policy::None, Policy::Rules, Policy::Optimal] {
         assert_eq!(
             reason(policy, "q", "scores"),
-            Reason::Illegal(R::TwoMatmuls {
+            Reason::TwoMatmuls {
                 first: OpId::new(0),
                 second: OpId::new(5)
-            }),
+            },
             "{policy:?}"
         );
         assert_eq!(
             reason(policy, "mask", "masked"),
-            Reason::Illegal(R::MatmulStarts {
+            Reason::MatmulStarts {
                 matmul: OpId::new(5),
                 before: OpId::new(1)
-            }),
+            },
             "{policy:?}"
         );
     }
     assert_eq!(
         reason(Policy::None, "probs", "total"),
-        Reason::Illegal(R::MatmulAndReduction {
+        Reason::MatmulAndReduction {
             matmul: OpId::new(5),
             reduction: OpId::new(8)
-        })
+        }
     );
     // It is the other reader that keeps the rules from going on, not the softmax inside.
     assert_eq!(
         reason(Policy::Rules, "out", "low"),
-        Reason::AnotherConsumer { consumer: OpId::new(8) }
+        Reason::AnotherConsumer {
+            consumer: OpId::new(8)
+        }
     );
     assert_eq!(reason(Policy::None, "out", "low"), Reason::NotLookedAt);
     let merged = analysis(AROUND_ATTENTION, &with_attention(Policy::None));
     let kernel = |name| merged.partition.kernel_of[merged.graph.op_named(name).unwrap()];
     let gain = Why::new(&merged).merge(kernel("out"), kernel("low"));
     assert_eq!(gain.unwrap().saved_bytes, 2 * 256 * 64 * 2);
+}
+
+/// The compiler plans on the graph in which attention is one op; its reasons name ops of the program.
+#[test]
+fn the_compilers_reasons_name_ops_of_the_program_behind_an_attention() {
+    let options = Options {
+        fusion: FusionOptions {
+            attention: true,
+            ..FusionOptions::default()
+        },
+        ..under(Policy::Inductor)
+    };
+    let analysis = analysis(AROUND_ATTENTION, &options);
+    let op = |name: &str| analysis.graph.op_named(name).unwrap();
+    let reason = ask(AROUND_ATTENTION, &options, "low", "y").0;
+    assert_eq!(reason, Reason::LibraryCall { matmul: op("y") });
 }

@@ -2,9 +2,11 @@
 
 use crate::random_graph::fusable_ops;
 use crate::why::{analysis, ask, under};
-use fuseline::core::analysis::why::{Reason, Verdict, Why, in_words};
-use fuseline::core::fusion::record::{Decision, Refusal, record};
+use fuseline::core::analysis::why::{Verdict, Why};
+use fuseline::core::fusion::reason::Reason;
+use fuseline::core::fusion::record::{Decision, record};
 use fuseline::core::{FusionOptions, OpId, Options, Policy, analyze};
+use fuseline::present::reasons::reason_text;
 use proptest::prelude::*;
 
 fn with(set: impl FnOnce(&mut FusionOptions)) -> Options {
@@ -17,12 +19,17 @@ fn with(set: impl FnOnce(&mut FusionOptions)) -> Options {
 fn a_library_call_takes_no_epilogue_and_the_reason_says_so() {
     let text = include_str!("../../public/measured/linear_bias_relu.fuse");
     let (reason, price) = ask(text, &under(Policy::Inductor), "h", "a");
-    assert_eq!(reason, Reason::Refused(Refusal::LibraryCall { matmul: OpId::new(0) }));
+    assert_eq!(
+        reason,
+        Reason::LibraryCall {
+            matmul: OpId::new(0)
+        }
+    );
     // `h` would neither be written nor read, and fusing would still save that.
     assert_eq!(price.saved_bytes, 2 * 2 * 4096 * 4096);
     let graph = analysis(text, &under(Policy::Inductor)).graph;
     assert_eq!(
-        in_words(&graph, &reason),
+        reason_text(&graph, &reason),
         "the matmul `h` is a library call, which nothing joins"
     );
 }
@@ -70,12 +77,14 @@ q = softmax(x)
     let options = under(Policy::Inductor);
     assert_eq!(ask(text, &options, "y", "q").0, Reason::NotCompared);
     // And yet there is a nearer reason where one of them is a library call.
-    let call = Reason::Refused(Refusal::LibraryCall { matmul: OpId::new(0) });
+    let call = Reason::LibraryCall {
+        matmul: OpId::new(0),
+    };
     assert_eq!(ask(text, &options, "t", "y").0, call);
     let tuned = with(|fusion| fusion.max_autotune = true);
     assert_eq!(ask(text, &tuned, "t", "y").0, Reason::NotCompared);
     let graph = analysis(text, &options).graph;
-    assert!(in_words(&graph, &Reason::NotCompared).starts_with("the compiler never compares"));
+    assert!(reason_text(&graph, &Reason::NotCompared).starts_with("the compiler never compares"));
 }
 
 proptest! {
@@ -88,25 +97,25 @@ proptest! {
         let decisions = record(&analysis.graph, &options).decisions;
         let kernel = |op: OpId| analysis.partition.kernel_of[op];
         let why = Why::new(&analysis);
-        for second in 0..ops.len() {
-            for first in 0..second {
+        for second in analysis.graph.ops.ids() {
+            for first in analysis.graph.ops.ids().take_while(|&first| first < second) {
                 let Verdict::Apart { reason, .. } = why.ask(first, second) else {
                     continue;
                 };
                 let pair = [kernel(first), kernel(second)];
                 let last = decisions.iter().rev().find_map(|decision| match decision {
-                    Decision::Refused { ops, refusal } => {
+                    Decision::Refused { ops, reason } => {
                         let of = [kernel(ops[0]), kernel(ops[1])];
-                        (of == pair || of == [pair[1], pair[0]]).then_some(refusal)
+                        (of == pair || of == [pair[1], pair[0]]).then_some(reason)
                     }
                     _ => None,
                 });
-                match reason {
-                    Reason::Refused(Refusal::LibraryCall { matmul }) if last.is_none() => {
+                match (reason, last) {
+                    (reason, Some(last)) => prop_assert_eq!(&reason, last),
+                    (Reason::LibraryCall { matmul }, None) => {
                         prop_assert!(pair.contains(&kernel(matmul)));
                     }
-                    Reason::Refused(refusal) => prop_assert_eq!(Some(&refusal), last),
-                    other => prop_assert_eq!((other, last), (Reason::NotCompared, None)),
+                    (other, None) => prop_assert_eq!(other, Reason::NotCompared),
                 }
             }
         }

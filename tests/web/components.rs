@@ -1,18 +1,23 @@
 //! Components over a given program: what stands in the document, and what a visitor's events do to the text.
 
 use crate::mounted::{Mounted, mounted, settled};
+use fuseline::app::history::Origin;
+use fuseline::app::state::{OpsView, Page, Selection, Tab};
 use fuseline::components::charts::Charts;
 use fuseline::components::dag_view::DagView;
 use fuseline::components::diagnostics::DiagnosticsList;
 use fuseline::components::headline::Headline;
 use fuseline::components::kernels::KernelsTable;
+use fuseline::components::limits_view::LimitsView;
 use fuseline::components::ops_table::OpsTable;
+use fuseline::components::results::Results;
 use fuseline::components::sliders::Sliders;
+use fuseline::core::{Device, Policy};
 use fuseline::picture::charts::traffic_bars;
-use fuseline::state::{OpsView, Page, Selection};
 use leptos::prelude::*;
 use std::cell::Cell;
 use std::rc::Rc;
+use strum::IntoEnumIterator;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::HtmlElement;
@@ -35,6 +40,7 @@ async fn over<V: IntoView + 'static>(
     let kept = made.clone();
     let root = mounted(move || {
         let page = Page::new(text.to_owned());
+        provide_context(page);
         kept.set(Some(page));
         view(page)
     })
@@ -54,7 +60,7 @@ async fn the_headline_says_bytes_and_kernels() {
         exact.unwrap(),
         "917,504 B read and written unfused, 655,360 B fused, 262,144 B saved"
     );
-    page.text.set(TEXT.replace("256", "512"));
+    page.edit(TEXT.replace("256", "512"), Origin::Single);
     settled().await;
     let exact = root
         .one("[title*='read and written']")
@@ -64,13 +70,72 @@ async fn the_headline_says_bytes_and_kernels() {
 
 #[wasm_bindgen_test]
 async fn the_table_has_a_row_for_each_kernel_and_selects_it() {
-    let (root, page) = over(TEXT, |page| view! { <KernelsTable page /> }).await;
+    let (root, page) = over(TEXT, |_| view! { <KernelsTable /> }).await;
     assert_eq!(root.texts("tbody .op-names"), ["up + act", "norm"]);
     root.click("tbody tr:nth-child(2) button").await;
     assert_eq!(page.selection.get_untracked(), Selection::Kernel(1));
     assert_eq!(root.all("tr.is-selected").len(), 1);
     root.click("tbody tr:nth-child(2) button").await;
     assert_eq!(page.selection.get_untracked(), Selection::Nothing);
+}
+
+#[wasm_bindgen_test]
+async fn a_row_keeps_its_elements_and_the_focus_while_sizes_change_and_others_come() {
+    let (root, page) = over(TEXT, |_| view! { <KernelsTable /> }).await;
+    let button = root.one("tbody tr:nth-child(2) button");
+    let figures = root.one("tbody tr:nth-child(2) td:nth-child(4)");
+    let before = figures.text_content();
+    (button.clone().unchecked_into::<HtmlElement>())
+        .focus()
+        .unwrap();
+    page.edit(TEXT.replace("256", "512"), Origin::Single);
+    settled().await;
+    assert_eq!(document().active_element(), Some(button.clone()));
+    assert_ne!(figures.text_content(), before);
+    assert!(figures.is_connected());
+    // Another row comes before it.
+    page.policy.set(Policy::None);
+    settled().await;
+    assert_eq!(root.texts("tbody .op-names"), ["up", "act", "norm"]);
+    assert_eq!(document().active_element(), Some(button.clone()));
+    let name = button.get_attribute("aria-label");
+    assert_eq!(name.as_deref(), Some("kernel 3: norm"));
+}
+
+#[wasm_bindgen_test]
+async fn limits_follow_the_selection_and_the_device() {
+    let (root, page) = over(TEXT, |_| view! { <LimitsView /> }).await;
+    assert_eq!(root.texts("tbody .op-names"), ["up + act", "norm"]);
+    page.selection.set(Selection::Op(2));
+    settled().await;
+    let pressed = root.one("tbody button[aria-pressed=true]");
+    let name = pressed.get_attribute("aria-label").unwrap();
+    assert_eq!(name, "limits of kernel 2: norm");
+    assert_eq!(root.all("tr.is-selected").len(), 1);
+    page.device.set(Device::custom(1e12, 1e13, 1e14, 2e-6));
+    settled().await;
+    assert!(root.all("table").is_empty());
+    assert!(root.texts("p")[0].contains("are not known"));
+}
+
+#[wasm_bindgen_test]
+async fn a_tab_that_is_not_open_is_not_mounted() {
+    let (root, page) = over(TEXT, |_| view! { <Results /> }).await;
+    for tab in Tab::iter() {
+        page.tab.set(tab);
+        settled().await;
+        assert_eq!(root.all("[role=tabpanel]").len(), 1);
+        let open = root.one("[role=tab][aria-selected=true]");
+        assert_eq!(open.text_content().as_deref(), Some(tab.label()));
+        assert_eq!(
+            root.all("[role=tab][tabindex='0']"),
+            std::slice::from_ref(&open)
+        );
+        let panel = root.one("[role=tabpanel]");
+        assert_eq!(open.get_attribute("aria-controls"), Some(panel.id()));
+        assert_eq!(panel.get_attribute("aria-labelledby"), Some(open.id()));
+        assert_eq!(page.step.get_untracked().is_some(), tab == Tab::Steps);
+    }
 }
 
 #[wasm_bindgen_test]
@@ -91,7 +156,7 @@ async fn a_slider_edits_the_param_in_the_text() {
 async fn a_finding_names_its_place_and_its_mend() {
     let (root, page) = over(TEXT, |page| view! { <DiagnosticsList page /> }).await;
     assert!(root.all("li").is_empty());
-    page.text.set(TEXT.replace("relu", "reluu"));
+    page.edit(TEXT.replace("relu", "reluu"), Origin::Single);
     settled().await;
     let findings = root.texts("li");
     assert!(
@@ -156,7 +221,7 @@ async fn a_chart_keeps_its_elements_and_its_focus_while_sizes_change() {
         .unchecked_into::<HtmlElement>()
         .focus()
         .unwrap();
-    page.text.set(TEXT.replace("256", "320"));
+    page.edit(TEXT.replace("256", "320"), Origin::Single);
     settled().await;
     assert_ne!(stop.get_attribute("aria-label"), name);
     assert_eq!(document().active_element(), Some(stop));
@@ -180,7 +245,7 @@ async fn the_graph_keeps_its_places_when_sizes_change_and_when_it_is_switched() 
         "only y stays on chip"
     );
     page.is_fused.set(false);
-    page.text.set(TEXT.replace("256", "512"));
+    page.edit(TEXT.replace("256", "512"), Origin::Single);
     settled().await;
     assert_eq!(root.all(".dag-edge:not(.is-loud)").len(), 0);
     assert_eq!(places(&root), before);
@@ -191,7 +256,7 @@ async fn names_stay_text() {
     let hostile = "input x : f16[8]\n`<img src=x onerror=alert(1)>`: y = relu(x)\n";
     let (root, _) = over(hostile, |page| {
         page.ops_view.set(OpsView::Table);
-        view! { <KernelsTable page /> <OpsTable page /> <DiagnosticsList page /> }
+        view! { <KernelsTable /> <OpsTable page /> <DiagnosticsList page /> }
     })
     .await;
     assert_eq!(

@@ -4,8 +4,8 @@ use fuseline::app::links::{
     MAX_LINK_BYTES, MAX_STATE_BYTES, ShareError, SharedState, fragment_of, packed_in, read_state,
     write_state,
 };
+use fuseline::browser::{pack, unpack};
 use fuseline::core::examples::EXAMPLES;
-use fuseline::platform::{pack, unpack};
 use js_sys::Reflect;
 use wasm_bindgen::JsValue;
 use wasm_bindgen_test::wasm_bindgen_test;

@@ -1,7 +1,7 @@
 //! The baseline rules on a list of ops: its kernels, and what they move.
 
 use crate::core::cost::traffic::{Traffic, kernel_traffic};
-use crate::core::fusion::record::Log;
+use crate::core::fusion::decision::Log;
 use crate::core::fusion::{none, rules};
 use crate::core::model::build::build_graph;
 use crate::core::model::diagnostic::Diagnostic;

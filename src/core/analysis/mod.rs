@@ -9,13 +9,13 @@ pub mod replay;
 pub mod transformer;
 pub mod why;
 
+use super::fusion::certificate::Certificate;
 use super::fusion::manual::Refused;
-use super::fusion::optimal::Certificate;
 use super::fusion::{self, Plan};
 use super::resolve::resolve;
 use crate::core::cost::roofline::{Placement, place};
 use crate::core::cost::traffic::{KernelTraffic, Traffic, kernel_traffic};
-use crate::core::cost::work::op_work;
+use crate::core::cost::work::{op_work, work_of_ops};
 use crate::core::fusion::attention::AttentionShape;
 use crate::core::model::build::build_graph;
 use crate::core::model::device::Device;
@@ -28,7 +28,6 @@ use crate::core::model::options::ReshapeCost;
 use crate::core::model::partition::Partition;
 use crate::core::model::program::Program;
 use crate::core::model::work::Work;
-use crate::present::format::{at_least, format_seconds};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
@@ -73,18 +72,13 @@ pub struct Execution {
 
 impl Execution {
     /// The first kernel whose time is only a lower bound; the sum is one as well then.
-    pub fn first_open(&self) -> Option<&Kernel> {
-        self.kernels.iter().find(|k| k.placement.is_open())
+    pub fn first_lower_bound(&self) -> Option<&Kernel> {
+        self.kernels.iter().find(|k| k.placement.is_lower_bound())
     }
 
     /// The kernel of an op where each op is its own kernel, as in [`Analysis::unfused`].
     pub fn of_lone_op(&self, op: OpId) -> &Kernel {
         &self.kernels[KernelId::of_lone_op(op)]
-    }
-
-    /// The predicted time: `430 µs`, `≥ 430 µs`.
-    pub fn time_text(&self) -> String {
-        at_least(self.first_open().is_some(), &format_seconds(self.time_s))
     }
 }
 
@@ -152,7 +146,8 @@ pub struct Outcome {
     pub analysis: Option<Analysis>,
     /// For each op of the analysis its statement in [`Program::ops`].
     pub statement_of_op: IdVec<OpId, usize>,
-    /// What is wrong or assumed, beyond what reading the text has said.
+    /// What is wrong or assumed, beyond what reading the text has said. Stated kernels that are not legal are
+    /// [`Analysis::refused`].
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -174,16 +169,6 @@ pub fn analyze_program(program: &Program, options: &Options) -> Outcome {
             let statement_of_op: IdVec<OpId, usize> = listed_at
                 .filter_map(|&listed| resolved.statement_of_op.get(listed).copied())
                 .collect();
-            diagnostics.extend(analysis.refused.iter().map(|refused| {
-                let statement = statement_of_op[refused.op];
-                Diagnostic {
-                    span: program
-                        .ops
-                        .get(statement)
-                        .map(|op| op.kernel.map_or(op.span, |k| k.span)),
-                    ..refused.diagnostic().about(statement)
-                }
-            }));
             Outcome {
                 statement_of_op,
                 analysis: Some(analysis),
@@ -267,8 +252,8 @@ pub(super) fn analyze_plan(graph: Graph, options: &Options, plan: Plan) -> Analy
     }
 }
 
-/// What a kernel computes beyond its ops: where it is attention, the rescaling.
-fn beyond_its_ops(graph: &Graph, ops: &[OpId], work: &Work, device: &Device) -> Work {
+/// What a kernel of these ops, whose own work is `work`, computes beyond them: where it is attention, the rescaling.
+fn work_beyond_ops(graph: &Graph, ops: &[OpId], work: &Work, device: &Device) -> Work {
     // Two products and a softmax.
     const FEWEST_OPS: usize = 3;
     let shape = (ops.len() >= FEWEST_OPS && work.matrix_dtype.is_some())
@@ -292,12 +277,11 @@ fn execute(
     for ((kernel, members), traffic) in partition.kernels.iter_enumerated().zip(traffics) {
         let (bytes_read, bytes_written) = (traffic.bytes_read(), traffic.bytes_written());
         let computed = members.iter().chain(&partition.recomputed[kernel]);
-        let work = computed.fold(Work::default(), |sum, &op| {
-            sum.and(
-                unfused.map_or_else(|| op_work(graph, op), |unfused| unfused.of_lone_op(op).work),
-            )
+        let work = work_of_ops(computed, |op| match unfused {
+            Some(unfused) => unfused.of_lone_op(op).work,
+            None => op_work(graph, op),
         });
-        let work = work.and(beyond_its_ops(graph, members, &work, &options.device));
+        let work = work.and(work_beyond_ops(graph, members, &work, &options.device));
         let is_free = views_are_free && members.iter().all(|&op| graph.ops[op].is_view());
         let placement = place(&options.device, work, bytes_read + bytes_written, is_free);
         read = u64::saturating_add(read, bytes_read);

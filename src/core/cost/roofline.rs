@@ -3,7 +3,6 @@
 use crate::core::model::device::{Device, Figure, Peak};
 use crate::core::model::dtype::DType;
 use crate::core::model::work::Work;
-use crate::present::format::{at_least, format_seconds};
 use serde::Serialize;
 
 /// What keeps a kernel from being faster.
@@ -22,19 +21,6 @@ pub enum Bound {
     Unknown,
 }
 
-impl Bound {
-    /// The word for people.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Memory => "memory",
-            Self::Matrix => "matrix units",
-            Self::Vector => "vector units",
-            Self::Launch => "launch",
-            Self::Unknown => "unknown",
-        }
-    }
-}
-
 /// Where a kernel stands. Time is a prediction: no caches, full overlap, peak rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placement {
@@ -49,14 +35,9 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// The time is the least that it can be, and the attainable rate the most.
-    pub fn is_open(&self) -> bool {
+    /// Whether the time is only a lower bound, and the attainable rate an upper one.
+    pub fn is_lower_bound(&self) -> bool {
         self.bound == Bound::Unknown
-    }
-
-    /// The predicted time: `430 µs`, `≥ 430 µs`.
-    pub fn time_text(&self) -> String {
-        at_least(self.is_open(), &format_seconds(self.time_s))
     }
 }
 
@@ -89,43 +70,44 @@ pub(crate) fn peaks(device: &Device, work: Work) -> (Option<Peak>, Option<Figure
     (matrix, vector.filter(|_| !work.has_vector_f64))
 }
 
-/// What makes a time a lower bound.
-enum Open {
+/// Why a time is only a lower bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
     /// The length K of a matmul, without which its FLOPs are not counted.
-    Length,
-    /// The peak of this element type or of these units.
-    Peak(&'static str),
+    K,
+    /// The peak for an element type.
+    PeakOf(DType),
+    /// The peak of the matrix units, for an unknown element type.
+    MatrixPeak,
+    /// The peak of the vector units.
+    VectorPeak,
 }
 
-/// What is not known of this work, given its peaks; `None` where its time is a prediction.
-fn open(work: Work, matrix: Option<Peak>, vector: Option<Figure>) -> Option<Open> {
-    if work.is_unknown {
-        return Some(Open::Length);
-    }
-    if work.matrix_flops > 0 && matrix.is_none() {
-        let dtype = work.matrix_dtype.map(DType::name);
-        return Some(Open::Peak(dtype.unwrap_or("matrix units")));
-    }
-    (work.vector_flops > 0 && vector.is_none()).then_some(Open::Peak(if work.has_vector_f64 {
-        DType::F64.name()
-    } else {
-        "vector units"
-    }))
-}
-
-/// Why the time of this work on `device` is only a lower bound: FLOPs without a known peak, or not counted.
-pub fn open_reason(device: &Device, work: Work) -> Option<String> {
+/// What the time of this work on `device` leaves out; `None` where it is a prediction and no lower bound.
+pub fn missing(device: &Device, work: Work) -> Option<Missing> {
     let (matrix, vector) = peaks(device, work);
-    Some(match open(work, matrix, vector)? {
-        Open::Length => "the length K of a matmul is not known".to_owned(),
-        Open::Peak(of) => ["no peak is known for ", of, " on this device"].concat(),
-    })
+    if work.is_unknown {
+        Some(Missing::K)
+    } else if work.matrix_flops > 0 && matrix.is_none() {
+        Some(
+            work.matrix_dtype
+                .map_or(Missing::MatrixPeak, Missing::PeakOf),
+        )
+    } else if work.vector_flops > 0 && vector.is_none() {
+        Some(if work.has_vector_f64 {
+            Missing::PeakOf(DType::F64)
+        } else {
+            Missing::VectorPeak
+        })
+    } else {
+        None
+    }
 }
 
 /// Places a kernel of this work and these bytes on the roofline of `device`.
 ///
-/// A kernel with a matmul is held against the matrix units' peak for the matmul's element type, all others
-/// against the vector units'. `is_free`: a view, which nobody launches.
+/// The attainable rate of a kernel with a matmul is limited by the matrix units' peak for the matmul's element type,
+/// that of any other by the vector units'. `is_free`: a view, which is not launched.
 pub fn place(device: &Device, work: Work, bytes: u64, is_free: bool) -> Placement {
     let flops = work.flops() as f64;
     let (matrix_peak, vector_peak) = peaks(device, work);
@@ -146,7 +128,7 @@ pub fn place(device: &Device, work: Work, bytes: u64, is_free: bool) -> Placemen
     } = times(device, work, bytes);
     let launch_s = if is_free { 0.0 } else { device.launch_s.value };
     let busy_s = memory_s.max(matrix_s).max(vector_s);
-    let bound = if open(work, matrix_peak, vector_peak).is_some() {
+    let bound = if missing(device, work).is_some() {
         Bound::Unknown
     } else if launch_s > busy_s {
         Bound::Launch

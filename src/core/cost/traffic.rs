@@ -2,7 +2,7 @@
 
 use crate::core::count;
 use crate::core::model::graph::{Graph, SizeSource};
-use crate::core::model::ids::{IdVec, KernelId, OpId, TensorId};
+use crate::core::model::ids::{IdVec, OpId, TensorId};
 use crate::core::model::options::{Conventions, Externals, ReshapeCost};
 use crate::core::model::partition::Partition;
 use crate::core::model::sizes::read_size;
@@ -65,7 +65,7 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// A traffic that is held against the total of the unfused program. Sums stop at `2^64 - 1`, which only kernels
+    /// The traffic of a program, compared with the total of the unfused program. Sums stop at `2^64 - 1`, which only kernels
     /// that compute ops again could pass: [`build_graph`] bounds what the ops move one by one by `2^63 - 1`.
     pub fn new(bytes_read: u64, bytes_written: u64, unfused_total: Option<u64>) -> Self {
         let total = bytes_read.saturating_add(bytes_written);
@@ -96,18 +96,99 @@ pub fn kernel_traffic<'a>(
     partition: &'a Partition,
     conventions: Conventions,
 ) -> impl Iterator<Item = KernelTraffic> + 'a {
-    let views = Views::under(graph, conventions.reshape);
-    let mut count = Count {
-        graph,
-        partition,
-        externals: conventions.externals,
-        is_written: written(graph, partition, &views),
-        views,
-        read_by: IdVec::from_elem(None, graph.tensors.len()),
-        reads: Vec::new(),
-        writes: Vec::new(),
-    };
-    (partition.kernels.ids()).map(move |kernel| count.kernel(kernel))
+    let mut count = TrafficCount::new(graph, conventions);
+    let is_written = written(graph, partition, &count.views);
+    partition.kernels.ids().map(move |kernel| {
+        let (own, again) = (&partition.kernels[kernel], &partition.recomputed[kernel]);
+        count.of_kernel(
+            own.iter().chain(again).copied(),
+            |op| partition.computes(kernel, op),
+            |op| is_written[op] && partition.kernel_of[op] == kernel,
+        )
+    })
+}
+
+/// Counts what kernels of one graph read and write under one choice of conventions.
+pub(crate) struct TrafficCount<'a> {
+    graph: &'a Graph,
+    externals: Externals,
+    pub(crate) views: Views,
+    /// How many kernels were counted.
+    kernels: usize,
+    /// For each tensor the last kernel that read it, by its number here, and the place in that kernel's reads.
+    read_by: IdVec<TensorId, (usize, usize)>,
+    /// Of the kernel that is being counted.
+    reads: Vec<Access>,
+    writes: Vec<Access>,
+}
+
+impl<'a> TrafficCount<'a> {
+    /// `O(ops + tensors)`.
+    pub(crate) fn new(graph: &'a Graph, conventions: Conventions) -> Self {
+        Self {
+            graph,
+            externals: conventions.externals,
+            views: Views::under(graph, conventions.reshape),
+            kernels: 0,
+            read_by: IdVec::from_elem((0, 0), graph.tensors.len()),
+            reads: Vec::new(),
+            writes: Vec::new(),
+        }
+    }
+
+    /// What a kernel that computes `ops` reads and writes: the one place that says so. `O(ops + reads)`.
+    ///
+    /// A view moves nothing. Each tensor is read once, as large as its largest reader counts it, unless an op that the
+    /// kernel `computes` makes the bytes that the tensor names. An output is written where `is_written` says that it
+    /// leaves the kernel.
+    pub(crate) fn of_kernel(
+        &mut self,
+        ops: impl Iterator<Item = OpId>,
+        computes: impl Fn(OpId) -> bool,
+        is_written: impl Fn(OpId) -> bool,
+    ) -> KernelTraffic {
+        let graph = self.graph;
+        self.kernels += 1;
+        self.reads.clear();
+        self.writes.clear();
+        for op in ops {
+            if self.views.is_view[op] {
+                continue;
+            }
+            for tensor in graph.distinct_inputs(op) {
+                let producer = graph.tensors[self.views.base[tensor]].producer;
+                if !producer.is_some_and(&computes) {
+                    self.read(op, tensor);
+                }
+            }
+            if is_written(op) {
+                let tensor = graph.output[op];
+                self.writes.push(Access {
+                    tensor,
+                    bytes: graph.tensors[tensor].bytes().unwrap_or(0),
+                    source: SizeSource::Produced,
+                });
+            }
+        }
+        KernelTraffic {
+            reads: SmallVec::from_slice(&self.reads),
+            writes: SmallVec::from_slice(&self.writes),
+        }
+    }
+
+    fn read(&mut self, op: OpId, tensor: TensorId) {
+        let access = self.views.read(self.graph, op, tensor, self.externals);
+        let (last_reader, place) = self.read_by[tensor];
+        if last_reader != self.kernels {
+            self.read_by[tensor] = (self.kernels, self.reads.len());
+            self.reads.push(access);
+        } else if let Some(known) = self.reads.get_mut(place)
+            && known.bytes < access.bytes
+        {
+            // Only sizes by convention differ from reader to reader; the largest one covers all.
+            *known = access;
+        }
+    }
 }
 
 /// For each op whether it is a free view, and for each tensor the tensor whose bytes it names.
@@ -144,100 +225,54 @@ impl Views {
         }
         views
     }
-}
 
-struct Count<'a> {
-    graph: &'a Graph,
-    partition: &'a Partition,
-    externals: Externals,
-    views: Views,
-    /// For each op whether its output, seen through views, leaves its kernel.
-    is_written: IdVec<OpId, bool>,
-    /// For each tensor the last kernel that read it and the place in that kernel's reads.
-    read_by: IdVec<TensorId, Option<(KernelId, usize)>>,
-    /// Of the kernel in hand.
-    reads: Vec<Access>,
-    writes: Vec<Access>,
-}
-
-impl Count<'_> {
-    fn kernel(&mut self, kernel: KernelId) -> KernelTraffic {
-        self.reads.clear();
-        self.writes.clear();
-        let (own, again) = (
-            &self.partition.kernels[kernel],
-            &self.partition.recomputed[kernel],
-        );
-        for &op in own.iter().chain(again) {
-            if self.views.is_view[op] {
-                continue;
-            }
-            for tensor in self.graph.distinct_inputs(op) {
-                self.read(kernel, op, tensor);
-            }
-            let output = self.graph.output[op];
-            if self.is_written[op] && self.partition.kernel_of[op] == kernel {
-                self.writes.push(Access {
-                    tensor: output,
-                    bytes: self.graph.tensors[output].bytes().unwrap_or(0),
-                    source: SizeSource::Produced,
-                });
-            }
-        }
-        KernelTraffic {
-            reads: SmallVec::from_slice(&self.reads),
-            writes: SmallVec::from_slice(&self.writes),
-        }
-    }
-
-    /// Adds a read unless the kernel makes the bytes itself or has read them already.
-    fn read(&mut self, kernel: KernelId, op: OpId, tensor: TensorId) {
-        let reads = &mut self.reads;
-        let base = &self.graph.tensors[self.views.base[tensor]];
-        if base
-            .producer
-            .is_some_and(|p| self.partition.computes(kernel, p))
-        {
-            return;
-        }
-        let (bytes, source) = if base.is_external() && self.externals == Externals::KnownOnly {
+    /// What `op` reads when it reads `tensor` from memory.
+    pub(crate) fn read(
+        &self,
+        graph: &Graph,
+        op: OpId,
+        tensor: TensorId,
+        externals: Externals,
+    ) -> Access {
+        let base = &graph.tensors[self.base[tensor]];
+        let (bytes, source) = if base.is_external() && externals == Externals::KnownOnly {
             (0, SizeSource::Ignored)
         } else {
-            read_size(self.graph, op, tensor, self.externals)
+            read_size(graph, op, tensor, externals)
         };
-        let access = Access {
+        Access {
             tensor,
             bytes,
             source,
-        };
-        let known = self.read_by[tensor].filter(|&(reader, _)| reader == kernel);
-        if let Some(known) = known.and_then(|(_, place)| reads.get_mut(place)) {
-            // Only sizes by convention differ from reader to reader; the largest one covers all.
-            if known.bytes < bytes {
-                *known = access;
-            }
-        } else {
-            self.read_by[tensor] = Some((kernel, reads.len()));
-            reads.push(access);
         }
     }
 }
 
-/// An output stays on chip when it has consumers and every kernel that runs one of them, seen through views,
-/// computes it itself.
+/// For each op whether its output is written to memory.
 pub(crate) fn written(graph: &Graph, partition: &Partition, views: &Views) -> IdVec<OpId, bool> {
     let recomputed_in = partition.recomputed.inverted(graph.ops.len());
     let mut is_written = IdVec::from_elem(false, graph.ops.len());
     for op in graph.ops.ids().rev() {
-        let consumers = &graph.successors[op];
-        is_written[op] = consumers.is_empty()
-            || consumers.iter().any(|&consumer| {
-                !partition.computes(partition.kernel_of[consumer], op)
-                    || recomputed_in[consumer]
-                        .iter()
-                        .any(|&kernel| !partition.computes(kernel, op))
-                    || (views.is_view[consumer] && is_written[consumer])
-            });
+        let is_kept = |reader: OpId| {
+            let mut others = recomputed_in[reader].iter();
+            partition.computes(partition.kernel_of[reader], op)
+                && others.all(|&kernel| partition.computes(kernel, op))
+        };
+        is_written[op] = leaves(graph, views, op, is_kept, |view| is_written[view]);
     }
     is_written
+}
+
+/// Whether the output of an op leaves the kernels that compute it: nobody reads it, or a reader runs in a kernel that
+/// does not compute it, or a view of it leaves. `is_kept`: all kernels that run this reader compute the op themselves.
+pub(crate) fn leaves(
+    graph: &Graph,
+    views: &Views,
+    op: OpId,
+    is_kept: impl Fn(OpId) -> bool,
+    leaves: impl Fn(OpId) -> bool,
+) -> bool {
+    let readers = &graph.successors[op];
+    let is_needed = |&reader: &OpId| !is_kept(reader) || views.is_view[reader] && leaves(reader);
+    readers.is_empty() || readers.iter().any(is_needed)
 }

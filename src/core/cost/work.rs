@@ -40,6 +40,14 @@ pub fn op_work(graph: &Graph, op: OpId) -> Work {
     }
 }
 
+/// The work of ops as one kernel does it, given that of each.
+pub fn work_of_ops<'o>(
+    ops: impl Iterator<Item = &'o OpId>,
+    work_of: impl Fn(OpId) -> Work,
+) -> Work {
+    ops.fold(Work::default(), |sum, &op| sum.and(work_of(op)))
+}
+
 fn vector(graph: &Graph, op: OpId, vector_flops: u128) -> Work {
     let is_f64 = |dtype: Option<DType>| dtype == Some(DType::F64);
     let mut inputs = graph.inputs[op].iter();

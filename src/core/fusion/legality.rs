@@ -4,10 +4,11 @@
 //! program can be put in an order is a question of its own: [`crate::core::model::acyclic`].
 
 use super::on_chip::{BYTES_PER_ELEMENT, KeptRows};
+use super::reason::Reason;
 use super::region::{Bits, LocalOp, Region, Set, Setting, Value};
+use super::rows::RowDomain;
 use crate::core::model::options::{FusionOptions, MAX_OPS};
 
-pub use super::region::RowDomain;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::OpId;
 use crate::core::model::options::Options;
@@ -16,150 +17,6 @@ use crate::core::model::options::Options;
 pub const MAX_OPERANDS: usize = 96;
 /// Most reductions in a kernel.
 pub const MAX_REDUCTIONS: usize = 8;
-
-/// Why ops may not be one kernel, with the figures that decide it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// More ops than the limit.
-    TooManyOps {
-        /// Ops of the set.
-        ops: usize,
-        /// Most that are allowed.
-        limit: usize,
-    },
-    /// A kernel runs one matmul.
-    TwoMatmuls {
-        /// The earlier one.
-        first: OpId,
-        /// The later one.
-        second: OpId,
-    },
-    /// A matmul's kernel takes no reduction.
-    MatmulAndReduction {
-        /// The matmul.
-        matmul: OpId,
-        /// The reduction.
-        reduction: OpId,
-    },
-    /// Without the option *prologue* a matmul starts its kernel.
-    MatmulStarts {
-        /// The matmul.
-        matmul: OpId,
-        /// The last op before it.
-        before: OpId,
-    },
-    /// More reductions than the limit.
-    TooManyReductions {
-        /// Reductions of the set.
-        reductions: usize,
-        /// Most that are allowed.
-        limit: usize,
-    },
-    /// What meets a reduction must walk through the same rows.
-    RowDomains {
-        /// A reduction.
-        reduction: OpId,
-        /// Its rows.
-        rows: RowDomain,
-        /// An op that walks otherwise.
-        other: OpId,
-        /// Its rows.
-        other_rows: RowDomain,
-    },
-    /// A transpose, a copy or a concat would put elements into other rows half-way through.
-    MixesRows {
-        /// A reduction.
-        reduction: OpId,
-        /// What moves the elements.
-        reshape: OpId,
-    },
-    /// Without the option *after reductions* a reduction ends its kernel.
-    ReductionEnds {
-        /// The reduction.
-        reduction: OpId,
-        /// The first op behind it.
-        after: OpId,
-    },
-    /// What has to wait while a reduction ends does not fit on chip.
-    OnChip {
-        /// The reduction.
-        reduction: OpId,
-        /// Full-width values that are there before it ends and needed behind it.
-        values: usize,
-        /// Bytes of one row of each.
-        needed_bytes: u64,
-        /// What one block may hold on the device.
-        available_bytes: u64,
-    },
-    /// More tensors read and written than the limit.
-    TooManyOperands {
-        /// Tensors of the kernel.
-        operands: usize,
-        /// Most that are allowed.
-        limit: usize,
-    },
-    /// Nothing ties these ops together.
-    NotConnected {
-        /// An op.
-        first: OpId,
-        /// One that it does not reach inside the set.
-        second: OpId,
-    },
-    /// The kernels would need each other.
-    Cycle {
-        /// The ops of a path that leaves the kernel and comes back to it: the first and the last are in it.
-        path: Vec<OpId>,
-    },
-}
-
-impl Reason {
-    /// Shows each op that the reason names, to be read or renamed.
-    pub(crate) fn for_each_op(&mut self, visit: &mut dyn FnMut(&mut OpId)) {
-        match self {
-            Self::TwoMatmuls { first, second } | Self::NotConnected { first, second } => {
-                visit(first);
-                visit(second);
-            }
-            Self::MatmulAndReduction {
-                matmul: a,
-                reduction: b,
-            }
-            | Self::MatmulStarts {
-                matmul: a,
-                before: b,
-            }
-            | Self::RowDomains {
-                reduction: a,
-                other: b,
-                ..
-            }
-            | Self::MixesRows {
-                reduction: a,
-                reshape: b,
-            }
-            | Self::ReductionEnds {
-                reduction: a,
-                after: b,
-            } => {
-                visit(a);
-                visit(b);
-            }
-            Self::OnChip { reduction, .. } => visit(reduction),
-            Self::Cycle { path } => path.iter_mut().for_each(visit),
-            Self::TooManyOps { .. }
-            | Self::TooManyReductions { .. }
-            | Self::TooManyOperands { .. } => {}
-        }
-    }
-
-    /// More ops in the set do not mend it. A row may do with less on chip when what makes its values joins it.
-    pub(super) fn is_lasting(&self) -> bool {
-        !matches!(
-            self,
-            Self::TooManyOperands { .. } | Self::NotConnected { .. } | Self::OnChip { .. }
-        )
-    }
-}
 
 /// Whether these ops, ascending and each once, may be one kernel. One op always may.
 ///

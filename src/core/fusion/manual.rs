@@ -3,13 +3,13 @@
 //! The same legality holds as for every other kernel. What it refuses is said, and falls apart into legal
 //! pieces, so the page goes on.
 
-use super::legality::{Reason, check_in};
+use super::decision::{Decision, Log};
+use super::legality::check_in;
 use super::none;
 use super::pieces::take_apart;
-use super::record::{Decision, Log, Refusal, refusal_in_words};
+use super::reason::Reason;
 use super::region::{Region, Setting};
 use crate::core::model::acyclic;
-use crate::core::model::diagnostic::{Code, Diagnostic};
 use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::options::MAX_OPS;
 use crate::core::model::partition::Partition;
@@ -24,24 +24,8 @@ pub struct Refused {
     pub op: OpId,
     /// Its number in the text.
     pub kernel: u32,
-    /// Why, in words.
-    pub message: String,
-}
-
-impl Refused {
-    /// The finding, without its place in a text.
-    pub fn diagnostic(&self) -> Diagnostic {
-        let message = [
-            // As it stands in the text: the pictures number kernels in the order in which they run.
-            "`@kernel ",
-            &self.kernel.to_string(),
-            "` is not legal: ",
-            &self.message,
-        ]
-        .concat();
-        Diagnostic::warning(Code::IllegalKernel, message)
-            .hint("it runs in pieces; give some of its ops another number, or none")
-    }
+    /// Why.
+    pub reason: Reason,
 }
 
 /// Ops of one number are one kernel, ops without a number run alone.
@@ -52,21 +36,18 @@ pub(super) fn partition(setting: &Setting<'_>, log: &mut Log) -> (Partition, Vec
     // The number of its first op stands for a kernel.
     let mut kernel_of: IdVec<OpId, KernelId> = graph.ops.ids().map(KernelId::of_lone_op).collect();
     let mut refused = Vec::new();
-    let mut refuse = |ops: &[OpId], kernel: u32, refusal: Refusal, log: &mut Log| {
+    let mut refuse = |ops: &[OpId], kernel: u32, reason: Reason, log: &mut Log| {
         if let Some(&op) = ops.first() {
-            refused.push(Refused {
-                op,
-                kernel,
-                message: refusal_in_words(graph, &refusal),
-            });
+            let reason = reason.clone();
+            refused.push(Refused { op, kernel, reason });
         }
-        log.refuse(ops, refusal);
+        log.refuse(ops, reason);
     };
     for (kernel, ops) in stated(setting) {
         match check_in(setting, &ops) {
             Ok(()) => join(&mut kernel_of, &ops),
             Err(reason) => {
-                refuse(&ops, kernel, Refusal::Illegal(reason), log);
+                refuse(&ops, kernel, reason, log);
                 for window in ops.chunks(MAX_OPS) {
                     let region = Region::of(setting, window);
                     let mut pieces = Vec::new();
@@ -96,11 +77,11 @@ pub(super) fn partition(setting: &Setting<'_>, log: &mut Log) -> (Partition, Vec
             if let &[first, _, ..] = ops
                 && let Some(kernel) = graph.ops[first].kernel
             {
-                let refusal = match round {
-                    CYCLES => Refusal::TooManyCycles { rounds: CYCLES },
-                    _ => Refusal::Illegal(Reason::Cycle { path: path.clone() }),
+                let reason = match round {
+                    CYCLES => Reason::TooManyCycles { rounds: CYCLES },
+                    _ => Reason::Cycle { path: path.clone() },
                 };
-                refuse(ops, kernel, refusal, log);
+                refuse(ops, kernel, reason, log);
                 for &op in ops {
                     kernel_of[op] = KernelId::of_lone_op(op);
                 }

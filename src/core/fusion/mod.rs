@@ -1,96 +1,25 @@
-//! Graph to groups: which ops run as one kernel. One policy, one file.
+//! Graph to kernels: which ops run as one kernel. One policy, one file.
+//!
+//! From the ground up: why ops are kept apart ([`reason`]) and what a policy notes ([`decision`]), which sets of ops may
+//! be one kernel ([`legality`], on a region of the graph), the policies, the choice among them ([`plan()`]), and its
+//! replay ([`record`]).
 
 pub mod attention;
+pub mod certificate;
+pub mod decision;
 pub mod inductor;
 pub mod legality;
+pub mod loops;
 pub mod manual;
 pub(super) mod none;
 pub(crate) mod on_chip;
 pub mod optimal;
 mod pieces;
+mod plan;
+pub mod reason;
 pub mod record;
 pub(crate) mod region;
+pub mod rows;
 pub(super) mod rules;
 
-use crate::core::model::graph::Graph;
-use crate::core::model::options::Options;
-use crate::core::model::options::Policy;
-use crate::core::model::partition::Partition;
-use manual::Refused;
-use optimal::Certificate;
-use record::{Decision, Log};
-use region::Setting;
-
-/// What a policy comes to.
-#[derive(Clone, Debug, PartialEq, Default)]
-pub struct Plan {
-    /// Which ops run as which kernel.
-    pub partition: Partition,
-    /// What a search knows about it.
-    pub certificate: Option<Certificate>,
-    /// Kernels that the text states and that are not legal.
-    pub refused: Vec<Refused>,
-}
-
-/// Groups the ops of `graph` into kernels, as the policy of `options` decides. `O(ops + reads)` for the
-/// policies of the contract. Where attention is one kernel, policies see it as one op.
-pub fn plan(graph: &Graph, options: &Options) -> Plan {
-    plan_noting(graph, options, &mut Log::default())
-}
-
-fn plan_noting(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
-    if options.fusion.attention {
-        let attentions = attention::find(graph);
-        if let Some(contracted) = attention::contract(graph, &attentions, options) {
-            for attention in &attentions {
-                let ops = attention.ops.clone();
-                log.note(Decision::Rewritten { ops });
-            }
-            let rewritten = log.len();
-            let plan = plan_ops(&contracted.graph, options, log);
-            log.rename_from(rewritten, |op| contracted.original(op));
-            let mut refused = plan.refused;
-            for kernel in &mut refused {
-                kernel.op = contracted.original(kernel.op);
-            }
-            return Plan {
-                partition: contracted.expanded(&plan.partition),
-                certificate: plan.certificate,
-                refused,
-            };
-        }
-    }
-    plan_ops(graph, options, log)
-}
-
-fn plan_ops(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
-    let only = |partition| Plan {
-        partition,
-        certificate: None,
-        refused: Vec::new(),
-    };
-    match options.policy {
-        Policy::None => only(none::partition(graph)),
-        Policy::Rules => only(rules::partition(graph, log)),
-        Policy::Inductor => only(inductor::partition(graph, options.fusion.max_autotune, log)),
-        Policy::Manual => {
-            let (partition, refused) = manual::partition(&Setting::new(graph, options), log);
-            Plan {
-                refused,
-                ..only(partition)
-            }
-        }
-        Policy::Optimal => {
-            let setting = Setting::new(graph, options);
-            let mut unread = Log::default();
-            let compiled = inductor::partition(graph, options.fusion.max_autotune, &mut unread);
-            let stated = manual::partition(&setting, &mut unread).0;
-            let known = [rules::partition(graph, &mut unread), compiled, stated];
-            let (partition, certificate) = optimal::partition(&setting, &known, log);
-            Plan {
-                certificate: Some(certificate),
-                ..only(partition)
-            }
-        }
-    }
-}
+pub use plan::{Plan, plan};

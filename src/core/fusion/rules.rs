@@ -4,8 +4,8 @@
 //! So only the tail's tensor is written, groups are convex, and tails ordered by place give an order in
 //! which the groups can run.
 
-use super::legality::Reason;
-use super::record::{Decision, Log, Refusal};
+use super::decision::{Decision, Log};
+use super::reason::Reason;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, KernelId, OpId, define_ids};
 use crate::core::model::op_type::OpType;
@@ -123,7 +123,7 @@ impl Scan {
     }
 
     /// Why an op does not go on in its producer's kernel.
-    fn refusal(&self, graph: &Graph, producer: OpId, op: OpId, base: GroupId) -> Refusal {
+    fn refusal(&self, graph: &Graph, producer: OpId, op: OpId, base: GroupId) -> Reason {
         let group = self.group_of[producer];
         // A matmul begins its group.
         let matmul_of =
@@ -131,7 +131,7 @@ impl Scan {
         let is_matmul = graph.ops[op].op_type == OpType::Matmul;
         let mut others = graph.successors[producer].iter();
         let other = others.find(|&&reader| reader != op);
-        Refusal::Illegal(match (matmul_of(group), other) {
+        match (matmul_of(group), other) {
             (Some(first), _) if is_matmul => Reason::TwoMatmuls { first, second: op },
             _ if is_matmul => Reason::MatmulStarts {
                 matmul: op,
@@ -141,7 +141,7 @@ impl Scan {
                 reduction: producer,
                 after: op,
             },
-            (_, Some(&consumer)) => return Refusal::AnotherConsumer { consumer },
+            (_, Some(&consumer)) => Reason::AnotherConsumer { consumer },
             (Some(matmul), None) if graph.ops[op].op_type == OpType::Reduction => {
                 Reason::MatmulAndReduction {
                     matmul,
@@ -152,7 +152,7 @@ impl Scan {
                 first: first.unwrap_or(producer),
                 second: matmul_of(base).unwrap_or(op),
             },
-        })
+        }
     }
 
     fn finish(mut self) -> Partition {

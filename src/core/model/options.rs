@@ -79,25 +79,6 @@ impl Policy {
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|p| p.name() == name)
     }
-
-    /// What it does, in a sentence.
-    pub const fn summary(self) -> &'static str {
-        match self {
-            Self::None => "every op runs as a kernel of its own",
-            Self::Rules => {
-                "one forward scan: element-wise chains, matmul epilogues, reductions that end a kernel"
-            }
-            Self::Inductor => {
-                "as torch.compile does: pointwise ops and reductions over the same rows share kernels, matmuls are library calls"
-            }
-            Self::Manual => {
-                "the kernels that the text states by `@kernel 1`, as far as they are legal"
-            }
-            Self::Optimal => {
-                "the least bytes or time that any legal kernels reach, proven or with its gap"
-            }
-        }
-    }
 }
 
 /// The choices that the policies look at; a policy ignores what does not concern it.
@@ -148,57 +129,68 @@ impl Default for FusionOptions {
 }
 
 /// One of the switches among the options.
-pub struct Switch {
-    /// Its name in links.
-    pub name: &'static str,
-    /// What it is called.
-    pub words: &'static str,
-    /// What it does, in a sentence.
-    pub sentence: &'static str,
-    /// The flag.
-    pub part: fn(&mut FusionOptions) -> &mut bool,
-    /// The policies that look at it.
-    pub concerns: &'static [Policy],
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switch {
+    /// [`FusionOptions::horizontal`].
+    Horizontal,
+    /// [`FusionOptions::prologue`].
+    Prologue,
+    /// [`FusionOptions::after_reductions`].
+    AfterReductions,
+    /// [`FusionOptions::max_autotune`].
+    MaxAutotune,
+    /// [`FusionOptions::attention`].
+    Attention,
 }
 
-/// All switches, in the order in which they are shown.
-pub const SWITCHES: [Switch; 5] = [
-    Switch {
-        name: "horizontal",
-        words: "horizontal fusion",
-        sentence: "Ops that only read a common tensor may share a kernel.",
-        part: |options| &mut options.horizontal,
-        concerns: &[Policy::Optimal, Policy::Manual],
-    },
-    Switch {
-        name: "prologue",
-        words: "matmul prologue",
-        sentence: "Element-wise ops and reshapes may run in the kernel of a matmul that reads them.",
-        part: |options| &mut options.prologue,
-        concerns: &[Policy::Optimal, Policy::Manual],
-    },
-    Switch {
-        name: "after-reductions",
-        words: "after reductions",
-        sentence: "Ops may follow a reduction in its kernel while the row that they need again fits on chip.",
-        part: |options| &mut options.after_reductions,
-        concerns: &[Policy::Optimal, Policy::Manual],
-    },
-    Switch {
-        name: "max-autotune",
-        words: "max-autotune",
-        sentence: "The compiler generates its matmuls, which take an element-wise epilogue.",
-        part: |options| &mut options.max_autotune,
-        concerns: &[Policy::Inductor],
-    },
-    Switch {
-        name: "attention",
-        words: "attention as one kernel",
-        sentence: "Matmul, softmax and matmul in a row run in tiles, and the scores never reach memory.",
-        part: |options| &mut options.attention,
-        concerns: &Policy::ALL,
-    },
-];
+impl Switch {
+    /// All switches, in the order in which they are shown.
+    pub const ALL: [Self; 5] = [
+        Self::Horizontal,
+        Self::Prologue,
+        Self::AfterReductions,
+        Self::MaxAutotune,
+        Self::Attention,
+    ];
+
+    /// The name in links.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Horizontal => "horizontal",
+            Self::Prologue => "prologue",
+            Self::AfterReductions => "after-reductions",
+            Self::MaxAutotune => "max-autotune",
+            Self::Attention => "attention",
+        }
+    }
+
+    /// The switch of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|switch| switch.name() == name)
+    }
+
+    /// The flag that it sets.
+    pub const fn flag(self, options: &mut FusionOptions) -> &mut bool {
+        match self {
+            Self::Horizontal => &mut options.horizontal,
+            Self::Prologue => &mut options.prologue,
+            Self::AfterReductions => &mut options.after_reductions,
+            Self::MaxAutotune => &mut options.max_autotune,
+            Self::Attention => &mut options.attention,
+        }
+    }
+
+    /// Whether this policy looks at it.
+    pub const fn concerns(self, policy: Policy) -> bool {
+        match self {
+            Self::Horizontal | Self::Prologue | Self::AfterReductions => {
+                matches!(policy, Policy::Optimal | Policy::Manual)
+            }
+            Self::MaxAutotune => matches!(policy, Policy::Inductor),
+            Self::Attention => true,
+        }
+    }
+}
 
 /// What a partition costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

@@ -7,7 +7,12 @@ const SHOWN: usize = 40;
 
 /// `text`, or its beginning when it is long.
 pub(crate) fn shortened(text: &str) -> String {
-    match text.char_indices().nth(SHOWN) {
+    first_chars(text, SHOWN)
+}
+
+/// `text`, or its first characters where it has more than so many.
+pub(crate) fn first_chars(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or("")),
         None => text.to_owned(),
     }

@@ -2,33 +2,24 @@
 
 use crate::core::{Analysis, Kernel, KernelId, OpId, Placement};
 use crate::picture::charts::scene::Label;
-use crate::present::format::{format_bytes, format_intensity, format_rate, more_kernels};
+use crate::present::format::{format_bytes, format_intensity, format_rate};
+use crate::present::names::{counted, joined, op_name, short_name};
+use crate::present::times::{bound_name, time_text};
 
-/// Names longer than this are cut; a visitor may call an op whatever they like.
+/// Characters of a name.
 const NAME_CHARS: usize = 28;
 /// Ops that a kernel is named after, at most.
 const OPS_NAMED: usize = 3;
 
 /// A name that fits a tooltip.
 pub(in crate::picture) fn short(name: &str) -> String {
-    match name.char_indices().nth(NAME_CHARS) {
-        Some((end, _)) => format!("{}…", name.get(..end).unwrap_or("")),
-        None => name.to_owned(),
-    }
+    short_name(name, NAME_CHARS)
 }
 
 /// `ffn_up + gelu`, or the first ops and how many more there are.
-pub(in crate::picture) fn op_names(analysis: &Analysis, ops: &[OpId]) -> String {
-    let mut names: Vec<String> = ops
-        .iter()
-        .take(OPS_NAMED)
-        .filter_map(|&op| analysis.graph.ops.get(op))
-        .map(|op| short(&op.name))
-        .collect();
-    if ops.len() > OPS_NAMED {
-        names.push(format!("{} more", ops.len() - OPS_NAMED));
-    }
-    names.join(" + ")
+pub(in crate::picture) fn short_op_names(analysis: &Analysis, ops: &[OpId]) -> String {
+    let names = ops.iter().map(|&op| short(op_name(&analysis.graph, op)));
+    joined(names, [" + "; 2], OPS_NAMED)
 }
 
 /// `kernel 7: ffn_up + gelu`, as people count.
@@ -38,13 +29,17 @@ pub(in crate::picture) fn kernel_heading(analysis: &Analysis, kernel: KernelId) 
         .kernels
         .get(kernel)
         .map_or(&[][..], |k| &k.ops);
-    format!("kernel {}: {}", kernel.number(), op_names(analysis, ops))
+    format!(
+        "kernel {}: {}",
+        kernel.number(),
+        short_op_names(analysis, ops)
+    )
 }
 
 /// Says of a point that so many other kernels share it.
 pub(in crate::picture) fn add_others(label: &mut Label, others: usize) {
     if others > 0 {
-        let also = [&more_kernels(others), " here"].concat();
+        let also = format!("{} here", counted(others, "more kernel"));
         label.name.push_str(", ");
         label.name.push_str(&also);
         label.facts.push(("and", also));
@@ -58,7 +53,7 @@ pub(in crate::picture) fn point_label(heading: String, placement: &Placement, by
         facts.push(("intensity", format_intensity(intensity)));
     }
     if let Some(rate) = placement.attainable_flops_per_s {
-        let what = if placement.is_open() {
+        let what = if placement.is_lower_bound() {
             "attainable at most"
         } else {
             "attainable"
@@ -66,8 +61,8 @@ pub(in crate::picture) fn point_label(heading: String, placement: &Placement, by
         facts.push((what, format_rate(rate)));
     }
     facts.push(("moves", format_bytes(bytes)));
-    facts.push(("bound by", placement.bound.name().to_owned()));
-    facts.push(("predicted", placement.time_text()));
+    facts.push(("bound by", bound_name(placement.bound).to_owned()));
+    facts.push(("predicted", time_text(placement)));
     Label::new(heading, facts)
 }
 

@@ -9,6 +9,7 @@ use crate::picture::charts::roofline_names::draw_names;
 use crate::picture::charts::roofline_points::{kernel_points, without_point};
 use crate::picture::charts::room::{Room, along};
 use crate::picture::charts::scene::{Mark, Role, Scene};
+use crate::present::devices::{computed_as, units_name};
 use crate::present::format::{format_bandwidth, format_intensity, format_rate};
 
 /// Draws the roofline of `analysis` into a frame of `size` units, at least 240 by 140.
@@ -297,8 +298,12 @@ fn description(analysis: &Analysis, roofs: &Roofs) -> String {
     )];
     for (dtype, peak) in &roofs.matrix {
         let figure = figure_text(peak.figure, format_rate);
-        let on = [peak.units(), " on ", dtype.name(), peak.computed_as];
-        facts.push([&on.concat(), " ", &figure].concat());
+        facts.push(format!(
+            "{} on {}{} {figure}",
+            units_name(peak),
+            dtype.name(),
+            computed_as(peak)
+        ));
     }
     if let Some(peak) = roofs.vector {
         facts.push(format!("vector units {}", figure_text(peak, format_rate)));

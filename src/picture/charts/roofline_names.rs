@@ -4,6 +4,7 @@ use crate::picture::charts::axes::{Axis, Plot};
 use crate::picture::charts::roofline::{Points, Roofs, ends, figure_text};
 use crate::picture::charts::room::{Room, text_boxes};
 use crate::picture::charts::scene::{Anchor, Mark, Point, Role, Shape, tenths, text, text_width};
+use crate::present::devices::computed_as;
 use crate::present::format::{format_bandwidth, format_intensity, format_rate};
 
 /// Names what [`super::roofline`] draws, and takes the room of the names.
@@ -76,7 +77,11 @@ fn draw_peak_names(
         let words = if is_compact && points == Points::Stacked {
             figure
         } else {
-            [dtype.name(), peak.computed_as, kind, units, " ", &figure].concat()
+            format!(
+                "{}{}{kind}{units} {figure}",
+                dtype.name(),
+                computed_as(peak)
+            )
         };
         marks.push(text(
             Role::RoofText,

@@ -4,7 +4,7 @@
 use crate::core::{Analysis, Kernel, KernelId};
 use crate::picture::charts::axes::Plot;
 use crate::picture::charts::labels::{
-    add_others, kernel_heading, kernel_label, op_names, point_label,
+    add_others, kernel_heading, kernel_label, point_label, short_op_names,
 };
 use crate::picture::charts::roofline::{Space, point_of};
 use crate::picture::charts::roofline_arcs::{Arc, Move, hang};
@@ -13,6 +13,7 @@ use crate::picture::charts::room::around;
 use crate::picture::charts::scene::{
     Anchor, Label, Mark, Point, Role, Shape, rect, tenths, text, text_width,
 };
+use crate::present::names::joined;
 use std::collections::BTreeMap;
 
 /// Above this many ops the ops' own points are left out.
@@ -187,22 +188,18 @@ pub(in crate::picture) fn without_point(analysis: &Analysis) -> Option<String> {
     if missing.is_empty() {
         return None;
     }
-    let mut names: Vec<String> = missing
-        .iter()
-        .take(NAMED)
-        .map(|&(id, kernel)| {
-            let why = if kernel.work.is_unknown {
-                "K is unknown"
-            } else {
-                "no FLOPs"
-            };
-            format!("{} ({why})", kernel_heading(analysis, id))
-        })
-        .collect();
-    if missing.len() > NAMED {
-        names.push(format!("{} more", missing.len() - NAMED));
-    }
-    Some(format!("Without a point: {}.", names.join("; ")))
+    let names = missing.iter().map(|&(id, kernel)| {
+        let why = if kernel.work.is_unknown {
+            "K is unknown"
+        } else {
+            "no FLOPs"
+        };
+        format!("{} ({why})", kernel_heading(analysis, id))
+    });
+    Some(format!(
+        "Without a point: {}.",
+        joined(names, ["; "; 2], NAMED)
+    ))
 }
 
 fn dots(analysis: &Analysis, plot: &Plot) -> Vec<Dot> {
@@ -301,7 +298,7 @@ fn op_points(
             circle(Role::OpPoint, plot.place(intensity, rate), sizes.op).of_kernel(kernel);
         // An op that is a kernel of its own stands under its solid point and needs no second name.
         if analysis.fused.kernels[kernel].ops.len() > 1 {
-            let heading = format!("{} alone", op_names(analysis, &[op]));
+            let heading = format!("{} alone", short_op_names(analysis, &[op]));
             mark = mark.named(point_label(heading, &alone.placement, alone.bytes()));
             order.push((kernel, 2, marks.len()));
         }

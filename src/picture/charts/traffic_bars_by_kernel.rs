@@ -2,10 +2,11 @@
 
 use crate::core::{Analysis, KernelId};
 use crate::picture::charts::axes::{Frame, Plot, draw_frame, drawable, round_axis};
-use crate::picture::charts::labels::{kernel_heading, op_names};
+use crate::picture::charts::labels::{kernel_heading, short_op_names};
 use crate::picture::charts::scene::{Anchor, Label, Mark, Role, Scene, rect, text};
 use crate::picture::charts::traffic_bars::{Bytes, tick_count, tick_text};
-use crate::present::format::{format_bytes, more_kernels};
+use crate::present::format::format_bytes;
+use crate::present::names::{counted, short_name};
 use std::cmp::Reverse;
 
 /// Kernels that get a row of their own; the rest share the last one.
@@ -145,7 +146,7 @@ fn lines(analysis: &Analysis) -> Vec<Line> {
             let ops = &analysis.fused.kernels.get(kernel)?.ops;
             Some(Line {
                 kernel: Some(kernel),
-                name: cut(&op_names(analysis, ops)),
+                name: cut(&short_op_names(analysis, ops)),
                 heading: kernel_heading(analysis, kernel),
                 bytes: Bytes::of(analysis, kernel),
             })
@@ -157,7 +158,7 @@ fn lines(analysis: &Analysis) -> Vec<Line> {
             .fold(Bytes::default(), |sum, kernel| {
                 sum.and(Bytes::of(analysis, kernel))
             });
-        let name = more_kernels(kernels - shown.len());
+        let name = counted(kernels - shown.len(), "more kernel");
         lines.push(Line {
             kernel: None,
             heading: name.clone(),
@@ -171,8 +172,5 @@ fn lines(analysis: &Analysis) -> Vec<Line> {
 /// A name that fits its column.
 fn cut(name: &str) -> String {
     const CHARS: usize = 26;
-    match name.char_indices().nth(CHARS) {
-        Some((end, _)) => format!("{}…", name.get(..end).unwrap_or("")),
-        None => name.to_owned(),
-    }
+    short_name(name, CHARS)
 }

@@ -5,6 +5,7 @@ use super::{DagLayout, Edge, EdgeEnd, Pill, PillId, PillKind};
 use crate::core::model::op::shape_text;
 use crate::core::{Analysis, Execution, IdVec, KernelId, OpId, SizeSource, TensorId};
 use crate::present::format::{format_bytes, format_exact, format_percent};
+use crate::present::names::{joined, short_name};
 
 /// Room in a chip beside its text.
 const CHIP_PADDING: f64 = 12.0;
@@ -174,15 +175,10 @@ impl<'a> View<'a> {
 
     fn panel(&self, kernel: KernelId) -> PanelLook {
         let ops = &self.analysis.partition.kernels[kernel];
-        let first: Vec<String> = ops
+        let names = ops
             .iter()
-            .take(4)
-            .map(|&op| spoken(&self.analysis.graph.ops[op].name))
-            .collect();
-        let more = match ops.len().saturating_sub(4) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
+            .map(|&op| spoken(&self.analysis.graph.ops[op].name));
+        let names = joined(names, [", ", " and "], 4);
         let run = &self.analysis.fused.kernels[kernel];
         let before = self.analysis.comparisons[kernel].unfused_bytes;
         let saved = if before > run.bytes() {
@@ -193,10 +189,9 @@ impl<'a> View<'a> {
         };
         PanelLook {
             name: format!(
-                "kernel {} of {}: {}{more}, {} through memory{saved}",
+                "kernel {} of {}: {names}, {} through memory{saved}",
                 kernel.number(),
                 self.analysis.partition.kernels.len(),
-                first.join(", "),
                 format_bytes(run.bytes()),
             ),
         }
@@ -304,10 +299,7 @@ impl<'a> View<'a> {
 
 /// A name as far as anybody listens.
 fn spoken(name: &str) -> String {
-    match name.char_indices().nth(SPOKEN_NAME) {
-        Some((end, _)) => format!("{}…", name.get(..end).unwrap_or("")),
-        None => name.to_owned(),
-    }
+    short_name(name, SPOKEN_NAME)
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ const WARP_ROW: f64 = 2048.0;
 impl KernelView<'_> {
     /// `hit`: bytes read and bytes written that the cache serves. `None` where the roofline has no peak for the work.
     pub(super) fn time_s(&self, device: &Device, m: &Measured, hit: (f64, f64)) -> Option<f64> {
-        if self.kernel.placement.is_open() {
+        if self.kernel.placement.is_lower_bound() {
             return None;
         }
         let seconds = |bytes: f64, hit: f64| {

@@ -4,7 +4,6 @@ use crate::core::analysis::Analysis;
 use crate::core::analysis::limits::KernelLimits;
 use crate::core::cost::roofline::Bound;
 use crate::core::model::ids::KernelId;
-use crate::present::format::{format_bytes, format_percent, format_seconds};
 
 /// Why fusing may hurt, or may not be worth it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -136,49 +135,5 @@ impl Warning {
     /// Fusing costs something; else it only gains little.
     pub const fn hurts(&self) -> bool {
         !matches!(self, Self::HardlyPays { .. })
-    }
-
-    /// The warning in a sentence.
-    pub fn text(&self) -> String {
-        match *self {
-            Self::Spills { wanted, available } => format!(
-                "a thread wants about {wanted} registers and can have {available}: the rest spills to memory"
-            ),
-            Self::RowTooLong {
-                wanted_bytes,
-                available_bytes,
-            } => format!(
-                "a row needs {} on chip and a block can have {}: it is read again",
-                format_bytes(wanted_bytes),
-                format_bytes(available_bytes)
-            ),
-            Self::LostParallelism {
-                blocks,
-                multiprocessors,
-            } => format!(
-                "{blocks} blocks for {multiprocessors} multiprocessors: its ops alone would keep all of them busy"
-            ),
-            Self::PartialWave {
-                tiles,
-                multiprocessors,
-                efficiency,
-            } => format!(
-                "{tiles} tiles on {multiprocessors} multiprocessors: {} of the slots compute",
-                format_percent(efficiency * 100.0)
-            ),
-            Self::Recompute { added_s, saved_s } => format!(
-                "computing again takes {}, reading would take {}",
-                format_seconds(added_s),
-                format_seconds(saved_s)
-            ),
-            Self::HardlyPays {
-                saved_bytes,
-                speedup,
-            } => format!(
-                "bound by arithmetic: saves {}, but only {} of the time",
-                format_bytes(saved_bytes),
-                format_percent((1.0 - 1.0 / speedup) * 100.0)
-            ),
-        }
     }
 }

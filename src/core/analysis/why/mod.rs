@@ -2,29 +2,22 @@
 //!
 //! Computed when somebody asks; an analysis does not wait for it.
 
-mod facts;
 mod price;
 mod refusals;
 mod seen;
-mod words;
 
 use crate::core::analysis::Analysis;
 use crate::core::fusion::inductor::library_call;
-use crate::core::fusion::legality;
 use crate::core::fusion::legality::check_in;
-use crate::core::fusion::record::Refusal;
+use crate::core::fusion::reason::Reason;
 use crate::core::model::ids::{KernelId, OpId, TensorId};
-use crate::core::model::op_type::OpType;
 use crate::core::model::options::Policy;
 
 use crate::core::analysis::why::refusals::Refusals;
 use crate::core::analysis::why::seen::Seen;
 use std::cell::OnceCell;
 
-pub use crate::core::analysis::why::facts::{Fact, Facts, Named};
 pub use crate::core::analysis::why::price::{Price, Prices};
-pub use crate::core::analysis::why::words::{in_words, reason_in_words, sentence};
-pub(crate) use words::op_name;
 
 /// A tensor on its way from the op that writes it to an op that reads it.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,34 +46,12 @@ pub enum Verdict {
     },
 }
 
-/// Why two ops run in two kernels.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// Their kernels may not be one.
-    Illegal(legality::Reason),
-    /// The contract fuses an output into its reader only when nobody else reads it.
-    AnotherConsumer {
-        /// Who else does.
-        consumer: OpId,
-    },
-    /// The compiler compared their kernels and refused, by its own rules.
-    Refused(Refusal),
-    /// The compiler never compared their kernels.
-    NotCompared,
-    /// It is allowed, and saves nothing.
-    NotWorthIt,
-    /// It is allowed and would save something; the policy does not try it.
-    NotLookedAt,
-    /// It is allowed; whoever states the kernels does not state this one.
-    NotStated,
-}
-
 /// Answers about one analysis. Made in `O(ops + reads)`.
 pub struct Why<'a> {
     analysis: &'a Analysis,
     seen: Seen,
     prices: Prices<'a>,
-    /// What the compiler refused, once somebody asks.
+    /// What the policy refused, once a question needs it.
     refusals: OnceCell<Refusals>,
 }
 
@@ -126,31 +97,44 @@ impl<'a> Why<'a> {
         let price = self.prices.merged(a, b);
         let reason = match self.analysis.options.policy {
             Policy::Inductor => self.compilers(a, b),
-            policy => self
-                .contract(first, second)
-                .or_else(|| self.contract_between(a, b))
-                .or_else(|| self.forbidden(a, b).map(Reason::Illegal))
-                .unwrap_or(match policy {
-                    Policy::Optimal if !self.prices.is_gain(price) => Reason::NotWorthIt,
-                    Policy::Manual => Reason::NotStated,
-                    _ => Reason::NotLookedAt,
-                }),
+            Policy::Rules => self
+                .rules(first, second)
+                .or_else(|| self.forbidden(a, b))
+                .unwrap_or(Reason::NotLookedAt),
+            policy => self.forbidden(a, b).unwrap_or(match policy {
+                Policy::Optimal if !self.prices.is_gain(price) => Reason::NotWorthIt,
+                Policy::Manual => Reason::NotStated,
+                _ => Reason::NotLookedAt,
+            }),
         };
         Verdict::Apart { reason, price }
     }
 
-    /// The compiler's own words: it neither knows nor keeps the legality of the optimum.
+    fn refusals(&self) -> &Refusals {
+        self.refusals.get_or_init(|| Refusals::of(self.analysis))
+    }
+
+    /// Why the baseline rules kept two ops apart. Ops that do not feed each other are apart because of an edge between
+    /// their kernels; `None` where there is none.
+    fn rules(&self, first: OpId, second: OpId) -> Option<Reason> {
+        let kernel_of = &self.analysis.partition.kernel_of;
+        let (a, b) = (kernel_of[first], kernel_of[second]);
+        // The rules decide about the ops of their graph, where attention is one op.
+        let seen = [first, second].map(|op| self.seen.original_op(self.seen.op(op)));
+        self.refusals().of_edge(a, b, seen).cloned()
+    }
+
+    /// The compiler's own reason: it does not know the legality of the other policies.
     fn compilers(&self, a: KernelId, b: KernelId) -> Reason {
-        let refusals = self.refusals.get_or_init(|| Refusals::of(self.analysis));
-        if let Some(refusal) = refusals.last(a, b) {
-            return Reason::Refused(refusal.clone());
+        if let Some(reason) = self.refusals().last(a, b) {
+            return reason.clone();
         }
         let (analysis, of_kernel) = (self.analysis, &self.analysis.partition.kernels);
         let max_autotune = analysis.options.fusion.max_autotune;
         let call =
             |kernel: KernelId| library_call(&analysis.graph, &of_kernel[kernel], max_autotune);
         match call(a).or_else(|| call(b)) {
-            Some(matmul) => Reason::Refused(Refusal::LibraryCall { matmul }),
+            Some(matmul) => Reason::LibraryCall { matmul },
             None => Reason::NotCompared,
         }
     }
@@ -159,7 +143,7 @@ impl<'a> Why<'a> {
     ///
     /// # Errors
     /// Why they may not be merged.
-    pub fn merge(&self, a: KernelId, b: KernelId) -> Result<Price, legality::Reason> {
+    pub fn merge(&self, a: KernelId, b: KernelId) -> Result<Price, Reason> {
         match self.forbidden(a, b) {
             Some(reason) => Err(reason),
             None => Ok(self.prices.merged(a, b)),
@@ -167,7 +151,7 @@ impl<'a> Why<'a> {
     }
 
     /// Why two kernels may not be one.
-    fn forbidden(&self, a: KernelId, b: KernelId) -> Option<legality::Reason> {
+    fn forbidden(&self, a: KernelId, b: KernelId) -> Option<Reason> {
         let seen = &self.seen;
         let kernels = &self.analysis.partition.kernels;
         let ops = seen.ops(&[&kernels[a], &kernels[b]].concat());
@@ -177,65 +161,7 @@ impl<'a> Why<'a> {
             .map(|reason| seen.original(reason))
             .or_else(|| {
                 let path = self.prices.path_around(a.min(b), a.max(b))?;
-                Some(legality::Reason::Cycle { path })
+                Some(Reason::Cycle { path })
             })
-    }
-
-    /// Two ops that do not feed each other are apart because of an edge between their kernels.
-    fn contract_between(&self, a: KernelId, b: KernelId) -> Option<Reason> {
-        let graph = &self.analysis.graph;
-        let partition = &self.analysis.partition;
-        let edges = partition.kernels[b].iter().flat_map(|&consumer| {
-            let producers = graph.predecessors[consumer].iter().copied();
-            producers.map(move |producer| (producer, consumer))
-        });
-        let mut crossing = edges.filter(|&(producer, _)| partition.kernel_of[producer] == a);
-        crossing.find_map(|(producer, consumer)| self.contract(producer, consumer))
-    }
-
-    /// The contract's own reasons, under its policy.
-    fn contract(&self, producer: OpId, consumer: OpId) -> Option<Reason> {
-        let graph = self.seen.graph(self.analysis);
-        let partition = &self.analysis.partition;
-        let (from, to) = (partition.kernel_of[producer], partition.kernel_of[consumer]);
-        let (producer, consumer) = (self.seen.op(producer), self.seen.op(consumer));
-        if self.analysis.options.policy != Policy::Rules
-            || !graph.successors[producer].contains(&consumer)
-        {
-            return None;
-        }
-        let of_type = |kernel: KernelId, op_type: OpType| {
-            let mut ops = partition.kernels[kernel].iter();
-            let op = ops.find(|&&op| graph.ops[self.seen.op(op)].op_type == op_type)?;
-            Some(self.seen.op(*op))
-        };
-        let consumer_type = graph.ops[consumer].op_type;
-        let matmul = of_type(from, OpType::Matmul);
-        let second = of_type(to, OpType::Matmul);
-        let mut others = graph.successors[producer].iter();
-        let reason = if let (Some(first), Some(second)) = (matmul, second) {
-            legality::Reason::TwoMatmuls { first, second }
-        } else if consumer_type == OpType::Matmul {
-            legality::Reason::MatmulStarts {
-                matmul: consumer,
-                before: producer,
-            }
-        } else if let Some(reduction) = of_type(from, OpType::Reduction) {
-            legality::Reason::ReductionEnds {
-                reduction,
-                after: consumer,
-            }
-        } else if let Some(&other) = others.find(|&&other| other != consumer) {
-            let consumer = self.seen.original_op(other);
-            return Some(Reason::AnotherConsumer { consumer });
-        } else if let (Some(matmul), OpType::Reduction) = (matmul, consumer_type) {
-            legality::Reason::MatmulAndReduction {
-                matmul,
-                reduction: consumer,
-            }
-        } else {
-            return None;
-        };
-        Some(Reason::Illegal(self.seen.original(reason)))
     }
 }

@@ -1,15 +1,16 @@
 //! What two kernels would cost as one, without another analysis.
 
-use crate::core::analysis::Analysis;
+use crate::core::analysis::{Analysis, work_beyond_ops};
 use crate::core::cost::roofline::place;
-use crate::core::cost::traffic::{Views, written};
-use crate::core::fusion::optimal::ROUNDING;
+use crate::core::cost::traffic::{TrafficCount, leaves, written};
+use crate::core::cost::work::work_of_ops;
+use crate::core::fusion::certificate::ROUNDING;
 use crate::core::model::adjacency::Adjacency;
-use crate::core::model::ids::{IdVec, KernelId, OpId, TensorId};
-use crate::core::model::options::Externals;
+use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::options::Objective;
-use crate::core::model::sizes::read_size;
 use crate::core::model::work::Work;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 /// What a change would save; negative where it costs more.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -23,7 +24,8 @@ pub struct Price {
 /// Prices of merging kernels of one analysis.
 pub struct Prices<'a> {
     analysis: &'a Analysis,
-    views: Views,
+    count: RefCell<TrafficCount<'a>>,
+    /// For each op whether its output is written to memory.
     is_written: IdVec<OpId, bool>,
     /// For each op the kernels that compute it again.
     recomputed_in: Adjacency<OpId, KernelId>,
@@ -33,11 +35,11 @@ impl<'a> Prices<'a> {
     /// `O(ops + reads)`.
     pub fn new(analysis: &'a Analysis) -> Self {
         let graph = &analysis.graph;
-        let views = Views::under(graph, analysis.options.conventions.reshape);
+        let count = TrafficCount::new(graph, analysis.options.conventions);
         Self {
-            is_written: written(graph, &analysis.partition, &views),
+            is_written: written(graph, &analysis.partition, &count.views),
             recomputed_in: analysis.partition.recomputed.inverted(graph.ops.len()),
-            views,
+            count: RefCell::new(count),
             analysis,
         }
     }
@@ -51,7 +53,7 @@ impl<'a> Prices<'a> {
     }
 
     /// What running two kernels as one saves: what an analysis of the merged partition would say.
-    /// `O(n log n)` in what they read.
+    /// `O(ops log ops + reads)` of the two kernels.
     pub fn merged(&self, a: KernelId, b: KernelId) -> Price {
         let analysis = self.analysis;
         let options = &analysis.options;
@@ -60,16 +62,8 @@ impl<'a> Prices<'a> {
         let ops = self.ops_of(a, b);
         let bytes = self.bytes(&ops, a, b);
         let is_free = first.is_free && second.is_free;
-        let again = &analysis.partition.recomputed;
-        let work = if again[a].is_empty() && again[b].is_empty() {
-            first.work.and(second.work)
-        } else {
-            // Each op once, and what an attention kernel does beyond its ops.
-            let beyond = self.beyond_its_ops(a).and(self.beyond_its_ops(b));
-            ops.iter().fold(beyond, |sum, &op| {
-                sum.and(analysis.unfused.of_lone_op(op).work)
-            })
-        };
+        let beyond = self.work_beyond_ops(a).and(self.work_beyond_ops(b));
+        let work = work_of_ops(ops.iter(), |op| analysis.unfused.of_lone_op(op).work).and(beyond);
         let time_s = place(&options.device, work, bytes, is_free).time_s;
         Price {
             saved_bytes: (first.bytes() + second.bytes()).cast_signed() - bytes.cast_signed(),
@@ -77,20 +71,12 @@ impl<'a> Prices<'a> {
         }
     }
 
-    /// What a kernel computes that none of its ops does: the rescaling of attention.
-    fn beyond_its_ops(&self, kernel: KernelId) -> Work {
+    fn work_beyond_ops(&self, kernel: KernelId) -> Work {
         let analysis = self.analysis;
-        let partition = &analysis.partition;
-        let ops = partition.kernels[kernel].iter();
-        let of_ops: u128 = ops
-            .chain(&partition.recomputed[kernel])
-            .map(|&op| analysis.unfused.of_lone_op(op).work.vector_flops)
-            .sum();
-        let all = analysis.fused.kernels[kernel].work.vector_flops;
-        Work {
-            vector_flops: all.saturating_sub(of_ops),
-            ..Work::default()
-        }
+        let own = &analysis.partition.kernels[kernel];
+        let computed = own.iter().chain(&analysis.partition.recomputed[kernel]);
+        let work = work_of_ops(computed, |op| analysis.unfused.of_lone_op(op).work);
+        work_beyond_ops(&analysis.graph, own, &work, &analysis.options.device)
     }
 
     /// All that the merged kernel computes, ascending.
@@ -108,53 +94,32 @@ impl<'a> Prices<'a> {
         ops
     }
 
+    /// Bytes that the merged kernel moves.
     fn bytes(&self, ops: &[OpId], a: KernelId, b: KernelId) -> u64 {
-        let analysis = self.analysis;
-        let (graph, partition) = (&analysis.graph, &analysis.partition);
-        let externals = analysis.options.conventions.externals;
+        let (graph, partition) = (&self.analysis.graph, &self.analysis.partition);
+        let mut count = self.count.borrow_mut();
         let is_merged = |kernel: KernelId| kernel == a || kernel == b;
-        let place_of = |op: OpId| ops.binary_search(&op).ok();
         // For each op of the merged kernel whether it leaves it; views first, so from the end.
-        let mut leaves = vec![false; ops.len()];
-        let mut bytes = 0;
-        let mut reads: Vec<(TensorId, u64)> = Vec::new();
-        for (at, &op) in ops.iter().enumerate().rev() {
-            let consumers = &graph.successors[op];
-            let leaves_through = |&consumer: &OpId| {
-                let runs_in = self.recomputed_in[consumer].iter();
-                let mut runs_in = runs_in.chain([&partition.kernel_of[consumer]]);
-                let is_lost =
-                    runs_in.any(|&kernel| !is_merged(kernel) && !partition.computes(kernel, op));
-                let inside = place_of(consumer).and_then(|place| leaves.get(place));
-                let passes_on = inside.copied().unwrap_or(self.is_written[consumer]);
-                is_lost || self.views.is_view[consumer] && passes_on
+        let mut is_leaving: BTreeMap<OpId, bool> = BTreeMap::new();
+        for &op in ops.iter().rev() {
+            let is_kept = |reader: OpId| {
+                let again = self.recomputed_in[reader].iter();
+                let mut runs_in = again.chain([&partition.kernel_of[reader]]);
+                runs_in.all(|&kernel| is_merged(kernel) || partition.computes(kernel, op))
             };
-            // What does not leave its kernel now does not leave the merged one.
-            let op_leaves = self.is_written[op]
-                && (consumers.is_empty() || consumers.iter().any(leaves_through));
-            if let Some(leaves) = leaves.get_mut(at) {
-                *leaves = op_leaves;
-            }
-            if self.views.is_view[op] {
-                continue;
-            }
-            if op_leaves && is_merged(partition.kernel_of[op]) {
-                bytes += graph.tensors[graph.output[op]].bytes().unwrap_or(0);
-            }
-            for tensor in graph.distinct_inputs(op) {
-                let base = &graph.tensors[self.views.base[tensor]];
-                let is_made = base.producer.and_then(place_of).is_some();
-                let is_ignored = base.is_external() && externals == Externals::KnownOnly;
-                if !is_made && !is_ignored {
-                    reads.push((tensor, read_size(graph, op, tensor, externals).0));
-                }
-            }
+            let view_leaves = |view: OpId| match is_leaving.get(&view) {
+                Some(&leaves) => leaves,
+                None => self.is_written[view],
+            };
+            let op_leaves = leaves(graph, &count.views, op, is_kept, view_leaves);
+            is_leaving.insert(op, op_leaves);
         }
-        reads.sort_unstable();
-        // Of several entries of a tensor the last is the largest.
-        let of_tensors = reads.chunk_by(|one, next| one.0 == next.0);
-        let largest = of_tensors.filter_map(|entries| entries.last());
-        bytes + largest.map(|&(_, bytes)| bytes).sum::<u64>()
+        let is_written =
+            |op: OpId| is_merged(partition.kernel_of[op]) && is_leaving.get(&op) == Some(&true);
+        let computes = |op: OpId| is_leaving.contains_key(&op);
+        count
+            .of_kernel(ops.iter().copied(), computes, is_written)
+            .total()
     }
 
     /// Ops by which a kernel feeds a later one through kernels between them: merged, the two would need each

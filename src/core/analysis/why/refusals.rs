@@ -1,13 +1,24 @@
-//! What the compiler refused, by the kernels that it ended with.
+//! What a policy refused to fuse, by the kernels that it ended with.
 
 use crate::core::analysis::Analysis;
-use crate::core::fusion::record::{Decision, Refusal, record};
-use crate::core::model::ids::KernelId;
+use crate::core::fusion::decision::Decision;
+use crate::core::fusion::reason::Reason;
+use crate::core::fusion::record::record;
+use crate::core::model::ids::{KernelId, OpId};
 
 /// Refusals of an analysis.
 pub(super) struct Refusals {
-    /// Two kernels, the smaller number first, and why they stay apart; those of a pair in the order of the record.
-    of_pair: Vec<((KernelId, KernelId), Refusal)>,
+    /// By the kernels of both ops, those of two kernels in the order of the record.
+    refused: Vec<Refused>,
+}
+
+/// A policy's refusal of two ops.
+struct Refused {
+    /// Their kernels, the smaller number first.
+    kernels: (KernelId, KernelId),
+    /// The op by which the record names each of the two.
+    ops: [OpId; 2],
+    reason: Reason,
 }
 
 impl Refusals {
@@ -15,24 +26,42 @@ impl Refusals {
     pub(super) fn of(analysis: &Analysis) -> Self {
         let kernel_of = &analysis.partition.kernel_of;
         let decisions = record(&analysis.graph, &analysis.options).decisions;
-        let mut of_pair = Vec::new();
+        let mut refused = Vec::new();
         for decision in decisions {
-            if let Decision::Refused { ops, refusal } = decision
+            if let Decision::Refused { ops, reason } = decision
                 && let [first, second] = ops[..]
             {
-                of_pair.push((pair(kernel_of[first], kernel_of[second]), refusal));
+                refused.push(Refused {
+                    kernels: pair(kernel_of[first], kernel_of[second]),
+                    ops: [first, second],
+                    reason,
+                });
             }
         }
-        of_pair.sort_by_key(|&(pair, _)| pair);
-        Self { of_pair }
+        refused.sort_by_key(|refused| refused.kernels);
+        Self { refused }
     }
 
-    /// The last refusal of a pair: what kept apart the kernels as they ended. Logarithmic in the refusals.
-    pub(super) fn last(&self, a: KernelId, b: KernelId) -> Option<&Refusal> {
+    /// Refusals between two kernels, in the order of the record. Logarithmic in the refusals.
+    fn between(&self, a: KernelId, b: KernelId) -> &[Refused] {
         let asked = pair(a, b);
-        let until = self.of_pair.partition_point(|&(of, _)| of <= asked);
-        let (of, refusal) = self.of_pair.get(until.checked_sub(1)?)?;
-        (*of == asked).then_some(refusal)
+        let from = self.refused.partition_point(|of| of.kernels < asked);
+        let until = self.refused.partition_point(|of| of.kernels <= asked);
+        self.refused.get(from..until).unwrap_or_default()
+    }
+
+    /// The last refusal between two kernels: what kept them apart as they ended, where a policy tries kernels again as
+    /// they grow.
+    pub(super) fn last(&self, a: KernelId, b: KernelId) -> Option<&Reason> {
+        self.between(a, b).last().map(|refused| &refused.reason)
+    }
+
+    /// The refusal of two ops that feed each other, where a policy tries each edge once; else the first between their
+    /// kernels.
+    pub(super) fn of_edge(&self, a: KernelId, b: KernelId, ops: [OpId; 2]) -> Option<&Reason> {
+        let between = self.between(a, b);
+        let refused = between.iter().find(|refused| refused.ops == ops);
+        refused.or(between.first()).map(|refused| &refused.reason)
     }
 }
 

@@ -4,7 +4,7 @@ use crate::core::analysis::Analysis;
 use crate::core::cost::traffic::Views;
 use crate::core::fusion::attention;
 use crate::core::fusion::attention::{Contracted, contract};
-use crate::core::fusion::legality::Reason;
+use crate::core::fusion::reason::Reason;
 use crate::core::fusion::region::Setting;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::OpId;
@@ -65,8 +65,7 @@ impl Seen {
     }
 
     /// The reason by ops of the analysis.
-    pub(super) fn original(&self, mut reason: Reason) -> Reason {
-        reason.for_each_op(&mut |op| *op = self.original_op(*op));
-        reason
+    pub(super) fn original(&self, reason: Reason) -> Reason {
+        reason.map_ops(|op| self.original_op(op))
     }
 }

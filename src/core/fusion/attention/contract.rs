@@ -1,16 +1,16 @@
 //! The graph in which each attention is one op, for policies to plan on, and the way back.
 
-use crate::core::cost::work::op_work;
+use crate::core::cost::traffic::TrafficCount;
+use crate::core::cost::work::{op_work, work_of_ops};
 use crate::core::fusion::attention::Attention;
 use crate::core::model::adjacency::Adjacency;
 use crate::core::model::build::build_graph;
-use crate::core::model::graph::{Graph, SizeSource, StandIn};
+use crate::core::model::graph::{Graph, StandIn};
 use crate::core::model::ids::{IdVec, OpId, TensorId};
 use crate::core::model::op::{Op, TensorDecl};
 use crate::core::model::op_type::OpType;
 use crate::core::model::options::Options;
 use crate::core::model::partition::Partition;
-use crate::core::model::sizes::read_size;
 
 /// A graph with one op for each attention kernel.
 pub(crate) struct Contracted {
@@ -24,7 +24,7 @@ pub(crate) struct Contracted {
 
 /// Puts one op, of type matmul and under the name of its last op, in the place of each kernel's ops: it starts a kernel,
 /// and what policies allow behind a matmul they allow behind it. It costs what the kernel costs. `None` where nothing is
-/// to be contracted. `O(ops + reads)`, but for reads of the same kernel, which are held against each other.
+/// to be contracted. `O(ops + reads)`, but for the ops of one attention, which are compared with each other.
 pub(crate) fn contract(
     graph: &Graph,
     attentions: &[Attention],
@@ -43,6 +43,7 @@ pub(crate) fn contract(
     let mut op_of = IdVec::from_elem(OpId::new(0), graph.ops.len());
     let mut last_of = IdVec::with_capacity(graph.ops.len());
     let mut stand_ins = Vec::with_capacity(attentions.len());
+    let mut count = TrafficCount::new(graph, options.conventions);
     // An op goes to the place of the last op of its attention, which comes no earlier.
     for (id, op) in graph.ops.iter_enumerated() {
         match attention_of[id] {
@@ -52,7 +53,7 @@ pub(crate) fn contract(
                 for &inner in &attention.ops {
                     op_of[inner] = here;
                 }
-                let stand_in = stand_in(graph, attention, here, options);
+                let stand_in = stand_in(graph, attention, here, options, &mut count);
                 ops.push(one_op(graph, &stand_in, op));
                 stand_ins.push(stand_in);
             }
@@ -103,25 +104,28 @@ impl Contracted {
 }
 
 /// What the op at this place of the new list does; its reads go by the tensors of the old graph.
-fn stand_in(graph: &Graph, attention: &Attention, op: OpId, options: &Options) -> StandIn {
-    let mut work = attention.shape.rescaling_on(&options.device);
-    let mut reads: Vec<(TensorId, u64, SizeSource)> = Vec::new();
-    for &inner in &attention.ops {
-        work = work.and(op_work(graph, inner));
-        for tensor in graph.distinct_inputs(inner) {
-            let producer = graph.tensors[tensor].producer;
-            if producer.is_some_and(|producer| attention.ops.contains(&producer)) {
-                continue;
-            }
-            let (bytes, source) = read_size(graph, inner, tensor, options.conventions.externals);
-            match reads.iter_mut().find(|read| read.0 == tensor) {
-                Some(read) if read.1 >= bytes => {}
-                Some(read) => *read = (tensor, bytes, source),
-                None => reads.push((tensor, bytes, source)),
-            }
-        }
+fn stand_in(
+    graph: &Graph,
+    attention: &Attention,
+    op: OpId,
+    options: &Options,
+    count: &mut TrafficCount<'_>,
+) -> StandIn {
+    let rescaling = attention.shape.rescaling_on(&options.device);
+    let work = work_of_ops(attention.ops.iter(), |inner| op_work(graph, inner)).and(rescaling);
+    let traffic = count.of_kernel(
+        attention.ops.iter().copied(),
+        |op| attention.ops.contains(&op),
+        |_| false,
+    );
+    let reads = traffic.reads.iter();
+    StandIn {
+        op,
+        work,
+        reads: reads
+            .map(|read| (read.tensor, read.bytes, read.source))
+            .collect(),
     }
-    StandIn { op, work, reads }
 }
 
 fn one_op(graph: &Graph, stand_in: &StandIn, last: &Op) -> Op {

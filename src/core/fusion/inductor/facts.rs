@@ -1,7 +1,7 @@
 //! What the compiler knows about one op: its loop, its length, its kind.
 
-use super::lower::Space;
-use crate::core::fusion::region::RowDomain;
+use crate::core::fusion::loops::Loop;
+use crate::core::fusion::rows::RowDomain;
 use crate::core::model::functions;
 use crate::core::model::functions::ShapeRule;
 use crate::core::model::graph::Graph;
@@ -10,9 +10,9 @@ use crate::core::model::op::{Op, element_count};
 use crate::core::model::op_type::OpType;
 
 /// Rows and width of a reduction along its axes.
-pub(super) fn reduction_space(graph: &Graph, op: OpId) -> Space {
+pub(super) fn reduction_space(graph: &Graph, op: OpId) -> Loop {
     let rows = RowDomain::of_op(graph, op);
-    Space::Reduction {
+    Loop::Reduction {
         rows: rows.rows,
         width: rows.width,
         inner: rows.stride.max(rows.apart),

@@ -1,7 +1,7 @@
 //! Matmuls: calls of a library, or templates that the compiler fills in.
 
 use super::facts::elements;
-use super::lower::Space;
+use crate::core::fusion::loops::Loop;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::OpId;
 use crate::core::model::op_type::OpType;
@@ -51,7 +51,7 @@ fn only_pointwise_follows(graph: &Graph, op: OpId) -> bool {
 pub(crate) fn library_call(graph: &Graph, ops: &[OpId], max_autotune: bool) -> Option<OpId> {
     let matmul = first_matmul(graph, ops)?;
     let is_flash = || ops.iter().any(|&op| op != matmul && is_matmul(graph, op));
-    let is_library = matmul_space(graph, matmul, max_autotune) == Space::Library || is_flash();
+    let is_library = matmul_space(graph, matmul, max_autotune) == Loop::Library || is_flash();
     is_library.then_some(matmul)
 }
 
@@ -65,11 +65,11 @@ fn is_matmul(graph: &Graph, op: OpId) -> bool {
 }
 
 /// How the kernel of a matmul loops, as far as others may join it.
-pub(super) fn matmul_space(graph: &Graph, op: OpId, max_autotune: bool) -> Space {
+pub(super) fn matmul_space(graph: &Graph, op: OpId, max_autotune: bool) -> Loop {
     let is_convolution = graph.ops[op].function.as_deref() == Some("conv2d");
     if max_autotune && !is_convolution {
-        Space::Template(elements(&graph.ops[op]))
+        Loop::Template(elements(&graph.ops[op]))
     } else {
-        Space::Library
+        Loop::Library
     }
 }

@@ -3,7 +3,8 @@
 use super::attention::flash_kernels;
 use super::facts::{elements, is_across, is_windowed, keeps_shape, operations, reduction_space};
 use super::library::{bias_add, matmul_space};
-use crate::core::fusion::record::{Decision, Log};
+use crate::core::fusion::decision::{Decision, Log};
+use crate::core::fusion::loops::Loop;
 use crate::core::model::graph::{Graph, Tensor};
 use crate::core::model::ids::{IdVec, OpId, TensorId, define_ids};
 use crate::core::model::op_type::OpType;
@@ -41,33 +42,13 @@ impl BufferId {
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     /// How it loops.
-    pub(super) space: Space,
+    pub(super) space: Loop,
     /// The ops that it computes, inlined ones included.
     pub(super) ops: Vec<OpId>,
     /// The buffers that it reads, ascending and each once.
     pub(super) reads: Vec<Read>,
     /// The buffer that it writes.
     pub(super) writes: BufferId,
-}
-
-/// What a node iterates over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Space {
-    /// A library call: nothing joins it.
-    Library,
-    /// A generated matmul of so many elements: an epilogue may join it.
-    Template(u64),
-    /// Each element for itself.
-    Pointwise(u64),
-    /// Rows of this width.
-    Reduction {
-        /// Number of rows.
-        rows: u64,
-        /// Elements of a row.
-        width: u64,
-        /// Elements between two of a row, 1 when the rows are contiguous; where axes lie apart, what tells them from others.
-        inner: u64,
-    },
 }
 
 /// A buffer that is read.
@@ -124,7 +105,7 @@ pub(super) fn nodes(graph: &Graph, max_autotune: bool, log: &mut Log) -> IdVec<N
             of_flash[last].push(op);
             if last == op {
                 let members = std::mem::take(&mut of_flash[op]);
-                lowering.call(&members, Space::Library);
+                lowering.call(&members, Loop::Library);
             }
         } else if let Some(matmul) = bias_of[op] {
             lowering.call(&[matmul, op], matmul_space(graph, op, max_autotune));
@@ -149,7 +130,7 @@ struct Lowering<'a> {
 
 impl Lowering<'_> {
     /// A library call (or a template) that stands for all of these ops, in order.
-    fn call(&mut self, ops: &[OpId], space: Space) {
+    fn call(&mut self, ops: &[OpId], space: Loop) {
         let made: Vec<TensorId> = ops.iter().map(|&op| self.graph.output[op]).collect();
         let mut value = Value::default();
         for &op in ops {
@@ -192,7 +173,7 @@ impl Lowering<'_> {
         }
         if definition.op_type != OpType::Reduction || is_windowed(definition) {
             if self.is_buffer(&value, output) {
-                let space = Space::Pointwise(elements(definition));
+                let space = Loop::Pointwise(elements(definition));
                 self.write(value, space, BufferId::of_tensor(output));
             } else {
                 self.log.note(Decision::Inlined {
@@ -242,7 +223,7 @@ impl Lowering<'_> {
         value
     }
 
-    fn write(&mut self, value: Value, space: Space, writes: BufferId) {
+    fn write(&mut self, value: Value, space: Loop, writes: BufferId) {
         if self.log.is_on() {
             self.log.note(Decision::Buffer {
                 ops: value.ops.clone(),

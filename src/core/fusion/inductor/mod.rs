@@ -14,7 +14,7 @@ mod library;
 mod lower;
 mod schedule;
 
-use super::record::{Decision, Log};
+use super::decision::{Decision, Log};
 use crate::core::model::adjacency::Adjacency;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, KernelId, OpId};
@@ -22,7 +22,6 @@ use crate::core::model::partition::Partition;
 use lower::{Node, NodeId};
 
 pub(crate) use library::library_call;
-pub use lower::Space as Loop;
 
 /// The kernels that the compiler launches; `max_autotune`: it generates its matmuls, which take an epilogue.
 ///

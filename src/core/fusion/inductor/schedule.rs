@@ -1,8 +1,10 @@
 //! Nodes to kernels: pairs that share a buffer, the one that saves most first, in at most ten rounds.
 
 use super::library::first_matmul;
-use super::lower::{BufferId, Node, NodeId, Space};
-use crate::core::fusion::record::{Decision, Log, Refusal};
+use super::lower::{BufferId, Node, NodeId};
+use crate::core::fusion::decision::{Decision, Log};
+use crate::core::fusion::loops::Loop;
+use crate::core::fusion::reason::Reason;
 use crate::core::model::adjacency::Adjacency;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, KernelId, OpId, define_ids};
@@ -78,7 +80,7 @@ struct Schedule<'a> {
     group_of: IdVec<NodeId, GroupId>,
     /// The nodes of each group; none where another took it.
     members: IdVec<GroupId, Vec<NodeId>>,
-    space: IdVec<GroupId, Space>,
+    space: IdVec<GroupId, Loop>,
     /// For each group the buffers that it reads in order or writes, ascending.
     touches: IdVec<GroupId, Vec<BufferId>>,
     /// Whether it has taken another since the round before; at first, true.
@@ -118,7 +120,7 @@ impl<'a> Schedule<'a> {
         }
         for (id, node) in nodes.iter_enumerated() {
             schedule.writer[node.writes] = Some(id);
-            if let (Space::Reduction { rows, .. }, None) = (node.space, node.writes.tensor(graph)) {
+            if let (Loop::Reduction { rows, .. }, None) = (node.space, node.writes.tensor(graph)) {
                 // Row values are kept in f32.
                 schedule.bytes[node.writes] = rows * 4;
             }
@@ -162,7 +164,7 @@ impl<'a> Schedule<'a> {
                         shared_bytes,
                     });
                 }
-                Err(refusal) => log.refuse(&named, refusal),
+                Err(reason) => log.refuse(&named, reason),
             }
         }
         is_changed
@@ -232,8 +234,8 @@ impl<'a> Schedule<'a> {
             pairs: pairs.len(),
         });
         for pair in others {
-            if let Err(refusal) = self.fits(pair.first, pair.second) {
-                log.refuse(&[self.op_of(pair.first), self.op_of(pair.second)], refusal);
+            if let Err(reason) = self.fits(pair.first, pair.second) {
+                log.refuse(&[self.op_of(pair.first), self.op_of(pair.second)], reason);
             }
         }
         pairs
@@ -254,17 +256,17 @@ impl<'a> Schedule<'a> {
     }
 
     /// Everything but cycles: both loop alike, and what one writes the other reads in order.
-    fn fits(&self, first: GroupId, second: GroupId) -> Result<(), Refusal> {
-        let is_call = |group: &GroupId| self.space[*group] == Space::Library;
+    fn fits(&self, first: GroupId, second: GroupId) -> Result<(), Reason> {
+        let is_call = |group: &GroupId| self.space[*group] == Loop::Library;
         let call = [first, second].into_iter().find(is_call);
         let matmul =
             call.and_then(|group| first_matmul(self.graph, &self.nodes[group.first_node()].ops));
         if let Some(matmul) = matmul {
-            return Err(Refusal::LibraryCall { matmul });
+            return Err(Reason::LibraryCall { matmul });
         }
         let nodes = self.members[first].len() + self.members[second].len();
         if nodes > NODES {
-            return Err(Refusal::TooManyNodes {
+            return Err(Reason::TooManyNodes {
                 nodes,
                 limit: NODES,
             });
@@ -279,13 +281,13 @@ impl<'a> Schedule<'a> {
             }
         }
         if is_crooked {
-            return Err(Refusal::Reordered);
+            return Err(Reason::Reordered);
         }
         let places = self.place[second].behind(self.place[first]);
         if !feeds {
             let shared_bytes = self.shared_bytes(first, second);
             if places > HORIZONTAL_PLACES || shared_bytes < HORIZONTAL_BYTES {
-                return Err(Refusal::TooLittleShared {
+                return Err(Reason::TooLittleShared {
                     shared_bytes,
                     places,
                 });
@@ -298,13 +300,13 @@ impl<'a> Schedule<'a> {
     ///
     /// Only groups between their places can: what depends on the first moves behind the new group, the rest
     /// stays in front of it.
-    fn merge(&mut self, first: GroupId, second: GroupId) -> Result<(), Refusal> {
+    fn merge(&mut self, first: GroupId, second: GroupId) -> Result<(), Reason> {
         let (start, end) = (self.place[first], self.place[second]);
         let feeds = self.depends_on_any(second, |group| group == first);
         let space = joint(self.space[first], self.space[second], feeds)?;
         let places = end.behind(start);
         if places > REGION {
-            return Err(Refusal::TooFar { places });
+            return Err(Reason::TooFar { places });
         }
         // For each place from the first group's on whether its group depends on that one.
         let mut depends = vec![true];
@@ -319,7 +321,7 @@ impl<'a> Schedule<'a> {
         });
         if let Some(group) = between {
             let through = self.op_of(group);
-            return Err(Refusal::Between { through });
+            return Err(Reason::Between { through });
         }
 
         let (mut ahead, mut behind) = (Vec::new(), Vec::new());
@@ -372,16 +374,16 @@ impl<'a> Schedule<'a> {
 }
 
 /// How the two loop together, if they can; `feeds`: the second reads what the first writes.
-fn joint(first: Space, second: Space, feeds: bool) -> Result<Space, Refusal> {
+fn joint(first: Loop, second: Loop, feeds: bool) -> Result<Loop, Reason> {
     let space = match (first, second) {
-        (Space::Pointwise(a), Space::Pointwise(b)) => (a == b).then_some(first),
-        (Space::Template(a), Space::Pointwise(b)) => (feeds && a == b).then_some(first),
-        (Space::Reduction { .. }, Space::Reduction { .. }) => (first == second).then_some(first),
-        (Space::Pointwise(elements), space @ Space::Reduction { rows, width, .. })
-        | (space @ Space::Reduction { rows, width, .. }, Space::Pointwise(elements)) => {
+        (Loop::Pointwise(a), Loop::Pointwise(b)) => (a == b).then_some(first),
+        (Loop::Template(a), Loop::Pointwise(b)) => (feeds && a == b).then_some(first),
+        (Loop::Reduction { .. }, Loop::Reduction { .. }) => (first == second).then_some(first),
+        (Loop::Pointwise(elements), space @ Loop::Reduction { rows, width, .. })
+        | (space @ Loop::Reduction { rows, width, .. }, Loop::Pointwise(elements)) => {
             (elements == rows || rows.checked_mul(width) == Some(elements)).then_some(space)
         }
         _ => None,
     };
-    space.ok_or(Refusal::Loops { first, second })
+    space.ok_or(Reason::Loops { first, second })
 }

@@ -1,22 +1,17 @@
-//! One region at a time: exactly where it fits a word and the budget, else step by step ([`super::long`]).
+//! The state of the search over a program, and the search over one region of at most a word of ops.
 
-use super::ROUNDING;
 use super::bound::Bound;
 use super::candidates::{Candidate, CandidateId, Candidates};
 use super::known;
-use super::long::{self, Long};
 use super::search::{Found, Search};
-use super::window;
-use crate::core::cost::roofline::{place, times};
+use crate::core::cost::roofline::place;
 use crate::core::cost::traffic::kernel_traffic;
 use crate::core::cost::work::op_work;
 use crate::core::fusion::none;
 use crate::core::fusion::region::{Bits, Cost, LocalOp, Region, Set, Setting};
 use crate::core::model::ids::{IdVec, KernelId, OpId};
-use crate::core::model::op_type::OpType;
-use crate::core::model::options::{MAX_OPS, Objective};
+use crate::core::model::options::Objective;
 use crate::core::model::partition::Partition;
-use crate::core::model::work::Work;
 
 /// The search over the whole program.
 pub(super) struct Solver<'s> {
@@ -59,37 +54,8 @@ impl<'s> Solver<'s> {
         }
     }
 
-    /// Solves a region with at most this share of the budget.
-    pub(super) fn solve(&mut self, ops: &[OpId], share: usize) -> Solved {
-        let mut left = share;
-        let mut solved = if ops.len() > MAX_OPS {
-            self.solve_windows(ops, &mut left)
-        } else {
-            let region = Region::of(self.setting, ops);
-            let singles = region.ops.ids().map(LocalOp::bit).collect();
-            let found = self.solve_region(&region, singles, &mut left);
-            self.states += share - left;
-            for &kernel in &found.kernels {
-                self.settle(&region.ops_of(kernel));
-            }
-            Solved {
-                cost: found.cost,
-                lower_bound: found.lower_bound,
-                candidates: found.candidates,
-            }
-        };
-        self.budget -= share - left;
-        // Bytes are exact.
-        let is_time = self.setting.options.fusion.objective == Objective::Time;
-        let (cost, bound) = (solved.cost.main as f64, solved.lower_bound.main as f64);
-        if is_time && cost - bound <= cost * ROUNDING {
-            solved.lower_bound = solved.cost;
-        }
-        solved
-    }
-
     /// Makes these ops, ascending, one kernel.
-    fn settle(&mut self, ops: &[OpId]) {
+    pub(super) fn settle(&mut self, ops: &[OpId]) {
         if let Some(&first) = ops.first() {
             for &op in ops {
                 self.kernel_of[op] = KernelId::of_lone_op(first);
@@ -142,72 +108,6 @@ impl<'s> Solver<'s> {
             whole.lower_bound = whole.lower_bound.plus(found.lower_bound);
         }
         whole
-    }
-
-    /// Exactly with three quarters of the budget, else step by step with the rest. Where kernels reach too far, a larger
-    /// budget finds that out after as many states.
-    fn solve_windows(&mut self, ops: &[OpId], budget: &mut usize) -> Solved {
-        let share = *budget - *budget / 4;
-        let mut unspent = share;
-        let exact = window::solve(self, ops, &mut unspent);
-        self.states += share - unspent;
-        if let Some((kernels, solved)) = exact {
-            *budget -= share - unspent;
-            for kernel in &kernels {
-                self.settle(kernel);
-            }
-            return solved;
-        }
-        let has_run_out = unspent < window::STATES_OF_WORD;
-        *budget -= if has_run_out { share } else { share - unspent };
-        self.solve_long(ops, budget)
-    }
-
-    /// No optimum, so the bound is what the region moves as one kernel.
-    fn solve_long(&mut self, ops: &[OpId], budget: &mut usize) -> Solved {
-        let mut long = Long::new(self, ops, *budget);
-        let is_done = long.improve().is_some();
-        let (kernels, candidates, left) = (long.kernels, long.candidates, long.left);
-        self.states += *budget - left;
-        // What is left when no step fits any more must not make a later region depend on it.
-        *budget = if is_done { left } else { 0 };
-        let cost = long::sum(&kernels);
-        for kernel in &kernels {
-            self.settle(&kernel.ops);
-        }
-        Solved {
-            cost,
-            lower_bound: self.least(ops).min(cost),
-            candidates,
-        }
-    }
-
-    /// What these ops cost at least: as one kernel they move what enters and leaves them, once.
-    fn least(&self, ops: &[OpId]) -> Cost {
-        let setting = self.setting;
-        let graph = setting.graph;
-        let (one, others) = (KernelId::new(0), KernelId::new(1));
-        let mut kernel_of = IdVec::from_elem(others, graph.ops.len());
-        let (mut matmuls, mut moved) = (0_u32, 0_u32);
-        let (mut matrix_s, mut vector_s) = (0.0, 0.0);
-        let device = &setting.options.device;
-        for &op in ops {
-            kernel_of[op] = one;
-            matmuls += u32::from(graph.ops[op].op_type == OpType::Matmul);
-            moved += u32::from(!setting.is_view(op));
-            let alone = times(device, op_work(graph, op), 0);
-            matrix_s += alone.matrix_s;
-            vector_s += alone.vector_s;
-        }
-        let as_one = Partition::of_ops(kernel_of, 2);
-        let bytes = kernel_traffic(graph, &as_one, setting.options.conventions)
-            .next()
-            .map_or(0, |traffic| traffic.total());
-        let launches = matmuls.max(moved.div_ceil(Set::BITS));
-        let memory_s = times(device, Work::default(), bytes).memory_s;
-        let busy_s = memory_s.max(matrix_s).max(vector_s);
-        let time_s = busy_s + f64::from(launches) * device.launch_s.value;
-        Cost::at_least(setting, bytes, time_s, self.ticks_per_s, launches)
     }
 }
 

@@ -68,7 +68,10 @@ impl Region<'_> {
         self.leaving & place.bit() != 0 || self.needed_by[place] & !set != 0
     }
 
-    /// Bytes that a kernel of these ops moves, by the contract.
+    /// Bytes that a kernel of these ops moves.
+    ///
+    /// What [`TrafficCount::of_kernel`](crate::core::cost::traffic::TrafficCount::of_kernel) counts, read from the tables
+    /// of the region: the search asks for the bytes of tens of thousands of sets. BENCHFIGURE
     pub(in crate::core::fusion) fn bytes(&self, set: Set) -> u64 {
         let written: u64 = Bits(set)
             .filter(|&place| self.is_written(place, set))
@@ -108,6 +111,57 @@ impl Region<'_> {
                 Objective::Time => (self.time_s(set) * ticks_per_s).ceil() as u64,
             },
             ties: u64::from(!self.is_free(set)) << 32 | u64::from(beside_matmul),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::core::cost::roofline::place;
+    use crate::core::cost::traffic::kernel_traffic;
+    use crate::core::cost::work::{op_work, work_of_ops};
+    use crate::core::examples::EXAMPLES;
+    use crate::core::fusion::region::{Region, Setting};
+    use crate::core::model::options::{Conventions, Externals, MAX_OPS, Options, ReshapeCost};
+    use crate::core::model::partition::Partition;
+    use crate::core::{KernelId, OpId, analyze_program, notation};
+
+    /// The tables of a region give what [`kernel_traffic`] counts for the same ops.
+    #[test]
+    fn sets_of_a_region_cost_what_kernels_of_their_ops_cost() {
+        let mut random = 1_u64;
+        for example in EXAMPLES {
+            for (externals, reshape) in Externals::ALL
+                .into_iter()
+                .flat_map(|externals| ReshapeCost::ALL.map(|reshape| (externals, reshape)))
+            {
+                let options = Options {
+                    conventions: Conventions { externals, reshape },
+                    ..Options::default()
+                };
+                let program = notation::parse(example.text).program;
+                let analysis = analyze_program(&program, &options).analysis;
+                let graph = analysis.unwrap_or_else(|| unreachable!()).graph;
+                let setting = Setting::new(&graph, &options);
+                let ops: Vec<OpId> = graph.ops.ids().take(MAX_OPS).collect();
+                let region = Region::of(&setting, &ops);
+                for _ in 0..200 {
+                    // Two draws together make sets of a quarter of the ops, and larger ones.
+                    random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+                    let set = (random ^ random >> 31) & (random.rotate_left(23)) & region.all();
+                    let ops = region.ops_of(set);
+                    let kernel_of = |op: OpId| KernelId::new(usize::from(!ops.contains(&op)));
+                    let kernels = graph.ops.ids().map(kernel_of).collect();
+                    let kernels = Partition::of_ops(kernels, 2);
+                    let mut traffic = kernel_traffic(&graph, &kernels, options.conventions);
+                    let bytes = traffic.next().map_or(0, |kernel| kernel.total());
+                    assert_eq!(region.bytes(set), bytes, "{} {set:b}", example.id);
+                    let work = work_of_ops(ops.iter(), |op| op_work(&graph, op));
+                    let is_free = ops.iter().all(|&op| setting.is_view(op));
+                    let time_s = place(&options.device, work, bytes, is_free).time_s;
+                    assert!((region.time_s(set) - time_s).abs() <= 1e-12 * time_s);
+                }
+            }
         }
     }
 }

@@ -4,23 +4,20 @@
 //! few instructions.
 
 mod cost;
-mod rows;
 
+use super::rows::RowDomain;
 use crate::core::cost::traffic::Views;
 use crate::core::cost::work::op_work;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, OpId, TensorId, define_ids};
 use crate::core::model::op::element_count;
 use crate::core::model::op_type::OpType;
-use crate::core::model::options::Externals;
 use crate::core::model::options::MAX_OPS;
 use crate::core::model::options::Options;
-use crate::core::model::sizes::read_size;
 use crate::core::model::work::Work;
 use std::borrow::Cow;
 
 pub(super) use cost::Cost;
-pub use rows::RowDomain;
 
 define_ids! {
     /// An op by its place in a region.
@@ -325,21 +322,14 @@ impl<'a> Region<'a> {
 
     /// Adds a reader that moves the value, its entries in order of their bytes.
     fn read(&mut self, value: ValueId, tensor: TensorId, place: LocalOp) {
-        let setting = self.setting;
-        let base = &setting.graph.tensors[setting.views.base[tensor]];
-        let externals = setting.options.conventions.externals;
-        let bytes = if base.is_external() && externals == Externals::KnownOnly {
-            0
-        } else {
-            read_size(setting.graph, self.ops[place], tensor, externals).0
-        };
-        let base = self.bit_of(base.producer);
+        let (graph, views) = (self.setting.graph, &self.setting.views);
+        let externals = self.setting.options.conventions.externals;
+        let bytes = views.read(graph, self.ops[place], tensor, externals).bytes;
+        let base = self.bit_of(graph.tensors[views.base[tensor]].producer);
         let smaller = |read: &&Read| read.value == value && read.bytes < bytes;
         let at = self.reads.len() - self.reads.iter().rev().take_while(smaller).count();
-        let before = at
-            .checked_sub(1)
-            .and_then(|before| self.reads.get_mut(before));
-        if let Some(same) = before
+        let before = at.checked_sub(1);
+        if let Some(same) = before.and_then(|before| self.reads.get_mut(before))
             && (same.value, same.bytes) == (value, bytes)
         {
             same.readers |= place.bit();

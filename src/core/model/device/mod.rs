@@ -79,21 +79,21 @@ pub enum MatrixUnits {
 pub struct Peak {
     /// In FLOP/s.
     pub figure: Figure,
-    /// ` as f16`: the type that it computes in, where that is not the operands' own; else empty.
-    pub computed_as: &'static str,
+    /// The type that it computes in, where that is not the operands' own.
+    pub computed_as: Option<ComputeType>,
     /// The vector units do it, for want of matrix units that take the type.
     pub is_on_vector_units: bool,
 }
 
-impl Peak {
-    /// The units, for people.
-    pub const fn units(&self) -> &'static str {
-        if self.is_on_vector_units {
-            "vector units"
-        } else {
-            "matrix units"
-        }
-    }
+/// A type that matmuls of another type are computed in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ComputeType {
+    /// 16-bit floats.
+    F16,
+    /// The matrix units' 19-bit floats.
+    Tf32,
+    /// 32-bit floats.
+    F32,
 }
 
 /// One accelerator. Rates are dense peaks, in FLOP/s; bandwidth in byte/s.
@@ -147,20 +147,20 @@ impl Device {
             let is_on_vector_units = self.matrix_units == MatrixUnits::Absent;
             (self.matrix_f16_flops_per_s, computed_as, is_on_vector_units)
         };
-        let tf32 = (self.matrix_tf32_flops_per_s, " as TF32", false);
+        let tf32 = (self.matrix_tf32_flops_per_s, Some(ComputeType::Tf32), false);
         let has_half = self.matrix_f16_flops_per_s.is_some();
         let has_bf16 = has_half && self.matrix_units == MatrixUnits::F16AndBf16;
         let (figure, computed_as, is_on_vector_units) = match dtype {
-            DType::F16 if has_half => f16(""),
-            DType::Bf16 if has_bf16 => f16(""),
+            DType::F16 if has_half => f16(None),
+            DType::Bf16 if has_bf16 => f16(None),
             DType::F8 if self.matrix_f8_flops_per_s.is_some() => {
-                (self.matrix_f8_flops_per_s, "", false)
+                (self.matrix_f8_flops_per_s, None, false)
             }
-            DType::F8 if has_half => f16(" as f16"),
-            DType::F16 | DType::Bf16 | DType::F8 => vector(" as f32"),
+            DType::F8 if has_half => f16(Some(ComputeType::F16)),
+            DType::F16 | DType::Bf16 | DType::F8 => vector(Some(ComputeType::F32)),
             DType::F32 if tf32.0.is_some() => tf32,
-            DType::F32 => vector(""),
-            DType::I8 => (self.matrix_i8_flops_per_s, "", false),
+            DType::F32 => vector(None),
+            DType::I8 => (self.matrix_i8_flops_per_s, None, false),
             DType::F64 | DType::I64 | DType::I32 | DType::Bool => return None,
         };
         figure.map(|figure| Peak {

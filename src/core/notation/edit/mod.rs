@@ -22,7 +22,7 @@ pub use crate::core::notation::edit::names::{rename_op, rename_tensor};
 /// Sets the value of a param.
 ///
 /// ```
-/// use fuseline::core::{edit::set_param, notation::parse};
+/// use fuseline::core::notation::{edit::set_param, parse};
 /// let text = "param S = 2048 in 128..16384 # a slider";
 /// let edited = set_param(text, &parse(text).program, 0, 512);
 /// assert_eq!(edited, "param S = 512 in 128..16384 # a slider");

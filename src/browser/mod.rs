@@ -28,8 +28,7 @@ pub use focus::{
 pub use json::{from_json, json_of, to_json};
 pub use later::Later;
 pub use listen::{
-    closest_attribute, closest_number, effect, event_as, focus_soon, listen, listen_to_window,
-    next_frame,
+    closest_attribute, closest_number, event_as, focus_soon, listen, listen_to_window, next_frame,
 };
 pub use location::{address, clear_fragment, fragment};
 pub use overlay::{install_panic_hook, remember_text};

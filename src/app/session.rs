@@ -5,9 +5,10 @@ use crate::app::links::{
     MAX_LINK_BYTES, MAX_STATE_BYTES, ShareError, SharedState, fragment_of, packed_in, read_state,
     write_state,
 };
+use crate::app::state::{Notice, OpsView, Page, Selection, Tab, Theme};
+use crate::browser::{self, Later};
 use crate::core::examples::{EXAMPLES, START, example};
-use crate::platform::{self, Later};
-use crate::state::{Notice, OpsView, Page, Selection, Tab, Theme};
+use leptos::prelude::*;
 use std::time::Duration;
 
 const TEXT: &str = "fuseline.text";
@@ -26,50 +27,52 @@ pub type Carried = Result<SharedState, ShareError>;
 
 /// Unpacks what the address carries behind `#` and hands it to `then`, at once when there is nothing.
 pub fn receive(then: Box<dyn FnOnce(Option<Carried>)>) {
-    platform::spawn(async move { then(carried().await) });
+    browser::spawn(async move { then(carried().await) });
 }
 
 async fn carried() -> Option<Carried> {
     loop {
         // The skip link and other places in the page are no state.
-        let fragment = platform::fragment().filter(|f| f != "main")?;
+        let fragment = browser::fragment().filter(|f| f != "main")?;
         let state = unpacked(&fragment).await;
         // Another link may have been followed meanwhile.
-        if platform::fragment().as_ref() == Some(&fragment) {
+        if browser::fragment().as_ref() == Some(&fragment) {
             return Some(state);
         }
     }
 }
 
 async fn unpacked(fragment: &str) -> Carried {
-    read_state(platform::unpack(&packed_in(fragment)?, MAX_STATE_BYTES).await?)
+    read_state(browser::unpack(&packed_in(fragment)?, MAX_STATE_BYTES).await?)
 }
 
 /// The page as the visitor left it, or with the first example; then what the address carried.
 pub fn open(carried: Option<Carried>) -> Page {
-    let stored = platform::load(TEXT);
+    let stored = browser::load(TEXT);
     let is_new = stored.is_none();
     let page =
         Page::new(stored.unwrap_or_else(|| example(START).map_or("", |e| e.text).to_owned()));
     page.text
-        .with_untracked(|text| platform::remember_text(text));
-    let started_as = platform::load(EXAMPLE);
+        .with_untracked(|text| browser::remember_text(text));
+    let started_as = browser::load(EXAMPLE);
     let started_as = if is_new {
         Some(START)
     } else {
         started_as.as_deref()
     };
     page.example.set(started_as.and_then(example).map(|e| e.id));
-    if let Some(Ok(choices)) = platform::load(CHOICES).map(|c| read_state(c.into())) {
+    if let Some(Ok(choices)) = browser::load(CHOICES).map(|c| read_state(c.into())) {
         apply_choices(page, choices);
     }
-    if let Some(theme) = platform::load(THEME)
-        && let Some(theme) = Theme::ALL.into_iter().find(|t| t.name() == theme)
+    if let Some(theme) = browser::load(THEME)
+        && let Ok(theme) = theme.parse::<Theme>()
     {
         page.theme.set(theme);
     }
-    if platform::load(OPS_VIEW).as_deref() == Some("table") {
-        page.ops_view.set(OpsView::Table);
+    if let Some(view) = browser::load(OPS_VIEW)
+        && let Ok(view) = view.parse::<OpsView>()
+    {
+        page.ops_view.set(view);
     }
     if let Some(carried) = carried {
         open_link(page, carried);
@@ -99,14 +102,14 @@ fn open_link(page: Page, carried: Carried) {
                     .set(op.map_or(Selection::Nothing, Selection::Op));
             }
             if is_other && !is_an_example {
-                platform::store(REPLACED, &own);
+                browser::store(REPLACED, &own);
                 page.notice.set(Some(Notice {
                     text: "Opened from a link. Your own text is one step back.".to_owned(),
                     is_failure: false,
                     offers_undo: true,
                 }));
             }
-            platform::clear_fragment();
+            browser::clear_fragment();
             store(page);
         }
         Err(problem) => page.tell_failure(problem.message()),
@@ -117,7 +120,7 @@ fn open_link(page: Page, carried: Carried) {
 pub fn keep(page: Page) {
     let later = Later::after(PAUSE);
     let mut is_first = true;
-    platform::effect(move || {
+    Effect::new(move || {
         page.text.track();
         page.policy.track();
         page.fusion.track();
@@ -133,8 +136,8 @@ pub fn keep(page: Page) {
         }
         is_first = false;
     });
-    platform::listen_to_window(&["pagehide"], move |_| store(page));
-    platform::listen_to_window(&["hashchange"], move |_| {
+    browser::listen_to_window(&["pagehide"], move |_| store(page));
+    browser::listen_to_window(&["hashchange"], move |_| {
         receive(Box::new(move |carried| {
             if let Some(carried) = carried {
                 open_link(page, carried);
@@ -156,12 +159,12 @@ pub async fn link(page: Page) -> Result<String, &'static str> {
             }
             _ => "The text is too long for a link. Export it as a file instead.",
         })?;
-    Ok([platform::address().as_str(), "#", &fragment].concat())
+    Ok([browser::address().as_str(), "#", &fragment].concat())
 }
 
 async fn packed(state: &SharedState) -> Result<String, ShareError> {
     let written = write_state(state)?.into_bytes();
-    fragment_of(&platform::pack(written, MAX_LINK_BYTES).await?)
+    fragment_of(&browser::pack(written, MAX_LINK_BYTES).await?)
 }
 
 /// All that a link carries.
@@ -181,17 +184,13 @@ fn shown(page: Page) -> SharedState {
 
 /// Storage may refuse; then the page works on without it.
 fn store(page: Page) {
-    page.text.with_untracked(|text| platform::store(TEXT, text));
+    page.text.with_untracked(|text| browser::store(TEXT, text));
     if let Ok(choices) = write_state(&choices(page)) {
-        platform::store(CHOICES, &choices);
+        browser::store(CHOICES, &choices);
     }
-    platform::store(EXAMPLE, page.example.get_untracked().unwrap_or(""));
-    platform::store(THEME, page.theme.get_untracked().name());
-    let view = match page.ops_view.get_untracked() {
-        OpsView::Text => "text",
-        OpsView::Table => "table",
-    };
-    platform::store(OPS_VIEW, view);
+    browser::store(EXAMPLE, page.example.get_untracked().unwrap_or(""));
+    browser::store(THEME, page.theme.get_untracked().into());
+    browser::store(OPS_VIEW, page.ops_view.get_untracked().into());
 }
 
 /// All choices that links carry, without the text.
@@ -206,7 +205,7 @@ fn choices(page: Page) -> SharedState {
         selected_op: None,
         open_tab: Some(page.tab.get_untracked())
             .filter(|&tab| tab != Tab::default())
-            .map(|tab| tab.name().to_owned()),
+            .map(|tab| <&str>::from(tab).to_owned()),
     }
 }
 
@@ -216,7 +215,7 @@ fn apply_choices(page: Page, choices: SharedState) {
     page.conventions.set(choices.conventions);
     page.device.set(choices.device);
     page.is_fused.set(!choices.is_unfused_view);
-    let tab = choices.open_tab.and_then(|name| Tab::from_name(&name));
+    let tab = choices.open_tab.and_then(|name| name.parse().ok());
     page.tab.set(tab.unwrap_or_default());
 }
 
@@ -233,7 +232,7 @@ pub fn follow_selection(page: Page) {
         })
     };
     let (mut last, mut last_name) = (Selection::Nothing, None);
-    platform::effect(move || {
+    Effect::new(move || {
         let mut selection = page.selection.get();
         let mut name = name_of(selection);
         if let Some(moved) = last_name.take()
@@ -245,7 +244,7 @@ pub fn follow_selection(page: Page) {
                 let op = analysis.graph.op_named(&moved)?;
                 Some(match selection {
                     Selection::Kernel(_) => {
-                        Selection::Kernel(*analysis.partition.group_of.get(op)?)
+                        Selection::Kernel(*analysis.partition.kernel_of.get(op)?)
                     }
                     _ => Selection::Op(op),
                 })

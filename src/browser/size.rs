@@ -2,33 +2,57 @@
 
 use crate::core::decimal::parse_decimal;
 use js_sys::Array;
+use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{Element, ResizeObserver, ResizeObserverEntry};
 
 /// Calls `changed(width, height)` with the size of the element's content in CSS pixels, once it stands in the page
-/// and whenever it changes. For elements that live as long as the page.
+/// and whenever it changes, as long as the component is mounted that calls this.
 pub fn observe_size(id: &str, changed: impl Fn(f64, f64) + 'static) {
     let id = id.to_owned();
-    let mut changed = Some(Box::new(changed) as Box<dyn Fn(f64, f64)>);
-    super::effect(move || {
-        if let (Some(element), Some(changed)) = (super::element(&id), changed.take()) {
-            observe(&element, changed);
+    let changed = StoredValue::new_local(changed);
+    Effect::new(move || {
+        if let Some(element) = super::element(&id) {
+            // Owned by this effect, which ends with its component.
+            StoredValue::new_local(Observation::of(&element, move |width, height| {
+                changed.try_with_value(|changed| changed(width, height));
+            }));
         }
     });
 }
 
-fn observe(element: &Element, changed: Box<dyn Fn(f64, f64)>) {
-    let callback = Closure::<dyn Fn(Array)>::new(move |entries: Array| {
-        if let Ok(entry) = entries.get(0).dyn_into::<ResizeObserverEntry>() {
-            let size = entry.content_rect();
-            changed(size.width(), size.height());
+/// An observer that observes until it is dropped.
+struct Observation {
+    observer: Option<ResizeObserver>,
+    _callback: Closure<dyn Fn(Array)>,
+}
+
+impl Observation {
+    fn of(element: &Element, changed: impl Fn(f64, f64) + 'static) -> Self {
+        let callback = Closure::<dyn Fn(Array)>::new(move |entries: Array| {
+            if let Ok(entry) = entries.get(0).dyn_into::<ResizeObserverEntry>() {
+                let size = entry.content_rect();
+                changed(size.width(), size.height());
+            }
+        });
+        let observer = ResizeObserver::new(callback.as_ref().unchecked_ref()).ok();
+        if let Some(observer) = &observer {
+            observer.observe(element);
         }
-    });
-    if let Ok(observer) = ResizeObserver::new(callback.as_ref().unchecked_ref()) {
-        observer.observe(element);
+        Self {
+            observer,
+            _callback: callback,
+        }
     }
-    callback.forget();
+}
+
+impl Drop for Observation {
+    fn drop(&mut self) {
+        if let Some(observer) = &self.observer {
+            observer.disconnect();
+        }
+    }
 }
 
 /// Closes every open menu (`<details class="menu">`) that does not hold the place where `event` happened;

@@ -4,24 +4,30 @@
     reason = "dimensions are counted in a few bits"
 )]
 
+use crate::core::count;
 use crate::core::model::functions;
 use crate::core::model::functions::ShapeRule;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::OpId;
 use crate::core::model::op::{Op, element_count};
 use crate::core::model::op_type::OpType;
+use serde::Serialize;
 
 /// How an op walks through its data: a reduction's rows are what it makes one value of, any other op's are
 /// its innermost dimension. Equal domains put the same elements, in row-major order, into the same rows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RowDomain {
     /// Number of rows.
+    #[serde(serialize_with = "count::serialize")]
     pub rows: u64,
     /// Elements of a row.
+    #[serde(serialize_with = "count::serialize")]
     pub width: u64,
     /// Elements between neighbours of a row: 1 along the last axis; 0 when several axes lie apart.
+    #[serde(serialize_with = "count::serialize")]
     pub stride: u64,
     /// 0, or what tells axes that lie apart from others.
+    #[serde(skip)]
     pub apart: u64,
 }
 

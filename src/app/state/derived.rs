@@ -1,0 +1,187 @@
+//! What follows from the text and the choices, as memos: each is computed when it is first read after a change.
+//!
+//! ```text
+//! text ── parsed ──┐
+//!                  ├── understood ──┬── diagnostics ── is_stale
+//! choices ─ options┘                └── last_good ── record ── shown (after `step` decisions)
+//! ```
+
+use crate::core::analysis::replay::analysis_with;
+use crate::core::fusion::record::{Record, record};
+use crate::core::model::diagnostic::{has_errors, merged};
+use crate::core::notation::{Parsed, parse};
+use crate::core::{Analysis, Diagnostic, IdVec, OpId, Options, Outcome, analyze, analyze_program};
+use crate::present::reasons::refused_kernels;
+use leptos::prelude::*;
+use std::sync::Arc;
+
+/// A memo of a value that is costly to compare: a new `Arc` counts as a change, its content is not looked at.
+/// The closure gets the value before, and may give it back as the same `Arc` to wake nobody.
+pub fn shared_memo<T: Send + Sync + 'static>(
+    compute: impl Fn(Option<&Arc<T>>) -> Arc<T> + Send + Sync + 'static,
+) -> Memo<Arc<T>> {
+    Memo::new_with_compare(compute, |before, now| match (before, now) {
+        (Some(before), Some(now)) => !Arc::ptr_eq(before, now),
+        _ => true,
+    })
+}
+
+/// A text and its numbers.
+#[derive(Clone)]
+pub struct AnalysedText {
+    /// The text, as read.
+    pub parsed: Arc<Parsed>,
+    /// The numbers of all its statements that could be understood.
+    pub analysis: Arc<Analysis>,
+    /// For each op of `analysis` its statement in `parsed`.
+    pub statement_of_op: Arc<IdVec<OpId, usize>>,
+}
+
+impl AnalysedText {
+    /// What is shown when nothing could be understood yet.
+    fn empty(options: &Options) -> Self {
+        let analysis = analyze(&[], &[], options)
+            .unwrap_or_else(|_| unreachable!("an empty list has no fault"));
+        Self {
+            parsed: Arc::default(),
+            analysis: Arc::new(analysis),
+            statement_of_op: Arc::default(),
+        }
+    }
+}
+
+/// As far as a text is understood.
+pub(super) struct Understood {
+    /// `None` when the list of ops itself is broken.
+    analysed: Option<Arc<AnalysedText>>,
+    /// What the analysis found wrong or assumed.
+    diagnostics: Vec<Diagnostic>,
+}
+
+fn understand(parsed: Arc<Parsed>, options: &Options) -> Understood {
+    let outcome = analyze_program(&parsed.program, options);
+    let refused = refused_kernels(&parsed.program, &outcome);
+    let Outcome {
+        analysis,
+        statement_of_op,
+        mut diagnostics,
+    } = outcome;
+    diagnostics.extend(refused);
+    let analysed = analysis.map(|analysis| {
+        Arc::new(AnalysedText {
+            parsed,
+            analysis: Arc::new(analysis),
+            statement_of_op: Arc::new(statement_of_op),
+        })
+    });
+    Understood {
+        analysed,
+        diagnostics,
+    }
+}
+
+pub(super) fn parsed(text: ReadSignal<String>) -> Memo<Arc<Parsed>> {
+    shared_memo(move |_| Arc::new(text.with(|text| parse(text))))
+}
+
+pub(super) fn understood(
+    parsed: Memo<Arc<Parsed>>,
+    options: Memo<Options>,
+) -> Memo<Arc<Understood>> {
+    shared_memo(move |_| Arc::new(options.with(|options| understand(parsed.get(), options))))
+}
+
+/// Compared by value: a slider changes no diagnostic of most texts.
+pub(super) fn diagnostics(
+    parsed: Memo<Arc<Parsed>>,
+    understood: Memo<Arc<Understood>>,
+) -> Memo<Arc<Vec<Diagnostic>>> {
+    Memo::new(move |_| {
+        let of_parser = parsed.with(|parsed| parsed.diagnostics.clone());
+        let of_analysis = understood.with(|understood| understood.diagnostics.clone());
+        Arc::new(merged(of_parser, of_analysis))
+    })
+}
+
+pub(super) fn is_stale(diagnostics: Memo<Arc<Vec<Diagnostic>>>) -> Memo<bool> {
+    Memo::new(move |_| diagnostics.with(|all| has_errors(all)))
+}
+
+/// The last text without an error, as its policy decided in the end, under the present choices.
+pub(super) fn last_good(
+    understood: Memo<Arc<Understood>>,
+    is_stale: Memo<bool>,
+    options: Memo<Options>,
+) -> Memo<Arc<AnalysedText>> {
+    shared_memo(move |last| {
+        let options = options.get();
+        let is_worth_keeping = |last: &&Arc<AnalysedText>| !last.analysis.graph.ops.is_empty();
+        if is_stale.get()
+            && let Some(last) = last.filter(is_worth_keeping)
+        {
+            if last.analysis.options == options {
+                return last.clone();
+            }
+            if let Some(again) = understand(last.parsed.clone(), &options).analysed {
+                return again;
+            }
+        }
+        understood
+            .with(|understood| understood.analysed.clone())
+            .unwrap_or_else(|| Arc::new(AnalysedText::empty(&options)))
+    })
+}
+
+pub(super) fn record_of(last_good: Memo<Arc<AnalysedText>>) -> Memo<Arc<Record>> {
+    shared_memo(move |_| {
+        let analysis = last_good.with(|last_good| last_good.analysis.clone());
+        Arc::new(record(&analysis.graph, &analysis.options))
+    })
+}
+
+/// `last_good`, or while somebody steps through its record, with the kernels that the first `step` decisions led to.
+pub(super) fn shown(
+    last_good: Memo<Arc<AnalysedText>>,
+    record: Memo<Arc<Record>>,
+    step: RwSignal<Option<usize>>,
+) -> Memo<Arc<AnalysedText>> {
+    // Most decisions change no kernel: then this memo stays equal and nothing below is computed.
+    let kernels_on_the_way = Memo::new(move |_| {
+        let step = step.get()?;
+        let analysis = last_good.with(|last_good| last_good.analysis.clone());
+        record.with(|record| {
+            let is_on_the_way = step < record.decisions.len();
+            is_on_the_way.then(|| record.partition_after(&analysis.graph, step))
+        })
+    });
+    shared_memo(move |_| {
+        let last_good = last_good.get();
+        kernels_on_the_way.with(|kernels| match kernels {
+            None => last_good.clone(),
+            Some(kernels) => Arc::new(AnalysedText {
+                analysis: Arc::new(analysis_with(&last_good.analysis, kernels.clone())),
+                ..AnalysedText::clone(&last_good)
+            }),
+        })
+    })
+}
+
+/// The present text, be it broken or not: `shown`, but while it has errors those of its statements that are
+/// understood.
+pub(super) fn present(
+    understood: Memo<Arc<Understood>>,
+    is_stale: Memo<bool>,
+    shown: Memo<Arc<AnalysedText>>,
+) -> Signal<Option<Arc<AnalysedText>>> {
+    Signal::derive(move || {
+        if is_stale.get() {
+            understood.with(|understood| understood.analysed.clone())
+        } else {
+            Some(shown.get())
+        }
+    })
+}
+
+pub(super) fn analysis(shown: Memo<Arc<AnalysedText>>) -> Memo<Arc<Analysis>> {
+    shared_memo(move |_| shown.with(|shown| shown.analysis.clone()))
+}

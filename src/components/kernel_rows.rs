@@ -1,0 +1,92 @@
+//! What the tables with a row for each kernel have alike.
+
+use super::badge::kernel_class;
+use crate::app::state::{Page, Selection};
+use crate::core::{KernelId, OpId};
+use leptos::prelude::*;
+
+/// Which kernel is selected: when that changes, two rows wake and not all.
+#[derive(Clone, Copy)]
+pub struct SelectedKernel(StoredValue<Selector<Option<OpId>>>);
+
+impl SelectedKernel {
+    /// Follows the selection of the page.
+    pub fn of(page: Page) -> Self {
+        let first_op = move || {
+            let kernel = page.selected_kernel()?;
+            page.analysis
+                .with(|analysis| analysis.fused.kernels.get(kernel)?.ops.first().copied())
+        };
+        Self(StoredValue::new(Selector::new(first_op)))
+    }
+
+    /// Whether the kernel with this first op is selected.
+    pub fn is(self, first_op: OpId) -> Signal<bool> {
+        Signal::derive(move || {
+            self.0
+                .with_value(|selector| selector.selected(&Some(first_op)))
+        })
+    }
+}
+
+/// The row of one key of a `<ForEnumerate>`: what stands in `rows` at the place where that key is now. Equal rows wake
+/// nothing.
+pub fn row_at<T: Clone + PartialEq + Send + Sync + 'static>(
+    rows: Memo<Vec<T>>,
+    place: ReadSignal<usize>,
+    first: T,
+) -> Memo<T> {
+    Memo::new(move |last: Option<&T>| {
+        let now = rows.with(|rows| rows.get(place.get()).cloned());
+        // A row that goes wakes once more before it is taken away.
+        now.or_else(|| last.cloned())
+            .unwrap_or_else(|| first.clone())
+    })
+}
+
+/// A row that is in its kernel's colour and selects it when clicked. Its first cell holds the kernel's number as a
+/// button, by which the row is reached with the keyboard.
+#[component]
+pub fn KernelTableRow(
+    /// The kernel.
+    #[prop(into)]
+    kernel: Signal<KernelId>,
+    /// The kernel is selected.
+    #[prop(into)]
+    is_selected: Signal<bool>,
+    /// Id of the button.
+    #[prop(into, optional)]
+    button_id: MaybeProp<String>,
+    /// Name of the button.
+    #[prop(into)]
+    label: Signal<String>,
+    /// What stands in the first cell behind the button.
+    #[prop(optional, into)]
+    sign: ViewFn,
+    /// The other cells.
+    children: Children,
+) -> impl IntoView {
+    let page = Page::of_context();
+    view! {
+        <tr
+            class=move || format!("kernel-row {}", kernel_class(kernel.get()))
+            class:is-selected=is_selected
+            on:click=move |_| page.toggle(Selection::Kernel(kernel.get_untracked()))
+        >
+            <td>
+                // The click reaches the row.
+                <button
+                    type="button"
+                    class="badge"
+                    id=button_id
+                    aria-pressed=move || is_selected.get().to_string()
+                    aria-label=label
+                >
+                    {move || kernel.get().number()}
+                </button>
+                {move || sign.run()}
+            </td>
+            {children()}
+        </tr>
+    }
+}

@@ -1,0 +1,220 @@
+//! What a policy decides on the way to its partition.
+//!
+//! A policy notes its decisions in a [`Log`]; a log that nobody reads takes no time.
+
+use super::certificate::Amount;
+use super::reason::Reason;
+use crate::core::model::graph::OpId;
+
+/// One thing that a policy decided. Kernels are named by an op of them.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Decision {
+    /// Attention: these ops, the last one last, run as one kernel, and the policy sees one op in their place.
+    Rewritten {
+        /// The ops in execution order.
+        ops: Vec<OpId>,
+    },
+    /// Rules: an op starts a kernel.
+    Started {
+        /// The op.
+        op: OpId,
+    },
+    /// Rules: an op goes on in the kernel that ends in its producer.
+    Joined {
+        /// The op.
+        op: OpId,
+        /// The producer.
+        producer: OpId,
+    },
+    /// Rules: the kernel that ends in another producer of an op becomes part of the op's kernel.
+    Merged {
+        /// The op.
+        op: OpId,
+        /// The producer.
+        producer: OpId,
+    },
+    /// Rules: a reduction ends its kernel.
+    Closed {
+        /// The reduction.
+        reduction: OpId,
+    },
+    /// Inductor: an op is no buffer; whoever reads it computes it.
+    Inlined {
+        /// The op.
+        op: OpId,
+        /// Ops that read it.
+        readers: usize,
+    },
+    /// Inductor: one node of the scheduler computes these ops and writes one buffer.
+    Buffer {
+        /// The ops, those that it computes for itself first, the one that it is named by last.
+        ops: Vec<OpId>,
+        /// What it writes are the row values of a norm, not the norm's output.
+        is_row_values: bool,
+    },
+    /// Inductor: a view of a buffer is nothing to run, and stays with what writes the buffer.
+    Stays {
+        /// The view.
+        view: OpId,
+        /// What it views.
+        producer: OpId,
+    },
+    /// Inductor: a round of fusion begins.
+    Round {
+        /// Its number, from 1.
+        round: usize,
+        /// Pairs of kernels that share a buffer and may loop together, each of which is tried, best first.
+        pairs: usize,
+    },
+    /// Inductor: two kernels become one.
+    Fused {
+        /// An op of the earlier kernel.
+        first: OpId,
+        /// An op of the later one.
+        second: OpId,
+        /// The score of the pair: bytes of the buffers that both touch.
+        shared_bytes: u64,
+    },
+    /// Optimal: the search over some ops has ended.
+    Searched {
+        /// The ops, ascending.
+        ops: Vec<OpId>,
+        /// Legal kernels of these ops.
+        candidates: usize,
+        /// States that were looked at.
+        states: usize,
+        /// The cheapest kernels of these ops are proven.
+        is_proven: bool,
+    },
+    /// Optimal: a kernel of the best partition, in the order in which they run.
+    Chosen {
+        /// Its ops.
+        ops: Vec<OpId>,
+        /// What it costs.
+        cost: Amount,
+    },
+    /// Manual: a kernel of the text, or a piece of one that was refused.
+    Accepted {
+        /// Its number in the text.
+        kernel: u32,
+        /// Its ops.
+        ops: Vec<OpId>,
+    },
+    /// These ops do not become one kernel: two kernels by an op each, or all ops of a stated kernel.
+    Refused {
+        /// The ops.
+        ops: Vec<OpId>,
+        /// Why.
+        reason: Reason,
+    },
+}
+
+/// Where a policy notes what it decides.
+#[derive(Default)]
+pub(crate) struct Log(Option<Vec<Decision>>);
+
+impl Log {
+    /// A log that keeps what is noted.
+    pub(super) const fn listening() -> Self {
+        Self(Some(Vec::new()))
+    }
+
+    pub(super) fn into_decisions(self) -> Vec<Decision> {
+        self.0.unwrap_or_default()
+    }
+
+    /// Whether it keeps what is noted: else there is no need to find out why.
+    pub(super) const fn is_on(&self) -> bool {
+        self.0.is_some()
+    }
+
+    pub(super) fn note(&mut self, decision: Decision) {
+        if let Some(decisions) = &mut self.0 {
+            decisions.push(decision);
+        }
+    }
+
+    pub(super) fn refuse(&mut self, ops: &[OpId], reason: Reason) {
+        if self.is_on() {
+            let ops = ops.to_vec();
+            self.note(Decision::Refused { ops, reason });
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.as_ref().map_or(0, Vec::len)
+    }
+
+    /// Renames the ops of all decisions but the first ones.
+    pub(super) fn rename_from(&mut self, first: usize, name_of: impl Fn(OpId) -> OpId) {
+        for decision in self.0.iter_mut().flatten().skip(first) {
+            decision.for_each_op(&mut |op| *op = name_of(*op));
+        }
+    }
+}
+
+impl Decision {
+    /// The ops that it is about and that its reason names, ascending: those that a picture would mark.
+    pub fn ops(&self) -> Vec<OpId> {
+        let mut ops = Vec::new();
+        self.clone().for_each_op(&mut |op| ops.push(*op));
+        ops.sort_unstable();
+        ops.dedup();
+        ops
+    }
+
+    /// The name of what was decided, as JSON and style sheets say it.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Rewritten { .. } => "rewritten",
+            Self::Started { .. } => "started",
+            Self::Joined { .. } => "joined",
+            Self::Merged { .. } => "merged",
+            Self::Closed { .. } => "closed",
+            Self::Inlined { .. } => "inlined",
+            Self::Buffer { .. } => "buffer",
+            Self::Stays { .. } => "stays",
+            Self::Round { .. } => "round",
+            Self::Fused { .. } => "fused",
+            Self::Searched { .. } => "searched",
+            Self::Chosen { .. } => "chosen",
+            Self::Accepted { .. } => "accepted",
+            Self::Refused { .. } => "refused",
+        }
+    }
+
+    fn for_each_op(&mut self, visit: &mut dyn FnMut(&mut OpId)) {
+        match self {
+            Self::Rewritten { ops }
+            | Self::Buffer { ops, .. }
+            | Self::Searched { ops, .. }
+            | Self::Chosen { ops, .. }
+            | Self::Accepted { ops, .. } => ops.iter_mut().for_each(visit),
+            Self::Started { op } | Self::Closed { reduction: op } | Self::Inlined { op, .. } => {
+                visit(op);
+            }
+            Self::Joined { op: b, producer: a }
+            | Self::Merged { op: b, producer: a }
+            | Self::Stays {
+                view: b,
+                producer: a,
+            }
+            | Self::Fused {
+                first: a,
+                second: b,
+                ..
+            } => {
+                visit(a);
+                visit(b);
+            }
+            Self::Round { .. } => {}
+            Self::Refused { ops, reason } => {
+                ops.iter_mut().for_each(&mut *visit);
+                *reason = reason.clone().map_ops(|mut op| {
+                    visit(&mut op);
+                    op
+                });
+            }
+        }
+    }
+}

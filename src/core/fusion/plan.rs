@@ -1,0 +1,85 @@
+//! The partition of a graph under the chosen policy.
+
+use super::certificate::Certificate;
+use super::decision::{Decision, Log};
+use super::manual::Refused;
+use super::region::Setting;
+use super::{attention, inductor, manual, none, optimal, rules};
+use crate::core::model::graph::Graph;
+use crate::core::model::options::{Options, Policy};
+use crate::core::model::partition::Partition;
+
+/// What a policy comes to.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Plan {
+    /// Which ops run as which kernel.
+    pub partition: Partition,
+    /// What a search knows about it.
+    pub certificate: Option<Certificate>,
+    /// Kernels that the text states and that are not legal.
+    pub refused: Vec<Refused>,
+}
+
+/// Groups the ops of `graph` into kernels, as the policy of `options` decides. `O(ops + reads)` for the
+/// policies of the contract. Where attention is one kernel, policies see it as one op.
+pub fn plan(graph: &Graph, options: &Options) -> Plan {
+    plan_noting(graph, options, &mut Log::default())
+}
+
+/// The same, with every decision noted.
+pub(super) fn plan_noting(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
+    if options.fusion.attention {
+        let attentions = attention::find(graph);
+        if let Some(contracted) = attention::contract(graph, &attentions, options) {
+            for attention in &attentions {
+                let ops = attention.ops.clone();
+                log.note(Decision::Rewritten { ops });
+            }
+            let rewritten = log.len();
+            let plan = plan_ops(&contracted.graph, options, log);
+            log.rename_from(rewritten, |op| contracted.original(op));
+            let mut refused = plan.refused;
+            for kernel in &mut refused {
+                kernel.op = contracted.original(kernel.op);
+            }
+            return Plan {
+                partition: contracted.expanded(&plan.partition),
+                certificate: plan.certificate,
+                refused,
+            };
+        }
+    }
+    plan_ops(graph, options, log)
+}
+
+fn plan_ops(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
+    let only = |partition| Plan {
+        partition,
+        certificate: None,
+        refused: Vec::new(),
+    };
+    match options.policy {
+        Policy::None => only(none::partition(graph)),
+        Policy::Rules => only(rules::partition(graph, log)),
+        Policy::Inductor => only(inductor::partition(graph, options.fusion.max_autotune, log)),
+        Policy::Manual => {
+            let (partition, refused) = manual::partition(&Setting::new(graph, options), log);
+            Plan {
+                refused,
+                ..only(partition)
+            }
+        }
+        Policy::Optimal => {
+            let setting = Setting::new(graph, options);
+            let mut unread = Log::default();
+            let compiled = inductor::partition(graph, options.fusion.max_autotune, &mut unread);
+            let stated = manual::partition(&setting, &mut unread).0;
+            let known = [rules::partition(graph, &mut unread), compiled, stated];
+            let (partition, certificate) = optimal::partition(&setting, &known, log);
+            Plan {
+                certificate: Some(certificate),
+                ..only(partition)
+            }
+        }
+    }
+}

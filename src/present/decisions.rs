@@ -1,0 +1,98 @@
+//! The decisions of a policy, in words.
+
+use crate::core::fusion::certificate::Amount;
+use crate::core::fusion::decision::Decision;
+use crate::core::model::graph::{Graph, OpId};
+use crate::present::format::{format_bytes, format_seconds};
+use crate::present::names::{joined, quoted_op};
+use crate::present::reasons::{reason_text, stated_kernel};
+
+/// A list of ops names so many of them at most.
+const NAMED_OPS: usize = 8;
+
+/// The decision in a sentence.
+pub fn decision_text(graph: &Graph, decision: &Decision) -> String {
+    let name = |op: &OpId| quoted_op(graph, *op);
+    let names = |ops: &[OpId]| joined(ops.iter().map(name), [", ", " and "], NAMED_OPS);
+    match decision {
+        Decision::Rewritten { ops } => format!("{} run as one attention kernel", names(ops)),
+        Decision::Started { op } => format!("{} starts a kernel", name(op)),
+        Decision::Joined { op, producer } => {
+            format!("{} joins the kernel of {}", name(op), name(producer))
+        }
+        Decision::Merged { op, producer } => format!(
+            "the kernel of {} becomes part of that of {}",
+            name(producer),
+            name(op)
+        ),
+        Decision::Closed { reduction } => {
+            format!("the reduction {} ends its kernel", name(reduction))
+        }
+        Decision::Inlined { op, readers } => format!(
+            "{} is no buffer: what reads it computes it (readers: {readers})",
+            name(op)
+        ),
+        Decision::Buffer { ops, is_row_values } => {
+            let written = if *is_row_values {
+                "writes its row values"
+            } else {
+                "writes a buffer"
+            };
+            match ops.split_last() {
+                Some((last, [])) => format!("{} {written}", name(last)),
+                Some((last, inlined)) => {
+                    format!("{} {written}, computing {}", name(last), names(inlined))
+                }
+                None => written.to_owned(),
+            }
+        }
+        Decision::Stays { view, producer } => format!(
+            "{} stays with {}: a view of what that writes is nothing to run",
+            name(view),
+            name(producer)
+        ),
+        Decision::Round { round, pairs } => {
+            format!("round {round}: pairs of kernels to try: {pairs}")
+        }
+        Decision::Fused {
+            first,
+            second,
+            shared_bytes,
+        } => format!(
+            "the kernels of {} and {} become one: they share {}",
+            name(first),
+            name(second),
+            format_bytes(*shared_bytes)
+        ),
+        Decision::Searched {
+            ops,
+            candidates,
+            states,
+            is_proven,
+        } => {
+            let found = if *is_proven { "" } else { " found" };
+            let proven = if *is_proven { "proven" } else { "not proven" };
+            format!(
+                "searched {} (possible kernels: {candidates}, states: {states}): the best ones{found} are {proven}",
+                names(ops)
+            )
+        }
+        Decision::Chosen { ops, cost } => {
+            format!("{}: one kernel, {}", names(ops), amount_text(*cost))
+        }
+        Decision::Accepted { kernel, ops } => {
+            format!("{}: {}", stated_kernel(*kernel), names(ops))
+        }
+        Decision::Refused { ops, reason } => {
+            format!("{} stay apart: {}", names(ops), reason_text(graph, reason))
+        }
+    }
+}
+
+/// A cost with its unit.
+pub fn amount_text(amount: Amount) -> String {
+    match amount {
+        Amount::Bytes(bytes) => format_bytes(bytes),
+        Amount::Seconds(seconds) => format_seconds(seconds),
+    }
+}

@@ -1,0 +1,104 @@
+//! The rows of the table of limits: what each kernel asks of the device, and when fusing it hurts.
+
+use crate::core::analysis::limits::{KernelLimits, Warning, limits};
+use crate::core::{Analysis, IdVec, KernelId, OpId};
+use crate::present::format::{format_bytes, format_exact, format_percent};
+use crate::present::names::op_names;
+use crate::present::warnings::warning_text;
+
+/// What a fused kernel asks of the device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LimitRow {
+    /// Its first op, which tells it from the others when kernels come and go.
+    pub first_op: OpId,
+    /// Its id in the analysis.
+    pub kernel: KernelId,
+    /// The names of its ops.
+    pub ops: String,
+    /// Shared memory that one block wants, and what it may have.
+    pub on_chip: String,
+    /// How many values are live at once, which explains the registers.
+    pub live_values: String,
+    /// Registers of one thread.
+    pub registers: String,
+    /// Resident threads of those that a multiprocessor could hold.
+    pub occupancy: String,
+    /// Its blocks.
+    pub blocks: String,
+    /// Rounds of blocks.
+    pub waves: String,
+    /// Wave and tile efficiency.
+    pub efficiency: String,
+    /// What is worth knowing.
+    pub warnings: String,
+}
+
+/// A row for each of the first `max_rows` kernels; `None` when the multiprocessors of the device are not known.
+/// `O(ops + reads)`.
+pub fn limit_rows(analysis: &Analysis, max_rows: usize) -> Option<Vec<LimitRow>> {
+    let limits = limits(analysis)?;
+    let rows = limits.iter_enumerated().take(max_rows);
+    Some(
+        rows.filter_map(|(kernel, limits)| row(analysis, kernel, limits))
+            .collect(),
+    )
+}
+
+fn row(analysis: &Analysis, kernel: KernelId, limits: &KernelLimits) -> Option<LimitRow> {
+    let fused = analysis.fused.kernels.get(kernel)?;
+    // A view that is not launched asks for nothing.
+    let launched = |text: String| {
+        if fused.is_free {
+            "–".to_owned()
+        } else {
+            text
+        }
+    };
+    let efficiency = limits.tiling.map(|tiling| {
+        format!(
+            "{} · {}",
+            format_percent(tiling.wave_efficiency * 100.0),
+            format_percent(tiling.tile_efficiency * 100.0),
+        )
+    });
+    Some(LimitRow {
+        first_op: *fused.ops.first()?,
+        kernel,
+        ops: op_names(&analysis.graph, &fused.ops),
+        on_chip: launched(format!(
+            "{} / {}",
+            format_bytes(limits.on_chip_bytes),
+            format_bytes(limits.on_chip_available_bytes),
+        )),
+        live_values: format!("{} values live at once", limits.live_values),
+        registers: launched(limits.registers_per_thread.to_string()),
+        occupancy: launched(format_percent(limits.occupancy * 100.0)),
+        blocks: launched(format_exact(limits.blocks.into())),
+        waves: launched(format_exact(limits.waves.into())),
+        efficiency: efficiency.unwrap_or_else(|| "–".to_owned()),
+        warnings: joined(limits, |_| true),
+    })
+}
+
+fn joined(limits: &KernelLimits, is_wanted: fn(&Warning) -> bool) -> String {
+    let wanted = limits.warnings.iter().filter(|warning| is_wanted(warning));
+    wanted.map(warning_text).collect::<Vec<_>>().join("; ")
+}
+
+/// For each kernel what hurts when its ops run as one, in words; empty where nothing does. None at all when the
+/// multiprocessors of the device are not known.
+pub fn harms(analysis: &Analysis) -> IdVec<KernelId, String> {
+    let limits = limits(analysis).unwrap_or_default();
+    limits
+        .iter()
+        .map(|limits| joined(limits, Warning::hurts))
+        .collect()
+}
+
+/// What is said instead of rows when the multiprocessors of the device are not known.
+pub fn unknown_device(analysis: &Analysis) -> String {
+    format!(
+        "The multiprocessors of {} are not known, so what its kernels ask of them is not either. Choose another device.",
+        analysis.options.device.name,
+    )
+}

@@ -1,0 +1,56 @@
+//! Names of ops and counts of things in sentences and labels.
+
+use crate::core::model::graph::{Graph, OpId};
+use crate::core::notation::spelling::first_chars;
+
+/// The op's name; empty for an op that the graph does not have.
+pub fn op_name(graph: &Graph, op: OpId) -> &str {
+    graph.ops.get(op).map_or("", |op| op.name.as_str())
+}
+
+/// The op's name, marked as code: `` `relu` ``.
+pub fn quoted_op(graph: &Graph, op: OpId) -> String {
+    format!("`{}`", op_name(graph, op))
+}
+
+/// A name of at most so many characters, cut where it is longer: a visitor may call an op whatever they like.
+pub fn short_name(name: &str, most_chars: usize) -> String {
+    first_chars(name, most_chars)
+}
+
+/// The first `most` names and how many more there are: `a, b and 3 more`.
+///
+/// ```
+/// use fuseline::present::names::joined;
+/// assert_eq!(joined(["a", "b", "c"].into_iter(), [", ", " and "], 2), "a, b and 1 more");
+/// assert_eq!(joined(["a", "b"].into_iter(), [" + "; 2], 2), "a + b");
+/// ```
+pub fn joined(
+    mut names: impl ExactSizeIterator<Item = impl AsRef<str>>,
+    [between, before_more]: [&str; 2],
+    most: usize,
+) -> String {
+    let mut text = String::new();
+    for (place, name) in names.by_ref().take(most).enumerate() {
+        if place > 0 {
+            text.push_str(between);
+        }
+        text.push_str(name.as_ref());
+    }
+    match names.len() {
+        0 => text,
+        more => format!("{text}{before_more}{more} more"),
+    }
+}
+
+/// The names of a kernel's ops as people read them: `matmul + bias + relu`, of a long kernel the first ones.
+pub fn op_names(graph: &Graph, ops: &[OpId]) -> String {
+    const NAMED: usize = 12;
+    joined(ops.iter().map(|&op| op_name(graph, op)), [" + "; 2], NAMED)
+}
+
+/// `1 kernel`, `2 kernels`.
+pub fn counted(count: usize, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {thing}{plural}")
+}

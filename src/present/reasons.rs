@@ -1,0 +1,179 @@
+//! Why ops do not run as one kernel, in words.
+
+use crate::core::analysis::why::Verdict;
+use crate::core::fusion::loops::Loop;
+use crate::core::fusion::manual::Refused;
+use crate::core::fusion::reason::Reason;
+use crate::core::fusion::rows::RowDomain;
+use crate::core::model::diagnostic::{Code, Diagnostic};
+use crate::core::model::graph::Graph;
+use crate::core::{Outcome, Program};
+use crate::present::format::{format_bytes, format_exact, format_seconds};
+use crate::present::names::quoted_op;
+
+/// The verdict in a sentence or two.
+pub fn verdict_sentence(graph: &Graph, verdict: &Verdict) -> String {
+    let Verdict::Apart { reason, price } = verdict else {
+        return "They run in one kernel.".to_owned();
+    };
+    let why = reason_text(graph, reason);
+    // What cannot run, or has nothing in common, has no price that says anything.
+    if let Reason::Cycle { .. } | Reason::NotConnected { .. } = reason {
+        return format!("Apart: {why}.");
+    }
+    let verb = |is_saved: bool| if is_saved { "save" } else { "cost" };
+    let (saves_bytes, saves_time) = (price.saved_bytes >= 0, price.saved_s >= 0.0);
+    let joint = match (saves_bytes, saves_time) {
+        (true, false) | (false, true) => format!("but {} ", verb(saves_time)),
+        _ => "and ".to_owned(),
+    };
+    format!(
+        "Apart: {why}. Fusing them alone would {} {} {joint}{}.",
+        verb(saves_bytes),
+        format_bytes(price.saved_bytes.unsigned_abs()),
+        format_seconds(price.saved_s.abs()),
+    )
+}
+
+/// Why ops do not run as one kernel, as the end of a sentence.
+pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
+    let later_first =
+        matches!(reason, Reason::MatmulAndReduction { matmul, reduction } if reduction < matmul);
+    match reason.clone().map_ops(|op| quoted_op(graph, op)) {
+        Reason::TooManyOps { ops, limit } => beyond_limit("have", ops, "ops", limit),
+        Reason::TwoMatmuls { first, second } => {
+            format!("a kernel runs one matmul, and this would run {first} and {second}")
+        }
+        Reason::MatmulAndReduction { matmul, reduction } if later_first => format!(
+            "the reduction {reduction} works in whole rows and the matmul {matmul} in tiles, and no kernel does both"
+        ),
+        Reason::MatmulAndReduction { matmul, reduction } => format!(
+            "the matmul {matmul} works in tiles and never sees the whole row that the reduction {reduction} needs"
+        ),
+        Reason::MatmulStarts { matmul, before } => {
+            format!("the matmul {matmul} starts its kernel, and {before} comes before it")
+        }
+        Reason::TooManyReductions { reductions, limit } => {
+            beyond_limit("have", reductions, "reductions", limit)
+        }
+        Reason::RowDomains {
+            reduction,
+            rows,
+            other,
+            other_rows,
+        } => format!(
+            "the reduction {reduction} goes over {}, {other} over {}",
+            rows_text(rows),
+            rows_text(other_rows)
+        ),
+        Reason::MixesRows { reduction, reshape } => format!(
+            "{reshape} moves elements between the rows of {reduction} half-way through the kernel"
+        ),
+        Reason::ReductionEnds { reduction, after } => {
+            format!("the reduction {reduction} ends its kernel, and {after} comes after it")
+        }
+        Reason::OnChip {
+            reduction,
+            values,
+            needed_bytes,
+            available_bytes,
+        } => format!(
+            "{values} values of each row wait on chip while {reduction} ends: {}, and a block holds {}",
+            format_bytes(needed_bytes),
+            format_bytes(available_bytes)
+        ),
+        Reason::TooManyOperands { operands, limit } => {
+            beyond_limit("read and write", operands, "tensors", limit)
+        }
+        Reason::NotConnected { first, second } => {
+            format!("no tensor ties {first} to {second} inside the kernel")
+        }
+        Reason::Cycle { path } => {
+            format!("the kernel would wait for itself: {}", path.join(" → "))
+        }
+        Reason::AnotherConsumer { consumer } => {
+            format!("{consumer} reads the tensor as well, so the rules write it to memory")
+        }
+        Reason::TooManyNodes { nodes, limit } => beyond_limit("have", nodes, "nodes", limit),
+        Reason::LibraryCall { matmul } => {
+            format!("the matmul {matmul} is a library call, which nothing joins")
+        }
+        Reason::Loops { first, second } => {
+            format!("the one is {}, the other {}", loop_text(first), loop_text(second))
+        }
+        Reason::Reordered => {
+            "the buffer is read in another order than it is written in".to_owned()
+        }
+        Reason::TooLittleShared {
+            shared_bytes,
+            places,
+        } => format!(
+            "neither feeds the other, and they share {} at a distance of {places} kernels",
+            format_bytes(shared_bytes)
+        ),
+        Reason::Between { through } => format!("{through} has to run between them"),
+        Reason::TooFar { places } => {
+            format!("{places} kernels stand between them, too many to reorder")
+        }
+        Reason::NotCompared => "the compiler never compares their kernels: it looks at kernels that go through a common buffer in the same order, each with the next few that do".to_owned(),
+        Reason::TooManyCycles { rounds } => format!(
+            "stated kernels still need each other after {rounds} rounds of taking such kernels apart, so every kernel falls apart"
+        ),
+        Reason::NotStated => "it is allowed, but the text does not ask for it".to_owned(),
+        Reason::NotWorthIt => "it is allowed, but does not pay".to_owned(),
+        Reason::NotLookedAt => "it is allowed, but this policy does not try it".to_owned(),
+    }
+}
+
+fn beyond_limit(verb: &str, count: usize, things: &str, limit: usize) -> String {
+    format!("the kernel would {verb} {count} {things}, and {limit} is the limit")
+}
+
+fn rows_text(rows: RowDomain) -> String {
+    let apart = match rows.stride {
+        1 => String::new(),
+        0 => ", along several axes".to_owned(),
+        stride => format!(", {stride} elements apart"),
+    };
+    format!("{} rows of {}{apart}", rows.rows, rows.width)
+}
+
+fn loop_text(space: Loop) -> String {
+    let count = |elements: u64| format_exact(elements.into());
+    match space {
+        Loop::Library => "a library call".to_owned(),
+        Loop::Template(elements) => format!("a matmul of {} elements", count(elements)),
+        Loop::Pointwise(elements) => format!("a loop over {} elements", count(elements)),
+        Loop::Reduction { rows, width, .. } => {
+            format!("a reduction of {} rows of {}", count(rows), count(width))
+        }
+    }
+}
+
+/// The number of a kernel in the text, which need not be that of the pictures.
+pub fn stated_kernel(kernel: u32) -> String {
+    format!("`@kernel {kernel}`")
+}
+
+/// The findings about stated kernels of `program` that are not legal.
+pub fn refused_kernels(program: &Program, outcome: &Outcome) -> Vec<Diagnostic> {
+    let Some(analysis) = &outcome.analysis else {
+        return Vec::new();
+    };
+    let finding = |refused: &Refused| {
+        let &statement = outcome.statement_of_op.get(refused.op)?;
+        let op = program.ops.get(statement);
+        let message = format!(
+            "{} is not legal: {}",
+            stated_kernel(refused.kernel),
+            reason_text(&analysis.graph, &refused.reason)
+        );
+        Some(Diagnostic {
+            span: op.map(|op| op.kernel.map_or(op.span, |kernel| kernel.span)),
+            ..Diagnostic::warning(Code::IllegalKernel, message)
+                .hint("it runs in pieces; give some of its ops another number, or none")
+                .about(statement)
+        })
+    };
+    analysis.refused.iter().filter_map(finding).collect()
+}

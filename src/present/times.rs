@@ -1,0 +1,99 @@
+//! Predicted times in words.
+
+use crate::core::analysis::{Execution, Kernel};
+use crate::core::cost::roofline::{Bound, Missing, Placement, missing, peaks, times};
+use crate::core::model::device::Device;
+use crate::core::model::dtype::DType;
+use crate::present::devices::{computed_as, units_name};
+use crate::present::format::{
+    at_least, format_bandwidth, format_bytes, format_flops, format_rate, format_seconds,
+};
+
+/// The predicted time of a kernel: `430 µs`, `≥ 430 µs`.
+pub fn time_text(placement: &Placement) -> String {
+    at_least(
+        placement.is_lower_bound(),
+        &format_seconds(placement.time_s),
+    )
+}
+
+/// The predicted time of all kernels: `430 µs`, `≥ 430 µs`.
+pub fn total_time_text(execution: &Execution) -> String {
+    at_least(
+        execution.first_lower_bound().is_some(),
+        &format_seconds(execution.time_s),
+    )
+}
+
+/// What keeps a kernel from being faster, in a word or two.
+pub const fn bound_name(bound: Bound) -> &'static str {
+    match bound {
+        Bound::Memory => "memory",
+        Bound::Matrix => "matrix units",
+        Bound::Vector => "vector units",
+        Bound::Launch => "launch",
+        Bound::Unknown => "unknown",
+    }
+}
+
+/// How the predicted time of a kernel comes about, a line for each part.
+pub fn time_lines(kernel: &Kernel, device: &Device) -> Vec<String> {
+    let alone = times(device, kernel.work, kernel.bytes());
+    if kernel.is_free {
+        return vec!["a view: nobody launches it, 0 s".to_owned()];
+    }
+    let mut lines = vec![format!(
+        "memory: {} / {} = {}",
+        format_bytes(kernel.bytes()),
+        format_bandwidth(device.memory_bytes_per_s.value),
+        format_seconds(alone.memory_s)
+    )];
+    let rate = |name: &str, flops: u128, peak: Option<f64>, seconds: f64| match peak {
+        _ if flops == 0 => None,
+        None => Some(format!("{name}: no peak is known")),
+        Some(peak) => Some(format!(
+            "{name}: {} / {} = {}",
+            format_flops(flops),
+            format_rate(peak),
+            format_seconds(seconds)
+        )),
+    };
+    let (matrix, vector) = peaks(device, kernel.work);
+    let dtype = kernel.work.matrix_dtype.map_or("", DType::name);
+    let (computed_as, units) = matrix.as_ref().map_or(("", "matrix units"), |peak| {
+        (computed_as(peak), units_name(peak))
+    });
+    lines.extend(rate(
+        &format!("{units}, {dtype}{computed_as}"),
+        kernel.work.matrix_flops,
+        matrix.map(|peak| peak.figure.value),
+        alone.matrix_s,
+    ));
+    lines.extend(rate(
+        "vector units",
+        kernel.work.vector_flops,
+        vector.map(|f| f.value),
+        alone.vector_s,
+    ));
+    lines.push(format!(
+        "the longest of these + {} launch = {}",
+        format_seconds(device.launch_s.value),
+        time_text(&kernel.placement)
+    ));
+    lines.extend(lower_bound_text(kernel, device));
+    lines
+}
+
+/// What a kernel's time leaves out: `no peak is known for f64 on this device; the time counts what is known, at least`.
+pub fn lower_bound_text(kernel: &Kernel, device: &Device) -> Option<String> {
+    let unknown_peak = |of: &str| format!("no peak is known for {of} on this device");
+    let missing = match missing(device, kernel.work)? {
+        Missing::K => "the length K of a matmul is not known".to_owned(),
+        Missing::PeakOf(dtype) => unknown_peak(dtype.name()),
+        Missing::MatrixPeak => unknown_peak("matrix units"),
+        Missing::VectorPeak => unknown_peak("vector units"),
+    };
+    Some(format!(
+        "{missing}; the time counts what is known, at least"
+    ))
+}
