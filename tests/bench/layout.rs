@@ -4,7 +4,6 @@
 //! `node tests/bench/layout_elk.mjs` gives to ELK and sets beside ours.
 #![allow(
     clippy::unwrap_used,
-    clippy::indexing_slicing,
     clippy::cast_possible_truncation,
     reason = "a benchmark fails loudly"
 )]

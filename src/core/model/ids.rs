@@ -193,10 +193,7 @@ impl<I, T: fmt::Debug> fmt::Debug for IdVec<I, T> {
     }
 }
 
-#[allow(
-    clippy::indexing_slicing,
-    reason = "an id comes from the vector or one as long; ids from outside are asked for by `get`"
-)]
+/// An id comes from the vector or from one as long; ids from outside, as of a link, are asked for by [`IdVec::get`].
 impl<I: Id, T> Index<I> for IdVec<I, T> {
     type Output = T;
 
@@ -205,7 +202,6 @@ impl<I: Id, T> Index<I> for IdVec<I, T> {
     }
 }
 
-#[allow(clippy::indexing_slicing, reason = "as for `Index`")]
 impl<I: Id, T> IndexMut<I> for IdVec<I, T> {
     fn index_mut(&mut self, id: I) -> &mut T {
         &mut self.items[id.index()]

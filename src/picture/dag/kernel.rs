@@ -96,20 +96,8 @@ pub(super) fn inside(
     let members = &partition.kernels[kernel];
     let is_inside = |op: OpId| partition.kernel_of[op] == kernel;
 
-    // Rows from the end of the kernel at first; members come in execution order.
-    let mut rows = 1;
-    for &op in members.iter().rev() {
-        let below = graph.successors[op].iter().filter(|&&s| is_inside(s));
-        let row = below.map(|&s| seats[s].row.index() + 1).max().unwrap_or(0);
-        seats[op].row = RowId::new(row);
-        rows = rows.max(row + 1);
-    }
-    let mut in_row: IdVec<RowId, usize> = IdVec::from_elem(0, rows);
-    for &op in members {
-        seats[op].row = RowId::new(rows - 1 - seats[op].row.index());
-        in_row[seats[op].row] += 1;
-    }
-
+    let in_row = place_in_rows(graph, partition, kernel, seats);
+    let rows = in_row.len();
     let mut drawing = Layered::new(rows + 2);
     let (top_layer, bottom_layer) = (LayerId::new(0), LayerId::new(rows + 1));
     for &op in members {
@@ -204,6 +192,32 @@ pub(super) fn inside(
         entries,
         exits,
     }
+}
+
+/// Gives each op of a kernel its row, as near to the end as its readers in the kernel let it. How many ops stand in each
+/// row.
+fn place_in_rows(
+    graph: &Graph,
+    partition: &Partition,
+    kernel: KernelId,
+    seats: &mut IdVec<OpId, Seat>,
+) -> IdVec<RowId, usize> {
+    let members = &partition.kernels[kernel];
+    // Counted from the end at first; members come in execution order.
+    let mut rows = 1;
+    for &op in members.iter().rev() {
+        let readers = graph.successors[op].iter();
+        let below = readers.filter(|&&reader| partition.kernel_of[reader] == kernel);
+        let row = below.map(|&s| seats[s].row.index() + 1).max().unwrap_or(0);
+        seats[op].row = RowId::new(row);
+        rows = rows.max(row + 1);
+    }
+    let mut in_row = IdVec::from_elem(0, rows);
+    for &op in members {
+        seats[op].row = RowId::new(rows - 1 - seats[op].row.index());
+        in_row[seats[op].row] += 1;
+    }
+    in_row
 }
 
 /// Spreads the links that reach a box from above over its upper side, the one that carries the spine in the

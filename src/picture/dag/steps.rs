@@ -1,6 +1,7 @@
 //! Where the arrow keys lead in a placed graph.
 
 use super::DagLayout;
+use crate::core::model::ids::Id;
 use crate::core::{Graph, KernelId, OpId, Partition};
 
 /// What can have the focus.
@@ -24,7 +25,8 @@ pub fn step(
     key: &str,
 ) -> Option<Stop> {
     let mut ops = graph.ops.ids();
-    let mut kernels = partition.kernels.ids();
+    let op_beside = |op, step| beside(op, step, graph.ops.len());
+    let kernel_beside = |kernel, step| beside(kernel, step, partition.kernels.len());
     if matches!(stop, Stop::Op(op) if op.index() >= ops.len()) {
         return None;
     }
@@ -32,31 +34,37 @@ pub fn step(
         ("Home", _) => ops.next().map(Stop::Op),
         ("End", _) => ops.next_back().map(Stop::Op),
         ("PageDown", Stop::Op(op)) => {
-            let kernel = partition.kernel_of.get(op)?;
-            let next = kernels.nth(kernel.index() + 1);
-            Some(Stop::Kernel(next.unwrap_or(*kernel)))
+            let kernel = *partition.kernel_of.get(op)?;
+            let next = kernel_beside(kernel, 1);
+            Some(Stop::Kernel(next.unwrap_or(kernel)))
         }
         ("PageUp", Stop::Op(op)) => Some(Stop::Kernel(*partition.kernel_of.get(op)?)),
         ("PageDown" | "ArrowRight", Stop::Kernel(kernel)) => {
-            kernels.nth(kernel.index() + 1).map(Stop::Kernel)
+            kernel_beside(kernel, 1).map(Stop::Kernel)
         }
         ("PageUp" | "ArrowLeft", Stop::Kernel(kernel)) => {
-            kernels.take(kernel.index()).last().map(Stop::Kernel)
+            kernel_beside(kernel, -1).map(Stop::Kernel)
         }
         ("ArrowDown", Stop::Kernel(kernel)) => {
             let members = partition.kernels.get(kernel)?;
             members.first().copied().map(Stop::Op)
         }
         ("ArrowUp", Stop::Kernel(kernel)) => {
-            let above = kernels.take(kernel.index()).last()?;
-            partition.kernels[above].last().copied().map(Stop::Op)
+            let above = partition.kernels.get(kernel_beside(kernel, -1)?)?;
+            above.last().copied().map(Stop::Op)
         }
-        ("ArrowRight", Stop::Op(op)) => ops.nth(op.index() + 1).map(Stop::Op),
-        ("ArrowLeft", Stop::Op(op)) => ops.take(op.index()).last().map(Stop::Op),
+        ("ArrowRight", Stop::Op(op)) => op_beside(op, 1).map(Stop::Op),
+        ("ArrowLeft", Stop::Op(op)) => op_beside(op, -1).map(Stop::Op),
         ("ArrowDown", Stop::Op(op)) => nearest(layout, op, &graph.successors[op]),
         ("ArrowUp", Stop::Op(op)) => nearest(layout, op, &graph.predecessors[op]),
         _ => None,
     }
+}
+
+/// The id so many steps behind this one, of `count` in all.
+fn beside<I: Id>(id: I, steps: isize, count: usize) -> Option<I> {
+    let index = id.index().checked_add_signed(steps)?;
+    (index < count).then(|| I::from_index(index))
 }
 
 /// Of several neighbours the one that lies nearest.

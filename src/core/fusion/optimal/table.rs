@@ -10,10 +10,6 @@ pub(super) struct Table<V> {
     len: usize,
 }
 
-#[allow(
-    clippy::indexing_slicing,
-    reason = "slots are masked by the number of slots, a power of two"
-)]
 impl<V: Copy> Table<V> {
     pub(super) const fn new() -> Self {
         Self {
