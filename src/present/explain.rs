@@ -2,7 +2,7 @@
 
 use crate::core::analysis::{Analysis, Kernel};
 use crate::core::cost::traffic::Access;
-use crate::core::cost::work::{contraction, op_work};
+use crate::core::cost::work::{matmul_k, op_work};
 use crate::core::model::functions;
 use crate::core::model::graph::{Graph, SizeSource};
 use crate::core::model::ids::{IdVec, KernelId, OpId, TensorId, define_ids};
@@ -152,7 +152,7 @@ pub fn flops_text(graph: &Graph, op: OpId) -> String {
     let per_element = function.map_or(1, |f| f.flops_per_element);
     let count = |n: u64| format_exact(u128::from(n));
     match definition.op_type {
-        OpType::Matmul => match contraction(graph, op) {
+        OpType::Matmul => match matmul_k(graph, op) {
             None => "unknown: the contraction length K is not known".to_owned(),
             Some(k) => {
                 let dims: Vec<String> = definition.shape.iter().map(|&d| count(d)).collect();

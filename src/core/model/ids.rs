@@ -19,7 +19,7 @@ pub trait Id: Copy + Ord + Hash + fmt::Debug {
 macro_rules! define_ids {
     ($($(#[$doc:meta])* $visibility:vis struct $name:ident;)+) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
         $visibility struct $name(u32);
 
         #[allow(dead_code, reason = "each kind of id has the same methods, used or not")]

@@ -103,7 +103,7 @@ impl<'a> Scope<'a> {
 }
 
 /// Everything that is known about tensors so far.
-pub(super) struct Known<'a> {
+pub(super) struct KnownTensors<'a> {
     /// All statements.
     pub(super) program: &'a Program,
     /// Ids and origins.
@@ -114,7 +114,7 @@ pub(super) struct Known<'a> {
     pub(super) externals: &'a IdVec<ExternalId, TensorDecl>,
 }
 
-impl<'a> Known<'a> {
+impl<'a> KnownTensors<'a> {
     /// The resolved ops with their statements, in text order.
     pub(super) fn resolved(&self) -> impl Iterator<Item = (StatementId, &'a OpStatement, &'a Op)> {
         let statements = self.ops.iter_enumerated().zip(&self.program.ops);

@@ -2,9 +2,9 @@
 
 use super::attributes;
 use super::expr::Params;
-use super::scope::{Known, NameId, Origin};
+use super::scope::{KnownTensors, NameId, Origin};
 use super::shapes::Operand;
-use crate::core::cost::work::contraction_of_shapes;
+use crate::core::cost::work::k_of_shapes;
 use crate::core::model::diagnostic::{Code, Diagnostic, Severity};
 use crate::core::model::dtype::DType;
 use crate::core::model::functions;
@@ -18,7 +18,7 @@ use crate::core::notation::spelling::quoted;
 use crate::core::notation::written_name;
 
 /// One warning for each undeclared tensor that a resolved op reads, at its first use in the text.
-pub(super) fn warn_of_undeclared(known: &Known<'_>, diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn warn_of_undeclared(known: &KnownTensors<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let mut is_reported = IdVec::from_elem(false, known.scope.tensors.len());
     for (id, statement, op) in known.resolved() {
         let reads = &known.scope.reads[id];
@@ -70,9 +70,9 @@ pub(super) fn warn_of_undeclared(known: &Known<'_>, diagnostics: &mut Vec<Diagno
 }
 
 /// A matmul whose K nothing says has no FLOPs, which must not look like a result.
-pub(super) fn note_unknown_contractions(known: &Known<'_>, diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn note_unknown_k(known: &KnownTensors<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for (id, statement, op) in known.resolved() {
-        if op.op_type != OpType::Matmul || op.contraction.is_some() {
+        if op.op_type != OpType::Matmul || op.k.is_some() {
             continue;
         }
         let shape_of = |place: usize| {
@@ -80,13 +80,13 @@ pub(super) fn note_unknown_contractions(known: &Known<'_>, diagnostics: &mut Vec
             known.type_of(*tensor).map(|(shape, _)| shape)
         };
         let is_plain = op.function.as_deref() != Some("conv2d");
-        if is_plain && contraction_of_shapes(&op.shape, shape_of(0), shape_of(1)).is_some() {
+        if is_plain && k_of_shapes(&op.shape, shape_of(0), shape_of(1)).is_some() {
             continue;
         }
         diagnostics.push(
             Diagnostic::new(
                 Severity::Note,
-                Code::UnknownContraction,
+                Code::UnknownK,
                 format!(
                     "the contraction length of {} is unknown: it has no FLOPs and no point",
                     quoted(&op.name)
@@ -105,7 +105,7 @@ pub(super) fn missing_size(
     function: &Function,
     operands: &[Operand<'_>],
     reads: &[NameId],
-    known: &Known<'_>,
+    known: &KnownTensors<'_>,
     params: &Params<'_>,
 ) -> Diagnostic {
     let place = reads

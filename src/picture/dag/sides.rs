@@ -8,7 +8,7 @@ use crate::core::OpId;
 use std::collections::BTreeMap;
 use std::ops::{Index, IndexMut};
 
-/// Lanes of one side that a new one is held against.
+/// Lanes of one side that a new one is compared with.
 const COMPARED: usize = 64;
 
 /// Left or right.

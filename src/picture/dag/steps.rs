@@ -6,7 +6,7 @@ use crate::core::{Graph, KernelId, OpId, Partition};
 
 /// What can have the focus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Stop {
+pub enum FocusTarget {
     /// An op.
     Op(OpId),
     /// A kernel.
@@ -21,42 +21,42 @@ pub fn step(
     graph: &Graph,
     partition: &Partition,
     layout: &DagLayout,
-    stop: Stop,
+    stop: FocusTarget,
     key: &str,
-) -> Option<Stop> {
+) -> Option<FocusTarget> {
     let mut ops = graph.ops.ids();
     let op_beside = |op, step| beside(op, step, graph.ops.len());
     let kernel_beside = |kernel, step| beside(kernel, step, partition.kernels.len());
-    if matches!(stop, Stop::Op(op) if op.index() >= ops.len()) {
+    if matches!(stop, FocusTarget::Op(op) if op.index() >= ops.len()) {
         return None;
     }
     match (key, stop) {
-        ("Home", _) => ops.next().map(Stop::Op),
-        ("End", _) => ops.next_back().map(Stop::Op),
-        ("PageDown", Stop::Op(op)) => {
+        ("Home", _) => ops.next().map(FocusTarget::Op),
+        ("End", _) => ops.next_back().map(FocusTarget::Op),
+        ("PageDown", FocusTarget::Op(op)) => {
             let kernel = *partition.kernel_of.get(op)?;
             let next = kernel_beside(kernel, 1);
-            Some(Stop::Kernel(next.unwrap_or(kernel)))
+            Some(FocusTarget::Kernel(next.unwrap_or(kernel)))
         }
-        ("PageUp", Stop::Op(op)) => Some(Stop::Kernel(*partition.kernel_of.get(op)?)),
-        ("PageDown" | "ArrowRight", Stop::Kernel(kernel)) => {
-            kernel_beside(kernel, 1).map(Stop::Kernel)
+        ("PageUp", FocusTarget::Op(op)) => Some(FocusTarget::Kernel(*partition.kernel_of.get(op)?)),
+        ("PageDown" | "ArrowRight", FocusTarget::Kernel(kernel)) => {
+            kernel_beside(kernel, 1).map(FocusTarget::Kernel)
         }
-        ("PageUp" | "ArrowLeft", Stop::Kernel(kernel)) => {
-            kernel_beside(kernel, -1).map(Stop::Kernel)
+        ("PageUp" | "ArrowLeft", FocusTarget::Kernel(kernel)) => {
+            kernel_beside(kernel, -1).map(FocusTarget::Kernel)
         }
-        ("ArrowDown", Stop::Kernel(kernel)) => {
+        ("ArrowDown", FocusTarget::Kernel(kernel)) => {
             let members = partition.kernels.get(kernel)?;
-            members.first().copied().map(Stop::Op)
+            members.first().copied().map(FocusTarget::Op)
         }
-        ("ArrowUp", Stop::Kernel(kernel)) => {
+        ("ArrowUp", FocusTarget::Kernel(kernel)) => {
             let above = partition.kernels.get(kernel_beside(kernel, -1)?)?;
-            above.last().copied().map(Stop::Op)
+            above.last().copied().map(FocusTarget::Op)
         }
-        ("ArrowRight", Stop::Op(op)) => op_beside(op, 1).map(Stop::Op),
-        ("ArrowLeft", Stop::Op(op)) => op_beside(op, -1).map(Stop::Op),
-        ("ArrowDown", Stop::Op(op)) => nearest(layout, op, &graph.successors[op]),
-        ("ArrowUp", Stop::Op(op)) => nearest(layout, op, &graph.predecessors[op]),
+        ("ArrowRight", FocusTarget::Op(op)) => op_beside(op, 1).map(FocusTarget::Op),
+        ("ArrowLeft", FocusTarget::Op(op)) => op_beside(op, -1).map(FocusTarget::Op),
+        ("ArrowDown", FocusTarget::Op(op)) => nearest(layout, op, &graph.successors[op]),
+        ("ArrowUp", FocusTarget::Op(op)) => nearest(layout, op, &graph.predecessors[op]),
         _ => None,
     }
 }
@@ -68,7 +68,7 @@ fn beside<I: Id>(id: I, steps: isize, count: usize) -> Option<I> {
 }
 
 /// Of several neighbours the one that lies nearest.
-fn nearest(layout: &DagLayout, op: OpId, neighbours: &[OpId]) -> Option<Stop> {
+fn nearest(layout: &DagLayout, op: OpId, neighbours: &[OpId]) -> Option<FocusTarget> {
     let from = layout.ops.get(op)?.rect.center();
     let distance = |&other: &OpId| {
         layout.ops.get(other).map_or(f64::INFINITY, |o| {
@@ -80,5 +80,5 @@ fn nearest(layout: &DagLayout, op: OpId, neighbours: &[OpId]) -> Option<Stop> {
         .iter()
         .copied()
         .min_by(|a, b| distance(a).total_cmp(&distance(b)))
-        .map(Stop::Op)
+        .map(FocusTarget::Op)
 }

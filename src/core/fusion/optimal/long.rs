@@ -3,8 +3,8 @@
 //! Every step is allowed so many states as do not depend on the budget, and is taken back unless it pays. So a
 //! larger budget tries the same and then more, and never gives worse kernels.
 
-use super::known;
 use super::solver::Solver;
+use super::start;
 use crate::core::fusion::legality::{check_in, check_set};
 use crate::core::fusion::region::{Bits, Cost, LocalOp, Region, Set};
 use crate::core::model::ids::{IdVec, KernelId, OpId, define_ids};
@@ -106,7 +106,7 @@ impl<'l, 's> Long<'l, 's> {
         let mut kernels = Vec::new();
         let mut left = self.ops.to_vec();
         while !left.is_empty() {
-            let region = Region::of(self.solver.setting, &left);
+            let region = Region::of(self.solver.context, &left);
             let is_last = left.len() <= MAX_OPS;
             let singles = region.ops.ids().map(LocalOp::bit).collect();
             let mut settled: Set = 0;
@@ -131,7 +131,7 @@ impl<'l, 's> Long<'l, 's> {
         self.left -= states - unspent;
         self.is_cut |= unspent == 0;
         self.candidates += found.candidates;
-        let (mut kernels, stuck) = known::in_order(region, found.kernels);
+        let (mut kernels, stuck) = start::in_order(region, found.kernels);
         kernels.extend(Bits(stuck).map(LocalOp::bit));
         kernels
     }
@@ -145,7 +145,7 @@ impl<'l, 's> Long<'l, 's> {
 
     /// The kernels of another policy, if all of them are legal.
     fn of_partition(&self, partition: &Partition) -> Option<Vec<Kernel>> {
-        let setting = self.solver.setting;
+        let context = self.solver.context;
         let kernels = self.ops.iter().map(|&op| partition.kernel_of[op]);
         let mut kernels: Vec<KernelId> = kernels.collect();
         kernels.sort_unstable();
@@ -153,8 +153,8 @@ impl<'l, 's> Long<'l, 's> {
         let kernels = kernels.into_iter().map(|kernel| {
             let ops = &partition.kernels[kernel];
             // One that reaches into another region is not legal, though its ops here may be.
-            check_in(setting, ops).ok()?;
-            let region = Region::of(setting, ops);
+            check_in(context, ops).ok()?;
+            let region = Region::of(context, ops);
             Some(self.kernel(&region, region.all()))
         });
         kernels.collect()
@@ -193,7 +193,7 @@ impl<'l, 's> Long<'l, 's> {
                 .take(MAX_OPS)
                 .copied()
                 .collect();
-            let region = Region::of(self.solver.setting, &ascending(&ahead));
+            let region = Region::of(self.solver.context, &ascending(&ahead));
             let mut set: Set = 0;
             for (to, op) in best.ids().skip(from.index() + 1).zip(ahead) {
                 set |= region.place_of(op).map_or(0, LocalOp::bit);
@@ -213,7 +213,7 @@ impl<'l, 's> Long<'l, 's> {
         let mut to = Cut::new(ops.len());
         while let Some((_, from)) = best[to] {
             let ops = ops.get(from.index()..to.index()).unwrap_or_default();
-            let region = Region::of(self.solver.setting, &ascending(ops));
+            let region = Region::of(self.solver.context, &ascending(ops));
             kernels.push(self.kernel(&region, region.all()));
             to = from;
         }
@@ -232,7 +232,7 @@ impl<'l, 's> Long<'l, 's> {
                     return None;
                 }
                 let ops = ascending(&self.ops_of(window.clone()));
-                let region = Region::of(self.solver.setting, &ops);
+                let region = Region::of(self.solver.context, &ops);
                 let present = self.run_of(window.clone()).iter();
                 let present = present.map(|kernel| region.set_of(&kernel.ops)).collect();
                 let sets = self.solve(&region, present, states);

@@ -118,9 +118,9 @@ pub(super) fn solve(
 impl Windows {
     /// All legal kernels, if each lies in the word of ops from its first one on.
     fn of(solver: &Solver<'_>, ops: &[OpId], budget: &mut usize) -> Option<Self> {
-        let setting = solver.setting;
-        let limit = most_ops(&setting.options.fusion);
-        let mut between = Between::new(setting);
+        let context = solver.context;
+        let limit = most_ops(&context.options.fusion);
+        let mut between = Between::new(context);
         let mut found = Self {
             kernels: IdVec::new(),
             holding: IdVec::from_elem(Vec::new(), ops.len()),
@@ -129,7 +129,7 @@ impl Windows {
             *budget = budget.checked_sub(STATES_OF_WORD)?;
             let (_, left) = ops.split_at_checked(first.index())?;
             let (word, behind) = left.split_at_checked(MAX_OPS).unwrap_or((left, &[]));
-            let region = Region::of(setting, word);
+            let region = Region::of(context, word);
             let candidates = Candidates::of(&region, 1, solver.ticks_per_s, budget);
             if !candidates.is_complete {
                 return None;
@@ -154,7 +154,7 @@ impl Windows {
         let mut needs: Vec<Place> = Vec::new();
         for place in Bits(candidate.set) {
             self.holding[first.plus(place.index())].push(self.kernels.next_id());
-            let before = region.setting.graph.predecessors[region.ops[place]].iter();
+            let before = region.context.graph.predecessors[region.ops[place]].iter();
             let places = before.filter_map(|op| ops.binary_search(op).ok());
             needs.extend(places.map(Place::new));
         }

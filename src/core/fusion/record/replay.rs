@@ -66,7 +66,7 @@ struct Replay<'a> {
     home: IdVec<OpId, CellId>,
     /// For each view that stays with a buffer what it views.
     viewed: IdVec<OpId, Option<OpId>>,
-    /// For each norm the cell of its row values, on which whoever else computes it depends.
+    /// For each norm the cell of its row values, which each other cell that computes the norm reads.
     row_values: IdVec<OpId, Option<CellId>>,
 }
 
@@ -201,7 +201,7 @@ impl<'a> Replay<'a> {
         let count = self.cells.len();
         let mut ranks: Adjacency<CellId, KernelId> = Adjacency::with_capacity(count, count);
         for (id, cell) in self.cells.iter_enumerated() {
-            // An op that has a cell elsewhere, or runs nowhere, has no say.
+            // An op that has a cell elsewhere, or does not run, does not order its own cell.
             let op = OpId::new(id.index());
             let is_gone = self.home.get(op).is_some_and(|&home| home != id);
             let counts = !is_gone && self.viewed[cell.named_by].is_none();

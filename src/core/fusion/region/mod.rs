@@ -37,7 +37,7 @@ impl LocalOp {
 pub(super) type Set = u64;
 
 /// What regions are cut from.
-pub(crate) struct Setting<'a> {
+pub(crate) struct RegionContext<'a> {
     /// The whole program.
     pub(super) graph: &'a Graph,
     /// What was chosen.
@@ -45,7 +45,7 @@ pub(crate) struct Setting<'a> {
     views: Cow<'a, Views>,
 }
 
-impl<'a> Setting<'a> {
+impl<'a> RegionContext<'a> {
     /// `O(ops)`.
     pub(crate) fn new(graph: &'a Graph, options: &'a Options) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// The same for somebody who keeps the views of the graph.
+    /// The same with views of the graph that the caller has.
     pub(crate) const fn with_views(
         graph: &'a Graph,
         options: &'a Options,
@@ -76,7 +76,7 @@ impl<'a> Setting<'a> {
 
 /// Some ops of a graph. Relations are those inside the region, so it should be convex.
 pub(super) struct Region<'a> {
-    pub(super) setting: &'a Setting<'a>,
+    pub(super) context: &'a RegionContext<'a>,
     /// In execution order.
     pub(super) ops: IdVec<LocalOp, OpId>,
     pub(super) matmuls: Set,
@@ -148,12 +148,12 @@ impl Iterator for Bits {
 
 impl<'a> Region<'a> {
     /// The region of these ops, ascending, of which the first [`MAX_OPS`] count.
-    pub(super) fn of(setting: &'a Setting<'a>, ops: &[OpId]) -> Self {
-        let graph = setting.graph;
+    pub(super) fn of(context: &'a RegionContext<'a>, ops: &[OpId]) -> Self {
+        let graph = context.graph;
         let ops: IdVec<LocalOp, OpId> = ops.iter().copied().take(MAX_OPS).collect();
         let count = ops.len();
         let mut region = Self {
-            setting,
+            context,
             matmuls: 0,
             reductions: 0,
             views: 0,
@@ -218,7 +218,7 @@ impl<'a> Region<'a> {
     }
 
     fn relate(&mut self) {
-        let graph = self.setting.graph;
+        let graph = self.context.graph;
         for place in self.ops.ids() {
             let op = self.ops[place];
             let definition = &graph.ops[op];
@@ -233,7 +233,7 @@ impl<'a> Region<'a> {
             }
             self.elements[place] = element_count(&definition.shape).unwrap_or(0);
             self.rows[place] = RowDomain::of_op(graph, op);
-            if self.setting.views.is_view[op] {
+            if self.context.views.is_view[op] {
                 self.views |= bit;
             } else {
                 self.written_bytes[place] = graph.tensors[graph.output[op]].bytes().unwrap_or(0);
@@ -270,7 +270,7 @@ impl<'a> Region<'a> {
 
     /// An element-wise op, or a reduction that gives rows, reads fewer elements than it gives.
     fn note_spread(&mut self, place: LocalOp, from: LocalOp) {
-        let ops = &self.setting.graph.ops;
+        let ops = &self.context.graph.ops;
         let (reader, value) = (&ops[self.ops[place]], &ops[self.ops[from]].shape);
         if !matches!(reader.op_type, OpType::Elementwise | OpType::Reduction) {
             return;
@@ -282,7 +282,7 @@ impl<'a> Region<'a> {
     fn tie(&mut self) {
         let neighbours = self.prev.iter().zip(&self.next);
         self.ties = neighbours.map(|(prev, next)| prev | next).collect();
-        if self.setting.options.fusion.horizontal {
+        if self.context.options.fusion.horizontal {
             for value in &self.values {
                 for reader in Bits(value.readers) {
                     self.ties[reader] |= value.readers;
@@ -292,7 +292,7 @@ impl<'a> Region<'a> {
     }
 
     fn read_values(&mut self) {
-        let graph = self.setting.graph;
+        let graph = self.context.graph;
         let mut readings: Vec<(TensorId, LocalOp)> = Vec::new();
         for (place, &op) in self.ops.iter_enumerated() {
             readings.extend(graph.inputs[op].iter().map(|&tensor| (tensor, place)));
@@ -322,8 +322,8 @@ impl<'a> Region<'a> {
 
     /// Adds a reader that moves the value, its entries in order of their bytes.
     fn read(&mut self, value: ValueId, tensor: TensorId, place: LocalOp) {
-        let (graph, views) = (self.setting.graph, &self.setting.views);
-        let externals = self.setting.options.conventions.externals;
+        let (graph, views) = (self.context.graph, &self.context.views);
+        let externals = self.context.options.conventions.externals;
         let bytes = views.read(graph, self.ops[place], tensor, externals).bytes;
         let base = self.bit_of(graph.tensors[views.base[tensor]].producer);
         let smaller = |read: &&Read| read.value == value && read.bytes < bytes;
