@@ -3,8 +3,8 @@
 use js_sys::Reflect;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{
-    Element, Event, HtmlElement, HtmlInputElement, HtmlTextAreaElement, ScrollIntoViewOptions,
-    ScrollLogicalPosition,
+    Element, Event, HtmlBodyElement, HtmlElement, HtmlInputElement, HtmlTextAreaElement,
+    ScrollIntoViewOptions, ScrollLogicalPosition,
 };
 
 /// A selection in a text field, in UTF-16 units as browsers count; `start == end` is a caret.
@@ -26,9 +26,14 @@ pub fn is_focused(id: &str) -> bool {
     active_element().is_some_and(|e| e.id() == id)
 }
 
-/// Id of the element that has the focus.
-pub fn focused_id() -> Option<String> {
-    active_element().map(|e| e.id()).filter(|id| !id.is_empty())
+/// Whether anything in the page has the focus.
+pub fn has_focus() -> bool {
+    active_element().is_some_and(|e| !e.is_instance_of::<HtmlBodyElement>())
+}
+
+/// Whether `element`, or something in it, has the focus.
+pub fn has_focus_within(element: &Element) -> bool {
+    active_element().is_some_and(|e| element.contains(Some(&e)))
 }
 
 /// Whether keys go into a text field just now.
@@ -58,14 +63,6 @@ pub fn caret(id: &str) -> Option<Caret> {
 pub fn set_caret(id: &str, caret: Caret) {
     if let Some(area) = text_area(id) {
         let _ = area.set_selection_range(caret.start, caret.end);
-    }
-}
-
-/// Selects all of the text field of this id and focuses it.
-pub fn select_all(id: &str) {
-    if let Some(Ok(input)) = super::element(id).map(JsCast::dyn_into::<HtmlInputElement>) {
-        let _ = input.focus();
-        input.select();
     }
 }
 
@@ -137,6 +134,11 @@ pub fn set_value(event: &Event, value: &str) {
     }
 }
 
+/// The value of the text area of this id, if there is one.
+pub fn value_of(id: &str) -> Option<String> {
+    text_area(id).map(|area| area.value())
+}
+
 /// Writes the value of the field of this id, if there is one.
 pub fn set_value_of(id: &str, value: &str) {
     if let Some(field) = super::element(id) {
@@ -151,8 +153,8 @@ fn write_value(field: &JsValue, value: &str) {
 
 /// Id of the element that has the focus, when it stands in `root`.
 pub(super) fn focused_id_in(root: &Element) -> Option<String> {
-    active_element().filter(|e| root.contains(Some(e)))?;
-    focused_id()
+    let focused = active_element().filter(|e| root.contains(Some(e)))?;
+    Some(focused.id()).filter(|id| !id.is_empty())
 }
 
 fn active_element() -> Option<Element> {

@@ -1,18 +1,13 @@
 //! What is wrong, for a terminal.
 
-use super::Failed;
-use crate::core::model::diagnostic::{Diagnostic, Severity, line_and_column};
+use crate::cli::Failed;
+use crate::core::model::diagnostic::{Diagnostic, line_and_column};
 
 /// Findings on standard error, each with line, column and the source line.
 pub(super) fn complain(file: &str, text: &str, diagnostics: &[Diagnostic]) -> Failed {
     const SHOWN: usize = 50;
     for diagnostic in diagnostics.iter().take(SHOWN) {
-        let severity = match diagnostic.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Note => "note",
-        };
-        eprintln!("{severity}: {}", diagnostic.message);
+        eprintln!("{}: {}", diagnostic.severity, diagnostic.message);
         if let Some(span) = diagnostic.span {
             let (line, column) = line_and_column(text, span.start);
             let source = text.lines().nth(line - 1).unwrap_or("");

@@ -1,7 +1,6 @@
 //! A scene as SVG markup.
 
 use crate::core::KernelId;
-use crate::core::decimal::shortest;
 use crate::markup::{ABSENT, Markup};
 use crate::picture::charts::scene::{Mark, Role, Scene, Shape};
 
@@ -49,7 +48,7 @@ pub(super) fn frame(scene: &Scene, look: &Look) -> Markup {
     } else {
         "chart"
     };
-    let (width, height) = (shortest(scene.width), shortest(scene.height));
+    let (width, height) = (scene.width.to_string(), scene.height.to_string());
     let id = |part| [look.id, part].concat();
     let mut markup = Markup::new();
     markup.fill(
@@ -197,11 +196,11 @@ fn shape(markup: &mut Markup, id: &str, mark: &Mark) {
             turn_deg,
             text,
         } => {
-            let (x, y) = (shortest(*x), shortest(*y));
+            let (x, y) = (x.to_string(), y.to_string());
             let turn = if *turn_deg == 0.0 {
                 ABSENT.to_owned()
             } else {
-                ["rotate(", &shortest(*turn_deg), " ", &x, " ", &y, ")"].concat()
+                ["rotate(", &turn_deg.to_string(), " ", &x, " ", &y, ")"].concat()
             };
             markup.fill(
                 r#"<text x="{}" y="{}" text-anchor="{}" transform="{}">{}</text>"#,

@@ -2,7 +2,6 @@
 //! mark's name.
 
 use crate::browser::{Place, set_flag, set_style};
-use crate::core::decimal::shortest;
 use crate::markup::Markup;
 use crate::picture::charts::scene::{Mark, Role, Scene, Shape};
 
@@ -38,7 +37,7 @@ impl Tip {
         markup.raw("</dl>");
         self.place.show(markup);
         let (x, y) = middle(&mark.shape);
-        let left = shortest(x / scene.width.max(1.0) * 100.0);
+        let left = (x / scene.width.max(1.0) * 100.0).to_string();
         let top = y / scene.height.max(1.0) * 100.0;
         // Above or below its mark, where there is more room, and shifted so that it stays over the chart.
         let rise = if top < 50.0 {
@@ -47,7 +46,7 @@ impl Tip {
             "calc(-100% - 14px)"
         };
         set_style(&self.id, "left", &[&left, "%"].concat());
-        set_style(&self.id, "top", &[&shortest(top), "%"].concat());
+        set_style(&self.id, "top", &[&top.to_string(), "%"].concat());
         let shift = ["translate(-", &left, "%, ", rise, ")"].concat();
         set_style(&self.id, "transform", &shift);
     }

@@ -3,8 +3,7 @@
 //! Nothing here is reactive and nothing listens: with thousands of parts, one effect that writes what has
 //! changed and one listener on the canvas cost less than one for each.
 
-use super::badge::kernel_class;
-use crate::core::decimal::shortest;
+use crate::components::badge::kernel_class;
 use crate::core::{Analysis, KernelId, OpId, OpType};
 use crate::markup::Markup;
 use crate::picture::dag::badge::badge;
@@ -83,8 +82,8 @@ fn kernel_part(markup: &mut Markup, kernel: KernelId, panel: Rect, look: &PanelL
         r#"<g class="dag-badge"><path d="{}"></path><text x="{}" y="{}">{}</text></g></g>"#,
         &[
             &badge.outline,
-            &shortest(badge.center.x),
-            &shortest(badge.center.y + 4.0),
+            &badge.center.x.to_string(),
+            &(badge.center.y + 4.0).to_string(),
             &kernel.number().to_string(),
         ],
     );
@@ -110,17 +109,17 @@ fn op_part(markup: &mut Markup, analysis: &Analysis, op: OpId, place: &OpBox, lo
         r#"<rect x="{}" y="{}" width="{}" height="{}" rx="7"></rect></g>"#,
         place.rect,
     );
-    let x = shortest(middle.x);
+    let x = middle.x.to_string();
     markup.fill(
         r#"<g class="dag-op-words" aria-hidden="true"><text x="{}" y="{}"><tspan class="dag-function">{}</tspan><tspan class="dag-label" dx="6">{}</tspan></text><text id="{}" class="dag-shape" x="{}" y="{}">{}</text></g></g>"#,
         &[
             &x,
-            &shortest(middle.y - 3.0),
+            &(middle.y - 3.0).to_string(),
             &place.function,
             &place.label,
             &[&id, "-shape"].concat(),
             &x,
-            &shortest(middle.y + 11.5),
+            &(middle.y + 11.5).to_string(),
             &look.shape,
         ],
     );
@@ -152,7 +151,7 @@ fn edge_part(
     }
     markup.fill(
         r#"<path id="{}" class="dag-dram" d="{}" stroke-width="{}"></path></g>"#,
-        &[&[&id, "-line"].concat(), &data, &shortest(look.width_px)],
+        &[&[&id, "-line"].concat(), &data, &look.width_px.to_string()],
     );
 }
 
@@ -208,8 +207,8 @@ fn size_label_part(markup: &mut Markup, op: OpId, place: Rect, look: &SizeLabelL
         r#"<text id="{}" x="{}" y="{}">{}</text></g>"#,
         &[
             &[&id, "-text"].concat(),
-            &shortest(middle.x),
-            &shortest(middle.y + 4.0),
+            &middle.x.to_string(),
+            &(middle.y + 4.0).to_string(),
             &look.text,
         ],
     );
@@ -224,7 +223,7 @@ fn pill_part(markup: &mut Markup, id: PillId, pill: &Pill, look: &PillLook) {
     };
     let id = ["dag-pill-", &id.to_string()].concat();
     let middle = pill.rect.center();
-    let x = shortest(middle.x);
+    let x = middle.x.to_string();
     markup.fill(
         r#"<g id="{}" class="{}" role="img" aria-label="{}"><title id="{}">{}</title><rect"#,
         &[
@@ -240,11 +239,11 @@ fn pill_part(markup: &mut Markup, id: PillId, pill: &Pill, look: &PillLook) {
         r#"<text class="dag-name" x="{}" y="{}">{}</text><text id="{}" class="dag-bytes" x="{}" y="{}">{}</text></g>"#,
         &[
             &x,
-            &shortest(middle.y - 2.0),
+            &(middle.y - 2.0).to_string(),
             &pill.text,
             &[&id, "-text"].concat(),
             &x,
-            &shortest(middle.y + 10.0),
+            &(middle.y + 10.0).to_string(),
             &look.text,
         ],
     );

@@ -5,11 +5,12 @@
 //! texts, widths and classes in it (`dag_updates`), so a slider moves nothing and costs little. What pointers
 //! and keys do is in `dag_moves`.
 
-use super::dag_merge::Plan;
-use super::dag_parts::{picture, stop_id};
-use super::dag_updates::{write_decided, write_looks, write_selection, write_stop};
 use crate::app::state::{FocusRequest, Page, Selection};
-use crate::browser::{self, Later, listen, set_attribute, set_class, set_flag};
+use crate::browser;
+use crate::browser::{Later, listen, set_attribute, set_class, set_flag};
+use crate::components::dag_merge::Plan;
+use crate::components::dag_parts::{picture, stop_id};
+use crate::components::dag_updates::{write_decided, write_looks, write_selection, write_stop};
 use crate::core::{Analysis, KernelId, OpId};
 use crate::picture::dag::looks::{Looks, looks};
 use crate::picture::dag::steps::FocusTarget as Stop;
@@ -91,6 +92,13 @@ pub fn DagView(
     let drawing = dag.clone();
     let end_of_switch = Later::after(SWITCH);
     Effect::new(move || drawing.draw(end_of_switch));
+    let focused = dag.clone();
+    Effect::new(move || {
+        if page.focus_request.get() == Some(FocusRequest::Graph) {
+            page.focus_request.set(None);
+            untrack(|| focused.focus_selected());
+        }
+    });
     let resized = dag.clone();
     browser::observe_size(FRAME_ID, move |width, height| {
         resized.canvas.set((width, height));
@@ -220,6 +228,15 @@ impl Dag {
     pub(super) fn set_viewport(&self, viewport: Viewport) {
         self.viewport.set(viewport);
         set_attribute(PARTS_ID, "transform", &viewport.transform());
+    }
+
+    /// Gives the focus to what is selected, else to the canvas.
+    fn focus_selected(&self) {
+        let stop = match self.page.selection.get() {
+            Selection::Op(op) => Stop::Op(op),
+            _ => (self.page.selected_kernel()).map_or(self.stop.get(), Stop::Kernel),
+        };
+        let _ = browser::focus_in_place(&stop_id(stop)) || browser::focus_in_place(CANVAS_ID);
     }
 
     /// Goes to the first view of the graph.

@@ -5,7 +5,7 @@
 
 use super::open_file::{drop_file, paste};
 use crate::app::history::{Origin, end_of_change, keeps_little};
-use crate::app::state::{OpsView, Page, Selection, SetIfChanged};
+use crate::app::state::{FocusRequest, Page, Selection, SetIfChanged};
 use crate::browser::{self, Caret, set_style};
 use crate::core::{Diagnostic, OpId, Severity, Span};
 use crate::markup::Markup;
@@ -36,6 +36,13 @@ pub fn Editor(
         scroll.track();
         lines.follow(page, first.get());
     });
+    Effect::new(move || {
+        if let Some(FocusRequest::Text(span)) = page.focus_request.get() {
+            page.focus_request.set(None);
+            browser::focus(TEXT_ID);
+            page.text.with_untracked(|text| select(text, span));
+        }
+    });
     browser::listen(
         SCROLLER_ID,
         &[
@@ -52,7 +59,14 @@ pub fn Editor(
             // Without this the browser would leave the page to show the file.
             "dragover" => event.prevent_default(),
             "drop" => drop_file(page, event),
-            "paste" => paste(page, event),
+            "paste" => {
+                let selected = browser::caret(TEXT_ID).unwrap_or_default();
+                let selected = page.text.with_untracked(|text| {
+                    let byte = |units: u32| byte_of_utf16(text, units as usize);
+                    Span::new(byte(selected.start), byte(selected.end))
+                });
+                paste(page, event, selected);
+            }
             "input" => {
                 let text = browser::input_value(event);
                 let is_another = (page.text).with_untracked(|before| keeps_little(before, &text));
@@ -118,7 +132,7 @@ impl Lines {
         page.text.with(|text| {
             let is_new_text = self.text.as_ref() != Some(text);
             if is_new_text {
-                browser::set_value_of(TEXT_ID, text);
+                write_text(self.text.as_deref(), text);
             }
             if is_new_text || !Arc::ptr_eq(&diagnostics, &self.diagnostics) {
                 self.window.all = Arc::new(code_lines(text, &diagnostics));
@@ -133,14 +147,8 @@ impl Lines {
         let now = &self.window;
         if !Arc::ptr_eq(&before.all, &now.all) || before.first != now.first {
             write_room(now);
-            let is_wrong = page
-                .worst()
-                .is_some_and(|(worst, _)| worst == Severity::Error);
-            browser::set_attribute(
-                TEXT_ID,
-                "aria-invalid",
-                if is_wrong { "true" } else { "false" },
-            );
+            let is_wrong = page.is_stale.get();
+            browser::set_attribute(TEXT_ID, "aria-invalid", &is_wrong.to_string());
         }
         write_lines(&before, now);
     }
@@ -250,37 +258,28 @@ fn selection_at_caret(page: Page) -> Option<Selection> {
     })
 }
 
-/// Shows a place of the text, selects it and puts the focus there.
-pub fn go_to(page: Page, span: Span) {
-    page.ops_view.set(OpsView::Text);
-    // The editor may have been hidden until now.
-    browser::next_frame(move || {
-        browser::focus(TEXT_ID);
-        put_caret(page, span);
-    });
-}
-
-/// After undo and redo: the caret goes to the end of what changed, if the editor has the focus.
-pub fn follow_change(page: Page, before: &str) {
-    if !browser::is_focused(TEXT_ID) {
+/// Writes a text that was not typed here. If the editor has the focus, the caret goes to the end of what differs from
+/// the text before, as after undo and redo.
+fn write_text(before: Option<&str>, text: &str) {
+    if browser::value_of(TEXT_ID).as_deref() == Some(text) {
         return;
     }
-    let end = page
-        .text
-        .with_untracked(|after| end_of_change(before, after));
-    browser::next_frame(move || put_caret(page, Span::new(end, end)));
+    browser::set_value_of(TEXT_ID, text);
+    if let Some(before) = before.filter(|_| browser::is_focused(TEXT_ID)) {
+        let end = end_of_change(before, text);
+        select(text, Span::new(end, end));
+    }
 }
 
-fn put_caret(page: Page, span: Span) {
-    page.text.with_untracked(|text| {
-        let units = |byte| u32::try_from(utf16_of_byte(text, byte)).unwrap_or(u32::MAX);
-        browser::set_caret(
-            TEXT_ID,
-            Caret {
-                start: units(span.start),
-                end: units(span.end),
-            },
-        );
-        browser::scroll_to_line(SCROLLER_ID, line_of(text, span.start), count_lines(text));
-    });
+/// Selects a place of the text and scrolls there.
+fn select(text: &str, span: Span) {
+    let units = |byte| u32::try_from(utf16_of_byte(text, byte)).unwrap_or(u32::MAX);
+    browser::set_caret(
+        TEXT_ID,
+        Caret {
+            start: units(span.start),
+            end: units(span.end),
+        },
+    );
+    browser::scroll_to_line(SCROLLER_ID, line_of(text, span.start), count_lines(text));
 }

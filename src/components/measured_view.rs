@@ -1,16 +1,16 @@
 //! The tab on the model against measurement. Its files are fetched when it is opened for the first time.
 
-use super::chart::{Chart, show_chart};
 use crate::app::state::Page;
-use crate::browser::{self, Event, Place, fetch_text, listen, set_flag};
+use crate::browser;
+use crate::browser::{Event, Place, fetch_text, listen, set_flag};
+use crate::components::chart::{Chart, show_chart};
 use crate::core::Program;
-use crate::core::analysis::measured::Row;
+use crate::core::analysis::measured::{Measurements, Row};
+use crate::core::json::read_json;
 use crate::core::notation::parse;
 use crate::markup::{ABSENT, Markup};
 use crate::picture::charts::measured_scatter;
-use crate::views::measured::{
-    Compared, Line, Measurements, lines, measurements, pairs, patterns, summary, table,
-};
+use crate::views::measured::{Compared, Line, lines, pairs, patterns, summary, table};
 use leptos::prelude::*;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -236,15 +236,13 @@ impl View {
         *self.content.borrow_mut() = Content::Coming(file);
         let view = self.clone();
         fetch_text(&["measured/", name, ".json"].concat(), move |text| {
-            let read = text.ok_or("it did not come").and_then(|text| {
-                let json = browser::from_json(&text).map_err(|_| "it is no JSON")?;
-                measurements(&json)
-            });
+            let read = text.ok_or("they did not come".to_owned());
+            let read = read.and_then(|text| read_json::<Measurements>(&text));
             match read {
                 Ok(measurements) => view.fetch_programs(file, measurements),
                 Err(problem) => view.fail(
                     file,
-                    &["The measurements cannot be shown: ", problem, "."].concat(),
+                    &format!("The measurements cannot be shown: {problem}."),
                 ),
             }
         });

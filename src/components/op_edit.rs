@@ -6,7 +6,7 @@ use crate::core::Diagnostic;
 use crate::core::model::program::OpStatement;
 use crate::core::notation::edit::{rename_op, set_annotation, set_inputs};
 use crate::core::notation::parse;
-use crate::views::words::with_hint;
+use crate::present::words::with_hint;
 use leptos::prelude::*;
 
 /// What was typed into a field and could not be taken over. It holds while the text states what it did then.

@@ -1,15 +1,16 @@
 //! One op of the ops table: its fields and buttons.
 
 use super::badge::kernel_class;
-use super::diagnostics::severity_word;
 use super::op_edit::{Refused, joined_inputs};
 use crate::core::model::functions;
 use crate::core::model::functions::FUNCTIONS;
 use crate::core::model::program::OpStatement;
 use crate::core::{KernelId, OpType, Severity};
 use crate::markup::{ABSENT, Markup};
+use crate::present::words::severity_word;
 use crate::views::words::add_with_code;
 use std::sync::OnceLock;
+use strum::VariantArray;
 
 /// The attribute that carries a row's place.
 pub(super) const ROW: &str = "data-op";
@@ -127,7 +128,7 @@ pub(super) fn add_problems(markup: &mut Markup, problems: &[(Severity, String)])
     for (severity, text) in problems {
         let word = severity_word(*severity);
         markup.fill(r#"<p class="{}">"#, &[&["is-", word].concat()]);
-        add_with_code(markup, &[word, ": ", text].concat());
+        add_with_code(markup, &format!("{word}: {text}"));
         markup.raw("</p>");
     }
 }
@@ -137,12 +138,12 @@ static FUNCTION_OPTIONS: OnceLock<String> = OnceLock::new();
 
 /// Adds an option for each function, and one for what is called when it is none of them.
 fn add_functions(markup: &mut Markup, callee: &str) {
-    if functions::find(callee).is_none() && OpType::from_name(callee).is_none() {
+    if functions::find(callee).is_none() && callee.parse::<OpType>().is_err() {
         markup.fill(r#"<option value="{}">{} ?</option>"#, &[callee, callee]);
     }
     markup.raw(FUNCTION_OPTIONS.get_or_init(|| {
         let mut options = Markup::new();
-        for op_type in OpType::ALL {
+        for &op_type in OpType::VARIANTS {
             let name = op_type.name();
             options.fill(r#"<optgroup label="{}">"#, &[name]);
             if functions::find(name).is_none() {

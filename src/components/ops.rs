@@ -25,7 +25,7 @@ pub fn Ops(
             <header class="panel-head">
                 <h2 id="ops-title">"Operations"</h2>
                 <TabList open=page.ops_view label=OpsView::label labelled_by="ops-title" />
-                <OpenButton page />
+                <OpenButton />
             </header>
             <div
                 class="ops-panel"
@@ -45,7 +45,7 @@ pub fn Ops(
             >
                 <OpsTable page />
             </div>
-            <DiagnosticsList page />
+            <DiagnosticsList />
         </section>
     }
 }

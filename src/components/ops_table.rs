@@ -299,7 +299,7 @@ fn problems_by_statement(program: &Program, all: &[Diagnostic]) -> Vec<Vec<(Seve
         {
             found.push((
                 diagnostic.severity,
-                crate::views::words::with_hint(diagnostic),
+                crate::present::words::with_hint(diagnostic),
             ));
         }
     }

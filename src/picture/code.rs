@@ -2,7 +2,7 @@
 
 use crate::core::model::diagnostic::{Diagnostic, Severity, Span};
 use crate::core::notation::{TokenKind, highlight};
-use crate::core::sorting::{rank_of, sort_by_rank};
+use std::cmp::Reverse;
 
 /// Longest text that is coloured piece by piece; a longer one is shown plain, with marks.
 const MAX_COLORED_BYTES: usize = 400_000;
@@ -137,9 +137,7 @@ fn marks(text: &str, diagnostics: &[Diagnostic]) -> Vec<(Span, Severity)> {
         .filter(|d| d.severity != Severity::Note)
         .filter_map(|d| Some((at_least_one_character(text, d.span?), d.severity)))
         .collect();
-    sort_by_rank(&mut found, |&(span, severity)| {
-        (rank_of(span.start), -(severity as i64), 0)
-    });
+    found.sort_by_key(|&(span, severity)| (span.start, Reverse(severity)));
     let mut end = 0;
     found.retain_mut(|(span, _)| {
         span.start = span.start.max(end);

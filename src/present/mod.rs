@@ -3,11 +3,15 @@
 
 pub mod badge;
 pub mod certificates;
+
 pub mod compare;
+pub mod custom_device;
 pub mod decisions;
 pub mod devices;
 pub mod explain;
+pub mod findings;
 pub mod format;
+pub mod headline;
 pub mod kernel_details;
 pub mod kernels;
 pub mod limits;
@@ -17,7 +21,9 @@ pub mod options;
 pub mod quoted;
 pub mod reasons;
 pub mod report;
+pub mod sliders;
 pub mod steps;
 pub mod times;
 pub mod warnings;
 pub mod why;
+pub mod words;

@@ -1,26 +1,10 @@
 //! The model's predictions beside what was measured on a real GPU.
 
 use crate::core::Program;
-use crate::core::analysis::measured::{
-    Predicted, Row, Variant, errors, predict, rows_of, text_field,
-};
-use crate::core::json::Json;
+use crate::core::analysis::measured::{Measurements, Predicted, Row, Variant, errors, predict};
 use crate::markup::Markup;
 use crate::picture::charts::measured_scatter::{Pair, Quantity, error_text, variant_text};
 use crate::present::format::{format_bytes, format_percent, format_ratio, format_seconds};
-
-/// A file of measured rows.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Measurements {
-    /// The GPU.
-    pub device: String,
-    /// What ran the programs.
-    pub torch: String,
-    /// How it was measured.
-    pub note: String,
-    /// The rows, in the order of the file.
-    pub rows: Vec<Row>,
-}
 
 /// A row beside its prediction.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,20 +74,6 @@ impl Compared {
 )]
 fn bytes_text(bytes: f64) -> String {
     format_bytes(bytes.round() as u64)
-}
-
-/// Reads a measured file.
-///
-/// # Errors
-/// What is missing or of another kind.
-pub fn measurements(file: &Json) -> Result<Measurements, &'static str> {
-    let text = |name| text_field(file, name).map(str::to_owned);
-    Ok(Measurements {
-        device: text("device").ok_or("it names no `device`")?,
-        torch: text("torch").unwrap_or_default(),
-        note: text("note").unwrap_or_default(),
-        rows: rows_of(file).ok_or("its `rows` are of another form")?,
-    })
 }
 
 /// The names of all patterns, each once, in the order of the rows.

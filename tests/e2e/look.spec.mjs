@@ -1,5 +1,6 @@
 // How the page looks and behaves for everybody: sizes of screens, colours, keyboard, screen readers, policy, hostile names.
 
+import { readFileSync } from 'node:fs';
 import { accessibilityFindings, expect, test } from './fixture.mjs';
 import { chooseExample, chooseView, editor, kernelButton, kernels, result, roofline, slider, traffic, viewSwitch, write } from './visitor.mjs';
 
@@ -33,7 +34,7 @@ for (const [screen, viewport] of Object.entries(SCREENS)) {
 
 test('the bar is one line on a laptop and a small projector, and on a phone holds every choice without scrolling', async ({ page, open }) => {
   await open();
-  const bar = page.locator('#top-bar');
+  const bar = page.getByRole('banner');
   for (const viewport of [SCREENS.laptop, { width: 1280, height: 720 }]) {
     await page.setViewportSize(viewport);
     expect((await bar.boundingBox()).height).toBeLessThan(60);
@@ -53,7 +54,7 @@ test('nothing covers the graph but its buttons, and all columns of measurements 
   await page.setViewportSize(SCREENS.laptop);
   await open();
   const legend = await page.locator('.dag-legend').boundingBox();
-  const graph = await page.locator('#graph-slot').boundingBox();
+  const graph = await page.locator('.graph-slot').boundingBox();
   expect(legend.y + legend.height).toBeLessThanOrEqual(graph.y);
   await page.getByRole('tab', { name: 'Measured' }).click();
   const table = page.locator('.measured-table');
@@ -68,6 +69,43 @@ test('the menus are accessible when they are open', async ({ page, open }) => {
     expect(await accessibilityFindings(page), menu).toEqual([]);
     await page.keyboard.press('Escape');
   }
+});
+
+test('a menu closes by a pointer elsewhere and by Escape, and gives the focus back to its button', async ({ page, open }) => {
+  await open();
+  const button = (name) => page.locator('summary').filter({ hasText: name });
+  const panels = page.locator('.menu-panel');
+  await button('Options').click();
+  await expect(panels).toHaveCount(1);
+  await button('Counting').click();
+  await expect(page.getByText('A reshape is')).toBeVisible();
+  await expect(panels).toHaveCount(1);
+  await page.getByRole('radio', { name: /^a view/ }).focus();
+  await page.keyboard.press('Escape');
+  await expect(panels).toHaveCount(0);
+  await expect(button('Counting')).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(panels).toHaveCount(1);
+  await page.keyboard.press('Space');
+  await expect(panels).toHaveCount(0);
+  await button('Export').click();
+  await result(page).click();
+  await expect(panels).toHaveCount(0);
+});
+
+test('the text, the analysis and the list of ops are exported', async ({ page, open }) => {
+  await open();
+  await page.locator('summary').filter({ hasText: 'Export' }).click();
+  const exported = async (name) => {
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name }).click()]);
+    return [download.suggestedFilename(), readFileSync(await download.path(), 'utf8')];
+  };
+  expect(await exported(/^Text/)).toEqual(['fuseline.fuse', await editor(page).inputValue()]);
+  const [name, analysis] = await exported(/^Analysis/);
+  expect(name).toBe('fuseline-analysis.json');
+  expect(JSON.parse(analysis).fused_traffic.total).toBe(1_962_934_272);
+  const [, ops] = await exported(/^Op list/);
+  expect(JSON.parse(ops)).toHaveLength(14);
 });
 
 test('the theme button goes through the system\'s colours, light and dark, and is remembered', async ({ page, open }) => {
@@ -114,13 +152,13 @@ test('by keyboard alone: from the skip link to a kernel, a slider and the text',
       const box = element.getBoundingClientRect();
       const outline = getComputedStyle(element);
       const visible = outline.outlineStyle !== 'none' || outline.boxShadow !== 'none';
-      return { key: element.getAttribute('aria-label') ?? element.id, seen: box.width > 0 && box.height > 0, visible, tag: element.tagName };
+      return { key: element.getAttribute('aria-label') ?? element.labels?.[0]?.textContent, seen: box.width > 0 && box.height > 0, visible, tag: element.tagName };
     });
     if (name.tag === 'BODY') break;
     expect(name.seen, `${name.key} is focused and not to be seen`).toBe(true);
     reached.add(name.key);
   }
-  for (const wanted of ['param-0', 'Operations as text', 'kernel 1: qkv_proj + split_heads']) expect([...reached]).toContain(wanted);
+  for (const wanted of ['S', 'Operations as text', 'kernel 1: qkv_proj + split_heads']) expect([...reached]).toContain(wanted);
 
   await kernelButton(page, 2).focus();
   await page.keyboard.press('Enter');

@@ -1,21 +1,18 @@
 //! The view on the model against measurement: reading the file, the chart, the table.
 
-use fuseline::core::analysis::measured::Variant;
-use fuseline::core::json::Json;
+use fuseline::core::analysis::measured::{Measurements, Variant};
+use fuseline::core::json::read_json;
 use fuseline::core::notation::parse;
 use fuseline::picture::charts::measured_scatter::{error_text, scene};
 use fuseline::picture::charts::scene::{Anchor, Role, Shape};
-use fuseline::views::measured::{
-    Compared, Line, Measurements, lines, measurements, pairs, patterns, summary, table,
-};
+use fuseline::views::measured::{Compared, Line, lines, pairs, patterns, summary, table};
 
 const FILES: [&str; 3] = ["h200", "h200_sizes", "h200_fresh"];
 
 fn read(name: &str) -> Measurements {
     let path = format!("{}/public/measured/{name}.json", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();
-    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
-    measurements(&Json::from(json)).unwrap()
+    read_json(&text).unwrap()
 }
 
 fn compared(file: &Measurements) -> Vec<Line> {
@@ -60,19 +57,6 @@ fn a_speedup_is_over_the_eager_run_of_the_same_size() {
     let (eager, compiled) = (time(Variant::Eager), time(Variant::Inductor));
     let (_, measured) = compiled.speedup.unwrap();
     assert!((measured - eager.row.time_us / compiled.row.time_us).abs() < 1e-12);
-}
-
-#[test]
-fn a_file_that_is_none_is_refused_with_what_is_missing() {
-    let refused = |text: &str| {
-        let json: serde_json::Value = serde_json::from_str(text).unwrap();
-        measurements(&Json::from(json)).unwrap_err()
-    };
-    assert_eq!(refused("[]"), "it names no `device`");
-    assert_eq!(
-        refused(r#"{"device": "d", "rows": [{"pattern": "p"}]}"#),
-        "its `rows` are of another form"
-    );
 }
 
 #[test]

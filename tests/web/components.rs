@@ -3,6 +3,7 @@
 use crate::mounted::{Mounted, mounted, settled};
 use fuseline::app::history::Origin;
 use fuseline::app::state::{OpsView, Page, Selection, Tab};
+use fuseline::components::bar::top_bar::TopBar;
 use fuseline::components::charts::Charts;
 use fuseline::components::dag_view::DagView;
 use fuseline::components::diagnostics::DiagnosticsList;
@@ -12,7 +13,7 @@ use fuseline::components::results::Results;
 use fuseline::components::results::kernels::KernelsTable;
 use fuseline::components::results::limits::LimitsView;
 use fuseline::components::sliders::Sliders;
-use fuseline::core::{Device, KernelId, OpId, Policy};
+use fuseline::core::{Device, KernelId, Objective, OpId, Policy};
 use fuseline::picture::charts::traffic_bars;
 use leptos::prelude::*;
 use std::cell::Cell;
@@ -20,7 +21,7 @@ use std::rc::Rc;
 use strum::IntoEnumIterator;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_test::wasm_bindgen_test;
-use web_sys::HtmlElement;
+use web_sys::{Element, HtmlElement, HtmlSelectElement};
 
 pub(crate) const TEXT: &str = "\
 param N = 256 in 64..1024 step 64
@@ -51,7 +52,7 @@ pub(crate) async fn over<V: IntoView + 'static>(
 
 #[wasm_bindgen_test]
 async fn the_headline_says_bytes_and_kernels() {
-    let (root, page) = over(TEXT, |page| view! { <Headline page /> }).await;
+    let (root, page) = over(TEXT, |_| view! { <Headline /> }).await;
     let exact = root
         .one("[title*='read and written']")
         .get_attribute("title");
@@ -143,7 +144,7 @@ async fn a_tab_that_is_not_open_is_not_mounted() {
 
 #[wasm_bindgen_test]
 async fn a_slider_edits_the_param_in_the_text() {
-    let (root, page) = over(TEXT, |page| view! { <Sliders page /> }).await;
+    let (root, page) = over(TEXT, |_| view! { <Sliders /> }).await;
     root.enter("input[type=range]", "512", &["input"]).await;
     assert_eq!(page.text.get_untracked(), TEXT.replace("256", "512"));
     assert_eq!(root.value("input[type=number]"), "512");
@@ -156,8 +157,92 @@ async fn a_slider_edits_the_param_in_the_text() {
 }
 
 #[wasm_bindgen_test]
+async fn a_slider_stays_the_same_element_while_its_param_changes_and_moves() {
+    let (root, page) = over(TEXT, |_| view! { <Sliders /> }).await;
+    let thumb = root.one("input[type=range]");
+    let focused: HtmlElement = thumb.clone().unchecked_into();
+    focused.focus().unwrap();
+    let other = TEXT.replace("256 in 64..1024 step 64", "4096 in 1024..8192 step 1024");
+    page.edit(format!("param M = 7\n{other}"), Origin::Single);
+    settled().await;
+    assert_eq!(root.texts("label"), ["M", "N"]);
+    assert_eq!(root.one("input[type=range]"), thumb);
+    assert_eq!(document().active_element(), Some(thumb));
+    // The value takes the range that came with it.
+    assert_eq!(root.value("input[type=range]"), "4096");
+    assert_eq!(root.all("input[type=number]").len(), 2);
+    root.enter("input[type=range]", "5120", &["input"]).await;
+    assert!(page.text.get_untracked().contains("param N = 5120 in"));
+}
+
+#[wasm_bindgen_test]
+async fn the_options_of_a_policy_show_what_is_chosen() {
+    let (root, page) = over(TEXT, |page| {
+        page.policy.set(Policy::Optimal);
+        page.fusion.update(|fusion| {
+            fusion.objective = Objective::Time;
+            fusion.after_reductions = false;
+        });
+        page.device
+            .update(|device| *device = device.clone().with_launch_s(7.5e-6));
+        view! { <TopBar /> }
+    })
+    .await;
+    assert!(
+        root.all(".menu-panel").is_empty(),
+        "closed menus hold nothing"
+    );
+    root.click(".menu:nth-of-type(2) > summary").await;
+    let checked = || {
+        let labels = root.all(".menu-panel label").into_iter();
+        let checked = labels.filter(|label| label.query_selector(":checked").unwrap().is_some());
+        let name = |label: Element| {
+            label
+                .query_selector("span")
+                .unwrap()?
+                .first_child()?
+                .text_content()
+        };
+        checked.filter_map(name).collect::<Vec<_>>()
+    };
+    assert_eq!(checked(), ["time"]);
+    assert_eq!(root.value(".menu-panel input[type=range]"), "7.5");
+    root.click(".menu-panel .link").await;
+    assert_eq!(root.value(".menu-panel input[type=range]"), "2");
+    assert!(root.all(".menu-panel .link").is_empty());
+    page.fusion.update(|fusion| fusion.after_reductions = true);
+    settled().await;
+    assert_eq!(checked(), ["time", "after reductions"]);
+    page.policy.set(Policy::Rules);
+    settled().await;
+    assert_eq!(
+        root.texts(".menu-panel label"),
+        [
+            "attention as one kernelMatmul, softmax and matmul in a row run in tiles, and the scores never reach memory."
+        ]
+    );
+}
+
+#[wasm_bindgen_test]
+async fn pickers_show_what_holds() {
+    let (root, page) = over(TEXT, |_| view! { <TopBar /> }).await;
+    let values = || -> Vec<String> {
+        let selects = root.all("select").into_iter();
+        selects
+            .map(|select| select.unchecked_into::<HtmlSelectElement>().value())
+            .collect()
+    };
+    assert_eq!(values(), ["", "a100-80", "f16", "rules"]);
+    page.example.set(Some("diamond"));
+    page.policy.set(Policy::Optimal);
+    page.edit(TEXT.replace("f16", "bf16"), Origin::Single);
+    settled().await;
+    assert_eq!(values(), ["diamond", "a100-80", "bf16", "optimal"]);
+}
+
+#[wasm_bindgen_test]
 async fn a_finding_names_its_place_and_its_mend() {
-    let (root, page) = over(TEXT, |page| view! { <DiagnosticsList page /> }).await;
+    let (root, page) = over(TEXT, |_| view! { <DiagnosticsList /> }).await;
     assert!(root.all("li").is_empty());
     page.edit(TEXT.replace("relu", "reluu"), Origin::Single);
     settled().await;
@@ -262,7 +347,7 @@ async fn names_stay_text() {
     let hostile = "input x : f16[8]\n`<img src=x onerror=alert(1)>`: y = relu(x)\n";
     let (root, _) = over(hostile, |page| {
         page.ops_view.set(OpsView::Table);
-        view! { <KernelsTable /> <OpsTable page /> <DiagnosticsList page /> }
+        view! { <KernelsTable /> <OpsTable page /> <DiagnosticsList /> }
     })
     .await;
     assert_eq!(

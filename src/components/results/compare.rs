@@ -1,8 +1,8 @@
 //! All policies side by side, in a table and, when asked, on one roofline.
 
-use super::kernel_rows::row_at;
 use crate::app::state::{Page, SetIfChanged};
 use crate::components::chart::{Chart, show_chart};
+use crate::components::keyed_rows::row_at;
 use crate::core::{Analysis, Policy};
 use crate::picture::charts::roofline_compare::{marker, policy_of, role_of, scene};
 use crate::picture::charts::scene::Shape;
@@ -11,6 +11,7 @@ use crate::present::options::policy_summary;
 use leptos::either::Either;
 use leptos::prelude::*;
 use std::sync::Arc;
+use strum::VariantArray;
 
 /// The tab.
 #[component]
@@ -129,7 +130,7 @@ fn Roofline() -> impl IntoView {
             page.policy.set_if_changed(policy);
         }
     }));
-    let legend = Policy::ALL.map(|policy| {
+    let legend = Policy::VARIANTS.iter().map(|&policy| {
         view! {
             <li>
                 <Marker policy />
@@ -139,7 +140,7 @@ fn Roofline() -> impl IntoView {
     });
     view! {
         <div class="policies-roofline">
-            <ul class="legend">{legend.into_iter().collect_view()}</ul>
+            <ul class="legend">{legend.collect_view()}</ul>
             <p class="quiet">
                 "Markers that share a place stand on each other: all belong where the lowest is."
             </p>

@@ -3,12 +3,12 @@
 //! The same legality holds as for every other kernel. What it refuses is said, and falls apart into legal
 //! pieces, so the page goes on.
 
-use super::decision::{Decision, Log};
-use super::legality::check_in;
-use super::none;
-use super::pieces::take_apart;
-use super::reason::Reason;
-use super::region::{Region, RegionContext};
+use crate::core::fusion::decision::{Decision, Log};
+use crate::core::fusion::legality::check_in;
+use crate::core::fusion::none;
+use crate::core::fusion::pieces::take_apart;
+use crate::core::fusion::reason::Reason;
+use crate::core::fusion::region::{Region, RegionContext};
 use crate::core::model::acyclic;
 use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::options::MAX_OPS;

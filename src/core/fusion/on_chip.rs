@@ -4,8 +4,8 @@
 //! full-width value that one pass reads or makes and a later one needs waits on chip, for each tensor moves once.
 //! Nothing is computed twice: that would be arithmetic which no kernel is charged for.
 
-use super::region::LocalOp;
-use super::rows::RowDomain;
+use crate::core::fusion::region::LocalOp;
+use crate::core::fusion::rows::RowDomain;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, OpId, TensorId};
 use crate::core::model::op_type::OpType;

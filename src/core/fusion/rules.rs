@@ -4,8 +4,9 @@
 //! So only the tail's tensor is written, groups are convex, and tails ordered by place give an order in
 //! which the groups can run.
 
-use super::decision::{Decision, Log};
-use super::reason::Reason;
+use crate::core::disjoint_sets::DisjointSets;
+use crate::core::fusion::decision::{Decision, Log};
+use crate::core::fusion::reason::Reason;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, KernelId, OpId, define_ids};
 use crate::core::model::op_type::OpType;
@@ -27,13 +28,13 @@ enum Holds {
     Closed,
 }
 
-/// Groups grow during the scan; merged ones are linked to the one that took them.
+/// Groups grow during the scan.
 struct Scan {
     holds: IdVec<GroupId, Holds>,
     /// The op that began each group.
     head: IdVec<GroupId, OpId>,
     tail: IdVec<GroupId, OpId>,
-    merged_into: IdVec<GroupId, GroupId>,
+    merged: DisjointSets<GroupId>,
     group_of: IdVec<OpId, GroupId>,
 }
 
@@ -43,7 +44,7 @@ pub(crate) fn partition(graph: &Graph, log: &mut Log) -> Partition {
         holds: IdVec::new(),
         head: IdVec::new(),
         tail: IdVec::new(),
-        merged_into: IdVec::new(),
+        merged: DisjointSets::new(0),
         group_of: IdVec::with_capacity(graph.ops.len()),
     };
     for op in graph.ops.ids() {
@@ -85,13 +86,13 @@ impl Scan {
                 });
                 self.head.push(op);
                 self.tail.push(op);
-                self.merged_into.push(self.merged_into.next_id())
+                self.merged.push()
             });
         if log.is_on() {
             self.note(graph, op, base, &light_groups, log);
         }
         for group in light_groups {
-            self.merged_into[group] = base;
+            self.merged.unite(base, group);
         }
         if op_type == OpType::Reduction {
             self.holds[base] = Holds::Closed;
@@ -156,29 +157,18 @@ impl Scan {
     }
 
     fn finish(mut self) -> Partition {
-        for group in self.merged_into.ids().rev() {
-            self.merged_into[group] = self.root(group);
-        }
+        let merged_into = self.merged.roots();
         // Kernels are numbered as their tails come.
-        let mut kernel_of = IdVec::from_elem(KernelId::new(0), self.merged_into.len());
+        let mut kernel_of = IdVec::from_elem(KernelId::new(0), merged_into.len());
         let mut kernels = 0;
         for (op, &group) in self.group_of.iter_enumerated() {
-            let root = self.merged_into[group];
+            let root = merged_into[group];
             if self.tail[root] == op {
                 kernel_of[root] = KernelId::new(kernels);
                 kernels += 1;
             }
         }
-        let of_op = |&group: &GroupId| kernel_of[self.merged_into[group]];
+        let of_op = |&group: &GroupId| kernel_of[merged_into[group]];
         Partition::of_ops(self.group_of.iter().map(of_op).collect(), kernels)
-    }
-
-    /// Follows the merges to the group that remains, halving the path on the way.
-    fn root(&mut self, mut group: GroupId) -> GroupId {
-        while self.merged_into[group] != group {
-            self.merged_into[group] = self.merged_into[self.merged_into[group]];
-            group = self.merged_into[group];
-        }
-        group
     }
 }

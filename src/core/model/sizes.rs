@@ -1,7 +1,6 @@
 //! How large a tensor counts: the conventions that a visitor chooses, and what is inferred or assumed.
 
-use crate::core::model::graph::SizeSource;
-use crate::core::model::graph::{Graph, OpId, TensorId};
+use crate::core::model::graph::{Graph, OpId, SizeSource, TensorId};
 use crate::core::model::op::{Op, byte_count};
 use crate::core::model::op_type::OpType;
 use crate::core::model::options::Externals;

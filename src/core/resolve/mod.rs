@@ -7,14 +7,13 @@ mod shapes;
 mod statement;
 mod undeclared;
 
-use super::notation::spelling::quoted;
 use crate::core::model::build::cycle_diagnostic;
-use crate::core::model::diagnostic::sort_in_text_order;
-use crate::core::model::diagnostic::{Code, Diagnostic, Severity};
+use crate::core::model::diagnostic::{Code, Diagnostic, Severity, sort_in_text_order};
 use crate::core::model::ids::IdVec;
 use crate::core::model::op::{Op, TensorDecl};
 use crate::core::model::order::{runnable, topological_order};
 use crate::core::model::program::{Declaration, Program};
+use crate::core::notation::spelling::quoted;
 use expr::{Params, is_blamed_elsewhere};
 use scope::{ExternalId, KnownTensors, Origin, Scope, StatementId};
 pub(super) use shapes::infer_call;

@@ -125,7 +125,7 @@ fn point(growth: &Growth, bytes: fn(&Growth) -> u64) -> (f64, f64) {
 }
 
 fn label(growth: &Growth, name: &str, bytes: fn(&Growth) -> u64) -> Label {
-    let heading = ["N = ", &format_exact(growth.length.into())].concat();
+    let heading = format!("N = {}", format_exact(growth.length.into()));
     let facts = vec![
         ("", name.to_owned()),
         ("moves", format_bytes(bytes(growth))),
@@ -134,18 +134,11 @@ fn label(growth: &Growth, name: &str, bytes: fn(&Growth) -> u64) -> Label {
 }
 
 fn description(present: Option<&Growth>) -> String {
-    let mut text = "Bytes of one forward pass on logarithmic axes. With the scores in memory they grow with the square of the length, with every tensor moved once with the length alone.".to_owned();
-    if let Some(here) = present {
-        text.push_str(" At N = ");
-        text.push_str(&format_exact(here.length.into()));
-        text.push(':');
-        for (place, (_, _, name, bytes)) in CURVES.iter().enumerate() {
-            text.push_str(if place == 0 { " " } else { "; " });
-            text.push_str(name);
-            text.push(' ');
-            text.push_str(&format_bytes(bytes(here)));
-        }
-        text.push('.');
-    }
-    text
+    let axes = "Bytes of one forward pass on logarithmic axes. With the scores in memory they grow with the square of the length, with every tensor moved once with the length alone.";
+    let Some(here) = present else {
+        return axes.to_owned();
+    };
+    let curves = CURVES.map(|(_, _, name, bytes)| format!("{name} {}", format_bytes(bytes(here))));
+    let length = format_exact(here.length.into());
+    format!("{axes} At N = {length}: {}.", curves.join("; "))
 }

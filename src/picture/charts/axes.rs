@@ -1,13 +1,12 @@
 //! The frame of a chart, drawn by plotters: grid, axes, ticks and their texts.
 
-use crate::core::decimal::{fixed, shortest};
 use crate::picture::charts::recording::{Recording, SCALE, shape_style, text_style};
 use crate::picture::charts::scene::{Mark, Point, Role};
 use plotters::chart::{ChartBuilder, LabelAreaPosition};
 use plotters::coord::CoordTranslate;
 use plotters::coord::cartesian::Cartesian2d;
 use plotters::coord::combinators::{IntoLogRange, LogCoord};
-use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use plotters::coord::types::RangedCoordf64;
 use plotters::drawing::IntoDrawingArea;
 use plotters::element::PathElement;
@@ -116,15 +115,8 @@ enum AxisCoord {
     Linear(RangedCoordf64),
 }
 
-/// Plotters' own labels would bring the standard library's formatting of floats.
-impl ValueFormatter<f64> for AxisCoord {
-    fn format(value: &f64) -> String {
-        shortest(*value)
-    }
-}
-
 impl Ranged for AxisCoord {
-    type FormatOption = NoDefaultFormatting;
+    type FormatOption = DefaultFormatting;
     type ValueType = f64;
 
     fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
@@ -285,20 +277,11 @@ pub(in crate::picture) fn decades(low: f64, high: f64, least: i32) -> Axis {
 pub(in crate::picture) fn power_text(value: f64, unit: &str) -> String {
     const PREFIXES: [&str; 11] = ["", "k", "M", "G", "T", "P", "E", "Z", "Y", "R", "Q"];
     let exponent = value.log10().round() as i32;
-    if exponent < 0 {
-        let decimals = exponent.unsigned_abs();
-        return if decimals > 4 {
-            format!("1e{exponent} {unit}").trim_end().to_owned()
-        } else {
-            format!("{} {unit}", fixed(value, decimals))
-                .trim_end()
-                .to_owned()
-        };
-    }
-    match PREFIXES.get(exponent as usize / 3) {
-        Some(prefix) => format!("{} {prefix}{unit}", 10_u32.pow(exponent as u32 % 3))
-            .trim_end()
-            .to_owned(),
-        None => format!("1e{exponent} {unit}").trim_end().to_owned(),
-    }
+    let prefix = PREFIXES.get(exponent.max(0) as usize / 3);
+    let text = match (exponent, prefix) {
+        (..-4, _) | (_, None) => format!("1e{exponent} {unit}"),
+        (..0, _) => format!("{value:.*} {unit}", exponent.unsigned_abs() as usize),
+        (_, Some(prefix)) => format!("{} {prefix}{unit}", 10_u32.pow(exponent as u32 % 3)),
+    };
+    text.trim_end().to_owned()
 }

@@ -106,7 +106,7 @@ pub fn scene(pairs: &[Pair], quantity: Quantity<'_>, size: (f64, f64)) -> Scene 
     Scene {
         width: size.0,
         height: size.1,
-        title: [quantity.name, ", predicted against measured"].concat(),
+        title: format!("{}, predicted against measured", quantity.name),
         description: "Both axes are logarithmic and of one scale. Points on the thick line are predicted exactly; the thin lines stand 25 % above and 20 % below what was measured.".to_owned(),
         marks,
         focus_order,
@@ -161,7 +161,7 @@ fn whole(text: &str) -> String {
     if unit.starts_with(|c: char| c.is_ascii_digit()) {
         text.to_owned()
     } else {
-        [whole, unit].concat()
+        format!("{whole}{unit}")
     }
 }
 
@@ -181,5 +181,5 @@ pub fn error_text(error: f64) -> String {
     }
     let percent = crate::present::format::format_percent(error.abs() * 100.0);
     let sign = if error < 0.0 { "−" } else { "+" };
-    [sign, &percent].concat()
+    format!("{sign}{percent}")
 }

@@ -2,7 +2,6 @@
 //! after fusion.
 
 use crate::core::model::device::{Figure, Peak};
-use crate::core::sorting::{rank_of, sort_by_rank};
 use crate::core::{Analysis, DType, Placement};
 use crate::picture::charts::axes::{Axis, Frame, Plot, decades, draw_frame, drawable, power_text};
 use crate::picture::charts::label_space::{LabelSpace, along};
@@ -11,6 +10,8 @@ use crate::picture::charts::roofline_points::{kernel_points, without_point};
 use crate::picture::charts::scene::{Mark, Role, Scene};
 use crate::present::devices::{computed_as, units_name};
 use crate::present::format::{format_bandwidth, format_intensity, format_rate};
+use std::cmp::Reverse;
+use strum::VariantArray;
 
 /// Draws the roofline of `analysis` into a frame of `size` units, at least 240 by 140.
 ///
@@ -21,8 +22,7 @@ use crate::present::format::{format_bandwidth, format_intensity, format_rate};
 pub fn scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
     let mut words = ". Hollow points show kernels before fusion, solid points after.".to_owned();
     if let Some(rest) = without_point(analysis) {
-        words.push(' ');
-        words.push_str(&rest);
+        words = format!("{words} {rest}");
     }
     let mut base = Base::new(analysis, &[analysis], size, Points::Apart);
     let focus_order = kernel_points(
@@ -120,7 +120,7 @@ impl Base {
             width: self.size.0,
             height: self.size.1,
             title: "Roofline".to_owned(),
-            description: [&self.description, words].concat(),
+            description: self.description + words,
             marks: self.marks,
             focus_order,
         }
@@ -145,7 +145,10 @@ impl Roofs {
     fn of(analysis: &Analysis) -> Self {
         let device = &analysis.options.device;
         // FLOPs by element type; the heaviest is the main one.
-        let mut by_type = DType::ALL.map(|dtype| (dtype, false, 0_u128));
+        let mut by_type: Vec<(DType, bool, u128)> = DType::VARIANTS
+            .iter()
+            .map(|&dtype| (dtype, false, 0))
+            .collect();
         for kernel in &analysis.fused.kernels {
             for (dtype, is_used, flops) in &mut by_type {
                 if kernel.work.matrix_dtype == Some(*dtype) {
@@ -159,7 +162,7 @@ impl Roofs {
             .filter(|&(_, is_used, _)| is_used)
             .map(|(dtype, _, flops)| (dtype, flops))
             .collect();
-        sort_by_rank(&mut used, |&(_, flops)| (-rank_of(flops), 0, 0));
+        used.sort_by_key(|&(_, flops)| Reverse(flops));
         let has_matmul = !used.is_empty();
         let mut matrix: Vec<(DType, Peak)> = Vec::new();
         for (dtype, _) in used {

@@ -1,7 +1,6 @@
 //! How fusion moves a kernel's point: an arc between two exact places that hangs off the roof, so that
 //! moves along the same piece of roof can be told apart.
 
-use crate::core::sorting::{rank_of, rank_of_float, sort_by_rank};
 use crate::picture::charts::label_space::{Box4, LabelSpace, around};
 use crate::picture::charts::scene::{Mark, Point, Role, Shape, tenths};
 
@@ -143,8 +142,9 @@ pub(in crate::picture) fn hang(
     radius: f64,
     words: &LabelSpace,
 ) -> Vec<(usize, Arc)> {
-    sort_by_rank(&mut moves, |m| {
-        (rank_of_float(m.length()), rank_of(m.dot), 0)
+    moves.sort_by(|a, b| {
+        let lengths = a.length().total_cmp(&b.length());
+        lengths.then(a.dot.cmp(&b.dot))
     });
     let mut hung: Vec<(Move, u8)> = Vec::new();
     let mut arcs = Vec::new();

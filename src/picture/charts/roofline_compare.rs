@@ -5,6 +5,7 @@ use crate::core::{Analysis, KernelId, Policy};
 use crate::picture::charts::labels::{add_others, kernel_heading, point_label};
 use crate::picture::charts::roofline::{Base, Points, point_of};
 use crate::picture::charts::scene::{Mark, Point, Role, Scene, Shape, tenths};
+use strum::VariantArray;
 
 /// Draws the kernels of `all` over the roofs of `chosen`. Kernels of one policy that would cover each other share
 /// a marker. Those that would cover markers of other policies stand on them, the first on its point: nothing else
@@ -75,7 +76,7 @@ fn is_near(a: Point, b: Point, reach: f64) -> bool {
 
 /// The policy that a mark of such a picture belongs to.
 pub fn policy_of(role: Role) -> Option<Policy> {
-    (Policy::ALL.into_iter()).find(|&policy| role_of(policy) == role)
+    (Policy::VARIANTS.iter().copied()).find(|&policy| role_of(policy) == role)
 }
 
 /// What the markers of a policy look like.
@@ -120,7 +121,11 @@ struct Dot {
 impl Dot {
     fn mark(&self, policy: Policy, analysis: &Analysis, radius: f64) -> Option<Mark> {
         let kernel = analysis.fused.kernels.get(self.kernel)?;
-        let heading = [policy.name(), ", ", &kernel_heading(analysis, self.kernel)].concat();
+        let heading = format!(
+            "{}, {}",
+            policy.name(),
+            kernel_heading(analysis, self.kernel)
+        );
         let mut label = point_label(heading, &kernel.placement, kernel.bytes());
         add_others(&mut label, self.others);
         let shape = marker(policy, self.place, radius);

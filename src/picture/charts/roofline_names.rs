@@ -70,15 +70,15 @@ fn draw_peak_names(
         };
         let figure = figure_text(peak.figure, format_rate);
         let kind = if peak.is_on_vector_units {
-            " vector"
+            "vector"
         } else {
-            " matrix"
+            "matrix"
         };
         let words = if is_compact && points == Points::Stacked {
             figure
         } else {
             format!(
-                "{}{}{kind}{units} {figure}",
+                "{}{} {kind}{units} {figure}",
                 dtype.name(),
                 computed_as(peak)
             )

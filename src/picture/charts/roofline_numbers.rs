@@ -1,10 +1,10 @@
 //! Numbers beside the points of the roofline: points that share a place share a row of numbers.
 
-use crate::core::sorting::{rank_of, sort_by_rank};
 use crate::picture::charts::label_space::Box4;
 use crate::picture::charts::roofline::Space;
 use crate::picture::charts::roofline_arcs::toward;
 use crate::picture::charts::scene::{Mark, Point, Role, line};
+use std::cmp::Reverse;
 
 /// Numbers in a row, at most.
 const IN_ROW: usize = 5;
@@ -102,7 +102,7 @@ fn groups(numbers: Vec<Number>, radius: f64) -> Vec<Vec<Number>> {
         }
     }
     // The widest rows choose first.
-    sort_by_rank(&mut groups, |group| (-rank_of(group.len()), 0, 0));
+    groups.sort_by_key(|group| Reverse(group.len()));
     groups
 }
 

@@ -5,6 +5,7 @@
 
 use crate::core::KernelId;
 use crate::picture::path_data::push_command;
+use std::fmt::Write as _;
 
 /// Size of type that charts lay out for, in the scene's units. The style sheet uses the same.
 pub const FONT_PX: f64 = 12.0;
@@ -90,12 +91,8 @@ impl Label {
         let heading = heading.into();
         let mut name = heading.clone();
         for (what, how_much) in &facts {
-            name.push_str(", ");
-            if !what.is_empty() {
-                name.push_str(what);
-                name.push(' ');
-            }
-            name.push_str(how_much);
+            let space = if what.is_empty() { "" } else { " " };
+            let _ = write!(name, ", {what}{space}{how_much}");
         }
         Self {
             name,
@@ -182,7 +179,8 @@ impl Shape {
 pub type Point = (f64, f64);
 
 /// Which part of a text stands at its point.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Anchor {
     /// Its start.
     #[default]
@@ -195,12 +193,8 @@ pub enum Anchor {
 
 impl Anchor {
     /// The value of SVG's `text-anchor`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Start => "start",
-            Self::Middle => "middle",
-            Self::End => "end",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 

@@ -345,11 +345,11 @@ fn saved_words(analysis: &Analysis) -> String {
     let saved = analysis.fused.traffic.saved_by_fusion;
     let verb = match saved {
         0 => return "nothing saved".to_owned(),
-        1.. => "saved ",
-        _ => "added ",
+        1.. => "saved",
+        _ => "added",
     };
     let bytes = format_bytes(saved.unsigned_abs());
-    [verb, &bytes, ", ", &format_change(analysis.savings_pct)].concat()
+    format!("{verb} {bytes}, {}", format_change(analysis.savings_pct))
 }
 
 /// The saved bytes as a gap at the end of the fused bar.

@@ -1,11 +1,11 @@
 //! What the numbers make of a placed graph: how wide an edge is, what a size label says, what a screen reader hears.
 
-use super::metrics::{
-    BOLD, FONT_PX, OP_PADDING, PILL_WIDTHS, SIZE_LABEL_SIZE, fit_text, text_width,
-};
-use super::{DagLayout, Edge, EdgeEnd, Pill, PillId, PillKind};
 use crate::core::model::op::shape_text;
 use crate::core::{Analysis, Execution, IdVec, KernelId, OpId, SizeSource, TensorId};
+use crate::picture::dag::metrics::{
+    BOLD, FONT_PX, OP_PADDING, PILL_WIDTHS, SIZE_LABEL_SIZE, fit_text, text_width,
+};
+use crate::picture::dag::{DagLayout, Edge, EdgeEnd, Pill, PillId, PillKind};
 use crate::present::format::{format_bytes, format_exact, format_percent};
 use crate::present::names::{joined, short_name};
 

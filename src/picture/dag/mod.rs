@@ -151,7 +151,7 @@ pub struct Pill {
     pub text: String,
 }
 
-/// What an edge joins.
+/// What an edge joins; ordered ops before pills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EdgeEnd {

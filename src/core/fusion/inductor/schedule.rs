@@ -1,8 +1,8 @@
 //! Nodes to kernels: pairs that share a buffer, the one that saves most first, in at most ten rounds.
 
-use super::library::first_matmul;
-use super::lower::{BufferId, Node, NodeId};
 use crate::core::fusion::decision::{Decision, Log};
+use crate::core::fusion::inductor::library::first_matmul;
+use crate::core::fusion::inductor::lower::{BufferId, Node, NodeId};
 use crate::core::fusion::loops::Loop;
 use crate::core::fusion::reason::Reason;
 use crate::core::model::adjacency::Adjacency;

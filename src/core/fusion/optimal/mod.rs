@@ -14,10 +14,10 @@ mod start;
 mod table;
 mod window;
 
-use super::certificate::{Amount, Certificate};
-use super::decision::{Decision, Log};
-use super::none;
-use super::region::{Region, RegionContext};
+use crate::core::fusion::certificate::{Amount, Certificate};
+use crate::core::fusion::decision::{Decision, Log};
+use crate::core::fusion::none;
+use crate::core::fusion::region::{Region, RegionContext};
 use crate::core::model::acyclic;
 use crate::core::model::ids::OpId;
 use crate::core::model::options::Objective;

@@ -1,6 +1,7 @@
 //! A graph taken apart: ops that could share a kernel stay together, each region is solved on its own.
 
-use super::bound::may_share;
+use crate::core::disjoint_sets::DisjointSets;
+use crate::core::fusion::optimal::bound::may_share;
 use crate::core::fusion::region::{LocalOp, Region, RegionContext};
 use crate::core::model::adjacency::Adjacency;
 use crate::core::model::ids::{IdVec, OpId, define_ids};
@@ -24,12 +25,12 @@ const COMPARED_READERS: usize = 64;
 pub(super) fn regions(context: &RegionContext<'_>) -> Adjacency<RegionId, OpId> {
     let graph = context.graph;
     let count = graph.ops.len();
-    let mut sets = Sets::new(count);
+    let mut sets = DisjointSets::new(count);
     let mut between = Between::new(context);
     for consumer in graph.ops.ids() {
         for &producer in &graph.predecessors[consumer] {
             if sets.root(producer) != sets.root(consumer) && between.may_share(producer, consumer) {
-                sets.join(producer, consumer);
+                join(&mut sets, producer, consumer);
             }
         }
     }
@@ -38,18 +39,19 @@ pub(super) fn regions(context: &RegionContext<'_>) -> Adjacency<RegionId, OpId> 
             for (at, &second) in readers.iter().enumerate() {
                 for &first in readers.iter().take(at) {
                     if readers.len() > COMPARED_READERS {
-                        sets.join(first, second);
+                        join(&mut sets, first, second);
                         break;
                     }
                     if sets.root(first) != sets.root(second) && between.may_share(first, second) {
-                        sets.join(first, second);
+                        join(&mut sets, first, second);
                     }
                 }
             }
         }
     }
-    let roots = graph.ops.ids().map(|op| sets.root(op));
-    let mut region_of: IdVec<OpId, RegionId> = roots.map(|op| RegionId::new(op.index())).collect();
+    let roots = sets.roots();
+    let mut region_of: IdVec<OpId, RegionId> =
+        roots.iter().map(|op| RegionId::new(op.index())).collect();
     merge_cycles(context, &mut region_of);
     members(&region_of)
 }
@@ -62,31 +64,10 @@ fn members(region_of: &IdVec<OpId, RegionId>) -> Adjacency<RegionId, OpId> {
     Adjacency::from_pairs(region_of.len(), pairs)
 }
 
-/// Sets of ops that grow together.
-struct Sets {
-    parent: IdVec<OpId, OpId>,
-}
-
-impl Sets {
-    fn new(count: usize) -> Self {
-        Self {
-            parent: (0..count).map(OpId::new).collect(),
-        }
-    }
-
-    fn root(&mut self, mut op: OpId) -> OpId {
-        while self.parent[op] != op {
-            self.parent[op] = self.parent[self.parent[op]];
-            op = self.parent[op];
-        }
-        op
-    }
-
-    /// The smallest op stays the root.
-    fn join(&mut self, a: OpId, b: OpId) {
-        let (a, b) = (self.root(a), self.root(b));
-        self.parent[a.max(b)] = a.min(b);
-    }
+/// Makes the sets of two ops one, named by its smallest op.
+fn join(sets: &mut DisjointSets<OpId>, a: OpId, b: OpId) {
+    let (a, b) = (sets.root(a), sets.root(b));
+    sets.unite(a.min(b), a.max(b));
 }
 
 /// Looks at the ops on paths from one op to another.

@@ -1,7 +1,8 @@
 //! Decisions to partitions.
 
-use super::{Decision, Record};
+use crate::core::disjoint_sets::DisjointSets;
 use crate::core::fusion::none;
+use crate::core::fusion::record::{Decision, Record};
 use crate::core::model::adjacency::Adjacency;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, KernelId, OpId, define_ids};
@@ -48,20 +49,20 @@ impl CellId {
     }
 }
 
-/// What was decided about some ops; cells that share a kernel are linked.
+/// What was decided about some ops.
 struct Cell {
     /// What it computes.
     ops: Vec<OpId>,
     /// An op whose kernel in the end is also the cell's.
     named_by: OpId,
-    /// Another cell of its kernel, itself at the root.
-    link: CellId,
 }
 
 struct Replay<'a> {
     graph: &'a Graph,
     kernels: usize,
     cells: IdVec<CellId, Cell>,
+    /// The cells of each kernel.
+    kernel_cells: DisjointSets<CellId>,
     /// For each op the first cell that computes it.
     home: IdVec<OpId, CellId>,
     /// For each view that stays with a buffer what it views.
@@ -76,12 +77,12 @@ impl<'a> Replay<'a> {
         let alone = |op| Cell {
             ops: vec![op],
             named_by: op,
-            link: CellId::of_op(op),
         };
         Self {
             graph,
             kernels: count,
             cells: graph.ops.ids().map(alone).collect(),
+            kernel_cells: DisjointSets::new(count),
             home: graph.ops.ids().map(CellId::of_op).collect(),
             viewed: IdVec::from_elem(None, count),
             row_values: IdVec::from_elem(None, count),
@@ -120,10 +121,10 @@ impl<'a> Replay<'a> {
             return;
         };
         self.kernels += 1;
+        self.kernel_cells.push();
         let cell = self.cells.push(Cell {
             ops: ops.to_vec(),
             named_by,
-            link: self.cells.next_id(),
         });
         for &op in ops {
             if self.home[op] == CellId::of_op(op) {
@@ -142,18 +143,8 @@ impl<'a> Replay<'a> {
     }
 
     fn link(&mut self, a: CellId, b: CellId) {
-        let (a, b) = (self.root(a), self.root(b));
-        self.kernels -= usize::from(a != b);
-        self.cells[a].link = b;
-    }
-
-    fn root(&mut self, mut cell: CellId) -> CellId {
-        while self.cells[cell].link != cell {
-            let next = self.cells[cell].link;
-            self.cells[cell].link = self.cells[next].link;
-            cell = next;
-        }
-        cell
+        let were_two = self.kernel_cells.unite(b, a);
+        self.kernels -= usize::from(were_two);
     }
 
     /// The kernels, numbered as near as it goes to `kernel_of`; `None` when they cannot be ordered.
@@ -210,18 +201,16 @@ impl<'a> Replay<'a> {
         let mut kernel_of_root: IdVec<CellId, Option<KernelId>> = IdVec::from_elem(None, count);
         let mut kernels = 0;
         for &cell in ranks.inverted(self.graph.ops.len()).iter().flatten() {
-            let root = self.root(cell);
+            let root = self.kernel_cells.root(cell);
             kernel_of_root[root].get_or_insert_with(|| {
                 kernels += 1;
                 KernelId::new(kernels - 1)
             });
         }
         // A view that stays with a buffer has a cell without a kernel, which nothing asks for.
-        let of_cell = self.cells.ids().map(|cell| {
-            let kernel = kernel_of_root[self.root(cell)];
-            kernel.unwrap_or(KernelId::new(0))
-        });
-        (of_cell.collect(), kernels)
+        let of_root = |&root: &CellId| kernel_of_root[root].unwrap_or(KernelId::new(0));
+        let of_cell = self.kernel_cells.roots().iter().map(of_root).collect();
+        (of_cell, kernels)
     }
 
     /// For each kernel those that it reads from.

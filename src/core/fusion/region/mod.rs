@@ -5,15 +5,14 @@
 
 mod cost;
 
-use super::rows::RowDomain;
 use crate::core::cost::traffic::Views;
 use crate::core::cost::work::op_work;
+use crate::core::fusion::rows::RowDomain;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, OpId, TensorId, define_ids};
 use crate::core::model::op::element_count;
 use crate::core::model::op_type::OpType;
-use crate::core::model::options::MAX_OPS;
-use crate::core::model::options::Options;
+use crate::core::model::options::{MAX_OPS, Options};
 use crate::core::model::work::Work;
 use std::borrow::Cow;
 

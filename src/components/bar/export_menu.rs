@@ -1,0 +1,50 @@
+//! Files to take away.
+
+use super::menu::Menu;
+use crate::app::state::Page;
+use crate::browser::download;
+use crate::present::report::Report;
+use leptos::prelude::*;
+use serde::Serialize;
+
+/// The text, the analysis and the list of ops as files.
+#[component]
+pub fn ExportMenu() -> impl IntoView {
+    let page = Page::of_context();
+    let export_text = move |_| {
+        page.text
+            .with_untracked(|text| download("fuseline.fuse", "text/plain", text));
+    };
+    let export_analysis = move |_| {
+        let (analysis, diagnostics) = (
+            page.analysis.get_untracked(),
+            page.diagnostics.get_untracked(),
+        );
+        let report = (page.text).with_untracked(|text| Report::new(&analysis, &diagnostics, text));
+        save(page, "fuseline-analysis.json", &report);
+    };
+    let export_ops = move |_| {
+        page.analysis
+            .with_untracked(|analysis| save(page, "fuseline-ops.json", &analysis.graph.ops));
+    };
+    view! {
+        <Menu label="Export" is_at_end=true panel_class="menu-list">
+            <button type="button" on:click=export_text>
+                "Text "<small>"the notation, as it stands"</small>
+            </button>
+            <button type="button" on:click=export_analysis>
+                "Analysis "<small>"JSON, every number"</small>
+            </button>
+            <button type="button" on:click=export_ops>
+                "Op list "<small>"JSON, shapes resolved"</small>
+            </button>
+        </Menu>
+    }
+}
+
+fn save(page: Page, name: &str, content: &impl Serialize) {
+    match serde_json::to_string_pretty(content) {
+        Ok(json) => download(name, "application/json", &json),
+        Err(problem) => page.tell_failure(format!("This cannot be written as JSON: {problem}.")),
+    }
+}
