@@ -34,7 +34,7 @@ pub use location::{address, clear_fragment, fragment};
 pub use overlay::{install_panic_hook, remember_text};
 pub use place::{List, Place, splice_markup, write_markup};
 pub use share_out::copy;
-pub use size::{is_open, observe_size, type_scale};
+pub use size::{content_size, observe_size, type_scale};
 pub use storage::{load, store};
 pub use svg::{
     capture_pointer, closest_id, focus_in_place, is_target, point_in, set_attribute, set_class,

@@ -40,7 +40,7 @@ pub fn App(
             <div class="workbench">
                 <Sliders />
                 <GraphPanel page />
-                <Charts page />
+                <Charts />
                 <Ops page />
             </div>
             <Results />

@@ -2,11 +2,9 @@
 
 pub mod announcer;
 pub mod app;
-pub mod attention_view;
+pub use crate::present::badge;
+
 pub mod bar;
-pub mod chart;
-mod chart_markup;
-mod chart_tip;
 pub mod charts;
 mod dag_merge;
 mod dag_moves;
@@ -18,7 +16,6 @@ pub mod editor;
 pub mod graph;
 pub mod headline;
 mod keyed_rows;
-pub mod measured_view;
 mod op_edit;
 mod op_row;
 pub mod open_file;
@@ -29,4 +26,3 @@ pub mod results;
 pub mod sentence;
 pub mod sliders;
 pub mod strip;
-pub use crate::present::badge;

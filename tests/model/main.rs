@@ -7,7 +7,7 @@
 
 mod attention;
 mod attention_prices;
-mod attention_view;
+mod attention_rows;
 mod baseline;
 mod charts;
 mod charts_properties;
@@ -42,7 +42,7 @@ mod limits;
 mod manual;
 mod markup;
 mod measured;
-mod measured_view;
+mod measured_rows;
 mod notation;
 mod notation_diagnostics;
 mod notation_properties;

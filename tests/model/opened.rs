@@ -62,9 +62,10 @@ fn lines_that_cannot_be_read_are_kept_as_comments() {
 #[test]
 fn what_holds_no_ops_is_refused_with_its_reason() {
     let refused = |text: &str| convert(text).unwrap().unwrap_err();
-    assert_eq!(
-        refused("[{\"broken\""),
-        "This is no JSON list of ops: it cannot be parsed."
+    let broken = refused("[{\"broken\"");
+    assert!(
+        broken.starts_with("This is no JSON list of ops: ") && broken.contains("column"),
+        "{broken}"
     );
     assert_eq!(
         refused("[]"),

@@ -4,7 +4,6 @@ use crate::mounted::{Mounted, mounted, settled};
 use fuseline::app::history::Origin;
 use fuseline::app::state::{OpsView, Page, Selection, Tab};
 use fuseline::components::bar::top_bar::TopBar;
-use fuseline::components::charts::Charts;
 use fuseline::components::dag_view::DagView;
 use fuseline::components::diagnostics::DiagnosticsList;
 use fuseline::components::headline::Headline;
@@ -14,7 +13,6 @@ use fuseline::components::results::kernels::KernelsTable;
 use fuseline::components::results::limits::LimitsView;
 use fuseline::components::sliders::Sliders;
 use fuseline::core::{Device, KernelId, Objective, OpId, Policy};
-use fuseline::picture::charts::traffic_bars;
 use leptos::prelude::*;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -274,48 +272,6 @@ async fn the_ops_table_edits_the_text() {
         .await;
     assert!(!page.text.get_untracked().contains("softmax"));
     assert_eq!(root.all("tbody tr").len(), 2);
-}
-
-#[wasm_bindgen_test]
-async fn a_chart_shows_each_mark_and_names_those_that_can_be_focused() {
-    let (root, page) = over(TEXT, |page| view! { <Charts page /> }).await;
-    let scene = page
-        .analysis
-        .with_untracked(|a| traffic_bars::scene(a, (400.0, 150.0)));
-    let chart = "#traffic-picture svg.chart";
-    assert_eq!(root.all("#traffic-marks > g").len(), scene.marks.len());
-    let stops = root.all(&format!("{chart} [role=button]"));
-    assert_eq!(stops.len(), scene.focus_order.len());
-    assert!(
-        stops
-            .iter()
-            .all(|s| !s.get_attribute("aria-label").unwrap_or_default().is_empty())
-    );
-    assert_eq!(root.all(&format!("{chart} [tabindex='0']")).len(), 1);
-    assert!(root.all("#by-kernel-picture [role=button]").is_empty());
-    root.click("#roofline-picture [role=button][class*=kernel-2]")
-        .await;
-    assert_eq!(
-        page.selection.get_untracked(),
-        Selection::Kernel(KernelId::new(1))
-    );
-    assert!(!root.all(".chart-raised > g").is_empty());
-    assert!(!root.all(&format!("{chart} .is-selected")).is_empty());
-}
-
-#[wasm_bindgen_test]
-async fn a_chart_keeps_its_elements_and_its_focus_while_sizes_change() {
-    let (root, page) = over(TEXT, |page| view! { <Charts page /> }).await;
-    let stop = root.one("#roofline-picture [role=button][class*=kernel-2]");
-    let name = stop.get_attribute("aria-label");
-    stop.clone()
-        .unchecked_into::<HtmlElement>()
-        .focus()
-        .unwrap();
-    page.edit(TEXT.replace("256", "320"), Origin::Single);
-    settled().await;
-    assert_ne!(stop.get_attribute("aria-label"), name);
-    assert_eq!(document().active_element(), Some(stop));
 }
 
 #[wasm_bindgen_test]
