@@ -100,7 +100,7 @@ async fn the_policies_stand_side_by_side_and_on_one_roofline_when_asked() {
     is_drawn.set(true);
     settled().await;
     assert_eq!(root.texts(".legend li"), names);
-    assert!(!root.all("#compare-picture [role=button]").is_empty());
+    assert!(!root.all(".policies-roofline [role=button]").is_empty());
 }
 
 #[wasm_bindgen_test]
