@@ -244,7 +244,7 @@ pub fn follow_selection(page: Page) {
                 let op = analysis.graph.op_named(&moved)?;
                 Some(match selection {
                     Selection::Kernel(_) => {
-                        Selection::Kernel(*analysis.partition.group_of.get(op)?)
+                        Selection::Kernel(*analysis.partition.kernel_of.get(op)?)
                     }
                     _ => Selection::Op(op),
                 })

@@ -17,8 +17,8 @@ use crate::core::fusion::record::Record;
 use crate::core::model::options::PAGE_BUDGET_STATES;
 use crate::core::notation::Parsed;
 use crate::core::{
-    Analysis, Conventions, Device, Diagnostic, FusionOptions, OpId, Options, Policy, Program, Span,
-    default_device,
+    Analysis, Conventions, Device, Diagnostic, FusionOptions, KernelId, OpId, Options, Policy,
+    Program, Span, default_device,
 };
 use crate::present::why::Crossing;
 use leptos::prelude::*;
@@ -293,7 +293,7 @@ impl Page {
     }
 
     /// The kernel that is selected, itself or through one of its ops; tracked.
-    pub fn selected_kernel(self) -> Option<usize> {
+    pub fn selected_kernel(self) -> Option<KernelId> {
         let selection = self.selection.get();
         self.analysis.with(|analysis| selection.kernel(analysis))
     }

@@ -1,7 +1,7 @@
 //! Attention kernels: their tiles, and their bytes by both counts.
 
-use crate::core::Analysis;
 use crate::core::fusion::attention::{AttentionShape, LoopOrder, Tiles};
+use crate::core::{Analysis, KernelId};
 use crate::present::format::{format_bytes, format_exact};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 #[derive(Serialize)]
 pub(super) struct AttentionReport<'a> {
     /// Its place in the list of kernels, from 0.
-    kernel: usize,
+    kernel: KernelId,
     /// Names of its ops.
     ops: Vec<&'a str>,
     heads: u64,
@@ -36,7 +36,7 @@ pub(super) struct AttentionReport<'a> {
 
 pub(super) fn attentions(analysis: &Analysis) -> Vec<AttentionReport<'_>> {
     let (graph, device) = (&analysis.graph, &analysis.options.device);
-    let kernels = analysis.partition.groups.iter().enumerate();
+    let kernels = analysis.partition.kernels.iter_enumerated();
     kernels
         .filter_map(|(kernel, ops)| {
             let shape = AttentionShape::of_kernel(graph, ops)?;
@@ -75,7 +75,7 @@ pub(super) fn attention_lines(analysis: &Analysis) -> String {
         let _ = writeln!(
             text,
             "\nkernel {} is attention: {} heads of {} queries x {} keys x {}; tiles of Q B_r = {}, T_r = {}; of K and V B_c = {}, T_c = {}",
-            of.kernel + 1,
+            of.kernel.number(),
             exact(of.heads),
             exact(of.queries),
             exact(of.keys),

@@ -30,15 +30,14 @@ pub(super) fn table(analysis: &Analysis) -> String {
     let rows: Vec<[String; 8]> = analysis
         .fused
         .kernels
-        .iter()
-        .enumerate()
-        .map(|(index, kernel)| {
+        .iter_enumerated()
+        .map(|(id, kernel)| {
             let name = |&op: &OpId| short_name(op_name(graph, op), NAME_CHARS);
-            let again = analysis.partition.recomputed[index].iter().map(name);
+            let again = analysis.partition.recomputed[id].iter().map(name);
             let again = again.map(|name| format!("({name})"));
             let names: Vec<String> = kernel.ops.iter().map(name).chain(again).collect();
             [
-                (index + 1).to_string(),
+                id.number().to_string(),
                 joined(names.iter(), [" + "; 2], NAMED_OPS),
                 format_flops(kernel.work.flops()),
                 format_bytes(kernel.bytes_read),

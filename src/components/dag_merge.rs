@@ -6,7 +6,7 @@ use super::dag_parts::stop_id;
 use super::dag_view::{CANVAS_ID, Dag};
 use crate::app::state::{FocusRequest, SetIfChanged};
 use crate::browser::{self, set_attribute, set_class, set_text};
-use crate::core::OpId;
+use crate::core::{KernelId, OpId};
 use crate::picture::dag::Point;
 use crate::picture::dag::steps::FocusTarget as Stop;
 use crate::present::manual::{Change, Proposal};
@@ -21,9 +21,9 @@ pub(super) enum Plan {
     /// A kernel looks for a partner.
     Merge {
         /// The kernel.
-        from: usize,
+        from: KernelId,
         /// The partner that is looked at, and what merging would bring.
-        with: Option<(usize, Proposal)>,
+        with: Option<(KernelId, Proposal)>,
     },
     /// A cut before this op waits for a second key.
     Cut(OpId, Proposal),
@@ -31,12 +31,12 @@ pub(super) enum Plan {
 
 impl Dag {
     /// Begins to look for a partner.
-    pub(super) fn begin_merge(&self, from: usize) {
+    pub(super) fn begin_merge(&self, from: KernelId) {
         self.leave_plan();
         self.page.is_fused.set_if_changed(true);
         set_class(&stop_id(Stop::Kernel(from)), "is-merging", true);
         *self.plan.borrow_mut() = Some(Plan::Merge { from, with: None });
-        let number = (from + 1).to_string();
+        let number = from.number().to_string();
         say(&[
             "Kernel ",
             &number,
@@ -46,7 +46,7 @@ impl Dag {
     }
 
     /// Looks at a partner, or at none.
-    pub(super) fn consider(&self, partner: Option<usize>) {
+    pub(super) fn consider(&self, partner: Option<KernelId>) {
         let Some(Plan::Merge { from, with }) = self.plan.borrow().clone() else {
             return;
         };
@@ -65,7 +65,12 @@ impl Dag {
             (kernel, proposal)
         });
         if with.is_none() {
-            say(&["Kernel ", &(from + 1).to_string(), " looks for a partner."].concat());
+            say(&[
+                "Kernel ",
+                &from.number().to_string(),
+                " looks for a partner.",
+            ]
+            .concat());
         }
         *self.plan.borrow_mut() = Some(Plan::Merge { from, with });
     }
@@ -91,10 +96,10 @@ impl Dag {
         }
     }
 
-    fn first_op(&self, kernel: usize) -> Option<OpId> {
+    fn first_op(&self, kernel: KernelId) -> Option<OpId> {
         let drawn = self.drawn.borrow().clone()?;
-        let groups = &drawn.placed.analysis.partition.groups;
-        groups.get(kernel)?.first().copied()
+        let kernels = &drawn.placed.analysis.partition.kernels;
+        kernels.get(kernel)?.first().copied()
     }
 
     /// Plans nothing any longer.
@@ -126,8 +131,8 @@ impl Dag {
             (y - viewport.y) / viewport.scale,
         );
         let under = self.drawn.borrow().as_ref().and_then(|drawn| {
-            let mut panels = drawn.placed.layout.panels.iter();
-            panels.position(|panel| panel.holds(in_picture))
+            let mut panels = drawn.placed.layout.panels.iter_enumerated();
+            panels.find_map(|(kernel, panel)| panel.holds(in_picture).then_some(kernel))
         });
         self.consider(under);
         if let Some(panel) = self.rect(Stop::Kernel(from)) {
@@ -208,9 +213,9 @@ impl Dag {
     fn plan_cut(&self, op: OpId) {
         let analysis = self.page.analysis.get_untracked();
         let partition = &analysis.partition;
-        let kernel = partition.group_of.get(op);
+        let kernel = partition.kernel_of.get(op);
         let mut producers = analysis.graph.predecessors.get(op).into_iter().flatten();
-        let producer = producers.find(|&&producer| partition.group_of.get(producer) == kernel);
+        let producer = producers.find(|&&producer| partition.kernel_of.get(producer) == kernel);
         let Some(&producer) = producer else {
             say("Nothing comes before it in its kernel, so there is nothing to cut.");
             return;
@@ -228,28 +233,25 @@ impl Dag {
         *self.plan.borrow_mut() = Some(Plan::Cut(op, planned));
     }
 
-    fn kernel_of(&self, stop: Stop) -> Option<usize> {
+    fn kernel_of(&self, stop: Stop) -> Option<KernelId> {
         match stop {
             Stop::Kernel(kernel) => Some(kernel),
             Stop::Op(op) => {
                 let drawn = self.drawn.borrow().clone()?;
-                let group_of = &drawn.placed.analysis.partition.group_of;
-                group_of.get(op).copied()
+                let kernel_of = &drawn.placed.analysis.partition.kernel_of;
+                kernel_of.get(op).copied()
             }
         }
     }
 
     /// The kernel after or before `present`, round the end, that is not `from`.
-    fn next_partner(&self, from: usize, present: usize, is_back: bool) -> Option<usize> {
+    fn next_partner(&self, from: KernelId, present: KernelId, is_back: bool) -> Option<KernelId> {
         let drawn = self.drawn.borrow().clone()?;
         let count = drawn.placed.layout.panels.len();
         let step = if is_back { count - 1 } else { 1 };
-        let next = (present + step) % count;
-        let next = if next == from {
-            (next + step) % count
-        } else {
-            next
-        };
+        let after = |kernel: KernelId| KernelId::new((kernel.index() + step) % count);
+        let next = after(present);
+        let next = if next == from { after(next) } else { next };
         (next != from).then_some(next)
     }
 }
@@ -258,7 +260,7 @@ fn say(words: &str) {
     set_text(STATUS_ID, words);
 }
 
-fn mark_partner(kernel: usize, proposal: Option<&Proposal>) {
+fn mark_partner(kernel: KernelId, proposal: Option<&Proposal>) {
     let id = stop_id(Stop::Kernel(kernel));
     let is_allowed = proposal.map(|proposal| proposal.text.is_some());
     set_class(&id, "is-partner", is_allowed == Some(true));

@@ -4,13 +4,13 @@
 //! changed and one listener on the canvas cost less than one for each.
 
 use crate::components::badge::kernel_class;
-use crate::core::{Analysis, OpId, OpType};
+use crate::core::{Analysis, KernelId, OpId, OpType};
 use crate::markup::Markup;
 use crate::picture::dag::badge::badge;
 use crate::picture::dag::looks::{EdgeLook, Looks, OpLook, PanelLook, PillLook, SizeLabelLook};
 use crate::picture::dag::path::path_data;
 use crate::picture::dag::steps::FocusTarget as Stop;
-use crate::picture::dag::{DagLayout, Edge, EdgeEnd, OpBox, Pill, PillKind, Rect};
+use crate::picture::dag::{DagLayout, Edge, EdgeEnd, OpBox, Pill, PillId, PillKind, Rect};
 
 /// Radius of an edge's corners.
 const CORNER: f64 = 10.0;
@@ -25,16 +25,17 @@ pub(super) fn stop_id(stop: Stop) -> String {
 
 /// The op or kernel of an element's id.
 pub(super) fn stop_of_id(id: &str) -> Option<Stop> {
-    let number = |prefix| id.strip_prefix(prefix)?.parse().ok();
-    number("dag-op-")
-        .map(Stop::Op)
-        .or_else(|| number("dag-kernel-").map(Stop::Kernel))
+    if let Some(op) = id.strip_prefix("dag-op-") {
+        return op.parse().ok().map(Stop::Op);
+    }
+    let kernel = id.strip_prefix("dag-kernel-")?;
+    kernel.parse().ok().map(Stop::Kernel)
 }
 
 /// Everything in the picture, from the bottom to the top.
 pub(super) fn picture(analysis: &Analysis, layout: &DagLayout, looks: &Looks) -> Markup {
     let mut markup = Markup::new();
-    for (kernel, (panel, look)) in layout.panels.iter().zip(&looks.panels).enumerate() {
+    for ((kernel, panel), look) in layout.panels.iter_enumerated().zip(&looks.panels) {
         kernel_part(&mut markup, kernel, *panel, look);
     }
     markup.raw(r#"<g class="dag-edges" aria-hidden="true">"#);
@@ -42,29 +43,24 @@ pub(super) fn picture(analysis: &Analysis, layout: &DagLayout, looks: &Looks) ->
         edge_part(&mut markup, analysis, layout, (index, edge), *look);
     }
     markup.raw("</g>");
-    for (op, (place, look)) in layout.ops.iter().zip(&looks.ops).enumerate() {
+    for ((op, place), look) in layout.ops.iter_enumerated().zip(&looks.ops) {
         op_part(&mut markup, analysis, op, place, look);
     }
     markup.raw(r#"<g aria-hidden="true">"#);
-    for (op, (place, look)) in layout
-        .size_labels
-        .iter()
-        .zip(&looks.size_labels)
-        .enumerate()
-    {
+    for ((op, place), look) in layout.size_labels.iter_enumerated().zip(&looks.size_labels) {
         if let Some(place) = place {
             size_label_part(&mut markup, op, *place, look);
         }
     }
     markup.raw("</g>");
-    for (index, (pill, look)) in layout.pills.iter().zip(&looks.pills).enumerate() {
-        pill_part(&mut markup, index, pill, look);
+    for ((id, pill), look) in layout.pills.iter_enumerated().zip(&looks.pills) {
+        pill_part(&mut markup, id, pill, look);
     }
     markup
 }
 
 /// The panel of a kernel and the badge on its corner.
-fn kernel_part(markup: &mut Markup, kernel: usize, panel: Rect, look: &PanelLook) {
+fn kernel_part(markup: &mut Markup, kernel: KernelId, panel: Rect, look: &PanelLook) {
     let id = stop_id(Stop::Kernel(kernel));
     let badge = badge(kernel, panel);
     markup.fill(
@@ -88,7 +84,7 @@ fn kernel_part(markup: &mut Markup, kernel: usize, panel: Rect, look: &PanelLook
             &badge.outline,
             &badge.center.x.to_string(),
             &(badge.center.y + 4.0).to_string(),
-            &(kernel + 1).to_string(),
+            &kernel.number().to_string(),
         ],
     );
 }
@@ -97,7 +93,7 @@ fn kernel_part(markup: &mut Markup, kernel: usize, panel: Rect, look: &PanelLook
 fn op_part(markup: &mut Markup, analysis: &Analysis, op: OpId, place: &OpBox, look: &OpLook) {
     let id = stop_id(Stop::Op(op));
     let middle = place.rect.center();
-    let kernel = analysis.partition.group_of.get(op).copied().unwrap_or(0);
+    let kernel = analysis.partition.kernel_of[op];
     markup.fill(
         r#"<g class="{}"><g id="{}" class="dag-op-box" role="button" tabindex="-1" aria-pressed="false" aria-label="{}"><title id="{}">{}</title>"#,
         &[
@@ -162,7 +158,7 @@ fn edge_part(
 /// Only tensors inside a kernel and around reshapes, which may be free views, ever leave memory out.
 fn may_stay_on_chip(analysis: &Analysis, edge: &Edge) -> bool {
     let (from, to) = (op_at(edge.from), op_at(edge.to));
-    let kernel = |op: OpId| analysis.partition.group_of.get(op);
+    let kernel = |op: OpId| analysis.partition.kernel_of.get(op);
     let is_reshape = |op: OpId| {
         let op = analysis.graph.ops.get(op);
         op.is_some_and(|op| op.op_type == OpType::Reshape)
@@ -219,13 +215,13 @@ fn size_label_part(markup: &mut Markup, op: OpId, place: Rect, look: &SizeLabelL
 }
 
 /// The pill of a tensor that enters or leaves the program.
-fn pill_part(markup: &mut Markup, index: usize, pill: &Pill, look: &PillLook) {
+fn pill_part(markup: &mut Markup, id: PillId, pill: &Pill, look: &PillLook) {
     let class = match pill.kind {
         PillKind::Input => "dag-pill is-input",
         PillKind::Weight => "dag-pill is-weight",
         PillKind::Output => "dag-pill is-output",
     };
-    let id = ["dag-pill-", &index.to_string()].concat();
+    let id = ["dag-pill-", &id.to_string()].concat();
     let middle = pill.rect.center();
     let x = middle.x.to_string();
     markup.fill(

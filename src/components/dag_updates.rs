@@ -10,7 +10,7 @@ use crate::picture::dag::{DagLayout, Edge};
 
 /// Writes the numbers that differ.
 pub(super) fn write_looks(layout: &DagLayout, before: &Looks, now: &Looks) {
-    for (op, (before, now)) in before.ops.iter().zip(&now.ops).enumerate() {
+    for ((op, before), now) in before.ops.iter_enumerated().zip(&now.ops) {
         if before != now {
             let id = stop_id(Stop::Op(op));
             set_text(&format!("{id}-shape"), &now.shape);
@@ -18,7 +18,7 @@ pub(super) fn write_looks(layout: &DagLayout, before: &Looks, now: &Looks) {
             set_attribute(&id, "aria-label", &now.name);
         }
     }
-    for (kernel, (before, now)) in before.panels.iter().zip(&now.panels).enumerate() {
+    for ((kernel, before), now) in before.panels.iter_enumerated().zip(&now.panels) {
         if before != now {
             let id = stop_id(Stop::Kernel(kernel));
             set_text(&format!("{id}-name"), &now.name);
@@ -119,6 +119,6 @@ fn touches(edge: &Edge, partition: &Partition, selection: Selection) -> bool {
         Selection::Edge { producer, consumer } => {
             op_at(edge.from) == Some(producer) && op_at(edge.to) == Some(consumer)
         }
-        Selection::Kernel(kernel) => ends.any(|end| partition.group_of.get(end) == Some(&kernel)),
+        Selection::Kernel(kernel) => ends.any(|end| partition.kernel_of.get(end) == Some(&kernel)),
     }
 }

@@ -11,7 +11,7 @@ use crate::browser::{Later, listen, set_attribute, set_class, set_flag};
 use crate::components::dag_merge::Plan;
 use crate::components::dag_parts::{picture, stop_id};
 use crate::components::dag_updates::{write_decided, write_looks, write_selection, write_stop};
-use crate::core::{Analysis, OpId};
+use crate::core::{Analysis, KernelId, OpId};
 use crate::picture::dag::looks::{Looks, looks};
 use crate::picture::dag::steps::FocusTarget as Stop;
 use crate::picture::dag::viewport::{Size, Viewport};
@@ -44,7 +44,7 @@ pub(super) struct Dag {
     pub(super) pointers: RefCell<Vec<(i32, Point)>>,
     pub(super) is_dragged: Cell<bool>,
     /// The kernel whose panel was pressed.
-    pub(super) grabbed: Cell<Option<usize>>,
+    pub(super) grabbed: Cell<Option<KernelId>>,
     /// What is about to be done by hand.
     pub(super) plan: RefCell<Option<Plan>>,
 }
@@ -80,7 +80,7 @@ pub fn DagView(
     let dag = Rc::new(Dag {
         page,
         drawn: RefCell::default(),
-        stop: Cell::new(Stop::Op(0)),
+        stop: Cell::new(Stop::Op(OpId::new(0))),
         viewport: Cell::new(Viewport::IDENTITY),
         canvas: Cell::new((0.0, 0.0)),
         is_moved: Cell::new(false),
@@ -190,7 +190,7 @@ impl Dag {
             // Kernels have other numbers now.
             self.leave_plan();
             if self.rect(self.stop.get()).is_none() {
-                self.stop.set(Stop::Op(0));
+                self.stop.set(Stop::Op(OpId::new(0)));
             }
             write_stop(self.stop.get(), self.stop.get());
             // Somebody who steps through decisions keeps looking where they look.

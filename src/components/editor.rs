@@ -249,9 +249,10 @@ fn selection_at_caret(page: Page) -> Option<Selection> {
         .text
         .with_untracked(|text| line_at(text, byte_of_utf16(text, caret.start as usize)));
     page.shown.with_untracked(|shown| {
-        let op = shown.statement_of_op.iter().position(|&statement| {
-            let op = shown.parsed.program.ops.get(statement);
-            op.is_some_and(|op| op.span.start <= line.end && line.start <= op.span.end)
+        let mut ops = shown.statement_of_op.iter_enumerated();
+        let op = ops.find_map(|(op, &statement)| {
+            let span = shown.parsed.program.ops.get(statement)?.span;
+            (span.start <= line.end && line.start <= span.end).then_some(op)
         });
         (!page.is_stale.get_untracked()).then_some(op.map_or(Selection::Nothing, Selection::Op))
     })

@@ -5,7 +5,7 @@ use super::op_edit::{Refused, joined_inputs};
 use crate::core::model::functions;
 use crate::core::model::functions::FUNCTIONS;
 use crate::core::model::program::OpStatement;
-use crate::core::{OpType, Severity};
+use crate::core::{KernelId, OpType, Severity};
 use crate::markup::{ABSENT, Markup};
 use crate::present::words::severity_word;
 use crate::views::words::add_with_code;
@@ -26,7 +26,7 @@ pub(super) struct Row<'a> {
     /// Its shape, when it could be resolved.
     pub shape: String,
     /// The kernel that computes it.
-    pub kernel: Option<usize>,
+    pub kernel: Option<KernelId>,
     /// It is selected, or its kernel.
     pub is_selected: bool,
 }
@@ -38,7 +38,7 @@ pub(super) fn add_row(markup: &mut Markup, row: &Row<'_>, refused: &[Refused]) {
     let name = &statement.name().text;
     let selected = if row.is_selected { " is-selected" } else { "" };
     let class = row.kernel.map(kernel_class).unwrap_or_default();
-    let number = row.kernel.map_or(String::new(), |k| (k + 1).to_string());
+    let number = row.kernel.map_or(String::new(), |k| k.number().to_string());
     markup.fill(
         r#"<tr role="row" class="{}" data-op="{}"><td role="cell" class="op-kernel"><span class="badge" hidden="{}">{}</span></td><td role="cell" class="op-name">"#,
         &[

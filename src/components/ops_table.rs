@@ -94,8 +94,10 @@ impl Table {
     }
 
     fn select(&self, statement: usize) {
-        let op = (self.page.shown)
-            .with_untracked(|shown| shown.statement_of_op.iter().position(|&s| s == statement));
+        let op = (self.page.shown).with_untracked(|shown| {
+            let mut ops = shown.statement_of_op.iter_enumerated();
+            ops.find_map(|(op, &own)| (own == statement).then_some(op))
+        });
         if let (Some(op), false) = (op, self.page.is_stale.get_untracked()) {
             self.page.selection.set_if_changed(Selection::Op(op));
         }
@@ -216,8 +218,8 @@ fn rows(table: &Table) -> Markup {
     let mut op_of_statement: Vec<Option<OpId>> = vec![None; statements.len()];
     let statement_of_op = present
         .iter()
-        .flat_map(|present| present.statement_of_op.iter());
-    for (op, &statement) in statement_of_op.enumerate() {
+        .flat_map(|present| present.statement_of_op.iter_enumerated());
+    for (op, &statement) in statement_of_op {
         if let Some(place) = op_of_statement.get_mut(statement) {
             *place = Some(op);
         }
@@ -229,7 +231,7 @@ fn rows(table: &Table) -> Markup {
         let statements = statements.iter().zip(op_of_statement).take(shown);
         for (place, (statement, op)) in statements.enumerate() {
             let analysis = op.zip(present.as_ref().map(|present| &present.analysis));
-            let kernel = analysis.and_then(|(op, a)| a.partition.group_of.get(op).copied());
+            let kernel = analysis.and_then(|(op, a)| a.partition.kernel_of.get(op).copied());
             let resolved = analysis.and_then(|(op, a)| a.graph.ops.get(op));
             let row = Row {
                 place,

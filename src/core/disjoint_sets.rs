@@ -1,39 +1,30 @@
-//! Sets of numbers that only grow together: union-find with path halving.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "parents and members are numbers below parent.len()"
-)]
+//! Sets of ids that only grow together: union-find with path halving.
 
-/// Disjoint sets of the numbers from 0 on. Finding and uniting are `O(log n)` amortized.
+use crate::core::model::ids::{Id, IdVec};
+
+/// Disjoint sets of the ids from the first on. Finding and uniting are `O(log n)` amortized.
 ///
 /// petgraph's `UnionFind` chooses itself which root stays; here the caller does, who keeps data beside it.
-pub(super) struct DisjointSets {
-    /// For each number another one of its set; itself for the root.
-    parent: Vec<usize>,
+pub(super) struct DisjointSets<I: Id> {
+    /// For each id another one of its set; itself for the root.
+    parent: IdVec<I, I>,
 }
 
-impl DisjointSets {
-    /// The numbers below `count`, each a set of its own.
+impl<I: Id> DisjointSets<I> {
+    /// The first `count` ids, each a set of its own.
     pub(super) fn new(count: usize) -> Self {
         Self {
-            parent: (0..count).collect(),
+            parent: (0..count).map(I::from_index).collect(),
         }
     }
 
-    /// Adds the next number as a set of its own, and gives it.
-    pub(super) fn push(&mut self) -> usize {
-        let next = self.parent.len();
-        self.parent.push(next);
-        next
+    /// Adds the next id as a set of its own, and gives it.
+    pub(super) fn push(&mut self) -> I {
+        self.parent.push(self.parent.next_id())
     }
 
-    /// How many numbers there are.
-    pub(super) const fn len(&self) -> usize {
-        self.parent.len()
-    }
-
-    /// The number that stands for the set of this one.
-    pub(super) fn root(&mut self, mut member: usize) -> usize {
+    /// The id that stands for the set of this one.
+    pub(super) fn root(&mut self, mut member: I) -> I {
         while self.parent[member] != member {
             self.parent[member] = self.parent[self.parent[member]];
             member = self.parent[member];
@@ -41,13 +32,14 @@ impl DisjointSets {
         member
     }
 
-    /// For each number the root of its set.
-    pub(super) fn roots(&mut self) -> Vec<usize> {
-        (0..self.len()).map(|member| self.root(member)).collect()
+    /// For each id the root of its set.
+    pub(super) fn roots(&mut self) -> IdVec<I, I> {
+        let members = self.parent.ids();
+        members.map(|member| self.root(member)).collect()
     }
 
     /// Makes the sets of both one whose root is that of `kept`; whether they were two.
-    pub(super) fn unite(&mut self, kept: usize, other: usize) -> bool {
+    pub(super) fn unite(&mut self, kept: I, other: I) -> bool {
         let (kept, other) = (self.root(kept), self.root(other));
         self.parent[other] = kept;
         kept != other
@@ -57,16 +49,23 @@ impl DisjointSets {
 #[cfg(test)]
 mod tests {
     use super::DisjointSets;
+    use crate::core::OpId;
     use proptest::prelude::*;
+
+    /// The roots of all members, as plain numbers.
+    fn roots(sets: &mut DisjointSets<OpId>) -> Vec<usize> {
+        sets.roots().iter().map(|root| root.index()).collect()
+    }
 
     #[test]
     fn the_kept_root_stays() {
+        let [a, b, c] = [0, 2, 3].map(OpId::new);
         let mut sets = DisjointSets::new(4);
-        assert!(sets.unite(2, 0));
-        assert!(sets.unite(3, 0));
-        assert!(!sets.unite(0, 2));
-        assert_eq!(sets.push(), 4);
-        assert_eq!(sets.roots(), [3, 1, 3, 3, 4]);
+        assert!(sets.unite(b, a));
+        assert!(sets.unite(c, a));
+        assert!(!sets.unite(a, b));
+        assert_eq!(sets.push(), OpId::new(4));
+        assert_eq!(roots(&mut sets), [3, 1, 3, 3, 4]);
     }
 
     proptest! {
@@ -77,12 +76,12 @@ mod tests {
             let mut plain: Vec<usize> = (0..20).collect();
             for (kept, other) in pairs {
                 let (stays, goes) = (plain[kept], plain[other]);
-                prop_assert_eq!(sets.unite(kept, other), stays != goes);
+                prop_assert_eq!(sets.unite(OpId::new(kept), OpId::new(other)), stays != goes);
                 for set in plain.iter_mut().filter(|set| **set == goes) {
                     *set = stays;
                 }
             }
-            prop_assert_eq!(sets.roots(), plain);
+            prop_assert_eq!(roots(&mut sets), plain);
         }
     }
 }

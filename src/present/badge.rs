@@ -1,15 +1,17 @@
 //! The colour of a kernel.
 
+use crate::core::KernelId;
+
 /// Colours in the palette of `style/tokens.css`.
 const COLORS: usize = 12;
 
-/// The classes that colour whatever belongs to a kernel (0-based), and mark its round through the palette:
+/// The classes that colour whatever belongs to a kernel, and mark its round through the palette:
 /// after twelve kernels the colours repeat with another badge shape.
-pub fn kernel_class(kernel: usize) -> String {
-    let round = match kernel / COLORS % 3 {
+pub fn kernel_class(kernel: KernelId) -> String {
+    let round = match kernel.index() / COLORS % 3 {
         0 => "",
         1 => " kernel-round-2",
         _ => " kernel-round-3",
     };
-    format!("kernel-{}{round}", kernel % COLORS + 1)
+    format!("kernel-{}{round}", kernel.index() % COLORS + 1)
 }

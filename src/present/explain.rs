@@ -1,14 +1,11 @@
 //! How a number came about, in words: the arithmetic behind the bytes and FLOPs of one kernel.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op, tensor and kernel ids are dense indices of one analysis"
-)]
 
 use crate::core::analysis::{Analysis, Kernel};
 use crate::core::cost::traffic::Access;
 use crate::core::cost::work::{matmul_k, op_work};
 use crate::core::model::functions;
-use crate::core::model::graph::{Graph, OpId, SizeSource, TensorId};
+use crate::core::model::graph::{Graph, SizeSource};
+use crate::core::model::ids::{IdVec, KernelId, OpId, TensorId, define_ids};
 use crate::core::model::op::element_count;
 use crate::core::model::op_type::OpType;
 use crate::core::model::sizes::inferred_shape;
@@ -33,22 +30,24 @@ pub struct LedgerRow {
 }
 
 /// Every tensor that the ops of a fused kernel touch, in order of first use. `O(accesses)` of the kernel.
-pub fn ledger(analysis: &Analysis, kernel: usize) -> Vec<LedgerRow> {
+pub fn ledger(analysis: &Analysis, kernel: KernelId) -> Vec<LedgerRow> {
     let Some(fused) = analysis.fused.kernels.get(kernel) else {
         return Vec::new();
     };
     let mut ledger = Ledger {
         analysis,
-        rows: Vec::new(),
-        place_of: HashMap::new(),
+        rows: IdVec::new(),
+        row_of: HashMap::new(),
     };
     for &op in &fused.ops {
-        let alone = &analysis.unfused.kernels[op].traffic;
+        let alone = &analysis.unfused.of_lone_op(op).traffic;
         for &access in alone.reads.iter().chain(&alone.writes) {
             ledger.row(op, access).bytes_vanished += access.bytes;
         }
     }
-    let last = fused.ops.last().copied().unwrap_or(0);
+    let Some(&last) = fused.ops.last() else {
+        return Vec::new();
+    };
     for &access in &fused.traffic.reads {
         let row = ledger.row(last, access);
         row.bytes_read += access.bytes;
@@ -59,19 +58,24 @@ pub fn ledger(analysis: &Analysis, kernel: usize) -> Vec<LedgerRow> {
         row.bytes_written += access.bytes;
         row.bytes_vanished = row.bytes_vanished.saturating_sub(access.bytes);
     }
-    ledger.rows
+    ledger.rows.into_iter().collect()
+}
+
+define_ids! {
+    /// A row of the ledger.
+    struct RowId;
 }
 
 struct Ledger<'a> {
     analysis: &'a Analysis,
-    rows: Vec<LedgerRow>,
-    place_of: HashMap<TensorId, usize>,
+    rows: IdVec<RowId, LedgerRow>,
+    row_of: HashMap<TensorId, RowId>,
 }
 
 impl Ledger<'_> {
     /// The row of the tensor that `op` accesses; a new one when this is its first access.
     fn row(&mut self, op: OpId, access: Access) -> &mut LedgerRow {
-        let place = *self.place_of.entry(access.tensor).or_insert_with(|| {
+        let row = *self.row_of.entry(access.tensor).or_insert_with(|| {
             self.rows.push(LedgerRow {
                 tensor: access.tensor,
                 bytes_read: 0,
@@ -79,10 +83,9 @@ impl Ledger<'_> {
                 bytes_vanished: 0,
                 source: access.source,
                 size: size_text(self.analysis, op, access),
-            });
-            self.rows.len() - 1
+            })
         });
-        &mut self.rows[place]
+        &mut self.rows[row]
     }
 }
 
@@ -194,6 +197,7 @@ pub fn has_assumed_size(kernel: &Kernel) -> bool {
 mod tests {
     use crate::core::analysis::analyze;
     use crate::core::model::graph::SizeSource;
+    use crate::core::model::ids::{KernelId, OpId};
     use crate::core::model::op::{Op, TensorDecl};
     use crate::core::model::op_type::OpType::*;
     use crate::core::model::options::Options;
@@ -215,7 +219,7 @@ mod tests {
     #[test]
     fn a_ledger_accounts_for_every_byte_of_the_comparison() {
         let analysis = epilogue();
-        let rows = ledger(&analysis, 0);
+        let rows = ledger(&analysis, KernelId::new(0));
         let names: Vec<&str> = rows
             .iter()
             .map(|r| analysis.graph.tensor_name(r.tensor))
@@ -229,26 +233,32 @@ mod tests {
             2 * 1024 * 4096 * 2,
             "written and read again"
         );
-        let kernel = &analysis.fused.kernels[0];
+        let kernel = &analysis.fused.kernels[KernelId::new(0)];
         let moved: u64 = rows.iter().map(|r| r.bytes_read + r.bytes_written).sum();
         let vanished: u64 = rows.iter().map(|r| r.bytes_vanished).sum();
         assert_eq!(moved, kernel.bytes());
-        assert_eq!(moved + vanished, analysis.comparisons[0].unfused_bytes);
-        assert!(ledger(&analysis, 7).is_empty());
+        assert_eq!(
+            moved + vanished,
+            analysis.comparisons[KernelId::new(0)].unfused_bytes
+        );
+        assert!(ledger(&analysis, KernelId::new(7)).is_empty());
     }
 
     #[test]
     fn flops_and_times_say_their_factors() {
         let analysis = epilogue();
         assert_eq!(
-            flops_text(&analysis.graph, 0),
+            flops_text(&analysis.graph, OpId::new(0)),
             "2 × 1,024 × 4,096 × 512 (K) = 4.29 GFLOP"
         );
         assert_eq!(
-            flops_text(&analysis.graph, 1),
+            flops_text(&analysis.graph, OpId::new(1)),
             "1 for each of 4,194,304 elements = 4.19 MFLOP"
         );
-        let lines = time_lines(&analysis.fused.kernels[0], &analysis.options.device);
+        let lines = time_lines(
+            &analysis.fused.kernels[KernelId::new(0)],
+            &analysis.options.device,
+        );
         assert_eq!(lines.len(), 4);
         assert!(
             lines[1].starts_with("matrix units, f16: 4.29 GFLOP / 312 TFLOP/s"),

@@ -4,7 +4,7 @@ use super::explain::{LedgerRow, flops_text, ledger, source_reason, source_text};
 use super::format::format_bytes;
 use super::names::{op_name, op_names};
 use super::times::time_lines;
-use crate::core::{Analysis, Graph, OpId, Policy, SizeSource, TensorId};
+use crate::core::{Analysis, Graph, KernelId, OpId, Policy, SizeSource, TensorId};
 
 /// Tensors that are listed.
 const MAX_TENSORS: usize = 60;
@@ -18,8 +18,8 @@ const MAX_OPS: usize = 24;
 /// Everything that is said about one fused kernel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KernelDetails {
-    /// Its place in the analysis.
-    pub kernel: usize,
+    /// Its id in the analysis.
+    pub kernel: KernelId,
     /// The names of its ops.
     pub ops: String,
     /// The number that the text gives it, where it is not the one of the pictures.
@@ -73,7 +73,7 @@ pub struct OnChipEdge {
 }
 
 /// The details of a fused kernel; `None` when there is no such kernel. `O(accesses + edges)` of the kernel.
-pub fn kernel_details(analysis: &Analysis, kernel: usize) -> Option<KernelDetails> {
+pub fn kernel_details(analysis: &Analysis, kernel: KernelId) -> Option<KernelDetails> {
     let fused = analysis.fused.kernels.get(kernel)?;
     let graph = &analysis.graph;
     let tensors = ledger(analysis, kernel);
@@ -105,23 +105,23 @@ pub fn kernel_details(analysis: &Analysis, kernel: usize) -> Option<KernelDetail
 }
 
 /// A merge or a cut writes the numbers of the pictures; until then a visitor's own number may be another one.
-fn number_in_text(analysis: &Analysis, kernel: usize) -> Option<String> {
+fn number_in_text(analysis: &Analysis, kernel: KernelId) -> Option<String> {
     let first = *analysis.fused.kernels.get(kernel)?.ops.first()?;
     let number = analysis.graph.ops.get(first)?.kernel?;
-    let is_other = analysis.options.policy == Policy::Manual && number as usize != kernel + 1;
+    let is_other = analysis.options.policy == Policy::Manual && number as usize != kernel.number();
     is_other.then(|| format!("@kernel {number} in the text"))
 }
 
 /// The edges between the ops of a kernel, by consumer in execution order.
-fn on_chip_edges(analysis: &Analysis, kernel: usize) -> Vec<(OpId, OpId)> {
+fn on_chip_edges(analysis: &Analysis, kernel: KernelId) -> Vec<(OpId, OpId)> {
     let (graph, partition) = (&analysis.graph, &analysis.partition);
-    let consumers = partition.groups.get(kernel).into_iter().flatten().copied();
+    let consumers = partition.kernels.get(kernel).into_iter().flatten().copied();
     consumers
         .flat_map(|consumer| {
             let producers = graph.predecessors.get(consumer).into_iter().flatten();
             producers.map(move |&producer| (producer, consumer))
         })
-        .filter(|&(producer, _)| partition.group_of.get(producer) == Some(&kernel))
+        .filter(|&(producer, _)| partition.kernel_of.get(producer) == Some(&kernel))
         .collect()
 }
 

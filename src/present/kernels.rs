@@ -2,7 +2,7 @@
 
 use super::limits::harms;
 use crate::core::model::work::Work;
-use crate::core::{Analysis, OpId};
+use crate::core::{Analysis, KernelId, OpId};
 use crate::present::explain::has_assumed_size;
 use crate::present::format::{
     at_least, format_bytes, format_exact, format_flops, format_intensity, format_seconds,
@@ -15,8 +15,8 @@ use crate::present::times::{bound_name, lower_bound_text};
 pub struct KernelRow {
     /// Its first op, which tells it from the others when kernels come and go.
     pub first_op: OpId,
-    /// Its place in the analysis.
-    pub kernel: usize,
+    /// Its id in the analysis.
+    pub kernel: KernelId,
     /// The names of its ops.
     pub ops: String,
     /// What hurts when these ops run as one kernel; empty where nothing does.
@@ -55,9 +55,9 @@ pub struct Figures {
 /// A row for each of the first `max_rows` kernels. `O(ops + reads)`.
 pub fn kernel_rows(analysis: &Analysis, max_rows: usize) -> Vec<KernelRow> {
     let harms = harms(analysis);
-    let kernels = analysis.fused.kernels.iter().zip(&analysis.comparisons);
-    let rows = kernels.take(max_rows).enumerate();
-    rows.filter_map(|(kernel, (fused, before))| {
+    let kernels = analysis.fused.kernels.iter_enumerated();
+    let rows = kernels.zip(&analysis.comparisons).take(max_rows);
+    rows.filter_map(|((kernel, fused), before)| {
         let unknown = if fused.work.is_unknown {
             "unknown"
         } else {

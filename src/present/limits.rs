@@ -1,7 +1,7 @@
 //! The rows of the table of limits: what each kernel asks of the device, and when fusing it hurts.
 
 use crate::core::analysis::limits::{KernelLimits, Warning, limits};
-use crate::core::{Analysis, OpId};
+use crate::core::{Analysis, IdVec, KernelId, OpId};
 use crate::present::format::{format_bytes, format_exact, format_percent};
 use crate::present::names::op_names;
 use crate::present::warnings::warning_text;
@@ -11,8 +11,8 @@ use crate::present::warnings::warning_text;
 pub struct LimitRow {
     /// Its first op, which tells it from the others when kernels come and go.
     pub first_op: OpId,
-    /// Its place in the analysis.
-    pub kernel: usize,
+    /// Its id in the analysis.
+    pub kernel: KernelId,
     /// The names of its ops.
     pub ops: String,
     /// Shared memory that one block wants, and what it may have.
@@ -37,14 +37,14 @@ pub struct LimitRow {
 /// `O(ops + reads)`.
 pub fn limit_rows(analysis: &Analysis, max_rows: usize) -> Option<Vec<LimitRow>> {
     let limits = limits(analysis)?;
-    let rows = limits.iter().take(max_rows).enumerate();
+    let rows = limits.iter_enumerated().take(max_rows);
     Some(
         rows.filter_map(|(kernel, limits)| row(analysis, kernel, limits))
             .collect(),
     )
 }
 
-fn row(analysis: &Analysis, kernel: usize, limits: &KernelLimits) -> Option<LimitRow> {
+fn row(analysis: &Analysis, kernel: KernelId, limits: &KernelLimits) -> Option<LimitRow> {
     let fused = analysis.fused.kernels.get(kernel)?;
     // A view that is not launched asks for nothing.
     let launched = |text: String| {
@@ -87,7 +87,7 @@ fn joined(limits: &KernelLimits, is_wanted: fn(&Warning) -> bool) -> String {
 
 /// For each kernel what hurts when its ops run as one, in words; empty where nothing does. None at all when the
 /// multiprocessors of the device are not known.
-pub fn harms(analysis: &Analysis) -> Vec<String> {
+pub fn harms(analysis: &Analysis) -> IdVec<KernelId, String> {
     let limits = limits(analysis).unwrap_or_default();
     limits
         .iter()

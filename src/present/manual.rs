@@ -6,13 +6,13 @@ use super::reasons::reason_text;
 use crate::core::analysis::why::Why;
 use crate::core::notation::edit::{ShownKernels, cut_edge, merge_kernels};
 use crate::core::notation::parse;
-use crate::core::{Analysis, OpId, Options, Policy, Program, analyze_program};
+use crate::core::{Analysis, IdVec, KernelId, OpId, Options, Policy, Program, analyze_program};
 
 /// A change of the kernels that are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// Two kernels become one.
-    Merge(usize, usize),
+    Merge(KernelId, KernelId),
     /// The consumer and what follows it leave the kernel that both run in.
     Cut {
         /// The op that writes the tensor.
@@ -51,7 +51,7 @@ pub fn propose(
     text: &str,
     program: &Program,
     analysis: &Analysis,
-    statement_of_op: &[usize],
+    statement_of_op: &IdVec<OpId, usize>,
 ) -> Proposal {
     let (graph, partition) = (&analysis.graph, &analysis.partition);
     let shown = ShownKernels {
@@ -75,11 +75,11 @@ pub fn propose(
             (merge_kernels(text, program, shown, a, b), [a, b])
         }
         Change::Cut { producer, consumer } => {
-            let kernel_of = |op: OpId| partition.group_of.get(op).copied().unwrap_or(usize::MAX);
-            let kernel = kernel_of(producer);
-            if kernel != kernel_of(consumer) {
+            let kernel_of = |op: OpId| partition.kernel_of.get(op).copied();
+            let shared = kernel_of(producer).filter(|&own| kernel_of(consumer) == Some(own));
+            let Some(kernel) = shared else {
                 return refused("they run in two kernels already");
-            }
+            };
             let cut = cut_edge(text, program, shown, producer, consumer);
             (cut, [kernel, kernel])
         }
@@ -92,14 +92,14 @@ pub fn propose(
         return refused("the text has an error");
     };
     let is_touched = |op: OpId| {
-        let kernel = partition.group_of.get(op);
+        let kernel = partition.kernel_of.get(op);
         kernel.is_some_and(|kernel| touched.contains(kernel))
     };
     if let Some(problem) = after.refused.iter().find(|r| is_touched(r.op)) {
         return refused(&reason_text(&after.graph, &problem.reason));
     }
     if let Change::Cut { producer, consumer } = change
-        && after.partition.group_of.get(producer) == after.partition.group_of.get(consumer)
+        && after.partition.kernel_of.get(producer) == after.partition.kernel_of.get(consumer)
     {
         return refused("the option `attention as one kernel` keeps them together");
     }
@@ -114,8 +114,13 @@ pub fn propose(
 /// The change as the beginning of a sentence, before and after it is made.
 fn in_words(change: Change, analysis: &Analysis) -> [String; 2] {
     match change {
-        Change::Merge(a, b) => ["Merging", "Merged"]
-            .map(|verb| format!("{verb} kernels {} and {}", a.min(b) + 1, a.max(b) + 1)),
+        Change::Merge(a, b) => ["Merging", "Merged"].map(|verb| {
+            format!(
+                "{verb} kernels {} and {}",
+                a.min(b).number(),
+                a.max(b).number()
+            )
+        }),
         Change::Cut { consumer, .. } => ["Cutting", "Cut"]
             .map(|verb| format!("{verb} before {}", op_name(&analysis.graph, consumer))),
     }

@@ -145,7 +145,7 @@ impl Report {
         let graph = &analysis.graph;
         let kernels = analysis.fused.kernels.iter();
         Self {
-            ops: graph.ops.clone(),
+            ops: graph.ops.as_slice().to_vec(),
             fusion_groups: kernels.clone().map(|k| names_of(graph, &k.ops)).collect(),
             unfused_traffic: analysis.unfused.traffic,
             fused_traffic: analysis.fused.traffic,
@@ -158,10 +158,10 @@ impl Report {
             certificate: analysis.certificate,
             kernels: kernels
                 .zip(&analysis.comparisons)
-                .enumerate()
-                .map(|(place, (kernel, before))| KernelReport {
+                .zip(analysis.partition.kernels.ids())
+                .map(|((kernel, before), id)| KernelReport {
                     ops: names_of(graph, &kernel.ops),
-                    recomputed: names_of(graph, &analysis.partition.recomputed[place]),
+                    recomputed: names_of(graph, &analysis.partition.recomputed[id]),
                     flops: kernel.work.flops(),
                     bytes_read: kernel.bytes_read,
                     bytes_written: kernel.bytes_written,

@@ -4,7 +4,6 @@
 //! `node tests/bench/layout_elk.mjs` gives to ELK and sets beside ours.
 #![allow(
     clippy::unwrap_used,
-    clippy::indexing_slicing,
     clippy::cast_possible_truncation,
     reason = "a benchmark fails loudly"
 )]
@@ -88,7 +87,7 @@ fn as_json(name: &str, case: &Case) -> serde_json::Value {
         "name": name,
         "ours": { "ms": case.ms(), "width": picture.width, "height": picture.height, "crossings": crossed },
         "panel_padding": fuseline::picture::dag::metrics::PANEL_PADDING,
-        "groups": case.partition.groups.iter().collect::<Vec<_>>(),
+        "groups": case.partition.kernels.iter().collect::<Vec<_>>(),
         "ops": picture.ops.iter().map(|op| [op.rect.width, op.rect.height]).collect::<Vec<_>>(),
         "pills": picture.pills.iter().map(|p| [p.rect.width, p.rect.height]).collect::<Vec<_>>(),
         "edges": picture.edges.iter().map(|e| json!([e.tensor, id(e.from), id(e.to)])).collect::<Vec<_>>(),

@@ -4,7 +4,9 @@ use crate::measured;
 use fuseline::core::device;
 use fuseline::core::fusion::attention::{AttentionShape, LoopOrder, Tiles, find, growth};
 use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, FusionOptions, Options, Policy, analyze_program, build_graph};
+use fuseline::core::{
+    Analysis, FusionOptions, KernelId, OpId, Options, Policy, analyze_program, build_graph,
+};
 
 fn with_attention(policy: Policy) -> Options {
     Options {
@@ -25,8 +27,8 @@ fn analysis_of(text: &str, options: &Options) -> Analysis {
 
 fn kernels(analysis: &Analysis) -> Vec<Vec<&str>> {
     let ops = &analysis.graph.ops;
-    let names = |group: &[usize]| group.iter().map(|&op| ops[op].name.as_str()).collect();
-    analysis.partition.groups.iter().map(names).collect()
+    let names = |group: &[OpId]| group.iter().map(|&op| ops[op].name.as_str()).collect();
+    analysis.partition.kernels.iter().map(names).collect()
 }
 
 const TAKEN_APART: &str = "
@@ -66,7 +68,7 @@ fn one_kernel_from_the_scores_to_the_values() {
 #[test]
 fn compulsory_traffic_counts_each_tensor_once() {
     let analysis = analysis_of(TAKEN_APART, &with_attention(Policy::None));
-    let kernel = &analysis.fused.kernels[0];
+    let kernel = &analysis.fused.kernels[KernelId::new(0)];
     assert_eq!(kernel.bytes_read, 2 * (3 * 8 * 512 * 64 + 8 * 512 * 512));
     assert_eq!(kernel.bytes_written, 2 * 8 * 512 * 64);
 }
@@ -74,7 +76,7 @@ fn compulsory_traffic_counts_each_tensor_once() {
 #[test]
 fn without_the_option_nothing_changes() {
     let analysis = analysis_of(TAKEN_APART, &Options::of_policy(Policy::None));
-    assert_eq!(analysis.partition.groups.len(), 11);
+    assert_eq!(analysis.partition.kernels.len(), 11);
 }
 
 /// Each line turns one thing that attention needs into something else.
@@ -199,7 +201,10 @@ fn the_compilers_attention_rescales_too() {
     assert_eq!(found.fused.kernels, chosen.fused.kernels);
     let apart: u128 = found.unfused.kernels.iter().map(|k| k.work.flops()).sum();
     let more = 8 * 512 * (64 + 3) * 2;
-    assert_eq!(found.fused.kernels[0].work.flops() - apart, more);
+    assert_eq!(
+        found.fused.kernels[KernelId::new(0)].work.flops() - apart,
+        more
+    );
 }
 
 /// The example of the first paper: 1024 heads of 1024 x 64 in f16 and 192 KiB on chip; it prints 4.4 GB.
@@ -267,7 +272,7 @@ fn grouped_queries_read_their_keys_once() {
         panic!("one attention");
     };
     assert_eq!((attention.shape.heads, attention.shape.group), (32, 4));
-    let kernel = analysis.partition.group_of[attention.ops[0]];
+    let kernel = analysis.partition.kernel_of[attention.ops[0]];
     let bytes = 2 * (2 * 32 + 2 * 8) * 2048 * 128;
     assert_eq!(analysis.fused.kernels[kernel].bytes(), bytes);
     assert_eq!(attention.shape.compulsory_bytes(), bytes);
@@ -337,7 +342,7 @@ fn a_block_plans_it_as_one_op() {
         .find(|group| group.contains(&"probs"))
         .unwrap();
     assert_eq!(attention[..3], ["scores", "probs", "mixed"]);
-    let graph = build_graph(&analysis.graph.ops, &[]).unwrap();
+    let graph = build_graph(analysis.graph.ops.as_slice(), &[]).unwrap();
     assert_eq!(find(&graph).len(), 1);
     let place = |name: &str| {
         groups

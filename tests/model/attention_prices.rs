@@ -8,8 +8,8 @@ use fuseline::core::fusion::attention::find;
 use fuseline::core::fusion::certificate::Amount;
 use fuseline::core::notation::parse;
 use fuseline::core::{
-    Analysis, Conventions, Externals, FusionOptions, Objective, Op, OpType, Options, Policy,
-    TensorDecl, analyze, analyze_program,
+    Analysis, Conventions, Externals, FusionOptions, KernelId, Objective, Op, OpType, Options,
+    Policy, TensorDecl, analyze, analyze_program,
 };
 use proptest::prelude::*;
 use std::fmt::Write as _;
@@ -140,10 +140,10 @@ proptest! {
         let mut stated: Vec<Vec<u32>> = vec![marks.into_iter().cycle().take(ops.len()).collect()];
         for policy in [Policy::None, Policy::Rules, Policy::Inductor] {
             let theirs = analysis_of(&ops, &tensors, &options, policy);
-            let kernel = |&of: &usize| u32::try_from(of + 1).unwrap();
+            let number = |kernel: KernelId| u32::try_from(kernel.number()).unwrap();
             let mut marks = vec![0; ops.len()];
-            for (at, listed) in theirs.graph.listed_at.iter().enumerate() {
-                marks[*listed] = kernel(&theirs.partition.group_of[at]);
+            for (op, listed) in theirs.graph.listed_at.iter_enumerated() {
+                marks[*listed] = number(theirs.partition.kernel_of[op]);
             }
             stated.push(marks);
         }

@@ -1,8 +1,9 @@
 //! The published cases of the data model, the baseline rules and compulsory traffic.
 
+use crate::ids::ops as ops_of;
 use fuseline::core::cost::traffic::kernel_traffic;
 use fuseline::core::{
-    Conventions, Externals, Op, OpType, Options, Policy, ReshapeCost, TensorDecl, Traffic,
+    Conventions, Externals, Op, OpId, OpType, Options, Policy, ReshapeCost, TensorDecl, Traffic,
     analyze_transformer_block, build_graph, estimate_memory_traffic, find_fusion_groups, plan,
 };
 use serde::Deserialize;
@@ -263,7 +264,7 @@ fn a_tensor_written_for_others_is_not_read_in_its_own_kernel() {
     use OpType::Elementwise as E;
     let ops = chain(&[(E, &["x"], "a"), (E, &["a"], "b"), (E, &["a"], "c")]);
     let graph = build_graph(&ops, &[TensorDecl::new("x", &[8, 8], 2)]).unwrap();
-    let groups = fuseline::core::Partition::new(&[vec![0, 1], vec![2]], 3);
+    let groups = fuseline::core::Partition::new(&[ops_of(&[0, 1]), ops_of(&[2])], 3);
     let kernels: Vec<_> = kernel_traffic(&graph, &groups, Conventions::default()).collect();
     // The first kernel reads x and writes a and b; the second reads a and writes c.
     let moved: Vec<(u64, u64)> = kernels
@@ -303,7 +304,7 @@ fn undeclared_sizes_are_inferred_where_exact_and_assumed_elsewhere() {
     let size = |op: Op, known: &[TensorDecl], name: &str| {
         let graph = build_graph(&[op], known).unwrap();
         let tensor = graph.tensor_named(name).unwrap();
-        read_size(&graph, 0, tensor, Externals::Declared)
+        read_size(&graph, OpId::new(0), tensor, Externals::Declared)
     };
     let matmul = || Op::new("y", OpType::Matmul, &["x", "w"], "y", &[8, 5], 2);
     let x = TensorDecl::new("x", &[8, 3], 2);
@@ -406,7 +407,7 @@ fn twenty_thousand_ops_are_one_kernel() {
     assert_eq!(
         plan(&graph, &Options::of_policy(Policy::Rules))
             .partition
-            .groups
+            .kernels
             .len(),
         1
     );
@@ -415,7 +416,7 @@ fn twenty_thousand_ops_are_one_kernel() {
     assert_eq!(
         plan(&graph, &Options::of_policy(Policy::Rules))
             .partition
-            .groups
+            .kernels
             .len(),
         1
     );

@@ -4,7 +4,8 @@ use crate::random_graph;
 use fuseline::core::analysis::transformer::transformer_block;
 use fuseline::core::model::device::Figure;
 use fuseline::core::{
-    Analysis, DEVICES, Device, Op, OpType, Options, Policy, TensorDecl, analyze, default_device,
+    Analysis, DEVICES, Device, KernelId, Op, OpType, Options, Policy, TensorDecl, analyze,
+    default_device,
 };
 use fuseline::picture::charts::by_kernel_scene;
 use fuseline::picture::charts::scene::{FONT_PX, Mark, MarkKey, Point, Reach, Role, Scene, Shape};
@@ -89,7 +90,7 @@ fn check_sound(scene: &Scene) {
     assert!(once.iter().all(|&mark| scene.marks[mark].label.is_some()));
 }
 
-fn center_of(scene: &Scene, role: Role, kernel: usize) -> Option<Point> {
+fn center_of(scene: &Scene, role: Role, kernel: KernelId) -> Option<Point> {
     scene.marks.iter().find_map(|mark| match mark.shape {
         Shape::Circle { center, .. } if mark.role == role && mark.kernel == Some(kernel) => {
             Some(center)
@@ -152,7 +153,7 @@ fn check_points_are_exact(analysis: &Analysis) {
                 Role::OpPoint => analysis.fused.kernels[kernel]
                     .ops
                     .iter()
-                    .map(|&op| &analysis.unfused.kernels[op].placement)
+                    .map(|&op| &analysis.unfused.of_lone_op(op).placement)
                     .collect(),
                 _ => continue,
             };
@@ -172,7 +173,7 @@ fn check_points_are_exact(analysis: &Analysis) {
 /// Fusion moves a kernel's point right, never left.
 fn check_points_move_right(analysis: &Analysis) {
     let scene = roofline::scene(analysis, (900.0, 600.0));
-    for (kernel, comparison) in analysis.comparisons.iter().enumerate() {
+    for (kernel, comparison) in analysis.comparisons.iter_enumerated() {
         let solid = center_of(&scene, Role::SolidPoint, kernel);
         let hollow = center_of(&scene, Role::HollowPoint, kernel);
         let fused = &analysis.fused.kernels[kernel];

@@ -19,13 +19,13 @@ fn example(id: &str, policy: Policy) -> Analysis {
 /// How many edges this partition keeps inside a kernel.
 fn kept(analysis: &Analysis) -> usize {
     let partition = &analysis.partition;
-    let edges = (0..analysis.graph.ops.len()).flat_map(|op| {
+    let edges = analysis.graph.ops.ids().flat_map(|op| {
         analysis.graph.predecessors[op]
             .iter()
             .map(move |&from| (from, op))
     });
     edges
-        .filter(|&(from, to)| partition.computes(partition.group_of[to], from))
+        .filter(|&(from, to)| partition.computes(partition.kernel_of[to], from))
         .count()
 }
 

@@ -9,7 +9,8 @@ use crate::random_graph;
 use fuseline::core::examples::EXAMPLES;
 use fuseline::core::notation::parse;
 use fuseline::core::{
-    Analysis, Op, OpType, Options, Partition, Policy, analyze, analyze_program, build_graph, plan,
+    Analysis, Op, OpId, OpType, Options, Partition, Policy, analyze, analyze_program, build_graph,
+    plan,
 };
 use fuseline::picture::dag::layout;
 use proptest::prelude::*;
@@ -71,11 +72,16 @@ fn gpt2_blocks_have_no_overlap_and_no_crossing() {
 
 /// Groups that no policy makes: convex, but with several results and ops that others read.
 fn any_partition(count: usize, cuts: &[bool]) -> Partition {
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    for op in 0..count {
+    let mut groups: Vec<Vec<OpId>> = Vec::new();
+    for op in (0..count).map(OpId::new) {
         match groups.last_mut() {
             // Consecutive ops of a list in execution order are convex whatever they read.
-            Some(group) if !cuts.get(op % cuts.len().max(1)).copied().unwrap_or(true) => {
+            Some(group)
+                if !cuts
+                    .get(op.index() % cuts.len().max(1))
+                    .copied()
+                    .unwrap_or(true) =>
+            {
                 group.push(op);
             }
             _ => groups.push(vec![op]),
@@ -139,7 +145,10 @@ fn a_long_name_makes_no_wide_picture() {
     assert_clean("long_names", &analysis);
     let picture = layout(&analysis.graph, &analysis.partition);
     assert!(picture.width < 500.0, "{}", picture.width);
-    assert!(picture.ops[0].function == "matmul" && picture.ops[1].function.ends_with('…'));
+    assert!(
+        picture.ops[OpId::new(0)].function == "matmul"
+            && picture.ops[OpId::new(1)].function.ends_with('…')
+    );
 }
 
 #[test]

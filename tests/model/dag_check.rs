@@ -1,6 +1,6 @@
 //! What a picture of a graph must hold, measured on its geometry.
 
-use fuseline::core::{Graph, Partition};
+use fuseline::core::{Graph, KernelId, OpId, Partition, TensorId};
 use fuseline::picture::dag::{DagLayout, Edge, EdgeEnd, Point, Rect};
 
 /// Lines may share a border; more is an overlap.
@@ -10,31 +10,31 @@ const SLACK: f64 = 0.5;
 pub(crate) fn faults(graph: &Graph, partition: &Partition, layout: &DagLayout) -> Vec<String> {
     let mut faults = Vec::new();
     let mut boxes: Vec<(String, Rect)> = Vec::new();
-    for (kernel, panel) in layout.panels.iter().enumerate() {
+    for (kernel, panel) in layout.panels.iter_enumerated() {
         boxes.push((format!("panel {kernel}"), *panel));
     }
-    for (index, pill) in layout.pills.iter().enumerate() {
+    for (index, pill) in layout.pills.iter_enumerated() {
         boxes.push((format!("pill {index} ({})", pill.text), pill.rect));
     }
     overlaps(&boxes, &mut faults);
 
     // Size labels stand between ops of a panel or outside it: they must not meet ops and pills.
     let mut boxes: Vec<(String, Rect)> = Vec::new();
-    for (op, place) in layout.ops.iter().enumerate() {
+    for (op, place) in layout.ops.iter_enumerated() {
         boxes.push((format!("op {op} ({})", graph.ops[op].name), place.rect));
     }
-    for (index, pill) in layout.pills.iter().enumerate() {
+    for (index, pill) in layout.pills.iter_enumerated() {
         boxes.push((format!("pill {index}"), pill.rect));
     }
-    for (op, label) in layout.size_labels.iter().enumerate() {
+    for (op, label) in layout.size_labels.iter_enumerated() {
         if let Some(label) = label {
             boxes.push((format!("label {op}"), *label));
         }
     }
     overlaps(&boxes, &mut faults);
 
-    for (op, place) in layout.ops.iter().enumerate() {
-        let panel = layout.panels[partition.group_of[op]];
+    for (op, place) in layout.ops.iter_enumerated() {
+        let panel = layout.panels[partition.kernel_of[op]];
         if !contains(panel, place.rect) {
             faults.push(format!("op {op} is not inside its panel"));
         }
@@ -121,7 +121,7 @@ fn edge_ends(graph: &Graph, layout: &DagLayout, faults: &mut Vec<String>) {
         }
     }
     drawn.sort_unstable();
-    let mut reads: Vec<(usize, usize)> = (0..graph.ops.len())
+    let mut reads: Vec<(OpId, TensorId)> = (graph.ops.ids())
         .flat_map(|op| graph.distinct_inputs(op).map(move |t| (op, t)))
         .collect();
     reads.sort_unstable();
@@ -137,7 +137,7 @@ fn edge_ends(graph: &Graph, layout: &DagLayout, faults: &mut Vec<String>) {
 struct Segment {
     a: Point,
     b: Point,
-    tensor: usize,
+    tensor: TensorId,
 }
 
 /// Points in which lines of different tensors cross, and boxes or foreign panels that a line runs through.
@@ -182,15 +182,15 @@ pub(crate) fn crossings(partition: &Partition, layout: &DagLayout) -> (usize, us
 }
 
 fn through_boxes(partition: &Partition, layout: &DagLayout) -> usize {
-    let mut panels: Vec<usize> = (0..layout.panels.len()).collect();
+    let mut panels: Vec<KernelId> = layout.panels.ids().collect();
     panels.sort_by(|&a, &b| layout.panels[a].y.total_cmp(&layout.panels[b].y));
     let tallest = layout.panels.iter().map(|p| p.height).fold(0.0, f64::max);
     let mut hits = 0;
     for edge in &layout.edges {
-        let own = |op: usize| {
+        let own = |op: OpId| {
             [edge.from, edge.to]
                 .into_iter()
-                .any(|end| matches!(end, EdgeEnd::Op(o) if partition.group_of[o] == partition.group_of[op]))
+                .any(|end| matches!(end, EdgeEnd::Op(o) if partition.kernel_of[o] == partition.kernel_of[op]))
         };
         let top = edge
             .points
@@ -204,7 +204,7 @@ fn through_boxes(partition: &Partition, layout: &DagLayout) -> usize {
             if panel.y > bottom {
                 break;
             }
-            let members = &partition.groups[kernel];
+            let members = &partition.kernels[kernel];
             if members.first().is_some_and(|&op| own(op)) {
                 hits += members
                     .iter()

@@ -6,7 +6,7 @@
 use fuseline::core::examples::EXAMPLES;
 use fuseline::core::model::options::PAGE_BUDGET_STATES;
 use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, Objective, Options, Policy, analyze_program};
+use fuseline::core::{Analysis, Objective, OpId, Options, Policy, analyze_program};
 
 /// Example, then kernels and bytes of each of [`POLICIES`].
 #[rustfmt::skip]
@@ -87,8 +87,8 @@ fn a_gpt2_block_has_nine_kernels_at_the_optimum() {
     let gpt2 = EXAMPLES.iter().find(|e| e.id == "gpt2").unwrap();
     let analysis = analysis(gpt2.text, Policy::Optimal);
     assert_eq!(analysis.graph.ops.len(), 51);
-    let name = |&op: &usize| analysis.graph.ops[op].name.as_str();
-    let groups = analysis.partition.groups.iter();
+    let name = |&op: &OpId| analysis.graph.ops[op].name.as_str();
+    let groups = analysis.partition.kernels.iter();
     let kernels: Vec<String> = groups
         .map(|ops| ops.iter().map(name).collect::<Vec<_>>().join(" "))
         .collect();

@@ -162,11 +162,11 @@ fn check_round_trip(ops: &[Op], tensors: &[TensorDecl], from: &Parsed) {
     );
     let before = build_graph(ops, tensors).unwrap();
     let after = build_graph(&resolved.ops, &resolved.externals).unwrap();
-    for (id, op) in ops.iter().enumerate() {
+    for (id, op) in before.ops.iter_enumerated() {
         assert_eq!(matmul_k(&after, id), matmul_k(&before, id), "{}", op.name);
     }
     let known = |graph: &Graph| -> Vec<(String, Option<u64>)> {
-        let tensors = 0..graph.tensors.len();
+        let tensors = graph.tensors.ids();
         tensors
             .map(|id| (graph.tensor_name(id).to_owned(), graph.tensors[id].bytes()))
             .collect()

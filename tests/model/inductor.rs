@@ -3,7 +3,8 @@
 use crate::measured::{analysis, rows};
 use fuseline::core::notation::parse;
 use fuseline::core::{
-    Analysis, Conventions, FusionOptions, Options, Policy, ReshapeCost, analyze_program,
+    Analysis, Conventions, FusionOptions, KernelId, OpId, Options, Policy, ReshapeCost,
+    analyze_program,
 };
 use std::fmt::Write as _;
 
@@ -142,8 +143,8 @@ fn analyzed(text: &str, variant: &str) -> Analysis {
 /// Kernels as words, such as `h + y`; ops that a kernel computes again stand in brackets.
 fn kernels_of(text: &str, variant: &str) -> Vec<String> {
     let analysis = analyzed(text, variant);
-    let name = |&op: &usize| analysis.graph.ops[op].name.as_str();
-    let groups = analysis.partition.groups.iter().enumerate();
+    let name = |&op: &OpId| analysis.graph.ops[op].name.as_str();
+    let groups = analysis.partition.kernels.iter_enumerated();
     groups
         .map(|(kernel, ops)| {
             let own: Vec<&str> = ops.iter().map(name).collect();
@@ -202,7 +203,10 @@ fn a_pointwise_op_with_two_readers_is_computed_twice() {
             (3 * full, full)
         ]
     );
-    assert_eq!(analysis.fused.kernels[3].work.vector_flops, 2 * 64 * 256);
+    assert_eq!(
+        analysis.fused.kernels[KernelId::new(3)].work.vector_flops,
+        2 * 64 * 256
+    );
 }
 
 #[test]
@@ -399,9 +403,9 @@ fn a_kernel_holds_at_most_sixty_four_nodes() {
     }
     let sizes: Vec<usize> = analyzed(&text, DEFAULT)
         .partition
-        .groups
+        .kernels
         .iter()
-        .map(<[usize]>::len)
+        .map(<[OpId]>::len)
         .collect();
     assert_eq!(sizes.iter().sum::<usize>(), 100);
     assert!(
@@ -432,7 +436,7 @@ fn long_chains_of_views_and_wide_concats_stay_cheap() {
     let names: Vec<String> = (0..3000).map(|op| format!("x{op}")).collect();
     writeln!(text, "z = rearrange({}) : f16[8, 16]", names.join(", ")).unwrap();
     let analysis = analyzed(&text, DEFAULT);
-    let members: usize = analysis.partition.groups.iter().map(<[usize]>::len).sum();
+    let members: usize = analysis.partition.kernels.iter().map(<[OpId]>::len).sum();
     assert_eq!(members, 3001);
 }
 

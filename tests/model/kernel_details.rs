@@ -1,6 +1,6 @@
 //! A kernel in detail.
 
-use fuseline::core::{Analysis, Options, Policy, analyze_program, notation};
+use fuseline::core::{Analysis, KernelId, Options, Policy, analyze_program, notation};
 use fuseline::present::kernel_details::kernel_details;
 use std::fmt::Write as _;
 
@@ -20,8 +20,11 @@ norm: n = softmax(z)
 #[test]
 fn tensors_edges_flops_and_time_of_a_kernel() {
     let analysis = analysis(TEXT, Policy::Rules);
-    let details = kernel_details(&analysis, 0).unwrap();
-    assert_eq!((details.kernel, details.ops.as_str()), (0, "up + act"));
+    let details = kernel_details(&analysis, KernelId::new(0)).unwrap();
+    assert_eq!(
+        (details.kernel, details.ops.as_str()),
+        (KernelId::new(0), "up + act")
+    );
     assert_eq!(details.number_in_text, None);
     let names: Vec<_> = details
         .tensors
@@ -51,8 +54,11 @@ fn tensors_edges_flops_and_time_of_a_kernel() {
         ),
         (0, 0, 0)
     );
-    assert_eq!(kernel_details(&analysis, 1).unwrap().edges, []);
-    assert_eq!(kernel_details(&analysis, 2), None);
+    assert_eq!(
+        kernel_details(&analysis, KernelId::new(1)).unwrap().edges,
+        []
+    );
+    assert_eq!(kernel_details(&analysis, KernelId::new(2)), None);
 }
 
 #[test]
@@ -60,14 +66,17 @@ fn a_number_in_the_text_that_is_not_the_one_of_the_pictures_is_said() {
     let text = TEXT.replace("relu(y)", "relu(y) @kernel 7");
     let analysis = analysis(&text, Policy::Manual);
     let said = |kernel| kernel_details(&analysis, kernel).unwrap().number_in_text;
-    assert_eq!(said(1).as_deref(), Some("@kernel 7 in the text"));
-    assert_eq!(said(0), None);
+    assert_eq!(
+        said(KernelId::new(1)).as_deref(),
+        Some("@kernel 7 in the text")
+    );
+    assert_eq!(said(KernelId::new(0)), None);
 }
 
 #[test]
 fn a_size_that_is_assumed_is_marked() {
     let text = "input x : f16[4, 64, 64]\ny = matmul(x, r, k=64) : f16[4, 64, 64]\n";
-    let details = kernel_details(&analysis(text, Policy::Rules), 0).unwrap();
+    let details = kernel_details(&analysis(text, Policy::Rules), KernelId::new(0)).unwrap();
     let r = details.tensors.iter().find(|row| row.name == "r").unwrap();
     assert_eq!(r.source, "~ assumed");
     assert!(r.source_reason.contains("nothing declares it"), "{r:?}");
@@ -79,7 +88,7 @@ fn of_a_long_kernel_the_rest_is_counted() {
     for at in 1..=100 {
         let _ = writeln!(text, "x{at} = relu(x{})", at - 1);
     }
-    let details = kernel_details(&analysis(&text, Policy::Rules), 0).unwrap();
+    let details = kernel_details(&analysis(&text, Policy::Rules), KernelId::new(0)).unwrap();
     assert_eq!(details.tensors.len() + details.hidden_tensors, 101);
     assert_eq!(details.edges.len() + details.hidden_edges, 99);
     assert_eq!(details.flops.len() + details.hidden_ops, 100);

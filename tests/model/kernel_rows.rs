@@ -1,7 +1,9 @@
 //! The rows of the table of kernels.
 
 use fuseline::core::analysis::transformer::transformer_block;
-use fuseline::core::{Analysis, Options, analyze, analyze_program, device, notation};
+use fuseline::core::{
+    Analysis, KernelId, OpId, Options, analyze, analyze_program, device, notation,
+};
 use fuseline::present::kernels::{kernel_rows, kernel_total};
 use fuseline::present::limits::harms;
 
@@ -27,7 +29,10 @@ fn a_row_for_each_kernel_with_its_bytes_before_and_after() {
     let rows = kernel_rows(&analysis, usize::MAX);
     let names: Vec<_> = rows.iter().map(|row| row.ops.as_str()).collect();
     assert_eq!(names, ["up + act", "norm"]);
-    assert_eq!((rows[1].kernel, rows[1].first_op), (1, 2));
+    assert_eq!(
+        (rows[1].kernel, rows[1].first_op),
+        (KernelId::new(1), OpId::new(2))
+    );
     let figures = &rows[0].figures;
     // x, w, y | y, z against x, w, z, of 256 * 256 * 2 bytes each.
     assert_eq!(figures.exact_bytes, "655,360 B unfused, 393,216 B fused");
@@ -54,7 +59,7 @@ fn a_row_says_what_hurts() {
     let analysis = transformer(128, "a100-80");
     let rows = kernel_rows(&analysis, usize::MAX);
     let said: Vec<_> = rows.into_iter().map(|row| row.harm).collect();
-    assert_eq!(said, harms(&analysis));
+    assert_eq!(said, harms(&analysis).as_slice());
     assert!(said.iter().any(|harm| !harm.is_empty()));
 }
 

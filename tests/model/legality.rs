@@ -1,12 +1,14 @@
 //! Whether a row of a kernel fits on chip, against every way to run its passes.
 
+use crate::ids::ops_of_set;
 use crate::random_graph::{fusable_ops, small_device};
 use fuseline::core::analysis::limits::limits;
 use fuseline::core::fusion::legality;
 use fuseline::core::fusion::reason::Reason;
 use fuseline::core::notation::parse;
 use fuseline::core::{
-    Analysis, FusionOptions, Graph, OpId, OpType, Options, Policy, analyze_program, build_graph,
+    Analysis, FusionOptions, Graph, OpId, OpType, Options, Policy, TensorId, analyze_program,
+    build_graph,
 };
 use proptest::prelude::*;
 
@@ -20,7 +22,7 @@ fn optimum(text: &str) -> Analysis {
 /// What is wrong with the whole program as one kernel.
 fn whole(text: &str) -> Result<(), Reason> {
     let analysis = optimum(text);
-    let ops: Vec<OpId> = (0..analysis.graph.ops.len()).collect();
+    let ops: Vec<OpId> = analysis.graph.ops.ids().collect();
     legality::check(&analysis.graph, &analysis.options, &ops)
 }
 
@@ -72,8 +74,12 @@ fn what_nothing_declares_waits_on_chip_as_what_is_declared() {
         let program = parse(text).program;
         let options = Options::of_policy(Policy::Optimal);
         let analysis = analyze_program(&program, &options).analysis.unwrap();
-        match legality::check(&analysis.graph, &analysis.options, &[0, 1]) {
-            Err(Reason::OnChip { values, .. }) => (values, analysis.partition.groups.len()),
+        match legality::check(
+            &analysis.graph,
+            &analysis.options,
+            &[OpId::new(0), OpId::new(1)],
+        ) {
+            Err(Reason::OnChip { values, .. }) => (values, analysis.partition.kernels.len()),
             other => panic!("{other:?}"),
         }
     };
@@ -177,7 +183,7 @@ fn fewest_rows(graph: &Graph, ops: &[OpId], passes: &mut Vec<usize>, full: u64) 
     let Some(&op) = ops.get(passes.len()) else {
         return (0..=most)
             .map(|ended| {
-                let waits = |&&tensor: &&usize| {
+                let waits = |&&tensor: &&TensorId| {
                     let (mut first, mut last) = (usize::MAX, 0);
                     for (&op, &pass) in ops.iter().zip(passes.iter()) {
                         let gives_rows = is_reduction(op) && elements(op) == full;
@@ -194,7 +200,7 @@ fn fewest_rows(graph: &Graph, ops: &[OpId], passes: &mut Vec<usize>, full: u64) 
                     }
                     first <= ended && ended < last
                 };
-                let rows: Vec<usize> = (0..graph.tensors.len())
+                let rows: Vec<TensorId> = (graph.tensors.ids())
                     .filter(|&tensor| graph.tensors[tensor].elements() == Some(full))
                     .collect();
                 rows.iter().filter(waits).count()
@@ -230,7 +236,7 @@ proptest! {
             ..Options::of_policy(Policy::Optimal)
         };
         for set in 1_usize..1 << ops.len() {
-            let ops: Vec<OpId> = (0..ops.len()).filter(|op| set >> op & 1 == 1).collect();
+            let ops = ops_of_set(set);
             let reduces = |&op: &OpId| {
                 let input = graph.tensors[graph.inputs[op][0]].elements();
                 graph.ops[op].op_type == OpType::Reduction && input == Some(60)

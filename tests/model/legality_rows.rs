@@ -1,8 +1,9 @@
 //! Whether the rows of a kernel are rows, element by element: what depends on each other must be one block's.
 
+use crate::ids::ops_of_set;
 use fuseline::core::fusion::legality;
 use fuseline::core::notation::parse;
-use fuseline::core::{FusionOptions, OpId, Options, Policy, analyze_program};
+use fuseline::core::{FusionOptions, Options, Policy, analyze_program};
 use proptest::prelude::*;
 
 /// Side of all squares.
@@ -220,11 +221,11 @@ proptest! {
         prop_assert!(outcome.analysis.is_some(), "{text}{:?}", outcome.diagnostics);
         let graph = outcome.analysis.unwrap().graph;
         for set in 1_usize..1 << all.len() {
-            let ops: Vec<OpId> = (0..all.len()).filter(|op| set >> op & 1 == 1).collect();
-            let group: Vec<usize> = ops.iter().map(|op| op + INPUTS.len()).collect();
+            let ops = ops_of_set(set);
+            let group: Vec<usize> = ops.iter().map(|op| op.index() + INPUTS.len()).collect();
             // How many rows the first reduction makes something of.
-            let rows = ops.iter().find_map(|&op| match &all[op] {
-                Does::Reduce(..) => Some(elements(&tensors[op + INPUTS.len()].shape)),
+            let rows = ops.iter().find_map(|&op| match &all[op.index()] {
+                Does::Reduce(..) => Some(elements(&tensors[op.index() + INPUTS.len()].shape)),
                 Does::Softmax(a, axis) => Some(elements(&tensors[*a].shape) / tensors[*a].shape[*axis]),
                 _ => None,
             });

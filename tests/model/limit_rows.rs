@@ -1,7 +1,7 @@
 //! The rows of the table of limits.
 
 use fuseline::core::analysis::transformer::transformer_block;
-use fuseline::core::{Analysis, Device, Options, analyze, device};
+use fuseline::core::{Analysis, Device, KernelId, Options, analyze, device};
 use fuseline::present::limits::{LimitRow, harms, limit_rows, unknown_device};
 
 fn transformer(device: Device) -> Analysis {
@@ -25,10 +25,10 @@ fn rows(analysis: &Analysis) -> Vec<LimitRow> {
 fn a_row_for_each_kernel_in_order() {
     let analysis = transformer(device("h200").unwrap().clone());
     let rows = rows(&analysis);
-    let first_ops = |kernel: usize| analysis.fused.kernels[kernel].ops[0];
+    let first_op = |kernel: KernelId| analysis.fused.kernels[kernel].ops[0];
     assert_eq!(rows.len(), analysis.fused.kernels.len());
-    for (kernel, row) in rows.iter().enumerate() {
-        assert_eq!((row.kernel, row.first_op), (kernel, first_ops(kernel)));
+    for (kernel, row) in analysis.fused.kernels.ids().zip(&rows) {
+        assert_eq!((row.kernel, row.first_op), (kernel, first_op(kernel)));
         // What a block may have on this device; a view that is not launched asks for nothing.
         assert!(
             row.on_chip.ends_with(" / 232 kB") || row.on_chip == "–",

@@ -5,7 +5,7 @@ use fuseline::core::analysis::limits::{KernelLimits, Warning, limits};
 use fuseline::core::device;
 use fuseline::core::model::device::DEVICES;
 use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, FusionOptions, Options, Policy, analyze_program};
+use fuseline::core::{Analysis, FusionOptions, KernelId, Options, Policy, analyze_program};
 use fuseline::present::times::bound_name;
 use fuseline::present::warnings::warning_text;
 use serde_json::Value;
@@ -23,7 +23,8 @@ fn analysis_of(text: &str, policy: Policy, device_id: &str, fusion: FusionOption
 
 fn limits_of(text: &str, device_id: &str) -> Vec<KernelLimits> {
     let fusion = FusionOptions::default();
-    limits(&analysis_of(text, Policy::Rules, device_id, fusion)).unwrap()
+    let analysis = analysis_of(text, Policy::Rules, device_id, fusion);
+    limits(&analysis).unwrap().into_iter().collect()
 }
 
 /// Two operands of 8 elements a thread and three addresses: 22 registers, as a compiler's kernel had on an H200.
@@ -86,7 +87,8 @@ fn registers_along_rows_hold_what_the_reductions_have_so_far() {
     let fusion = FusionOptions::default();
     let of = |text: &str| {
         let analysis = analysis_of(text, Policy::Optimal, "h200", fusion);
-        let [kernel] = &limits(&analysis).unwrap()[..] else {
+        let limits = limits(&analysis).unwrap();
+        let [kernel] = limits.as_slice() else {
             panic!("one kernel");
         };
         (kernel.live_values, kernel.registers_per_thread)
@@ -167,7 +169,7 @@ fn a_matmul_fills_its_block() {
     for device in DEVICES {
         let fusion = FusionOptions::default();
         if let Some(kernels) = limits(&analysis_of(&wide, Policy::Rules, &device.id, fusion)) {
-            let kernel = &kernels[0];
+            let kernel = &kernels[KernelId::new(0)];
             assert!(
                 kernel.on_chip_bytes <= kernel.on_chip_available_bytes,
                 "{}",
@@ -236,11 +238,12 @@ fn a_kernel_that_waits_for_memory_is_not_bound_by_arithmetic() {
     let text = "input x : f16[8192, 8192]\ns = sum(x)\nr = relu(s)\n";
     let fusion = FusionOptions::default();
     let analysis = analysis_of(text, Policy::Optimal, "a100-80", fusion);
-    let [kernel] = &limits(&analysis).unwrap()[..] else {
+    let limits = limits(&analysis).unwrap();
+    let [kernel] = limits.as_slice() else {
         panic!("one kernel");
     };
     assert_eq!(
-        bound_name(analysis.fused.kernels[0].placement.bound),
+        bound_name(analysis.fused.kernels[KernelId::new(0)].placement.bound),
         "memory"
     );
     assert_eq!(kernel.warnings, []);
@@ -255,7 +258,8 @@ fn an_attention_kernel_has_the_tiles_of_its_paper() {
         attention: true,
         ..FusionOptions::default()
     };
-    let kernel = &limits(&analysis_of(text, Policy::None, "h200", fusion)).unwrap()[0];
+    let kernel =
+        &limits(&analysis_of(text, Policy::None, "h200", fusion)).unwrap()[KernelId::new(0)];
     assert_eq!(kernel.blocks, 16 * 32);
     assert!(kernel.on_chip_bytes <= kernel.on_chip_available_bytes);
 }

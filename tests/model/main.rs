@@ -2,7 +2,6 @@
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
-    clippy::indexing_slicing,
     reason = "a test fails by panicking"
 )]
 
@@ -29,6 +28,7 @@ mod findings;
 mod functions;
 mod gpt2;
 mod headline;
+mod ids;
 mod import;
 mod import_diagnostics;
 mod import_statements;

@@ -11,7 +11,8 @@ use fuseline::core::notation::edit::{
 };
 use fuseline::core::notation::{TokenKind, highlight, parse};
 use fuseline::core::{
-    Analysis, Diagnostic, Op, Options, Outcome, Policy, analyze_program, build_graph, plan,
+    Analysis, Diagnostic, IdVec, KernelId, Op, OpId, Options, Outcome, Policy, analyze_program,
+    build_graph, plan,
 };
 use fuseline::present::reasons::refused_kernels;
 use proptest::prelude::*;
@@ -28,8 +29,8 @@ fn outcome(text: &str) -> Outcome {
 
 /// Names of the ops of each kernel.
 fn kernels(analysis: &Analysis) -> Vec<String> {
-    let name = |&op: &usize| analysis.graph.ops[op].name.as_str();
-    let groups = analysis.partition.groups.iter();
+    let name = |&op: &OpId| analysis.graph.ops[op].name.as_str();
+    let groups = analysis.partition.kernels.iter();
     groups
         .map(|ops| ops.iter().map(name).collect::<Vec<_>>().join(" "))
         .collect()
@@ -61,7 +62,7 @@ fn ops_of_one_number_are_one_kernel() {
     // No other policy looks at the numbers.
     let parsed = parse(CHAIN);
     let rules = analyze_program(&parsed.program, &Options::default());
-    assert_eq!(rules.analysis.unwrap().partition.groups.len(), 2);
+    assert_eq!(rules.analysis.unwrap().partition.kernels.len(), 2);
 }
 
 #[test]
@@ -210,8 +211,16 @@ fn kernels_are_merged_and_cut_in_the_text() {
         statement_of_op: &before.statement_of_op,
     };
     // The gain is known before it is done.
-    let gain = Why::new(&analysis).merge(1, 2).unwrap();
-    let text = merge_kernels(CHAIN, &program, kernels_shown, 1, 2);
+    let gain = Why::new(&analysis)
+        .merge(KernelId::new(1), KernelId::new(2))
+        .unwrap();
+    let text = merge_kernels(
+        CHAIN,
+        &program,
+        kernels_shown,
+        KernelId::new(1),
+        KernelId::new(2),
+    );
     assert_eq!(
         text,
         CHAIN
@@ -226,10 +235,10 @@ fn kernels_are_merged_and_cut_in_the_text() {
     assert!((gain.saved_s - (analysis.fused.time_s - merged.fused.time_s)).abs() < 1e-15);
     // What is refused has its reason before it is done.
     assert_eq!(
-        Why::new(&merged).merge(0, 1),
+        Why::new(&merged).merge(KernelId::new(0), KernelId::new(1)),
         Err(Reason::MatmulStarts {
-            matmul: 1,
-            before: 0
+            matmul: OpId::new(1),
+            before: OpId::new(0)
         })
     );
 
@@ -239,7 +248,7 @@ fn kernels_are_merged_and_cut_in_the_text() {
         partition: &merged.partition,
         statement_of_op: &after.statement_of_op,
     };
-    let cut = cut_edge(&text, &program, kernels_shown, 1, 2);
+    let cut = cut_edge(&text, &program, kernels_shown, OpId::new(1), OpId::new(2));
     assert_eq!(shown(&cut).0, ["a", "m", "b c"]);
     assert!(cut.contains("# its epilogue") && cut.contains("m = matmul(a, w)\n"));
 }
@@ -265,14 +274,14 @@ fn written_numbers_are_those_of_the_pictures() {
                 statement_of_op: &before.statement_of_op,
             };
             let graph = &analysis.graph;
-            let edges = (0..graph.ops.len())
+            let edges = (graph.ops.ids())
                 .flat_map(|to| graph.predecessors[to].iter().map(move |&from| (from, to)));
             let why = Why::new(&analysis);
             let mut changed = Vec::new();
             for (from, to) in edges {
                 let (a, b) = (
-                    analysis.partition.group_of[from],
-                    analysis.partition.group_of[to],
+                    analysis.partition.kernel_of[from],
+                    analysis.partition.kernel_of[to],
                 );
                 if a == b {
                     changed.push(cut_edge(example.text, &program, kernels_shown, from, to));
@@ -284,18 +293,18 @@ fn written_numbers_are_those_of_the_pictures() {
                 let after = analyze_program(&parse(text).program, &options(Policy::Manual));
                 let after = after.analysis.unwrap();
                 // An attention that the options make one kernel cannot be cut.
-                let is_as_stated = |(op, kernel): (&Op, &usize)| {
-                    let (ops, kernels) = (&after.graph.ops, &after.partition.group_of);
+                let is_as_stated = |(op, kernel): (&Op, &KernelId)| {
+                    let (ops, kernels) = (&after.graph.ops, &after.partition.kernel_of);
                     let same = ops.iter().zip(kernels).filter(|(_, k)| *k == kernel);
                     same.into_iter().all(|(other, _)| other.kernel == op.kernel)
                 };
-                let stated = after.graph.ops.iter().zip(&after.partition.group_of);
+                let stated = after.graph.ops.iter().zip(&after.partition.kernel_of);
                 if !after.refused.is_empty() || !stated.clone().all(is_as_stated) {
                     continue;
                 }
                 for (op, kernel) in stated {
                     if let Some(number) = op.kernel {
-                        assert_eq!(number as usize, kernel + 1, "{}: {text}", example.id);
+                        assert_eq!(number as usize, kernel.number(), "{}: {text}", example.id);
                         seen += 1;
                     }
                 }
@@ -317,21 +326,22 @@ proptest! {
         let graph = build_graph(&ops, &externals).unwrap();
         let options = Options::of_policy(Policy::Manual);
         let plan = plan(&graph, &options);
-        let mut ran = vec![false; ops.len()];
-        for members in plan.partition.groups.iter() {
+        let mut ran = IdVec::from_elem(false, ops.len());
+        for members in plan.partition.kernels.iter() {
             prop_assert_eq!(legality::check(&graph, &options, members), Ok(()));
             for &op in members {
                 ran[op] = true;
-                prop_assert_eq!(ops[op].kernel, ops[members[0]].kernel);
+                prop_assert_eq!(graph.ops[op].kernel, graph.ops[members[0]].kernel);
             }
             let is_ready = members.iter().all(|&op| graph.predecessors[op].iter().all(|&p| ran[p]));
             prop_assert!(is_ready);
         }
         if plan.refused.is_empty() {
-            for op in 0..ops.len() {
-                for other in 0..op {
-                    let same = ops[op].kernel.is_some() && ops[op].kernel == ops[other].kernel;
-                    prop_assert_eq!(same, plan.partition.group_of[op] == plan.partition.group_of[other]);
+            for op in graph.ops.ids() {
+                for other in graph.ops.ids().take_while(|&other| other < op) {
+                    let kernel = graph.ops[op].kernel;
+                    let same = kernel.is_some() && kernel == graph.ops[other].kernel;
+                    prop_assert_eq!(same, plan.partition.kernel_of[op] == plan.partition.kernel_of[other]);
                 }
             }
         }

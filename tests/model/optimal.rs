@@ -21,7 +21,7 @@ proptest! {
         prop_assert!(is_close(cost, certificate.cost.value()), "{cost} {certificate:?}");
         let best = brute_force(&graph, &options);
         prop_assert!(is_close(cost, best), "{cost} instead of {best}");
-        for ops in partition.groups.iter() {
+        for ops in partition.kernels.iter() {
             prop_assert_eq!(legality::check(&graph, &options, ops), Ok(()));
         }
     }

@@ -1,6 +1,7 @@
 //! The optimum of graphs whose best kernels are known.
 
 use crate::gpt2::{OPS_PER_BLOCK, gpt2};
+use crate::ids::ops as ops_of;
 use crate::partitions::{
     brute_force, cost_of, elementwise, is_close, is_legal, optimum, runs_in_order,
 };
@@ -32,9 +33,9 @@ fn kernels_that_need_each_other_are_refused() {
         ..Options::of_policy(Policy::Optimal)
     };
     for name in ["a", "b"] {
-        let group: Vec<OpId> = (0..ops.len())
+        let group: Vec<OpId> = (graph.ops.ids())
             .filter(|&op| {
-                ops[op]
+                graph.ops[op]
                     .name
                     .starts_with(if name == "a" { ['a', 'x'] } else { ['b', 'y'] })
             })
@@ -48,7 +49,7 @@ fn kernels_that_need_each_other_are_refused() {
         brute_force(&graph, &options)
     ));
     // What the two groups together would cost is out of reach.
-    let refused = Partition::new(&[vec![0, 3, 4], vec![1, 2, 5]], ops.len());
+    let refused = Partition::new(&[ops_of(&[0, 3, 4]), ops_of(&[1, 2, 5])], ops.len());
     assert!(!runs_in_order(&graph, &refused));
     assert!(cost_of(&graph, &options, &refused) < certificate.cost.value());
 }
@@ -63,12 +64,15 @@ fn a_kernel_is_not_taken_around_another() {
     ];
     let graph = build_graph(&ops, &[]).unwrap();
     let options = Options::of_policy(Policy::Optimal);
-    assert_eq!(legality::check(&graph, &options, &[0, 2]), Ok(()));
+    assert_eq!(
+        legality::check(&graph, &options, &[OpId::new(0), OpId::new(2)]),
+        Ok(())
+    );
     let (partition, certificate) = optimum(&graph, &options);
     assert!(certificate.is_optimal);
     assert_eq!(
-        partition.groups.iter().collect::<Vec<_>>(),
-        [&[0][..], &[1, 2]]
+        partition.kernels.iter().collect::<Vec<_>>(),
+        [ops_of(&[0]), ops_of(&[1, 2])]
     );
 }
 
@@ -87,7 +91,7 @@ fn a_gpt2_block_has_nine_kernels() {
         let (partition, certificate) = optimum(&graph, &options);
         assert!(certificate.is_optimal);
         let ends: Vec<(&str, &str)> = partition
-            .groups
+            .kernels
             .iter()
             .map(|ops| {
                 let name = |op: Option<&OpId>| graph.ops[*op.unwrap()].name.as_str();
@@ -124,7 +128,7 @@ fn blocks_in_a_row_are_proven_with_horizontal_kernels_and_prologues_as_well() {
         options.fusion.horizontal = true;
         let (partition, certificate) = optimum(&graph, &options);
         assert!(certificate.is_optimal, "{certificate:?}");
-        assert_eq!(partition.groups.len(), 9 * blocks);
+        assert_eq!(partition.kernels.len(), 9 * blocks);
         assert_eq!(certificate.cost, alone.cost);
         assert!(
             certificate.states < 10 * blocks * OPS_PER_BLOCK,
@@ -134,7 +138,7 @@ fn blocks_in_a_row_are_proven_with_horizontal_kernels_and_prologues_as_well() {
         let (partition, certificate) = optimum(&graph, &options);
         assert!(certificate.is_optimal, "{certificate:?}");
         assert_eq!(certificate.regions, 1);
-        assert_eq!(partition.groups.len(), 9 * blocks);
+        assert_eq!(partition.kernels.len(), 9 * blocks);
         assert_eq!(certificate.cost, alone.cost);
         assert!(
             certificate.states < 25 * blocks * OPS_PER_BLOCK,
@@ -157,7 +161,7 @@ fn a_region_beyond_a_word_is_never_called_optimal_without_proof() {
     let (partition, certificate) = optimum(&graph, &options);
     assert!(is_legal(&graph, &options, &partition));
     // Kernels of at most 64 ops: four of them, each reading and writing 2 KiB.
-    assert_eq!(partition.groups.len(), 4);
+    assert_eq!(partition.kernels.len(), 4);
     assert_eq!(certificate.cost, Amount::Bytes(4 * 4096));
     assert!(certificate.is_optimal && certificate.lower_bound == certificate.cost);
     options.fusion.budget_states = 1_000;
@@ -188,7 +192,7 @@ fn a_bound_that_rounding_keeps_below_the_cost_is_a_proof() {
             ..Options::of_policy(Policy::Optimal)
         };
         let (partition, certificate) = optimum(&graph, &options);
-        assert_eq!(partition.groups.len(), 1);
+        assert_eq!(partition.kernels.len(), 1);
         assert_eq!(certificate.states, 1_000, "cut off");
         assert!(certificate.is_optimal, "{certificate:?}");
         assert_eq!(certificate.lower_bound, certificate.cost);
@@ -218,18 +222,21 @@ fn a_kernel_is_found_where_none_on_the_way_to_it_is_legal() {
     }
     let graph = build_graph(&ops, &[]).unwrap();
     let options = Options::of_policy(Policy::Optimal);
-    assert_eq!(legality::check(&graph, &options, &[0, 1, 2, 3]), Ok(()));
+    assert_eq!(
+        legality::check(&graph, &options, &ops_of(&[0, 1, 2, 3])),
+        Ok(())
+    );
     for part in [&[0, 2][..], &[0, 1, 2], &[0, 2, 3]] {
-        let refused = legality::check(&graph, &options, part);
+        let refused = legality::check(&graph, &options, &ops_of(part));
         let (operands, limit) = (97, legality::MAX_OPERANDS);
         assert_eq!(refused, Err(Reason::TooManyOperands { operands, limit }));
     }
     for policy in [Policy::Rules, Policy::Inductor] {
         let known = plan(&graph, &Options::of_policy(policy)).partition;
-        assert!(known.groups.len() > 1, "{policy:?}");
+        assert!(known.kernels.len() > 1, "{policy:?}");
     }
     let (partition, certificate) = optimum(&graph, &options);
-    assert_eq!(partition.groups.len(), 1);
+    assert_eq!(partition.kernels.len(), 1);
     assert!(certificate.is_optimal);
     assert!(is_close(
         certificate.cost.value(),

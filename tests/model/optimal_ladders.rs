@@ -74,6 +74,7 @@ fn least(graph: &Graph, options: &Options, chain_of: &Chains) -> f64 {
     let of_chain = |chain: bool| -> Vec<OpId> {
         (0..chain_of.len())
             .filter(|&op| chain_of[op] == chain)
+            .map(OpId::new)
             .collect()
     };
     let (left, right) = (of_chain(false), of_chain(true));

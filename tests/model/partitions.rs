@@ -1,5 +1,6 @@
 //! Partitions as the tests of the search see them: what they cost, whether they run, and the best of all.
 
+use crate::ids::ops_of_set;
 use crate::random_graph::small_device;
 use fuseline::core::cost::roofline::place;
 use fuseline::core::cost::traffic::kernel_traffic;
@@ -8,8 +9,8 @@ use fuseline::core::fusion::certificate::Certificate;
 use fuseline::core::fusion::legality;
 use fuseline::core::model::work::Work;
 use fuseline::core::{
-    Conventions, FusionOptions, Graph, Objective, Op, OpId, OpType, Options, Partition, Policy,
-    ReshapeCost, plan,
+    Conventions, FusionOptions, Graph, IdVec, KernelId, Objective, Op, OpId, OpType, Options,
+    Partition, Policy, ReshapeCost, plan,
 };
 use proptest::prelude::*;
 use strum::VariantArray;
@@ -20,13 +21,13 @@ pub(crate) fn brute_force(graph: &Graph, options: &Options) -> f64 {
     let count = graph.ops.len();
     let cost: Vec<Option<f64>> = (0..1_usize << count)
         .map(|set| {
-            let ops: Vec<OpId> = (0..count).filter(|op| set >> op & 1 == 1).collect();
+            let ops = ops_of_set(set);
             let is_legal = !ops.is_empty() && legality::check(graph, options, &ops).is_ok();
             is_legal.then(|| cost_of_group(graph, options, &ops))
         })
         .collect();
-    let before: Vec<usize> = (0..count)
-        .map(|op| graph.predecessors[op].iter().fold(0, |set, p| set | 1 << p))
+    let before: Vec<usize> = (graph.predecessors.iter())
+        .map(|before| before.iter().fold(0, |set, p| set | 1 << p.index()))
         .collect();
     let mut best = f64::INFINITY;
     let mut groups = Vec::new();
@@ -106,10 +107,9 @@ fn can_run(before: &[usize], groups: &[usize]) -> bool {
 
 /// Bytes or seconds of one group, as the analysis counts them, with every other op alone.
 pub(crate) fn cost_of_group(graph: &Graph, options: &Options, ops: &[OpId]) -> f64 {
-    let group_of = (0..graph.ops.len())
-        .map(|op| if ops.contains(&op) { 0 } else { op + 1 })
-        .collect();
-    let partition = Partition::of_ops(group_of, graph.ops.len() + 1);
+    let kernel_of = |op: OpId| KernelId::new(if ops.contains(&op) { 0 } else { op.index() + 1 });
+    let kernels = graph.ops.ids().map(kernel_of).collect();
+    let partition = Partition::of_ops(kernels, graph.ops.len() + 1);
     let traffic = kernel_traffic(graph, &partition, options.conventions)
         .next()
         .unwrap();
@@ -129,7 +129,7 @@ pub(crate) fn cost_of_group(graph: &Graph, options: &Options, ops: &[OpId]) -> f
 
 /// Cost of a partition as the analysis adds it up.
 pub(crate) fn cost_of(graph: &Graph, options: &Options, partition: &Partition) -> f64 {
-    let groups = partition.groups.iter();
+    let groups = partition.kernels.iter();
     groups.map(|ops| cost_of_group(graph, options, ops)).sum()
 }
 
@@ -176,14 +176,14 @@ pub(crate) fn choices() -> impl Strategy<Value = Options> {
 
 /// All groups may be kernels, and none computes what another one does.
 pub(crate) fn is_legal(graph: &Graph, options: &Options, partition: &Partition) -> bool {
-    let mut groups = partition.groups.iter();
+    let mut groups = partition.kernels.iter();
     let recomputes_nothing = partition.recomputed.iter().all(<[OpId]>::is_empty);
     recomputes_nothing && groups.all(|ops| legality::check(graph, options, ops).is_ok())
 }
 
 pub(crate) fn runs_in_order(graph: &Graph, partition: &Partition) -> bool {
-    let mut ran = vec![false; graph.ops.len()];
-    partition.groups.iter().all(|ops| {
+    let mut ran = IdVec::from_elem(false, graph.ops.len());
+    partition.kernels.iter().all(|ops| {
         for &op in ops {
             ran[op] = true;
         }

@@ -2,7 +2,7 @@
 
 use fuseline::core::device;
 use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, Bound, Options, analyze_program};
+use fuseline::core::{Analysis, Bound, KernelId, Options, analyze_program};
 use fuseline::picture::charts::roofline;
 use fuseline::picture::charts::scene::Shape;
 use fuseline::present::report::Report;
@@ -36,7 +36,7 @@ fn roof_words(analysis: &Analysis) -> Vec<String> {
 #[test]
 fn without_a_peak_the_bound_is_unknown_and_the_time_a_lower_bound() {
     let analysis = product("f64", "a100-80");
-    let kernel = &analysis.fused.kernels[0];
+    let kernel = &analysis.fused.kernels[KernelId::new(0)];
     assert_eq!(kernel.placement.bound, Bound::Unknown);
     assert!(time_text(&kernel.placement).starts_with("≥ "));
     assert!(total_time_text(&analysis.fused).starts_with("≥ "));
@@ -58,7 +58,7 @@ fn without_a_peak_the_bound_is_unknown_and_the_time_a_lower_bound() {
 #[test]
 fn a_known_peak_leaves_nothing_open() {
     let analysis = product("bf16", "a100-80");
-    let kernel = &analysis.fused.kernels[0];
+    let kernel = &analysis.fused.kernels[KernelId::new(0)];
     assert_eq!(kernel.placement.bound, Bound::Matrix);
     assert_eq!(lower_bound_text(kernel, &analysis.options.device), None);
     assert!(!total_time_text(&analysis.fused).contains('≥'));
@@ -68,7 +68,7 @@ fn a_known_peak_leaves_nothing_open() {
 #[test]
 fn vector_work_in_f64_is_not_held_against_the_f32_rate() {
     let analysis = analysis("y = gelu(x) : f64[4096, 4096]", "a100-80");
-    let kernel = &analysis.fused.kernels[0];
+    let kernel = &analysis.fused.kernels[KernelId::new(0)];
     assert_eq!(kernel.placement.bound, Bound::Unknown);
     let lines = time_lines(kernel, &analysis.options.device);
     assert!(
@@ -80,13 +80,15 @@ fn vector_work_in_f64_is_not_held_against_the_f32_rate() {
 #[test]
 fn devices_without_a_vector_figure_and_matmuls_without_k_leave_the_time_open() {
     let tpu = analysis("y = relu(x) : bf16[4096, 4096]", "tpu-v5e");
-    let words = lower_bound_text(&tpu.fused.kernels[0], &tpu.options.device).unwrap();
+    let words =
+        lower_bound_text(&tpu.fused.kernels[KernelId::new(0)], &tpu.options.device).unwrap();
     assert!(
         words.starts_with("no peak is known for vector units"),
         "{words}"
     );
     let no_k = analysis("y = matmul(a, b) : bf16[64, 32]", "a100-80");
-    let words = lower_bound_text(&no_k.fused.kernels[0], &no_k.options.device).unwrap();
+    let words =
+        lower_bound_text(&no_k.fused.kernels[KernelId::new(0)], &no_k.options.device).unwrap();
     assert!(words.contains("length K"), "{words}");
 }
 
@@ -135,7 +137,10 @@ fn a_type_that_the_device_lacks_is_named_with_the_one_that_it_computes_in() {
         } else {
             Bound::Matrix
         };
-        assert_eq!(analysis.fused.kernels[0].placement.bound, bound);
+        assert_eq!(
+            analysis.fused.kernels[KernelId::new(0)].placement.bound,
+            bound
+        );
     }
 }
 

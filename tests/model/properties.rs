@@ -2,8 +2,8 @@
 
 use crate::random_graph;
 use fuseline::core::{
-    Analysis, Conventions, Externals, Graph, Op, OpId, OpType, Options, Partition, Policy,
-    ReshapeCost, TensorDecl, analyze, build_graph, plan,
+    Analysis, Conventions, Externals, Graph, IdVec, KernelId, Op, OpId, OpType, Options, Partition,
+    Policy, ReshapeCost, TensorDecl, analyze, build_graph, plan,
 };
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -28,7 +28,7 @@ fn analysis(ops: &[Op], externals: &[TensorDecl], conventions: Conventions) -> A
 fn rules_by_the_letter(graph: &Graph) -> Vec<Vec<OpId>> {
     let mut groups: Vec<Vec<OpId>> = Vec::new();
     let holds = |group: &[OpId], op_type| group.iter().any(|&op| graph.ops[op].op_type == op_type);
-    for op in 0..graph.ops.len() {
+    for op in graph.ops.ids() {
         let qualifies = |group: &Vec<OpId>| {
             let &tail = group.last().unwrap();
             let feeds = graph.predecessors[op].contains(&tail) && graph.successors[tail] == [op];
@@ -64,10 +64,10 @@ fn rules_by_the_letter(graph: &Graph) -> Vec<Vec<OpId>> {
 
 /// Whether the kernels can run in the order in which they are listed.
 fn runs_in_order(graph: &Graph, kernels: &Partition) -> bool {
-    (0..graph.ops.len()).all(|op| {
+    graph.ops.ids().all(|op| {
         graph.predecessors[op]
             .iter()
-            .all(|&p| kernels.group_of[p] <= kernels.group_of[op])
+            .all(|&p| kernels.kernel_of[p] <= kernels.kernel_of[op])
     })
 }
 
@@ -78,7 +78,7 @@ proptest! {
     fn the_scan_does_what_the_baseline_rules_say((ops, externals) in random_graph::ops(14)) {
         let graph = build_graph(&ops, &externals).unwrap();
         let kernels = plan(&graph, &Options::of_policy(Policy::Rules)).partition;
-        let groups: Vec<&[OpId]> = kernels.groups.iter().collect();
+        let groups: Vec<&[OpId]> = kernels.kernels.iter().collect();
         prop_assert_eq!(groups, rules_by_the_letter(&graph));
     }
 
@@ -87,10 +87,10 @@ proptest! {
         let graph = build_graph(&ops, &externals).unwrap();
         for &policy in Policy::VARIANTS {
             let kernels = plan(&graph, &Options::of_policy(policy)).partition;
-            let members: BTreeSet<OpId> = kernels.groups.iter().flatten().copied().collect();
+            let members: BTreeSet<OpId> = kernels.kernels.iter().flatten().copied().collect();
             prop_assert_eq!(members.len(), ops.len());
-            prop_assert_eq!(kernels.groups.iter().map(<[OpId]>::len).sum::<usize>(), ops.len());
-            prop_assert!(kernels.groups.iter().all(<[OpId]>::is_sorted));
+            prop_assert_eq!(kernels.kernels.iter().map(<[OpId]>::len).sum::<usize>(), ops.len());
+            prop_assert!(kernels.kernels.iter().all(<[OpId]>::is_sorted));
             prop_assert!(runs_in_order(&graph, &kernels), "{policy:?}");
         }
     }
@@ -99,7 +99,7 @@ proptest! {
     fn a_group_is_an_in_tree_that_writes_its_root((ops, externals) in random_graph::ops(20)) {
         let result = analysis(&ops, &externals, Conventions::default());
         let graph = &result.graph;
-        for (kernel, members) in result.fused.kernels.iter().zip(result.partition.groups.iter()) {
+        for (kernel, members) in result.fused.kernels.iter().zip(result.partition.kernels.iter()) {
             let (&root, inner) = members.split_last().unwrap();
             for &op in inner {
                 prop_assert_eq!(graph.successors[op].len(), 1);
@@ -116,7 +116,7 @@ proptest! {
     fn fusion_keeps_flops_and_never_adds_bytes((ops, externals) in random_graph::ops(20)) {
         for conventions in all_conventions() {
             let result = analysis(&ops, &externals, conventions);
-            let flops = |kernels: &[fuseline::core::Kernel]| -> u128 { kernels.iter().map(|k| k.work.flops()).sum() };
+            let flops = |kernels: &IdVec<KernelId, fuseline::core::Kernel>| -> u128 { kernels.iter().map(|k| k.work.flops()).sum() };
             prop_assert_eq!(flops(&result.unfused.kernels), flops(&result.fused.kernels));
             let (before, after) = (result.unfused.traffic, result.fused.traffic);
             prop_assert!(after.bytes_read <= before.bytes_read);
@@ -145,7 +145,7 @@ proptest! {
             prop_assert_eq!(result.tensors.iter().map(|t| t.unfused_bytes).sum::<u64>(), result.unfused.traffic.total);
             prop_assert_eq!(result.tensors.iter().map(|t| t.fused_bytes).sum::<u64>(), result.fused.traffic.total);
             prop_assert!(result.tensors.iter().all(|t| t.fused_bytes <= t.unfused_bytes));
-            for (tensor, traffic) in result.tensors.iter().enumerate() {
+            for (tensor, traffic) in result.tensors.iter_enumerated() {
                 prop_assert!(!(traffic.is_on_chip && result.graph.is_final(tensor) && conventions.reshape == ReshapeCost::Copy));
             }
         }

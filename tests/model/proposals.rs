@@ -1,7 +1,7 @@
 //! Changes by hand: what they would bring is said before they are done, and holds afterwards.
 
 use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, Options, Outcome, Policy, analyze_program};
+use fuseline::core::{Analysis, KernelId, OpId, Options, Outcome, Policy, analyze_program};
 use fuseline::present::manual::{Change, Proposal, propose};
 
 const CHAIN: &str = "\
@@ -33,7 +33,11 @@ fn manual(text: &str) -> Analysis {
 
 #[test]
 fn a_merge_says_its_gain_and_keeps_it() {
-    let merged = proposal(CHAIN, Policy::None, Change::Merge(1, 0));
+    let merged = proposal(
+        CHAIN,
+        Policy::None,
+        Change::Merge(KernelId::new(1), KernelId::new(0)),
+    );
     let text = merged.text.unwrap();
     // a is neither written nor read: two times 1024 * 1024 * 2 bytes.
     assert!(
@@ -62,7 +66,11 @@ fn a_merge_says_its_gain_and_keeps_it() {
 #[test]
 fn a_cycle_is_refused_with_its_path() {
     // b reaches c through s and m as well.
-    let refused = proposal(CHAIN, Policy::None, Change::Merge(1, 4));
+    let refused = proposal(
+        CHAIN,
+        Policy::None,
+        Change::Merge(KernelId::new(1), KernelId::new(4)),
+    );
     assert_eq!(refused.text, None);
     assert!(
         refused
@@ -84,8 +92,8 @@ fn a_cut_says_what_it_costs_and_a_cut_between_kernels_that_there_is_none() {
         .replace("relu(x)", "relu(x) @kernel 1")
         .replace("exp(a)", "exp(a) @kernel 1");
     let change = Change::Cut {
-        producer: 0,
-        consumer: 1,
+        producer: OpId::new(0),
+        consumer: OpId::new(1),
     };
     let cut = proposal(&stated, Policy::Manual, change);
     assert!(
@@ -103,13 +111,8 @@ fn a_cut_says_what_it_costs_and_a_cut_between_kernels_that_there_is_none() {
 #[test]
 fn the_kernels_of_another_policy_are_stated_with_the_change() {
     let shown = outcome(CHAIN, Policy::Optimal).analysis.unwrap();
-    let kernel = shown
-        .partition
-        .groups
-        .iter()
-        .position(|ops| ops.len() > 1)
-        .unwrap();
-    let ops = &shown.partition.groups[kernel];
+    let mut kernels = shown.partition.kernels.iter();
+    let ops = kernels.find(|ops| ops.len() > 1).unwrap();
     let change = Change::Cut {
         producer: ops[0],
         consumer: ops[1],
@@ -117,8 +120,8 @@ fn the_kernels_of_another_policy_are_stated_with_the_change() {
     let cut = proposal(CHAIN, Policy::Optimal, change);
     let after = manual(&cut.text.unwrap());
     assert_eq!(
-        after.partition.groups.len(),
-        shown.partition.groups.len() + 1
+        after.partition.kernels.len(),
+        shown.partition.kernels.len() + 1
     );
     assert_eq!(after.refused, []);
 }
@@ -138,10 +141,10 @@ o = matmul(p, v)
     let program = parse(ATTENTION).program;
     let outcome = analyze_program(&program, &options);
     let analysis = outcome.analysis.unwrap();
-    assert_eq!(analysis.partition.groups.len(), 1);
+    assert_eq!(analysis.partition.kernels.len(), 1);
     let change = Change::Cut {
-        producer: 1,
-        consumer: 2,
+        producer: OpId::new(1),
+        consumer: OpId::new(2),
     };
     let statements = &outcome.statement_of_op;
     let cut = propose(change, ATTENTION, &program, &analysis, statements);

@@ -1,10 +1,11 @@
 //! The decisions of each policy, in order, and the partitions on the way.
 
+use crate::ids::ops;
 use crate::random_graph;
 use fuseline::core::fusion::reason::Reason;
 use fuseline::core::fusion::record::{Decision, Record, record};
 use fuseline::core::{
-    Graph, OpId, Options, Partition, Policy, analyze_program, build_graph, notation, plan,
+    Graph, IdVec, OpId, Options, Partition, Policy, analyze_program, build_graph, notation, plan,
 };
 use fuseline::present::decisions::decision_text;
 use proptest::prelude::*;
@@ -24,9 +25,9 @@ fn sentences(graph: &Graph, record: &Record) -> Vec<String> {
 
 /// Each kernel reads only what kernels before it, or it itself, have computed.
 fn runs_in_order(graph: &Graph, kernels: &Partition) -> bool {
-    let mut is_there = vec![false; graph.ops.len()];
-    for kernel in 0..kernels.groups.len() {
-        let ops = kernels.groups[kernel].iter();
+    let mut is_there = IdVec::from_elem(false, graph.ops.len());
+    for kernel in kernels.kernels.ids() {
+        let ops = kernels.kernels[kernel].iter();
         let again = kernels.recomputed.get(kernel).unwrap_or(&[]);
         let mut ops: Vec<OpId> = ops.chain(again).copied().collect();
         ops.sort_unstable();
@@ -68,12 +69,12 @@ fn check_replay(graph: &Graph, options: &Options) {
     assert_eq!(record.partition_after(graph, last), partition, "{policy:?}");
     assert_eq!(record.partition_after(graph, last + 1), partition);
     let alone = record.partition_after(graph, 0);
-    assert_eq!(alone.groups.len(), graph.ops.len());
+    assert_eq!(alone.kernels.len(), graph.ops.len());
     let counts = record.kernel_counts(graph);
     assert_eq!(counts.len(), last + 1);
     for (step, &count) in counts.iter().enumerate() {
         let kernels = record.partition_after(graph, step);
-        assert_eq!(kernels.groups.len(), count, "{policy:?} at {step}");
+        assert_eq!(kernels.kernels.len(), count, "{policy:?} at {step}");
         assert!(runs_in_order(graph, &kernels), "{policy:?} at {step}");
     }
 }
@@ -160,23 +161,26 @@ fn the_rules_say_what_their_scan_does() {
         ]
     );
     let groups = |step| {
-        let kernels = record.partition_after(&graph, step).groups;
+        let kernels = record.partition_after(&graph, step).kernels;
         kernels.iter().map(<[OpId]>::to_vec).collect::<Vec<_>>()
     };
-    assert_eq!(groups(2), [vec![0, 1], vec![2], vec![3], vec![4], vec![5]]);
-    assert_eq!(groups(3), [vec![0, 1, 2], vec![3], vec![4], vec![5]]);
+    let of = |lists: &[&[usize]]| lists.iter().map(|list| ops(list)).collect::<Vec<_>>();
+    assert_eq!(groups(2), of(&[&[0, 1], &[2], &[3], &[4], &[5]]));
+    assert_eq!(groups(3), of(&[&[0, 1, 2], &[3], &[4], &[5]]));
 }
 
 #[test]
 fn merging_names_both_kernels() {
     let graph = graph_of("input x : f32[8, 8]\na = exp(x)\nb = relu(x)\nc = add(a, b)\n");
     let record = record(&graph, &Options::default());
-    let merged = Decision::Merged { op: 2, producer: 1 };
-    assert!(
-        record
-            .decisions
-            .contains(&Decision::Joined { op: 2, producer: 0 })
-    );
+    let merged = Decision::Merged {
+        op: OpId::new(2),
+        producer: OpId::new(1),
+    };
+    assert!(record.decisions.contains(&Decision::Joined {
+        op: OpId::new(2),
+        producer: OpId::new(0)
+    }));
     assert_eq!(record.decisions.last(), Some(&merged));
 }
 
@@ -186,10 +190,10 @@ fn of_two_matmuls_that_meet_the_later_one_goes_on() {
     let graph = graph_of(text);
     let record = record(&graph, &Options::default());
     let reason = Reason::TwoMatmuls {
-        first: 0,
-        second: 1,
+        first: OpId::new(0),
+        second: OpId::new(1),
     };
-    let ops = vec![0, 2];
+    let ops = ops(&[0, 2]);
     assert!(
         record
             .decisions

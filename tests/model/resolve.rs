@@ -4,7 +4,9 @@ use fuseline::core::model::graph::SizeSource;
 use fuseline::core::model::sizes::inferred_shape;
 use fuseline::core::notation::parse;
 use fuseline::core::resolve::{Resolved, resolve};
-use fuseline::core::{Code, DType, Op, OpType, Options, analyze_program, build_graph};
+use fuseline::core::{
+    Code, DType, KernelId, Op, OpId, OpType, Options, analyze_program, build_graph,
+};
 use proptest::prelude::*;
 use std::fmt::Write;
 
@@ -173,7 +175,7 @@ fn a_matmul_whose_k_nothing_says_has_a_note_and_no_flops() {
     let analysis = analyze_program(&program, &Options::default())
         .analysis
         .unwrap();
-    assert!(analysis.fused.kernels[0].work.is_unknown);
+    assert!(analysis.fused.kernels[KernelId::new(0)].work.is_unknown);
 }
 
 /// The line that the hint offers, added to the text, mends it and changes no byte.
@@ -241,7 +243,7 @@ fn the_offered_declaration_says_what_was_inferred_or_assumed() {
         );
 
         let graph = build_graph(&resolved.ops, &resolved.externals).unwrap();
-        let inferred = inferred_shape(&graph, 0, graph.tensor_named("w").unwrap());
+        let inferred = inferred_shape(&graph, OpId::new(0), graph.tensor_named("w").unwrap());
         assert_eq!(inferred.is_some(), source == SizeSource::Inferred, "{call}");
         let total = |text: &str| {
             let outcome = analyze_program(&parse(text).program, &Options::default());

@@ -4,7 +4,7 @@ use crate::random_graph::fusable_ops;
 use fuseline::core::analysis::replay::analysis_with;
 use fuseline::core::fusion::record::{Record, record};
 use fuseline::core::{
-    Analysis, FusionOptions, Options, Policy, analyze, analyze_program, notation,
+    Analysis, FusionOptions, KernelId, Options, Policy, analyze, analyze_program, notation,
 };
 use fuseline::present::steps::{PAGE_STEPS, page_of_step, step_lines, step_sentence};
 use proptest::prelude::*;
@@ -39,7 +39,7 @@ proptest! {
             for step in 0..count {
                 let on_the_way = analysis_after(&whole, &record, step);
                 prop_assert_eq!(&on_the_way.unfused, &whole.unfused);
-                let placed: usize = on_the_way.partition.groups.iter().map(<[_]>::len).sum();
+                let placed: usize = on_the_way.partition.kernels.iter().map(<[_]>::len).sum();
                 prop_assert_eq!(placed, whole.graph.ops.len());
             }
         }
@@ -70,7 +70,10 @@ o = matmul(p, v)
     assert_eq!(before.fused.launches, 3);
     assert_eq!(whole.fused.launches, 1);
     // Tiles do more arithmetic than the ops that they replace.
-    assert!(whole.fused.kernels[0].work.vector_flops > before.fused.kernels[1].work.vector_flops);
+    assert!(
+        whole.fused.kernels[KernelId::new(0)].work.vector_flops
+            > before.fused.kernels[KernelId::new(1)].work.vector_flops
+    );
     assert!(step_sentence(&whole.graph, &record, 1).contains("one attention kernel"));
 }
 

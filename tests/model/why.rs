@@ -1,5 +1,6 @@
 //! Why edges are not fused, and what fusing them would save.
 
+use crate::ids::ops;
 use crate::partitions::choices;
 use crate::random_graph::{fusable_ops, small_device};
 use fuseline::core::analysis::why::{Price, Verdict, Why};
@@ -10,10 +11,11 @@ use fuseline::core::fusion::legality;
 use fuseline::core::fusion::reason::Reason;
 use fuseline::core::fusion::record::{Decision, record};
 use fuseline::core::fusion::rows::RowDomain;
+use fuseline::core::model::adjacency::Adjacency;
 use fuseline::core::model::work::Work;
 use fuseline::core::{
-    Analysis, Device, FusionOptions, Graph, Objective, OpId, Options, Partition, Policy,
-    ReshapeCost, analyze, analyze_program, notation,
+    Analysis, Device, FusionOptions, Graph, IdVec, KernelId, Objective, OpId, Options, Partition,
+    Policy, ReshapeCost, analyze, analyze_program, notation,
 };
 use fuseline::present::reasons::verdict_sentence;
 use proptest::prelude::*;
@@ -24,8 +26,8 @@ use strum::VariantArray;
 fn totals(graph: &Graph, options: &Options, partition: &Partition) -> (u64, f64) {
     let traffics = kernel_traffic(graph, partition, options.conventions);
     let mut sum = (0, 0.0);
-    for (kernel, traffic) in traffics.enumerate() {
-        let own = &partition.groups[kernel];
+    for (kernel, traffic) in partition.kernels.ids().zip(traffics) {
+        let own = &partition.kernels[kernel];
         let computed = own.iter().chain(&partition.recomputed[kernel]);
         let work = computed.fold(Work::default(), |sum, &op| sum.and(op_work(graph, op)));
         let is_free = options.conventions.reshape == ReshapeCost::View
@@ -37,22 +39,22 @@ fn totals(graph: &Graph, options: &Options, partition: &Partition) -> (u64, f64)
 }
 
 /// The partition in which two kernels are one, in no particular order.
-fn merged(partition: &Partition, a: usize, b: usize) -> Partition {
+fn merged(partition: &Partition, a: KernelId, b: KernelId) -> Partition {
     let (into, gone) = (a.min(b), a.max(b));
-    let kernel = |k: usize| match k {
+    let kernel = |k: KernelId| match k {
         k if k == gone => into,
-        k if k > gone => k - 1,
+        k if k > gone => KernelId::new(k.index() - 1),
         k => k,
     };
-    let group_of: Vec<usize> = partition.group_of.iter().map(|&k| kernel(k)).collect();
-    let count = partition.groups.len();
-    let mut again: Vec<Vec<OpId>> = vec![Vec::new(); count - 1];
-    for (k, ops) in partition.recomputed.iter().enumerate() {
+    let kernel_of: IdVec<OpId, KernelId> = partition.kernel_of.iter().map(|&k| kernel(k)).collect();
+    let count = partition.kernels.len();
+    let mut again: IdVec<KernelId, Vec<OpId>> = IdVec::from_elem(Vec::new(), count - 1);
+    for (k, ops) in partition.recomputed.iter_enumerated() {
         let ops = ops.iter().copied();
-        again[kernel(k)].extend(ops.filter(|&op| group_of[op] != kernel(k)));
+        again[kernel(k)].extend(ops.filter(|&op| kernel_of[op] != kernel(k)));
     }
-    let mut partition = Partition::of_ops(group_of, count - 1);
-    partition.recomputed = fuseline::core::model::lists::Lists::with_capacity(count, 0);
+    let mut partition = Partition::of_ops(kernel_of, count - 1);
+    partition.recomputed = Adjacency::with_capacity(count, 0);
     for ops in &mut again {
         ops.sort_unstable();
         ops.dedup();
@@ -72,13 +74,13 @@ proptest! {
         let partition = &analysis.partition;
         let edges = Why::new(&analysis).edges();
         let asked: Vec<(OpId, OpId)> = edges.iter().map(|e| (e.producer, e.consumer)).collect();
-        let all: Vec<(OpId, OpId)> = (0..graph.ops.len())
+        let all: Vec<(OpId, OpId)> = (graph.ops.ids())
             .flat_map(|op| graph.predecessors[op].iter().map(move |&p| (p, op)))
             .collect();
         prop_assert_eq!(asked, all);
         let before = totals(graph, &options, partition);
         for edge in &edges {
-            let (a, b) = (partition.group_of[edge.producer], partition.group_of[edge.consumer]);
+            let (a, b) = (partition.kernel_of[edge.producer], partition.kernel_of[edge.consumer]);
             let Verdict::Apart { reason, price } = &edge.verdict else {
                 prop_assert!(partition.computes(b, edge.producer));
                 continue;
@@ -90,7 +92,7 @@ proptest! {
             prop_assert_eq!(price.saved_bytes, saved_bytes, "{:?}", edge);
             prop_assert!((price.saved_s - (before.1 - after.1)).abs() <= 1e-9 * before.1, "{:?}", edge);
             // A reason against a merge is one that holds.
-            let whole = &after_partition.groups[a.min(b)];
+            let whole = &after_partition.kernels[a.min(b)];
             let is_free_to_merge = matches!(
                 reason,
                 Reason::NotWorthIt | Reason::NotLookedAt | Reason::NotStated
@@ -102,11 +104,11 @@ proptest! {
             if let Reason::Cycle { path } = reason {
                 prop_assert!(!can_be_ordered(graph, &after_partition));
                 // From one kernel to the other, each op feeding the next or running in the kernel that it is in.
-                prop_assert_eq!(partition.group_of[path[0]], a);
+                prop_assert_eq!(partition.kernel_of[path[0]], a);
                 prop_assert!(partition.computes(b, path[path.len() - 1]));
                 let goes_on = path.windows(2).all(|pair| {
                     graph.successors[pair[0]].contains(&pair[1])
-                        || partition.computes(partition.group_of[pair[1]], pair[0])
+                        || partition.computes(partition.kernel_of[pair[1]], pair[0])
                 });
                 prop_assert!(goes_on, "{path:?}");
             }
@@ -151,17 +153,17 @@ proptest! {
 
 /// Whether kernels can run in some order, with what is computed again needing no other kernel.
 fn can_be_ordered(graph: &Graph, partition: &Partition) -> bool {
-    let kernels = partition.groups.len();
-    let mut done = vec![false; kernels];
-    for _ in 0..kernels {
-        for kernel in 0..kernels {
-            let mut ops = partition.groups[kernel]
+    let kernels = partition.kernels.ids();
+    let mut done = IdVec::from_elem(false, kernels.len());
+    for _ in kernels.clone() {
+        for kernel in kernels.clone() {
+            let mut ops = partition.kernels[kernel]
                 .iter()
                 .chain(&partition.recomputed[kernel]);
             done[kernel] |= ops.all(|&op| {
                 graph.predecessors[op]
                     .iter()
-                    .all(|&p| partition.computes(kernel, p) || done[partition.group_of[p]])
+                    .all(|&p| partition.computes(kernel, p) || done[partition.kernel_of[p]])
             });
         }
     }
@@ -208,8 +210,8 @@ fn the_rules_name_what_kept_an_edge_apart() {
     assert_eq!(
         reason,
         Reason::MatmulStarts {
-            matmul: 1,
-            before: 0
+            matmul: OpId::new(1),
+            before: OpId::new(0)
         }
     );
     // `a` would neither be written nor read: twice 64 * 128 * 2 bytes.
@@ -218,20 +220,25 @@ fn the_rules_name_what_kept_an_edge_apart() {
     assert_eq!(
         reason,
         Reason::MatmulAndReduction {
-            matmul: 1,
-            reduction: 3
+            matmul: OpId::new(1),
+            reduction: OpId::new(3)
         }
     );
     let (reason, _) = ask(RULES, &rules, "s", "c");
     assert_eq!(
         reason,
         Reason::ReductionEnds {
-            reduction: 3,
-            after: 4
+            reduction: OpId::new(3),
+            after: OpId::new(4)
         }
     );
     let (reason, _) = ask(RULES, &rules, "c", "d");
-    assert_eq!(reason, Reason::AnotherConsumer { consumer: 6 });
+    assert_eq!(
+        reason,
+        Reason::AnotherConsumer {
+            consumer: OpId::new(6)
+        }
+    );
 }
 
 #[test]
@@ -252,9 +259,9 @@ fn the_legality_names_figures_and_paths() {
     assert_eq!(
         reason,
         Reason::RowDomains {
-            reduction: 0,
+            reduction: OpId::new(0),
             rows: rows(64, 128, 1),
-            other: 2,
+            other: OpId::new(2),
             other_rows: rows(1, 64, 1),
         }
     );
@@ -271,7 +278,7 @@ fn the_legality_names_figures_and_paths() {
     assert_eq!(
         reason,
         Reason::OnChip {
-            reduction: 0,
+            reduction: OpId::new(0),
             values: 1,
             needed_bytes: 4096,
             available_bytes: 1024,
@@ -287,8 +294,8 @@ fn the_legality_names_figures_and_paths() {
     assert_eq!(
         reason,
         Reason::MatmulStarts {
-            matmul: 1,
-            before: 0
+            matmul: OpId::new(1),
+            before: OpId::new(0)
         }
     );
     let (reason, _) = ask(
@@ -300,7 +307,7 @@ fn the_legality_names_figures_and_paths() {
     assert_eq!(
         reason,
         Reason::Cycle {
-            path: vec![0, 1, 2, 3]
+            path: ops(&[0, 1, 2, 3])
         }
     );
 }
@@ -317,8 +324,8 @@ fn the_limits_name_what_is_beyond_them() {
     assert_eq!(
         reason,
         Reason::NotConnected {
-            first: 0,
-            second: 1
+            first: OpId::new(0),
+            second: OpId::new(1)
         }
     );
     let (reason, price) = ask(
@@ -364,8 +371,9 @@ y = add(n, c)
         ..under(Policy::Inductor)
     };
     let analysis = analysis(text, &options);
-    let (first, last) = (0, analysis.partition.groups.len() - 1);
-    assert_eq!(&analysis.partition.recomputed[last], [0, 1, 2]);
+    let kernels = analysis.partition.kernels.len();
+    let (first, last) = (KernelId::new(0), KernelId::new(kernels - 1));
+    assert_eq!(analysis.partition.recomputed[last], ops(&[0, 1, 2]));
     let (_, price) = ask(text, &options, "q", "y");
     let merged = merged(&analysis.partition, first, last);
     let before = totals(&analysis.graph, &options, &analysis.partition);
@@ -394,13 +402,8 @@ fn ops_that_do_not_feed_each_other_have_the_reason_of_an_edge_between_their_kern
     let text = "input x : f16[64, 256]\nm = max(x)\nd = sub(x, m)\ne = exp(d)\n";
     let ends = |first, second| {
         let (reason, _) = ask(text, &under(Policy::Rules), first, second);
-        matches!(
-            reason,
-            Reason::ReductionEnds {
-                reduction: 0,
-                after: 1
-            }
-        )
+        let (reduction, after) = (OpId::new(0), OpId::new(1));
+        reason == Reason::ReductionEnds { reduction, after }
     };
     assert!(ends("m", "d") && ends("m", "e"));
     let (reason, _) = ask(text, &under(Policy::Manual), "m", "d");
@@ -412,7 +415,10 @@ fn what_cannot_run_has_no_price_in_words() {
     // `b` needs the matmul, which needs `a`.
     let text = "input x : f16[64, 64]\nweight w : f16[64, 64]\na = relu(x)\nm = matmul(a, w)\nb = add(m, a)\n";
     let analysis = analysis(text, &under(Policy::None));
-    let said = verdict_sentence(&analysis.graph, &Why::new(&analysis).ask(0, 2));
+    let said = verdict_sentence(
+        &analysis.graph,
+        &Why::new(&analysis).ask(OpId::new(0), OpId::new(2)),
+    );
     assert_eq!(
         said,
         "Apart: the kernel would wait for itself: `a` → `m` → `b`."

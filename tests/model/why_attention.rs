@@ -3,7 +3,7 @@
 use crate::why::{analysis, ask, under};
 use fuseline::core::analysis::why::Why;
 use fuseline::core::fusion::reason::Reason;
-use fuseline::core::{FusionOptions, Options, Policy};
+use fuseline::core::{FusionOptions, OpId, Options, Policy};
 
 /// A matmul into attention with a mask, and what reads the attention.
 const AROUND_ATTENTION: &str = "\
@@ -42,16 +42,16 @@ fn attention_in_one_kernel_is_one_op_to_the_reasons() {
         assert_eq!(
             reason(policy, "q", "scores"),
             Reason::TwoMatmuls {
-                first: 0,
-                second: 5
+                first: OpId::new(0),
+                second: OpId::new(5)
             },
             "{policy:?}"
         );
         assert_eq!(
             reason(policy, "mask", "masked"),
             Reason::MatmulStarts {
-                matmul: 5,
-                before: 1
+                matmul: OpId::new(5),
+                before: OpId::new(1)
             },
             "{policy:?}"
         );
@@ -59,18 +59,20 @@ fn attention_in_one_kernel_is_one_op_to_the_reasons() {
     assert_eq!(
         reason(Policy::None, "probs", "total"),
         Reason::MatmulAndReduction {
-            matmul: 5,
-            reduction: 8
+            matmul: OpId::new(5),
+            reduction: OpId::new(8)
         }
     );
     // It is the other reader that keeps the rules from going on, not the softmax inside.
     assert_eq!(
         reason(Policy::Rules, "out", "low"),
-        Reason::AnotherConsumer { consumer: 8 }
+        Reason::AnotherConsumer {
+            consumer: OpId::new(8)
+        }
     );
     assert_eq!(reason(Policy::None, "out", "low"), Reason::NotLookedAt);
     let merged = analysis(AROUND_ATTENTION, &with_attention(Policy::None));
-    let kernel = |name| merged.partition.group_of[merged.graph.op_named(name).unwrap()];
+    let kernel = |name| merged.partition.kernel_of[merged.graph.op_named(name).unwrap()];
     let gain = Why::new(&merged).merge(kernel("out"), kernel("low"));
     assert_eq!(gain.unwrap().saved_bytes, 2 * 256 * 64 * 2);
 }

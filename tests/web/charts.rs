@@ -5,7 +5,7 @@ use crate::mounted::{Mounted, drawn, mounted, settled};
 use fuseline::app::history::Origin;
 use fuseline::app::state::{Page, Selection};
 use fuseline::components::charts::{Chart, Charts, SceneView};
-use fuseline::core::{Options, analyze_program, notation};
+use fuseline::core::{KernelId, Options, analyze_program, notation};
 use fuseline::picture::charts::scene::Scene;
 use fuseline::picture::charts::traffic_bars;
 use leptos::prelude::*;
@@ -61,7 +61,10 @@ async fn a_mark_selects_its_kernel_and_shows_that_it_is_selected() {
     let (root, page) = charts().await;
     root.click(&format!("{ROOFLINE} [role=button][class*=kernel-2]"))
         .await;
-    assert_eq!(page.selection.get_untracked(), Selection::Kernel(1));
+    assert_eq!(
+        page.selection.get_untracked(),
+        Selection::Kernel(KernelId::new(1))
+    );
     assert!(!root.all(".chart-raised > g").is_empty());
     let pressed = root.all("[aria-pressed=true]");
     assert!(

@@ -12,7 +12,7 @@ use fuseline::components::results::Results;
 use fuseline::components::results::kernels::KernelsTable;
 use fuseline::components::results::limits::LimitsView;
 use fuseline::components::sliders::Sliders;
-use fuseline::core::{Device, Objective, Policy};
+use fuseline::core::{Device, KernelId, Objective, OpId, Policy};
 use leptos::prelude::*;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -72,7 +72,10 @@ async fn the_table_has_a_row_for_each_kernel_and_selects_it() {
     let (root, page) = over(TEXT, |_| view! { <KernelsTable /> }).await;
     assert_eq!(root.texts("tbody .op-names"), ["up + act", "norm"]);
     root.click("tbody tr:nth-child(2) button").await;
-    assert_eq!(page.selection.get_untracked(), Selection::Kernel(1));
+    assert_eq!(
+        page.selection.get_untracked(),
+        Selection::Kernel(KernelId::new(1))
+    );
     assert_eq!(root.all("tr.is-selected").len(), 1);
     root.click("tbody tr:nth-child(2) button").await;
     assert_eq!(page.selection.get_untracked(), Selection::Nothing);
@@ -105,7 +108,7 @@ async fn a_row_keeps_its_elements_and_the_focus_while_sizes_change_and_others_co
 async fn limits_follow_the_selection_and_the_device() {
     let (root, page) = over(TEXT, |_| view! { <LimitsView /> }).await;
     assert_eq!(root.texts("tbody .op-names"), ["up + act", "norm"]);
-    page.selection.set(Selection::Op(2));
+    page.selection.set(Selection::Op(OpId::new(2)));
     settled().await;
     let pressed = root.one("tbody button[aria-pressed=true]");
     let name = pressed.get_attribute("aria-label").unwrap();

@@ -10,7 +10,7 @@ use fuseline::components::results::compare::ComparePanel;
 use fuseline::components::results::kernel_details::KernelDetailsPanel;
 use fuseline::components::results::kernels::KernelsTable;
 use fuseline::components::results::why::WhyPanel;
-use fuseline::core::Policy;
+use fuseline::core::{KernelId, OpId, Policy};
 use leptos::prelude::*;
 use std::sync::Arc;
 use strum::VariantArray;
@@ -39,7 +39,7 @@ fn edges(root: &Mounted) -> Vec<String> {
 async fn a_button_says_what_its_cut_would_bring_and_cuts() {
     let (root, page) = over(TEXT, |_| view! { <KernelsTable /> <KernelDetailsPanel /> }).await;
     assert!(root.all(".cuts button").is_empty());
-    page.selection.set(Selection::Kernel(0));
+    page.selection.set(Selection::Kernel(KernelId::new(0)));
     settled().await;
     assert_eq!(text(&root.one(".details-title")).trim(), "1 up + act");
     let cut = root.one(".cuts button");
@@ -55,7 +55,10 @@ async fn a_button_says_what_its_cut_would_bring_and_cuts() {
     root.click(".cuts button").await;
     assert_eq!(root.texts("tbody .op-names"), ["up", "act", "norm"]);
     assert_eq!(page.policy.get_untracked(), Policy::Manual);
-    assert_eq!(page.selection.get_untracked(), Selection::Kernel(1));
+    assert_eq!(
+        page.selection.get_untracked(),
+        Selection::Kernel(KernelId::new(1))
+    );
     assert_eq!(focused_label().as_deref(), Some("kernel 2: act"));
     assert_eq!(page.focus_request.get_untracked(), None);
 }
@@ -65,7 +68,7 @@ async fn a_kernel_that_is_not_listed_takes_no_focus_later() {
     let ops: Vec<_> = (0..150).map(|at| format!("y{at} = relu(x)")).collect();
     let text: &'static str = String::leak(format!("input x : f16[64]\n{}", ops.join("\n")));
     let (root, page) = over(text, |_| view! { <KernelsTable /> }).await;
-    for kernel in [20, 120] {
+    for kernel in [20, 120].map(KernelId::new) {
         page.selection.set(Selection::Kernel(kernel));
         page.focus_request
             .set(Some(FocusRequest::KernelButton(kernel)));
@@ -139,7 +142,7 @@ async fn a_row_of_reasons_selects_its_edge_and_is_asked_about() {
     assert_eq!(all, ["act → norm", "up → act"]);
     let answer = text(&root.one("[role=status]"));
     assert!(answer.starts_with("Apart: it is allowed, but this policy does not try it"));
-    page.ask_why(1);
+    page.ask_why(OpId::new(1));
     settled().await;
     assert_eq!(text(&root.one("[aria-pressed=true]")), "act → norm");
     assert_eq!([chosen(0), chosen(1)], ["act", "norm"]);
@@ -179,8 +182,8 @@ async fn the_graph_marks_the_ops_of_the_present_decision_at_once() {
     assert_eq!(
         page.selection.get_untracked(),
         Selection::Edge {
-            producer: 0,
-            consumer: 1
+            producer: OpId::new(0),
+            consumer: OpId::new(1)
         }
     );
     // What changes the kernels draws the graph anew.
@@ -243,7 +246,7 @@ async fn names_in_the_tabs_stay_text() {
         "input x : f16[8, 8]\n`<img src=x onerror=alert(1)>`: y = softmax(x)\n`<b>`: z = gelu(y)\n";
     let (root, page) = over(hostile, |page| {
         page.policy.set(Policy::None);
-        page.selection.set(Selection::Kernel(0));
+        page.selection.set(Selection::Kernel(KernelId::new(0)));
         view! { <Results /> }
     })
     .await;

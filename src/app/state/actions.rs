@@ -3,7 +3,7 @@
 use super::{FocusRequest, Notice, Page, Selection, SetIfChanged, Tab};
 use crate::app::history::Origin;
 use crate::core::fusion::record::{Decision, Record};
-use crate::core::{Analysis, OpId, Policy};
+use crate::core::{Analysis, KernelId, OpId, Policy};
 use crate::present::manual::{Change, Proposal, propose};
 use leptos::prelude::*;
 
@@ -32,7 +32,7 @@ impl Page {
             let partition = &analysis.partition;
             let mut readers = analysis.graph.successors.get(producer)?.iter().copied();
             readers.find(|&reader| {
-                let kernel = partition.group_of.get(reader);
+                let kernel = partition.kernel_of.get(reader);
                 kernel.is_some_and(|&kernel| !partition.computes(kernel, producer))
             })
         });
@@ -79,7 +79,7 @@ impl Page {
         self,
         proposal: &Proposal,
         op: OpId,
-        focus: impl FnOnce(usize) -> FocusRequest,
+        focus: impl FnOnce(KernelId) -> FocusRequest,
     ) -> bool {
         let Some(text) = &proposal.text else {
             return false;
@@ -91,8 +91,8 @@ impl Page {
             is_failure: false,
             offers_undo: is_changed,
         }));
-        let kernel =
-            (self.analysis).with_untracked(|analysis| analysis.partition.group_of.get(op).copied());
+        let kernel = (self.analysis)
+            .with_untracked(|analysis| analysis.partition.kernel_of.get(op).copied());
         if let Some(kernel) = kernel {
             self.select(Selection::Kernel(kernel));
             self.focus_request.set(Some(focus(kernel)));
@@ -116,7 +116,7 @@ fn decided(analysis: &Analysis, record: &Record, step: usize) -> Selection {
         [op] => Selection::Op(op),
         [producer, consumer, ..] => {
             let readers = analysis.graph.successors.get(producer);
-            let kernel = |op: OpId| analysis.partition.group_of.get(op).copied();
+            let kernel = |op: OpId| analysis.partition.kernel_of.get(op).copied();
             if ops.len() == 2 && readers.is_some_and(|readers| readers.contains(&consumer)) {
                 Selection::Edge { producer, consumer }
             } else if kernel(producer) == kernel(consumer) {

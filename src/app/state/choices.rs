@@ -1,6 +1,6 @@
 //! What a visitor chooses beside the text: what is selected and how it is shown.
 
-use crate::core::{Analysis, OpId, Span};
+use crate::core::{Analysis, KernelId, OpId, Span};
 use strum::{EnumIter, EnumString, IntoStaticStr};
 
 /// What is selected, in all views at once.
@@ -11,8 +11,8 @@ pub enum Selection {
     Nothing,
     /// One op of the analysed graph.
     Op(OpId),
-    /// One fused kernel, by its place in the analysis (0-based; the page shows it 1-based).
-    Kernel(usize),
+    /// One fused kernel, by its id in the analysis.
+    Kernel(KernelId),
     /// A tensor on its way from one op to another.
     Edge {
         /// The op that writes it.
@@ -24,11 +24,11 @@ pub enum Selection {
 
 impl Selection {
     /// The fused kernel that is selected, itself or through one of its ops.
-    pub fn kernel(self, analysis: &Analysis) -> Option<usize> {
+    pub fn kernel(self, analysis: &Analysis) -> Option<KernelId> {
         match self {
             Self::Nothing | Self::Edge { .. } => None,
-            Self::Op(op) => analysis.partition.group_of.get(op).copied(),
-            Self::Kernel(kernel) => (kernel < analysis.fused.kernels.len()).then_some(kernel),
+            Self::Op(op) => analysis.partition.kernel_of.get(op).copied(),
+            Self::Kernel(kernel) => analysis.fused.kernels.get(kernel).map(|_| kernel),
         }
     }
 }
@@ -38,11 +38,11 @@ impl Selection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FocusRequest {
     /// A fused kernel in the graph.
-    GraphKernel(usize),
+    GraphKernel(KernelId),
     /// What is selected in the graph, else the graph itself.
     Graph,
     /// The button of a fused kernel in the table of kernels.
-    KernelButton(usize),
+    KernelButton(KernelId),
     /// A place of the text in the editor, which is selected and scrolled to.
     Text(Span),
 }

@@ -14,7 +14,7 @@ use crate::core::analysis::replay::analysis_with;
 use crate::core::fusion::record::{Decision, Record, record};
 use crate::core::model::diagnostic::{has_errors, merged};
 use crate::core::notation::{Parsed, parse};
-use crate::core::{Analysis, Diagnostic, OpId, Options, Outcome, analyze, analyze_program};
+use crate::core::{Analysis, Diagnostic, IdVec, OpId, Options, Outcome, analyze, analyze_program};
 use crate::present::reasons::refused_kernels;
 use crate::present::why;
 use leptos::prelude::*;
@@ -39,7 +39,7 @@ pub struct AnalysedText {
     /// The numbers of all its statements that could be understood.
     pub analysis: Arc<Analysis>,
     /// For each op of `analysis` its statement in `parsed`.
-    pub statement_of_op: Arc<Vec<usize>>,
+    pub statement_of_op: Arc<IdVec<OpId, usize>>,
 }
 
 impl AnalysedText {

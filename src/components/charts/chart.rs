@@ -3,7 +3,7 @@
 use super::scene_view::SceneView;
 use crate::app::state::{Page, Selection};
 use crate::browser;
-use crate::core::Analysis;
+use crate::core::{Analysis, KernelId};
 use crate::picture::charts::scene::{MarkKey, Scene};
 use leptos::html;
 use leptos::prelude::*;
@@ -22,7 +22,7 @@ pub fn Chart(
     draw: Callback<f64, Scene>,
     /// The fused kernel whose marks come forward, while the others step back.
     #[prop(into, optional)]
-    selected_kernel: Signal<Option<usize>>,
+    selected_kernel: Signal<Option<KernelId>>,
     /// What happens when a mark is pressed.
     #[prop(into, optional)]
     on_press: Option<Callback<MarkKey>>,

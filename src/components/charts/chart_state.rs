@@ -1,6 +1,7 @@
 //! What the marks of a chart and its tooltip have in common, and what a visitor does with them.
 
 use crate::browser::Later;
+use crate::core::KernelId;
 use crate::picture::charts::scene::{Mark, MarkKey, Scene};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
@@ -31,7 +32,7 @@ pub struct ChartState {
     /// The one of them that the tab key reaches.
     tab_stop: Memo<Option<MarkKey>>,
     is_tab_stop: StoredValue<Selector<Option<MarkKey>>>,
-    is_kernel_selected: StoredValue<Selector<Option<usize>>>,
+    is_kernel_selected: StoredValue<Selector<Option<KernelId>>>,
     elements: StoredValue<HashMap<MarkKey, NodeRef<svg::G>>>,
     /// The mark that has the focus.
     focused: StoredValue<Option<MarkKey>>,
@@ -45,7 +46,7 @@ pub struct ChartState {
 impl ChartState {
     pub(super) fn new(
         scene: Signal<Arc<Scene>>,
-        selected_kernel: Signal<Option<usize>>,
+        selected_kernel: Signal<Option<KernelId>>,
         on_press: Option<Callback<MarkKey>>,
     ) -> Self {
         let keys = Memo::new(move |_| scene.with(|scene| scene.keys()));

@@ -3,6 +3,7 @@
 use super::chart_state::ChartState;
 use super::mark::{MarkView, RaisedMark};
 use super::tip::Tip;
+use crate::core::KernelId;
 use crate::picture::charts::scene::{MarkKey, Scene};
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ pub fn SceneView(
     scene: Signal<Arc<Scene>>,
     /// The fused kernel whose marks come forward, while the others step back.
     #[prop(into, optional)]
-    selected_kernel: Signal<Option<usize>>,
+    selected_kernel: Signal<Option<KernelId>>,
     /// What happens when a mark is pressed.
     #[prop(into, optional_no_strip)]
     on_press: Option<Callback<MarkKey>>,

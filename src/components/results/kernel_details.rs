@@ -82,7 +82,7 @@ fn Heading(
     let kernel = Memo::new(move |_| details.with(|details| details.kernel));
     view! {
         <h3 class="details-title">
-            <span class=move || format!("badge {}", kernel_class(kernel.get()))>{move || kernel.get() + 1}</span>
+            <span class=move || format!("badge {}", kernel_class(kernel.get()))>{move || kernel.get().number()}</span>
             " "
             <span>{move || details.with(|details| details.ops.clone())}</span>
             " "

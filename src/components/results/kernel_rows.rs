@@ -2,7 +2,7 @@
 
 use crate::app::state::{Page, Selection};
 use crate::components::badge::kernel_class;
-use crate::core::OpId;
+use crate::core::{KernelId, OpId};
 use leptos::html;
 use leptos::prelude::*;
 
@@ -34,9 +34,9 @@ impl SelectedKernel {
 /// button, by which the row is reached with the keyboard.
 #[component]
 pub fn KernelTableRow(
-    /// The place of the kernel in the analysis.
+    /// The kernel.
     #[prop(into)]
-    kernel: Signal<usize>,
+    kernel: Signal<KernelId>,
     /// The kernel is selected.
     #[prop(into)]
     is_selected: Signal<bool>,
@@ -72,7 +72,7 @@ pub fn KernelTableRow(
                     aria-pressed=move || is_selected.get().to_string()
                     aria-label=label
                 >
-                    {move || kernel.get() + 1}
+                    {move || kernel.get().number()}
                 </button>
                 {move || sign.run()}
             </td>

@@ -23,7 +23,7 @@ pub fn KernelsTable() -> impl IntoView {
     Effect::new(move || {
         // A kernel that is not listed has no button. Its request would take the focus when somebody lists more.
         if let Some(FocusRequest::KernelButton(kernel)) = page.focus_request.get()
-            && kernel >= row_count()
+            && kernel.index() >= row_count()
         {
             page.focus_request.set(None);
         }
@@ -93,7 +93,7 @@ fn Row(
 ) -> impl IntoView {
     let kernel = Memo::new(move |_| row.with(|row| row.kernel));
     let figures = Memo::new(move |_| row.with(|row| row.figures.clone()));
-    let label = move || row.with(|row| format!("kernel {}: {}", row.kernel + 1, row.ops));
+    let label = move || row.with(|row| format!("kernel {}: {}", row.kernel.number(), row.ops));
     let sign = move || row.with(|row| harm_sign(&row.harm));
     let page = Page::of_context();
     let button = NodeRef::<html::Button>::new();

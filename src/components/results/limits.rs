@@ -74,7 +74,8 @@ fn Row(
     is_selected: Signal<bool>,
 ) -> impl IntoView {
     let kernel = Memo::new(move |_| row.with(|row| row.kernel));
-    let label = move || row.with(|row| format!("limits of kernel {}: {}", row.kernel + 1, row.ops));
+    let label =
+        move || row.with(|row| format!("limits of kernel {}: {}", row.kernel.number(), row.ops));
     let text = move |part: fn(&LimitRow) -> &String| move || row.with(|row| part(row).clone());
     view! {
         <KernelTableRow kernel is_selected label=Signal::derive(label)>

@@ -4,7 +4,7 @@ use crate::app::state::{Page, Selection};
 use crate::browser;
 use crate::components::keyed_rows::row_at;
 use crate::components::quoted::with_code;
-use crate::core::OpId;
+use crate::core::{IdVec, OpId};
 use crate::present::why::{Crossing, CrossingRow, answer, crossing_rows};
 use leptos::html;
 use leptos::prelude::*;
@@ -136,17 +136,17 @@ fn Question() -> impl IntoView {
     let names = Memo::new(move |_| {
         page.analysis.with(|analysis| {
             let ops = analysis.graph.ops.iter();
-            ops.map(|op| op.name.clone()).collect::<Vec<_>>()
+            ops.map(|op| op.name.clone()).collect::<IdVec<OpId, _>>()
         })
     });
     // Before anybody asks it is about the dearest edge.
     let dearest = Memo::new(move |_| {
         let ends = |crossing: &Crossing| (crossing.producer, crossing.consumer);
         let first = page.crossings.with(|crossings| crossings.first().map(ends));
-        first.unwrap_or((0, 1))
+        first.unwrap_or((OpId::new(0), OpId::new(1)))
     });
     let asked = Memo::new(move |_| {
-        let last = names.with(Vec::len).saturating_sub(1);
+        let last = OpId::new(names.with(IdVec::len).saturating_sub(1));
         let (first, second) = page.asked.get().unwrap_or_else(|| dearest.get());
         (first.min(last), second.min(last))
     });
@@ -194,7 +194,7 @@ fn OpPicker(
     /// The name of the list.
     label: &'static str,
     /// The names of the ops, by their ids.
-    names: Memo<Vec<String>>,
+    names: Memo<IdVec<OpId, String>>,
     /// The op that is chosen.
     chosen: Memo<OpId>,
     /// Called with the op that somebody chooses.
@@ -204,9 +204,9 @@ fn OpPicker(
     let options = move || {
         let chosen = chosen.get();
         let option = |(op, name): (OpId, &String)| {
-            view! { <option value=op prop:selected=op == chosen>{name.clone()}</option> }
+            view! { <option value=op.to_string() prop:selected=op == chosen>{name.clone()}</option> }
         };
-        names.with(|names| names.iter().enumerate().map(option).collect_view())
+        names.with(|names| names.iter_enumerated().map(option).collect_view())
     };
     view! {
         <select

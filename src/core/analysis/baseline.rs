@@ -5,7 +5,7 @@ use crate::core::fusion::decision::Log;
 use crate::core::fusion::{none, rules};
 use crate::core::model::build::build_graph;
 use crate::core::model::diagnostic::Diagnostic;
-use crate::core::model::graph::OpId;
+use crate::core::model::ids::OpId;
 use crate::core::model::op::{Op, TensorDecl};
 use crate::core::model::options::Conventions;
 use crate::core::model::partition::Partition;
@@ -35,7 +35,7 @@ pub fn find_fusion_groups(ops: &[Op]) -> Result<Vec<Vec<Op>>, Vec<Diagnostic>> {
     let kernels = rules::partition(&graph, &mut Log::default());
     let op = |&id: &OpId| graph.ops.get(id).cloned();
     Ok(kernels
-        .groups
+        .kernels
         .iter()
         .map(|members| members.iter().filter_map(op).collect())
         .collect())

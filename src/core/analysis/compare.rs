@@ -1,11 +1,8 @@
 //! All policies on one program, side by side.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op and kernel ids are dense indices of one graph"
-)]
 
 use crate::core::analysis::{Analysis, analyze_graph};
-use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::OpId;
 use crate::core::model::options::{Options, Policy};
 use crate::core::model::partition::Partition;
 use strum::VariantArray;
@@ -58,10 +55,10 @@ pub fn compare(chosen: &Analysis) -> Vec<Compared> {
 /// `O(reads)`, times the logarithm of what a kernel recomputes.
 fn differing(graph: &Graph, of: &Partition, chosen: &Partition) -> Vec<DifferingEdge> {
     let mut edges = Vec::new();
-    for consumer in 0..graph.ops.len() {
+    for consumer in graph.ops.ids() {
         for &producer in &graph.predecessors[consumer] {
             let keeps =
-                |partition: &Partition| partition.computes(partition.group_of[consumer], producer);
+                |partition: &Partition| partition.computes(partition.kernel_of[consumer], producer);
             let is_fused = keeps(of);
             if is_fused != keeps(chosen) {
                 edges.push(DifferingEdge {

@@ -1,8 +1,4 @@
 //! Every number that the page or the command line shows, in one struct.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op, tensor and kernel ids are dense indices of one graph"
-)]
 
 pub mod baseline;
 pub mod compare;
@@ -24,8 +20,8 @@ use crate::core::fusion::attention::AttentionShape;
 use crate::core::model::build::build_graph;
 use crate::core::model::device::Device;
 use crate::core::model::diagnostic::{Code, Diagnostic, has_errors};
-use crate::core::model::graph::SizeSource;
-use crate::core::model::graph::{Graph, OpId, Tensor};
+use crate::core::model::graph::{Graph, SizeSource, Tensor};
+use crate::core::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::core::model::op::{Op, TensorDecl};
 use crate::core::model::options::Options;
 use crate::core::model::options::ReshapeCost;
@@ -65,7 +61,7 @@ impl Kernel {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Execution {
     /// Kernels in the order in which they run.
-    pub kernels: Vec<Kernel>,
+    pub kernels: IdVec<KernelId, Kernel>,
     /// Sum of their bytes.
     pub traffic: Traffic,
     /// Sum of their predicted times.
@@ -78,6 +74,11 @@ impl Execution {
     /// The first kernel whose time is only a lower bound; the sum is one as well then.
     pub fn first_lower_bound(&self) -> Option<&Kernel> {
         self.kernels.iter().find(|k| k.placement.is_lower_bound())
+    }
+
+    /// The kernel of an op where each op is its own kernel, as in [`Analysis::unfused`].
+    pub fn of_lone_op(&self, op: OpId) -> &Kernel {
+        &self.kernels[KernelId::of_lone_op(op)]
     }
 }
 
@@ -122,14 +123,14 @@ pub struct Analysis {
     pub certificate: Option<Certificate>,
     /// Kernels that the text states and that are not legal, under policy `manual`.
     pub refused: Vec<Refused>,
-    /// One kernel for each op, in execution order: kernel index = op index.
+    /// One kernel for each op, in execution order: see [`Execution::of_lone_op`].
     pub unfused: Execution,
-    /// One kernel for each group of `partition`.
+    /// One kernel for each of `partition`.
     pub fused: Execution,
     /// For each fused kernel what its ops were before.
-    pub comparisons: Vec<Comparison>,
+    pub comparisons: IdVec<KernelId, Comparison>,
     /// For each tensor of `graph` what fusion does to it.
-    pub tensors: Vec<TensorTraffic>,
+    pub tensors: IdVec<TensorId, TensorTraffic>,
     /// Saved part of the unfused bytes, in percent.
     pub savings_pct: f64,
     /// Unfused time over fused time; 1 when nothing runs.
@@ -144,7 +145,7 @@ pub struct Outcome {
     /// The numbers of all statements that could be understood; `None` when the list itself is broken.
     pub analysis: Option<Analysis>,
     /// For each op of the analysis its statement in [`Program::ops`].
-    pub statement_of_op: Vec<usize>,
+    pub statement_of_op: IdVec<OpId, usize>,
     /// What is wrong or assumed, beyond what reading the text has said. Stated kernels that are not legal are
     /// [`Analysis::refused`].
     pub diagnostics: Vec<Diagnostic>,
@@ -165,8 +166,8 @@ pub fn analyze_program(program: &Program, options: &Options) -> Outcome {
     match analyze(resolved.ops, &resolved.externals, options) {
         Ok(analysis) => {
             let listed_at = analysis.graph.listed_at.iter();
-            let statement_of_op: Vec<usize> = listed_at
-                .map(|&listed| resolved.statement_of_op[listed])
+            let statement_of_op: IdVec<OpId, usize> = listed_at
+                .filter_map(|&listed| resolved.statement_of_op.get(listed).copied())
                 .collect();
             Outcome {
                 statement_of_op,
@@ -224,7 +225,7 @@ pub(super) fn analyze_plan(graph: Graph, options: &Options, plan: Plan) -> Analy
         certificate,
         refused,
     } = plan;
-    let mut comparisons = Vec::with_capacity(partition.groups.len());
+    let mut comparisons = IdVec::with_capacity(partition.kernels.len());
     let fused = execute(&graph, &partition, options, Some(&unfused), &mut |kernel| {
         count_fused(kernel, &mut tensors);
         comparisons.push(compare(kernel, &unfused, options));
@@ -270,14 +271,14 @@ fn execute(
     each: &mut dyn FnMut(&Kernel),
 ) -> Execution {
     let views_are_free = options.conventions.reshape == ReshapeCost::View;
-    let mut kernels = Vec::with_capacity(partition.groups.len());
+    let mut kernels = IdVec::with_capacity(partition.kernels.len());
     let (mut read, mut written, mut launches, mut time_s) = (0, 0, 0, 0.0);
     let traffics = kernel_traffic(graph, partition, options.conventions);
-    for (kernel, (members, traffic)) in partition.groups.iter().zip(traffics).enumerate() {
+    for ((kernel, members), traffic) in partition.kernels.iter_enumerated().zip(traffics) {
         let (bytes_read, bytes_written) = (traffic.bytes_read(), traffic.bytes_written());
         let computed = members.iter().chain(&partition.recomputed[kernel]);
         let work = work_of_ops(computed, |op| match unfused {
-            Some(unfused) => unfused.kernels[op].work,
+            Some(unfused) => unfused.of_lone_op(op).work,
             None => op_work(graph, op),
         });
         let work = work.and(work_beyond_ops(graph, members, &work, &options.device));
@@ -309,7 +310,7 @@ fn execute(
 }
 
 fn compare(kernel: &Kernel, unfused: &Execution, options: &Options) -> Comparison {
-    let before = || kernel.ops.iter().map(|&op| &unfused.kernels[op]);
+    let before = || kernel.ops.iter().map(|&op| unfused.of_lone_op(op));
     let unfused_bytes = before().map(Kernel::bytes).sum();
     Comparison {
         unfused_bytes,
@@ -319,7 +320,7 @@ fn compare(kernel: &Kernel, unfused: &Execution, options: &Options) -> Compariso
     }
 }
 
-fn tensors_unmoved(graph: &Graph) -> Vec<TensorTraffic> {
+fn tensors_unmoved(graph: &Graph) -> IdVec<TensorId, TensorTraffic> {
     let unmoved = |tensor: &Tensor| TensorTraffic {
         bytes: tensor.bytes().unwrap_or(0),
         source: SizeSource::Produced,
@@ -331,7 +332,7 @@ fn tensors_unmoved(graph: &Graph) -> Vec<TensorTraffic> {
     graph.tensors.iter().map(unmoved).collect()
 }
 
-fn count_unfused(graph: &Graph, kernel: &Kernel, tensors: &mut [TensorTraffic]) {
+fn count_unfused(graph: &Graph, kernel: &Kernel, tensors: &mut IdVec<TensorId, TensorTraffic>) {
     let traffic = &kernel.traffic;
     for access in traffic.reads.iter().chain(&traffic.writes) {
         let report = &mut tensors[access.tensor];
@@ -345,7 +346,7 @@ fn count_unfused(graph: &Graph, kernel: &Kernel, tensors: &mut [TensorTraffic]) 
     }
 }
 
-fn count_fused(kernel: &Kernel, tensors: &mut [TensorTraffic]) {
+fn count_fused(kernel: &Kernel, tensors: &mut IdVec<TensorId, TensorTraffic>) {
     for access in &kernel.traffic.reads {
         let report = &mut tensors[access.tensor];
         report.fused_bytes = report.fused_bytes.saturating_add(access.bytes);

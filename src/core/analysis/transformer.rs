@@ -4,6 +4,7 @@ use crate::core::analysis::{Analysis, analyze};
 use crate::core::cost::traffic::Traffic;
 use crate::core::model::diagnostic::{Code, Diagnostic};
 use crate::core::model::dtype::DType;
+use crate::core::model::ids::OpId;
 use crate::core::model::op::{Op, TensorDecl, TensorRole};
 use crate::core::model::op_type::OpType::{Elementwise, Matmul, Reduction, Reshape};
 use crate::core::model::options::Options;
@@ -27,14 +28,14 @@ pub struct TransformerAnalysis {
 
 impl From<&Analysis> for TransformerAnalysis {
     fn from(analysis: &Analysis) -> Self {
-        let name = |&op: &usize| analysis.graph.ops.get(op).map(|op| op.name.clone());
+        let name = |&op: &OpId| analysis.graph.ops[op].name.clone();
         Self {
-            ops: analysis.graph.ops.clone(),
+            ops: analysis.graph.ops.as_slice().to_vec(),
             fusion_groups: analysis
                 .partition
-                .groups
+                .kernels
                 .iter()
-                .map(|members| members.iter().filter_map(name).collect())
+                .map(|members| members.iter().map(name).collect())
                 .collect(),
             unfused_traffic: analysis.unfused.traffic,
             fused_traffic: analysis.fused.traffic,

@@ -1,11 +1,7 @@
 //! Kernels to bytes: what each kernel reads from and writes to memory.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op and tensor ids are dense indices of this graph"
-)]
 
-use crate::core::model::graph::SizeSource;
-use crate::core::model::graph::{Graph, OpId, TensorId};
+use crate::core::model::graph::{Graph, SizeSource};
+use crate::core::model::ids::{IdVec, OpId, TensorId};
 use crate::core::model::options::{Conventions, Externals, ReshapeCost};
 use crate::core::model::partition::Partition;
 use crate::core::model::sizes::read_size;
@@ -97,12 +93,12 @@ pub fn kernel_traffic<'a>(
 ) -> impl Iterator<Item = KernelTraffic> + 'a {
     let mut count = TrafficCount::new(graph, conventions);
     let is_written = written(graph, partition, &count.views);
-    (0..partition.groups.len()).map(move |kernel| {
-        let (own, again) = (&partition.groups[kernel], &partition.recomputed[kernel]);
+    partition.kernels.ids().map(move |kernel| {
+        let (own, again) = (&partition.kernels[kernel], &partition.recomputed[kernel]);
         count.of_kernel(
             own.iter().chain(again).copied(),
             |op| partition.computes(kernel, op),
-            |op| is_written[op] && partition.group_of[op] == kernel,
+            |op| is_written[op] && partition.kernel_of[op] == kernel,
         )
     })
 }
@@ -115,7 +111,7 @@ pub(crate) struct TrafficCount<'a> {
     /// How many kernels were counted.
     kernels: usize,
     /// For each tensor the last kernel that read it, by its number here, and the place in that kernel's reads.
-    read_by: Vec<(usize, usize)>,
+    read_by: IdVec<TensorId, (usize, usize)>,
     /// Of the kernel that is being counted.
     reads: Vec<Access>,
     writes: Vec<Access>,
@@ -129,7 +125,7 @@ impl<'a> TrafficCount<'a> {
             externals: conventions.externals,
             views: Views::under(graph, conventions.reshape),
             kernels: 0,
-            read_by: vec![(0, 0); graph.tensors.len()],
+            read_by: IdVec::from_elem((0, 0), graph.tensors.len()),
             reads: Vec::new(),
             writes: Vec::new(),
         }
@@ -178,14 +174,14 @@ impl<'a> TrafficCount<'a> {
     fn read(&mut self, op: OpId, tensor: TensorId) {
         let access = self.views.read(self.graph, op, tensor, self.externals);
         let (last_reader, place) = self.read_by[tensor];
-        if last_reader == self.kernels {
-            // Only sizes by convention differ from reader to reader; the largest one covers all.
-            if self.reads[place].bytes < access.bytes {
-                self.reads[place] = access;
-            }
-        } else {
+        if last_reader != self.kernels {
             self.read_by[tensor] = (self.kernels, self.reads.len());
             self.reads.push(access);
+        } else if let Some(known) = self.reads.get_mut(place)
+            && known.bytes < access.bytes
+        {
+            // Only sizes by convention differ from reader to reader; the largest one covers all.
+            *known = access;
         }
     }
 }
@@ -193,8 +189,8 @@ impl<'a> TrafficCount<'a> {
 /// For each op whether it is a free view, and for each tensor the tensor whose bytes it names.
 #[derive(Clone)]
 pub(crate) struct Views {
-    pub(crate) is_view: Vec<bool>,
-    pub(crate) base: Vec<TensorId>,
+    pub(crate) is_view: IdVec<OpId, bool>,
+    pub(crate) base: IdVec<TensorId, TensorId>,
 }
 
 impl Views {
@@ -207,17 +203,19 @@ impl Views {
 
     fn none(graph: &Graph) -> Self {
         Self {
-            is_view: vec![false; graph.ops.len()],
-            base: (0..graph.tensors.len()).collect(),
+            is_view: IdVec::from_elem(false, graph.ops.len()),
+            base: graph.tensors.ids().collect(),
         }
     }
 
     fn of(graph: &Graph) -> Self {
         let mut views = Self::none(graph);
-        for (op, definition) in graph.ops.iter().enumerate() {
-            if definition.is_view() {
+        for (op, definition) in graph.ops.iter_enumerated() {
+            if definition.is_view()
+                && let Some(&input) = graph.inputs[op].first()
+            {
                 views.is_view[op] = true;
-                views.base[graph.output[op]] = views.base[graph.inputs[op][0]];
+                views.base[graph.output[op]] = views.base[input];
             }
         }
         views
@@ -246,13 +244,13 @@ impl Views {
 }
 
 /// For each op whether its output is written to memory.
-pub(crate) fn written(graph: &Graph, partition: &Partition, views: &Views) -> Vec<bool> {
+pub(crate) fn written(graph: &Graph, partition: &Partition, views: &Views) -> IdVec<OpId, bool> {
     let recomputed_in = partition.recomputed.inverted(graph.ops.len());
-    let mut is_written = vec![false; graph.ops.len()];
-    for op in (0..graph.ops.len()).rev() {
+    let mut is_written = IdVec::from_elem(false, graph.ops.len());
+    for op in graph.ops.ids().rev() {
         let is_kept = |reader: OpId| {
             let mut others = recomputed_in[reader].iter();
-            partition.computes(partition.group_of[reader], op)
+            partition.computes(partition.kernel_of[reader], op)
                 && others.all(|&kernel| partition.computes(kernel, op))
         };
         is_written[op] = leaves(graph, views, op, is_kept, |view| is_written[view]);

@@ -1,12 +1,9 @@
 //! Ops to arithmetic: FLOPs of every op, on matrix or vector units.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op and tensor ids are dense indices of this graph"
-)]
 
 use crate::core::model::dtype::DType;
 use crate::core::model::functions;
-use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::{OpId, TensorId};
 use crate::core::model::op_type::OpType;
 use crate::core::model::work::Work;
 
@@ -84,10 +81,10 @@ pub fn matmul_k(graph: &Graph, op: OpId) -> Option<u64> {
     if definition.function.as_deref() == Some("conv2d") {
         return None;
     }
-    let &[a, b, ..] = &graph.inputs[op][..] else {
+    let &[a, b, ..] = &graph.inputs[op] else {
         return None;
     };
-    let shape_of = |t: usize| graph.tensor_shape(t);
+    let shape_of = |t: TensorId| graph.tensor_shape(t);
     k_of_shapes(&definition.shape, shape_of(a), shape_of(b))
 }
 
@@ -146,7 +143,7 @@ mod tests {
         let tensors = [TensorDecl::new("a", a, 2), TensorDecl::new("b", b, 2)];
         build_graph(&[op], &tensors)
             .ok()
-            .and_then(|g| matmul_k(&g, 0))
+            .and_then(|g| matmul_k(&g, OpId::new(0)))
     }
 
     #[test]

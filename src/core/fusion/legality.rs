@@ -2,18 +2,15 @@
 //!
 //! Legality depends on the set, the options and the device's on-chip memory alone. That the kernels of a
 //! program can be put in an order is a question of its own: [`crate::core::model::acyclic`].
-#![allow(
-    clippy::indexing_slicing,
-    reason = "places of ops are below the number of ops of the region"
-)]
 
 use super::on_chip::{BYTES_PER_ELEMENT, KeptRows};
 use super::reason::Reason;
-use super::region::{Bits, Region, RegionContext, Set, Value};
+use super::region::{Bits, LocalOp, Region, RegionContext, Set, Value};
 use super::rows::RowDomain;
 use crate::core::model::options::{FusionOptions, MAX_OPS};
 
-use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::OpId;
 use crate::core::model::options::Options;
 
 /// Most tensors that a kernel reads and writes.
@@ -66,7 +63,7 @@ pub(super) fn check_set(region: &Region<'_>, set: Set) -> Result<(), Reason> {
 }
 
 fn check_matmul(region: &Region<'_>, set: Set) -> Result<(), Reason> {
-    let op = |place: usize| region.ops[place];
+    let op = |place: LocalOp| region.ops[place];
     let mut matmuls = Bits(region.matmuls & set);
     let Some(matmul) = matmuls.next() else {
         return Ok(());
@@ -106,8 +103,8 @@ fn check_reductions(region: &Region<'_>, set: Set) -> Result<(), Reason> {
     }
     let rows = region.rows[first];
     let full = rows.full_elements();
-    let is_other = |&place: &usize| {
-        if reductions >> place & 1 == 1 {
+    let is_other = |&place: &LocalOp| {
+        if reductions & place.bit() != 0 {
             region.rows[place] != rows
         } else {
             region.elements[place] != full && region.elements[place] != rows.rows
@@ -123,15 +120,17 @@ fn check_reductions(region: &Region<'_>, set: Set) -> Result<(), Reason> {
     }
     // A value of each row must meet that row again, not the elements across all rows.
     let misread = |&&(both, met): &&(Set, RowDomain)| both & !set == 0 && met != rows;
-    if let Some(&(both, met)) = region.spread.iter().find(misread) {
+    if let Some(&(both, met)) = region.spread.iter().find(misread)
+        && let Some(reader) = Bits(both).last()
+    {
         return Err(Reason::RowDomains {
             reduction: region.ops[first],
             rows,
-            other: region.ops[both.ilog2() as usize],
+            other: region.ops[reader],
             other_rows: met,
         });
     }
-    let mixes = |&place: &usize| rows.rows > 1 && mixes_rows(region, set, place);
+    let mixes = |&place: &LocalOp| rows.rows > 1 && mixes_rows(region, set, place);
     if let Some(place) = Bits(region.reordering & set).find(mixes) {
         return Err(Reason::MixesRows {
             reduction: region.ops[first],
@@ -153,12 +152,12 @@ fn check_reductions(region: &Region<'_>, set: Set) -> Result<(), Reason> {
 
 /// Whether elements change their order while others still need the old one. It may change where they are loaded, if
 /// no other op loads them, and where they are stored.
-fn mixes_rows(region: &Region<'_>, set: Set, place: usize) -> bool {
+fn mixes_rows(region: &Region<'_>, set: Set, place: LocalOp) -> bool {
     if region.next[place] & set == 0 {
         return false;
     }
     let shared =
-        |value: &Value| value.readers >> place & 1 == 1 && value.readers & set != 1 << place;
+        |value: &Value| value.readers & place.bit() != 0 && value.readers & set != place.bit();
     region.prev[place] & set != 0 || region.values.iter().any(shared)
 }
 
@@ -201,16 +200,18 @@ fn check_operands(region: &Region<'_>, set: Set) -> Result<(), Reason> {
 }
 
 fn check_connected(region: &Region<'_>, set: Set) -> Result<(), Reason> {
-    let first = set & set.wrapping_neg();
-    let mut reached = first;
-    let mut frontier = first;
+    let Some(first) = Bits(set).next() else {
+        return Ok(());
+    };
+    let mut reached = first.bit();
+    let mut frontier = reached;
     while frontier != 0 {
         frontier = neighbours(region, frontier) & set & !reached;
         reached |= frontier;
     }
     match Bits(set & !reached).next() {
         Some(second) => Err(Reason::NotConnected {
-            first: region.ops[first.trailing_zeros() as usize],
+            first: region.ops[first],
             second: region.ops[second],
         }),
         None => Ok(()),

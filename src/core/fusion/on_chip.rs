@@ -3,13 +3,11 @@
 //! A reduction ends a *pass* over its rows: what it gives is there only when the whole row has been seen. A
 //! full-width value that one pass reads or makes and a later one needs waits on chip, for each tensor moves once.
 //! Nothing is computed twice: that would be arithmetic which no kernel is charged for.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "places are below the number of ops of the kernel, passes below the number of its passes"
-)]
 
+use crate::core::fusion::region::LocalOp;
 use crate::core::fusion::rows::RowDomain;
-use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::{IdVec, OpId, TensorId};
 use crate::core::model::op_type::OpType;
 
 /// A value on chip is held in f32, whatever it is stored as.
@@ -42,22 +40,21 @@ impl KeptRows {
             }
         }
         let (reduction, rows) = widest?;
-        let mut passes = vec![0; ops.len()];
-        for place in 0..ops.len() {
-            for before in &graph.predecessors[ops[place]] {
-                if let Ok(from) = ops.binary_search(before) {
-                    let earliest = passes[from] + usize::from(is_reduction(*before));
-                    passes[place] = passes[place].max(earliest);
-                }
-            }
+        let place_of = |op: &OpId| ops.binary_search(op).ok().map(LocalOp::new);
+        let mut passes: IdVec<LocalOp, usize> = IdVec::with_capacity(ops.len());
+        for &op in ops {
+            let before = graph.predecessors[op].iter();
+            let earliest = before.filter_map(|&before| {
+                Some(passes[place_of(&before)?] + usize::from(is_reduction(before)))
+            });
+            passes.push(earliest.max().unwrap_or(0));
         }
         let ended = ops.iter().zip(&passes).filter(|&(&op, _)| is_reduction(op));
         let last = ended.map(|(_, &pass)| pass + 1).max().unwrap_or(0);
         let early = peak(graph, ops, rows, &passes, last);
-        for place in (0..ops.len()).rev() {
-            if !is_reduction(ops[place]) {
-                let after = graph.successors[ops[place]].iter();
-                let after = after.filter_map(|op| ops.binary_search(op).ok());
+        for (place, &op) in passes.ids().zip(ops).rev() {
+            if !is_reduction(op) {
+                let after = graph.successors[op].iter().filter_map(place_of);
                 passes[place] = after.map(|to| passes[to]).min().unwrap_or(last);
             }
         }
@@ -83,16 +80,16 @@ fn peak(
     graph: &Graph,
     ops: &[OpId],
     rows: RowDomain,
-    passes: &[usize],
+    passes: &IdVec<LocalOp, usize>,
     last: usize,
 ) -> (usize, usize) {
     let full = rows.full_elements();
     // A tensor, and a pass that reads or makes it.
-    let mut touched: Vec<(usize, usize)> = Vec::new();
+    let mut touched: Vec<(TensorId, usize)> = Vec::new();
     for (&op, &pass) in ops.iter().zip(passes) {
         let (inputs, output) = (&graph.inputs[op], graph.output[op]);
         // What nothing declares is as large as what its reader makes, as it is for bytes.
-        let is_full = |tensor: &usize| {
+        let is_full = |tensor: &TensorId| {
             let known = graph.tensors[*tensor].elements();
             known.or(graph.tensors[output].elements()) == Some(full)
         };
@@ -108,10 +105,12 @@ fn peak(
     touched.sort_unstable();
     let mut waiting = vec![0; last + 1];
     for pair in touched.windows(2) {
-        if pair[0].0 == pair[1].0 {
-            waiting[pair[0].1..pair[1].1]
-                .iter_mut()
-                .for_each(|count| *count += 1);
+        if let &[(tensor, from), (next, until)] = pair
+            && tensor == next
+        {
+            for count in waiting.iter_mut().take(until).skip(from) {
+                *count += 1;
+            }
         }
     }
     let counts = waiting.into_iter().zip(0..);

@@ -12,7 +12,7 @@ pub(super) fn is_kernel(region: &Region<'_>, set: Set) -> bool {
 pub(super) fn take_apart(region: &Region<'_>, set: Set, pieces: &mut Vec<Set>) {
     let first = pieces.len();
     for place in Bits(set) {
-        let bit = 1 << place;
+        let bit = place.bit();
         let takes = |piece: &&mut Set| is_kernel(region, **piece | bit);
         let own = pieces.get_mut(first..).unwrap_or(&mut []);
         match own.iter_mut().rev().find(takes) {

@@ -3,14 +3,11 @@
     clippy::cast_possible_truncation,
     reason = "dimensions are counted in a few bits"
 )]
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op and tensor ids are dense indices of this graph"
-)]
 
 use crate::core::model::functions;
 use crate::core::model::functions::ShapeRule;
-use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::OpId;
 use crate::core::model::op::{Op, element_count};
 use crate::core::model::op_type::OpType;
 use serde::Serialize;
@@ -157,10 +154,10 @@ fn missing(input: &[u64], output: &[u64]) -> Option<u32> {
         return Some(axes);
     }
     let outer = input.iter().zip(output).take_while(|(a, b)| a == b).count();
-    let (input_rest, output_rest) = (&input[outer..], &output[outer..]);
-    let pairs = input_rest.iter().rev().zip(output_rest.iter().rev());
+    let (input_rest, output_rest) = (input.iter().skip(outer), output.iter().skip(outer));
+    let pairs = input_rest.rev().zip(output_rest.clone().rev());
     let inner = pairs.take_while(|(a, b)| a == b).count();
-    let lacks = output_rest[inner..].iter().all(|&size| size == 1);
+    let lacks = output_rest.skip(inner).all(|&size| size == 1);
     bits(outer..input.len() - inner).filter(|_| lacks)
 }
 

@@ -3,17 +3,19 @@
 //! A group is an in-tree: every member but the tail has exactly one consuming op, and that one is inside.
 //! So only the tail's tensor is written, groups are convex, and tails ordered by place give an order in
 //! which the groups can run.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op and group ids are dense indices of this graph"
-)]
 
 use crate::core::disjoint_sets::DisjointSets;
 use crate::core::fusion::decision::{Decision, Log};
 use crate::core::fusion::reason::Reason;
-use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::{IdVec, KernelId, OpId, define_ids};
 use crate::core::model::op_type::OpType;
 use crate::core::model::partition::Partition;
+
+define_ids! {
+    /// A kernel as it grows during the scan.
+    struct GroupId;
+}
 
 /// What decides whether an open group takes another op.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,24 +30,24 @@ enum Holds {
 
 /// Groups grow during the scan.
 struct Scan {
-    holds: Vec<Holds>,
+    holds: IdVec<GroupId, Holds>,
     /// The op that began each group.
-    head: Vec<OpId>,
-    tail: Vec<OpId>,
-    merged: DisjointSets,
-    group_of: Vec<usize>,
+    head: IdVec<GroupId, OpId>,
+    tail: IdVec<GroupId, OpId>,
+    merged: DisjointSets<GroupId>,
+    group_of: IdVec<OpId, GroupId>,
 }
 
 /// Runs the scan. `O(ops + reads)`: an op joins by its producers' tails, and a group is merged at most once.
 pub(crate) fn partition(graph: &Graph, log: &mut Log) -> Partition {
     let mut scan = Scan {
-        holds: Vec::new(),
-        head: Vec::new(),
-        tail: Vec::new(),
+        holds: IdVec::new(),
+        head: IdVec::new(),
+        tail: IdVec::new(),
         merged: DisjointSets::new(0),
-        group_of: Vec::with_capacity(graph.ops.len()),
+        group_of: IdVec::with_capacity(graph.ops.len()),
     };
-    for op in 0..graph.ops.len() {
+    for op in graph.ops.ids() {
         scan.place(graph, op, log);
     }
     scan.finish()
@@ -101,7 +103,7 @@ impl Scan {
     }
 
     /// What becomes of each producer's kernel.
-    fn note(&self, graph: &Graph, op: OpId, base: usize, merged: &[usize], log: &mut Log) {
+    fn note(&self, graph: &Graph, op: OpId, base: GroupId, merged: &[GroupId], log: &mut Log) {
         // Before the tail moves, a group is named by it; a group that has just started has no producer.
         if self.tail[base] != op {
             let producer = self.tail[base];
@@ -122,11 +124,11 @@ impl Scan {
     }
 
     /// Why an op does not go on in its producer's kernel.
-    fn refusal(&self, graph: &Graph, producer: OpId, op: OpId, base: usize) -> Reason {
+    fn refusal(&self, graph: &Graph, producer: OpId, op: OpId, base: GroupId) -> Reason {
         let group = self.group_of[producer];
         // A matmul begins its group.
         let matmul_of =
-            |group: usize| (self.holds[group] == Holds::Matmul).then(|| self.head[group]);
+            |group: GroupId| (self.holds[group] == Holds::Matmul).then(|| self.head[group]);
         let is_matmul = graph.ops[op].op_type == OpType::Matmul;
         let mut others = graph.successors[producer].iter();
         let other = others.find(|&&reader| reader != op);
@@ -157,16 +159,16 @@ impl Scan {
     fn finish(mut self) -> Partition {
         let merged_into = self.merged.roots();
         // Kernels are numbered as their tails come.
-        let mut kernel_of = vec![0; merged_into.len()];
+        let mut kernel_of = IdVec::from_elem(KernelId::new(0), merged_into.len());
         let mut kernels = 0;
-        for (op, &group) in self.group_of.iter().enumerate() {
+        for (op, &group) in self.group_of.iter_enumerated() {
             let root = merged_into[group];
             if self.tail[root] == op {
-                kernel_of[root] = kernels;
+                kernel_of[root] = KernelId::new(kernels);
                 kernels += 1;
             }
         }
-        let of_op = |&group: &usize| kernel_of[merged_into[group]];
+        let of_op = |&group: &GroupId| kernel_of[merged_into[group]];
         Partition::of_ops(self.group_of.iter().map(of_op).collect(), kernels)
     }
 }

@@ -1,58 +1,55 @@
 //! Whether kernels can be put in an order. Convex groups are not enough: two can need each other.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op and group ids are dense indices of this graph"
-)]
 
-use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::order::topological_order;
 use crate::core::model::partition::Partition;
 
-/// The partition with these groups in an order in which they can run, ties by the first op.
+/// The partition with these kernels in an order in which they can run, ties by the first op.
 ///
-/// `group_of` gives each op a group below the number of ops; numbers need not be dense.
+/// `kernel_of` gives each op a kernel below the number of ops; numbers need not be dense.
 /// `O((ops + reads) log ops)`.
 ///
 /// # Errors
 /// A way round kernels that need each other: ops of which each feeds the next or shares its kernel, back to
 /// the kernel of the first.
-pub(crate) fn in_order(graph: &Graph, group_of: &[usize]) -> Result<Partition, Vec<OpId>> {
-    let mut dense = vec![usize::MAX; group_of.len()];
-    let mut groups = 0;
-    for &group in group_of {
-        if dense[group] == usize::MAX {
-            dense[group] = groups;
-            groups += 1;
-        }
-    }
-    let group_of: Vec<usize> = group_of.iter().map(|&group| dense[group]).collect();
-    let mut needs = vec![Vec::new(); groups];
-    for (op, &group) in group_of.iter().enumerate() {
+pub(crate) fn in_order(
+    graph: &Graph,
+    kernel_of: &IdVec<OpId, KernelId>,
+) -> Result<Partition, Vec<OpId>> {
+    // Numbered by their first ops.
+    let mut dense: IdVec<KernelId, Option<KernelId>> = IdVec::from_elem(None, kernel_of.len());
+    let mut needs: IdVec<KernelId, Vec<KernelId>> = IdVec::new();
+    let kernel_of: IdVec<OpId, KernelId> = kernel_of
+        .iter()
+        .map(|&kernel| *dense[kernel].get_or_insert_with(|| needs.push(Vec::new())))
+        .collect();
+    for (op, &kernel) in kernel_of.iter_enumerated() {
         for &producer in &graph.predecessors[op] {
-            if group_of[producer] != group {
-                needs[group].push(group_of[producer]);
+            if kernel_of[producer] != kernel {
+                needs[kernel].push(kernel_of[producer]);
             }
         }
     }
-    let order = topological_order(&needs).map_err(|cycle| path(graph, &group_of, &cycle))?;
-    let mut place = vec![0; groups];
-    for (at, &group) in order.iter().enumerate() {
-        place[group] = at;
+    let order = topological_order(&needs).map_err(|cycle| path(graph, &kernel_of, &cycle))?;
+    let mut place = IdVec::from_elem(KernelId::new(0), needs.len());
+    for (at, &kernel) in order.iter().enumerate() {
+        place[kernel] = KernelId::new(at);
     }
-    let group_of = group_of.iter().map(|&group| place[group]).collect();
-    Ok(Partition::of_ops(group_of, groups))
+    let kernel_of = kernel_of.iter().map(|&kernel| place[kernel]).collect();
+    Ok(Partition::of_ops(kernel_of, needs.len()))
 }
 
-/// The ops by which each group of a cycle feeds the next.
-fn path(graph: &Graph, group_of: &[usize], cycle: &[usize]) -> Vec<OpId> {
+/// The ops by which each kernel of a cycle feeds the next.
+fn path(graph: &Graph, kernel_of: &IdVec<OpId, KernelId>, cycle: &[KernelId]) -> Vec<OpId> {
     let mut path = Vec::new();
-    for (at, &group) in cycle.iter().enumerate() {
-        let next = cycle[(at + 1) % cycle.len()];
-        let edge = (0..group_of.len())
-            .filter(|&op| group_of[op] == next)
+    for (&kernel, &next) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
+        let edge = kernel_of
+            .ids()
+            .filter(|&op| kernel_of[op] == next)
             .find_map(|consumer| {
                 let mut producers = graph.predecessors[consumer].iter();
-                let producer = producers.find(|&&producer| group_of[producer] == group)?;
+                let producer = producers.find(|&&producer| kernel_of[producer] == kernel)?;
                 Some((*producer, consumer))
             });
         if let Some((producer, consumer)) = edge {

@@ -1,12 +1,9 @@
 //! A list of ops to a graph: names looked up, edges found, faults named.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "ids are dense indices that build_graph hands out"
-)]
 
+use crate::core::model::adjacency::Adjacency;
 use crate::core::model::diagnostic::{Code, Diagnostic};
-use crate::core::model::graph::{Graph, Tensor, TensorId, name_of};
-use crate::core::model::lists::Lists;
+use crate::core::model::graph::{Graph, Tensor, name_of};
+use crate::core::model::ids::{IdVec, OpId, TensorId};
 use crate::core::model::names::Names;
 use crate::core::model::op::{Op, TensorDecl};
 use crate::core::model::options::Externals;
@@ -23,35 +20,36 @@ use std::borrow::Cow;
 /// bytes pass `2^63 - 1`, each about the op that it concerns.
 ///
 /// ```
-/// use fuseline::core::{build_graph, Op, OpType::*};
+/// use fuseline::core::{build_graph, Op, OpId, OpType::*};
 /// let ops = [
 ///     Op::new("matmul1", Matmul, &["x", "w"], "y1", &[1024, 4096], 2),
 ///     Op::new("relu", Elementwise, &["y1"], "y2", &[1024, 4096], 2),
 /// ];
 /// let graph = build_graph(&ops, &[])?;
-/// assert_eq!(graph.successors[0], [1]);
-/// let y1 = graph.output[0];
-/// assert_eq!(graph.tensors[y1].producer, Some(0));
-/// assert_eq!(graph.consumers[y1], [1]);
+/// let (matmul, relu) = (OpId::new(0), OpId::new(1));
+/// assert_eq!(graph.successors[matmul], [relu]);
+/// let y1 = graph.output[matmul];
+/// assert_eq!(graph.tensors[y1].producer, Some(matmul));
+/// assert_eq!(graph.consumers[y1], [relu]);
 /// # Ok::<(), Vec<fuseline::core::Diagnostic>>(())
 /// ```
 pub fn build_graph<'a>(
     ops: impl Into<Cow<'a, [Op]>>,
     externals: &[TensorDecl],
 ) -> Result<Graph, Vec<Diagnostic>> {
-    graph_of(ops.into().into_owned(), externals)
+    graph_of(ops.into().into_owned().into(), externals)
 }
 
-fn graph_of(ops: Vec<Op>, externals: &[TensorDecl]) -> Result<Graph, Vec<Diagnostic>> {
+fn graph_of(ops: IdVec<OpId, Op>, externals: &[TensorDecl]) -> Result<Graph, Vec<Diagnostic>> {
     let reads = Reads::of(&ops, externals)?;
     let graph = if reads.is_in_order {
         let listed_at = (0..ops.len()).collect();
         reads.graph(ops, listed_at)
     } else {
         let order = reads.execution_order(&ops).map_err(|d| vec![d])?;
-        let sorted: Vec<Op> = order.iter().map(|&listed| ops[listed].clone()).collect();
+        let sorted = order.iter().map(|&listed| ops[listed].clone()).collect();
         let reads = Reads::of(&sorted, externals)?;
-        reads.graph(sorted, order)
+        reads.graph(sorted, order.iter().map(|listed| listed.index()).collect())
     };
     check_total_bytes(&graph)?;
     Ok(graph)
@@ -63,9 +61,9 @@ fn graph_of(ops: Vec<Op>, externals: &[TensorDecl]) -> Result<Graph, Vec<Diagnos
 /// would otherwise wait for memory.
 struct Reads {
     /// In order of first appearance.
-    tensors: Vec<Tensor>,
-    inputs: Lists,
-    output: Vec<TensorId>,
+    tensors: IdVec<TensorId, Tensor>,
+    inputs: Adjacency<OpId, TensorId>,
+    output: IdVec<OpId, TensorId>,
     /// No op reads what a later one writes.
     is_in_order: bool,
 }
@@ -73,46 +71,54 @@ struct Reads {
 impl Reads {
     /// # Errors
     /// What is wrong with single ops, before any edge is looked at.
-    fn of(ops: &[Op], externals: &[TensorDecl]) -> Result<Self, Vec<Diagnostic>> {
+    fn of(ops: &IdVec<OpId, Op>, externals: &[TensorDecl]) -> Result<Self, Vec<Diagnostic>> {
         // From the end: of two declarations of one name the last counts.
         let mut declared = Names::with_capacity(externals.len());
-        let declared_name = |place: usize| externals[place].name.as_str();
+        let declared_name = |place: usize| externals.get(place).map_or("", |t| t.name.as_str());
         for (place, tensor) in externals.iter().enumerate().rev() {
             declared.place(&tensor.name, place, &declared_name);
         }
         let mut problems = Vec::new();
         let mut names = Names::with_capacity(ops.len() + externals.len());
         let mut op_names = Names::with_capacity(ops.len());
-        let mut tensors: Vec<Tensor> = Vec::with_capacity(ops.len() + externals.len());
-        let mut inputs = Lists::with_capacity(ops.len(), ops.len() * 2);
-        let mut output = Vec::with_capacity(ops.len());
+        let mut tensors: IdVec<TensorId, Tensor> =
+            IdVec::with_capacity(ops.len() + externals.len());
+        let mut inputs = Adjacency::with_capacity(ops.len(), ops.len() * 2);
+        let mut output = IdVec::with_capacity(ops.len());
         let mut is_in_order = true;
-        for (index, op) in ops.iter().enumerate() {
+        for (id, op) in ops.iter_enumerated() {
             inputs.push(op.inputs.iter().map(|name| {
-                let (tensor, is_new) =
-                    names.place(name, tensors.len(), &|t| name_of(&tensors[t], ops));
+                let (tensor, is_new) = names.place(name, tensors.len(), &|t| {
+                    name_of(&tensors[TensorId::new(t)], ops)
+                });
                 if is_new {
                     let place = declared.find(name, &declared_name);
-                    tensors.push(Tensor::external(name, place.map(|place| &externals[place])));
+                    tensors.push(Tensor::external(
+                        name,
+                        place.and_then(|place| externals.get(place)),
+                    ));
                 }
-                tensor
+                TensorId::new(tensor)
             }));
-            let (tensor, is_new) =
-                names.place(&op.output, tensors.len(), &|t| name_of(&tensors[t], ops));
+            let (tensor, is_new) = names.place(&op.output, tensors.len(), &|t| {
+                name_of(&tensors[TensorId::new(t)], ops)
+            });
+            let tensor = TensorId::new(tensor);
             output.push(tensor);
             if is_new {
-                tensors.push(Tensor::produced(op, index));
+                tensors.push(Tensor::produced(op, id));
             } else if let Some(first) = tensors[tensor].producer {
-                problems.push(duplicate_output(op, &ops[first]).about(index));
+                problems.push(duplicate_output(op, &ops[first]).about(id.index()));
             } else {
                 is_in_order = false;
-                tensors[tensor] = Tensor::produced(op, index);
+                tensors[tensor] = Tensor::produced(op, id);
             }
-            if !op_names.place(&op.name, index, &|op| &ops[op].name).1 {
-                problems.push(duplicate_name(op).about(index));
+            let name_of_op = |op: usize| ops[OpId::new(op)].name.as_str();
+            if !op_names.place(&op.name, id.index(), &name_of_op).1 {
+                problems.push(duplicate_name(op).about(id.index()));
             }
             if op.shape.contains(&0) || op.bytes_per_element == 0 {
-                problems.push(size_of_zero(op).about(index));
+                problems.push(size_of_zero(op).about(id.index()));
             }
         }
         if problems.is_empty() {
@@ -128,27 +134,27 @@ impl Reads {
     }
 
     /// The order in which the ops can run, or the cycle that forbids any.
-    fn execution_order(&self, ops: &[Op]) -> Result<Vec<usize>, Diagnostic> {
+    fn execution_order(&self, ops: &IdVec<OpId, Op>) -> Result<Vec<OpId>, Diagnostic> {
         let producers = |reads: &[TensorId]| {
             reads
                 .iter()
                 .filter_map(|&t| self.tensors[t].producer)
                 .collect()
         };
-        let predecessors: Vec<Vec<usize>> = self.inputs.iter().map(producers).collect();
+        let predecessors: IdVec<OpId, Vec<OpId>> = self.inputs.iter().map(producers).collect();
         topological_order(&predecessors).map_err(|cycle| {
-            let path: Vec<&str> = cycle
-                .iter()
-                .map(|&index| ops[index].name.as_str())
-                .collect();
-            cycle_diagnostic(&path).about(cycle[0])
+            let path: Vec<&str> = cycle.iter().map(|&op| ops[op].name.as_str()).collect();
+            Diagnostic {
+                op: cycle.first().map(|op| op.index()),
+                ..cycle_diagnostic(&path)
+            }
         })
     }
 
     /// The graph of these ops, which are in order.
-    fn graph(self, ops: Vec<Op>, listed_at: Vec<usize>) -> Graph {
+    fn graph(self, ops: IdVec<OpId, Op>, listed_at: IdVec<OpId, usize>) -> Graph {
         let consumers = self.inputs.inverted(self.tensors.len());
-        let mut successors = Lists::with_capacity(ops.len(), ops.len() * 2);
+        let mut successors = Adjacency::with_capacity(ops.len(), ops.len() * 2);
         for &tensor in &self.output {
             successors.push(consumers[tensor].iter().copied());
         }
@@ -199,7 +205,7 @@ pub(crate) fn cycle_diagnostic(names: &[&str]) -> Diagnostic {
 /// One check here spares every sum of bytes downstream its own.
 fn check_total_bytes(graph: &Graph) -> Result<(), Vec<Diagnostic>> {
     let mut total: u64 = 0;
-    for (op, &output) in graph.output.iter().enumerate() {
+    for (op, &output) in graph.output.iter_enumerated() {
         let overflow = |what: &str| {
             vec![
                 Diagnostic::error(Code::Overflow, format!("the bytes of {what} pass 2^63"))

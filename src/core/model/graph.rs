@@ -1,19 +1,12 @@
 //! Ops to a graph: who produces and who consumes each tensor.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "ids are dense indices that build_graph hands out"
-)]
 
+use crate::core::model::adjacency::Adjacency;
 use crate::core::model::dtype::DType;
-use crate::core::model::lists::Lists;
+use crate::core::model::ids::IdVec;
+pub use crate::core::model::ids::{OpId, TensorId};
 use crate::core::model::op::{Op, TensorDecl, TensorRole, element_count};
 use crate::core::model::work::Work;
 use serde::{Serialize, Serializer};
-
-/// Index of an op in [`Graph::ops`].
-pub type OpId = usize;
-/// Index of a tensor in [`Graph::tensors`].
-pub type TensorId = usize;
 
 /// A tensor of the graph. Its name and shape are [`Graph::tensor_name`] and [`Graph::tensor_shape`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,21 +55,21 @@ impl Tensor {
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Graph {
     /// In execution order: the given order when it is topological, else sorted stably.
-    pub ops: Vec<Op>,
+    pub ops: IdVec<OpId, Op>,
     /// For each op its index in the list that was given.
-    pub listed_at: Vec<usize>,
+    pub listed_at: IdVec<OpId, usize>,
     /// In order of first appearance over the ops (inputs before output).
-    pub tensors: Vec<Tensor>,
+    pub tensors: IdVec<TensorId, Tensor>,
     /// For each op the tensors that it reads, as often as it names them.
-    pub inputs: Lists,
+    pub inputs: Adjacency<OpId, TensorId>,
     /// For each op the tensor that it writes.
-    pub output: Vec<TensorId>,
+    pub output: IdVec<OpId, TensorId>,
     /// For each tensor the ops that read it, each once, ascending; empty for a final tensor.
-    pub consumers: Lists,
+    pub consumers: Adjacency<TensorId, OpId>,
     /// For each op the ops whose outputs it reads, each once, ascending.
-    pub predecessors: Lists,
+    pub predecessors: Adjacency<OpId, OpId>,
     /// For each op the ops that read its output, each once, ascending.
-    pub successors: Lists,
+    pub successors: Adjacency<OpId, OpId>,
     /// Ops that stand for several of another graph, ascending.
     pub(crate) stand_ins: Vec<StandIn>,
 }
@@ -120,7 +113,7 @@ impl Graph {
         inputs
             .iter()
             .enumerate()
-            .filter(|&(place, tensor)| !inputs[..place].contains(tensor))
+            .filter(|&(place, tensor)| !inputs.iter().take(place).any(|before| before == tensor))
             .map(|(_, &tensor)| tensor)
     }
 
@@ -145,12 +138,13 @@ impl Graph {
 
     /// The tensor of this name. Linear in the tensors.
     pub fn tensor_named(&self, name: &str) -> Option<TensorId> {
-        (0..self.tensors.len()).find(|&tensor| self.tensor_name(tensor) == name)
+        let mut tensors = self.tensors.ids();
+        tensors.find(|&tensor| self.tensor_name(tensor) == name)
     }
 
     /// The op of this name. Linear in the ops.
     pub fn op_named(&self, name: &str) -> Option<OpId> {
-        self.ops.iter().position(|o| o.name == name)
+        self.ops.ids().find(|&op| self.ops[op].name == name)
     }
 }
 
@@ -186,7 +180,7 @@ impl<T> FromIterator<(String, T)> for ByName<T> {
 impl From<&Graph> for NamedGraph {
     fn from(graph: &Graph) -> Self {
         let names = |ops: &[OpId]| ops.iter().map(|&op| graph.ops[op].name.clone()).collect();
-        let by_op = |lists: &Lists| {
+        let by_op = |lists: &Adjacency<OpId, OpId>| {
             let pairs = graph.ops.iter().zip(lists.iter());
             pairs
                 .map(|(op, list)| (op.name.clone(), names(list)))
@@ -209,7 +203,7 @@ impl From<&Graph> for NamedGraph {
     }
 }
 
-pub(super) fn name_of<'a>(tensor: &'a Tensor, ops: &'a [Op]) -> &'a str {
+pub(super) fn name_of<'a>(tensor: &'a Tensor, ops: &'a IdVec<OpId, Op>) -> &'a str {
     match (tensor.producer, &tensor.external) {
         (Some(op), _) => &ops[op].output,
         (None, Some(external)) => &external.name,

@@ -1,13 +1,14 @@
 //! What is analysed and under which choices: ops and tensors, programs and graphs, devices, diagnostics.
 
 pub(crate) mod acyclic;
+pub mod adjacency;
 pub mod build;
 pub mod device;
 pub mod diagnostic;
 pub mod dtype;
 pub mod functions;
 pub mod graph;
-pub mod lists;
+pub mod ids;
 pub(crate) mod names;
 pub mod op;
 pub mod op_type;

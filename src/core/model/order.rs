@@ -1,22 +1,18 @@
 //! Stable topological order.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "nodes are dense indices below predecessors.len()"
-)]
 
+use crate::core::model::ids::{Id, IdVec};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The nodes `0..n` such that each follows its predecessors, ties by the smaller index.
+/// The nodes in an order in which each follows its predecessors, ties by the smaller id.
 ///
 /// `O((n + edges) log n)`. Callers keep a list that is in order already as it is, without building its edges.
 ///
 /// # Errors
 /// A cycle: each node is a predecessor of the next, the last one of the first.
-pub(crate) fn topological_order(predecessors: &[Vec<usize>]) -> Result<Vec<usize>, Vec<usize>> {
-    let count = predecessors.len();
+pub(crate) fn topological_order<I: Id>(predecessors: &IdVec<I, Vec<I>>) -> Result<Vec<I>, Vec<I>> {
     let (order, missing) = run(predecessors);
-    if order.len() == count {
+    if order.len() == predecessors.len() {
         Ok(order)
     } else {
         Err(cycle(predecessors, &missing))
@@ -24,24 +20,24 @@ pub(crate) fn topological_order(predecessors: &[Vec<usize>]) -> Result<Vec<usize
 }
 
 /// The nodes that are on no cycle and behind none, in the same order.
-pub(crate) fn runnable(predecessors: &[Vec<usize>]) -> Vec<usize> {
+pub(crate) fn runnable<I: Id>(predecessors: &IdVec<I, Vec<I>>) -> Vec<I> {
     run(predecessors).0
 }
 
 /// Takes nodes while any is ready; gives their order, and for each node how many predecessors it still lacks.
-fn run(predecessors: &[Vec<usize>]) -> (Vec<usize>, Vec<usize>) {
+fn run<I: Id>(predecessors: &IdVec<I, Vec<I>>) -> (Vec<I>, IdVec<I, usize>) {
     let count = predecessors.len();
-    let mut missing = vec![0_usize; count];
-    let mut successors = vec![Vec::new(); count];
-    for (node, before) in predecessors.iter().enumerate() {
-        missing[node] = before.len();
+    let mut missing: IdVec<I, usize> = predecessors.iter().map(Vec::len).collect();
+    let mut successors = IdVec::from_elem(Vec::new(), count);
+    for (node, before) in predecessors.iter_enumerated() {
         for &p in before {
             successors[p].push(node);
         }
     }
-    let mut ready: BinaryHeap<Reverse<usize>> = (0..count)
-        .filter(|&n| missing[n] == 0)
-        .map(Reverse)
+    let mut ready: BinaryHeap<Reverse<I>> = missing
+        .iter_enumerated()
+        .filter(|&(_, &missing)| missing == 0)
+        .map(|(node, _)| Reverse(node))
         .collect();
     let mut order = Vec::with_capacity(count);
     while let Some(Reverse(node)) = ready.pop() {
@@ -57,57 +53,61 @@ fn run(predecessors: &[Vec<usize>]) -> (Vec<usize>, Vec<usize>) {
 }
 
 /// Walks backwards among the unfinished nodes, where each has an unfinished predecessor, until one repeats.
-fn cycle(predecessors: &[Vec<usize>], missing: &[usize]) -> Vec<usize> {
-    let mut seen_at = vec![usize::MAX; predecessors.len()];
+fn cycle<I: Id>(predecessors: &IdVec<I, Vec<I>>, missing: &IdVec<I, usize>) -> Vec<I> {
+    let mut seen_at = IdVec::from_elem(None, predecessors.len());
     let mut path = Vec::new();
-    let mut node = missing.iter().position(|&m| m > 0).unwrap_or(0);
-    while seen_at[node] == usize::MAX {
-        seen_at[node] = path.len();
+    let mut next = missing.ids().find(|&node| missing[node] > 0);
+    while let Some(node) = next
+        && seen_at[node].is_none()
+    {
+        seen_at[node] = Some(path.len());
         path.push(node);
-        let Some(&before) = predecessors[node].iter().find(|&&p| missing[p] > 0) else {
-            break;
-        };
-        node = before;
+        let mut before = predecessors[node].iter().copied();
+        next = before.find(|&p| missing[p] > 0);
     }
-    let mut cycle = path.split_off(seen_at[node].min(path.len()));
+    let start = next.and_then(|node| seen_at[node]).unwrap_or(path.len());
+    let mut cycle = path.split_off(start);
     cycle.reverse();
-    let smallest = (0..cycle.len()).min_by_key(|&i| cycle[i]).unwrap_or(0);
-    cycle.rotate_left(smallest);
+    let smallest = (cycle.iter().enumerate()).min_by_key(|&(_, node)| *node);
+    let start = smallest.map_or(0, |(at, _)| at);
+    cycle.rotate_left(start);
     cycle
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::core::model::ids::{IdVec, OpId};
     use crate::core::model::order::{runnable, topological_order};
+
+    fn ops(ids: &[usize]) -> Vec<OpId> {
+        ids.iter().map(|&id| OpId::new(id)).collect()
+    }
+
+    fn predecessors(lists: &[&[usize]]) -> IdVec<OpId, Vec<OpId>> {
+        lists.iter().map(|list| ops(list)).collect()
+    }
 
     #[test]
     fn keeps_a_sorted_list_and_sorts_another_stably() {
-        assert_eq!(
-            topological_order(&[vec![], vec![0], vec![]]),
-            Ok(vec![0, 1, 2])
-        );
-        assert_eq!(
-            topological_order(&[vec![2], vec![], vec![]]),
-            Ok(vec![1, 2, 0])
-        );
+        let sorted = predecessors(&[&[], &[0], &[]]);
+        assert_eq!(topological_order(&sorted), Ok(ops(&[0, 1, 2])));
+        let unsorted = predecessors(&[&[2], &[], &[]]);
+        assert_eq!(topological_order(&unsorted), Ok(ops(&[1, 2, 0])));
     }
 
     #[test]
     fn names_the_cycle_and_not_what_hangs_on_it() {
         // 0 <- 1 <- 2 <- 1, 3 free
-        assert_eq!(
-            topological_order(&[vec![1], vec![2], vec![1], vec![]]),
-            Err(vec![1, 2])
-        );
-        assert_eq!(topological_order(&[vec![0]]), Err(vec![0]));
+        let cyclic = predecessors(&[&[1], &[2], &[1], &[]]);
+        assert_eq!(topological_order(&cyclic), Err(ops(&[1, 2])));
+        let itself = predecessors(&[&[0]]);
+        assert_eq!(topological_order(&itself), Err(ops(&[0])));
     }
 
     #[test]
     fn runs_what_no_cycle_holds_up() {
         // 0 free, 1 <-> 2, 3 behind the cycle, 4 behind 0
-        assert_eq!(
-            runnable(&[vec![], vec![2], vec![1], vec![2], vec![0]]),
-            [0, 4]
-        );
+        let some = predecessors(&[&[], &[2], &[1], &[2], &[0]]);
+        assert_eq!(runnable(&some), ops(&[0, 4]));
     }
 }

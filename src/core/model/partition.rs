@@ -1,61 +1,62 @@
 //! Which ops run as which kernel.
 
 use crate::core::model::acyclic;
+use crate::core::model::adjacency::Adjacency;
 use crate::core::model::graph::Graph;
-use crate::core::model::graph::OpId;
-use crate::core::model::lists::Lists;
+use crate::core::model::ids::{IdVec, KernelId, OpId};
 
 /// The kernels of a graph: each op in exactly one, kernels in an order in which they can run, the ops of
 /// one kernel in execution order.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Partition {
     /// The ops of each kernel.
-    pub groups: Lists,
+    pub kernels: Adjacency<KernelId, OpId>,
     /// For each op its kernel.
-    pub group_of: Vec<usize>,
+    pub kernel_of: IdVec<OpId, KernelId>,
     /// For each kernel the ops of other kernels that it computes again instead of reading their outputs;
     /// empty but for policies that recompute.
-    pub recomputed: Lists,
+    pub recomputed: Adjacency<KernelId, OpId>,
 }
 
 impl Partition {
-    /// The partition with these groups, which hold each of `ops` ops once.
-    pub fn new(groups: &[Vec<OpId>], ops: usize) -> Self {
-        let mut group_of = vec![0; ops];
-        for (group, members) in groups.iter().enumerate() {
+    /// The partition with these kernels, which hold each of `ops` ops once.
+    pub fn new(kernels: &[Vec<OpId>], ops: usize) -> Self {
+        let mut kernel_of = IdVec::from_elem(KernelId::new(0), ops);
+        for (kernel, members) in kernels.iter().enumerate() {
             for &op in members {
-                if let Some(place) = group_of.get_mut(op) {
-                    *place = group;
+                if let Some(own) = kernel_of.get_mut(op) {
+                    *own = KernelId::new(kernel);
                 }
             }
         }
-        Self::of_ops(group_of, groups.len())
+        Self::of_ops(kernel_of, kernels.len())
     }
 
     /// The partition in which each op belongs to this kernel, of `kernels` in all. `O(ops + kernels)`.
-    pub fn of_ops(group_of: Vec<usize>, kernels: usize) -> Self {
-        let mut of_each = Lists::with_capacity(group_of.len(), group_of.len());
-        for &group in &group_of {
-            of_each.push([group]);
-        }
+    pub fn of_ops(kernel_of: IdVec<OpId, KernelId>, kernels: usize) -> Self {
+        let pairs = kernel_of
+            .iter_enumerated()
+            .map(|(op, &kernel)| (kernel, op));
         Self {
-            groups: of_each.inverted(kernels),
-            group_of,
-            recomputed: Lists::default(),
+            kernels: Adjacency::from_pairs(kernels, pairs),
+            kernel_of,
+            recomputed: Adjacency::default(),
         }
     }
 
-    /// The partition with these groups of ops in the order in which pictures number kernels; `None` where groups
-    /// need each other, or for a number that is not below the number of ops. `O((ops + reads) log ops)`.
-    pub fn in_order(graph: &Graph, group_of: &[usize]) -> Option<Self> {
-        let is_dense = group_of.iter().all(|&group| group < group_of.len());
-        (is_dense && group_of.len() == graph.ops.len())
-            .then(|| acyclic::in_order(graph, group_of).ok())
+    /// The partition with these kernels in the order in which pictures number them; `None` where kernels
+    /// need each other, or for an id that is not below the number of ops. `O((ops + reads) log ops)`.
+    pub fn in_order(graph: &Graph, kernel_of: &IdVec<OpId, KernelId>) -> Option<Self> {
+        let count = kernel_of.len();
+        let is_below = kernel_of.iter().all(|kernel| kernel.index() < count);
+        (is_below && count == graph.ops.len())
+            .then(|| acyclic::in_order(graph, kernel_of).ok())
             .flatten()
     }
 
     /// Whether the op's output comes about inside this kernel. Logarithmic in what the kernel recomputes.
-    pub fn computes(&self, kernel: usize, op: OpId) -> bool {
-        self.group_of.get(op) == Some(&kernel) || self.recomputed[kernel].binary_search(&op).is_ok()
+    pub fn computes(&self, kernel: KernelId, op: OpId) -> bool {
+        self.kernel_of.get(op) == Some(&kernel)
+            || self.recomputed[kernel].binary_search(&op).is_ok()
     }
 }

@@ -1,8 +1,4 @@
 //! How large a tensor counts: the conventions that a visitor chooses, and what is inferred or assumed.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op and tensor ids are dense indices of one graph"
-)]
 
 use crate::core::model::graph::{Graph, OpId, SizeSource, TensorId};
 use crate::core::model::op::{Op, byte_count};
@@ -58,11 +54,11 @@ pub fn inferred_shape(graph: &Graph, op: OpId, tensor: TensorId) -> Option<Vec<u
 }
 
 /// The same for an op outside a graph, whose tensors go by any ids.
-pub(crate) fn inferred_operand<'a>(
+pub(crate) fn inferred_operand<'a, T: Copy + PartialEq>(
     definition: &Op,
-    inputs: &[usize],
-    tensor: usize,
-    shape_of: impl Fn(usize) -> Option<&'a [u64]>,
+    inputs: &[T],
+    tensor: T,
+    shape_of: impl Fn(T) -> Option<&'a [u64]>,
 ) -> Option<Vec<u64>> {
     match (definition.op_type, definition.function.as_deref(), inputs) {
         (OpType::Reshape, None | Some("reshape" | "transpose"), &[_]) => {

@@ -1,8 +1,4 @@
 //! Statements to a program: what is there already is refused.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "places are those of the program's own lists"
-)]
 
 use super::lexer::{Lexeme, Token};
 use super::parser::Statement;
@@ -112,14 +108,16 @@ impl<'a> Reader<'a> {
     fn accept_declaration(&mut self, declaration: Declaration) -> Option<Diagnostic> {
         let name = &declaration.name;
         let ops = &self.parsed.program.ops;
-        if let Some(first) = self.produced.find(&name.text, &|op| &ops[op].output.text) {
-            return Some(self.declared_and_produced(name, ops[first].output.span));
+        let output = |op: usize| ops.get(op).map_or("", |op| op.output.text.as_str());
+        let produced = self.produced.find(&name.text, &output);
+        if let Some(first) = produced.and_then(|op| ops.get(op)) {
+            return Some(self.declared_and_produced(name, first.output.span));
         }
         let all = &self.parsed.program.declarations;
-        let name_of = |place: usize| all[place].name.text.as_str();
-        let (first, is_new) = self.declared.place(&name.text, all.len(), &name_of);
-        if !is_new {
-            return Some(self.twice("the tensor", name, all[first].name.span));
+        let name_of = |place: usize| all.get(place).map_or("", |d| d.name.text.as_str());
+        let (place, _) = self.declared.place(&name.text, all.len(), &name_of);
+        if let Some(first) = all.get(place) {
+            return Some(self.twice("the tensor", name, first.name.span));
         }
         self.parsed.program.declarations.push(declaration);
         None
@@ -128,14 +126,19 @@ impl<'a> Reader<'a> {
     fn accept_op(&mut self, op: OpStatement) -> Option<Diagnostic> {
         let written = &op.output;
         let declarations = &self.parsed.program.declarations;
-        let declared = |place: usize| declarations[place].name.text.as_str();
-        if let Some(first) = self.declared.find(&written.text, &declared) {
-            return Some(self.declared_and_produced(written, declarations[first].name.span));
+        let name_of = |place: usize| {
+            let declaration = declarations.get(place);
+            declaration.map_or("", |declaration| declaration.name.text.as_str())
+        };
+        let declared = self.declared.find(&written.text, &name_of);
+        if let Some(first) = declared.and_then(|place| declarations.get(place)) {
+            return Some(self.declared_and_produced(written, first.name.span));
         }
         let ops = &self.parsed.program.ops;
-        let output = |op: usize| ops[op].output.text.as_str();
-        if let Some(first) = self.produced.find(&written.text, &output) {
-            let line = self.line_of(ops[first].output.span);
+        let output = |op: usize| ops.get(op).map_or("", |op| op.output.text.as_str());
+        let produced = self.produced.find(&written.text, &output);
+        if let Some(first) = produced.and_then(|op| ops.get(op)) {
+            let line = self.line_of(first.output.span);
             let name = quoted(&written.text);
             return Some(
                 Diagnostic::error(
@@ -147,11 +150,10 @@ impl<'a> Reader<'a> {
             );
         }
         let name = op.name();
-        let op_name = |op: usize| ops[op].name().text.as_str();
-        let (first, is_new) = self.op_names.place(&name.text, ops.len(), &op_name);
-        if !is_new {
-            let first = ops[first].name().span;
-            let line = self.line_of(first);
+        let op_name = |op: usize| ops.get(op).map_or("", |op| op.name().text.as_str());
+        let (place, _) = self.op_names.place(&name.text, ops.len(), &op_name);
+        if let Some(first) = ops.get(place) {
+            let line = self.line_of(first.name().span);
             let label = quoted(&name.text);
             return Some(
                 Diagnostic::error(

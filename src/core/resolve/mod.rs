@@ -1,8 +1,4 @@
 //! Program to ops: params into sizes, shapes and element types inferred, every name looked up.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "statements and tensors are dense indices that Scope hands out"
-)]
 
 mod attributes;
 mod expr;
@@ -13,12 +9,13 @@ mod undeclared;
 
 use crate::core::model::build::cycle_diagnostic;
 use crate::core::model::diagnostic::{Code, Diagnostic, Severity, sort_in_text_order};
+use crate::core::model::ids::IdVec;
 use crate::core::model::op::{Op, TensorDecl};
 use crate::core::model::order::{runnable, topological_order};
 use crate::core::model::program::{Declaration, Program};
 use crate::core::notation::spelling::quoted;
 use expr::{Params, is_blamed_elsewhere};
-use scope::{KnownTensors, Origin, Scope};
+use scope::{ExternalId, KnownTensors, Origin, Scope, StatementId};
 pub(super) use shapes::infer_call;
 use statement::{resolve_op, resolve_shape};
 use undeclared::{note_unknown_k, warn_of_undeclared};
@@ -54,7 +51,8 @@ pub fn resolve(program: &Program) -> Resolved {
     let params = Params::new(program);
     let mut diagnostics = Vec::new();
     let mut scope = Scope::new(program);
-    let mut externals = Vec::with_capacity(program.declarations.len());
+    let mut externals: IdVec<ExternalId, TensorDecl> =
+        IdVec::with_capacity(program.declarations.len());
     for declaration in &program.declarations {
         // What is declared twice, or declared and produced, the parser has refused.
         let Some(tensor) = scope
@@ -65,8 +63,7 @@ pub fn resolve(program: &Program) -> Resolved {
         };
         match resolve_declaration(declaration, &params) {
             Ok(external) => {
-                scope.tensors[tensor] = Origin::Declared(externals.len());
-                externals.push(external);
+                scope.tensors[tensor] = Origin::Declared(externals.push(external));
             }
             Err(problem) => {
                 scope.tensors[tensor] = Origin::Broken;
@@ -85,30 +82,23 @@ pub fn resolve(program: &Program) -> Resolved {
         }
     }
 
-    let order = execution_order(program, &scope, &mut diagnostics);
-    let count = program.ops.len();
-    let mut ops: Vec<Op> = Vec::with_capacity(count);
-    let mut statement_of_op = Vec::with_capacity(count);
-    let mut op_of_statement = vec![None; count];
-    for statement in order {
+    let mut ops: IdVec<StatementId, Option<Op>> = scope.reads.ids().map(|_| None).collect();
+    for id in execution_order(program, &scope, &mut diagnostics) {
+        let Some(statement) = program.ops.get(id.index()) else {
+            continue;
+        };
         let known = KnownTensors {
             program,
             scope: &scope,
             ops: &ops,
-            op_of_statement: &op_of_statement,
             externals: &externals,
         };
-        match resolve_op(statement, &params, &known) {
-            Ok(Some(op)) => {
-                op_of_statement[statement] = Some(ops.len());
-                statement_of_op.push(statement);
-                ops.push(op);
-            }
-            Ok(None) => {}
+        match resolve_op(id, statement, &params, &known) {
+            Ok(op) => ops[id] = op,
             Err(problem) if is_blamed_elsewhere(&problem) => {}
             Err(problem) => {
-                let span = problem.span.unwrap_or(program.ops[statement].callee.span);
-                diagnostics.push(problem.at(span).about(statement));
+                let span = problem.span.unwrap_or(statement.callee.span);
+                diagnostics.push(problem.at(span).about(id.index()));
             }
         }
     }
@@ -117,22 +107,18 @@ pub fn resolve(program: &Program) -> Resolved {
         program,
         scope: &scope,
         ops: &ops,
-        op_of_statement: &op_of_statement,
         externals: &externals,
     };
     warn_of_undeclared(&known, &mut diagnostics);
     note_unknown_k(&known, &mut diagnostics);
     note_unused(program, &scope, &mut diagnostics);
     sort_in_text_order(&mut diagnostics);
-    if !statement_of_op.is_sorted() {
-        let mut in_text_order: Vec<(usize, Op)> = statement_of_op.into_iter().zip(ops).collect();
-        in_text_order.sort_unstable_by_key(|&(statement, _)| statement);
-        (statement_of_op, ops) = in_text_order.into_iter().unzip();
-    }
+    let is_resolved = |&id: &StatementId| ops[id].is_some();
+    let resolved = ops.ids().filter(is_resolved);
     Resolved {
-        ops,
-        statement_of_op,
-        externals,
+        statement_of_op: resolved.map(StatementId::index).collect(),
+        ops: ops.into_iter().flatten().collect(),
+        externals: externals.into_iter().collect(),
         diagnostics,
     }
 }
@@ -143,22 +129,22 @@ fn execution_order(
     program: &Program,
     scope: &Scope<'_>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<usize> {
-    let count = program.ops.len();
-    if (0..count).all(|statement| scope.producers(statement).all(|p| p < statement)) {
-        return (0..count).collect();
+) -> Vec<StatementId> {
+    let statements = scope.reads.ids();
+    if (statements.clone()).all(|statement| scope.producers(statement).all(|p| p < statement)) {
+        return statements.collect();
     }
-    let predecessors: Vec<Vec<usize>> = (0..count)
+    let predecessors: IdVec<StatementId, Vec<StatementId>> = statements
         .map(|statement| scope.producers(statement).collect())
         .collect();
     topological_order(&predecessors).unwrap_or_else(|cycle| {
-        let names: Vec<_> = cycle
-            .iter()
-            .map(|&s| program.ops[s].name().text.as_str())
+        let statements = cycle.iter().filter_map(|id| program.ops.get(id.index()));
+        let names: Vec<_> = (statements.clone())
+            .map(|statement| statement.name().text.as_str())
             .collect();
-        if let Some(&first) = cycle.first() {
-            let span = program.ops[first].output.span;
-            diagnostics.push(cycle_diagnostic(&names).at(span).about(first));
+        if let Some((first, statement)) = cycle.iter().zip(statements).next() {
+            let problem = cycle_diagnostic(&names).at(statement.output.span);
+            diagnostics.push(problem.about(first.index()));
         }
         runnable(&predecessors)
     })

@@ -1,100 +1,104 @@
 //! The tensors of a program under dense ids, and what is known about them.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "statements and tensors are dense indices that Scope hands out"
-)]
 
+use crate::core::model::adjacency::Adjacency;
 use crate::core::model::dtype::DType;
+use crate::core::model::ids::{IdVec, define_ids};
 use crate::core::model::names::Names;
 use crate::core::model::op::{Op, TensorDecl};
-use crate::core::model::program::Program;
+use crate::core::model::program::{OpStatement, Program};
+
+define_ids! {
+    /// A statement in [`Program::ops`].
+    pub(super) struct StatementId;
+    /// A tensor that the program names.
+    pub(super) struct NameId;
+    /// A declared tensor whose size is known.
+    pub(super) struct ExternalId;
+}
 
 /// Where a tensor comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// Index into the externals.
-    Declared(usize),
+    /// A declaration.
+    Declared(ExternalId),
     /// Declared or written, but its statement could not be read or its size not evaluated.
     Broken,
-    /// Index into the statements.
-    Produced(usize),
+    /// A statement.
+    Produced(StatementId),
     /// Nothing declares or produces it.
     Undeclared,
 }
 
 /// The tensors of a program under dense ids.
 pub(super) struct Scope<'a> {
-    places: Names,
-    /// For each tensor its name.
-    names: Vec<&'a str>,
+    ids: Names,
+    names: IdVec<NameId, &'a str>,
     /// For each tensor where it comes from.
-    pub(super) tensors: Vec<Origin>,
+    pub(super) tensors: IdVec<NameId, Origin>,
     /// For each tensor whether a statement reads it.
-    pub(super) is_read: Vec<bool>,
-    /// The tensors that statements read, one statement behind the other.
-    reads: Vec<usize>,
-    /// For each statement where its reads begin, and the end of the last one's.
-    first_read: Vec<usize>,
+    pub(super) is_read: IdVec<NameId, bool>,
+    /// For each statement the tensors that it reads, in order of the call.
+    pub(super) reads: Adjacency<StatementId, NameId>,
 }
 
 impl<'a> Scope<'a> {
     pub(super) fn new(program: &'a Program) -> Self {
         let names = program.declarations.len() + program.ops.len();
         let mut scope = Self {
-            places: Names::with_capacity(names),
-            names: Vec::with_capacity(names),
-            tensors: Vec::with_capacity(names),
-            is_read: Vec::with_capacity(names),
-            reads: Vec::with_capacity(2 * program.ops.len()),
-            first_read: Vec::with_capacity(program.ops.len() + 1),
+            ids: Names::with_capacity(names),
+            names: IdVec::with_capacity(names),
+            tensors: IdVec::with_capacity(names),
+            is_read: IdVec::with_capacity(names),
+            reads: Adjacency::default(),
         };
         for declaration in &program.declarations {
             scope.id(&declaration.name.text);
         }
-        for (statement, op) in program.ops.iter().enumerate() {
-            scope.first_read.push(scope.reads.len());
-            for input in &op.inputs {
+        let count = program.ops.len();
+        let mut reads = Adjacency::with_capacity(count, 2 * count);
+        for op in &program.ops {
+            let statement = reads.next_id();
+            reads.push(op.inputs.iter().map(|input| {
                 let tensor = scope.id(&input.text);
                 scope.is_read[tensor] = true;
-                scope.reads.push(tensor);
-            }
+                tensor
+            }));
             let tensor = scope.id(&op.output.text);
             if scope.tensors[tensor] == Origin::Undeclared {
                 scope.tensors[tensor] = Origin::Produced(statement);
             }
         }
-        scope.first_read.push(scope.reads.len());
+        scope.reads = reads;
         scope
     }
 
-    fn id(&mut self, name: &'a str) -> usize {
-        let (tensor, is_new) = (self.places).place(name, self.names.len(), &|t| self.names[t]);
+    fn id(&mut self, name: &'a str) -> NameId {
+        let name_of = |place: usize| self.names[NameId::new(place)];
+        let (place, is_new) = self.ids.place(name, self.names.len(), &name_of);
         if is_new {
             self.names.push(name);
             self.tensors.push(Origin::Undeclared);
             self.is_read.push(false);
         }
-        tensor
+        NameId::new(place)
     }
 
     /// The tensor of this name.
-    pub(super) fn tensor(&self, name: &str) -> Option<usize> {
-        self.places.find(name, &|tensor| self.names[tensor])
-    }
-
-    /// The tensors that a statement reads, in order of the call.
-    pub(super) fn reads(&self, statement: usize) -> &[usize] {
-        &self.reads[self.first_read[statement]..self.first_read[statement + 1]]
+    pub(super) fn tensor(&self, name: &str) -> Option<NameId> {
+        let name_of = |place: usize| self.names[NameId::new(place)];
+        self.ids.find(name, &name_of).map(NameId::new)
     }
 
     /// The statements whose outputs a statement reads.
-    pub(super) fn producers(&self, statement: usize) -> impl Iterator<Item = usize> + '_ {
-        self.reads(statement)
-            .iter()
-            .filter_map(|&tensor| match self.tensors[tensor] {
-                Origin::Produced(producer) => Some(producer),
-                _ => None,
-            })
+    pub(super) fn producers(
+        &self,
+        statement: StatementId,
+    ) -> impl Iterator<Item = StatementId> + '_ {
+        let reads = self.reads[statement].iter();
+        reads.filter_map(|&tensor| match self.tensors[tensor] {
+            Origin::Produced(producer) => Some(producer),
+            _ => None,
+        })
     }
 }
 
@@ -104,29 +108,28 @@ pub(super) struct KnownTensors<'a> {
     pub(super) program: &'a Program,
     /// Ids and origins.
     pub(super) scope: &'a Scope<'a>,
-    /// The ops that are resolved.
-    pub(super) ops: &'a [Op],
     /// For each statement its op, when it is resolved.
-    pub(super) op_of_statement: &'a [Option<usize>],
+    pub(super) ops: &'a IdVec<StatementId, Option<Op>>,
     /// Declared tensors.
-    pub(super) externals: &'a [TensorDecl],
+    pub(super) externals: &'a IdVec<ExternalId, TensorDecl>,
 }
 
 impl<'a> KnownTensors<'a> {
-    /// The op of a statement, when it is resolved.
-    pub(super) fn op(&self, statement: usize) -> Option<&'a Op> {
-        self.op_of_statement[statement].map(|op| &self.ops[op])
+    /// The resolved ops with their statements, in text order.
+    pub(super) fn resolved(&self) -> impl Iterator<Item = (StatementId, &'a OpStatement, &'a Op)> {
+        let statements = self.ops.iter_enumerated().zip(&self.program.ops);
+        statements.filter_map(|((id, op), statement)| Some((id, statement, op.as_ref()?)))
     }
 
     /// Shape and element type of a tensor.
-    pub(super) fn type_of(&self, tensor: usize) -> Option<(&'a [u64], DType)> {
+    pub(super) fn type_of(&self, tensor: NameId) -> Option<(&'a [u64], DType)> {
         match self.scope.tensors[tensor] {
             Origin::Declared(external) => {
                 let external = &self.externals[external];
                 Some((&external.shape, external.element_type()?))
             }
             Origin::Produced(statement) => {
-                let op = self.op(statement)?;
+                let op = self.ops[statement].as_ref()?;
                 Some((&op.shape, op.element_type()?))
             }
             Origin::Broken | Origin::Undeclared => None,

@@ -1,9 +1,5 @@
 //! One statement to one op: the callee looked up, inputs and attributes checked, its type found.
 #![allow(
-    clippy::indexing_slicing,
-    reason = "statements and tensors are dense indices that Scope hands out"
-)]
-#![allow(
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
     reason = "a rank is a small number"
@@ -11,7 +7,7 @@
 
 use super::attributes::{Attributes, check_attributes};
 use super::expr::{Params, evaluate_size};
-use super::scope::{KnownTensors, Origin};
+use super::scope::{KnownTensors, NameId, Origin, StatementId};
 use super::shapes::{Call, Inferred, Operand, infer, tensor_text};
 use super::undeclared::missing_size;
 use crate::core::model::diagnostic::{Code, Diagnostic, Span};
@@ -61,16 +57,16 @@ impl Callee {
 
 /// The op of a statement; `None` when it hangs on one that is left out.
 pub(super) fn resolve_op(
-    index: usize,
+    id: StatementId,
+    statement: &OpStatement,
     params: &Params<'_>,
     known: &KnownTensors<'_>,
 ) -> Result<Option<Op>, Diagnostic> {
-    let statement = &known.program.ops[index];
-    let reads = known.scope.reads(index);
+    let reads = &known.scope.reads[id];
     let hangs = reads
         .iter()
         .any(|&tensor| match known.scope.tensors[tensor] {
-            Origin::Produced(producer) => known.op_of_statement[producer].is_none(),
+            Origin::Produced(producer) => known.ops[producer].is_none(),
             Origin::Broken => true,
             Origin::Declared(_) | Origin::Undeclared => false,
         });
@@ -221,7 +217,7 @@ fn check_inputs(statement: &OpStatement, callee: Callee) -> Result<(), Diagnosti
 fn bare_without_shape(
     statement: &OpStatement,
     op_type: OpType,
-    reads: &[usize],
+    reads: &[NameId],
     known: &KnownTensors<'_>,
 ) -> Diagnostic {
     let example = reads
@@ -244,7 +240,7 @@ fn resolve_call(
     function: &'static Function,
     annotated: Option<Vec<u64>>,
     params: &Params<'_>,
-    reads: &[usize],
+    reads: &[NameId],
     known: &KnownTensors<'_>,
 ) -> Result<(Inferred, DType), Diagnostic> {
     let attributes = Attributes {
@@ -389,7 +385,7 @@ fn stated_k(attributes: Attributes<'_>) -> Result<Option<u64>, Diagnostic> {
 }
 
 /// K of a linear layer or a convolution whose weight alone is declared.
-fn weight_k(function: &Function, reads: &[usize], known: &KnownTensors<'_>) -> Option<u64> {
+fn weight_k(function: &Function, reads: &[NameId], known: &KnownTensors<'_>) -> Option<u64> {
     match function.shape_rule {
         ShapeRule::Linear | ShapeRule::Conv2d => {
             let (weight, _) = known.type_of(*reads.get(1)?)?;

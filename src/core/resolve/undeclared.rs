@@ -1,18 +1,15 @@
 //! Tensors that nothing declares or produces: what they count as, and how to declare them.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "statements and tensors are dense indices that Scope hands out"
-)]
 
 use super::attributes;
 use super::expr::Params;
-use super::scope::{KnownTensors, Origin};
+use super::scope::{KnownTensors, NameId, Origin};
 use super::shapes::Operand;
 use crate::core::cost::work::k_of_shapes;
 use crate::core::model::diagnostic::{Code, Diagnostic, Severity};
 use crate::core::model::dtype::DType;
 use crate::core::model::functions;
 use crate::core::model::functions::{Function, ShapeRule};
+use crate::core::model::ids::IdVec;
 use crate::core::model::op::{TensorRole, shape_text};
 use crate::core::model::op_type::OpType;
 use crate::core::model::program::OpStatement;
@@ -22,18 +19,16 @@ use crate::core::notation::written_name;
 
 /// One warning for each undeclared tensor that a resolved op reads, at its first use in the text.
 pub(super) fn warn_of_undeclared(known: &KnownTensors<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let mut is_reported = vec![false; known.scope.tensors.len()];
-    for (index, statement) in known.program.ops.iter().enumerate() {
-        let Some(op) = known.op(index) else { continue };
-        let reads = known.scope.reads(index);
-        for (place, &tensor) in reads.iter().enumerate() {
+    let mut is_reported = IdVec::from_elem(false, known.scope.tensors.len());
+    for (id, statement, op) in known.resolved() {
+        let reads = &known.scope.reads[id];
+        for (place, (&tensor, name)) in reads.iter().zip(&statement.inputs).enumerate() {
             if known.scope.tensors[tensor] != Origin::Undeclared || is_reported[tensor] {
                 continue;
             }
             is_reported[tensor] = true;
-            let name = &statement.inputs[place];
             let dtype = op.dtype.unwrap_or(DType::F16);
-            let shape_of = |t: usize| known.type_of(t).map(|(shape, _)| shape);
+            let shape_of = |t: NameId| known.type_of(t).map(|(shape, _)| shape);
             let (mut shape, why) =
                 if let Some(shape) = inferred_operand(op, reads, tensor, shape_of) {
                     (
@@ -64,7 +59,7 @@ pub(super) fn warn_of_undeclared(known: &KnownTensors<'_>, diagnostics: &mut Vec
                     ),
                 )
                 .at(name.span)
-                .about(index)
+                .about(id.index())
                 .hint(format!(
                     "declare it: `{}`",
                     declaration(role, &name.text, dtype, &shape)
@@ -76,15 +71,12 @@ pub(super) fn warn_of_undeclared(known: &KnownTensors<'_>, diagnostics: &mut Vec
 
 /// A matmul whose K nothing says has no FLOPs, which must not look like a result.
 pub(super) fn note_unknown_k(known: &KnownTensors<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    for (index, statement) in known.program.ops.iter().enumerate() {
-        let Some(op) = known.op(index).filter(|op| op.op_type == OpType::Matmul) else {
-            continue;
-        };
-        if op.k.is_some() {
+    for (id, statement, op) in known.resolved() {
+        if op.op_type != OpType::Matmul || op.k.is_some() {
             continue;
         }
         let shape_of = |place: usize| {
-            let tensor = known.scope.reads(index).get(place)?;
+            let tensor = known.scope.reads[id].get(place)?;
             known.type_of(*tensor).map(|(shape, _)| shape)
         };
         let is_plain = op.function.as_deref() != Some("conv2d");
@@ -101,7 +93,7 @@ pub(super) fn note_unknown_k(known: &KnownTensors<'_>, diagnostics: &mut Vec<Dia
                 ),
             )
             .at(statement.callee.span)
-            .about(index)
+            .about(id.index())
             .hint("declare its operands, or state it: `k=1024`"),
         );
     }
@@ -112,7 +104,7 @@ pub(super) fn missing_size(
     statement: &OpStatement,
     function: &Function,
     operands: &[Operand<'_>],
-    reads: &[usize],
+    reads: &[NameId],
     known: &KnownTensors<'_>,
     params: &Params<'_>,
 ) -> Diagnostic {

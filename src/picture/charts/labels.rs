@@ -1,6 +1,6 @@
 //! Words about kernels that charts share.
 
-use crate::core::{Analysis, Kernel, OpId, Placement};
+use crate::core::{Analysis, Kernel, KernelId, OpId, Placement};
 use crate::picture::charts::scene::Label;
 use crate::present::format::{format_bytes, format_intensity, format_rate};
 use crate::present::names::{counted, joined, op_name, short_name};
@@ -23,13 +23,17 @@ pub(super) fn short_op_names(analysis: &Analysis, ops: &[OpId]) -> String {
 }
 
 /// `kernel 7: ffn_up + gelu`, as people count.
-pub(super) fn kernel_heading(analysis: &Analysis, kernel: usize) -> String {
+pub(super) fn kernel_heading(analysis: &Analysis, kernel: KernelId) -> String {
     let ops = analysis
         .fused
         .kernels
         .get(kernel)
         .map_or(&[][..], |k| &k.ops);
-    format!("kernel {}: {}", kernel + 1, short_op_names(analysis, ops))
+    format!(
+        "kernel {}: {}",
+        kernel.number(),
+        short_op_names(analysis, ops)
+    )
 }
 
 /// Says of a point that so many other kernels share it.
@@ -62,9 +66,9 @@ pub(super) fn point_label(heading: String, placement: &Placement, bytes: u64) ->
 }
 
 /// The point of a fused kernel.
-pub(super) fn kernel_label(analysis: &Analysis, index: usize, kernel: &Kernel) -> Label {
+pub(super) fn kernel_label(analysis: &Analysis, id: KernelId, kernel: &Kernel) -> Label {
     point_label(
-        kernel_heading(analysis, index),
+        kernel_heading(analysis, id),
         &kernel.placement,
         kernel.bytes(),
     )

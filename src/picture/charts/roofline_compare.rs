@@ -1,7 +1,7 @@
 //! The kernels of all policies on one roofline, each policy with a marker of its own.
 
 use crate::core::analysis::compare::Compared;
-use crate::core::{Analysis, Policy};
+use crate::core::{Analysis, KernelId, Policy};
 use crate::picture::charts::labels::{add_others, kernel_heading, point_label};
 use crate::picture::charts::roofline::{PointLayout, RooflineFrame, point_of};
 use crate::picture::charts::scene::{Mark, Point, Role, Scene, Shape, tenths};
@@ -25,7 +25,7 @@ pub fn scene(chosen: &Analysis, all: &[Compared], size: (f64, f64)) -> Scene {
     } in all
     {
         let mut markers: Vec<Marker> = Vec::new();
-        for (kernel, fused) in analysis.fused.kernels.iter().enumerate() {
+        for (kernel, fused) in analysis.fused.kernels.iter_enumerated() {
             let Some((intensity, rate)) = point_of(&fused.placement) else {
                 continue;
             };
@@ -115,7 +115,7 @@ pub fn marker(policy: Policy, (x, y): Point, radius: f64) -> Shape {
 /// A place where kernels of one policy stand.
 struct Marker {
     /// The first of them.
-    kernel: usize,
+    kernel: KernelId,
     place: Point,
     /// The others.
     other_count: usize,

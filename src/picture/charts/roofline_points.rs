@@ -1,7 +1,7 @@
 //! The points of the roofline: each kernel before and after fusion, exactly where it stands,
 //! and numbered.
 
-use crate::core::Analysis;
+use crate::core::{Analysis, Kernel, KernelId};
 use crate::picture::charts::axes::Plot;
 use crate::picture::charts::bounds::Bounds;
 use crate::picture::charts::labels::{
@@ -28,7 +28,7 @@ const RING: f64 = 2.5;
 
 /// A kernel's points, each where its intensity and rate put it.
 struct KernelPoint {
-    kernel: usize,
+    kernel: KernelId,
     /// Further kernels that share this point.
     other_count: usize,
     /// The fused kernel.
@@ -44,9 +44,9 @@ struct KernelPoint {
 impl KernelPoint {
     fn number_text(&self) -> String {
         if self.other_count > 0 {
-            format!("{} +{}", self.kernel + 1, self.other_count)
+            format!("{} +{}", self.kernel.number(), self.other_count)
         } else {
-            (self.kernel + 1).to_string()
+            self.kernel.number().to_string()
         }
     }
 
@@ -95,7 +95,7 @@ pub(super) fn draw_points(analysis: &Analysis, frame: &mut RooflineFrame) -> Vec
     let mut points = points_of_kernels(analysis, plot);
     let leaders = place_arcs_and_numbers(&mut points, &sizes, space);
     // Kernel, rank within it, and mark; sorted at the end.
-    let mut order: Vec<(usize, u8, usize)> = Vec::new();
+    let mut order: Vec<(KernelId, u8, usize)> = Vec::new();
     if analysis.graph.ops.len() <= MAX_OPS_SHOWN {
         op_points(analysis, plot, &sizes, marks, &mut order);
     }
@@ -137,7 +137,7 @@ fn hollow_points(
     points: &[KernelPoint],
     sizes: &Sizes,
     marks: &mut Vec<Mark>,
-    order: &mut Vec<(usize, u8, usize)>,
+    order: &mut Vec<(KernelId, u8, usize)>,
 ) {
     for point in points {
         let (Some(unfused_at), Some(comparison)) =
@@ -186,29 +186,22 @@ fn number_marks(analysis: &Analysis, point: &KernelPoint) -> Vec<Mark> {
 /// Kernels that have no point, in a sentence; `None` when each has one.
 pub(super) fn without_point(analysis: &Analysis) -> Option<String> {
     const NAMED: usize = 8;
-    let missing: Vec<usize> = analysis
+    let missing: Vec<(KernelId, &Kernel)> = analysis
         .fused
         .kernels
-        .iter()
-        .enumerate()
+        .iter_enumerated()
         .filter(|(_, kernel)| point_of(&kernel.placement).is_none())
-        .map(|(index, _)| index)
         .collect();
     if missing.is_empty() {
         return None;
     }
-    let names = missing.iter().map(|&kernel| {
-        let is_unknown = analysis
-            .fused
-            .kernels
-            .get(kernel)
-            .is_some_and(|k| k.work.is_unknown);
-        let why = if is_unknown {
+    let names = missing.iter().map(|&(id, kernel)| {
+        let why = if kernel.work.is_unknown {
             "K is unknown"
         } else {
             "no FLOPs"
         };
-        format!("{} ({why})", kernel_heading(analysis, kernel))
+        format!("{} ({why})", kernel_heading(analysis, id))
     });
     Some(format!(
         "Without a point: {}.",
@@ -220,7 +213,7 @@ fn points_of_kernels(analysis: &Analysis, plot: &Plot) -> Vec<KernelPoint> {
     let mut points: Vec<KernelPoint> = Vec::new();
     let mut point_in_cell: BTreeMap<(i64, i64), usize> = BTreeMap::new();
     let is_shared = analysis.fused.kernels.len() > MAX_SEPARATE_KERNELS;
-    for (index, kernel) in analysis.fused.kernels.iter().enumerate() {
+    for (id, kernel) in analysis.fused.kernels.iter_enumerated() {
         let Some((intensity, rate)) = point_of(&kernel.placement) else {
             continue;
         };
@@ -233,12 +226,11 @@ fn points_of_kernels(analysis: &Analysis, plot: &Plot) -> Vec<KernelPoint> {
             }
         }
         let unfused_at = (kernel.ops.len() > 1)
-            .then(|| analysis.comparisons.get(index))
-            .flatten()
+            .then(|| &analysis.comparisons[id])
             .and_then(|comparison| point_of(&comparison.unfused_placement))
             .map(|(intensity, rate)| plot.place(intensity, rate));
         points.push(KernelPoint {
-            kernel: index,
+            kernel: id,
             other_count: 0,
             fused_at,
             unfused_at,
@@ -313,27 +305,20 @@ fn op_points(
     plot: &Plot,
     sizes: &Sizes,
     marks: &mut Vec<Mark>,
-    order: &mut Vec<(usize, u8, usize)>,
+    order: &mut Vec<(KernelId, u8, usize)>,
 ) {
-    for (op, kernel) in analysis.unfused.kernels.iter().enumerate() {
-        let (Some((intensity, rate)), Some(&group)) = (
-            point_of(&kernel.placement),
-            analysis.partition.group_of.get(op),
-        ) else {
+    for (op, &kernel) in analysis.partition.kernel_of.iter_enumerated() {
+        let alone = analysis.unfused.of_lone_op(op);
+        let Some((intensity, rate)) = point_of(&alone.placement) else {
             continue;
         };
         let mut mark =
-            circle(Role::OpPoint, plot.place(intensity, rate), sizes.op).of_kernel(group);
+            circle(Role::OpPoint, plot.place(intensity, rate), sizes.op).of_kernel(kernel);
         // An op that is a kernel of its own stands under its solid point and needs no second name.
-        let is_alone = analysis
-            .fused
-            .kernels
-            .get(group)
-            .is_some_and(|k| k.ops.len() == 1);
-        if !is_alone {
+        if analysis.fused.kernels[kernel].ops.len() > 1 {
             let heading = format!("{} alone", short_op_names(analysis, &[op]));
-            mark = mark.named(point_label(heading, &kernel.placement, kernel.bytes()));
-            order.push((group, 2, marks.len()));
+            mark = mark.named(point_label(heading, &alone.placement, alone.bytes()));
+            order.push((kernel, 2, marks.len()));
         }
         marks.push(mark);
     }

@@ -3,6 +3,7 @@
 //! The page shows a [`Scene`] as SVG with one CSS class for each role, so a chart follows the theme, is
 //! crisp at any density, and can be tested without a browser.
 
+use crate::core::KernelId;
 use crate::picture::path_data::push_command;
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -66,7 +67,7 @@ pub struct MarkKey {
     /// What it stands for.
     pub role: Role,
     /// The fused kernel that it belongs to.
-    pub kernel: Option<usize>,
+    pub kernel: Option<KernelId>,
     /// How it is reached.
     pub reach: Reach,
     /// Its place among the marks that have all of this alike.
@@ -77,7 +78,7 @@ impl MarkKey {
     /// The CSS classes of the mark: its role's, and `kernel-1` to `kernel-12` for a part of a kernel.
     pub fn class(&self) -> String {
         match self.kernel {
-            Some(kernel) => format!("{} kernel-{}", self.role.class(), kernel % 12 + 1),
+            Some(kernel) => format!("{} kernel-{}", self.role.class(), kernel.index() % 12 + 1),
             None => self.role.class().to_owned(),
         }
     }
@@ -102,7 +103,7 @@ pub struct Mark {
     /// What it stands for, which decides how it looks.
     pub role: Role,
     /// The fused kernel that it belongs to.
-    pub kernel: Option<usize>,
+    pub kernel: Option<KernelId>,
     /// Its name and tooltip, when it stands for a figure.
     pub label: Option<Label>,
 }
@@ -120,7 +121,7 @@ impl Mark {
 
     /// The same mark, as a part of a kernel.
     #[must_use]
-    pub fn of_kernel(mut self, kernel: usize) -> Self {
+    pub fn of_kernel(mut self, kernel: KernelId) -> Self {
         self.kernel = Some(kernel);
         self
     }

@@ -1,6 +1,6 @@
 //! Memory traffic as two stacked bars on one scale: unfused above fused, segments by fused kernel.
 
-use crate::core::{Analysis, Traffic};
+use crate::core::{Analysis, KernelId, Traffic};
 use crate::picture::charts::axes::{Frame, Margins, Plot, draw_frame, drawable, round_axis};
 use crate::picture::charts::bounds::Bounds;
 use crate::picture::charts::labels::kernel_heading;
@@ -29,7 +29,7 @@ pub(super) struct KernelBytes {
 
 impl KernelBytes {
     /// Bytes of the fused kernel with this index; 0 where there is none.
-    pub(super) fn of(analysis: &Analysis, kernel: usize) -> Self {
+    pub(super) fn of(analysis: &Analysis, kernel: KernelId) -> Self {
         let (Some(fused), Some(before)) = (
             analysis.fused.kernels.get(kernel),
             analysis.comparisons.get(kernel),
@@ -67,8 +67,8 @@ impl KernelBytes {
 
 /// Neighbouring kernels that share segments; mostly one.
 struct KernelRun {
-    first: usize,
-    last: usize,
+    first: KernelId,
+    last: KernelId,
     bytes: KernelBytes,
 }
 
@@ -77,7 +77,7 @@ impl KernelRun {
         if self.first == self.last {
             kernel_heading(analysis, self.first)
         } else {
-            format!("kernels {} to {}", self.first + 1, self.last + 1)
+            format!("kernels {} to {}", self.first.number(), self.last.number())
         }
     }
 
@@ -224,7 +224,7 @@ fn kernel_runs(analysis: &Analysis, plot: &Plot) -> Vec<KernelRun> {
     let is_thin =
         |bytes: KernelBytes| plot.place(bytes.before() as f64, 0.0).0 - plot.bounds.left < thin_px;
     let mut runs: Vec<KernelRun> = Vec::new();
-    for kernel in 0..kernels {
+    for kernel in analysis.fused.kernels.ids() {
         let bytes = KernelBytes::of(analysis, kernel);
         match runs.last_mut() {
             Some(run) if kernels > MAX_SEPARATE_KERNELS && is_thin(run.bytes) && is_thin(bytes) => {
@@ -338,7 +338,7 @@ fn ribbon(upper: (f64, f64), lower: (f64, f64), bars_y: &BarsY) -> Mark {
 
 /// A kernel's number in the middle of its ribbon, where it fits.
 fn number(run: &KernelRun, upper: (f64, f64), lower: (f64, f64), bars_y: &BarsY) -> Option<Mark> {
-    let words = (run.first + 1).to_string();
+    let words = run.first.number().to_string();
     let width = f64::midpoint(upper.1 - upper.0, lower.1 - lower.0);
     let is_tall = bars_y.fused.0 - bars_y.unfused.1 > 12.0;
     (run.first == run.last && is_tall && width > text_width(&words) + 4.0).then(|| {

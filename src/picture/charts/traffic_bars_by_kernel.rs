@@ -1,6 +1,6 @@
 //! Memory traffic kernel by kernel: what each reads and writes, before and after fusion.
 
-use crate::core::Analysis;
+use crate::core::{Analysis, KernelId};
 use crate::picture::charts::axes::{Frame, Margins, Plot, draw_frame, drawable, round_axis};
 use crate::picture::charts::labels::{kernel_heading, short_op_names};
 use crate::picture::charts::scene::{Anchor, Label, Mark, Role, Scene, rect, text};
@@ -19,7 +19,7 @@ const BOTTOM: f64 = 28.0;
 
 struct Row {
     /// `None` for the kernels that share the last row.
-    kernel: Option<usize>,
+    kernel: Option<KernelId>,
     name: String,
     heading: String,
     bytes: KernelBytes,
@@ -78,7 +78,7 @@ pub fn by_kernel_scene(analysis: &Analysis, width: f64) -> Scene {
             None => mark,
         };
         if let Some(kernel) = row.kernel {
-            let number = (kernel + 1).to_string();
+            let number = kernel.number().to_string();
             marks.push(of_kernel(text(
                 Role::Number,
                 (20.0, top + 18.0),
@@ -134,7 +134,7 @@ fn bar(plot: &Plot, role: Role, bytes: u64, top: f64) -> Mark {
 
 fn rows(analysis: &Analysis) -> Vec<Row> {
     let kernels = analysis.fused.kernels.len();
-    let mut shown: Vec<usize> = (0..kernels).collect();
+    let mut shown: Vec<KernelId> = analysis.fused.kernels.ids().collect();
     if kernels > MAX_ROWS {
         shown.sort_by_key(|&kernel| {
             let bytes = analysis
@@ -159,7 +159,7 @@ fn rows(analysis: &Analysis) -> Vec<Row> {
         })
         .collect();
     if kernels > shown.len() {
-        let rest = (0..kernels)
+        let rest = (analysis.fused.kernels.ids())
             .filter(|kernel| shown.binary_search(kernel).is_err())
             .fold(KernelBytes::default(), |sum, kernel| {
                 sum.and(KernelBytes::of(analysis, kernel))

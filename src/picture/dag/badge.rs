@@ -2,6 +2,7 @@
 
 use super::metrics::text_width;
 use super::{Point, Rect};
+use crate::core::KernelId;
 use crate::picture::path_data::push_command;
 
 /// Colours before another shape begins.
@@ -18,15 +19,15 @@ pub struct Badge {
     pub center: Point,
 }
 
-/// The badge of a kernel (0-based) on the upper left corner of its panel.
-pub fn badge(kernel: usize, panel: Rect) -> Badge {
-    let half_width = HALF.max(text_width(&(kernel + 1).to_string(), 11.0) / 2.0 + 4.0);
+/// The badge of a kernel on the upper left corner of its panel.
+pub fn badge(kernel: KernelId, panel: Rect) -> Badge {
+    let half_width = HALF.max(text_width(&kernel.number().to_string(), 11.0) / 2.0 + 4.0);
     // Wide badges grow into the panel, so that they stay clear of what stands beside it.
     let center = Point::new(panel.x + half_width - 6.5, panel.y + 3.0);
     let (left, right) = (center.x - half_width, center.x + half_width);
     let (top, bottom) = (center.y - HALF, center.y + HALF);
     // Radii of the corners that point up left and down right, and of the two others.
-    let (main, other) = match kernel / COLORS % 3 {
+    let (main, other) = match kernel.index() / COLORS % 3 {
         0 => (HALF, HALF),
         1 => (2.5, 2.5),
         _ => (HALF, 1.5),

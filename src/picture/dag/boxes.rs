@@ -4,7 +4,7 @@ use super::metrics::{
     BOLD, FONT_PX, LABEL_GAP, OP_PADDING, OP_WIDTHS, fit_text, reserved_shape_width, text_width,
 };
 use super::{OpBox, Rect};
-use crate::core::{Graph, Op, Partition, TensorId};
+use crate::core::{Graph, IdVec, Op, OpId, Partition, TensorId};
 
 /// Whether [`layout`] gives the same for both: it need not be asked again when only sizes differ.
 pub fn has_same_picture(a: (&Graph, &Partition), b: (&Graph, &Partition)) -> bool {
@@ -21,7 +21,7 @@ pub fn has_same_picture(a: (&Graph, &Partition), b: (&Graph, &Partition)) -> boo
         && a.0.inputs == b.0.inputs
         && a.0.tensors.len() == b.0.tensors.len()
         && a.0.ops.iter().zip(&b.0.ops).all(same_op)
-        && (0..a.0.tensors.len()).all(same_tensor)
+        && a.0.tensors.ids().all(same_tensor)
 }
 
 /// What the upper line of an op's box says: its function in bold, and its name where that says more.
@@ -43,7 +43,7 @@ pub(super) fn op_width(graph: &Graph) -> f64 {
     (widest / 4.0).ceil() * 4.0
 }
 
-pub(super) fn op_boxes(graph: &Graph, width: f64) -> Vec<OpBox> {
+pub(super) fn op_boxes(graph: &Graph, width: f64) -> IdVec<OpId, OpBox> {
     let room = width - 2.0 * OP_PADDING;
     graph
         .ops

@@ -1,40 +1,44 @@
 //! Horizontal positions: what belongs on one straight line becomes a block, blocks are packed from the left,
 //! then moved towards their neighbours as far as there is room.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "node, link and block ids are dense indices of one graph"
-)]
 
-use super::layered::{Layered, LinkId, NodeId};
+use super::layered::{LayerId, Layered, LinkId, NodeId, Places};
 use super::metrics::LANE_GAP;
+use crate::core::model::adjacency::Adjacency;
+use crate::core::model::ids::{IdVec, define_ids};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+
+define_ids! {
+    /// Nodes that share one vertical line.
+    struct BlockId;
+}
 
 /// Passes in which blocks move towards their neighbours.
 const PASSES: usize = 8;
 
 /// The anchor of each node, the leftmost box or lane touching 0. `gap` lies between two boxes; lanes need less.
 /// `O(links log links)`.
-pub(super) fn columns(graph: &Layered, gap: f64) -> Vec<f64> {
+pub(super) fn columns(graph: &Layered, gap: f64) -> IdVec<NodeId, f64> {
     if graph.layers.iter().all(|layer| layer.len() <= 1) && graph.is_straight() {
         let left = graph.nodes.iter().map(|node| node.left);
-        let mut x = vec![left.fold(0.0, f64::max); graph.nodes.len()];
+        let mut x = IdVec::from_elem(left.fold(0.0, f64::max), graph.nodes.len());
         graph.place_detours(&mut x);
         return x;
     }
     let lines = Lines::new(graph);
     let ties = Ties::new(graph, &lines, gap);
     let order = ties.left_to_right();
-    let mut x = vec![0.0; lines.count];
+    let mut x = IdVec::from_elem(0.0, lines.count);
     for &block in &order {
         let (low, _) = ties.limits(block, &x);
         x[block] = low.max(ties.start[block]);
     }
     for pass in 0..PASSES {
-        for step in 0..order.len() {
-            let back = order.len() - 1 - step;
-            let block = order[if pass % 2 == 0 { back } else { step }];
-            ties.settle(block, &mut x);
+        let mut settle = |&block: &BlockId| ties.settle(block, &mut x);
+        if pass % 2 == 0 {
+            order.iter().rev().for_each(&mut settle);
+        } else {
+            order.iter().for_each(&mut settle);
         }
     }
     anchors(graph, &lines, &x, gap)
@@ -55,10 +59,10 @@ fn distance(graph: &Layered, left: NodeId, right: NodeId, gap: f64) -> f64 {
 struct Lines {
     /// Number of blocks.
     count: usize,
-    /// For each node its block; `usize::MAX` for what stands outside of the layers.
-    block_of: Vec<usize>,
+    /// For each node its block; `None` for what stands outside of the layers.
+    block_of: IdVec<NodeId, Option<BlockId>>,
     /// From a block's line to a node's anchor.
-    shift: Vec<f64>,
+    shift: IdVec<NodeId, f64>,
 }
 
 impl Lines {
@@ -66,11 +70,11 @@ impl Lines {
         let place = graph.places();
         let mut lines = Self {
             count: 0,
-            block_of: vec![usize::MAX; graph.nodes.len()],
-            shift: vec![0.0; graph.nodes.len()],
+            block_of: IdVec::from_elem(None, graph.nodes.len()),
+            shift: IdVec::from_elem(0.0, graph.nodes.len()),
         };
-        for (layer, nodes) in graph.layers.iter().enumerate() {
-            if let Some(upper) = layer.checked_sub(1) {
+        for (layer, nodes) in graph.layers.iter_enumerated() {
+            if let Some(upper) = layer.above() {
                 for id in straight_links(graph, &place, upper) {
                     let link = &graph.links[id];
                     lines.block_of[link.lower] = lines.block_of[link.upper];
@@ -79,10 +83,10 @@ impl Lines {
                 }
             }
             for &node in nodes {
-                if lines.block_of[node] == usize::MAX {
-                    lines.block_of[node] = lines.count;
+                lines.block_of[node].get_or_insert_with(|| {
                     lines.count += 1;
-                }
+                    BlockId::new(lines.count - 1)
+                });
             }
         }
         lines
@@ -91,7 +95,7 @@ impl Lines {
 
 /// The links below layer `upper` that are drawn straight: lanes first, then the longest ways, none that
 /// crosses one taken before.
-fn straight_links(graph: &Layered, place: &[usize], upper: usize) -> Vec<LinkId> {
+fn straight_links(graph: &Layered, place: &Places, upper: LayerId) -> Vec<LinkId> {
     let mut wanted: Vec<LinkId> = Vec::new();
     for &node in &graph.layers[upper] {
         let down = graph.below(node);
@@ -105,10 +109,10 @@ fn straight_links(graph: &Layered, place: &[usize], upper: usize) -> Vec<LinkId>
         let lower = graph.links[id].lower;
         graph.nodes[lower].is_lane || graph.heaviest(graph.above(lower)) == Some(id)
     });
-    wanted.sort_unstable_by_key(|&l| {
+    wanted.sort_by_key(|&l| {
         let link = &graph.links[l];
         let is_lane = graph.nodes[link.upper].is_lane && graph.nodes[link.lower].is_lane;
-        (!is_lane, Reverse(graph.weight(l)), l)
+        (Reverse(is_lane), Reverse(graph.weight(l)), l)
     });
     let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
     wanted.retain(|&id| {
@@ -125,16 +129,16 @@ fn straight_links(graph: &Layered, place: &[usize], upper: usize) -> Vec<LinkId>
     wanted
 }
 
-/// What a block's place depends on, block by block in flat lists.
+/// What a block's place depends on.
 struct Ties {
     /// For each block how far right it starts at least.
-    start: Vec<f64>,
+    start: IdVec<BlockId, f64>,
     /// Blocks on the left, and how far away their lines stay.
-    left: Flat<(usize, f64)>,
+    left: Adjacency<BlockId, (BlockId, f64)>,
     /// Blocks on the right, likewise.
-    right: Flat<(usize, f64)>,
+    right: Adjacency<BlockId, (BlockId, f64)>,
     /// Blocks that pull, and where this line would be from theirs.
-    pulls: Flat<(usize, f64)>,
+    pulls: Adjacency<BlockId, (BlockId, f64)>,
 }
 
 impl Ties {
@@ -144,26 +148,32 @@ impl Ties {
             block_of,
             shift,
         } = lines;
-        let mut start = vec![f64::NEG_INFINITY; *count];
-        let inside = |&(_, &block): &(usize, &usize)| block != usize::MAX;
-        for (node, &block) in block_of.iter().enumerate().filter(inside) {
-            start[block] = start[block].max(graph.nodes[node].left - shift[node]);
+        let mut start = IdVec::from_elem(f64::NEG_INFINITY, *count);
+        for (node, block) in block_of.iter_enumerated() {
+            if let Some(block) = *block {
+                start[block] = start[block].max(graph.nodes[node].left - shift[node]);
+            }
         }
         let mut left = Vec::new();
         let mut right = Vec::new();
         for pair in graph.layers.iter().flat_map(|layer| layer.windows(2)) {
-            let (a, b) = (pair[0], pair[1]);
-            let apart = distance(graph, a, b, gap) + shift[a] - shift[b];
-            left.push((block_of[b], (block_of[a], apart)));
-            right.push((block_of[a], (block_of[b], apart)));
+            if let &[a, b] = pair
+                && let (Some(of_a), Some(of_b)) = (block_of[a], block_of[b])
+            {
+                let apart = distance(graph, a, b, gap) + shift[a] - shift[b];
+                left.push((of_b, (of_a, apart)));
+                right.push((of_a, (of_b, apart)));
+            }
         }
         // Boxes pull; lanes only follow, unless nothing else pulls.
         let mut hard = Vec::new();
         let mut soft = Vec::new();
-        let mut is_pulled = vec![false; *count];
+        let mut is_pulled = IdVec::from_elem(false, *count);
         for link in &graph.links {
-            let (upper, lower) = (block_of[link.upper], block_of[link.lower]);
-            if upper == lower || graph.nodes[link.upper].is_outside {
+            let (Some(upper), Some(lower)) = (block_of[link.upper], block_of[link.lower]) else {
+                continue;
+            };
+            if upper == lower {
                 continue;
             }
             let offset =
@@ -181,21 +191,20 @@ impl Ties {
         hard.extend(soft);
         Self {
             start,
-            left: Flat::new(*count, &left),
-            right: Flat::new(*count, &right),
-            pulls: Flat::new(*count, &hard),
+            left: Adjacency::from_pairs(*count, left.into_iter()),
+            right: Adjacency::from_pairs(*count, right.into_iter()),
+            pulls: Adjacency::from_pairs(*count, hard.into_iter()),
         }
     }
 
     /// Blocks so that each comes after all that lie left of it.
-    fn left_to_right(&self) -> Vec<usize> {
-        let count = self.start.len();
-        let mut waits_for: Vec<usize> = (0..count).map(|b| self.left.of(b).len()).collect();
-        let mut order: Vec<usize> = (0..count).filter(|&b| waits_for[b] == 0).collect();
+    fn left_to_right(&self) -> Vec<BlockId> {
+        let mut waits_for: IdVec<BlockId, usize> = self.left.iter().map(<[_]>::len).collect();
+        let mut order: Vec<BlockId> = waits_for.ids().filter(|&b| waits_for[b] == 0).collect();
         let mut next = 0;
         while let Some(&block) = order.get(next) {
             next += 1;
-            for &(other, _) in self.right.of(block) {
+            for &(other, _) in &self.right[block] {
                 waits_for[other] -= 1;
                 if waits_for[other] == 0 {
                     order.push(other);
@@ -206,9 +215,9 @@ impl Ties {
     }
 
     /// How far left and right a block may go while all others stay.
-    fn limits(&self, block: usize, x: &[f64]) -> (f64, f64) {
-        let left = self.left.of(block).iter().map(|&(b, apart)| x[b] + apart);
-        let right = self.right.of(block).iter().map(|&(b, apart)| x[b] - apart);
+    fn limits(&self, block: BlockId, x: &IdVec<BlockId, f64>) -> (f64, f64) {
+        let left = self.left[block].iter().map(|&(b, apart)| x[b] + apart);
+        let right = self.right[block].iter().map(|&(b, apart)| x[b] - apart);
         (
             left.fold(f64::NEG_INFINITY, f64::max),
             right.fold(f64::INFINITY, f64::min),
@@ -216,8 +225,8 @@ impl Ties {
     }
 
     /// Moves a block to the middle of what it is linked with, within its limits.
-    fn settle(&self, block: usize, x: &mut [f64]) {
-        let pulls = self.pulls.of(block);
+    fn settle(&self, block: BlockId, x: &mut IdVec<BlockId, f64>) {
+        let pulls = &self.pulls[block];
         if pulls.is_empty() {
             return;
         }
@@ -231,17 +240,23 @@ impl Ties {
 
 /// Positions of all nodes, shifted to start at 0. A last scan keeps neighbours apart whatever the blocks
 /// came to.
-fn anchors(graph: &Layered, lines: &Lines, at: &[f64], gap: f64) -> Vec<f64> {
-    let mut x: Vec<f64> = (lines.block_of.iter().zip(&lines.shift))
-        .map(|(&block, shift)| at.get(block).map_or(0.0, |x| x.round()) + shift)
+fn anchors(
+    graph: &Layered,
+    lines: &Lines,
+    at: &IdVec<BlockId, f64>,
+    gap: f64,
+) -> IdVec<NodeId, f64> {
+    let mut x: IdVec<NodeId, f64> = (lines.block_of.iter().zip(&lines.shift))
+        .map(|(block, shift)| block.map_or(0.0, |block| at[block].round()) + shift)
         .collect();
     let mut least = f64::INFINITY;
     for layer in &graph.layers {
         for pair in layer.windows(2) {
-            let (left, right) = (pair[0], pair[1]);
-            let nearest = x[left] + distance(graph, left, right, gap);
-            if x[right] < nearest - 1.0 {
-                x[right] = nearest;
+            if let &[left, right] = pair {
+                let nearest = x[left] + distance(graph, left, right, gap);
+                if x[right] < nearest - 1.0 {
+                    x[right] = nearest;
+                }
             }
         }
         if let Some(&first) = layer.first() {
@@ -258,34 +273,4 @@ fn anchors(graph: &Layered, lines: &Lines, at: &[f64], gap: f64) -> Vec<f64> {
     }
     graph.place_detours(&mut x);
     x
-}
-
-/// Lists of items, one for each block, in one array.
-struct Flat<T> {
-    ends: Vec<usize>,
-    items: Vec<T>,
-}
-
-impl<T: Copy> Flat<T> {
-    /// Sorts `pairs` of block and item by block, stably.
-    fn new(blocks: usize, pairs: &[(usize, T)]) -> Self {
-        let mut ends = vec![0; blocks + 1];
-        for &(block, _) in pairs {
-            ends[block + 1] += 1;
-        }
-        for block in 0..blocks {
-            ends[block + 1] += ends[block];
-        }
-        let mut next = ends.clone();
-        let mut items: Vec<T> = pairs.iter().map(|p| p.1).collect();
-        for &(block, item) in pairs {
-            items[next[block]] = item;
-            next[block] += 1;
-        }
-        Self { ends, items }
-    }
-
-    fn of(&self, block: usize) -> &[T] {
-        &self.items[self.ends[block]..self.ends[block + 1]]
-    }
 }

@@ -1,11 +1,7 @@
 //! Positions to geometry: heights of the layers, then every box, size label, pill and edge.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op, kernel, tensor and node ids are dense indices of one graph"
-)]
 
-use super::kernel::Seat;
-use super::layered::LinkId;
+use super::kernel::{RowId, Seat};
+use super::layered::{LayerId, LinkId, NodeId};
 use super::layout::{Picture, Pin};
 use super::metrics::{
     APPROACH, MARGIN, OP_HEIGHT, PILL_GAP, PILL_HEIGHT, SIZE_LABEL_MARGIN, SIZE_LABEL_SIZE,
@@ -13,26 +9,29 @@ use super::metrics::{
 };
 use super::routes::{Routes, straighten};
 use super::sides::Side;
-use super::{Edge, EdgeEnd, PillKind, Point, Rect};
-use crate::core::OpId;
+use super::{Edge, EdgeEnd, PillId, PillKind, Point, Rect};
+use crate::core::{IdVec, KernelId, OpId};
 
 /// Vertical positions of the layers.
 #[derive(Default)]
 struct Heights {
     /// Upper side of the boxes of each layer.
-    top: Vec<f64>,
+    top: IdVec<LayerId, f64>,
     /// Lower side of each layer, size labels included.
-    bottom: Vec<f64>,
+    bottom: IdVec<LayerId, f64>,
     /// First run below each layer.
-    gap: Vec<f64>,
+    gap: IdVec<LayerId, f64>,
 }
 
+/// For each kernel the height of the first run below each of its layers.
+type InnerGaps = IdVec<KernelId, IdVec<LayerId, f64>>;
+
 impl Picture<'_> {
-    pub(super) fn draw(&mut self, x: &[f64], routes: &Routes) {
+    pub(super) fn draw(&mut self, x: &IdVec<NodeId, f64>, routes: &Routes) {
         let Heights { top, bottom, gap } = self.heights(routes);
-        let end = bottom.last().copied().unwrap_or(MARGIN);
-        self.layout.panels = vec![Rect::default(); self.insides.len()];
-        self.layout.size_labels = vec![None; self.graph.ops.len()];
+        let end = bottom.iter().next_back().copied().unwrap_or(MARGIN);
+        self.layout.panels = IdVec::from_elem(Rect::default(), self.insides.len());
+        self.layout.size_labels = IdVec::from_elem(None, self.graph.ops.len());
         for &(pill, node) in &self.pill_nodes {
             let layer = self.outer.nodes[node].layer;
             let rect = &mut self.layout.pills[pill].rect;
@@ -40,13 +39,13 @@ impl Picture<'_> {
             // A source stands next to what it feeds, however tall its neighbours are.
             rect.y = bottom[layer] - SIZE_LABEL_MARGIN - PILL_HEIGHT;
         }
-        let mut inner_gaps = Vec::with_capacity(self.insides.len());
-        for kernel in 0..self.insides.len() {
+        let mut inner_gaps: InnerGaps = IdVec::with_capacity(self.insides.len());
+        for kernel in self.insides.ids() {
             let node = self.kernel_node[kernel];
             let layer = self.outer.nodes[node].layer;
             inner_gaps.push(self.draw_kernel(kernel, x[node], top[layer]));
         }
-        for (kernel, gaps) in inner_gaps.iter().enumerate() {
+        for (kernel, gaps) in inner_gaps.iter_enumerated() {
             self.draw_inner_edges(kernel, x[self.kernel_node[kernel]], gaps);
         }
         self.draw_branches(x, routes, &gap, &inner_gaps);
@@ -66,12 +65,12 @@ impl Picture<'_> {
     }
 
     /// Heights of one row of a kernel: the tallest op or stack in it.
-    fn row_heights(&self, kernel: usize) -> Vec<f64> {
-        let mut heights = vec![OP_HEIGHT; self.insides[kernel].rows];
-        for &op in &self.partition.groups[kernel] {
+    fn row_heights(&self, kernel: KernelId) -> IdVec<RowId, f64> {
+        let mut heights = IdVec::from_elem(OP_HEIGHT, self.insides[kernel].rows);
+        for &op in &self.partition.kernels[kernel] {
             if let Some(stacks) = self.sides[kernel].stacks(op) {
                 let height = &mut heights[self.seats[op].row];
-                for stack in stacks {
+                for stack in [&stacks.left, &stacks.right] {
                     *height = height.max(stack.height()).max(stack.op_height());
                 }
             }
@@ -79,16 +78,17 @@ impl Picture<'_> {
         heights
     }
 
-    fn kernel_height(&self, kernel: usize) -> f64 {
+    fn kernel_height(&self, kernel: KernelId) -> f64 {
         let inside = &self.insides[kernel];
         let rows: f64 = self.row_heights(kernel).iter().sum();
-        let gaps: f64 = (0..=inside.rows).map(|layer| inside.gap(layer)).sum();
+        let layers = (0..=inside.rows).map(LayerId::new);
+        let gaps: f64 = layers.map(|layer| inside.gap(layer)).sum();
         rows + gaps
     }
 
     /// Room below a kernel for the size labels or the result of its last row.
-    fn room_below(&self, kernel: usize) -> f64 {
-        let members = &self.partition.groups[kernel];
+    fn room_below(&self, kernel: KernelId) -> f64 {
+        let members = &self.partition.kernels[kernel];
         let is_result = members
             .iter()
             .any(|&op| self.graph.is_final(self.graph.output[op]));
@@ -101,8 +101,8 @@ impl Picture<'_> {
     }
 
     fn heights(&self, routes: &Routes) -> Heights {
-        let mut tallest = vec![0.0_f64; self.outer.layers.len()];
-        for (kernel, &node) in self.kernel_node.iter().enumerate() {
+        let mut tallest: IdVec<LayerId, f64> = IdVec::from_elem(0.0, self.outer.layers.len());
+        for (kernel, &node) in self.kernel_node.iter_enumerated() {
             let height = &mut tallest[self.outer.nodes[node].layer];
             *height = height.max(self.kernel_height(kernel) + self.room_below(kernel));
         }
@@ -112,7 +112,7 @@ impl Picture<'_> {
         }
         let mut heights = Heights::default();
         let mut y = MARGIN;
-        for (layer, &tall) in tallest.iter().enumerate() {
+        for (layer, &tall) in tallest.iter_enumerated() {
             heights.top.push(y);
             let tracks = routes.count[layer];
             // A trunk is seen to leave its box or size label before it branches.
@@ -127,17 +127,18 @@ impl Picture<'_> {
     }
 
     /// Places the panel, ops, size labels and pills of a kernel; gives the height of the first run below each layer.
-    fn draw_kernel(&mut self, kernel: usize, x: f64, top: f64) -> Vec<f64> {
+    fn draw_kernel(&mut self, kernel: KernelId, x: f64, top: f64) -> IdVec<LayerId, f64> {
         let inside = &self.insides[kernel];
         let heights = self.row_heights(kernel);
-        let mut row_top = Vec::with_capacity(inside.rows);
-        let mut gap_y = vec![top + inside.first_track(0)];
-        let mut y = top + inside.gap(0);
-        for (row, height) in heights.iter().enumerate() {
+        let mut row_top: IdVec<RowId, f64> = IdVec::with_capacity(inside.rows);
+        let mut gap_y = IdVec::with_capacity(inside.rows + 1);
+        let border = gap_y.push(top + inside.first_track(LayerId::new(0)));
+        let mut y = top + inside.gap(border);
+        for (row, height) in heights.iter_enumerated() {
             row_top.push(y);
             y += height;
-            gap_y.push(y + inside.first_track(row + 1));
-            y += inside.gap(row + 1);
+            gap_y.push(y + inside.first_track(row.layer()));
+            y += inside.gap(row.layer());
         }
         let panel = Rect {
             x: x - inside.half,
@@ -146,12 +147,12 @@ impl Picture<'_> {
             height: y - top,
         };
         self.layout.panels[kernel] = panel;
-        for &op in &self.partition.groups[kernel] {
+        for &op in &self.partition.kernels[kernel] {
             let Seat { row, x: seat_x, .. } = self.seats[op];
             let middle = row_top[row] + heights[row] / 2.0;
             let stacks = self.sides[kernel].stacks(op);
-            let height = stacks.map_or(OP_HEIGHT, |[left, right]| {
-                left.op_height().max(right.op_height())
+            let height = stacks.map_or(OP_HEIGHT, |stacks| {
+                stacks.left.op_height().max(stacks.right.op_height())
             });
             let rect = Rect {
                 x: x + seat_x - self.op_width / 2.0,
@@ -160,12 +161,13 @@ impl Picture<'_> {
                 height,
             };
             self.layout.ops[op].rect = rect;
-            self.draw_output(op, row + 1 == self.insides[kernel].rows, panel);
-            for side in [Side::Left, Side::Right] {
+            let is_last_row = row.index() + 1 == self.insides[kernel].rows;
+            self.draw_output(op, is_last_row, panel);
+            for side in Side::BOTH {
                 let Some(stacks) = self.sides[kernel].stacks(op) else {
                     break;
                 };
-                let stack = &stacks[side as usize];
+                let stack = &stacks[side];
                 let (_, middles) = stack.middles();
                 for (pill, offset) in stack.pills.clone().into_iter().zip(middles) {
                     self.draw_side_pill(pill, op, side, panel, middle + offset);
@@ -207,7 +209,7 @@ impl Picture<'_> {
         }
     }
 
-    fn draw_side_pill(&mut self, pill: usize, op: OpId, side: Side, panel: Rect, y: f64) {
+    fn draw_side_pill(&mut self, pill: PillId, op: OpId, side: Side, panel: Rect, y: f64) {
         let rect = self.layout.ops[op].rect;
         let place = &mut self.layout.pills[pill];
         place.rect.y = y - PILL_HEIGHT / 2.0;
@@ -231,7 +233,7 @@ impl Picture<'_> {
         }
     }
 
-    fn draw_inner_edges(&mut self, kernel: usize, x: f64, gap_y: &[f64]) {
+    fn draw_inner_edges(&mut self, kernel: KernelId, x: f64, gap_y: &IdVec<LayerId, f64>) {
         let inside = &self.insides[kernel];
         for edge in &inside.edges {
             let (from, to) = (
@@ -251,7 +253,13 @@ impl Picture<'_> {
         }
     }
 
-    fn inner_trail(&self, kernel: usize, x: f64, gap_y: &[f64], link: LinkId) -> Vec<Point> {
+    fn inner_trail(
+        &self,
+        kernel: KernelId,
+        x: f64,
+        gap_y: &IdVec<LayerId, f64>,
+        link: LinkId,
+    ) -> Vec<Point> {
         let inside = &self.insides[kernel];
         let mut trail = inside.routes.trail(&inside.graph, &inside.x, gap_y, link);
         for point in &mut trail {
@@ -260,13 +268,19 @@ impl Picture<'_> {
         trail
     }
 
-    fn draw_branches(&mut self, x: &[f64], routes: &Routes, gap: &[f64], inner: &[Vec<f64>]) {
+    fn draw_branches(
+        &mut self,
+        x: &IdVec<NodeId, f64>,
+        routes: &Routes,
+        gap: &IdVec<LayerId, f64>,
+        inner: &InnerGaps,
+    ) {
         let mut edges = Vec::new();
         for branch in &self.branches {
             let mut start = Vec::new();
             match branch.from {
                 EdgeEnd::Op(op) => {
-                    let kernel = self.partition.group_of[op];
+                    let kernel = self.partition.kernel_of[op];
                     let rect = self.layout.ops[op].rect;
                     start.push(Point::new(rect.center().x, rect.bottom()));
                     if let Some(exit) = self.insides[kernel].exits.iter().find(|e| e.0 == op) {
@@ -294,7 +308,7 @@ impl Picture<'_> {
                 Pin::Top(op) => edge(op, vec![Point::new(end_x, self.layout.ops[op].rect.y)]),
                 Pin::Through(entry) => {
                     let inside = &self.insides[branch.kernel];
-                    let (_, op, _, link) = inside.entries[entry];
+                    let (op, link) = (inside.entries[entry].op, inside.entries[entry].link);
                     let middle = x[self.kernel_node[branch.kernel]];
                     let mut end = vec![Point::new(end_x, self.layout.panels[branch.kernel].y)];
                     end.extend(self.inner_trail(
@@ -309,12 +323,13 @@ impl Picture<'_> {
                     edge(op, end);
                 }
                 Pin::Beside => {
-                    for side in [Side::Left, Side::Right] {
-                        let lanes = &self.sides[branch.kernel].lanes[side as usize];
-                        let Some(index) = lanes.iter().position(|l| l.link == branch.link) else {
+                    for side in Side::BOTH {
+                        let mut lanes = self.sides[branch.kernel].lanes[side].iter().enumerate();
+                        let own = lanes.find(|(_, lane)| lane.link == branch.link);
+                        let Some((index, lane)) = own else {
                             continue;
                         };
-                        for &(_, op) in &lanes[index].enters {
+                        for &(_, op) in &lane.enters {
                             let rect = self.layout.ops[op].rect;
                             let y = self.entry_height(branch.kernel, op, side, index);
                             let edge_x = match side {
@@ -331,10 +346,10 @@ impl Picture<'_> {
     }
 
     /// Height at which lane `index` of a side turns into `op`.
-    fn entry_height(&self, kernel: usize, op: OpId, side: Side, index: usize) -> f64 {
+    fn entry_height(&self, kernel: KernelId, op: OpId, side: Side, index: usize) -> f64 {
         let middle = self.layout.ops[op].rect.center().y;
         let offset = self.sides[kernel].stacks(op).and_then(|stacks| {
-            let stack = &stacks[side as usize];
+            let stack = &stacks[side];
             let nth = stack.lanes.iter().position(|&l| l == index)?;
             stack.middles().0.get(nth).copied()
         });

@@ -1,17 +1,13 @@
 //! The second level of the layout: kernels and pills in layers, and the nets between them.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op, kernel, tensor and node ids are dense indices of one graph"
-)]
 
-use super::kernel::{Access, open_sides};
-use super::layered::{Layered, NodeId};
+use super::kernel::{Access, RowId, open_sides};
+use super::layered::{LayerId, Layered, NodeId};
 use super::layers::kernel_layers;
 use super::layout::{Branch, Picture, Pin};
 use super::metrics::{FONT_PX, OP_PADDING, PILL_HEIGHT, PILL_WIDTHS, fit_text, text_width};
 use super::sides::{Lane, OpenSides, Side, SidePill};
-use super::{EdgeEnd, Pill, PillKind, Rect};
-use crate::core::{OpId, TensorId, TensorRole};
+use super::{EdgeEnd, Pill, PillId, PillKind, Rect};
+use crate::core::{IdVec, KernelId, OpId, TensorId, TensorRole};
 
 /// Layers over which one pill serves several readers; farther apart each reader gets its own.
 const SHARED_PILL_LAYERS: usize = 12;
@@ -20,29 +16,39 @@ const SHARED_PILL_READERS: usize = 3;
 /// Pills beside one op; the last one stands for all that are left.
 const PILLS_PER_OP: usize = 6;
 
+/// How a branch reaches a kernel, before it has its link.
+enum Reach {
+    Pinned(Pin),
+    /// By a lane beside the kernel.
+    Lane {
+        wants: Option<Side>,
+        enters: Enters,
+    },
+}
+
 /// Rows and ops that a lane enters.
-type Enters = Vec<(usize, OpId)>;
+type Enters = Vec<(RowId, OpId)>;
 
 impl Picture<'_> {
     /// Builds the layers of kernels and pills and all nets between them.
     pub(super) fn join(&mut self) {
         let layers = kernel_layers(self.graph, self.partition);
-        let count = layers.iter().max().map_or(0, |l| l + 1);
+        let count = layers.iter().max().map_or(0, |last| last.index() + 1);
         self.outer = Layered::new(count);
         for (&layer, inside) in layers.iter().zip(&self.insides) {
             self.kernel_node
                 .push(self.outer.add_node(layer, inside.half, inside.half));
         }
-        let mut pills_beside = vec![0_usize; self.graph.ops.len()];
-        for tensor in 0..self.graph.tensors.len() {
+        let mut pills_beside = IdVec::from_elem(0_usize, self.graph.ops.len());
+        for tensor in self.graph.tensors.ids() {
             let known = &self.graph.tensors[tensor];
             match known.producer {
                 Some(op) => {
-                    let kernel = self.partition.group_of[op];
+                    let kernel = self.partition.kernel_of[op];
                     let readers: Vec<OpId> = self.graph.consumers[tensor]
                         .iter()
                         .copied()
-                        .filter(|&c| layers[self.partition.group_of[c]] > layers[kernel])
+                        .filter(|&c| layers[self.partition.kernel_of[c]] > layers[kernel])
                         .collect();
                     self.add_net(tensor, EdgeEnd::Op(op), self.kernel_node[kernel], &readers);
                 }
@@ -52,17 +58,25 @@ impl Picture<'_> {
     }
 
     /// Gives an external tensor its pills: one above its readers, or one beside each.
-    fn add_external(&mut self, tensor: TensorId, layers: &[usize], pills_beside: &mut [usize]) {
+    fn add_external(
+        &mut self,
+        tensor: TensorId,
+        layers: &IdVec<KernelId, LayerId>,
+        pills_beside: &mut IdVec<OpId, usize>,
+    ) {
         let known = &self.graph.tensors[tensor];
         let readers = self.graph.consumers[tensor].to_vec();
-        let layer_of = |&op: &OpId| layers[self.partition.group_of[op]];
-        let first = readers.iter().map(layer_of).min().unwrap_or(1);
-        let last = readers.iter().map(layer_of).max().unwrap_or(1);
+        let layer_of = |&op: &OpId| layers[self.partition.kernel_of[op]];
+        // Kernels stand in layers from 1 on.
+        let above = |layer: LayerId| layer.above().unwrap_or(layer);
+        let first = readers.iter().map(layer_of).min();
+        let last = readers.iter().map(layer_of).max();
         if known.role == TensorRole::Input
             && (2..=SHARED_PILL_READERS).contains(&readers.len())
-            && last - first <= SHARED_PILL_LAYERS
+            && let (Some(first), Some(last)) = (first, last)
+            && last.since(first) <= SHARED_PILL_LAYERS
         {
-            self.add_pill_above(tensor, first - 1, &readers);
+            self.add_pill_above(tensor, above(first), &readers);
             return;
         }
         for op in readers {
@@ -70,7 +84,7 @@ impl Picture<'_> {
             let leads = known.role == TensorRole::Input
                 && self.graph.predecessors[op].is_empty()
                 && self.graph.inputs[op].first() == Some(&tensor);
-            let above = layers[self.partition.group_of[op]] - 1;
+            let above = above(layers[self.partition.kernel_of[op]]);
             match seat.access {
                 Access::Top if leads => self.add_pill_above(tensor, above, &[op]),
                 Access::Through => {
@@ -87,11 +101,11 @@ impl Picture<'_> {
     }
 
     fn open_sides(&self, op: OpId) -> OpenSides {
-        let inside = &self.insides[self.partition.group_of[op]];
+        let inside = &self.insides[self.partition.kernel_of[op]];
         open_sides(&inside.graph, self.seats[op].node)
     }
 
-    pub(super) fn new_pill(&mut self, tensor: TensorId, kind: PillKind) -> usize {
+    pub(super) fn new_pill(&mut self, tensor: TensorId, kind: PillKind) -> PillId {
         let name = self.graph.tensor_name(tensor);
         let room = PILL_WIDTHS.1 - 2.0 * OP_PADDING;
         let text = fit_text(name, room, FONT_PX.1);
@@ -108,8 +122,7 @@ impl Picture<'_> {
                 height: PILL_HEIGHT,
             },
             text,
-        });
-        self.layout.pills.len() - 1
+        })
     }
 
     fn external_kind(&self, tensor: TensorId) -> PillKind {
@@ -119,7 +132,7 @@ impl Picture<'_> {
         }
     }
 
-    fn add_pill_above(&mut self, tensor: TensorId, layer: usize, readers: &[OpId]) {
+    fn add_pill_above(&mut self, tensor: TensorId, layer: LayerId, readers: &[OpId]) {
         let pill = self.new_pill(tensor, self.external_kind(tensor));
         let half = self.layout.pills[pill].rect.width / 2.0;
         let node = self.outer.add_node(layer, half, half);
@@ -128,7 +141,7 @@ impl Picture<'_> {
     }
 
     fn add_pill_beside(&mut self, tensor: TensorId, op: OpId, count: &mut usize) {
-        let kernel = self.partition.group_of[op];
+        let kernel = self.partition.kernel_of[op];
         *count += 1;
         if *count > PILLS_PER_OP
             && let Some(last) = self.side_pills[kernel].iter().rfind(|p| p.op == op)
@@ -151,29 +164,32 @@ impl Picture<'_> {
     /// Joins a source with all ops that read it, in each kernel as its rows want it.
     fn add_net(&mut self, tensor: TensorId, from: EdgeEnd, source: NodeId, readers: &[OpId]) {
         let mut targets = Vec::new();
-        let mut pins: Vec<(usize, Pin)> = Vec::new();
+        let mut pins: Vec<(KernelId, Reach)> = Vec::new();
         // Readers of one kernel need not follow each other in the list.
-        let mut by_kernel: Vec<(usize, OpId)> = readers
+        let mut by_kernel: Vec<(KernelId, OpId)> = readers
             .iter()
-            .map(|&op| (self.partition.group_of[op], op))
+            .map(|&op| (self.partition.kernel_of[op], op))
             .collect();
         by_kernel.sort_unstable();
         for readers in by_kernel.chunk_by(|a, b| a.0 == b.0) {
-            let kernel = readers[0].0;
+            let Some(&(kernel, _)) = readers.first() else {
+                continue;
+            };
             let mut beside: Vec<(Option<Side>, Enters)> = Vec::new();
             for &(_, op) in readers {
                 match self.seats[op].access {
                     Access::Top => {
                         targets.push(self.kernel_node[kernel]);
-                        pins.push((kernel, Pin::Top(op)));
+                        pins.push((kernel, Reach::Pinned(Pin::Top(op))));
                     }
                     Access::Through => {
                         let entries = &self.insides[kernel].entries;
-                        let entry = entries.partition_point(|e| (e.1, e.0) < (op, 0));
-                        let own = entries[entry..].iter().take_while(|e| e.1 == op);
-                        if let Some(nth) = own.map(|e| e.0).position(|t| t == tensor) {
+                        let first = entries.as_slice().partition_point(|e| e.op < op);
+                        let own = entries.iter_enumerated().skip(first);
+                        let mut own = own.take_while(|(_, e)| e.op == op);
+                        if let Some((entry, _)) = own.find(|(_, e)| e.tensor == tensor) {
                             targets.push(self.kernel_node[kernel]);
-                            pins.push((kernel, Pin::Through(entry + nth)));
+                            pins.push((kernel, Reach::Pinned(Pin::Through(entry))));
                         }
                     }
                     Access::Side(side) => {
@@ -185,29 +201,30 @@ impl Picture<'_> {
                     }
                 }
             }
-            for (side, mut enters) in beside {
+            for (wants, mut enters) in beside {
                 enters.sort_unstable();
-                self.lanes[kernel].push(Lane {
-                    link: usize::MAX,
-                    enters,
-                    wants: side,
-                    prefers: Side::Right,
-                });
                 targets.push(self.kernel_node[kernel]);
-                pins.push((kernel, Pin::Beside));
+                pins.push((kernel, Reach::Lane { wants, enters }));
             }
         }
         if targets.is_empty() {
             return;
         }
         let links = self.outer.add_net(source, &targets);
-        for (link, (kernel, pin)) in links.into_iter().zip(pins) {
-            if matches!(pin, Pin::Beside)
-                && let Some(lane) = self.lanes[kernel].iter_mut().find(|l| l.link == usize::MAX)
-            {
-                lane.link = link;
-                self.outer.links[link].is_beside = true;
-            }
+        for (link, (kernel, reach)) in links.into_iter().zip(pins) {
+            let pin = match reach {
+                Reach::Pinned(pin) => pin,
+                Reach::Lane { wants, enters } => {
+                    self.outer.links[link].is_beside = true;
+                    self.lanes[kernel].push(Lane {
+                        link,
+                        enters,
+                        wants,
+                        prefers: Side::Right,
+                    });
+                    Pin::Beside
+                }
+            };
             self.branches.push(Branch {
                 tensor,
                 from,

@@ -1,12 +1,9 @@
 //! How a net gets from its source to targets in lower layers: as a lane through each layer between, or, where
 //! lanes would outnumber all else, on a detour right of the whole picture.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "node, link and net ids are dense indices of one graph"
-)]
 
-use super::layered::{Layered, Link, LinkId, Node, NodeId};
+use super::layered::{LayerId, Layered, Link, LinkId, NetId, Node, NodeId};
 use super::metrics::LANE_GAP;
+use crate::core::model::ids::IdVec;
 use std::collections::BTreeSet;
 
 /// Lanes that a picture may hold: some for each box, and some in any case. Every activation of a training step
@@ -31,7 +28,7 @@ impl Layered {
     /// as its deepest target. Gives the last link of each target; what lies above it is settled by
     /// [`Layered::order`].
     pub(super) fn add_net(&mut self, source: NodeId, targets: &[NodeId]) -> Vec<LinkId> {
-        let net = self.nets.len();
+        let net = self.nets.next_id();
         let ends: Vec<LinkId> = (targets.iter())
             .map(|&target| self.add_link(net, source, target))
             .collect();
@@ -44,8 +41,7 @@ impl Layered {
         ends
     }
 
-    fn add_link(&mut self, net: usize, upper: NodeId, lower: NodeId) -> LinkId {
-        let id = self.links.len();
+    fn add_link(&mut self, net: NetId, upper: NodeId, lower: NodeId) -> LinkId {
         self.links.push(Link {
             net,
             upper,
@@ -53,34 +49,33 @@ impl Layered {
             upper_offset: 0.0,
             lower_offset: 0.0,
             is_beside: false,
-        });
-        id
+        })
     }
 
     /// Leads every net through the layers between its source and its targets.
     pub(super) fn lay_lanes(&mut self) {
         let reach = self.reach();
-        for net in 0..self.nets.len() {
+        for net in self.nets.ids() {
             let source = self.nets[net].source;
             let ends = std::mem::take(&mut self.nets[net].ends);
             let first = self.nodes[source].layer;
             let layer_of = |end: LinkId| self.nodes[self.links[end].lower].layer;
-            let mut by_layer: Vec<(usize, LinkId)> =
+            let mut by_layer: Vec<(LayerId, LinkId)> =
                 ends.iter().map(|&end| (layer_of(end), end)).collect();
             by_layer.sort_unstable();
             // The lane that carries the net out of layer `at`.
             let (mut at, mut upper) = (first, source);
             for (layer, end) in by_layer {
-                if layer - first > reach {
+                if layer.since(first) > reach {
                     let outside = match self.nets[net].outside.last() {
-                        Some(&last) if self.nodes[last].layer + 1 == layer => last,
-                        _ => self.add_outside(net, layer - 1),
+                        Some(&last) if self.nodes[last].layer.below() == layer => last,
+                        _ => self.add_outside(net, layer.above().unwrap_or(layer)),
                     };
                     self.links[end].upper = outside;
                     continue;
                 }
-                while at + 1 < layer {
-                    at += 1;
+                while at.below() < layer {
+                    at = at.below();
                     let lane = self.add_lane(at, false);
                     self.layers[at].push(lane);
                     self.add_link(net, upper, lane);
@@ -91,21 +86,20 @@ impl Layered {
         }
     }
 
-    fn add_outside(&mut self, net: usize, layer: usize) -> NodeId {
+    fn add_outside(&mut self, net: NetId, layer: LayerId) -> NodeId {
         let node = self.add_lane(layer, true);
         self.nets[net].outside.push(node);
         node
     }
 
-    fn add_lane(&mut self, layer: usize, is_outside: bool) -> NodeId {
+    fn add_lane(&mut self, layer: LayerId, is_outside: bool) -> NodeId {
         self.nodes.push(Node {
             layer,
             left: 0.0,
             right: 0.0,
             is_lane: true,
             is_outside,
-        });
-        self.nodes.len() - 1
+        })
     }
 
     /// Layers that a net may cross in lanes, so that all lanes together stay within their number.
@@ -117,7 +111,7 @@ impl Layered {
                 .map(|net| {
                     let first = self.nodes[net.source].layer;
                     let layers = (net.ends.iter())
-                        .map(|&end| self.nodes[self.links[end].lower].layer - first)
+                        .map(|&end| self.nodes[self.links[end].lower].layer.since(first))
                         .filter(|&span| span <= reach);
                     layers.max().unwrap_or(0).saturating_sub(1)
                 })
@@ -140,12 +134,12 @@ impl Layered {
     }
 
     /// Gives every detour its line right of all else, `x` being the anchors of the nodes.
-    pub(super) fn place_detours(&self, x: &mut [f64]) {
+    pub(super) fn place_detours(&self, x: &mut IdVec<NodeId, f64>) {
         let mut right: f64 = 0.0;
         for &node in self.layers.iter().flatten() {
             right = right.max(x[node] + self.nodes[node].right);
         }
-        let mut spans: Vec<(usize, usize, usize)> = (self.nets.iter().enumerate())
+        let mut spans: Vec<(LayerId, LayerId, NetId)> = (self.nets.iter_enumerated())
             .filter_map(|(id, net)| {
                 let last = net.outside.last()?;
                 Some((self.nodes[net.source].layer, self.nodes[*last].layer, id))
@@ -154,7 +148,7 @@ impl Layered {
         spans.sort_unstable();
         // Lines that are free again, and those in use by the layer in which they end.
         let mut free: BTreeSet<usize> = BTreeSet::new();
-        let mut busy: BTreeSet<(usize, usize)> = BTreeSet::new();
+        let mut busy: BTreeSet<(LayerId, usize)> = BTreeSet::new();
         let mut count = 0;
         for (first, last, net) in spans {
             while let Some(&(end, line)) = busy.first() {

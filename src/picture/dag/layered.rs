@@ -1,24 +1,53 @@
 //! A graph in layers: nets become links between neighbouring layers, long ones through lanes, and an order
 //! within each layer is found that crosses few links.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "node, link and layer ids are dense indices of one graph"
-)]
 
 use super::lanes::Net;
+use crate::core::model::adjacency::Adjacency;
+use crate::core::model::ids::{IdVec, define_ids};
 use std::cmp::Reverse;
 
 /// Rounds of sweeps, and nodes up to which neighbours are also swapped one by one.
 const ROUNDS: usize = 6;
 const SWAP_LIMIT: usize = 6_000;
 
-pub(super) type NodeId = usize;
-pub(super) type LinkId = usize;
+define_ids! {
+    /// A box or one layer of a lane.
+    pub(super) struct NodeId;
+    /// One step of a net from a layer to the next.
+    pub(super) struct LinkId;
+    /// A tensor on its way to all who read it.
+    pub(super) struct NetId;
+    /// A layer, counted from the top.
+    pub(super) struct LayerId;
+}
+
+impl LayerId {
+    /// The next layer downwards.
+    pub(super) const fn below(self) -> Self {
+        Self::new(self.index() + 1)
+    }
+
+    /// The next layer upwards; the first one has none.
+    pub(super) const fn above(self) -> Option<Self> {
+        match self.index().checked_sub(1) {
+            Some(index) => Some(Self::new(index)),
+            None => None,
+        }
+    }
+
+    /// How many layers it lies below another one.
+    pub(super) const fn since(self, upper: Self) -> usize {
+        self.index().saturating_sub(upper.index())
+    }
+}
+
+/// For each node its place in its layer, from the left.
+pub(super) type Places = IdVec<NodeId, usize>;
 
 /// A box or one layer of a lane.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
-    pub(super) layer: usize,
+    pub(super) layer: LayerId,
     /// Room to the left of its anchor.
     pub(super) left: f64,
     /// Room to the right of its anchor.
@@ -32,7 +61,7 @@ pub(super) struct Node {
 /// One step of a net from a layer to the next.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
-    pub(super) net: usize,
+    pub(super) net: NetId,
     pub(super) upper: NodeId,
     pub(super) lower: NodeId,
     /// Where it leaves the upper node, from that node's anchor.
@@ -46,50 +75,47 @@ pub(super) struct Link {
 /// Nodes in layers. Every link leads from one layer to the next.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layered {
-    pub(super) nodes: Vec<Node>,
-    pub(super) links: Vec<Link>,
+    pub(super) nodes: IdVec<NodeId, Node>,
+    pub(super) links: IdVec<LinkId, Link>,
     /// Nodes of each layer, from left to right.
-    pub(super) layers: Vec<Vec<NodeId>>,
-    /// Links by their lower and by their upper node, known after [`Layered::order`]: for each node the end of
-    /// its links, behind a leading 0, and the links.
-    above: (Vec<usize>, Vec<LinkId>),
-    below: (Vec<usize>, Vec<LinkId>),
+    pub(super) layers: IdVec<LayerId, Vec<NodeId>>,
+    /// Links by their lower and by their upper node, known after [`Layered::order`].
+    above: Adjacency<NodeId, LinkId>,
+    below: Adjacency<NodeId, LinkId>,
     /// Longest way up and down from each node, in links; known after [`Layered::order`].
-    depth: Vec<u32>,
-    height: Vec<u32>,
-    /// Nets, by the numbers in their links.
-    pub(super) nets: Vec<Net>,
+    depth: IdVec<NodeId, u32>,
+    height: IdVec<NodeId, u32>,
+    pub(super) nets: IdVec<NetId, Net>,
 }
 
 impl Layered {
     pub(super) fn new(layers: usize) -> Self {
         Self {
-            layers: vec![Vec::new(); layers],
+            layers: IdVec::from_elem(Vec::new(), layers),
             ..Self::default()
         }
     }
 
-    pub(super) fn add_node(&mut self, layer: usize, left: f64, right: f64) -> NodeId {
-        let id = self.nodes.len();
-        self.layers[layer].push(id);
-        self.nodes.push(Node {
+    pub(super) fn add_node(&mut self, layer: LayerId, left: f64, right: f64) -> NodeId {
+        let id = self.nodes.push(Node {
             layer,
             left,
             right,
             is_lane: false,
             is_outside: false,
         });
+        self.layers[layer].push(id);
         id
     }
 
     /// Links that reach a node from above.
     pub(super) fn above(&self, node: NodeId) -> &[LinkId] {
-        &self.above.1[self.above.0[node]..self.above.0[node + 1]]
+        &self.above[node]
     }
 
     /// Links that leave a node downwards.
     pub(super) fn below(&self, node: NodeId) -> &[LinkId] {
-        &self.below.1[self.below.0[node]..self.below.0[node + 1]]
+        &self.below[node]
     }
 
     /// Whether every link leads straight down.
@@ -112,7 +138,7 @@ impl Layered {
             0
         } else {
             // A chain is not measured: all its links are spine.
-            let known = |of: &[u32], node: NodeId| of.get(node).copied().unwrap_or(0);
+            let known = |of: &IdVec<NodeId, u32>, node: NodeId| of.get(node).copied().unwrap_or(0);
             known(&self.depth, upper) + known(&self.height, lower) + 1
         }
     }
@@ -133,8 +159,11 @@ impl Layered {
     /// `O(nodes + links log links)` for a fixed number of rounds.
     pub(super) fn order(&mut self) {
         self.lay_lanes();
-        self.above = self.by_node(|link| link.lower);
-        self.below = self.by_node(|link| link.upper);
+        let links = self.links.iter_enumerated();
+        let by_lower = links.clone().map(|(id, link)| (link.lower, id));
+        let by_upper = links.map(|(id, link)| (link.upper, id));
+        self.above = Adjacency::from_pairs(self.nodes.len(), by_lower);
+        self.below = Adjacency::from_pairs(self.nodes.len(), by_upper);
         if self.layers.iter().all(|layer| layer.len() <= 1) {
             return;
         }
@@ -162,27 +191,9 @@ impl Layered {
         self.layers = best_layers;
     }
 
-    fn by_node(&self, node_of: impl Fn(&Link) -> NodeId) -> (Vec<usize>, Vec<LinkId>) {
-        let mut ends = vec![0; self.nodes.len() + 1];
-        for link in &self.links {
-            ends[node_of(link) + 1] += 1;
-        }
-        for node in 0..self.nodes.len() {
-            ends[node + 1] += ends[node];
-        }
-        let mut next = ends.clone();
-        let mut links = vec![0; self.links.len()];
-        for (id, link) in self.links.iter().enumerate() {
-            let place = &mut next[node_of(link)];
-            links[*place] = id;
-            *place += 1;
-        }
-        (ends, links)
-    }
-
     fn measure(&mut self) {
-        let mut depth = vec![0; self.nodes.len()];
-        let mut height = vec![0; self.nodes.len()];
+        let mut depth = IdVec::from_elem(0, self.nodes.len());
+        let mut height = IdVec::from_elem(0, self.nodes.len());
         for &node in self.layers.iter().flatten() {
             let uppers = self.above(node).iter().map(|&l| self.links[l].upper);
             depth[node] = uppers.map(|upper| depth[upper] + 1).max().unwrap_or(0);
@@ -198,13 +209,11 @@ impl Layered {
     /// feeds a node before going on below it, the shortest lane first. So a skip lies right of all that it skips.
     fn walk(&mut self) {
         let mut roots: Vec<NodeId> = self.layers.iter().flatten().copied().collect();
-        roots.sort_by_key(|&n| {
-            let reach = self.height[n] + self.depth[n];
-            (Reverse(reach), self.nodes[n].layer)
-        });
-        let mut layers = vec![Vec::new(); self.layers.len()];
-        let mut is_placed = vec![false; self.nodes.len()];
+        roots.sort_by_key(|&n| (Reverse(self.height[n] + self.depth[n]), self.nodes[n].layer));
+        let mut layers = IdVec::from_elem(Vec::new(), self.layers.len());
+        let mut is_placed = IdVec::from_elem(false, self.nodes.len());
         let mut stack = Vec::new();
+        let mut next = Vec::new();
         for root in roots {
             stack.push(root);
             while let Some(node) = stack.pop() {
@@ -212,31 +221,23 @@ impl Layered {
                     continue;
                 }
                 layers[self.nodes[node].layer].push(node);
-                let from = stack.len();
                 // The stack is last in, first out: lower neighbours first, least important first.
-                stack.extend(
-                    self.below(node)
-                        .iter()
-                        .map(|&l| self.links[l].lower)
-                        .filter(|&n| !is_placed[n] && !self.nodes[n].is_lane),
-                );
-                stack[from..].sort_by_key(|&n| (self.height[n], Reverse(n)));
-                let from = stack.len();
-                stack.extend(
-                    self.above(node)
-                        .iter()
-                        .map(|&l| self.links[l].upper)
-                        .filter(|&n| !is_placed[n] && !self.nodes[n].is_outside),
-                );
+                let lowers = self.below(node).iter().map(|&l| self.links[l].lower);
+                next.extend(lowers.filter(|&n| !is_placed[n] && !self.nodes[n].is_lane));
+                next.sort_by_key(|&n| (self.height[n], Reverse(n)));
+                stack.append(&mut next);
                 // A deep source is the end of a short lane.
-                stack[from..].sort_by_key(|&n| (self.lane_start(n), Reverse(n)));
+                let uppers = self.above(node).iter().map(|&l| self.links[l].upper);
+                next.extend(uppers.filter(|&n| !is_placed[n] && !self.nodes[n].is_outside));
+                next.sort_by_key(|&n| (self.lane_start(n), Reverse(n)));
+                stack.append(&mut next);
             }
         }
         self.layers = layers;
     }
 
     /// Layer of the node itself, or for a lane the layer in which its net starts.
-    fn lane_start(&self, node: NodeId) -> usize {
+    fn lane_start(&self, node: NodeId) -> LayerId {
         match self.above(node).first() {
             Some(&link) if self.nodes[node].is_lane => {
                 self.nodes[self.nets[self.links[link].net].source].layer
@@ -246,9 +247,9 @@ impl Layered {
     }
 
     /// For each node its place in its layer; behind the last one for what stands outside.
-    pub(super) fn places(&self) -> Vec<usize> {
+    pub(super) fn places(&self) -> Places {
         let outside = |node: &Node| self.layers[node.layer].len();
-        let mut place: Vec<usize> = self.nodes.iter().map(outside).collect();
+        let mut place: Places = self.nodes.iter().map(outside).collect();
         for layer in &self.layers {
             for (index, &node) in layer.iter().enumerate() {
                 place[node] = index;
@@ -257,11 +258,11 @@ impl Layered {
         place
     }
 
-    fn sweep(&mut self, place: &mut [usize], downwards: bool) {
-        let count = self.layers.len();
-        let mut keys = vec![0.0; self.nodes.len()];
-        for step in 0..count {
-            let layer = if downwards { step } else { count - 1 - step };
+    fn sweep(&mut self, place: &mut Places, downwards: bool) {
+        let mut keys = IdVec::from_elem(0.0, self.nodes.len());
+        let ids = self.layers.ids();
+        for (down, up) in ids.clone().zip(ids.rev()) {
+            let layer = if downwards { down } else { up };
             let mut nodes = std::mem::take(&mut self.layers[layer]);
             for &node in &nodes {
                 let neighbours = if downwards {
@@ -282,7 +283,7 @@ impl Layered {
                     sum as f64 / neighbours.len() as f64
                 };
             }
-            nodes.sort_by(|&a, &b| keys[a].total_cmp(&keys[b]));
+            nodes.sort_by(|&a, &b| f64::total_cmp(&keys[a], &keys[b]));
             for (index, &node) in nodes.iter().enumerate() {
                 place[node] = index;
             }
@@ -290,10 +291,12 @@ impl Layered {
         }
     }
 
-    fn swap_neighbours(&mut self, place: &mut [usize]) {
-        for layer in 0..self.layers.len() {
+    fn swap_neighbours(&mut self, place: &mut Places) {
+        for layer in self.layers.ids() {
             for right in 1..self.layers[layer].len() {
-                let (a, b) = (self.layers[layer][right - 1], self.layers[layer][right]);
+                let Some(&[a, b]) = self.layers[layer].get(right - 1..=right) else {
+                    continue;
+                };
                 let crossed = |first: NodeId, second: NodeId| {
                     pair_crossings(
                         &self.ends(self.above(first), place, true),
@@ -305,13 +308,13 @@ impl Layered {
                 };
                 if crossed(b, a) < crossed(a, b) {
                     self.layers[layer].swap(right - 1, right);
-                    place.swap(a, b);
+                    (place[a], place[b]) = (place[b], place[a]);
                 }
             }
         }
     }
 
-    fn ends(&self, links: &[LinkId], place: &[usize], upper: bool) -> Vec<usize> {
+    fn ends(&self, links: &[LinkId], place: &Places, upper: bool) -> Vec<usize> {
         let mut ends: Vec<usize> = links
             .iter()
             .map(|&l| {
@@ -324,10 +327,10 @@ impl Layered {
     }
 
     /// Pairs of links that cross, over all layers.
-    pub(super) fn crossings(&self, place: &[usize]) -> u64 {
+    pub(super) fn crossings(&self, place: &Places) -> u64 {
         let mut total = 0;
-        for (layer, nodes) in self.layers.iter().enumerate() {
-            let width = self.layers.get(layer + 1).map_or(0, Vec::len);
+        for (layer, nodes) in self.layers.iter_enumerated() {
+            let width = self.layers.get(layer.below()).map_or(0, Vec::len);
             let mut seen = Fenwick::new(width);
             let mut count = 0;
             for &node in nodes {
@@ -368,8 +371,8 @@ impl Fenwick {
 
     fn add(&mut self, place: usize) {
         let mut i = place + 1;
-        while i < self.0.len() {
-            self.0[i] += 1;
+        while let Some(count) = self.0.get_mut(i) {
+            *count += 1;
             i += i & i.wrapping_neg();
         }
     }
@@ -379,7 +382,7 @@ impl Fenwick {
         let mut i = place + 1;
         let mut sum = 0;
         while i > 0 {
-            sum += self.0[i];
+            sum += self.0.get(i).copied().unwrap_or(0);
             i &= i - 1;
         }
         sum

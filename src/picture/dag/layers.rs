@@ -1,47 +1,46 @@
 //! In which layer each kernel stands.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op, kernel, tensor and node ids are dense indices of one graph"
-)]
 
-use crate::core::{Graph, Partition};
+use super::layered::LayerId;
+use crate::core::{Graph, IdVec, KernelId, Partition};
 
 /// Layers of the kernels, from 1: below all producers, and sources as low as their readers let them.
-pub(super) fn kernel_layers(graph: &Graph, partition: &Partition) -> Vec<usize> {
-    let mut layers = vec![1_usize; partition.groups.len()];
-    for (group, members) in partition.groups.iter().enumerate() {
+pub(super) fn kernel_layers(graph: &Graph, partition: &Partition) -> IdVec<KernelId, LayerId> {
+    let mut layers = IdVec::from_elem(LayerId::new(1), partition.kernels.len());
+    for (kernel, members) in partition.kernels.iter_enumerated() {
         for &op in members {
             for &producer in &graph.predecessors[op] {
-                let from = partition.group_of[producer];
-                if from < group {
-                    layers[group] = layers[group].max(layers[from] + 1);
+                let from = partition.kernel_of[producer];
+                if from < kernel {
+                    layers[kernel] = layers[kernel].max(layers[from].below());
                 }
             }
         }
     }
     // Deepest layer in which each tensor is read: lowering a kernel lengthens the lane of what it reads last.
-    let mut deepest = vec![0_usize; graph.tensors.len()];
-    for (tensor, consumers) in graph.consumers.iter().enumerate() {
-        let readers = consumers.iter().map(|&c| layers[partition.group_of[c]]);
-        deepest[tensor] = readers.max().unwrap_or(0);
+    let mut deepest = IdVec::from_elem(None, graph.tensors.len());
+    for (tensor, consumers) in graph.consumers.iter_enumerated() {
+        let readers = consumers.iter().map(|&c| layers[partition.kernel_of[c]]);
+        deepest[tensor] = readers.max();
     }
-    for (group, members) in partition.groups.iter().enumerate().rev() {
+    for (kernel, members) in partition.kernels.iter_enumerated().rev() {
         let readers = members
             .iter()
             .flat_map(|&op| graph.successors[op].iter())
-            .map(|&reader| partition.group_of[reader])
-            .filter(|&reader| reader > group);
-        let Some(lowest) = readers.map(|reader| layers[reader] - 1).min() else {
+            .map(|&reader| partition.kernel_of[reader])
+            .filter(|&reader| reader > kernel);
+        let above = readers.filter_map(|reader| layers[reader].above());
+        let Some(lowest) = above.min() else {
             continue;
         };
         let lengthens = members.iter().any(|&op| {
             graph.inputs[op].iter().any(|&t| {
                 let producer = graph.tensors[t].producer;
-                producer.is_some_and(|p| partition.group_of[p] != group) && deepest[t] < lowest
+                producer.is_some_and(|p| partition.kernel_of[p] != kernel)
+                    && deepest[t] < Some(lowest)
             })
         });
-        if lowest > layers[group] && !lengthens {
-            layers[group] = lowest;
+        if lowest > layers[kernel] && !lengthens {
+            layers[kernel] = lowest;
         }
     }
     layers

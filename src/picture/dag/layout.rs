@@ -1,18 +1,14 @@
 //! The layout as a whole: the steps from a graph to a picture, and what they share.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op, kernel, tensor and node ids are dense indices of one graph"
-)]
 
 use super::boxes::{op_boxes, op_width};
 use super::columns::columns;
-use super::kernel::{Access, Inside, Seat, inside};
+use super::kernel::{Access, EntryId, Inside, RowId, Seat, inside};
 use super::layered::{Layered, LinkId, NodeId};
 use super::metrics::{MARGIN, PANEL_GAP};
 use super::routes::routes;
 use super::sides::{Lane, SidePill, Sides};
-use super::{DagLayout, EdgeEnd};
-use crate::core::{Graph, OpId, Partition, TensorId};
+use super::{DagLayout, EdgeEnd, PillId};
+use crate::core::{Graph, IdVec, KernelId, OpId, Partition, TensorId};
 
 /// How a net reaches a kernel.
 pub(super) enum Pin {
@@ -21,14 +17,14 @@ pub(super) enum Pin {
     /// Ops beside which it comes down.
     Beside,
     /// By this entry of the kernel.
-    Through(usize),
+    Through(EntryId),
 }
 
 /// One branch of a net.
 pub(super) struct Branch {
     pub(super) tensor: TensorId,
     pub(super) from: EdgeEnd,
-    pub(super) kernel: usize,
+    pub(super) kernel: KernelId,
     pub(super) link: LinkId,
     pub(super) pin: Pin,
 }
@@ -38,18 +34,18 @@ pub(super) struct Picture<'a> {
     pub(super) graph: &'a Graph,
     pub(super) partition: &'a Partition,
     pub(super) op_width: f64,
-    pub(super) seats: Vec<Seat>,
-    pub(super) insides: Vec<Inside>,
+    pub(super) seats: IdVec<OpId, Seat>,
+    pub(super) insides: IdVec<KernelId, Inside>,
     pub(super) outer: Layered,
-    pub(super) kernel_node: Vec<NodeId>,
+    pub(super) kernel_node: IdVec<KernelId, NodeId>,
     /// Pills that stand in a layer of their own accord, and their nodes.
-    pub(super) pill_nodes: Vec<(usize, NodeId)>,
+    pub(super) pill_nodes: Vec<(PillId, NodeId)>,
     pub(super) branches: Vec<Branch>,
-    pub(super) sides: Vec<Sides>,
+    pub(super) sides: IdVec<KernelId, Sides>,
     /// For each kernel its pills, before they have sides.
-    pub(super) side_pills: Vec<Vec<SidePill>>,
+    pub(super) side_pills: IdVec<KernelId, Vec<SidePill>>,
     /// For each kernel its lanes, before they have sides.
-    pub(super) lanes: Vec<Vec<Lane>>,
+    pub(super) lanes: IdVec<KernelId, Vec<Lane>>,
     pub(super) layout: DagLayout,
 }
 
@@ -59,15 +55,15 @@ pub(super) struct Picture<'a> {
 pub fn layout(graph: &Graph, partition: &Partition) -> DagLayout {
     let op_width = op_width(graph);
     let seat = Seat {
-        row: 0,
-        node: 0,
+        row: RowId::new(0),
+        node: NodeId::new(0),
         access: Access::Top,
         x: 0.0,
     };
-    let mut seats = vec![seat; graph.ops.len()];
-    let kernels = partition.groups.len();
-    let insides = (0..kernels)
-        .map(|group| inside(graph, partition, group, op_width, &mut seats))
+    let mut seats = IdVec::from_elem(seat, graph.ops.len());
+    let kernels = partition.kernels.len();
+    let insides = (partition.kernels.ids())
+        .map(|kernel| inside(graph, partition, kernel, op_width, &mut seats))
         .collect();
     let mut picture = Picture {
         graph,
@@ -76,12 +72,12 @@ pub fn layout(graph: &Graph, partition: &Partition) -> DagLayout {
         seats,
         insides,
         outer: Layered::default(),
-        kernel_node: Vec::with_capacity(kernels),
+        kernel_node: IdVec::with_capacity(kernels),
         pill_nodes: Vec::new(),
         branches: Vec::new(),
-        sides: Vec::with_capacity(kernels),
-        side_pills: vec![Vec::new(); kernels],
-        lanes: vec![Vec::new(); kernels],
+        sides: IdVec::with_capacity(kernels),
+        side_pills: IdVec::from_elem(Vec::new(), kernels),
+        lanes: IdVec::from_elem(Vec::new(), kernels),
         layout: DagLayout {
             ops: op_boxes(graph, op_width),
             ..DagLayout::default()

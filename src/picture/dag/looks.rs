@@ -1,15 +1,11 @@
 //! What the numbers make of a placed graph: how wide an edge is, what a size label says, what a screen reader hears.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op, kernel and tensor ids are dense indices of one analysis"
-)]
 
 use crate::core::model::op::shape_text;
-use crate::core::{Analysis, Execution, OpId, SizeSource, TensorId};
+use crate::core::{Analysis, Execution, IdVec, KernelId, OpId, SizeSource, TensorId};
 use crate::picture::dag::metrics::{
     BOLD, FONT_PX, OP_PADDING, PILL_WIDTHS, SIZE_LABEL_SIZE, fit_text, text_width,
 };
-use crate::picture::dag::{DagLayout, Edge, EdgeEnd, Pill, PillKind};
+use crate::picture::dag::{DagLayout, Edge, EdgeEnd, Pill, PillId, PillKind};
 use crate::present::format::{format_bytes, format_exact, format_percent};
 use crate::present::names::{joined, short_name};
 
@@ -69,24 +65,24 @@ pub struct PillLook {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Looks {
     /// Ops.
-    pub ops: Vec<OpLook>,
+    pub ops: IdVec<OpId, OpLook>,
     /// Panels.
-    pub panels: Vec<PanelLook>,
+    pub panels: IdVec<KernelId, PanelLook>,
     /// Edges.
     pub edges: Vec<EdgeLook>,
     /// Size labels; hidden ones where the layout has none.
-    pub size_labels: Vec<SizeLabelLook>,
+    pub size_labels: IdVec<OpId, SizeLabelLook>,
     /// Pills.
-    pub pills: Vec<PillLook>,
+    pub pills: IdVec<PillId, PillLook>,
 }
 
 /// The numbers of `analysis` on its layout, fused or op by op. `O(ops + reads)` but for a sort of the reads.
 pub fn looks(analysis: &Analysis, layout: &DagLayout, is_fused: bool) -> Looks {
     let view = View::new(analysis, is_fused);
-    let ops = 0..analysis.graph.ops.len();
+    let ops = analysis.graph.ops.ids();
     Looks {
         ops: ops.clone().map(|op| view.op(op, layout)).collect(),
-        panels: (0..analysis.partition.groups.len())
+        panels: (analysis.partition.kernels.ids())
             .map(|kernel| view.panel(kernel))
             .collect(),
         edges: layout.edges.iter().map(|edge| view.edge(edge)).collect(),
@@ -105,11 +101,11 @@ struct View<'a> {
     analysis: &'a Analysis,
     is_fused: bool,
     /// Kernel and tensor of every read, sorted.
-    reads: Vec<(usize, TensorId)>,
+    reads: Vec<(KernelId, TensorId)>,
     /// For each tensor how many kernels read it.
-    readers: Vec<usize>,
+    readers: IdVec<TensorId, usize>,
     /// For each tensor whether it is written.
-    is_written: Vec<bool>,
+    is_written: IdVec<TensorId, bool>,
 }
 
 impl<'a> View<'a> {
@@ -123,10 +119,10 @@ impl<'a> View<'a> {
             analysis,
             is_fused,
             reads: Vec::new(),
-            readers: vec![0; analysis.graph.tensors.len()],
-            is_written: vec![false; analysis.graph.tensors.len()],
+            readers: IdVec::from_elem(0, analysis.graph.tensors.len()),
+            is_written: IdVec::from_elem(false, analysis.graph.tensors.len()),
         };
-        for (kernel, run) in execution.kernels.iter().enumerate() {
+        for (kernel, run) in execution.kernels.iter_enumerated() {
             for read in &run.traffic.reads {
                 view.reads.push((kernel, read.tensor));
                 view.readers[read.tensor] += 1;
@@ -141,9 +137,9 @@ impl<'a> View<'a> {
 
     fn is_read_by(&self, op: OpId, tensor: TensorId) -> bool {
         let kernel = if self.is_fused {
-            self.analysis.partition.group_of[op]
+            self.analysis.partition.kernel_of[op]
         } else {
-            op
+            KernelId::of_lone_op(op)
         };
         self.reads.binary_search(&(kernel, tensor)).is_ok()
     }
@@ -161,8 +157,8 @@ impl<'a> View<'a> {
         if ![definition.op_type.name(), &definition.name, ""].contains(&function) {
             name = format!("{name}, {}", spoken(function));
         }
-        let kernel = self.analysis.partition.group_of[op] + 1;
-        let kernels = self.analysis.partition.groups.len();
+        let kernel = self.analysis.partition.kernel_of[op].number();
+        let kernels = self.analysis.partition.kernels.len();
         let fate = if self.is_through_memory(tensor) {
             format!("{} through memory", format_bytes(self.bytes(tensor)))
         } else {
@@ -179,8 +175,8 @@ impl<'a> View<'a> {
         }
     }
 
-    fn panel(&self, kernel: usize) -> PanelLook {
-        let ops = &self.analysis.partition.groups[kernel];
+    fn panel(&self, kernel: KernelId) -> PanelLook {
+        let ops = &self.analysis.partition.kernels[kernel];
         let names = ops
             .iter()
             .map(|&op| spoken(&self.analysis.graph.ops[op].name));
@@ -196,8 +192,8 @@ impl<'a> View<'a> {
         PanelLook {
             name: format!(
                 "kernel {} of {}: {names}, {} through memory{saved}",
-                kernel + 1,
-                self.analysis.partition.groups.len(),
+                kernel.number(),
+                self.analysis.partition.kernels.len(),
                 format_bytes(run.bytes()),
             ),
         }

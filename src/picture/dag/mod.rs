@@ -17,7 +17,7 @@
 //!          |    add  <------|--+
 //! ```
 //!
-//! The layout depends on names, ranks, reads and groups only, never on sizes: nothing moves while a slider moves,
+//! The layout depends on names, ranks, reads and kernels only, never on sizes: nothing moves while a slider moves,
 //! and the unfused view uses the layout of the fused one.
 
 pub mod badge;
@@ -43,8 +43,14 @@ pub mod viewport;
 pub use boxes::has_same_picture;
 pub use layout::layout;
 
-use crate::core::{OpId, TensorId};
+use crate::core::model::ids::define_ids;
+use crate::core::{IdVec, KernelId, OpId, TensorId};
 use serde::Serialize;
+
+define_ids! {
+    /// A pill of a [`DagLayout`].
+    pub struct PillId;
+}
 
 /// A point of the picture, in CSS pixels at scale 1, y downwards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -151,8 +157,8 @@ pub struct Pill {
 pub enum EdgeEnd {
     /// The box of an op.
     Op(OpId),
-    /// A pill, by its index.
-    Pill(usize),
+    /// A pill.
+    Pill(PillId),
 }
 
 /// A tensor on its way from its producer to one consumer.
@@ -178,13 +184,13 @@ pub struct DagLayout {
     /// Height of the whole.
     pub height: f64,
     /// For each op its box.
-    pub ops: Vec<OpBox>,
+    pub ops: IdVec<OpId, OpBox>,
     /// For each kernel the panel around its ops.
-    pub panels: Vec<Rect>,
+    pub panels: IdVec<KernelId, Rect>,
     /// External tensors and results.
-    pub pills: Vec<Pill>,
+    pub pills: IdVec<PillId, Pill>,
     /// Edges, by producer and consumer.
     pub edges: Vec<Edge>,
     /// For each op the place of the size label that says how large its output is; `None` where a pill says it.
-    pub size_labels: Vec<Option<Rect>>,
+    pub size_labels: IdVec<OpId, Option<Rect>>,
 }

@@ -1,28 +1,25 @@
 //! Where nets reach the kernels: on which side, and at which place.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op, kernel, tensor and node ids are dense indices of one graph"
-)]
 
 use super::EdgeEnd;
 use super::kernel::spread_links;
-use super::layered::LinkId;
+use super::layered::{LinkId, NodeId};
 use super::layout::{Picture, Pin};
 use super::metrics::{LANE_GAP, MARGIN};
 use super::sides::{Side, Sides};
-use crate::core::OpId;
+use crate::core::{IdVec, KernelId, OpId};
 
 impl Picture<'_> {
     /// Decides on which side of its panel each lane and pill stands, and so how much room a kernel takes.
     pub(super) fn take_sides(&mut self) {
         let place = self.outer.places();
-        let mut top_links: Vec<Vec<LinkId>> = vec![Vec::new(); self.insides.len()];
+        let mut top_links: IdVec<KernelId, Vec<LinkId>> =
+            IdVec::from_elem(Vec::new(), self.insides.len());
         for branch in &self.branches {
             if !matches!(branch.pin, Pin::Beside) {
                 top_links[branch.kernel].push(branch.link);
             }
         }
-        for (kernel, tops) in top_links.iter().enumerate() {
+        for (kernel, tops) in top_links.iter_enumerated() {
             let from = |&link: &LinkId| place[self.outer.links[link].upper];
             let first = tops.iter().map(from).min();
             let mut lanes = std::mem::take(&mut self.lanes[kernel]);
@@ -43,7 +40,7 @@ impl Picture<'_> {
     pub(super) fn pin(&mut self) {
         for branch in &self.branches {
             if let EdgeEnd::Op(op) = branch.from {
-                let kernel = self.partition.group_of[op];
+                let kernel = self.partition.kernel_of[op];
                 let inside = &self.insides[kernel];
                 let exit = inside.exits.iter().find(|e| e.0 == op);
                 let offset = exit.map_or(self.seats[op].x, |e| inside.x[e.1]);
@@ -59,20 +56,23 @@ impl Picture<'_> {
                 Pin::Top(op) => tops.push((op, branch.link)),
                 Pin::Through(entry) => {
                     let inside = &self.insides[branch.kernel];
-                    self.outer.links[branch.link].lower_offset = inside.x[inside.entries[entry].2];
+                    let top = inside.entries[entry].top;
+                    self.outer.links[branch.link].lower_offset = inside.x[top];
                 }
                 Pin::Beside => {}
             }
         }
         tops.sort_unstable();
-        for links in tops.chunk_by(|a, b| a.0 == b.0) {
-            let middle = self.seats[links[0].0].x;
-            let links = links.iter().map(|l| l.1).collect();
-            spread_links(&mut self.outer, &place, links, middle, self.op_width);
+        for tops in tops.chunk_by(|a, b| a.0 == b.0) {
+            if let Some(&(op, _)) = tops.first() {
+                let middle = self.seats[op].x;
+                let links = tops.iter().map(|&(_, link)| link).collect();
+                spread_links(&mut self.outer, &place, links, middle, self.op_width);
+            }
         }
-        for (kernel, sides) in self.sides.iter().enumerate() {
-            for side in [Side::Left, Side::Right] {
-                for (index, lane) in sides.lanes[side as usize].iter().enumerate() {
+        for (kernel, sides) in self.sides.iter_enumerated() {
+            for side in Side::BOTH {
+                for (index, lane) in sides.lanes[side].iter().enumerate() {
                     self.outer.links[lane.link].lower_offset = side.sign()
                         * (self.insides[kernel].half + sides.lane_distance(side, index));
                 }
@@ -82,12 +82,12 @@ impl Picture<'_> {
 
     /// Moves lanes beside panels outwards to where they come from, as far as nothing else stands there: so they
     /// come down without a bend.
-    pub(super) fn slide_lanes(&mut self, x: &[f64]) {
+    pub(super) fn slide_lanes(&mut self, x: &IdVec<NodeId, f64>) {
         let place = self.outer.places();
-        for (kernel, sides) in self.sides.iter().enumerate() {
+        for (kernel, sides) in self.sides.iter_enumerated() {
             let node = self.kernel_node[kernel];
             let layer = &self.outer.layers[self.outer.nodes[node].layer];
-            for side in [Side::Left, Side::Right] {
+            for side in Side::BOTH {
                 let neighbour = match side {
                     Side::Left => place[node].checked_sub(1),
                     Side::Right => Some(place[node] + 1),
@@ -103,7 +103,7 @@ impl Picture<'_> {
                 if neighbour.is_none() && side == Side::Left {
                     limit = x[node] - MARGIN;
                 }
-                for lane in sides.lanes[side as usize].iter().rev() {
+                for lane in sides.lanes[side].iter().rev() {
                     let link = &self.outer.links[lane.link];
                     if self.outer.nodes[link.upper].is_outside {
                         limit = side.sign() * link.lower_offset - LANE_GAP;

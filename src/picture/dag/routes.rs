@@ -1,37 +1,35 @@
 //! Links to polylines.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "node, link and layer ids are dense indices of one graph"
-)]
 
 use super::Point;
-use super::layered::{Layered, LinkId, NodeId};
+use super::layered::{LayerId, Layered, LinkId, NetId, NodeId};
 use super::metrics::TRACK_GAP;
-use super::tracks::{Run, tracks};
+use super::tracks::{Run, RunId, tracks};
+use crate::core::model::ids::IdVec;
 use std::collections::BTreeMap;
 
 /// Where the horizontal runs of a layered graph lie.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Routes {
     /// For each link the track of its run, counted from the top of its gap; `None` when it is straight.
-    track: Vec<Option<usize>>,
+    track: IdVec<LinkId, Option<usize>>,
     /// For each net with a detour the track on which it leaves.
-    detour_track: Vec<Option<usize>>,
+    detour_track: IdVec<NetId, Option<usize>>,
     /// For each layer how many tracks lie below it.
-    pub(super) count: Vec<usize>,
+    pub(super) count: IdVec<LayerId, usize>,
 }
 
 /// Gives every bent net of every gap its track.
-pub(super) fn routes(graph: &Layered, x: &[f64]) -> Routes {
+pub(super) fn routes(graph: &Layered, x: &IdVec<NodeId, f64>) -> Routes {
     let mut routes = Routes {
-        track: vec![None; graph.links.len()],
-        detour_track: vec![None; graph.nets.len()],
-        count: Vec::with_capacity(graph.layers.len()),
+        track: IdVec::from_elem(None, graph.links.len()),
+        detour_track: IdVec::from_elem(None, graph.nets.len()),
+        count: IdVec::with_capacity(graph.layers.len()),
     };
     // What comes from outside of the layers enters the gap below this layer.
-    let mut outside: Vec<Vec<NodeId>> = vec![Vec::new(); graph.layers.len()];
-    let mut leaving: Vec<Vec<usize>> = vec![Vec::new(); graph.layers.len()];
-    for (id, net) in graph.nets.iter().enumerate() {
+    let layers = graph.layers.len();
+    let mut outside: IdVec<LayerId, Vec<NodeId>> = IdVec::from_elem(Vec::new(), layers);
+    let mut leaving: IdVec<LayerId, Vec<NetId>> = IdVec::from_elem(Vec::new(), layers);
+    for (id, net) in graph.nets.iter_enumerated() {
         for &node in &net.outside {
             outside[graph.nodes[node].layer].push(node);
         }
@@ -39,37 +37,38 @@ pub(super) fn routes(graph: &Layered, x: &[f64]) -> Routes {
             leaving[graph.nodes[net.source].layer].push(id);
         }
     }
-    for (index, layer) in graph.layers.iter().enumerate() {
-        let mut runs: Vec<Run> = Vec::new();
-        let mut run_of_link: Vec<(LinkId, usize)> = Vec::new();
-        let mut run_of_net: BTreeMap<(NodeId, usize), usize> = BTreeMap::new();
-        for &node in layer.iter().chain(&outside[index]) {
+    for (layer, nodes) in graph.layers.iter_enumerated() {
+        let mut runs: IdVec<RunId, Run> = IdVec::new();
+        let mut run_of_link: Vec<(LinkId, RunId)> = Vec::new();
+        let mut run_of_net: BTreeMap<(NodeId, NetId), RunId> = BTreeMap::new();
+        for &node in nodes.iter().chain(&outside[layer]) {
             let mut links: Vec<LinkId> = graph.below(node).to_vec();
-            links.sort_unstable_by_key(|&l| (graph.links[l].net, l));
+            links.sort_by_key(|&l| (graph.links[l].net, l));
             for links in links.chunk_by(|&a, &b| graph.links[a].net == graph.links[b].net) {
-                let first = &graph.links[links[0]];
-                run_of_link.extend(links.iter().map(|&l| (l, runs.len())));
-                if !leaving[index].is_empty() {
-                    run_of_net.insert((node, first.net), runs.len());
-                }
+                let Some(first) = links.first().map(|&l| &graph.links[l]) else {
+                    continue;
+                };
                 let end = |&l: &LinkId| x[graph.links[l].lower] + graph.links[l].lower_offset;
-                runs.push(Run {
+                let run = runs.push(Run {
                     from: x[node] + first.upper_offset,
                     to: links.iter().map(end).collect(),
                 });
+                run_of_link.extend(links.iter().map(|&l| (l, run)));
+                if !leaving[layer].is_empty() {
+                    run_of_net.insert((node, first.net), run);
+                }
             }
         }
-        let mut run_of_detour = Vec::with_capacity(leaving[index].len());
-        for &id in &leaving[index] {
+        let mut run_of_detour = Vec::with_capacity(leaving[layer].len());
+        for &id in &leaving[layer] {
             let net = &graph.nets[id];
             let to = net.outside.first().map(|&node| x[node]);
-            let run = *run_of_net.entry((net.source, id)).or_insert(runs.len());
-            if run == runs.len() {
+            let run = *run_of_net.entry((net.source, id)).or_insert_with(|| {
                 runs.push(Run {
                     from: x[net.source] + net.source_offset,
                     to: Vec::new(),
-                });
-            }
+                })
+            });
             runs[run].to.extend(to);
             run_of_detour.push((id, run));
         }
@@ -91,11 +90,11 @@ impl Routes {
     pub(super) fn trail(
         &self,
         graph: &Layered,
-        x: &[f64],
-        gap_y: &[f64],
+        x: &IdVec<NodeId, f64>,
+        gap_y: &IdVec<LayerId, f64>,
         last: LinkId,
     ) -> Vec<Point> {
-        let height = |layer: usize, track: usize| gap_y[layer] + track as f64 * TRACK_GAP;
+        let height = |layer: LayerId, track: usize| gap_y[layer] + track as f64 * TRACK_GAP;
         let mut points = Vec::new();
         let mut next = Some(last);
         while let Some(id) = next {

@@ -1,9 +1,12 @@
 //! The sides of a kernel's panel: which lanes and pills stand where beside which row.
 
+use super::PillId;
+use super::kernel::RowId;
 use super::layered::LinkId;
 use super::metrics::{ENTRY_SLOT, LANE_GAP, OP_HEIGHT, PILL_GAP, PILL_HEIGHT, PILL_STACK_GAP};
 use crate::core::OpId;
 use std::collections::BTreeMap;
+use std::ops::{Index, IndexMut};
 
 /// Lanes of one side that a new one is compared with.
 const COMPARED: usize = 64;
@@ -16,6 +19,8 @@ pub(super) enum Side {
 }
 
 impl Side {
+    pub(super) const BOTH: [Self; 2] = [Self::Left, Self::Right];
+
     pub(super) fn other(self) -> Self {
         match self {
             Self::Left => Self::Right,
@@ -28,6 +33,33 @@ impl Side {
         match self {
             Self::Left => -1.0,
             Self::Right => 1.0,
+        }
+    }
+}
+
+/// Something for each side.
+#[derive(Clone, Debug, Default)]
+pub(super) struct BySide<T> {
+    pub(super) left: T,
+    pub(super) right: T,
+}
+
+impl<T> Index<Side> for BySide<T> {
+    type Output = T;
+
+    fn index(&self, side: Side) -> &T {
+        match side {
+            Side::Left => &self.left,
+            Side::Right => &self.right,
+        }
+    }
+}
+
+impl<T> IndexMut<Side> for BySide<T> {
+    fn index_mut(&mut self, side: Side) -> &mut T {
+        match side {
+            Side::Left => &mut self.left,
+            Side::Right => &mut self.right,
         }
     }
 }
@@ -55,7 +87,7 @@ impl OpenSides {
 pub(super) struct Lane {
     pub(super) link: LinkId,
     /// Rows and ops that it enters, from the top.
-    pub(super) enters: Vec<(usize, OpId)>,
+    pub(super) enters: Vec<(RowId, OpId)>,
     /// `None`: either side will do.
     pub(super) wants: Option<Side>,
     /// Which side it would rather take.
@@ -63,12 +95,12 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    fn first_row(&self) -> usize {
-        self.enters.first().map_or(0, |e| e.0)
+    fn first_row(&self) -> Option<RowId> {
+        self.enters.first().map(|&(row, _)| row)
     }
 
-    fn last_row(&self) -> usize {
-        self.enters.last().map_or(0, |e| e.0)
+    fn last_row(&self) -> Option<RowId> {
+        self.enters.last().map(|&(row, _)| row)
     }
 
     /// Whether `self` can run between the panel and `outer` without a crossing.
@@ -80,8 +112,7 @@ impl Lane {
 /// A pill beside a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SidePill {
-    /// Index in the picture.
-    pub(super) pill: usize,
+    pub(super) pill: PillId,
     pub(super) op: OpId,
     pub(super) width: f64,
     pub(super) wants: Option<Side>,
@@ -92,8 +123,7 @@ pub(super) struct SidePill {
 pub(super) struct Stack {
     /// Lanes that turn in here, by their place in [`Sides::lanes`] of this side.
     pub(super) lanes: Vec<usize>,
-    /// Pills, by their index in the picture.
-    pub(super) pills: Vec<usize>,
+    pub(super) pills: Vec<PillId>,
 }
 
 impl Stack {
@@ -140,12 +170,11 @@ impl Stack {
 /// Both sides of one panel.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sides {
-    /// Lanes on the left and on the right, the nearest to the panel first.
-    pub(super) lanes: [Vec<Lane>; 2],
-    /// Pills on the left and on the right.
-    pub(super) pills: [Vec<SidePill>; 2],
+    /// Lanes, the nearest to the panel first.
+    pub(super) lanes: BySide<Vec<Lane>>,
+    pub(super) pills: BySide<Vec<SidePill>>,
     /// For each op that has anything at its sides what stands there.
-    stacks: BTreeMap<OpId, [Stack; 2]>,
+    stacks: BTreeMap<OpId, BySide<Stack>>,
 }
 
 impl Sides {
@@ -160,11 +189,11 @@ impl Sides {
                 None if sides.is_free(&lane, lane.prefers.other()) => lane.prefers.other(),
                 None => lane.prefers,
             };
-            let place = &mut sides.lanes[side as usize];
+            let place = &mut sides.lanes[side];
             let at = place.partition_point(|other| other.fits_inside(&lane));
             place.insert(at, lane);
         }
-        let crowd = |side: Side| sides.lanes[side as usize].len();
+        let crowd = |side: Side| sides.lanes[side].len();
         let usual = if crowd(Side::Left) > crowd(Side::Right) {
             Side::Right
         } else {
@@ -178,9 +207,9 @@ impl Sides {
                 _ => usual,
             });
             last = Some((pill.op, side));
-            sides.pills[side as usize].push(pill);
+            sides.pills[side].push(pill);
         }
-        for side in 0..2 {
+        for side in Side::BOTH {
             for (index, lane) in sides.lanes[side].iter().enumerate() {
                 for &(_, op) in &lane.enters {
                     sides.stacks.entry(op).or_default()[side].lanes.push(index);
@@ -196,14 +225,14 @@ impl Sides {
     }
 
     fn is_free(&self, lane: &Lane, side: Side) -> bool {
-        self.lanes[side as usize]
+        self.lanes[side]
             .iter()
             .take(COMPARED)
             .all(|other| other.fits_inside(lane) || lane.fits_inside(other))
     }
 
-    /// What stands beside `op` on the left and on the right.
-    pub(super) fn stacks(&self, op: OpId) -> Option<&[Stack; 2]> {
+    /// What stands beside `op`.
+    pub(super) fn stacks(&self, op: OpId) -> Option<&BySide<Stack>> {
         self.stacks.get(&op)
     }
 
@@ -214,13 +243,13 @@ impl Sides {
 
     /// Room that the pills of this side take.
     fn pill_room(&self, side: Side) -> f64 {
-        self.pills[side as usize]
+        self.pills[side]
             .iter()
             .fold(0.0_f64, |room, pill| room.max(PILL_GAP + pill.width))
     }
 
     /// Room that this side takes in all.
     pub(super) fn room(&self, side: Side) -> f64 {
-        self.pill_room(side) + LANE_GAP * self.lanes[side as usize].len() as f64
+        self.pill_room(side) + LANE_GAP * self.lanes[side].len() as f64
     }
 }

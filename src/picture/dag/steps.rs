@@ -1,11 +1,8 @@
 //! Where the arrow keys lead in a placed graph.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op and kernel ids are dense indices of one graph"
-)]
 
 use super::DagLayout;
-use crate::core::{Graph, OpId, Partition};
+use crate::core::model::ids::Id;
+use crate::core::{Graph, KernelId, OpId, Partition};
 
 /// What can have the focus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,7 +10,7 @@ pub enum FocusTarget {
     /// An op.
     Op(OpId),
     /// A kernel.
-    Kernel(usize),
+    Kernel(KernelId),
 }
 
 /// The place to which a key leads from `stop`; `None` when the key leads nowhere.
@@ -27,46 +24,47 @@ pub fn step(
     stop: FocusTarget,
     key: &str,
 ) -> Option<FocusTarget> {
-    let ops = graph.ops.len();
-    let kernels = partition.groups.len();
-    let last = ops.checked_sub(1)?;
-    if matches!(stop, FocusTarget::Op(op) if op > last) {
+    let mut ops = graph.ops.ids();
+    let op_beside = |op, step| beside(op, step, graph.ops.len());
+    let kernel_beside = |kernel, step| beside(kernel, step, partition.kernels.len());
+    if matches!(stop, FocusTarget::Op(op) if op.index() >= ops.len()) {
         return None;
     }
     match (key, stop) {
-        ("Home", _) => Some(FocusTarget::Op(0)),
-        ("End", _) => Some(FocusTarget::Op(last)),
-        ("PageDown", FocusTarget::Op(op)) => Some(FocusTarget::Kernel(
-            (partition.group_of.get(op)? + 1).min(kernels - 1),
-        )),
-        ("PageUp", FocusTarget::Op(op)) => Some(FocusTarget::Kernel(*partition.group_of.get(op)?)),
+        ("Home", _) => ops.next().map(FocusTarget::Op),
+        ("End", _) => ops.next_back().map(FocusTarget::Op),
+        ("PageDown", FocusTarget::Op(op)) => {
+            let kernel = *partition.kernel_of.get(op)?;
+            let next = kernel_beside(kernel, 1);
+            Some(FocusTarget::Kernel(next.unwrap_or(kernel)))
+        }
+        ("PageUp", FocusTarget::Op(op)) => Some(FocusTarget::Kernel(*partition.kernel_of.get(op)?)),
         ("PageDown" | "ArrowRight", FocusTarget::Kernel(kernel)) => {
-            (kernel + 1 < kernels).then_some(FocusTarget::Kernel(kernel + 1))
+            kernel_beside(kernel, 1).map(FocusTarget::Kernel)
         }
         ("PageUp" | "ArrowLeft", FocusTarget::Kernel(kernel)) => {
-            kernel.checked_sub(1).map(FocusTarget::Kernel)
+            kernel_beside(kernel, -1).map(FocusTarget::Kernel)
         }
-        ("ArrowDown", FocusTarget::Kernel(kernel)) => partition
-            .groups
-            .get(kernel)?
-            .first()
-            .copied()
-            .map(FocusTarget::Op),
+        ("ArrowDown", FocusTarget::Kernel(kernel)) => {
+            let members = partition.kernels.get(kernel)?;
+            members.first().copied().map(FocusTarget::Op)
+        }
         ("ArrowUp", FocusTarget::Kernel(kernel)) => {
-            let above = kernel.checked_sub(1)?;
-            partition
-                .groups
-                .get(above)?
-                .last()
-                .copied()
-                .map(FocusTarget::Op)
+            let above = partition.kernels.get(kernel_beside(kernel, -1)?)?;
+            above.last().copied().map(FocusTarget::Op)
         }
-        ("ArrowRight", FocusTarget::Op(op)) => (op < last).then_some(FocusTarget::Op(op + 1)),
-        ("ArrowLeft", FocusTarget::Op(op)) => op.checked_sub(1).map(FocusTarget::Op),
+        ("ArrowRight", FocusTarget::Op(op)) => op_beside(op, 1).map(FocusTarget::Op),
+        ("ArrowLeft", FocusTarget::Op(op)) => op_beside(op, -1).map(FocusTarget::Op),
         ("ArrowDown", FocusTarget::Op(op)) => nearest(layout, op, &graph.successors[op]),
         ("ArrowUp", FocusTarget::Op(op)) => nearest(layout, op, &graph.predecessors[op]),
         _ => None,
     }
+}
+
+/// The id so many steps behind this one, of `count` in all.
+fn beside<I: Id>(id: I, steps: isize, count: usize) -> Option<I> {
+    let index = id.index().checked_add_signed(steps)?;
+    (index < count).then(|| I::from_index(index))
 }
 
 /// Of several neighbours the one that lies nearest.

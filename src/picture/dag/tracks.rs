@@ -1,5 +1,6 @@
 //! The space between two layers: which net runs horizontally at which height.
 
+use crate::core::model::ids::{IdVec, define_ids};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
@@ -7,6 +8,11 @@ use std::collections::BTreeSet;
 const PAIRWISE_LIMIT: usize = 64;
 /// Horizontal distance that two runs on one track keep.
 const CLEARANCE: f64 = 6.0;
+
+define_ids! {
+    /// What one net does in the space between two layers.
+    pub(super) struct RunId;
+}
 
 /// What one net does in the space between two layers.
 #[derive(Clone, Debug)]
@@ -33,14 +39,13 @@ impl Run {
 
 /// For each run its track, counted from the top, or `None` when it goes straight down; and how many tracks
 /// there are. Runs share a track where they do not touch. `O(runs log runs)`.
-pub(super) fn tracks(runs: &[Run]) -> (Vec<Option<usize>>, usize) {
-    let mut bent: Vec<(usize, &Run)> = runs
-        .iter()
-        .enumerate()
+pub(super) fn tracks(runs: &IdVec<RunId, Run>) -> (IdVec<RunId, Option<usize>>, usize) {
+    let mut bent: Vec<(RunId, &Run)> = runs
+        .iter_enumerated()
         .filter(|(_, run)| !run.is_straight())
         .collect();
     bent.sort_by(|a, b| a.1.left().total_cmp(&b.1.left()));
-    let mut track_of = vec![None; runs.len()];
+    let mut track_of = IdVec::from_elem(None, runs.len());
     let mut count = 0;
     let mut rest = bent.as_slice();
     while let Some((first, _)) = rest.split_first() {
@@ -62,9 +67,7 @@ pub(super) fn tracks(runs: &[Run]) -> (Vec<Option<usize>>, usize) {
             levels_by_space(cluster)
         };
         for (&(run, _), level) in cluster.iter().zip(levels) {
-            if let Some(track) = track_of.get_mut(run) {
-                *track = Some(level);
-            }
+            track_of[run] = Some(level);
             count = count.max(level + 1);
         }
         rest = others;
@@ -73,7 +76,7 @@ pub(super) fn tracks(runs: &[Run]) -> (Vec<Option<usize>>, usize) {
 }
 
 /// Tracks that cross least: each run below all that should be above it.
-fn levels_by_pairs(cluster: &[(usize, &Run)]) -> Vec<usize> {
+fn levels_by_pairs(cluster: &[(RunId, &Run)]) -> Vec<usize> {
     let order = sort_by_pairs(cluster);
     let mut levels = vec![0; cluster.len()];
     for (rank, &item) in order.iter().enumerate() {
@@ -95,7 +98,7 @@ fn levels_by_pairs(cluster: &[(usize, &Run)]) -> Vec<usize> {
 }
 
 /// As few tracks as possible, for a crowd of runs, which come sorted by their left ends.
-fn levels_by_space(cluster: &[(usize, &Run)]) -> Vec<usize> {
+fn levels_by_space(cluster: &[(RunId, &Run)]) -> Vec<usize> {
     let mut free: BTreeSet<usize> = BTreeSet::new();
     let mut busy: BTreeSet<(i64, usize)> = BTreeSet::new();
     let mut count = 0;
@@ -149,8 +152,8 @@ fn above_first(a: &Run, b: &Run) -> Ordering {
 }
 
 /// An order that follows the pairwise wishes, each time taking the run with the fewest wishes against it.
-fn sort_by_pairs(cluster: &[(usize, &Run)]) -> Vec<usize> {
-    let wishes = |above: &(usize, &Run), below: &(usize, &Run)| {
+fn sort_by_pairs(cluster: &[(RunId, &Run)]) -> Vec<usize> {
+    let wishes = |above: &(RunId, &Run), below: &(RunId, &Run)| {
         above_first(above.1, below.1) == Ordering::Less
     };
     let mut rest: Vec<(usize, usize)> = cluster

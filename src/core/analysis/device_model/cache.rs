@@ -1,19 +1,20 @@
 //! What the shared cache still holds when a kernel wants it.
 
 use crate::core::analysis::Analysis;
-use crate::core::model::graph::{Graph, TensorId};
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::{IdVec, KernelId, TensorId};
 
 /// For each kernel the bytes read and the bytes written that are still in a cache which keeps the last `kept_bytes`,
 /// when the program runs again and again. `O(ops + reads)`.
 ///
 /// An access hits when the program has moved less than that since the tensor was last touched. Writes count as
 /// reads do: to replace what is in the cache costs no DRAM.
-pub(super) fn hits(analysis: &Analysis, kept_bytes: f64) -> Vec<(f64, f64)> {
+pub(super) fn hits(analysis: &Analysis, kept_bytes: f64) -> IdVec<KernelId, (f64, f64)> {
     let graph = &analysis.graph;
     let storage = storage_of(graph);
-    let mut touched: Vec<Option<f64>> = vec![None; graph.tensors.len()];
+    let mut touched: IdVec<TensorId, Option<f64>> = IdVec::from_elem(None, graph.tensors.len());
     let mut moved = 0.0_f64;
-    let mut hits = vec![(0.0, 0.0); analysis.fused.kernels.len()];
+    let mut hits = IdVec::from_elem((0.0, 0.0), analysis.fused.kernels.len());
     // The second time is what every further time is like.
     for _ in 0..2 {
         for (hit, kernel) in hits.iter_mut().zip(&analysis.fused.kernels) {
@@ -26,11 +27,8 @@ pub(super) fn hits(analysis: &Analysis, kept_bytes: f64) -> Vec<(f64, f64)> {
             let writes = traffic.writes.iter().map(|access| (access, false));
             for (access, is_read) in reads.chain(writes) {
                 let bytes = access.bytes as f64;
-                let tensor = storage.get(access.tensor).copied().unwrap_or(access.tensor);
+                let last = &mut touched[storage[access.tensor]];
                 moved += bytes;
-                let Some(last) = touched.get_mut(tensor) else {
-                    continue;
-                };
                 if last.is_some_and(|at| moved - at <= kept_bytes) {
                     let side = if is_read { &mut hit.0 } else { &mut hit.1 };
                     *side += bytes;
@@ -43,16 +41,13 @@ pub(super) fn hits(analysis: &Analysis, kept_bytes: f64) -> Vec<(f64, f64)> {
 }
 
 /// For each tensor the one whose bytes it is: a view has none of its own.
-fn storage_of(graph: &Graph) -> Vec<TensorId> {
-    let mut storage: Vec<TensorId> = (0..graph.tensors.len()).collect();
-    for (op, definition) in graph.ops.iter().enumerate() {
+fn storage_of(graph: &Graph) -> IdVec<TensorId, TensorId> {
+    let mut storage: IdVec<TensorId, TensorId> = graph.tensors.ids().collect();
+    for (op, definition) in graph.ops.iter_enumerated() {
         if definition.is_view()
-            && let Some(&output) = graph.output.get(op)
-            && let Some(&input) = graph.inputs.get(op).and_then(|inputs| inputs.first())
-            && let Some(&source) = storage.get(input)
-            && let Some(place) = storage.get_mut(output)
+            && let Some(&input) = graph.inputs[op].first()
         {
-            *place = source;
+            storage[graph.output[op]] = storage[input];
         }
     }
     storage

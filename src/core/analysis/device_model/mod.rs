@@ -3,10 +3,6 @@
 //! Compulsory traffic counts every tensor once for each kernel, as if there were no cache. Here a matmul's tiles read their
 //! operands again, wave after wave, attention fetches K and V again for each tile of Q where the cache cannot hold one
 //! head's, and what a kernel has touched lately comes from the shared cache. The two counts are never mixed in one figure.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op, tensor and kernel ids are dense indices of one analysis"
-)]
 
 mod cache;
 mod matmul;
@@ -16,7 +12,8 @@ pub use crate::core::analysis::device_model::matmul::{Product, Tile, Tiling};
 
 use crate::core::analysis::{Analysis, Kernel};
 use crate::core::fusion::attention::{AttentionShape, Tiles};
-use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::op::element_count;
 use crate::core::model::op_type::OpType;
 use crate::core::model::options::Policy;
@@ -46,7 +43,7 @@ pub struct DeviceKernel {
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceCount {
     /// One for each kernel of the analysis; a view is not launched and reads nothing.
-    pub kernels: Vec<DeviceKernel>,
+    pub kernels: IdVec<KernelId, DeviceKernel>,
     /// Sum of their reads.
     pub dram_read_bytes: f64,
     /// Sum of their times.
@@ -69,12 +66,11 @@ pub fn device_count(analysis: &Analysis) -> Option<DeviceCount> {
     };
     let measured = device.measured();
     let hits = measured.map(|m| cache::hits(analysis, m.l2_kept_bytes));
-    let kernels: Vec<DeviceKernel> = analysis
+    let kernels: IdVec<KernelId, DeviceKernel> = analysis
         .fused
         .kernels
-        .iter()
-        .enumerate()
-        .map(|(index, kernel)| {
+        .iter_enumerated()
+        .map(|(id, kernel)| {
             let view = KernelView {
                 graph: &analysis.graph,
                 kernel,
@@ -84,7 +80,7 @@ pub fn device_count(analysis: &Analysis) -> Option<DeviceCount> {
                 on_chip_bytes: device.on_chip_bytes(),
             };
             let dram_read_bytes = view.dram_read_bytes();
-            let hit = hits.as_ref().map_or((0.0, 0.0), |hits| hits[index]);
+            let hit = hits.as_ref().map_or((0.0, 0.0), |hits| hits[id]);
             DeviceKernel {
                 dram_read_bytes,
                 time_s: measured.and_then(|m| view.time_s(device, m, hit)),

@@ -2,7 +2,8 @@
 
 use crate::core::analysis::Analysis;
 use crate::core::fusion::on_chip::KeptRows;
-use crate::core::model::graph::OpId;
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::core::model::op::Op;
 use crate::core::model::op_type::OpType;
 
@@ -20,41 +21,34 @@ pub(super) struct Live {
     pub(super) kept_row_bytes: u64,
 }
 
-/// The same for all kernels of a program.
-pub(super) struct LiveValues {
-    pub(super) kernels: Vec<Live>,
-}
+/// For each tensor the op that reads it last in the kernel that read it last.
+type LastReads = IdVec<TensorId, Option<(KernelId, OpId)>>;
 
-impl LiveValues {
-    /// `O(ops + reads)`: each kernel's values come and go once.
-    pub(super) fn of(analysis: &Analysis) -> Self {
-        let graph = &analysis.graph;
-        // The kernel and place that read a tensor last, written over by each kernel in turn.
-        let mut last_read: Vec<(usize, usize)> = vec![(usize::MAX, 0); graph.tensors.len()];
-        let mut held_by: Vec<usize> = vec![usize::MAX; graph.tensors.len()];
-        let kernels = analysis.fused.kernels.iter().enumerate();
-        let kernels = kernels
-            .map(|(index, kernel)| {
-                for (place, &op) in kernel.ops.iter().enumerate() {
-                    for &tensor in &graph.inputs[op] {
-                        last_read[tensor] = (index, place);
-                    }
+/// The same for all kernels of a program. `O(ops + reads)`: each kernel's values come and go once.
+pub(super) fn live_values(analysis: &Analysis) -> IdVec<KernelId, Live> {
+    let graph = &analysis.graph;
+    let mut last_read = LastReads::from_elem(None, graph.tensors.len());
+    let mut held_by = IdVec::from_elem(None, graph.tensors.len());
+    let kernels = analysis.fused.kernels.iter_enumerated();
+    kernels
+        .map(|(id, kernel)| {
+            for &op in &kernel.ops {
+                for &tensor in &graph.inputs[op] {
+                    last_read[tensor] = Some((id, op));
                 }
-                one_kernel(analysis, index, &kernel.ops, &last_read, &mut held_by)
-            })
-            .collect();
-        Self { kernels }
-    }
+            }
+            one_kernel(graph, id, &kernel.ops, &last_read, &mut held_by)
+        })
+        .collect()
 }
 
 fn one_kernel(
-    analysis: &Analysis,
-    index: usize,
+    graph: &Graph,
+    kernel: KernelId,
     ops: &[OpId],
-    last_read: &[(usize, usize)],
-    held_by: &mut [usize],
+    last_read: &LastReads,
+    held_by: &mut IdVec<TensorId, Option<KernelId>>,
 ) -> Live {
-    let graph = &analysis.graph;
     let kept = KeptRows::of(graph, ops);
     let mut live = Live {
         row_elements: kept.map_or(1, |kept| kept.rows.width),
@@ -65,15 +59,14 @@ fn one_kernel(
     let running = ops.iter().map(|&op| running_values(&graph.ops[op])).max();
     let running = running.unwrap_or(0);
     let mut held = 0_u64;
-    for (place, &op) in ops.iter().enumerate() {
+    for &op in ops {
         for tensor in graph.distinct_inputs(op) {
-            if held_by[tensor] != index {
-                held_by[tensor] = index;
+            if held_by[tensor].replace(kernel) != Some(kernel) {
                 held += 1;
             }
         }
         let output = graph.output[op];
-        let is_read_here = last_read[output].0 == index;
+        let is_read_here = last_read[output].is_some_and(|(reader, _)| reader == kernel);
         // A norm reads its weights when it has its row values.
         let later = match running_values(&graph.ops[op]) {
             0 => 0,
@@ -82,11 +75,11 @@ fn one_kernel(
         live.at_once = live.at_once.max(held).max(held - later + running);
         // What is read for the last time makes room for the result.
         for tensor in graph.distinct_inputs(op) {
-            if last_read[tensor] == (index, place) {
+            if last_read[tensor] == Some((kernel, op)) {
                 held = held.saturating_sub(1);
             }
         }
-        held_by[output] = index;
+        held_by[output] = Some(kernel);
         held += 1;
         live.at_once = live.at_once.max(held);
         if !is_read_here {

@@ -3,10 +3,6 @@
 //!
 //! Registers, blocks and tiles are estimates by the formulas below: a compiler decides them in its own way.
 #![allow(
-    clippy::indexing_slicing,
-    reason = "op, tensor and kernel ids are dense indices of one analysis"
-)]
-#![allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "counts of tiles and of multiprocessors are whole and positive"
@@ -18,11 +14,12 @@ mod warning;
 pub use crate::core::analysis::limits::warning::Warning;
 
 use crate::core::analysis::device_model::{Product, Tiling};
-use crate::core::analysis::limits::live::LiveValues;
+use crate::core::analysis::limits::live::live_values;
 use crate::core::analysis::{Analysis, Kernel};
 use crate::core::cost::work::op_work;
 use crate::core::fusion::attention::{AttentionShape, Tiles};
 use crate::core::model::device::Multiprocessor;
+use crate::core::model::ids::{IdVec, KernelId};
 use crate::core::model::op::element_count;
 use crate::core::model::op_type::OpType;
 
@@ -81,20 +78,20 @@ const REGISTER_UNIT: u64 = 8;
 
 /// The limits of every fused kernel, in order. `None` where the device is no GPU whose figures are known.
 /// `O(ops + reads)`.
-pub fn limits(analysis: &Analysis) -> Option<Vec<KernelLimits>> {
+pub fn limits(analysis: &Analysis) -> Option<IdVec<KernelId, KernelLimits>> {
     let hardware = &analysis.options.device.hardware;
     let multiprocessor = hardware.multiprocessor()?;
     let multiprocessors = hardware.multiprocessors?.value;
-    let live = LiveValues::of(analysis);
-    let kernels = analysis.fused.kernels.iter().enumerate();
+    let live = live_values(analysis);
+    let kernels = analysis.fused.kernels.iter_enumerated();
     Some(
         kernels
-            .map(|(index, kernel)| {
-                let shape = Shape::of(analysis, kernel, &live.kernels[index], multiprocessors);
+            .map(|(id, kernel)| {
+                let shape = Shape::of(analysis, kernel, &live[id], multiprocessors);
                 let mut limits = shape.limits(analysis, &multiprocessor, multiprocessors);
-                limits.live_values = live.kernels[index].at_once;
-                recompute(analysis, index, &mut limits);
-                limits.warnings = warning::warnings(analysis, index, &limits);
+                limits.live_values = live[id].at_once;
+                recompute(analysis, id, &mut limits);
+                limits.warnings = warning::warnings(analysis, id, &limits);
                 limits
             })
             .collect(),
@@ -227,7 +224,7 @@ fn in_flight_bytes(deep_bytes: u64, available_bytes: u64) -> u64 {
 
 /// What the kernel computes again, and what it need not read for that: the outputs of these ops that it would have
 /// to fetch.
-fn recompute(analysis: &Analysis, kernel: usize, limits: &mut KernelLimits) {
+fn recompute(analysis: &Analysis, kernel: KernelId, limits: &mut KernelLimits) {
     let Some(ops) = analysis.partition.recomputed.get(kernel) else {
         return;
     };
@@ -239,7 +236,7 @@ fn recompute(analysis: &Analysis, kernel: usize, limits: &mut KernelLimits) {
         // An op that only feeds others that are computed again saves no read of its own.
         if readers
             .iter()
-            .any(|&r| analysis.partition.group_of[r] == kernel)
+            .any(|&r| analysis.partition.kernel_of[r] == kernel)
         {
             limits.recomputed_saved_bytes += output.bytes().unwrap_or(0);
         }

@@ -3,6 +3,7 @@
 use crate::core::analysis::Analysis;
 use crate::core::analysis::limits::KernelLimits;
 use crate::core::cost::roofline::Bound;
+use crate::core::model::ids::KernelId;
 
 /// Why fusing may hurt, or may not be worth it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,11 +60,15 @@ const WAVE_EFFICIENCY: f64 = 0.7;
 const SPEEDUP: f64 = 1.1;
 
 /// What there is to say about a kernel.
-pub(super) fn warnings(analysis: &Analysis, index: usize, limits: &KernelLimits) -> Vec<Warning> {
+pub(super) fn warnings(
+    analysis: &Analysis,
+    kernel: KernelId,
+    limits: &KernelLimits,
+) -> Vec<Warning> {
     let device = &analysis.options.device;
     let (Some(kernel), Some(before), Some(m)) = (
-        analysis.fused.kernels.get(index),
-        analysis.comparisons.get(index),
+        analysis.fused.kernels.get(kernel),
+        analysis.comparisons.get(kernel),
         device.hardware.multiprocessor(),
     ) else {
         return Vec::new();

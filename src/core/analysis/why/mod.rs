@@ -1,10 +1,6 @@
 //! Why an edge is not fused: a reason with its figures, and what fusing it alone would save.
 //!
 //! Computed on demand, not with every analysis.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op, tensor and kernel ids are dense indices of one analysis"
-)]
 
 mod policy_graph;
 mod price;
@@ -14,7 +10,7 @@ use crate::core::analysis::Analysis;
 use crate::core::fusion::inductor::library_call;
 use crate::core::fusion::legality::check_in;
 use crate::core::fusion::reason::Reason;
-use crate::core::model::graph::{OpId, TensorId};
+use crate::core::model::ids::{KernelId, OpId, TensorId};
 use crate::core::model::options::Policy;
 
 use crate::core::analysis::why::policy_graph::PolicyGraph;
@@ -77,7 +73,7 @@ impl<'a> Why<'a> {
     pub fn edges(&self) -> Vec<Edge> {
         let graph = &self.analysis.graph;
         let mut edges = Vec::new();
-        for consumer in 0..graph.ops.len() {
+        for consumer in graph.ops.ids() {
             for &producer in &graph.predecessors[consumer] {
                 edges.push(Edge {
                     producer,
@@ -94,10 +90,10 @@ impl<'a> Why<'a> {
     pub fn ask(&self, first: OpId, second: OpId) -> Verdict {
         let partition = &self.analysis.partition;
         let (first, second) = (first.min(second), first.max(second));
-        if partition.computes(partition.group_of[second], first) {
+        if partition.computes(partition.kernel_of[second], first) {
             return Verdict::Fused;
         }
-        let (a, b) = (partition.group_of[first], partition.group_of[second]);
+        let (a, b) = (partition.kernel_of[first], partition.kernel_of[second]);
         let price = self.prices.merged(a, b);
         let reason = match self.analysis.options.policy {
             Policy::Inductor => self.compilers(a, b),
@@ -121,7 +117,7 @@ impl<'a> Why<'a> {
     /// Why the baseline rules kept two ops apart. Ops that do not feed each other are apart because of an edge between
     /// their kernels; `None` where there is none.
     fn rules(&self, first: OpId, second: OpId) -> Option<Reason> {
-        let kernel_of = &self.analysis.partition.group_of;
+        let kernel_of = &self.analysis.partition.kernel_of;
         let (a, b) = (kernel_of[first], kernel_of[second]);
         // The rules decide about the ops of their graph, where attention is one op.
         let decided =
@@ -130,13 +126,14 @@ impl<'a> Why<'a> {
     }
 
     /// The compiler's own reason: it does not know the legality of the other policies.
-    fn compilers(&self, a: usize, b: usize) -> Reason {
+    fn compilers(&self, a: KernelId, b: KernelId) -> Reason {
         if let Some(reason) = self.refusals().last(a, b) {
             return reason.clone();
         }
-        let (analysis, of_kernel) = (self.analysis, &self.analysis.partition.groups);
+        let (analysis, of_kernel) = (self.analysis, &self.analysis.partition.kernels);
         let max_autotune = analysis.options.fusion.max_autotune;
-        let call = |kernel: usize| library_call(&analysis.graph, &of_kernel[kernel], max_autotune);
+        let call =
+            |kernel: KernelId| library_call(&analysis.graph, &of_kernel[kernel], max_autotune);
         match call(a).or_else(|| call(b)) {
             Some(matmul) => Reason::LibraryCall { matmul },
             None => Reason::NotCompared,
@@ -147,7 +144,7 @@ impl<'a> Why<'a> {
     ///
     /// # Errors
     /// Why they may not be merged.
-    pub fn merge(&self, a: usize, b: usize) -> Result<Price, Reason> {
+    pub fn merge(&self, a: KernelId, b: KernelId) -> Result<Price, Reason> {
         match self.forbidden(a, b) {
             Some(reason) => Err(reason),
             None => Ok(self.prices.merged(a, b)),
@@ -155,10 +152,10 @@ impl<'a> Why<'a> {
     }
 
     /// Why two kernels may not be one.
-    fn forbidden(&self, a: usize, b: usize) -> Option<Reason> {
+    fn forbidden(&self, a: KernelId, b: KernelId) -> Option<Reason> {
         let policy_graph = &self.policy_graph;
-        let groups = &self.analysis.partition.groups;
-        let ops = policy_graph.ops(&[&groups[a], &groups[b]].concat());
+        let kernels = &self.analysis.partition.kernels;
+        let ops = policy_graph.ops(&[&kernels[a], &kernels[b]].concat());
         let checked = check_in(&policy_graph.context(self.analysis), &ops);
         checked
             .err()

@@ -6,7 +6,8 @@ use crate::core::fusion::attention;
 use crate::core::fusion::attention::{RewrittenGraph, rewrite};
 use crate::core::fusion::reason::Reason;
 use crate::core::fusion::region::RegionContext;
-use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::OpId;
 
 /// What legality is asked about: ops of an attention kernel would be refused as the ops that it replaces.
 pub(super) struct PolicyGraph {

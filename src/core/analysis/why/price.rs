@@ -1,19 +1,16 @@
 //! What two kernels would cost as one, without another analysis.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op, tensor and kernel ids are dense indices of one analysis"
-)]
 
 use crate::core::analysis::{Analysis, work_beyond_ops};
 use crate::core::cost::roofline::place;
 use crate::core::cost::traffic::{TrafficCount, leaves, written};
 use crate::core::cost::work::work_of_ops;
 use crate::core::fusion::certificate::ROUNDING;
-use crate::core::model::graph::OpId;
-use crate::core::model::lists::Lists;
+use crate::core::model::adjacency::Adjacency;
+use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::options::Objective;
 use crate::core::model::work::Work;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 /// What a change would save; negative where it costs more.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -29,9 +26,9 @@ pub struct Prices<'a> {
     analysis: &'a Analysis,
     count: RefCell<TrafficCount<'a>>,
     /// For each op whether its output is written to memory.
-    is_written: Vec<bool>,
+    is_written: IdVec<OpId, bool>,
     /// For each op the kernels that compute it again.
-    recomputed_in: Lists,
+    recomputed_in: Adjacency<OpId, KernelId>,
 }
 
 impl<'a> Prices<'a> {
@@ -57,7 +54,7 @@ impl<'a> Prices<'a> {
 
     /// What running two kernels as one saves: what an analysis of the merged partition would say.
     /// `O(ops log ops + reads)` of the two kernels.
-    pub fn merged(&self, a: usize, b: usize) -> Price {
+    pub fn merged(&self, a: KernelId, b: KernelId) -> Price {
         let analysis = self.analysis;
         let options = &analysis.options;
         let kernels = &analysis.fused.kernels;
@@ -66,7 +63,7 @@ impl<'a> Prices<'a> {
         let bytes = self.bytes(&ops, a, b);
         let is_free = first.is_free && second.is_free;
         let beyond = self.work_beyond_ops(a).and(self.work_beyond_ops(b));
-        let work = work_of_ops(ops.iter(), |op| analysis.unfused.kernels[op].work).and(beyond);
+        let work = work_of_ops(ops.iter(), |op| analysis.unfused.of_lone_op(op).work).and(beyond);
         let time_s = place(&options.device, work, bytes, is_free).time_s;
         Price {
             saved_bytes: (first.bytes() + second.bytes()).cast_signed() - bytes.cast_signed(),
@@ -74,20 +71,20 @@ impl<'a> Prices<'a> {
         }
     }
 
-    fn work_beyond_ops(&self, kernel: usize) -> Work {
+    fn work_beyond_ops(&self, kernel: KernelId) -> Work {
         let analysis = self.analysis;
-        let own = &analysis.partition.groups[kernel];
+        let own = &analysis.partition.kernels[kernel];
         let computed = own.iter().chain(&analysis.partition.recomputed[kernel]);
-        let work = work_of_ops(computed, |op| analysis.unfused.kernels[op].work);
+        let work = work_of_ops(computed, |op| analysis.unfused.of_lone_op(op).work);
         work_beyond_ops(&analysis.graph, own, &work, &analysis.options.device)
     }
 
     /// All that the merged kernel computes, ascending.
-    fn ops_of(&self, a: usize, b: usize) -> Vec<OpId> {
+    fn ops_of(&self, a: KernelId, b: KernelId) -> Vec<OpId> {
         let partition = &self.analysis.partition;
         let mut ops = [
-            &partition.groups[a],
-            &partition.groups[b],
+            &partition.kernels[a],
+            &partition.kernels[b],
             &partition.recomputed[a],
             &partition.recomputed[b],
         ]
@@ -98,29 +95,28 @@ impl<'a> Prices<'a> {
     }
 
     /// Bytes that the merged kernel moves.
-    fn bytes(&self, ops: &[OpId], a: usize, b: usize) -> u64 {
+    fn bytes(&self, ops: &[OpId], a: KernelId, b: KernelId) -> u64 {
         let (graph, partition) = (&self.analysis.graph, &self.analysis.partition);
         let mut count = self.count.borrow_mut();
-        let is_merged = |kernel: usize| kernel == a || kernel == b;
-        let place_of = |op: OpId| ops.binary_search(&op).ok();
+        let is_merged = |kernel: KernelId| kernel == a || kernel == b;
         // For each op of the merged kernel whether it leaves it; views first, so from the end.
-        let mut is_leaving = vec![false; ops.len()];
-        for (at, &op) in ops.iter().enumerate().rev() {
+        let mut is_leaving: BTreeMap<OpId, bool> = BTreeMap::new();
+        for &op in ops.iter().rev() {
             let is_kept = |reader: OpId| {
                 let again = self.recomputed_in[reader].iter();
-                let mut runs_in = again.chain([&partition.group_of[reader]]);
+                let mut runs_in = again.chain([&partition.kernel_of[reader]]);
                 runs_in.all(|&kernel| is_merged(kernel) || partition.computes(kernel, op))
             };
-            let view_leaves = |view: OpId| match place_of(view) {
-                Some(place) => is_leaving[place],
+            let view_leaves = |view: OpId| match is_leaving.get(&view) {
+                Some(&leaves) => leaves,
                 None => self.is_written[view],
             };
-            is_leaving[at] = leaves(graph, &count.views, op, is_kept, view_leaves);
+            let op_leaves = leaves(graph, &count.views, op, is_kept, view_leaves);
+            is_leaving.insert(op, op_leaves);
         }
-        let is_written = |op: OpId| {
-            is_merged(partition.group_of[op]) && place_of(op).is_some_and(|at| is_leaving[at])
-        };
-        let computes = |op: OpId| place_of(op).is_some();
+        let is_written =
+            |op: OpId| is_merged(partition.kernel_of[op]) && is_leaving.get(&op) == Some(&true);
+        let computes = |op: OpId| is_leaving.contains_key(&op);
         count
             .of_kernel(ops.iter().copied(), computes, is_written)
             .total()
@@ -128,32 +124,33 @@ impl<'a> Prices<'a> {
 
     /// Ops by which a kernel feeds a later one through kernels between them: merged, the two would need each
     /// other. Looks at the kernels between them.
-    pub fn path_around(&self, first: usize, last: usize) -> Option<Vec<OpId>> {
-        const UNSEEN: (usize, OpId, OpId) = (usize::MAX, 0, 0);
+    pub fn path_around(&self, first: KernelId, last: KernelId) -> Option<Vec<OpId>> {
         // For each kernel from the first on the one that it feeds, and the two ops between which it does.
-        let mut towards = vec![UNSEEN; last.saturating_sub(first)];
+        let mut towards = vec![None; last.index().saturating_sub(first.index())];
         let mut waiting = vec![last];
         while let Some(kernel) = waiting.pop() {
             for (producer, consumer) in self.reads_of(kernel) {
-                let from = self.analysis.partition.group_of[producer];
+                let from = self.analysis.partition.kernel_of[producer];
                 let is_direct = kernel == last && from == first;
-                if from < first || from >= last || is_direct || towards[from - first] != UNSEEN {
-                    continue;
+                let place = from.index().checked_sub(first.index());
+                if let Some(feeds @ None) = place.and_then(|place| towards.get_mut(place))
+                    && !is_direct
+                {
+                    *feeds = Some((kernel, producer, consumer));
+                    if from == first {
+                        return Some(path(&towards, first));
+                    }
+                    waiting.push(from);
                 }
-                towards[from - first] = (kernel, producer, consumer);
-                if from == first {
-                    return Some(path(&towards, first));
-                }
-                waiting.push(from);
             }
         }
         None
     }
 
     /// What a kernel reads of others: the op that writes it and the op that needs it.
-    fn reads_of(&self, kernel: usize) -> impl Iterator<Item = (OpId, OpId)> + '_ {
+    fn reads_of(&self, kernel: KernelId) -> impl Iterator<Item = (OpId, OpId)> + '_ {
         let (graph, partition) = (&self.analysis.graph, &self.analysis.partition);
-        let own = partition.groups[kernel].iter();
+        let own = partition.kernels[kernel].iter();
         own.chain(&partition.recomputed[kernel])
             .flat_map(move |&op| {
                 let producers = graph.predecessors[op].iter();
@@ -164,10 +161,11 @@ impl<'a> Prices<'a> {
 }
 
 /// The ops along the way from the first kernel on.
-fn path(towards: &[(usize, OpId, OpId)], first: usize) -> Vec<OpId> {
+fn path(towards: &[Option<(KernelId, OpId, OpId)>], first: KernelId) -> Vec<OpId> {
     let mut ops = Vec::new();
     let mut kernel = first;
-    while let Some(&(next, producer, consumer)) = towards.get(kernel - first) {
+    while let Some(&Some((next, producer, consumer))) = towards.get(kernel.index() - first.index())
+    {
         if ops.last() != Some(&producer) {
             ops.push(producer);
         }

@@ -1,7 +1,8 @@
 //! Attention in a graph: matmul, elementwise ops, softmax, elementwise ops, matmul.
 
 use crate::core::fusion::attention::{Attention, AttentionShape};
-use crate::core::model::graph::{Graph, OpId, TensorId};
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::{IdVec, OpId, TensorId};
 use crate::core::model::op::Op;
 use crate::core::model::op_type::OpType;
 
@@ -14,15 +15,13 @@ use crate::core::model::op_type::OpType;
 pub fn find(graph: &Graph) -> Vec<Attention> {
     let mut found: Vec<Attention> = Vec::new();
     // The last matmul of one attention is never the first of another.
-    let mut is_taken = vec![false; graph.ops.len()];
-    for scores in 0..graph.ops.len() {
-        if is_taken.get(scores) == Some(&false)
+    let mut is_taken = IdVec::from_elem(false, graph.ops.len());
+    for scores in graph.ops.ids() {
+        if !is_taken[scores]
             && let Some(attention) = attention_at(graph, scores)
         {
             for &op in &attention.ops {
-                if let Some(taken) = is_taken.get_mut(op) {
-                    *taken = true;
-                }
+                is_taken[op] = true;
             }
             found.push(attention);
         }
@@ -34,7 +33,7 @@ fn attention_at(graph: &Graph, scores: OpId) -> Option<Attention> {
     if !is_matmul(graph, scores) {
         return None;
     }
-    let shape = &graph.ops.get(scores)?.shape;
+    let shape = &graph.ops[scores].shape;
     let mut chain = Chain {
         graph,
         shape,
@@ -43,11 +42,11 @@ fn attention_at(graph: &Graph, scores: OpId) -> Option<Attention> {
     chain.skip_elementwise(false)?;
     chain.softmax()?;
     chain.skip_elementwise(true)?;
-    let probabilities = *graph.output.get(chain.last()?)?;
+    let probabilities = graph.output[chain.last()?];
     let result = chain.only_consumer()?;
     // The probabilities are the left operand, V is not computed from them, and the product runs over the keys.
-    let is_left = graph.inputs.get(result)?.first() == Some(&probabilities);
-    let definition = graph.ops.get(result)?;
+    let is_left = graph.inputs[result].first() == Some(&probabilities);
+    let definition = &graph.ops[result];
     if !is_matmul(graph, result)
         || definition.is_across_rows
         || !is_left
@@ -64,9 +63,8 @@ fn attention_at(graph: &Graph, scores: OpId) -> Option<Attention> {
 
 /// A product of two matrices: a convolution or a linear layer is none.
 fn is_matmul(graph: &Graph, op: OpId) -> bool {
-    graph.ops.get(op).is_some_and(|op| {
-        op.op_type == OpType::Matmul && matches!(op.function.as_deref(), None | Some("matmul"))
-    })
+    let op = &graph.ops[op];
+    op.op_type == OpType::Matmul && matches!(op.function.as_deref(), None | Some("matmul"))
 }
 
 struct Chain<'a> {
@@ -80,28 +78,22 @@ impl Chain<'_> {
         self.ops.last().copied()
     }
 
-    fn consumers(&self, op: OpId) -> Option<&[OpId]> {
-        self.graph.successors.get(op)
-    }
-
     fn only_consumer(&self) -> Option<OpId> {
-        match self.consumers(self.last()?)? {
+        match &self.graph.successors[self.last()?] {
             &[consumer] => Some(consumer),
             _ => None,
         }
     }
 
     fn is(&self, op: OpId, op_type: OpType, function: &str) -> bool {
-        self.graph
-            .ops
-            .get(op)
-            .is_some_and(|op| op.op_type == op_type && op.function.as_deref() == Some(function))
+        let op = &self.graph.ops[op];
+        op.op_type == op_type && op.function.as_deref() == Some(function)
     }
 
     /// Takes the elementwise ops that stand in a row behind the last op; behind a softmax, those that may.
     fn skip_elementwise(&mut self, is_behind_softmax: bool) -> Option<()> {
         while let Some(next) = self.only_consumer() {
-            let op = self.graph.ops.get(next)?;
+            let op = &self.graph.ops[next];
             let fits = op.op_type == OpType::Elementwise && op.shape == self.shape;
             if !fits || is_behind_softmax && !self.keeps_rescaling(op, next)? {
                 break;
@@ -117,8 +109,8 @@ impl Chain<'_> {
     /// So it scales the probabilities by something else, or keeps some and not others, and reads them once. `exp` of
     /// them needs the finished sums, and with them a second pass over the keys.
     fn keeps_rescaling(&self, op: &Op, id: OpId) -> Option<bool> {
-        let probabilities = self.graph.output.get(self.last()?)?;
-        let inputs = self.graph.inputs.get(id)?;
+        let probabilities = &self.graph.output[self.last()?];
+        let inputs = &self.graph.inputs[id];
         let is_at = |place: usize| inputs.get(place) == Some(probabilities);
         let is_read_once = inputs.iter().filter(|&t| t == probabilities).count() == 1;
         Some(
@@ -140,20 +132,20 @@ impl Chain<'_> {
 
     fn softmax(&mut self) -> Option<()> {
         if let Some(next) = self.only_consumer() {
-            let is_softmax = self.is(next, OpType::Reduction, "softmax")
-                && !self.graph.ops.get(next)?.is_across_rows;
+            let is_softmax =
+                self.is(next, OpType::Reduction, "softmax") && !self.graph.ops[next].is_across_rows;
             return is_softmax.then(|| self.ops.push(next));
         }
-        let values = *self.graph.output.get(self.last()?)?;
+        let values = self.graph.output[self.last()?];
         let (top, shifted) = self.branch(OpType::Reduction, "max", "sub", values)?;
-        let &[exp] = self.consumers(shifted)? else {
+        let &[exp] = &self.graph.successors[shifted] else {
             return None;
         };
         if !self.is(exp, OpType::Elementwise, "exp") {
             return None;
         }
         self.ops.extend([top, shifted, exp]);
-        let powers = *self.graph.output.get(exp)?;
+        let powers = self.graph.output[exp];
         let (total, quotient) = self.branch(OpType::Reduction, "sum", "div", powers)?;
         self.ops.extend([total, quotient]);
         Some(())
@@ -167,16 +159,16 @@ impl Chain<'_> {
         combination: &str,
         values: TensorId,
     ) -> Option<(OpId, OpId)> {
-        let &[reduced, combined] = self.consumers(self.graph.tensors.get(values)?.producer?)?
-        else {
+        let graph = self.graph;
+        let &[reduced, combined] = &graph.successors[graph.tensors[values].producer?] else {
             return None;
         };
         let fits = self.is(reduced, op_type, reduction)
             && self.is(combined, OpType::Elementwise, combination)
-            && self.graph.ops.get(reduced)?.shape == self.of_rows()?
-            && self.graph.ops.get(combined)?.shape == self.shape
-            && self.consumers(reduced)? == [combined]
-            && self.graph.inputs.get(combined)? == [values, *self.graph.output.get(reduced)?];
+            && graph.ops[reduced].shape == self.of_rows()?
+            && graph.ops[combined].shape == self.shape
+            && graph.successors[reduced] == [combined]
+            && graph.inputs[combined] == [values, graph.output[reduced]];
         fits.then_some((reduced, combined))
     }
 }

@@ -18,7 +18,8 @@ pub(crate) use rewrite::{RewrittenGraph, rewrite};
 
 use crate::core::cost::work::matmul_k;
 use crate::core::model::device::Device;
-use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::OpId;
 use crate::core::model::op::element_count;
 use crate::core::model::op_type::OpType;
 use crate::core::model::work::Work;
@@ -53,7 +54,7 @@ impl AttentionShape {
     /// Of the matmul of the scores and the matmul with V, which has to run over the keys; `None` where K is unknown or
     /// the values are wider or narrower than the keys, for which the published counts say nothing.
     fn of_ops(graph: &Graph, scores: OpId, result: OpId) -> Option<Self> {
-        let (scores_op, result_op) = (graph.ops.get(scores)?, graph.ops.get(result)?);
+        let (scores_op, result_op) = (&graph.ops[scores], &graph.ops[result]);
         let ([batch @ .., queries, keys], [of_result @ .., head_size]) =
             (&scores_op.shape[..], &result_op.shape[..])
         else {
@@ -78,8 +79,8 @@ impl AttentionShape {
 
     /// Of a kernel that holds both products, under any policy.
     pub fn of_kernel(graph: &Graph, ops: &[OpId]) -> Option<Self> {
-        let is_product = |op: OpId| graph.ops.get(op).map(|op| op.op_type) == Some(OpType::Matmul);
-        let mut products = ops.iter().copied().filter(|&op| is_product(op));
+        let is_product = |&op: &OpId| graph.ops[op].op_type == OpType::Matmul;
+        let mut products = ops.iter().copied().filter(is_product);
         Self::of_ops(graph, products.next()?, products.next()?)
     }
 
@@ -105,7 +106,7 @@ impl AttentionShape {
 
 /// Matrices that the right operand of a product holds, if it is known.
 fn heads_of_right_operand(graph: &Graph, product: OpId) -> Option<u64> {
-    let &operand = graph.inputs.get(product)?.get(1)?;
+    let &operand = graph.inputs[product].get(1)?;
     let [heads @ .., _, _] = graph.tensor_shape(operand)? else {
         return None;
     };

@@ -3,9 +3,10 @@
 use crate::core::cost::traffic::TrafficCount;
 use crate::core::cost::work::{op_work, work_of_ops};
 use crate::core::fusion::attention::Attention;
+use crate::core::model::adjacency::Adjacency;
 use crate::core::model::build::build_graph;
-use crate::core::model::graph::{Graph, OpId, StandIn, TensorId};
-use crate::core::model::lists::Lists;
+use crate::core::model::graph::{Graph, StandIn};
+use crate::core::model::ids::{IdVec, OpId, TensorId};
 use crate::core::model::op::{Op, TensorDecl};
 use crate::core::model::op_type::OpType;
 use crate::core::model::options::Options;
@@ -16,9 +17,9 @@ pub(crate) struct RewrittenGraph {
     /// What a policy plans on.
     pub(crate) graph: Graph,
     /// For each op of the original graph its op here.
-    pub(crate) op_of: Vec<OpId>,
+    pub(crate) op_of: IdVec<OpId, OpId>,
     /// For each op here the op of the original graph that it is, or the last one that it replaces.
-    last_of: Vec<OpId>,
+    last_of: IdVec<OpId, OpId>,
 }
 
 /// Puts one op, of type matmul and under the name of its last op, in the place of each kernel's ops: it starts a kernel,
@@ -32,46 +33,42 @@ pub(crate) fn rewrite(
     if attentions.is_empty() {
         return None;
     }
-    let mut attention_of: Vec<Option<&Attention>> = vec![None; graph.ops.len()];
+    let mut attention_of: IdVec<OpId, Option<&Attention>> = IdVec::from_elem(None, graph.ops.len());
     for attention in attentions {
         for &op in &attention.ops {
-            *attention_of.get_mut(op)? = Some(attention);
+            attention_of[op] = Some(attention);
         }
     }
     let mut ops = Vec::with_capacity(graph.ops.len());
-    let mut op_of = Vec::with_capacity(graph.ops.len());
-    let mut last_of = Vec::with_capacity(graph.ops.len());
+    let mut op_of = IdVec::from_elem(OpId::new(0), graph.ops.len());
+    let mut last_of = IdVec::with_capacity(graph.ops.len());
     let mut stand_ins = Vec::with_capacity(attentions.len());
     let mut count = TrafficCount::new(graph, options.conventions);
     // An op goes to the place of the last op of its attention, which comes no earlier.
-    for ((id, op), attention) in graph.ops.iter().enumerate().zip(&attention_of) {
-        match attention {
-            Some(attention) if attention.ops.last() != Some(&id) => op_of.push(OpId::MAX),
+    for (id, op) in graph.ops.iter_enumerated() {
+        match attention_of[id] {
+            Some(attention) if attention.ops.last() != Some(&id) => {}
             Some(attention) => {
+                let here = last_of.push(id);
                 for &inner in &attention.ops {
-                    if let Some(place) = op_of.get_mut(inner) {
-                        *place = ops.len();
-                    }
+                    op_of[inner] = here;
                 }
-                let stand_in = stand_in(graph, attention, ops.len(), options, &mut count);
-                op_of.push(ops.len());
-                last_of.push(id);
+                let stand_in = stand_in(graph, attention, here, options, &mut count);
                 ops.push(one_op(graph, &stand_in, op));
                 stand_ins.push(stand_in);
             }
             None => {
-                op_of.push(ops.len());
-                last_of.push(id);
+                op_of[id] = last_of.push(id);
                 ops.push(op.clone());
             }
         }
     }
-    let tensors = 0..graph.tensors.len();
+    let tensors = graph.tensors.ids();
     let declared: Vec<TensorDecl> = tensors.filter_map(|t| declaration(graph, t)).collect();
     let mut rewritten = build_graph(ops, &declared).ok()?;
     for stand_in in &mut stand_ins {
         // In the order of the op's inputs, each of which is named once.
-        let inputs = rewritten.inputs.get(stand_in.op)?;
+        let inputs = &rewritten.inputs[stand_in.op];
         for (read, &tensor) in stand_in.reads.iter_mut().zip(inputs) {
             read.0 = tensor;
         }
@@ -87,18 +84,18 @@ pub(crate) fn rewrite(
 impl RewrittenGraph {
     /// The op of the original graph that an op here is, or the last one that it replaces.
     pub(crate) fn original(&self, op: OpId) -> OpId {
-        self.last_of.get(op).copied().unwrap_or(op)
+        self.last_of[op]
     }
 
     /// A partition of the rewritten graph, as one of the original graph.
     pub(crate) fn expanded(&self, partition: &Partition) -> Partition {
-        let kernels = partition.groups.len();
-        let kernel_of = |&op: &OpId| partition.group_of.get(op).copied().unwrap_or(0);
-        let mut expanded = Partition::of_ops(self.op_of.iter().map(kernel_of).collect(), kernels);
+        let kernels = partition.kernels.len();
+        let kernel_of = self.op_of.iter().map(|&op| partition.kernel_of[op]);
+        let mut expanded = Partition::of_ops(kernel_of.collect(), kernels);
         if !partition.recomputed.is_empty() {
-            let mut recomputed = Lists::with_capacity(kernels, kernels);
+            let mut recomputed = Adjacency::with_capacity(kernels, kernels);
             for ops in partition.recomputed.iter() {
-                recomputed.push(ops.iter().filter_map(|&op| self.last_of.get(op).copied()));
+                recomputed.push(ops.iter().map(|&op| self.last_of[op]));
             }
             expanded.recomputed = recomputed;
         }
@@ -142,7 +139,7 @@ fn one_op(graph: &Graph, stand_in: &StandIn, last: &Op) -> Op {
 }
 
 fn declaration(graph: &Graph, id: TensorId) -> Option<TensorDecl> {
-    let tensor = graph.tensors.get(id)?;
+    let tensor = &graph.tensors[id];
     tensor.is_external().then_some(())?;
     Some(TensorDecl {
         name: graph.tensor_name(id).to_owned(),

@@ -5,14 +5,15 @@
 //! only pattern (number 13) has neither, which is why attention over three-dimensional Q, K and V that
 //! scales its scores stays three kernels. All want the softmax over the last axis and the product with V over the keys.
 
-use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::{IdVec, OpId};
 use crate::core::model::op::Op;
 use crate::core::model::op_type::OpType;
 
 /// For each op the flash kernel that it becomes part of, named by that kernel's last op.
-pub(super) fn flash_kernels(graph: &Graph) -> Vec<Option<OpId>> {
-    let mut kernel_of = vec![None; graph.ops.len()];
-    for (op, definition) in graph.ops.iter().enumerate() {
+pub(super) fn flash_kernels(graph: &Graph) -> IdVec<OpId, Option<OpId>> {
+    let mut kernel_of = IdVec::from_elem(None, graph.ops.len());
+    for (op, definition) in graph.ops.iter_enumerated() {
         if is(definition, "softmax")
             && !definition.is_across_rows
             && let Some(members) = around(graph, op)

@@ -4,7 +4,8 @@ use crate::core::fusion::loops::Loop;
 use crate::core::fusion::rows::RowDomain;
 use crate::core::model::functions;
 use crate::core::model::functions::ShapeRule;
-use crate::core::model::graph::{Graph, OpId, TensorId};
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::{OpId, TensorId};
 use crate::core::model::op::{Op, element_count};
 use crate::core::model::op_type::OpType;
 

@@ -2,7 +2,8 @@
 
 use super::facts::elements;
 use crate::core::fusion::loops::Loop;
-use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::OpId;
 use crate::core::model::op_type::OpType;
 
 /// The add behind a matrix product whose bias the library call takes along (`addmm`): a vector from outside,

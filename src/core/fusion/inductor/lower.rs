@@ -5,8 +5,38 @@ use super::facts::{elements, is_across, is_windowed, keeps_shape, operations, re
 use super::library::{bias_add, matmul_space};
 use crate::core::fusion::decision::{Decision, Log};
 use crate::core::fusion::loops::Loop;
-use crate::core::model::graph::{Graph, OpId, TensorId};
+use crate::core::model::graph::{Graph, Tensor};
+use crate::core::model::ids::{IdVec, OpId, TensorId, define_ids};
 use crate::core::model::op_type::OpType;
+
+define_ids! {
+    /// One thing that the scheduler places, in the order of its ops.
+    pub(super) struct NodeId;
+    /// A tensor, or behind the last tensor the row values of a norm.
+    pub(super) struct BufferId;
+}
+
+impl BufferId {
+    /// The buffer of a tensor.
+    pub(super) const fn of_tensor(tensor: TensorId) -> Self {
+        Self::new(tensor.index())
+    }
+
+    /// The row values of this norm.
+    fn row_values(graph: &Graph, norm: OpId) -> Self {
+        Self::new(graph.tensors.len() + norm.index())
+    }
+
+    /// Number of buffers that a graph can have.
+    pub(super) fn count(graph: &Graph) -> usize {
+        graph.tensors.len() + graph.ops.len()
+    }
+
+    /// The tensor that it holds; `None` for row values.
+    pub(super) fn tensor(self, graph: &Graph) -> Option<&Tensor> {
+        graph.tensors.get(TensorId::new(self.index()))
+    }
+}
 
 /// One thing that the scheduler places: it writes one buffer.
 #[derive(Clone, Debug)]
@@ -17,23 +47,16 @@ pub(super) struct Node {
     pub(super) ops: Vec<OpId>,
     /// The buffers that it reads, ascending and each once.
     pub(super) reads: Vec<Read>,
-    /// The buffer that it writes: a tensor, or behind the last tensor the row values of a norm.
-    pub(super) writes: TensorId,
+    /// The buffer that it writes.
+    pub(super) writes: BufferId,
 }
 
-/// A buffer and whether it is read in the order in which it was written: twice the id, plus one when not.
-///
-/// One number, so that lists of reads sort like any list of ids.
-pub(super) type Read = usize;
-
-/// The buffer of a read.
-pub(super) const fn buffer(read: Read) -> TensorId {
-    read / 2
-}
-
-/// Whether a read walks its buffer as the writer did: only then can both share a kernel.
-pub(super) const fn is_aligned(read: Read) -> bool {
-    read.is_multiple_of(2)
+/// A buffer that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Read {
+    pub(super) buffer: BufferId,
+    /// In another order than it was written in: then reader and writer share no kernel.
+    pub(super) is_reordered: bool,
 }
 
 /// A buffer is inlined into several readers while it reads at most so many others (`realize_reads_threshold`)
@@ -63,19 +86,21 @@ struct Uses {
 }
 
 /// The nodes of a graph, each behind what it reads. `O(ops + reads)`: values are bounded.
-pub(super) fn nodes(graph: &Graph, max_autotune: bool, log: &mut Log) -> Vec<Node> {
+pub(super) fn nodes(graph: &Graph, max_autotune: bool, log: &mut Log) -> IdVec<NodeId, Node> {
     let flash = flash_kernels(graph);
     let mut lowering = Lowering {
         graph,
         uses: uses(graph, &flash),
-        values: (0..graph.tensors.len()).map(buffer_value).collect(),
-        nodes: Vec::new(),
+        values: (graph.tensors.ids())
+            .map(|tensor| buffer_value(BufferId::of_tensor(tensor)))
+            .collect(),
+        nodes: IdVec::new(),
         log,
     };
     // For the add of a bias the matmul that takes it along.
-    let mut bias_of = vec![None; graph.ops.len()];
-    let mut of_flash: Vec<Vec<OpId>> = vec![Vec::new(); graph.ops.len()];
-    for op in 0..graph.ops.len() {
+    let mut bias_of = IdVec::from_elem(None, graph.ops.len());
+    let mut of_flash: IdVec<OpId, Vec<OpId>> = IdVec::from_elem(Vec::new(), graph.ops.len());
+    for op in graph.ops.ids() {
         if let Some(last) = flash[op] {
             of_flash[last].push(op);
             if last == op {
@@ -98,10 +123,9 @@ pub(super) fn nodes(graph: &Graph, max_autotune: bool, log: &mut Log) -> Vec<Nod
 struct Lowering<'a> {
     log: &'a mut Log,
     graph: &'a Graph,
-    uses: Vec<Uses>,
-    /// For each tensor.
-    values: Vec<Value>,
-    nodes: Vec<Node>,
+    uses: IdVec<TensorId, Uses>,
+    values: IdVec<TensorId, Value>,
+    nodes: IdVec<NodeId, Node>,
 }
 
 impl Lowering<'_> {
@@ -116,7 +140,7 @@ impl Lowering<'_> {
         }
         value.ops.extend(ops);
         if let Some(&writes) = made.last() {
-            self.write(value, space, writes);
+            self.write(value, space, BufferId::of_tensor(writes));
         }
     }
 
@@ -149,7 +173,8 @@ impl Lowering<'_> {
         }
         if definition.op_type != OpType::Reduction || is_windowed(definition) {
             if self.is_buffer(&value, output) {
-                self.write(value, Loop::Pointwise(elements(definition)), output);
+                let space = Loop::Pointwise(elements(definition));
+                self.write(value, space, BufferId::of_tensor(output));
             } else {
                 self.log.note(Decision::Inlined {
                     op,
@@ -164,11 +189,11 @@ impl Lowering<'_> {
         let computed = |t: &TensorId| !graph.tensors[*t].is_external();
         let is_whole = graph.inputs[op].iter().skip(1).any(computed);
         if is_whole || !keeps_shape(graph, op) || self.is_buffer(&value, output) {
-            self.write(value, space, output);
+            self.write(value, space, BufferId::of_tensor(output));
             return;
         }
         // A norm is a reduction to row values and a pointwise op on them, which its readers inline.
-        let row_values = graph.tensors.len() + op;
+        let row_values = BufferId::row_values(graph, op);
         let mut first = self.inputs(op, 1, true);
         first.ops.push(op);
         self.write(first, space, row_values);
@@ -187,7 +212,7 @@ impl Lowering<'_> {
         for &tensor in graph.inputs[op].iter().take(count) {
             let input = &self.values[tensor];
             let is_across = input.reads.iter().any(|&read| {
-                let writer = graph.tensors.get(buffer(read)).and_then(|t| t.producer);
+                let writer = read.buffer.tensor(graph).and_then(|t| t.producer);
                 writer.is_some_and(|writer| {
                     graph.ops[writer].op_type == OpType::Reduction
                         && is_across(graph, writer, tensor, &graph.ops[op])
@@ -198,11 +223,11 @@ impl Lowering<'_> {
         value
     }
 
-    fn write(&mut self, value: Value, space: Loop, writes: TensorId) {
+    fn write(&mut self, value: Value, space: Loop, writes: BufferId) {
         if self.log.is_on() {
             self.log.note(Decision::Buffer {
                 ops: value.ops.clone(),
-                is_row_values: writes >= self.graph.tensors.len(),
+                is_row_values: writes.tensor(self.graph).is_none(),
             });
         }
         self.nodes.push(Node {
@@ -237,7 +262,7 @@ impl Lowering<'_> {
 
     /// A single number is no read of a tensor.
     fn counts(&self, read: Read) -> bool {
-        let tensor = self.graph.tensors.get(buffer(read));
+        let tensor = read.buffer.tensor(self.graph);
         tensor.is_none_or(|tensor| tensor.elements() != Some(1))
     }
 }
@@ -247,9 +272,10 @@ impl Value {
     fn take<'a>(&mut self, others: impl Iterator<Item = &'a Self>, keeps_order: bool) {
         for other in others {
             self.ops.extend(&other.ops);
-            let reads = other.reads.iter();
-            self.reads
-                .extend(reads.map(|&read| if keeps_order { read } else { read | 1 }));
+            self.reads.extend(other.reads.iter().map(|&read| Read {
+                is_reordered: read.is_reordered || !keeps_order,
+                ..read
+            }));
         }
         self.ops.sort_unstable();
         self.ops.dedup();
@@ -258,17 +284,20 @@ impl Value {
     }
 }
 
-fn buffer_value(id: TensorId) -> Value {
+fn buffer_value(buffer: BufferId) -> Value {
     Value {
-        reads: vec![2 * id],
+        reads: vec![Read {
+            buffer,
+            is_reordered: false,
+        }],
         ops: Vec::new(),
     }
 }
 
 /// Backwards, so that a view hands on what its own readers are.
-fn uses(graph: &Graph, flash: &[Option<OpId>]) -> Vec<Uses> {
-    let mut uses = vec![Uses::default(); graph.tensors.len()];
-    for op in (0..graph.ops.len()).rev() {
+fn uses(graph: &Graph, flash: &IdVec<OpId, Option<OpId>>) -> IdVec<TensorId, Uses> {
+    let mut uses = IdVec::from_elem(Uses::default(), graph.tensors.len());
+    for op in graph.ops.ids().rev() {
         let definition = &graph.ops[op];
         let output = graph.output[op];
         uses[output].is_result |= graph.is_final(output);

@@ -7,10 +7,6 @@
 //!
 //! What an op list cannot say is left out: outside attention the axis of a softmax counts as the last one, a reduction over
 //! few long rows is one kernel (the compiler splits it in two), and seeds of dropout cost no launch.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op, tensor, node and group ids are dense indices of one graph"
-)]
 
 mod attention;
 mod facts;
@@ -19,10 +15,11 @@ mod lower;
 mod schedule;
 
 use super::decision::{Decision, Log};
+use crate::core::model::adjacency::Adjacency;
 use crate::core::model::graph::Graph;
-use crate::core::model::lists::Lists;
+use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::partition::Partition;
-use lower::Node;
+use lower::{Node, NodeId};
 
 pub(crate) use library::library_call;
 
@@ -40,12 +37,12 @@ pub(crate) fn partition(graph: &Graph, max_autotune: bool, log: &mut Log) -> Par
 }
 
 /// Notes the views that no node computes: views of what another op writes.
-fn note_views(graph: &Graph, nodes: &[Node], log: &mut Log) {
-    let mut is_computed = vec![false; graph.ops.len()];
+fn note_views(graph: &Graph, nodes: &IdVec<NodeId, Node>, log: &mut Log) {
+    let mut is_computed = IdVec::from_elem(false, graph.ops.len());
     for &op in nodes.iter().flat_map(|node| &node.ops) {
         is_computed[op] = true;
     }
-    for (view, definition) in graph.ops.iter().enumerate() {
+    for (view, definition) in graph.ops.iter_enumerated() {
         let source = graph.inputs[view].first().map(|&t| &graph.tensors[t]);
         if let Some(producer) = source.and_then(|tensor| tensor.producer)
             && !is_computed[view]
@@ -59,14 +56,14 @@ fn note_views(graph: &Graph, nodes: &[Node], log: &mut Log) {
 /// Nodes to ops: each op to the first kernel that computes it, a view of a buffer to the kernel that wrote it.
 fn assemble(
     graph: &Graph,
-    nodes: &[Node],
-    kernel_of_node: &[usize],
+    nodes: &IdVec<NodeId, Node>,
+    kernel_of_node: &IdVec<NodeId, KernelId>,
     mut kernels: usize,
 ) -> Partition {
-    const NOWHERE: usize = usize::MAX;
-    let mut ops_of_kernel = Lists::with_capacity(kernels, graph.ops.len());
-    let mut nodes_of_kernel = vec![Vec::new(); kernels];
-    for (node, &kernel) in kernel_of_node.iter().enumerate() {
+    let mut ops_of_kernel: Adjacency<KernelId, OpId> =
+        Adjacency::with_capacity(kernels, graph.ops.len());
+    let mut nodes_of_kernel: IdVec<KernelId, Vec<NodeId>> = IdVec::from_elem(Vec::new(), kernels);
+    for (node, &kernel) in kernel_of_node.iter_enumerated() {
         nodes_of_kernel[kernel].push(node);
     }
     for members in &nodes_of_kernel {
@@ -78,26 +75,27 @@ fn assemble(
     }
     let computed_in = ops_of_kernel.inverted(graph.ops.len());
 
-    let mut group_of = vec![NOWHERE; graph.ops.len()];
-    let mut again = Lists::with_capacity(graph.ops.len(), 0);
+    let mut kernel_of: IdVec<OpId, KernelId> = IdVec::with_capacity(graph.ops.len());
+    let mut again = Adjacency::with_capacity(graph.ops.len(), 0);
     let mut recomputes = false;
-    for op in 0..graph.ops.len() {
+    for op in graph.ops.ids() {
         let all = &computed_in[op];
-        group_of[op] = all.first().copied().unwrap_or_else(|| {
+        let first = all.first().copied().unwrap_or_else(|| {
             let source = graph.inputs[op].first().map(|&t| &graph.tensors[t]);
             match source.and_then(|tensor| tensor.producer) {
-                Some(producer) if graph.ops[op].is_view() => group_of[producer],
+                Some(producer) if graph.ops[op].is_view() => kernel_of[producer],
                 // A view of an external tensor without readers: a result without a kernel.
                 _ => {
                     kernels += 1;
-                    kernels - 1
+                    KernelId::new(kernels - 1)
                 }
             }
         });
+        kernel_of.push(first);
         recomputes |= all.len() > 1;
         again.push(all.iter().skip(1).copied());
     }
-    let mut partition = Partition::of_ops(group_of, kernels);
+    let mut partition = Partition::of_ops(kernel_of, kernels);
     if recomputes {
         partition.recomputed = again.inverted(kernels);
     }

@@ -2,12 +2,43 @@
 
 use crate::core::fusion::decision::{Decision, Log};
 use crate::core::fusion::inductor::library::first_matmul;
-use crate::core::fusion::inductor::lower::{Node, buffer, is_aligned};
+use crate::core::fusion::inductor::lower::{BufferId, Node, NodeId};
 use crate::core::fusion::loops::Loop;
 use crate::core::fusion::reason::Reason;
-use crate::core::model::graph::{Graph, OpId};
-use crate::core::model::lists::Lists;
+use crate::core::model::adjacency::Adjacency;
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::{IdVec, KernelId, OpId, define_ids};
 use std::cmp::Reverse;
+use std::iter::repeat;
+
+define_ids! {
+    /// Nodes that are fused, by the first of them.
+    struct GroupId;
+    /// A place in the order in which groups would run.
+    struct Place;
+}
+
+impl GroupId {
+    const fn first_node(self) -> NodeId {
+        NodeId::new(self.index())
+    }
+}
+
+impl Place {
+    /// The places from this one up to another one.
+    fn until(self, end: Self) -> impl DoubleEndedIterator<Item = Self> + Clone {
+        (self.index()..end.index()).map(Self::new)
+    }
+
+    const fn next(self) -> Self {
+        Self::new(self.index() + 1)
+    }
+
+    /// How far it lies behind an earlier one.
+    const fn behind(self, earlier: Self) -> usize {
+        self.index() - earlier.index()
+    }
+}
 
 /// Rounds of fusion; the compiler stops there as well.
 const ROUNDS: usize = 10;
@@ -18,13 +49,15 @@ const ATTEMPTS: usize = 64;
 /// Kernels that only share inputs share at least so many bytes of them and stand so close.
 const HORIZONTAL_BYTES: u64 = 10;
 const HORIZONTAL_PLACES: usize = 64;
-/// In the order of groups, the place of one that another took.
-const GONE: usize = usize::MAX;
 /// A fusion reorders at most so many kernels, which keeps the whole linear.
 const REGION: usize = 4096;
 
 /// For each node its kernel, kernels numbered in an order in which they can run, and how many there are.
-pub(super) fn fuse(graph: &Graph, nodes: &[Node], log: &mut Log) -> (Vec<usize>, usize) {
+pub(super) fn fuse(
+    graph: &Graph,
+    nodes: &IdVec<NodeId, Node>,
+    log: &mut Log,
+) -> (IdVec<NodeId, KernelId>, usize) {
     let mut schedule = Schedule::new(graph, nodes);
     for round in 1..=ROUNDS {
         if !schedule.round(round, log) {
@@ -32,69 +65,67 @@ pub(super) fn fuse(graph: &Graph, nodes: &[Node], log: &mut Log) -> (Vec<usize>,
         }
     }
     schedule.close_gaps();
-    let kernel_of = schedule.group_of.iter().map(|&group| schedule.place[group]);
+    let kernel = |&group: &GroupId| KernelId::new(schedule.place[group].index());
+    let kernel_of = schedule.group_of.iter().map(kernel);
     (kernel_of.collect(), schedule.order.len())
 }
 
 struct Schedule<'a> {
     graph: &'a Graph,
-    nodes: &'a [Node],
-    /// For each buffer its bytes.
-    bytes: Vec<u64>,
+    nodes: &'a IdVec<NodeId, Node>,
+    bytes: IdVec<BufferId, u64>,
     /// For each buffer the node that writes it.
-    writer: Vec<Option<usize>>,
-    /// A group goes by its first node, so a node's group is also where the group of that node went.
-    group_of: Vec<usize>,
-    /// For each group; the taken ones are empty.
-    members: Vec<Vec<usize>>,
-    space: Vec<Loop>,
+    writer: IdVec<BufferId, Option<NodeId>>,
+    /// For each node its group; for the first node of a group that another took, that one.
+    group_of: IdVec<NodeId, GroupId>,
+    /// The nodes of each group; none where another took it.
+    members: IdVec<GroupId, Vec<NodeId>>,
+    space: IdVec<GroupId, Loop>,
     /// For each group the buffers that it reads in order or writes, ascending.
-    touches: Vec<Vec<usize>>,
+    touches: IdVec<GroupId, Vec<BufferId>>,
     /// Whether it has taken another since the round before; at first, true.
-    has_grown: Vec<bool>,
-    /// Groups as they would run, [`GONE`] where one was taken, and for each its place there.
-    order: Vec<usize>,
-    place: Vec<usize>,
+    has_grown: IdVec<GroupId, bool>,
+    /// Groups as they would run, `None` where another took one.
+    order: IdVec<Place, Option<GroupId>>,
+    /// For each group its place in the order.
+    place: IdVec<GroupId, Place>,
 }
 
 /// Two groups, the earlier one first, and the bytes that they share.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Pair {
-    first: usize,
-    second: usize,
+    first: GroupId,
+    second: GroupId,
     shared_bytes: u64,
 }
 
 impl<'a> Schedule<'a> {
-    fn new(graph: &'a Graph, nodes: &'a [Node]) -> Self {
+    fn new(graph: &'a Graph, nodes: &'a IdVec<NodeId, Node>) -> Self {
+        let count = nodes.len();
         let mut schedule = Self {
             graph,
             nodes,
-            bytes: graph
-                .tensors
-                .iter()
-                .map(|t| t.bytes().unwrap_or(0))
-                .collect(),
-            writer: vec![None; graph.tensors.len() + graph.ops.len()],
-            group_of: (0..nodes.len()).collect(),
-            members: (0..nodes.len()).map(|node| vec![node]).collect(),
+            bytes: IdVec::from_elem(0, BufferId::count(graph)),
+            writer: IdVec::from_elem(None, BufferId::count(graph)),
+            group_of: (0..count).map(GroupId::new).collect(),
+            members: nodes.ids().map(|node| vec![node]).collect(),
             space: nodes.iter().map(|node| node.space).collect(),
-            touches: Vec::with_capacity(nodes.len()),
-            has_grown: vec![true; nodes.len()],
-            order: (0..nodes.len()).collect(),
-            place: (0..nodes.len()).collect(),
+            touches: IdVec::with_capacity(count),
+            has_grown: IdVec::from_elem(true, count),
+            order: (0..count).map(|group| Some(GroupId::new(group))).collect(),
+            place: (0..count).map(Place::new).collect(),
         };
-        schedule.bytes.resize(schedule.writer.len(), 0);
-        for (id, node) in nodes.iter().enumerate() {
+        for (id, tensor) in graph.tensors.iter_enumerated() {
+            schedule.bytes[BufferId::of_tensor(id)] = tensor.bytes().unwrap_or(0);
+        }
+        for (id, node) in nodes.iter_enumerated() {
             schedule.writer[node.writes] = Some(id);
-            if let (Loop::Reduction { rows, .. }, true) =
-                (node.space, node.writes >= graph.tensors.len())
-            {
+            if let (Loop::Reduction { rows, .. }, None) = (node.space, node.writes.tensor(graph)) {
                 // Row values are kept in f32.
                 schedule.bytes[node.writes] = rows * 4;
             }
-            let reads = node.reads.iter().filter(|&&read| is_aligned(read));
-            let mut touches: Vec<usize> = reads.map(|&read| buffer(read)).collect();
+            let reads = node.reads.iter().filter(|read| !read.is_reordered);
+            let mut touches: Vec<BufferId> = reads.map(|read| read.buffer).collect();
             touches.push(node.writes);
             touches.sort_unstable();
             schedule.touches.push(touches);
@@ -106,11 +137,13 @@ impl<'a> Schedule<'a> {
     fn round(&mut self, round: usize, log: &mut Log) -> bool {
         self.close_gaps();
         let pairs = self.pairs(round, log);
-        self.has_grown.fill(false);
+        self.has_grown
+            .iter_mut()
+            .for_each(|has_grown| *has_grown = false);
         let mut is_changed = false;
         for pair in pairs {
             // Earlier fusions of this round may have taken either side.
-            let (mut first, mut second) = (self.group_of[pair.first], self.group_of[pair.second]);
+            let (mut first, mut second) = (self.now(pair.first), self.now(pair.second));
             if self.place[first] > self.place[second] {
                 (first, second) = (second, first);
             }
@@ -137,29 +170,41 @@ impl<'a> Schedule<'a> {
         is_changed
     }
 
-    /// The op that a group goes by: what its first node writes.
-    fn op_of(&self, group: usize) -> OpId {
-        self.nodes[group].ops.last().copied().unwrap_or(0)
+    /// The group that has taken this one, or itself.
+    fn now(&self, group: GroupId) -> GroupId {
+        self.group_of[group.first_node()]
+    }
+
+    /// The op that a group goes by: what its first node writes. Every node computes an op.
+    fn op_of(&self, group: GroupId) -> OpId {
+        let ops = &self.nodes[group.first_node()].ops;
+        ops.last().copied().unwrap_or(OpId::new(0))
     }
 
     fn close_gaps(&mut self) {
-        self.order.retain(|&group| group != GONE);
-        for (place, &group) in self.order.iter().enumerate() {
-            self.place[group] = place;
+        let left = self.order.iter().filter(|group| group.is_some());
+        self.order = left.copied().collect();
+        for (place, group) in self.order.iter_enumerated() {
+            if let Some(group) = *group {
+                self.place[group] = place;
+            }
         }
     }
 
     /// Pairs worth a try, best first.
     fn pairs(&self, round: usize, log: &mut Log) -> Vec<Pair> {
-        let mut touching = Lists::with_capacity(self.order.len(), self.order.len() * 4);
-        for &group in &self.order {
+        let groups = self.order.iter().copied().flatten();
+        let groups: IdVec<Place, GroupId> = groups.collect();
+        let mut touching: Adjacency<Place, BufferId> =
+            Adjacency::with_capacity(groups.len(), groups.len() * 4);
+        for &group in &groups {
             touching.push(self.touches[group].iter().copied());
         }
         let (mut pairs, mut others) = (Vec::new(), Vec::new());
         for places in touching.inverted(self.bytes.len()).iter() {
             for (index, &place) in places.iter().enumerate() {
                 for &later in places.iter().skip(index + 1).take(ATTEMPTS) {
-                    let (first, second) = (self.order[place], self.order[later]);
+                    let (first, second) = (groups[place], groups[later]);
                     let fits = self.fits(first, second).is_ok();
                     // What was refused in the round before is not noted again.
                     let is_news = log.is_on() && (self.has_grown[first] || self.has_grown[second]);
@@ -176,8 +221,11 @@ impl<'a> Schedule<'a> {
         }
         for list in [&mut pairs, &mut others] {
             list.sort_by_key(|pair| {
-                let places = (self.place[pair.first], self.place[pair.second]);
-                (Reverse(pair.shared_bytes), places)
+                (
+                    Reverse(pair.shared_bytes),
+                    self.place[pair.first],
+                    self.place[pair.second],
+                )
             });
             list.dedup();
         }
@@ -194,7 +242,7 @@ impl<'a> Schedule<'a> {
     }
 
     /// Bytes of the buffers that both touch, each once.
-    fn shared_bytes(&self, first: usize, second: usize) -> u64 {
+    fn shared_bytes(&self, first: GroupId, second: GroupId) -> u64 {
         let (a, b) = (&self.touches[first], &self.touches[second]);
         let (mut i, mut j, mut bytes) = (0, 0, 0);
         while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
@@ -208,10 +256,11 @@ impl<'a> Schedule<'a> {
     }
 
     /// Everything but cycles: both loop alike, and what one writes the other reads in order.
-    fn fits(&self, first: usize, second: usize) -> Result<(), Reason> {
-        let is_call = |group: &usize| self.space[*group] == Loop::Library;
+    fn fits(&self, first: GroupId, second: GroupId) -> Result<(), Reason> {
+        let is_call = |group: &GroupId| self.space[*group] == Loop::Library;
         let call = [first, second].into_iter().find(is_call);
-        let matmul = call.and_then(|group| first_matmul(self.graph, &self.nodes[group].ops));
+        let matmul =
+            call.and_then(|group| first_matmul(self.graph, &self.nodes[group.first_node()].ops));
         if let Some(matmul) = matmul {
             return Err(Reason::LibraryCall { matmul });
         }
@@ -224,17 +273,17 @@ impl<'a> Schedule<'a> {
         }
         let (mut feeds, mut is_crooked) = (false, false);
         for &node in &self.members[second] {
-            for &read in &self.nodes[node].reads {
-                if self.writer[buffer(read)].is_some_and(|w| self.group_of[w] == first) {
+            for read in &self.nodes[node].reads {
+                if self.writer[read.buffer].is_some_and(|w| self.group_of[w] == first) {
                     feeds = true;
-                    is_crooked |= !is_aligned(read);
+                    is_crooked |= read.is_reordered;
                 }
             }
         }
         if is_crooked {
             return Err(Reason::Reordered);
         }
-        let places = self.place[second] - self.place[first];
+        let places = self.place[second].behind(self.place[first]);
         if !feeds {
             let shared_bytes = self.shared_bytes(first, second);
             if places > HORIZONTAL_PLACES || shared_bytes < HORIZONTAL_BYTES {
@@ -251,21 +300,21 @@ impl<'a> Schedule<'a> {
     ///
     /// Only groups between their places can: what depends on the first moves behind the new group, the rest
     /// stays in front of it.
-    fn merge(&mut self, first: usize, second: usize) -> Result<(), Reason> {
+    fn merge(&mut self, first: GroupId, second: GroupId) -> Result<(), Reason> {
         let (start, end) = (self.place[first], self.place[second]);
         let feeds = self.depends_on_any(second, |group| group == first);
         let space = joint(self.space[first], self.space[second], feeds)?;
-        if end - start > REGION {
-            return Err(Reason::TooFar {
-                places: end - start,
-            });
+        let places = end.behind(start);
+        if places > REGION {
+            return Err(Reason::TooFar { places });
         }
-        let mut depends = vec![false; end - start];
-        depends[0] = true;
-        for place in start + 1..end {
+        // For each place from the first group's on whether its group depends on that one.
+        let mut depends = vec![true];
+        for place in start.next().until(end) {
+            let is_marked = |from| self.is_marked(&depends, start, from);
             let group = self.order[place];
-            depends[place - start] = group != GONE
-                && self.depends_on_any(group, |from| self.is_marked(&depends, start, from));
+            let depends_on_first = group.is_some_and(|g| self.depends_on_any(g, is_marked));
+            depends.push(depends_on_first);
         }
         let between = self.dependency(second, |from| {
             from != first && self.is_marked(&depends, start, from)
@@ -275,24 +324,16 @@ impl<'a> Schedule<'a> {
             return Err(Reason::Between { through });
         }
 
-        let mut order: Vec<usize> = Vec::with_capacity(end - start + 1);
-        let between = || (start + 1..end).filter(|&place| self.order[place] != GONE);
-        order.extend(
-            between()
-                .filter(|&p| !depends[p - start])
-                .map(|p| self.order[p]),
-        );
-        order.push(first);
-        order.extend(
-            between()
-                .filter(|&p| depends[p - start])
-                .map(|p| self.order[p]),
-        );
-        order.resize(end - start + 1, GONE);
-        for (offset, &group) in order.iter().enumerate() {
-            self.order[start + offset] = group;
-            if group != GONE {
-                self.place[group] = start + offset;
+        let (mut ahead, mut behind) = (Vec::new(), Vec::new());
+        for (place, depends) in start.until(end).zip(depends).skip(1) {
+            let side = if depends { &mut behind } else { &mut ahead };
+            side.extend(self.order[place]);
+        }
+        let groups = ahead.into_iter().chain([first]).chain(behind).map(Some);
+        for (place, group) in start.until(end.next()).zip(groups.chain(repeat(None))) {
+            self.order[place] = group;
+            if let Some(group) = group {
+                self.place[group] = place;
             }
         }
 
@@ -312,21 +353,21 @@ impl<'a> Schedule<'a> {
     }
 
     /// Whether the group stands in the region from `start` on and depends on its first one.
-    fn is_marked(&self, depends: &[bool], start: usize, group: usize) -> bool {
-        let index = self.place[group].checked_sub(start);
-        index.and_then(|i| depends.get(i)) == Some(&true)
+    fn is_marked(&self, depends: &[bool], start: Place, group: GroupId) -> bool {
+        let ahead = self.place[group].index().checked_sub(start.index());
+        ahead.and_then(|ahead| depends.get(ahead)) == Some(&true)
     }
 
-    fn depends_on_any(&self, group: usize, matches: impl Fn(usize) -> bool) -> bool {
+    fn depends_on_any(&self, group: GroupId, matches: impl Fn(GroupId) -> bool) -> bool {
         self.dependency(group, matches).is_some()
     }
 
     /// Another group that matches and writes what this one reads.
-    fn dependency(&self, group: usize, matches: impl Fn(usize) -> bool) -> Option<usize> {
+    fn dependency(&self, group: GroupId, matches: impl Fn(GroupId) -> bool) -> Option<GroupId> {
         let nodes = self.members[group].iter();
         let mut reads = nodes.flat_map(|&node| &self.nodes[node].reads);
-        reads.find_map(|&read| {
-            let from = self.group_of[self.writer[buffer(read)]?];
+        reads.find_map(|read| {
+            let from = self.group_of[self.writer[read.buffer]?];
             (from != group && matches(from)).then_some(from)
         })
     }

@@ -1,12 +1,9 @@
 //! What the ops that have not run yet must cost at least, however they are grouped.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "places of ops are below the number of ops of the region"
-)]
 
 use crate::core::cost::roofline::times;
 use crate::core::fusion::legality::check_set;
-use crate::core::fusion::region::{Bits, Cost, Region, Set};
+use crate::core::fusion::region::{Bits, Cost, LocalOp, Region, Set};
+use crate::core::model::ids::IdVec;
 use crate::core::model::work::Work;
 
 /// A consistent lower bound: running a kernel never lowers it by more than the kernel costs.
@@ -18,22 +15,22 @@ pub(super) struct Bound<'r, 'a> {
     /// For each read of the region the readers that no legal kernel holds together with the maker.
     apart: Vec<Set>,
     /// For each op its arithmetic alone: on matrix units, on vector units.
-    busy_s: Vec<(f64, f64)>,
+    busy_s: IdVec<LocalOp, (f64, f64)>,
 }
 
 impl<'r, 'a> Bound<'r, 'a> {
     pub(super) fn new(region: &'r Region<'a>, ticks_per_s: f64) -> Self {
-        let apart_from: Vec<Set> = (0..region.ops.len())
+        let apart_from: IdVec<LocalOp, Set> = (region.ops.ids())
             .map(|place| {
                 let readers = Bits(region.needed_by[place]);
                 readers
                     .filter(|&reader| !may_share(region, place, reader))
-                    .fold(0, |apart, reader| apart | 1 << reader)
+                    .fold(0, |apart, reader| apart | reader.bit())
             })
             .collect();
-        let written = (0..region.ops.len())
-            .filter(|&place| region.leaving >> place & 1 == 1 || apart_from[place] != 0)
-            .fold(0, |written, place| written | 1 << place);
+        let written = (region.ops.ids())
+            .filter(|&place| region.leaving & place.bit() != 0 || apart_from[place] != 0)
+            .fold(0, |written, place| written | place.bit());
         let apart = region
             .reads
             .iter()
@@ -79,7 +76,7 @@ impl<'r, 'a> Bound<'r, 'a> {
         let written: u64 = Bits(left & self.written)
             .map(|place| region.written_bytes[place])
             .sum();
-        let mut counted = usize::MAX;
+        let mut counted = None;
         let mut read = 0;
         for (entry, &apart) in region.reads.iter().zip(&self.apart) {
             // What is not made yet can stay on chip, but for readers that share no kernel with its maker.
@@ -88,8 +85,8 @@ impl<'r, 'a> Bound<'r, 'a> {
             } else {
                 apart
             };
-            if readers & left != 0 && entry.value != counted {
-                counted = entry.value;
+            if readers & left != 0 && counted != Some(entry.value) {
+                counted = Some(entry.value);
                 read += entry.bytes;
             }
         }
@@ -98,8 +95,8 @@ impl<'r, 'a> Bound<'r, 'a> {
 }
 
 /// Whether some legal kernel may hold both ops, of which the first comes before the second.
-pub(super) fn may_share(region: &Region<'_>, first: usize, second: usize) -> bool {
-    let both = region.closed(1 << first | 1 << second);
+pub(super) fn may_share(region: &Region<'_>, first: LocalOp, second: LocalOp) -> bool {
+    let both = region.closed(first.bit() | second.bit());
     match check_set(region, both) {
         Ok(()) => true,
         Err(reason) => !reason.is_lasting(),

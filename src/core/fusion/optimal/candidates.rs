@@ -1,12 +1,14 @@
 //! All sets of a region that may be a kernel.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "places of ops are below the number of ops of the region"
-)]
 
 use super::table::Table;
 use crate::core::fusion::legality::{check_set, neighbours};
 use crate::core::fusion::region::{Bits, Cost, Region, Set};
+use crate::core::model::ids::{IdVec, define_ids};
+
+define_ids! {
+    /// A kernel that the search may run.
+    pub(super) struct CandidateId;
+}
 
 /// A kernel that the search may run.
 pub(super) struct Candidate {
@@ -19,7 +21,7 @@ pub(super) struct Candidate {
 /// The candidates of a region.
 pub(super) struct Candidates {
     /// Single ops first, at their own places.
-    pub(super) list: Vec<Candidate>,
+    pub(super) list: IdVec<CandidateId, Candidate>,
     /// All sets that were grown on, legal or not.
     pub(super) grown: Vec<Set>,
     /// All were found within the budget.
@@ -38,15 +40,15 @@ impl Candidates {
         budget: &mut usize,
     ) -> Self {
         let mut found = Self {
-            list: Vec::new(),
+            list: IdVec::new(),
             grown: Vec::new(),
             is_complete: true,
         };
-        let mut seen = Table::default();
-        for place in 0..seeds {
-            seen.insert(1 << place, 0);
-            found.grown.push(1 << place);
-            found.add(region, 1 << place, ticks_per_s);
+        let mut seen = Table::new();
+        for place in region.ops.ids().take(seeds) {
+            seen.insert(place.bit(), ());
+            found.grown.push(place.bit());
+            found.add(region, place.bit(), ticks_per_s);
         }
         let mut at = 0;
         while let Some(&set) = found.grown.get(at) {
@@ -57,7 +59,7 @@ impl Candidates {
                     before | region.before[neighbour],
                     after | region.after[neighbour],
                 );
-                let grown = set | 1 << neighbour | before & after;
+                let grown = set | neighbour.bit() | before & after;
                 if seen.get(grown).is_some() {
                     continue;
                 }
@@ -66,7 +68,7 @@ impl Candidates {
                     return found;
                 }
                 *budget -= 1;
-                seen.insert(grown, 0);
+                seen.insert(grown, ());
                 match check_set(region, grown) {
                     Ok(()) => {
                         found.grown.push(grown);

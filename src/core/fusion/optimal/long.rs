@@ -2,19 +2,20 @@
 //!
 //! Every step is allowed so many states as do not depend on the budget, and is taken back unless it pays. So a
 //! larger budget tries the same and then more, and never gives worse kernels.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op ids are dense indices of the graph, kernels and places those of one list"
-)]
 
 use super::solver::Solver;
 use super::start;
 use crate::core::fusion::legality::{check_in, check_set};
-use crate::core::fusion::region::{Bits, Cost, Region, Set};
-use crate::core::model::graph::OpId;
+use crate::core::fusion::region::{Bits, Cost, LocalOp, Region, Set};
+use crate::core::model::ids::{IdVec, KernelId, OpId, define_ids};
 use crate::core::model::options::MAX_OPS;
 use crate::core::model::partition::Partition;
 use std::ops::Range;
+
+define_ids! {
+    /// A place between two neighbours of a sequence of ops, before the first or behind the last.
+    struct Cut;
+}
 
 /// Ops of a window that are settled before the next one is looked at.
 const SETTLED_OPS: usize = MAX_OPS / 2;
@@ -107,7 +108,7 @@ impl<'l, 's> Long<'l, 's> {
         while !left.is_empty() {
             let region = Region::of(self.solver.context, &left);
             let is_last = left.len() <= MAX_OPS;
-            let singles = (0..region.ops.len()).map(|place| 1 << place).collect();
+            let singles = region.ops.ids().map(LocalOp::bit).collect();
             let mut settled: Set = 0;
             for set in self.solve(&region, singles, states) {
                 if is_last || (settled.count_ones() as usize) < SETTLED_OPS {
@@ -117,7 +118,7 @@ impl<'l, 's> Long<'l, 's> {
             }
             left.retain(|&op| {
                 let place = region.place_of(op);
-                place.is_none_or(|place| settled >> place & 1 == 0)
+                place.is_none_or(|place| settled & place.bit() == 0)
             });
         }
         kernels
@@ -131,7 +132,7 @@ impl<'l, 's> Long<'l, 's> {
         self.is_cut |= unspent == 0;
         self.candidates += found.candidates;
         let (mut kernels, stuck) = start::in_order(region, found.kernels);
-        kernels.extend(Bits(stuck).map(|place| 1 << place));
+        kernels.extend(Bits(stuck).map(LocalOp::bit));
         kernels
     }
 
@@ -145,11 +146,12 @@ impl<'l, 's> Long<'l, 's> {
     /// The kernels of another policy, if all of them are legal.
     fn of_partition(&self, partition: &Partition) -> Option<Vec<Kernel>> {
         let context = self.solver.context;
-        let mut numbers: Vec<usize> = self.ops.iter().map(|&op| partition.group_of[op]).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        let kernels = numbers.into_iter().map(|number| {
-            let ops = &partition.groups[number];
+        let kernels = self.ops.iter().map(|&op| partition.kernel_of[op]);
+        let mut kernels: Vec<KernelId> = kernels.collect();
+        kernels.sort_unstable();
+        kernels.dedup();
+        let kernels = kernels.into_iter().map(|kernel| {
+            let ops = &partition.kernels[kernel];
             // One that reaches into another region is not legal, though its ops here may be.
             check_in(context, ops).ok()?;
             let region = Region::of(context, ops);
@@ -160,7 +162,7 @@ impl<'l, 's> Long<'l, 's> {
 
     /// Puts other kernels of the same ops in the place of these if they cost less.
     fn replace(&mut self, place: Range<usize>, kernels: Vec<Kernel>) {
-        if sum(&kernels) < sum(&self.kernels[place.clone()]) {
+        if sum(&kernels) < sum(self.run_of(place.clone())) {
             self.kernels.splice(place, kernels);
         }
     }
@@ -181,14 +183,20 @@ impl<'l, 's> Long<'l, 's> {
 
     /// Shortest path over the places of the sequence: from each a kernel leads as far as it is legal.
     fn best_cuts(&self, ops: &[OpId]) -> Vec<Kernel> {
-        let mut best: Vec<Option<(Cost, usize)>> = vec![None; ops.len() + 1];
-        for from in 0..ops.len() {
+        // The cheapest kernels up to each cut, and where the last of them begins.
+        let mut best: IdVec<Cut, Option<(Cost, Cut)>> = IdVec::from_elem(None, ops.len() + 1);
+        for from in best.ids().take(ops.len()) {
             let before = best[from].map_or(Cost::default(), |(cost, _)| cost);
-            let ahead = &ops[from..ops.len().min(from + MAX_OPS)];
-            let region = Region::of(self.solver.context, &ascending(ahead));
+            let ahead: Vec<OpId> = ops
+                .iter()
+                .skip(from.index())
+                .take(MAX_OPS)
+                .copied()
+                .collect();
+            let region = Region::of(self.solver.context, &ascending(&ahead));
             let mut set: Set = 0;
-            for (to, &op) in (from + 1..).zip(ahead) {
-                set |= region.place_of(op).map_or(0, |place| 1 << place);
+            for (to, op) in best.ids().skip(from.index() + 1).zip(ahead) {
+                set |= region.place_of(op).map_or(0, LocalOp::bit);
                 match check_set(&region, set) {
                     Ok(()) => {
                         let cost = before.plus(region.cost(set, self.solver.ticks_per_s));
@@ -202,9 +210,10 @@ impl<'l, 's> Long<'l, 's> {
             }
         }
         let mut kernels = Vec::new();
-        let mut to = ops.len();
+        let mut to = Cut::new(ops.len());
         while let Some((_, from)) = best[to] {
-            let region = Region::of(self.solver.context, &ascending(&ops[from..to]));
+            let ops = ops.get(from.index()..to.index()).unwrap_or_default();
+            let region = Region::of(self.solver.context, &ascending(ops));
             kernels.push(self.kernel(&region, region.all()));
             to = from;
         }
@@ -224,7 +233,7 @@ impl<'l, 's> Long<'l, 's> {
                 }
                 let ops = ascending(&self.ops_of(window.clone()));
                 let region = Region::of(self.solver.context, &ops);
-                let present = self.kernels[window.clone()].iter();
+                let present = self.run_of(window.clone()).iter();
                 let present = present.map(|kernel| region.set_of(&kernel.ops)).collect();
                 let sets = self.solve(&region, present, states);
                 let kernels = sets.into_iter().map(|set| self.kernel(&region, set));
@@ -239,11 +248,15 @@ impl<'l, 's> Long<'l, 's> {
     /// Kernels from this one on that have at most so many ops together.
     fn run(&self, start: usize, most_ops: usize) -> Range<usize> {
         let mut ops = 0;
-        let fit = self.kernels[start..].iter().take_while(|kernel| {
+        let fit = self.kernels.iter().skip(start).take_while(|kernel| {
             ops += kernel.ops.len();
             ops <= most_ops
         });
         start..start + fit.count()
+    }
+
+    fn run_of(&self, kernels: Range<usize>) -> &[Kernel] {
+        self.kernels.get(kernels).unwrap_or_default()
     }
 
     /// Where to go on behind these: in their middle, behind the last ones at the end.
@@ -251,16 +264,13 @@ impl<'l, 's> Long<'l, 's> {
         if end == self.kernels.len() {
             return end;
         }
-        let half = self.kernels[start..end]
-            .iter()
-            .map(|k| k.ops.len())
-            .sum::<usize>()
-            / 2;
+        let ops = self.run_of(start..end).iter().map(|k| k.ops.len());
+        let half = ops.sum::<usize>() / 2;
         self.run(start, half).end.max(start + 1)
     }
 
     fn ops_of(&self, kernels: Range<usize>) -> Vec<OpId> {
-        let kernels = self.kernels[kernels].iter();
+        let kernels = self.run_of(kernels).iter();
         kernels
             .flat_map(|kernel| kernel.ops.iter().copied())
             .collect()

@@ -19,7 +19,7 @@ use crate::core::fusion::decision::{Decision, Log};
 use crate::core::fusion::none;
 use crate::core::fusion::region::{Region, RegionContext};
 use crate::core::model::acyclic;
-use crate::core::model::graph::OpId;
+use crate::core::model::ids::OpId;
 use crate::core::model::options::Objective;
 use crate::core::model::partition::Partition;
 use solver::Solver;
@@ -70,10 +70,10 @@ pub(crate) fn partition(
         regions: order.len(),
         open_regions,
     };
-    let partition = acyclic::in_order(context.graph, &solver.group_of)
+    let partition = acyclic::in_order(context.graph, &solver.kernel_of)
         .unwrap_or_else(|_| none::partition(context.graph));
     if log.is_on() {
-        for ops in partition.groups.iter() {
+        for ops in partition.kernels.iter() {
             let region = Region::of(context, ops);
             log.note(Decision::Chosen {
                 ops: ops.to_vec(),

@@ -1,16 +1,17 @@
 //! A graph taken apart: ops that could share a kernel stay together, each region is solved on its own.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op and region ids are dense indices of this graph"
-)]
 
 use crate::core::disjoint_sets::DisjointSets;
 use crate::core::fusion::optimal::bound::may_share;
-use crate::core::fusion::region::{Region, RegionContext};
-use crate::core::model::graph::OpId;
-use crate::core::model::lists::Lists;
+use crate::core::fusion::region::{LocalOp, Region, RegionContext};
+use crate::core::model::adjacency::Adjacency;
+use crate::core::model::ids::{IdVec, OpId, define_ids};
 use crate::core::model::op_type::OpType;
 use crate::core::model::options::MAX_OPS;
+
+define_ids! {
+    /// A region, by its smallest op.
+    pub(super) struct RegionId;
+}
 
 /// What looking between two ops may cost in all, in ops; where it is spent, two ops count as able to share.
 const BETWEEN_OPS: usize = 4_000_000;
@@ -21,12 +22,12 @@ const COMPARED_READERS: usize = 64;
 /// each other, so kernels that are in order inside each region can be put in an order over all.
 ///
 /// `O(ops + reads)` times the ops between a producer and its consumer in the list.
-pub(super) fn regions(context: &RegionContext<'_>) -> Lists {
+pub(super) fn regions(context: &RegionContext<'_>) -> Adjacency<RegionId, OpId> {
     let graph = context.graph;
     let count = graph.ops.len();
     let mut sets = DisjointSets::new(count);
     let mut between = Between::new(context);
-    for consumer in 0..count {
+    for consumer in graph.ops.ids() {
         for &producer in &graph.predecessors[consumer] {
             if sets.root(producer) != sets.root(consumer) && between.may_share(producer, consumer) {
                 join(&mut sets, producer, consumer);
@@ -36,7 +37,7 @@ pub(super) fn regions(context: &RegionContext<'_>) -> Lists {
     if context.options.fusion.horizontal {
         for readers in graph.consumers.iter() {
             for (at, &second) in readers.iter().enumerate() {
-                for &first in &readers[..at] {
+                for &first in readers.iter().take(at) {
                     if readers.len() > COMPARED_READERS {
                         join(&mut sets, first, second);
                         break;
@@ -48,17 +49,23 @@ pub(super) fn regions(context: &RegionContext<'_>) -> Lists {
             }
         }
     }
-    let mut of_op = sets.roots();
-    merge_cycles(context, &mut of_op);
-    let mut lists = Lists::with_capacity(count, count);
-    for region in of_op {
-        lists.push([region]);
-    }
-    lists.inverted(count)
+    let roots = sets.roots();
+    let mut region_of: IdVec<OpId, RegionId> =
+        roots.iter().map(|op| RegionId::new(op.index())).collect();
+    merge_cycles(context, &mut region_of);
+    members(&region_of)
+}
+
+/// The ops of each region.
+fn members(region_of: &IdVec<OpId, RegionId>) -> Adjacency<RegionId, OpId> {
+    let pairs = region_of
+        .iter_enumerated()
+        .map(|(op, &region)| (region, op));
+    Adjacency::from_pairs(region_of.len(), pairs)
 }
 
 /// Makes the sets of two ops one, named by its smallest op.
-fn join(sets: &mut DisjointSets, a: OpId, b: OpId) {
+fn join(sets: &mut DisjointSets<OpId>, a: OpId, b: OpId) {
     let (a, b) = (sets.root(a), sets.root(b));
     sets.unite(a.min(b), a.max(b));
 }
@@ -66,8 +73,8 @@ fn join(sets: &mut DisjointSets, a: OpId, b: OpId) {
 /// Looks at the ops on paths from one op to another.
 pub(super) struct Between<'a> {
     context: &'a RegionContext<'a>,
-    is_behind: Vec<bool>,
-    is_ahead: Vec<bool>,
+    is_behind: IdVec<OpId, bool>,
+    is_ahead: IdVec<OpId, bool>,
     left: usize,
 }
 
@@ -76,8 +83,8 @@ impl<'a> Between<'a> {
         let count = context.graph.ops.len();
         Self {
             context,
-            is_behind: vec![false; count],
-            is_ahead: vec![false; count],
+            is_behind: IdVec::from_elem(false, count),
+            is_ahead: IdVec::from_elem(false, count),
             left: BETWEEN_OPS,
         }
     }
@@ -117,7 +124,7 @@ impl<'a> Between<'a> {
             return false;
         }
         let region = Region::of(context, &ops);
-        may_share(&region, 0, ops.len() - 1)
+        may_share(&region, LocalOp::new(0), LocalOp::new(ops.len() - 1))
     }
 
     /// Both ops and all on paths between them, ascending; more than [`MAX_OPS`] are not all listed. `None`
@@ -129,15 +136,16 @@ impl<'a> Between<'a> {
         let (next, prev) = (&graph.successors[first], &graph.predecessors[second]);
         let is_only = |ops: &[OpId], op: OpId| matches!(ops, [only] if *only == op);
         if !is_only(next, second) && !is_only(prev, first) && !next.is_empty() && !prev.is_empty() {
-            self.left = self.left.checked_sub(second - first)?;
+            let between = first.index() + 1..second.index();
+            self.left = self.left.checked_sub(between.len() + 1)?;
             self.is_behind[first] = true;
-            for op in first + 1..second {
+            for op in between.clone().map(OpId::new) {
                 self.is_behind[op] = graph.predecessors[op]
                     .iter()
                     .any(|&before| before >= first && self.is_behind[before]);
             }
             self.is_ahead[second] = true;
-            for op in (first + 1..=second).rev() {
+            for op in between.map(OpId::new).chain([second]).rev() {
                 if std::mem::take(&mut self.is_ahead[op]) {
                     if op != second && self.is_behind[op] && ops.len() <= MAX_OPS {
                         ops.push(op);
@@ -160,42 +168,37 @@ impl<'a> Between<'a> {
 /// Regions that need each other become one: strongly connected components of the graph of regions.
 ///
 /// Tarjan's walk with its stack as data, for the depth of a visitor's graph has no limit.
-fn merge_cycles(context: &RegionContext<'_>, of_op: &mut [usize]) {
-    const UNSEEN: usize = usize::MAX;
+fn merge_cycles(context: &RegionContext<'_>, region_of: &mut IdVec<OpId, RegionId>) {
     let graph = context.graph;
-    let count = of_op.len();
-    let mut members = Lists::with_capacity(count, count);
-    for &region in of_op.iter() {
-        members.push([region]);
+    let count = region_of.len();
+    let mut next: Adjacency<RegionId, RegionId> = Adjacency::with_capacity(count, count * 2);
+    for region in members(region_of).iter() {
+        let successors = region.iter().flat_map(|&op| &graph.successors[op]);
+        next.push(successors.map(|&op| region_of[op]));
     }
-    let members = members.inverted(count);
-    let mut next = Lists::with_capacity(count, count * 2);
-    for region in members.iter() {
-        let successors = region.iter().flat_map(|&op| graph.successors[op].iter());
-        next.push(successors.map(|&op| of_op[op]));
-    }
-    let mut index = vec![UNSEEN; count];
-    let mut low = vec![0; count];
-    let mut component = vec![UNSEEN; count];
+    // For each region when the walk came to it, and when to the first one that it leads back to.
+    let mut index: IdVec<RegionId, Option<usize>> = IdVec::from_elem(None, count);
+    let mut low: IdVec<RegionId, usize> = IdVec::from_elem(0, count);
+    let mut component: IdVec<RegionId, Option<RegionId>> = IdVec::from_elem(None, count);
     let mut open = Vec::new();
     let mut seen = 0;
-    for start in 0..count {
-        if index[start] != UNSEEN {
+    for start in next.ids() {
+        if index[start].is_some() {
             continue;
         }
         let mut walk = vec![(start, 0)];
         while let Some(&mut (region, ref mut at)) = walk.last_mut() {
             if *at == 0 {
-                (index[region], low[region]) = (seen, seen);
+                (index[region], low[region]) = (Some(seen), seen);
                 seen += 1;
                 open.push(region);
             }
             let edge = next[region].get(*at).copied();
             *at += 1;
-            match edge {
-                Some(other) if index[other] == UNSEEN => walk.push((other, 0)),
-                Some(other) if component[other] == UNSEEN => {
-                    low[region] = low[region].min(index[other]);
+            match edge.map(|other| (other, index[other])) {
+                Some((other, None)) => walk.push((other, 0)),
+                Some((other, Some(index))) if component[other].is_none() => {
+                    low[region] = low[region].min(index);
                 }
                 Some(_) => {}
                 None => {
@@ -203,9 +206,9 @@ fn merge_cycles(context: &RegionContext<'_>, of_op: &mut [usize]) {
                     if let Some(&(before, _)) = walk.last() {
                         low[before] = low[before].min(low[region]);
                     }
-                    if low[region] == index[region] {
+                    if Some(low[region]) == index[region] {
                         while let Some(member) = open.pop() {
-                            component[member] = region;
+                            component[member] = Some(region);
                             if member == region {
                                 break;
                             }
@@ -215,7 +218,7 @@ fn merge_cycles(context: &RegionContext<'_>, of_op: &mut [usize]) {
             }
         }
     }
-    for region in of_op {
-        *region = component[*region];
+    for region in region_of {
+        *region = component[*region].unwrap_or(*region);
     }
 }

@@ -3,15 +3,12 @@
 //! Chains of downsets and acyclic partitions with an order of their groups correspond one to one, and the
 //! cost is a sum over the kernels, so the shortest path is the cheapest partition. Convexity alone would not
 //! do: two convex groups can need each other.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "places, candidates and nodes are dense indices of this search"
-)]
 
 use super::bound::Bound;
-use super::candidates::{Candidate, Candidates};
+use super::candidates::{Candidate, CandidateId, Candidates};
 use super::table::Table;
-use crate::core::fusion::region::{Bits, Cost, Region, Set};
+use crate::core::fusion::region::{Bits, Cost, LocalOp, Region, Set};
+use crate::core::model::ids::{IdVec, define_ids};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -39,13 +36,17 @@ impl Found {
     }
 }
 
+define_ids! {
+    /// A downset that was reached.
+    struct NodeId;
+}
+
 /// A downset that was reached.
 struct Node {
     done: Set,
     cost: Cost,
-    /// The node before, and the candidate that leads here from it.
-    from: u32,
-    by: u32,
+    /// The node before, and the candidate that leads here from it; `None` for the start.
+    step: Option<(NodeId, CandidateId)>,
     /// The least that remains.
     rest: Cost,
     is_expanded: bool,
@@ -53,14 +54,14 @@ struct Node {
 
 /// A search over the ops of `goal`; all other ops of the region count as run.
 pub(super) struct Search<'s> {
-    candidates: &'s [Candidate],
+    candidates: &'s IdVec<CandidateId, Candidate>,
     bound: &'s Bound<'s, 's>,
     /// For each place of the region the candidates that hold it.
-    holding: Vec<Vec<u32>>,
+    holding: IdVec<LocalOp, Vec<CandidateId>>,
     start: Set,
     all: Set,
-    nodes: Vec<Node>,
-    node_of: Table,
+    nodes: IdVec<NodeId, Node>,
+    node_of: Table<NodeId>,
 }
 
 impl<'s> Search<'s> {
@@ -70,11 +71,11 @@ impl<'s> Search<'s> {
         all: Set,
         goal: Set,
     ) -> Self {
-        let mut holding = vec![Vec::new(); all.count_ones() as usize];
-        for (number, candidate) in (0_u32..).zip(&candidates.list) {
+        let mut holding = IdVec::from_elem(Vec::new(), all.count_ones() as usize);
+        for (id, candidate) in candidates.list.iter_enumerated() {
             if candidate.set & !goal == 0 {
                 for place in Bits(candidate.set) {
-                    holding[place].push(number);
+                    holding[place].push(id);
                 }
             }
         }
@@ -84,8 +85,8 @@ impl<'s> Search<'s> {
             holding,
             start: all & !goal,
             all,
-            nodes: Vec::new(),
-            node_of: Table::default(),
+            nodes: IdVec::new(),
+            node_of: Table::new(),
         }
     }
 
@@ -97,17 +98,16 @@ impl<'s> Search<'s> {
         let mut queue = BinaryHeap::new();
         let rest = self.bound.of(self.all & !self.start);
         // Not in the table: no step leads back to it.
-        self.nodes.push(Node {
+        let start = self.nodes.push(Node {
             done: self.start,
             cost: Cost::default(),
-            from: 0,
-            by: 0,
+            step: None,
             rest,
             is_expanded: false,
         });
-        queue.push((Reverse(rest), 0_u32, 0_u32));
-        while let Some((Reverse(least), _, number)) = queue.pop() {
-            let node = &mut self.nodes[number as usize];
+        queue.push((Reverse(rest), 0_u32, start));
+        while let Some((Reverse(least), _, id)) = queue.pop() {
+            let node = &mut self.nodes[id];
             if node.is_expanded || node.cost.plus(node.rest) != least {
                 continue;
             }
@@ -116,32 +116,32 @@ impl<'s> Search<'s> {
             }
             let (done, cost) = (node.done, node.cost);
             if done == self.all {
-                known.kernels = self.path(number);
+                known.kernels = self.path(id);
                 known.cost = cost;
                 break;
             }
             if *budget == 0 {
                 known.lower_bound = least;
-                let (cost, kernels) = (self.nodes[number as usize].cost, self.path(number));
+                let kernels = self.path(id);
                 self.complete(done, cost, kernels, &mut known);
                 return known;
             }
             *budget -= 1;
             node.is_expanded = true;
             for by in self.steps(done) {
-                let step = &self.candidates[by as usize];
+                let step = &self.candidates[by];
                 let (next, cost) = (done | step.set, cost.plus(step.cost));
                 let reached = self.node_of.get(next);
-                if reached.is_some_and(|old| self.nodes[old as usize].cost <= cost) {
+                if reached.is_some_and(|old| self.nodes[old].cost <= cost) {
                     continue;
                 }
                 let rest = match reached {
-                    Some(old) => self.nodes[old as usize].rest,
+                    Some(old) => self.nodes[old].rest,
                     None => self.bound.of(self.all & !next),
                 };
                 let least = cost.plus(rest);
                 if least < known.cost {
-                    let target = self.push(next, cost, number, by, rest);
+                    let target = self.push(next, cost, (id, by), rest);
                     queue.push((Reverse(least), next.count_ones(), target));
                 }
             }
@@ -151,46 +151,44 @@ impl<'s> Search<'s> {
     }
 
     /// Adds a node, or a cheaper way to one.
-    fn push(&mut self, done: Set, cost: Cost, from: u32, by: u32, rest: Cost) -> u32 {
+    fn push(&mut self, done: Set, cost: Cost, step: (NodeId, CandidateId), rest: Cost) -> NodeId {
         let node = Node {
             done,
             cost,
-            from,
-            by,
+            step: Some(step),
             rest,
             is_expanded: false,
         };
         if let Some(old) = self.node_of.get(done) {
-            self.nodes[old as usize] = node;
+            self.nodes[old] = node;
             return old;
         }
-        let number = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
-        self.node_of.insert(done, number);
-        self.nodes.push(node);
-        number
+        let id = self.nodes.push(node);
+        self.node_of.insert(done, id);
+        id
     }
 
     /// Kernels that can run next, enough of them that no partition is lost.
     ///
     /// In any partition the lowest op that has not run is in some kernel. If that one can run, it may as well
     /// run now. If not, it waits for another kernel: the one that holds the lowest op that it lacks, and so on.
-    fn steps(&self, done: Set) -> Vec<u32> {
+    fn steps(&self, done: Set) -> Vec<CandidateId> {
         let left = self.all & !done;
         let mut goals = left & left.wrapping_neg();
         let mut looked_at = 0;
         let mut steps = Vec::new();
         while let Some(goal) = Bits(goals & !looked_at).next() {
-            looked_at |= 1 << goal;
-            for &number in &self.holding[goal] {
-                let candidate = &self.candidates[number as usize];
+            looked_at |= goal.bit();
+            for &id in &self.holding[goal] {
+                let candidate = &self.candidates[id];
                 if candidate.set & done != 0 {
                     continue;
                 }
                 let missing = candidate.needs & !done;
                 if missing != 0 {
                     goals |= missing & missing.wrapping_neg();
-                } else if candidate.set & looked_at == 1 << goal {
-                    steps.push(number);
+                } else if candidate.set & looked_at == goal.bit() {
+                    steps.push(id);
                 }
             }
         }
@@ -198,12 +196,11 @@ impl<'s> Search<'s> {
     }
 
     /// The kernels that lead to a node.
-    fn path(&self, mut number: u32) -> Vec<Set> {
+    fn path(&self, mut node: NodeId) -> Vec<Set> {
         let mut kernels = Vec::new();
-        while self.nodes[number as usize].done != self.start {
-            let node = &self.nodes[number as usize];
-            kernels.push(self.candidates[node.by as usize].set);
-            number = node.from;
+        while let Some((before, by)) = self.nodes[node].step {
+            kernels.push(self.candidates[by].set);
+            node = before;
         }
         kernels.reverse();
         kernels
@@ -217,8 +214,8 @@ impl<'s> Search<'s> {
     /// Completes a node by the step that looks best each time, and keeps the result if it is better.
     fn complete(&self, mut done: Set, mut cost: Cost, mut kernels: Vec<Set>, known: &mut Found) {
         while done != self.all {
-            let after = |&number: &u32| {
-                let step = &self.candidates[number as usize];
+            let after = |&id: &CandidateId| {
+                let step = &self.candidates[id];
                 // The most done among equals, then the first.
                 let left = self.all & !(done | step.set);
                 (step.cost.plus(self.bound.of(left)), left.count_ones())
@@ -226,7 +223,7 @@ impl<'s> Search<'s> {
             let Some(best) = self.steps(done).into_iter().min_by_key(after) else {
                 return;
             };
-            let step = &self.candidates[best as usize];
+            let step = &self.candidates[best];
             done |= step.set;
             cost = cost.plus(step.cost);
             kernels.push(step.set);

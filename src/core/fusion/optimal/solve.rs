@@ -1,8 +1,4 @@
 //! How a region is solved: exactly where it fits a word and the budget, else step by step.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op ids are dense indices of the graph"
-)]
 
 use super::long::{self, Long};
 use super::solver::{Solved, Solver};
@@ -11,8 +7,8 @@ use crate::core::cost::roofline::times;
 use crate::core::cost::traffic::kernel_traffic;
 use crate::core::cost::work::op_work;
 use crate::core::fusion::certificate::ROUNDING;
-use crate::core::fusion::region::{Bits, Cost, Region, Set};
-use crate::core::model::graph::OpId;
+use crate::core::fusion::region::{Cost, LocalOp, Region, Set};
+use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::op_type::OpType;
 use crate::core::model::options::{MAX_OPS, Objective};
 use crate::core::model::partition::Partition;
@@ -26,7 +22,7 @@ impl Solver<'_> {
             self.solve_windows(ops, &mut left)
         } else {
             let region = Region::of(self.context, ops);
-            let singles = Bits(region.all()).map(|place| 1 << place).collect();
+            let singles = region.ops.ids().map(LocalOp::bit).collect();
             let found = self.solve_region(&region, singles, &mut left);
             self.states += share - left;
             for &kernel in &found.kernels {
@@ -93,19 +89,20 @@ impl Solver<'_> {
     fn least(&self, ops: &[OpId]) -> Cost {
         let context = self.context;
         let graph = context.graph;
-        let mut group_of = vec![1; graph.ops.len()];
+        let (one, others) = (KernelId::new(0), KernelId::new(1));
+        let mut kernel_of = IdVec::from_elem(others, graph.ops.len());
         let (mut matmuls, mut moved) = (0_u32, 0_u32);
         let (mut matrix_s, mut vector_s) = (0.0, 0.0);
         let device = &context.options.device;
         for &op in ops {
-            group_of[op] = 0;
+            kernel_of[op] = one;
             matmuls += u32::from(graph.ops[op].op_type == OpType::Matmul);
             moved += u32::from(!context.is_view(op));
             let alone = times(device, op_work(graph, op), 0);
             matrix_s += alone.matrix_s;
             vector_s += alone.vector_s;
         }
-        let as_one = Partition::of_ops(group_of, 2);
+        let as_one = Partition::of_ops(kernel_of, 2);
         let bytes = kernel_traffic(graph, &as_one, context.options.conventions)
             .next()
             .map_or(0, |traffic| traffic.total());

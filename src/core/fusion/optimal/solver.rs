@@ -1,19 +1,15 @@
 //! The state of the search over a program, and the search over one region of at most a word of ops.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op ids are dense indices of the graph, places of the region"
-)]
 
 use super::bound::Bound;
-use super::candidates::{Candidate, Candidates};
+use super::candidates::{Candidate, CandidateId, Candidates};
 use super::search::{Found, Search};
 use super::start;
 use crate::core::cost::roofline::place;
 use crate::core::cost::traffic::kernel_traffic;
 use crate::core::cost::work::op_work;
 use crate::core::fusion::none;
-use crate::core::fusion::region::{Bits, Cost, Region, RegionContext, Set};
-use crate::core::model::graph::OpId;
+use crate::core::fusion::region::{Bits, Cost, LocalOp, Region, RegionContext, Set};
+use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::options::Objective;
 use crate::core::model::partition::Partition;
 
@@ -27,8 +23,8 @@ pub(super) struct Solver<'s> {
     pub(super) budget: usize,
     /// States that were looked at.
     pub(super) states: usize,
-    /// For each op the first op of its kernel.
-    pub(super) group_of: Vec<usize>,
+    /// For each op its kernel, by the number of its first op.
+    pub(super) kernel_of: IdVec<OpId, KernelId>,
 }
 
 /// What a region costs, and at least has to cost.
@@ -52,14 +48,18 @@ impl<'s> Solver<'s> {
             },
             budget: fusion.budget_states,
             states: 0,
-            group_of: (0..context.graph.ops.len()).collect(),
+            kernel_of: (context.graph.ops.ids())
+                .map(KernelId::of_lone_op)
+                .collect(),
         }
     }
 
     /// Makes these ops, ascending, one kernel.
     pub(super) fn settle(&mut self, ops: &[OpId]) {
-        for &op in ops {
-            self.group_of[op] = ops[0];
+        if let Some(&first) = ops.first() {
+            for &op in ops {
+                self.kernel_of[op] = KernelId::of_lone_op(first);
+            }
         }
     }
 
@@ -80,7 +80,7 @@ impl<'s> Solver<'s> {
         let all = region.all();
         let start = Found::of(region, start, ticks_per_s);
         let known = self.known.iter().fold(start, |best, partition| {
-            let found = start::from_partition(region, &partition.group_of, ticks_per_s);
+            let found = start::from_partition(region, &partition.kernel_of, ticks_per_s);
             if found.cost < best.cost { found } else { best }
         });
         let candidates = Candidates::of(region, region.ops.len(), ticks_per_s, budget);
@@ -112,9 +112,9 @@ impl<'s> Solver<'s> {
 }
 
 /// Sets of ops that share no kernel with each other and do not need each other: each is solved on its own.
-fn parts(region: &Region<'_>, candidates: &[Candidate]) -> Vec<Set> {
-    let mut part: Vec<Set> = (0..region.ops.len()).map(|place| 1 << place).collect();
-    let join = |part: &mut Vec<Set>, set: Set| {
+fn parts(region: &Region<'_>, candidates: &IdVec<CandidateId, Candidate>) -> Vec<Set> {
+    let mut part: IdVec<LocalOp, Set> = region.ops.ids().map(LocalOp::bit).collect();
+    let join = |part: &mut IdVec<LocalOp, Set>, set: Set| {
         let together = Bits(set).fold(0, |all, place| all | part[place]);
         for place in Bits(together) {
             part[place] = together;
@@ -127,7 +127,7 @@ fn parts(region: &Region<'_>, candidates: &[Candidate]) -> Vec<Set> {
     let mut behind = region.after.clone();
     loop {
         let mut has_changed = false;
-        for place in 0..part.len() {
+        for place in part.ids() {
             let through = Bits(behind[place]).fold(0, |all, other| all | part[other]);
             let further = Bits(through | part[place]).fold(0, |all, other| all | behind[other]);
             let further = further | through;
@@ -138,17 +138,17 @@ fn parts(region: &Region<'_>, candidates: &[Candidate]) -> Vec<Set> {
             break;
         }
     }
-    for place in 0..part.len() {
+    for place in part.ids() {
         for other in Bits(behind[place]) {
-            if behind[other] >> place & 1 == 1 {
-                join(&mut part, 1 << place | 1 << other);
+            if behind[other] & place.bit() != 0 {
+                join(&mut part, place.bit() | other.bit());
             }
         }
     }
     let mut parts = Vec::new();
     let mut left = region.all();
-    while left != 0 {
-        let set = part[left.trailing_zeros() as usize];
+    while let Some(first) = Bits(left).next() {
+        let set = part[first];
         left &= !set;
         parts.push(set);
     }
@@ -160,8 +160,7 @@ fn ticks_per_s(context: &RegionContext<'_>) -> f64 {
     let graph = context.graph;
     let alone = none::partition(graph);
     let traffic = kernel_traffic(graph, &alone, context.options.conventions);
-    let unfused_s: f64 = traffic
-        .enumerate()
+    let unfused_s: f64 = (graph.ops.ids().zip(traffic))
         .map(|(op, traffic)| {
             let device = &context.options.device;
             place(device, op_work(graph, op), traffic.total(), false).time_s

@@ -1,23 +1,23 @@
 //! Where the search starts: kernels that another policy found, as far as they are legal.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op ids are dense indices of the graph, places of the region"
-)]
 
 use super::search::Found;
 use crate::core::fusion::pieces::{is_kernel, take_apart};
-use crate::core::fusion::region::{Bits, Region, Set};
+use crate::core::fusion::region::{Bits, LocalOp, Region, Set};
+use crate::core::model::ids::{IdVec, KernelId, OpId};
 
 /// The kernels of a partition inside the region; one that is not legal falls apart into legal pieces.
-pub(super) fn from_partition(region: &Region<'_>, group_of: &[usize], ticks_per_s: f64) -> Found {
+pub(super) fn from_partition(
+    region: &Region<'_>,
+    kernel_of: &IdVec<OpId, KernelId>,
+    ticks_per_s: f64,
+) -> Found {
+    let kernel = |place: LocalOp| kernel_of[region.ops[place]];
     let mut kernels = Vec::new();
     let mut left = region.all();
-    while left != 0 {
-        let first = left.trailing_zeros() as usize;
-        let group = group_of[region.ops[first]];
+    while let Some(first) = Bits(left).next() {
         let together = Bits(left)
-            .filter(|&place| group_of[region.ops[place]] == group)
-            .fold(0, |set, place| set | 1 << place);
+            .filter(|&place| kernel(place) == kernel(first))
+            .fold(0, |set, place| set | place.bit());
         left &= !together;
         if is_kernel(region, together) {
             kernels.push(together);
@@ -26,7 +26,7 @@ pub(super) fn from_partition(region: &Region<'_>, group_of: &[usize], ticks_per_
         }
     }
     let (kernels, stuck) = in_order(region, kernels);
-    let singles = Bits(stuck).map(|place| 1 << place);
+    let singles = Bits(stuck).map(LocalOp::bit);
     let kernels: Vec<Set> = kernels.into_iter().chain(singles).collect();
     Found::of(region, kernels, ticks_per_s)
 }

@@ -1,44 +1,46 @@
-//! A table from sets to numbers: the one look-up of the search.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "slots are masked by the number of slots, a power of two"
-)]
+//! A table from sets of ops to what is known of each: the one look-up of the search.
 
 use crate::core::fusion::region::Set;
 
 /// Open addressing with linear probing, at most half full.
 ///
 /// The key 0, the empty set, marks a free slot and is never kept.
-#[derive(Default)]
-pub(super) struct Table {
-    slots: Vec<(Set, u32)>,
+pub(super) struct Table<V> {
+    slots: Vec<(Set, V)>,
     len: usize,
 }
 
-impl Table {
-    /// The number of this set.
-    pub(super) fn get(&self, set: Set) -> Option<u32> {
+impl<V: Copy> Table<V> {
+    pub(super) const fn new() -> Self {
+        Self {
+            slots: Vec::new(),
+            len: 0,
+        }
+    }
+
+    /// The value of this set.
+    pub(super) fn get(&self, set: Set) -> Option<V> {
         if self.slots.is_empty() {
             return None;
         }
-        let (key, number) = self.slots[self.slot(set)];
-        (key == set).then_some(number)
+        let (key, value) = self.slots[self.slot(set)];
+        (key == set).then_some(value)
     }
 
-    /// Gives a set its number, or another one.
-    pub(super) fn insert(&mut self, set: Set, number: u32) {
+    /// Gives a set its value, or another one.
+    pub(super) fn insert(&mut self, set: Set, value: V) {
         if self.slots.len() <= self.len * 2 {
-            let slots = vec![(0, 0); (self.slots.len() * 2).max(64)];
-            for (key, number) in std::mem::replace(&mut self.slots, slots) {
+            let slots = vec![(0, value); (self.slots.len() * 2).max(64)];
+            for (key, value) in std::mem::replace(&mut self.slots, slots) {
                 if key != 0 {
                     let slot = self.slot(key);
-                    self.slots[slot] = (key, number);
+                    self.slots[slot] = (key, value);
                 }
             }
         }
         let slot = self.slot(set);
         self.len += usize::from(self.slots[slot].0 == 0);
-        self.slots[slot] = (set, number);
+        self.slots[slot] = (set, value);
     }
 
     /// Where the set is, or would be.

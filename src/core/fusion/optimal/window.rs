@@ -5,17 +5,13 @@
 //! next ones have; in a row of blocks there are few.
 //!
 //! `O(ops + nodes * kernels at an op)` words and steps, within the budget.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "places are below the number of ops of the region, nodes and kernels are dense indices of this search"
-)]
 
-use super::candidates::{Candidate, Candidates};
+use super::candidates::{Candidate, CandidateId, Candidates};
 use super::regions::Between;
 use super::solver::{Solved, Solver};
 use crate::core::fusion::legality::most_ops;
-use crate::core::fusion::region::{Bits, Cost, Region, RegionContext, Set};
-use crate::core::model::graph::OpId;
+use crate::core::fusion::region::{Bits, Cost, LocalOp, Region, Set};
+use crate::core::model::ids::{IdVec, OpId, define_ids};
 use crate::core::model::options::MAX_OPS;
 
 /// States that the word of ops from one op on counts as, beside its kernels.
@@ -24,29 +20,46 @@ pub(super) const STATES_OF_WORD: usize = 4;
 /// Most downsets of as many ops, which are compared one by one.
 const MOST_ALIKE: usize = 256;
 
+define_ids! {
+    /// A place in the list of the region's ops.
+    struct Place;
+    /// A downset that was reached.
+    struct NodeId;
+}
+
+impl Place {
+    const fn plus(self, ahead: usize) -> Self {
+        Self::new(self.index() + ahead)
+    }
+
+    /// How far it lies behind another one; `None` before that.
+    const fn ahead_of(self, other: Self) -> Option<usize> {
+        self.index().checked_sub(other.index())
+    }
+}
+
 /// A kernel that may run: bit `i` of its set is the op at place `first + i`.
 struct Kernel {
-    first: usize,
+    first: Place,
     set: Set,
     /// Places outside of it that must have run.
-    needs: Vec<usize>,
+    needs: Vec<Place>,
     cost: Cost,
 }
 
 /// A downset: all places below `first` have run, and those above it whose bits are set.
 struct Node {
-    first: usize,
+    first: Place,
     ran: u128,
     cost: Cost,
-    /// The node before, and the kernel that leads here from it.
-    from: usize,
-    by: usize,
+    /// The node before, and the kernel that leads here from it; `None` for the start.
+    step: Option<(NodeId, CandidateId)>,
 }
 
 struct Windows {
-    kernels: Vec<Kernel>,
+    kernels: IdVec<CandidateId, Kernel>,
     /// For each place the kernels that hold it.
-    holding: Vec<Vec<usize>>,
+    holding: IdVec<Place, Vec<CandidateId>>,
 }
 
 /// The best kernels of these ops, each an ascending list, and what they cost; `None` where a kernel may reach too far
@@ -57,48 +70,42 @@ pub(super) fn solve(
     budget: &mut usize,
 ) -> Option<(Vec<Vec<OpId>>, Solved)> {
     let windows = Windows::of(solver, ops, budget)?;
-    let count = ops.len();
-    let mut nodes = vec![Node {
-        first: 0,
+    let mut nodes: IdVec<NodeId, Node> = IdVec::new();
+    let start = nodes.push(Node {
+        first: Place::new(0),
         ran: 0,
         cost: Cost::default(),
-        from: 0,
-        by: 0,
-    }];
+        step: None,
+    });
     // Nodes by how many ops have run: a step leads to more of them.
-    let mut reached: Vec<Vec<usize>> = vec![Vec::new(); count + 1];
-    reached[0].push(0);
-    for ran in 0..count {
-        for number in std::mem::take(&mut reached[ran]) {
+    let mut reached: Vec<Vec<NodeId>> = vec![Vec::new(); ops.len() + 1];
+    reached.first_mut()?.push(start);
+    for ran in 0..ops.len() {
+        for node in std::mem::take(reached.get_mut(ran)?) {
             *budget = budget.checked_sub(1)?;
-            for by in windows.steps(&nodes[number])? {
-                let next = windows.after(&nodes, number, by);
-                let same = &mut reached[ran + windows.kernels[by].set.count_ones() as usize];
+            for by in windows.steps(&nodes[node])? {
+                let next = windows.after(&nodes, node, by);
+                let runs = windows.kernels[by].set.count_ones() as usize;
+                let same = reached.get_mut(ran + runs)?;
                 let is_same =
-                    |&&old: &&usize| (nodes[old].first, nodes[old].ran) == (next.first, next.ran);
+                    |&&old: &&NodeId| (nodes[old].first, nodes[old].ran) == (next.first, next.ran);
                 match same.iter().find(is_same) {
                     Some(&old) if nodes[old].cost <= next.cost => {}
                     Some(&old) => nodes[old] = next,
                     None if same.len() == MOST_ALIKE => return None,
-                    None => {
-                        same.push(nodes.len());
-                        nodes.push(next);
-                    }
+                    None => same.push(nodes.push(next)),
                 }
             }
         }
     }
-    let mut number = *reached[count].first()?;
-    let cost = nodes[number].cost;
+    let mut node = *reached.last()?.first()?;
+    let cost = nodes[node].cost;
     let mut kernels = Vec::new();
-    while number != 0 {
-        let kernel = &windows.kernels[nodes[number].by];
-        kernels.push(
-            Bits(kernel.set)
-                .map(|place| ops[kernel.first + place])
-                .collect(),
-        );
-        number = nodes[number].from;
+    while let Some((before, by)) = nodes[node].step {
+        let kernel = &windows.kernels[by];
+        let op = |place: LocalOp| ops.get(kernel.first.index() + place.index()).copied();
+        kernels.push(Bits(kernel.set).filter_map(op).collect());
+        node = before;
     }
     let proven = Solved {
         cost,
@@ -115,47 +122,47 @@ impl Windows {
         let limit = most_ops(&context.options.fusion);
         let mut between = Between::new(context);
         let mut found = Self {
-            kernels: Vec::new(),
-            holding: vec![Vec::new(); ops.len()],
+            kernels: IdVec::new(),
+            holding: IdVec::from_elem(Vec::new(), ops.len()),
         };
-        for first in 0..ops.len() {
+        for first in found.holding.ids() {
             *budget = budget.checked_sub(STATES_OF_WORD)?;
-            let end = ops.len().min(first + MAX_OPS);
-            let region = Region::of(context, &ops[first..end]);
+            let (_, left) = ops.split_at_checked(first.index())?;
+            let (word, behind) = left.split_at_checked(MAX_OPS).unwrap_or((left, &[]));
+            let region = Region::of(context, word);
             let candidates = Candidates::of(&region, 1, solver.ticks_per_s, budget);
             if !candidates.is_complete {
                 return None;
             }
             // Ops that may share a kernel with one behind the word.
             let reaching = Bits(region.all()).fold(0, |set, place| {
-                let reaches = between.reaches(ops[first + place], &ops[end..]);
-                set | Set::from(reaches) << place
+                let reaches = between.reaches(region.ops[place], behind);
+                if reaches { set | place.bit() } else { set }
             });
             let grows_on = |set: &Set| set & reaching != 0 && (set.count_ones() as usize) < limit;
             if candidates.grown.iter().any(grows_on) {
                 return None;
             }
             for candidate in &candidates.list {
-                found.add(context, ops, first, candidate);
+                found.add(&region, ops, first, candidate);
             }
         }
         Some(found)
     }
 
-    fn add(
-        &mut self,
-        context: &RegionContext<'_>,
-        ops: &[OpId],
-        first: usize,
-        candidate: &Candidate,
-    ) {
-        let mut needs: Vec<usize> = Vec::new();
+    fn add(&mut self, region: &Region<'_>, ops: &[OpId], first: Place, candidate: &Candidate) {
+        let mut needs: Vec<Place> = Vec::new();
         for place in Bits(candidate.set) {
-            self.holding[first + place].push(self.kernels.len());
-            let before = context.graph.predecessors[ops[first + place]].iter();
-            needs.extend(before.filter_map(|op| ops.binary_search(op).ok()));
+            self.holding[first.plus(place.index())].push(self.kernels.next_id());
+            let before = region.context.graph.predecessors[region.ops[place]].iter();
+            let places = before.filter_map(|op| ops.binary_search(op).ok());
+            needs.extend(places.map(Place::new));
         }
-        needs.retain(|&place| place < first || candidate.set >> (place - first) & 1 == 0);
+        let is_outside = |place: &Place| match place.ahead_of(first) {
+            Some(ahead) => candidate.set >> ahead & 1 == 0,
+            None => true,
+        };
+        needs.retain(is_outside);
         self.kernels.push(Kernel {
             first,
             set: candidate.set,
@@ -165,16 +172,16 @@ impl Windows {
     }
 
     /// Kernels that can run next, as in [`super::search`]; `None` where one lies too far ahead.
-    fn steps(&self, node: &Node) -> Option<Vec<usize>> {
+    fn steps(&self, node: &Node) -> Option<Vec<CandidateId>> {
         let (mut goals, mut looked_at) = (1_u128, 0_u128);
         let mut steps = Vec::new();
         while goals & !looked_at != 0 {
             let goal = (goals & !looked_at).trailing_zeros() as usize;
             looked_at |= 1 << goal;
-            for &by in &self.holding[node.first + goal] {
+            for &by in &self.holding[node.first.plus(goal)] {
                 let kernel = &self.kernels[by];
                 // One that begins before has run in part.
-                let Some(ahead) = kernel.first.checked_sub(node.first) else {
+                let Some(ahead) = kernel.first.ahead_of(node.first) else {
                     continue;
                 };
                 if ahead > MAX_OPS {
@@ -184,13 +191,12 @@ impl Windows {
                 if set & node.ran != 0 {
                     continue;
                 }
-                let lacks = |&&place: &&usize| {
-                    let ahead = place.checked_sub(node.first);
-                    ahead.is_some_and(|ahead| ahead > 127 || node.ran >> ahead & 1 == 0)
-                };
-                match kernel.needs.iter().find(lacks) {
-                    Some(place) if place - node.first > 127 => return None,
-                    Some(place) => goals |= 1 << (place - node.first),
+                let lacks = |&ahead: &usize| ahead > 127 || node.ran >> ahead & 1 == 0;
+                let needs = kernel.needs.iter();
+                let mut ahead = needs.filter_map(|place| place.ahead_of(node.first));
+                match ahead.find(lacks) {
+                    Some(128..) => return None,
+                    Some(ahead) => goals |= 1 << ahead,
                     None if set & looked_at == 1 << goal => steps.push(by),
                     None => {}
                 }
@@ -200,16 +206,16 @@ impl Windows {
     }
 
     /// Where a kernel leads.
-    fn after(&self, nodes: &[Node], from: usize, by: usize) -> Node {
+    fn after(&self, nodes: &IdVec<NodeId, Node>, from: NodeId, by: CandidateId) -> Node {
         let (node, kernel) = (&nodes[from], &self.kernels[by]);
-        let ran = node.ran | u128::from(kernel.set) << (kernel.first - node.first);
+        let ahead = kernel.first.ahead_of(node.first).unwrap_or(0);
+        let ran = node.ran | u128::from(kernel.set) << ahead;
         let done = ran.trailing_ones();
         Node {
-            first: node.first + done as usize,
+            first: node.first.plus(done as usize),
             ran: ran.checked_shr(done).unwrap_or(0),
             cost: node.cost.plus(kernel.cost),
-            from,
-            by,
+            step: Some((from, by)),
         }
     }
 }

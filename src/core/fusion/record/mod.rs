@@ -7,6 +7,7 @@ pub use crate::core::fusion::decision::Decision;
 use crate::core::fusion::decision::Log;
 use crate::core::fusion::plan::plan_noting;
 use crate::core::model::graph::Graph;
+use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::options::Options;
 
 /// The decisions that led a policy to its partition.
@@ -15,7 +16,7 @@ pub struct Record {
     /// In the order in which they were made.
     pub decisions: Vec<Decision>,
     /// For each op its kernel in the end, by which kernels are numbered on the way.
-    kernel_of: Vec<usize>,
+    kernel_of: IdVec<OpId, KernelId>,
 }
 
 impl Record {
@@ -32,6 +33,6 @@ pub fn record(graph: &Graph, options: &Options) -> Record {
     let plan = plan_noting(graph, options, &mut log);
     Record {
         decisions: log.into_decisions(),
-        kernel_of: plan.partition.group_of,
+        kernel_of: plan.partition.kernel_of,
     }
 }

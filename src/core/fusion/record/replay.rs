@@ -1,14 +1,11 @@
 //! Decisions to partitions.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "op, cell and kernel ids are dense indices of one replay"
-)]
 
 use crate::core::disjoint_sets::DisjointSets;
 use crate::core::fusion::none;
 use crate::core::fusion::record::{Decision, Record};
-use crate::core::model::graph::{Graph, OpId};
-use crate::core::model::lists::Lists;
+use crate::core::model::adjacency::Adjacency;
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::{IdVec, KernelId, OpId, define_ids};
 use crate::core::model::order::topological_order;
 use crate::core::model::partition::Partition;
 
@@ -40,6 +37,18 @@ impl Record {
     }
 }
 
+define_ids! {
+    /// What was decided about some ops: first one cell for each op, then one for each buffer.
+    struct CellId;
+}
+
+impl CellId {
+    /// The cell of an op of which nothing is decided.
+    const fn of_op(op: OpId) -> Self {
+        Self::new(op.index())
+    }
+}
+
 /// What was decided about some ops.
 struct Cell {
     /// What it computes.
@@ -51,16 +60,15 @@ struct Cell {
 struct Replay<'a> {
     graph: &'a Graph,
     kernels: usize,
-    /// First one for each op, then one for each buffer.
-    cells: Vec<Cell>,
+    cells: IdVec<CellId, Cell>,
     /// The cells of each kernel.
-    kernel_cells: DisjointSets,
+    kernel_cells: DisjointSets<CellId>,
     /// For each op the first cell that computes it.
-    home: Vec<usize>,
+    home: IdVec<OpId, CellId>,
     /// For each view that stays with a buffer what it views.
-    viewed: Vec<Option<OpId>>,
+    viewed: IdVec<OpId, Option<OpId>>,
     /// For each norm the cell of its row values, which each other cell that computes the norm reads.
-    row_values: Vec<Option<usize>>,
+    row_values: IdVec<OpId, Option<CellId>>,
 }
 
 impl<'a> Replay<'a> {
@@ -73,11 +81,11 @@ impl<'a> Replay<'a> {
         Self {
             graph,
             kernels: count,
-            cells: (0..count).map(alone).collect(),
+            cells: graph.ops.ids().map(alone).collect(),
             kernel_cells: DisjointSets::new(count),
-            home: (0..count).collect(),
-            viewed: vec![None; count],
-            row_values: vec![None; count],
+            home: graph.ops.ids().map(CellId::of_op).collect(),
+            viewed: IdVec::from_elem(None, count),
+            row_values: IdVec::from_elem(None, count),
         }
     }
 
@@ -86,8 +94,8 @@ impl<'a> Replay<'a> {
             Decision::Rewritten { ops }
             | Decision::Chosen { ops, .. }
             | Decision::Accepted { ops, .. } => {
-                for pair in ops.windows(2) {
-                    self.unite(pair[0], pair[1]);
+                for (&op, &next) in ops.iter().zip(ops.iter().skip(1)) {
+                    self.unite(op, next);
                 }
             }
             Decision::Joined { op, producer } | Decision::Merged { op, producer } => {
@@ -112,16 +120,16 @@ impl<'a> Replay<'a> {
         let Some(&named_by) = ops.last() else {
             return;
         };
-        let cell = self.kernel_cells.push();
         self.kernels += 1;
-        self.cells.push(Cell {
+        self.kernel_cells.push();
+        let cell = self.cells.push(Cell {
             ops: ops.to_vec(),
             named_by,
         });
         for &op in ops {
-            if self.home[op] == op {
+            if self.home[op] == CellId::of_op(op) {
                 // What an attention replaces comes along with its last op.
-                self.link(op, cell);
+                self.link(CellId::of_op(op), cell);
                 self.home[op] = cell;
             }
         }
@@ -134,16 +142,16 @@ impl<'a> Replay<'a> {
         self.link(self.home[a], self.home[b]);
     }
 
-    fn link(&mut self, a: usize, b: usize) {
+    fn link(&mut self, a: CellId, b: CellId) {
         let were_two = self.kernel_cells.unite(b, a);
         self.kernels -= usize::from(were_two);
     }
 
     /// The kernels, numbered as near as it goes to `kernel_of`; `None` when they cannot be ordered.
-    fn partition(mut self, kernel_of: &[usize]) -> Option<Partition> {
+    fn partition(mut self, kernel_of: &IdVec<OpId, KernelId>) -> Option<Partition> {
         let count = self.graph.ops.len();
         let (kernel_of_cell, kernels) = self.numbered(kernel_of);
-        let mut computed_in = vec![Vec::new(); count];
+        let mut computed_in: IdVec<OpId, Vec<KernelId>> = IdVec::from_elem(Vec::new(), count);
         for (cell, &kernel) in self.cells.iter().zip(&kernel_of_cell) {
             for &op in &cell.ops {
                 if self.viewed[op].is_none() {
@@ -152,27 +160,27 @@ impl<'a> Replay<'a> {
             }
         }
         let order = topological_order(&self.needs(&kernel_of_cell, &computed_in, kernels)).ok()?;
-        let mut place = vec![0; kernels];
+        let mut place = IdVec::from_elem(KernelId::new(0), kernels);
         for (at, &kernel) in order.iter().enumerate() {
-            place[kernel] = at;
+            place[kernel] = KernelId::new(at);
         }
 
-        let mut group_of: Vec<usize> = vec![0; count];
-        let mut again = Lists::with_capacity(count, 0);
-        for (op, kernels) in computed_in.iter_mut().enumerate() {
+        let mut kernel_of: IdVec<OpId, KernelId> = IdVec::with_capacity(count);
+        let mut again = Adjacency::with_capacity(count, 0);
+        for (viewed, kernels) in self.viewed.iter().zip(&mut computed_in) {
             for kernel in kernels.iter_mut() {
                 *kernel = place[*kernel];
             }
             kernels.sort_unstable();
             kernels.dedup();
-            group_of[op] = match self.viewed[op] {
-                Some(viewed) => group_of[viewed],
-                None => kernels.first().copied().unwrap_or(0),
-            };
+            kernel_of.push(match *viewed {
+                Some(viewed) => kernel_of[viewed],
+                None => kernels.first().copied().unwrap_or(KernelId::new(0)),
+            });
             again.push(kernels.iter().copied().skip(1));
         }
         let recomputes = computed_in.iter().any(|kernels| kernels.len() > 1);
-        let mut partition = Partition::of_ops(group_of, kernels);
+        let mut partition = Partition::of_ops(kernel_of, kernels);
         if recomputes {
             partition.recomputed = again.inverted(kernels);
         }
@@ -180,38 +188,40 @@ impl<'a> Replay<'a> {
     }
 
     /// For each cell its kernel, by the kernels in the end, and how many kernels there are.
-    fn numbered(&mut self, kernel_of: &[usize]) -> (Vec<usize>, usize) {
-        const NONE: usize = usize::MAX;
-        let mut ranks = Lists::with_capacity(self.cells.len(), self.cells.len());
-        for (id, cell) in self.cells.iter().enumerate() {
+    fn numbered(&mut self, kernel_of: &IdVec<OpId, KernelId>) -> (IdVec<CellId, KernelId>, usize) {
+        let count = self.cells.len();
+        let mut ranks: Adjacency<CellId, KernelId> = Adjacency::with_capacity(count, count);
+        for (id, cell) in self.cells.iter_enumerated() {
             // An op that has a cell elsewhere, or does not run, does not order its own cell.
-            let is_gone = self.home.get(id).is_some_and(|&home| home != id);
+            let op = OpId::new(id.index());
+            let is_gone = self.home.get(op).is_some_and(|&home| home != id);
             let counts = !is_gone && self.viewed[cell.named_by].is_none();
-            let rank = kernel_of.get(cell.named_by).copied().unwrap_or(0);
-            ranks.push(counts.then_some(rank));
+            ranks.push(counts.then(|| kernel_of[cell.named_by]));
         }
-        let mut kernel_of_root = vec![NONE; self.cells.len()];
+        let mut kernel_of_root: IdVec<CellId, Option<KernelId>> = IdVec::from_elem(None, count);
         let mut kernels = 0;
         for &cell in ranks.inverted(self.graph.ops.len()).iter().flatten() {
             let root = self.kernel_cells.root(cell);
-            if kernel_of_root[root] == NONE {
-                kernel_of_root[root] = kernels;
+            kernel_of_root[root].get_or_insert_with(|| {
                 kernels += 1;
-            }
+                KernelId::new(kernels - 1)
+            });
         }
-        let roots = self.kernel_cells.roots().into_iter();
-        (roots.map(|root| kernel_of_root[root]).collect(), kernels)
+        // A view that stays with a buffer has a cell without a kernel, which nothing asks for.
+        let of_root = |&root: &CellId| kernel_of_root[root].unwrap_or(KernelId::new(0));
+        let of_cell = self.kernel_cells.roots().iter().map(of_root).collect();
+        (of_cell, kernels)
     }
 
     /// For each kernel those that it reads from.
     fn needs(
         &self,
-        kernel_of_cell: &[usize],
-        computed_in: &[Vec<usize>],
+        kernel_of_cell: &IdVec<CellId, KernelId>,
+        computed_in: &IdVec<OpId, Vec<KernelId>>,
         kernels: usize,
-    ) -> Vec<Vec<usize>> {
-        let mut needs = vec![Vec::new(); kernels];
-        for (op, own) in computed_in.iter().enumerate() {
+    ) -> IdVec<KernelId, Vec<KernelId>> {
+        let mut needs = IdVec::from_elem(Vec::new(), kernels);
+        for (op, own) in computed_in.iter_enumerated() {
             for &kernel in own {
                 if let Some(cell) = self.row_values[op]
                     && kernel_of_cell[cell] != kernel

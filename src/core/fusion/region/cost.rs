@@ -1,6 +1,6 @@
 //! What a kernel of some ops of a region moves, takes and costs.
 
-use super::{Bits, Region, RegionContext, Set};
+use super::{Bits, LocalOp, Region, RegionContext, Set};
 use crate::core::cost::roofline::place;
 use crate::core::model::options::Objective;
 use crate::core::model::work::Work;
@@ -52,11 +52,11 @@ impl Region<'_> {
     /// Bytes that these ops read together of values whose bytes no op of `made` makes; a value counts once, as
     /// large as its largest reader takes it.
     pub(in crate::core::fusion) fn read_bytes(&self, set: Set, made: Set) -> u64 {
-        let mut counted = usize::MAX;
+        let mut counted = None;
         let mut bytes = 0;
         for read in &self.reads {
-            if read.readers & set != 0 && read.value != counted && read.base & made == 0 {
-                counted = read.value;
+            if read.readers & set != 0 && counted != Some(read.value) && read.base & made == 0 {
+                counted = Some(read.value);
                 bytes += read.bytes;
             }
         }
@@ -64,8 +64,8 @@ impl Region<'_> {
     }
 
     /// Whether the output of an op leaves a kernel of these ops.
-    pub(in crate::core::fusion) fn is_written(&self, place: usize, set: Set) -> bool {
-        self.leaving >> place & 1 == 1 || self.needed_by[place] & !set != 0
+    pub(in crate::core::fusion) fn is_written(&self, place: LocalOp, set: Set) -> bool {
+        self.leaving & place.bit() != 0 || self.needed_by[place] & !set != 0
     }
 
     /// Bytes that a kernel of these ops moves.
@@ -125,7 +125,7 @@ mod tests {
     use crate::core::fusion::region::{Region, RegionContext};
     use crate::core::model::options::{Conventions, Externals, MAX_OPS, Options, ReshapeCost};
     use crate::core::model::partition::Partition;
-    use crate::core::{OpId, analyze_program, notation};
+    use crate::core::{KernelId, OpId, analyze_program, notation};
     use strum::VariantArray;
 
     /// The tables of a region give what [`kernel_traffic`] counts for the same ops.
@@ -146,15 +146,15 @@ mod tests {
                 let analysis = analyze_program(&program, &options).analysis;
                 let graph = analysis.unwrap_or_else(|| unreachable!()).graph;
                 let context = RegionContext::new(&graph, &options);
-                let ops: Vec<OpId> = (0..graph.ops.len().min(MAX_OPS)).collect();
+                let ops: Vec<OpId> = graph.ops.ids().take(MAX_OPS).collect();
                 let region = Region::of(&context, &ops);
                 for _ in 0..200 {
                     // Two draws together make sets of a quarter of the ops, and larger ones.
                     random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
                     let set = (random ^ random >> 31) & (random.rotate_left(23)) & region.all();
                     let ops = region.ops_of(set);
-                    let kernel_of = |op: OpId| usize::from(!ops.contains(&op));
-                    let kernels = (0..graph.ops.len()).map(kernel_of).collect();
+                    let kernel_of = |op: OpId| KernelId::new(usize::from(!ops.contains(&op)));
+                    let kernels = graph.ops.ids().map(kernel_of).collect();
                     let kernels = Partition::of_ops(kernels, 2);
                     let mut traffic = kernel_traffic(&graph, &kernels, options.conventions);
                     let bytes = traffic.next().map_or(0, |kernel| kernel.total());

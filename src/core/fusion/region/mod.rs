@@ -2,23 +2,35 @@
 //!
 //! Legality and the exact search ask the same questions about thousands of sets of ops; here each takes a
 //! few instructions.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "places of ops are below the number of ops of the region"
-)]
 
 mod cost;
 
 use crate::core::cost::traffic::Views;
 use crate::core::cost::work::op_work;
 use crate::core::fusion::rows::RowDomain;
-use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::{IdVec, OpId, TensorId, define_ids};
 use crate::core::model::op::element_count;
 use crate::core::model::op_type::OpType;
 use crate::core::model::options::{MAX_OPS, Options};
 use crate::core::model::work::Work;
-pub(super) use cost::Cost;
 use std::borrow::Cow;
+
+pub(super) use cost::Cost;
+
+define_ids! {
+    /// An op by its place in a region.
+    pub(super) struct LocalOp;
+    /// A tensor that ops of a region read.
+    pub(super) struct ValueId;
+}
+
+impl LocalOp {
+    /// The set of this op alone.
+    pub(super) const fn bit(self) -> Set {
+        1 << self.0
+    }
+}
 
 /// A set of ops of one region: bit `i` stands for its `i`-th op.
 pub(super) type Set = u64;
@@ -65,37 +77,37 @@ impl<'a> RegionContext<'a> {
 pub(super) struct Region<'a> {
     pub(super) context: &'a RegionContext<'a>,
     /// In execution order.
-    pub(super) ops: Vec<OpId>,
+    pub(super) ops: IdVec<LocalOp, OpId>,
     pub(super) matmuls: Set,
     pub(super) reductions: Set,
     /// Free views.
     pub(super) views: Set,
     /// For each op the ops that it reads from, and those that read it.
-    pub(super) prev: Vec<Set>,
-    pub(super) next: Vec<Set>,
+    pub(super) prev: IdVec<LocalOp, Set>,
+    pub(super) next: IdVec<LocalOp, Set>,
     /// Ops that a tensor ties to it: from producer to consumer, with *horizontal* also two readers.
-    pub(super) ties: Vec<Set>,
+    pub(super) ties: IdVec<LocalOp, Set>,
     /// What comes before and after it along paths.
-    pub(super) before: Vec<Set>,
-    pub(super) after: Vec<Set>,
+    pub(super) before: IdVec<LocalOp, Set>,
+    pub(super) after: IdVec<LocalOp, Set>,
     /// For each op its output's elements, and how it walks through them.
-    pub(super) elements: Vec<u64>,
-    pub(super) rows: Vec<RowDomain>,
+    pub(super) elements: IdVec<LocalOp, u64>,
+    pub(super) rows: IdVec<LocalOp, RowDomain>,
     /// Where an op reads a smaller value that another op makes: both, and the rows that an element of it meets.
     pub(super) spread: Vec<(Set, RowDomain)>,
     /// Reshapes that may put elements in another order.
     pub(super) reordering: Set,
     /// Tensors that ops of the region read.
-    pub(super) values: Vec<Value>,
+    pub(super) values: IdVec<ValueId, Value>,
     /// One entry for each size at which a value is read, a value's entries together, largest first.
     pub(super) reads: Vec<Read>,
     /// For each op the bytes of its output; 0 for a view.
-    pub(super) written_bytes: Vec<u64>,
+    pub(super) written_bytes: IdVec<LocalOp, u64>,
     /// For each op all that must be in its kernel for its output to stay on chip.
-    pub(super) needed_by: Vec<Set>,
+    pub(super) needed_by: IdVec<LocalOp, Set>,
     /// Ops whose outputs are results or are read outside the region.
     pub(super) leaving: Set,
-    pub(super) work: Vec<Work>,
+    pub(super) work: IdVec<LocalOp, Work>,
 }
 
 /// A tensor that ops of the region read.
@@ -109,8 +121,7 @@ pub(super) struct Value {
 
 /// What readers of a value move when they do not make it themselves.
 pub(super) struct Read {
-    /// Index in [`Region::values`].
-    pub(super) value: usize,
+    pub(super) value: ValueId,
     /// The readers that count it as large as this.
     pub(super) readers: Set,
     /// The op whose bytes the value names, seen through views; empty when it is outside.
@@ -122,13 +133,13 @@ pub(super) struct Read {
 pub(super) struct Bits(pub(super) Set);
 
 impl Iterator for Bits {
-    type Item = usize;
+    type Item = LocalOp;
 
-    fn next(&mut self) -> Option<usize> {
+    fn next(&mut self) -> Option<LocalOp> {
         if self.0 == 0 {
             return None;
         }
-        let lowest = self.0.trailing_zeros() as usize;
+        let lowest = LocalOp(self.0.trailing_zeros());
         self.0 &= self.0 - 1;
         Some(lowest)
     }
@@ -138,26 +149,26 @@ impl<'a> Region<'a> {
     /// The region of these ops, ascending, of which the first [`MAX_OPS`] count.
     pub(super) fn of(context: &'a RegionContext<'a>, ops: &[OpId]) -> Self {
         let graph = context.graph;
-        let ops = ops[..ops.len().min(MAX_OPS)].to_vec();
+        let ops: IdVec<LocalOp, OpId> = ops.iter().copied().take(MAX_OPS).collect();
         let count = ops.len();
         let mut region = Self {
             context,
             matmuls: 0,
             reductions: 0,
             views: 0,
-            prev: vec![0; count],
-            next: vec![0; count],
-            ties: Vec::new(),
-            before: vec![0; count],
-            after: vec![0; count],
-            elements: vec![0; count],
-            rows: vec![RowDomain::default(); count],
+            prev: IdVec::from_elem(0, count),
+            next: IdVec::from_elem(0, count),
+            ties: IdVec::new(),
+            before: IdVec::from_elem(0, count),
+            after: IdVec::from_elem(0, count),
+            elements: IdVec::from_elem(0, count),
+            rows: IdVec::from_elem(RowDomain::default(), count),
             spread: Vec::new(),
             reordering: 0,
-            values: Vec::new(),
+            values: IdVec::new(),
             reads: Vec::new(),
-            written_bytes: vec![0; count],
-            needed_by: vec![0; count],
+            written_bytes: IdVec::from_elem(0, count),
+            needed_by: IdVec::from_elem(0, count),
             leaving: 0,
             work: ops.iter().map(|&op| op_work(graph, op)).collect(),
             ops,
@@ -200,16 +211,17 @@ impl<'a> Region<'a> {
     }
 
     /// The place of an op of the graph.
-    pub(super) fn place_of(&self, op: OpId) -> Option<usize> {
-        self.ops.binary_search(&op).ok()
+    pub(super) fn place_of(&self, op: OpId) -> Option<LocalOp> {
+        let place = self.ops.as_slice().binary_search(&op);
+        place.ok().map(LocalOp::new)
     }
 
     fn relate(&mut self) {
         let graph = self.context.graph;
-        for place in 0..self.ops.len() {
+        for place in self.ops.ids() {
             let op = self.ops[place];
             let definition = &graph.ops[op];
-            let bit = 1 << place;
+            let bit = place.bit();
             match definition.op_type {
                 OpType::Matmul => self.matmuls |= bit,
                 OpType::Reduction => self.reductions |= bit,
@@ -227,41 +239,43 @@ impl<'a> Region<'a> {
             }
             for &producer in &graph.predecessors[op] {
                 if let Some(from) = self.place_of(producer) {
-                    self.prev[place] |= 1 << from;
+                    self.prev[place] |= from.bit();
                     self.next[from] |= bit;
-                    self.before[place] |= self.before[from] | 1 << from;
+                    self.before[place] |= self.before[from] | from.bit();
                     if self.elements[from] < self.elements[place] {
                         self.note_spread(place, from);
                     }
                 }
             }
         }
-        for place in (0..self.ops.len()).rev() {
+        for place in self.ops.ids().rev() {
             let readers = &graph.successors[self.ops[place]];
             let mut needed = self.next[place];
             let mut leaves =
                 readers.is_empty() || readers.len() > self.next[place].count_ones() as usize;
             for reader in Bits(self.next[place]) {
-                self.after[place] |= self.after[reader] | 1 << reader;
-                if self.views >> reader & 1 == 1 {
+                self.after[place] |= self.after[reader] | reader.bit();
+                if self.views & reader.bit() != 0 {
                     needed |= self.needed_by[reader];
-                    leaves |= self.leaving >> reader & 1 == 1;
+                    leaves |= self.leaving & reader.bit() != 0;
                 }
             }
             self.needed_by[place] = needed;
-            self.leaving |= u64::from(leaves) << place;
+            if leaves {
+                self.leaving |= place.bit();
+            }
         }
     }
 
     /// An element-wise op, or a reduction that gives rows, reads fewer elements than it gives.
-    fn note_spread(&mut self, place: usize, from: usize) {
+    fn note_spread(&mut self, place: LocalOp, from: LocalOp) {
         let ops = &self.context.graph.ops;
         let (reader, value) = (&ops[self.ops[place]], &ops[self.ops[from]].shape);
         if !matches!(reader.op_type, OpType::Elementwise | OpType::Reduction) {
             return;
         }
         let rows = RowDomain::of_read(value, reader).unwrap_or_default();
-        self.spread.push((1 << place | 1 << from, rows));
+        self.spread.push((place.bit() | from.bit(), rows));
     }
 
     fn tie(&mut self) {
@@ -278,49 +292,51 @@ impl<'a> Region<'a> {
 
     fn read_values(&mut self) {
         let graph = self.context.graph;
-        let mut readings: Vec<(usize, usize)> = Vec::new();
-        for (place, &op) in self.ops.iter().enumerate() {
+        let mut readings: Vec<(TensorId, LocalOp)> = Vec::new();
+        for (place, &op) in self.ops.iter_enumerated() {
             readings.extend(graph.inputs[op].iter().map(|&tensor| (tensor, place)));
         }
         readings.sort_unstable();
         readings.dedup();
-        let mut last = None;
+        let mut last: Option<(TensorId, ValueId)> = None;
         for (tensor, place) in readings {
-            let known = &graph.tensors[tensor];
-            if last.replace(tensor) != Some(tensor) {
-                self.values.push(Value {
-                    readers: 0,
-                    producer: self.bit_of(known.producer),
-                    elements: known.elements(),
-                });
-            }
-            let value = self.values.len() - 1;
-            self.values[value].readers |= 1 << place;
-            if self.views >> place & 1 == 0 {
+            let value = match last {
+                Some((before, value)) if before == tensor => value,
+                _ => {
+                    let known = &graph.tensors[tensor];
+                    self.values.push(Value {
+                        readers: 0,
+                        producer: self.bit_of(known.producer),
+                        elements: known.elements(),
+                    })
+                }
+            };
+            last = Some((tensor, value));
+            self.values[value].readers |= place.bit();
+            if self.views & place.bit() == 0 {
                 self.read(value, tensor, place);
             }
         }
     }
 
     /// Adds a reader that moves the value, its entries in order of their bytes.
-    fn read(&mut self, value: usize, tensor: usize, place: usize) {
+    fn read(&mut self, value: ValueId, tensor: TensorId, place: LocalOp) {
         let (graph, views) = (self.context.graph, &self.context.views);
         let externals = self.context.options.conventions.externals;
         let bytes = views.read(graph, self.ops[place], tensor, externals).bytes;
         let base = self.bit_of(graph.tensors[views.base[tensor]].producer);
-        let mut at = self.reads.len();
-        while at > 0 && self.reads[at - 1].value == value && self.reads[at - 1].bytes < bytes {
-            at -= 1;
-        }
-        if let Some(same) = at.checked_sub(1).map(|before| &mut self.reads[before])
+        let smaller = |read: &&Read| read.value == value && read.bytes < bytes;
+        let at = self.reads.len() - self.reads.iter().rev().take_while(smaller).count();
+        let before = at.checked_sub(1);
+        if let Some(same) = before.and_then(|before| self.reads.get_mut(before))
             && (same.value, same.bytes) == (value, bytes)
         {
-            same.readers |= 1 << place;
+            same.readers |= place.bit();
             return;
         }
         let read = Read {
             value,
-            readers: 1 << place,
+            readers: place.bit(),
             base,
             bytes,
         };
@@ -328,7 +344,6 @@ impl<'a> Region<'a> {
     }
 
     fn bit_of(&self, op: Option<OpId>) -> Set {
-        op.and_then(|op| self.place_of(op))
-            .map_or(0, |place| 1 << place)
+        op.and_then(|op| self.place_of(op)).map_or(0, LocalOp::bit)
     }
 }

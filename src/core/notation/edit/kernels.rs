@@ -1,7 +1,8 @@
 //! Edits of the stated kernels, `@kernel 3`: merged, cut, set.
 
 use crate::core::model::diagnostic::Span;
-use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::partition::Partition;
 use crate::core::model::program::Program;
 use crate::core::notation::edit::replaced;
@@ -14,7 +15,7 @@ pub struct ShownKernels<'a> {
     /// Their kernels.
     pub partition: &'a Partition,
     /// For each op its statement in the program.
-    pub statement_of_op: &'a [usize],
+    pub statement_of_op: &'a IdVec<OpId, usize>,
 }
 
 /// States the kernel of one op, or none.
@@ -32,12 +33,12 @@ pub fn merge_kernels(
     text: &str,
     program: &Program,
     shown: ShownKernels<'_>,
-    a: usize,
-    b: usize,
+    a: KernelId,
+    b: KernelId,
 ) -> String {
-    let group_of = shown.partition.group_of.iter();
-    let merged = group_of.map(|&group| if group == b { a } else { group });
-    state(text, program, shown, &merged.collect::<Vec<_>>())
+    let kernel_of = shown.partition.kernel_of.iter();
+    let merged = kernel_of.map(|&kernel| if kernel == b { a } else { kernel });
+    state(text, program, shown, &merged.collect())
 }
 
 /// States the kernels that are shown with one of them cut in two: the consumer and what follows it in the
@@ -49,40 +50,41 @@ pub fn cut_edge(
     producer: OpId,
     consumer: OpId,
 ) -> String {
-    let mut group_of = shown.partition.group_of.clone();
-    let kernel = group_of.get(producer).copied();
-    if kernel.is_some() && group_of.get(consumer).copied() == kernel {
-        let new = shown.partition.groups.len();
-        for op in consumer..group_of.len() {
-            let follows = shown.graph.predecessors[op]
-                .iter()
-                .any(|&before| group_of.get(before) == Some(&new));
-            if let Some(group) = group_of.get_mut(op)
-                && Some(*group) == kernel
-                && (op == consumer || follows)
-            {
-                *group = new;
+    let mut kernel_of = shown.partition.kernel_of.clone();
+    if let Some(&kernel) = kernel_of.get(producer)
+        && kernel_of.get(consumer) == Some(&kernel)
+    {
+        let new = KernelId::new(shown.partition.kernels.len());
+        for op in kernel_of.ids().skip(consumer.index()) {
+            let mut before = shown.graph.predecessors[op].iter();
+            let follows = op == consumer || before.any(|&before| kernel_of[before] == new);
+            if follows && kernel_of[op] == kernel {
+                kernel_of[op] = new;
             }
         }
     }
-    state(text, program, shown, &group_of)
+    state(text, program, shown, &kernel_of)
 }
 
 /// Writes the number that its kernel will have in the pictures behind each op that shares its kernel, and
-/// removes all others. Groups that need each other have no such numbers and keep those that they come with.
-fn state(text: &str, program: &Program, shown: ShownKernels<'_>, group_of: &[usize]) -> String {
-    let ordered = Partition::in_order(shown.graph, group_of);
-    let group_of = ordered.as_ref().map_or(group_of, |p| &p.group_of);
-    let mut sizes = vec![0_u32; group_of.len() + 1];
-    for &group in group_of {
-        if let Some(size) = sizes.get_mut(group) {
-            *size += 1;
-        }
+/// removes all others. Kernels that need each other have no such numbers and keep those that they come with.
+fn state(
+    text: &str,
+    program: &Program,
+    shown: ShownKernels<'_>,
+    kernel_of: &IdVec<OpId, KernelId>,
+) -> String {
+    let ordered = Partition::in_order(shown.graph, kernel_of);
+    let kernel_of = ordered.as_ref().map_or(kernel_of, |p| &p.kernel_of);
+    // A cut adds a kernel to at most one for each op.
+    let mut sizes = IdVec::from_elem(0_u32, kernel_of.len() + 1);
+    for &kernel in kernel_of {
+        sizes[kernel] += 1;
     }
     let mut edits = Vec::new();
-    for (&group, &statement) in group_of.iter().zip(shown.statement_of_op) {
-        let is_shared = sizes.get(group).is_some_and(|&size| size > 1);
-        let number = is_shared.then(|| u32::try_from(group + 1).ok()).flatten();
+    for (&kernel, &statement) in kernel_of.iter().zip(shown.statement_of_op) {
+        let number = (sizes[kernel] > 1).then(|| u32::try_from(kernel.number()).ok());
+        let number = number.flatten();
         edits.extend(edit_of(text, program, statement, number));
     }
     replaced(text, edits)

@@ -1,0 +1,191 @@
+//! Lists by id in two flat arrays: edges of a graph and ops of kernels, without an allocation for each list.
+
+use crate::core::model::ids::Id;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Index;
+
+/// For each key a list of items, in compressed sparse rows, read as `lists[key]`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Adjacency<K, T> {
+    /// The end of each list in `items`, behind a leading 0.
+    ends: Vec<usize>,
+    items: Vec<T>,
+    keys: PhantomData<K>,
+}
+
+impl<K: Id, T> Adjacency<K, T> {
+    /// No lists, with room for so many lists and for so many items in all of them.
+    pub fn with_capacity(lists: usize, items: usize) -> Self {
+        let mut ends = Vec::with_capacity(lists + 1);
+        ends.push(0);
+        Self {
+            ends,
+            items: Vec::with_capacity(items),
+            keys: PhantomData,
+        }
+    }
+
+    /// Appends the list of the next key.
+    pub fn push(&mut self, list: impl IntoIterator<Item = T>) {
+        self.items.extend(list);
+        self.ends.push(self.items.len());
+    }
+
+    /// The key of the next pushed list.
+    pub fn next_id(&self) -> K {
+        K::from_index(self.len())
+    }
+
+    /// Number of lists.
+    pub fn len(&self) -> usize {
+        self.ends.len() - 1
+    }
+
+    /// There are no lists.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The list of this key; `None` past the last.
+    pub fn get(&self, key: K) -> Option<&[T]> {
+        let at = key.index();
+        let (&start, &end) = self.ends.get(at).zip(self.ends.get(at + 1))?;
+        self.items.get(start..end)
+    }
+
+    /// All keys, ascending.
+    pub fn ids(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = K> + ExactSizeIterator + Clone + use<K, T> {
+        (0..self.len()).map(K::from_index)
+    }
+
+    /// The lists by ascending keys.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &[T]> + ExactSizeIterator + Clone {
+        self.ids().map(|key| &self[key])
+    }
+
+    /// The lists with their keys, ascending.
+    pub fn iter_enumerated(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = (K, &[T])> + ExactSizeIterator + Clone {
+        self.ids().map(|key| (key, &self[key]))
+    }
+
+    /// Lists for `count` keys: for each key the items that are paired with it, in the order of the pairs; keys past the
+    /// last are left out. A counting sort in `O(pairs + count)`.
+    pub fn from_pairs(count: usize, pairs: impl Iterator<Item = (K, T)> + Clone) -> Self
+    where
+        T: Copy,
+    {
+        // Sizes, then places, then the lists in order. Each place moves on to the end of its list, which is where
+        // the next one begins, so that one array serves as both.
+        let mut ends = vec![0; count + 2];
+        pairs.clone().for_each(|(key, _)| {
+            if let Some(size) = ends.get_mut(key.index() + 2) {
+                *size += 1;
+            }
+        });
+        let mut sum = 0;
+        for end in &mut ends {
+            sum += *end;
+            *end = sum;
+        }
+        ends.truncate(count + 1);
+        let filler = pairs.clone().next();
+        let mut items = filler.map_or_else(Vec::new, |(_, item)| vec![item; sum]);
+        pairs.for_each(|(key, item)| {
+            if let Some(place) = ends.get_mut(key.index() + 1) {
+                if let Some(slot) = items.get_mut(*place) {
+                    *slot = item;
+                }
+                *place += 1;
+            }
+        });
+        Self {
+            ends,
+            items,
+            keys: PhantomData,
+        }
+    }
+}
+
+impl<K: Id, V: Id> Adjacency<K, V> {
+    /// For each of `count` items the keys whose lists name it, ascending and each once. `O(items + count)`.
+    #[must_use]
+    pub fn inverted(&self, count: usize) -> Adjacency<V, K> {
+        let pairs = (self.iter_enumerated())
+            .flat_map(|(key, list)| list.iter().map(move |&item| (item, key)));
+        Adjacency::from_pairs(count, pairs).without_repeats()
+    }
+
+    /// Each run of equal items as one, in place.
+    fn without_repeats(mut self) -> Self {
+        let (mut start, mut kept) = (0, 0);
+        for end in &mut self.ends {
+            let mut last = None;
+            for place in start..*end {
+                let item = self.items.get(place).copied();
+                if item != last
+                    && let (Some(item), Some(slot)) = (item, self.items.get_mut(kept))
+                {
+                    *slot = item;
+                    kept += 1;
+                }
+                last = item;
+            }
+            start = *end;
+            *end = kept;
+        }
+        self.items.truncate(kept);
+        self
+    }
+}
+
+impl<K: Id, T> Default for Adjacency<K, T> {
+    fn default() -> Self {
+        Self::with_capacity(0, 0)
+    }
+}
+
+impl<K: Id, T: fmt::Debug> fmt::Debug for Adjacency<K, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl<K: Id, T> Index<K> for Adjacency<K, T> {
+    type Output = [T];
+
+    /// The list of a key; empty past the last.
+    fn index(&self, key: K) -> &[T] {
+        self.get(key).unwrap_or(&[])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::core::model::adjacency::Adjacency;
+    use crate::core::model::ids::{OpId, TensorId};
+
+    #[test]
+    fn reads_back_and_inverts() {
+        let tensors =
+            |ids: &[usize]| -> Vec<TensorId> { ids.iter().map(|&t| TensorId::new(t)).collect() };
+        let mut reads: Adjacency<OpId, TensorId> = Adjacency::default();
+        for list in [&[2, 0, 2][..], &[], &[0]] {
+            reads.push(tensors(list));
+        }
+        assert_eq!(
+            reads.iter().collect::<Vec<_>>(),
+            [tensors(&[2, 0, 2]), vec![], tensors(&[0])]
+        );
+        let readers = reads.inverted(3);
+        assert_eq!(
+            readers.iter().collect::<Vec<_>>(),
+            [&[OpId::new(0), OpId::new(2)][..], &[], &[OpId::new(0)]]
+        );
+        assert_eq!(&reads[OpId::new(7)], []);
+    }
+}
