@@ -1,7 +1,7 @@
 //! The tabs below the pictures.
 
 use crate::components::{TEXT, over};
-use crate::mounted::{drawn, Mounted, settled};
+use crate::mounted::{Mounted, drawn, settled};
 use fuseline::app::history::Origin;
 use fuseline::app::state::{FocusRequest, Selection, Tab};
 use fuseline::components::dag_view::DagView;
