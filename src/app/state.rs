@@ -3,6 +3,7 @@
 //! The text is the single source of truth: every edit, wherever it is made, is a new text through [`Page::edit`] or
 //! its like. [`Page`] is made once at the root and given to all components as context.
 
+mod actions;
 mod choices;
 mod derived;
 
@@ -11,6 +12,7 @@ pub use derived::{AnalysedText, shared_memo};
 
 use crate::app::history::{History, Origin, Step};
 use crate::browser::{self, Later};
+use crate::core::analysis::compare::Compared;
 use crate::core::fusion::record::Record;
 use crate::core::model::options::PAGE_BUDGET_STATES;
 use crate::core::notation::Parsed;
@@ -18,6 +20,7 @@ use crate::core::{
     Analysis, Conventions, Device, Diagnostic, FusionOptions, OpId, Options, Policy, Program,
     Severity, Span, default_device,
 };
+use crate::present::why::Crossing;
 use leptos::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,6 +62,8 @@ pub struct Page {
     pub focus_request: RwSignal<Option<FocusRequest>>,
     /// How many decisions of the policy are shown; `None` shows what all of them led to.
     pub step: RwSignal<Option<usize>>,
+    /// The two ops that the tab on reasons is asked about; `None` until somebody asks or selects an edge.
+    pub asked: RwSignal<Option<(OpId, OpId)>>,
     /// The text as read.
     pub parsed: Memo<Arc<Parsed>>,
     /// Everything that is wrong or assumed, in text order.
@@ -71,8 +76,14 @@ pub struct Page {
     pub analysis: Memo<Arc<Analysis>>,
     /// The present text as far as it is understood; `None` when the list of ops itself is broken.
     pub present: Signal<Option<Arc<AnalysedText>>>,
-    /// What the policy decided. Costly: for who steps through it.
+    /// What the policy decided. Costly: computed only while a tab shows it, as the two that follow.
     pub record: Memo<Arc<Record>>,
+    /// All policies on what is shown.
+    pub compared: Memo<Arc<Vec<Compared>>>,
+    /// The edges between the kernels that are shown, dearest first.
+    pub crossings: Memo<Arc<Vec<Crossing>>>,
+    /// The ops that the last shown decision is about, ascending; none while nobody steps through the decisions.
+    pub decided_ops: Memo<Vec<OpId>>,
     /// There is something to undo.
     pub can_undo: Memo<bool>,
     /// There is something to redo.
@@ -114,6 +125,7 @@ impl Page {
         let last_good = derived::last_good(understood, is_stale, options);
         let record = derived::record_of(last_good);
         let shown = derived::shown(last_good, record, step);
+        let analysis = derived::analysis(shown);
         Self {
             text,
             policy,
@@ -129,13 +141,17 @@ impl Page {
             notice: RwSignal::new(None),
             focus_request: RwSignal::new(None),
             step,
+            asked: RwSignal::new(None),
             parsed,
             diagnostics,
             is_stale,
             shown,
-            analysis: derived::analysis(shown),
+            analysis,
             present: derived::present(understood, is_stale, shown),
             record,
+            compared: derived::compared(analysis),
+            crossings: derived::crossings(analysis),
+            decided_ops: derived::decided_ops(record, step),
             can_undo: Memo::new(move |_| history.with(History::can_undo)),
             can_redo: Memo::new(move |_| history.with(History::can_redo)),
             set_text,
@@ -282,16 +298,6 @@ impl Page {
     pub fn selected_kernel(self) -> Option<usize> {
         let selection = self.selection.get();
         self.analysis.with(|analysis| selection.kernel(analysis))
-    }
-
-    /// Selects `selection`, or nothing when it is selected already.
-    pub fn toggle(self, selection: Selection) {
-        let is_selected = self.selection.get_untracked() == selection;
-        self.selection.set(if is_selected {
-            Selection::Nothing
-        } else {
-            selection
-        });
     }
 
     /// Tells the visitor something.

@@ -86,11 +86,8 @@ pub fn scroll_to_line(scroller: &str, line: usize, lines: usize) {
     }
 }
 
-/// Scrolls the scroller of the first id, and nothing else, so that the element of the second one in it can be seen.
-pub fn reveal_in(scroller: &str, id: &str) {
-    let (Some(scroller), Some(element)) = (super::element(scroller), super::element(id)) else {
-        return;
-    };
+/// Scrolls `scroller`, and nothing else, so that `element` in it can be seen.
+pub fn reveal_in(scroller: &Element, element: &Element) {
     let (frame, place) = (
         scroller.get_bounding_client_rect(),
         element.get_bounding_client_rect(),
@@ -117,13 +114,11 @@ pub fn first_line_in_view(scroller: &str, lines: usize) -> usize {
     line
 }
 
-/// Brings the element of this id into view, no farther than needed.
-pub fn reveal(id: &str) {
-    if let Some(element) = super::element(id) {
-        let options = ScrollIntoViewOptions::new();
-        options.set_block(ScrollLogicalPosition::Nearest);
-        element.scroll_into_view_with_scroll_into_view_options(&options);
-    }
+/// Brings an element into view, no farther than needed.
+pub fn reveal(element: &Element) {
+    let options = ScrollIntoViewOptions::new();
+    options.set_block(ScrollLogicalPosition::Nearest);
+    element.scroll_into_view_with_scroll_into_view_options(&options);
 }
 
 /// The value of the field or select that `event` comes from.
@@ -132,12 +127,6 @@ pub fn input_value(event: &Event) -> String {
         .target()
         .and_then(|field| Reflect::get(&field, &"value".into()).ok()?.as_string())
         .unwrap_or_default()
-}
-
-/// Whether the box that `event` comes from is checked.
-pub fn is_checked(event: &Event) -> bool {
-    let box_ = event.target().and_then(|t| t.dyn_into().ok());
-    box_.is_some_and(|input: HtmlInputElement| input.checked())
 }
 
 /// Writes the value of the field or select that `event` comes from: for a value that was corrected to what it

@@ -22,8 +22,7 @@ pub use fetch::fetch_text;
 pub use files::{chosen_file, download, dropped_file, pasted_text, read_file};
 pub use focus::{
     Caret, caret, first_line_in_view, focus, focused_id, has_focus_in_text_field, input_value,
-    is_checked, is_focused, reveal, reveal_in, scroll_to_line, select_all, set_caret, set_value,
-    set_value_of,
+    is_focused, reveal, reveal_in, scroll_to_line, select_all, set_caret, set_value, set_value_of,
 };
 pub use json::{from_json, json_of, to_json};
 pub use later::Later;

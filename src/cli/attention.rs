@@ -57,7 +57,7 @@ pub(super) fn attentions(analysis: &Analysis) -> Vec<AttentionReport<'_>> {
                 key_rows: tiles.key_rows,
                 query_tiles: tiles.query_tiles,
                 key_tiles: tiles.key_tiles,
-                bytes_once: shape.contract_bytes(),
+                bytes_once: shape.compulsory_bytes(),
                 bytes_tiled: shape.forward_bytes(tiles, LoopOrder::default()),
                 counted: "bytes_once",
                 key_value_bytes_of_head: head_bytes,

@@ -73,9 +73,9 @@ impl Line {
         ))
     }
 
-    /// The model or the measurement says that DRAM is read for more than the contract counts.
+    /// The model or the measurement says that more is read from DRAM than the compulsory traffic.
     fn reads_again(&self) -> bool {
-        let most = self.predicted.contract_read_bytes as f64 * 1.02;
+        let most = self.predicted.compulsory_read_bytes as f64 * 1.02;
         (self.reads()).is_some_and(|(predicted, measured)| predicted > most || measured > most)
     }
 

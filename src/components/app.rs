@@ -16,7 +16,7 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 /// Ids of the panels that turn grey while they are older than the text.
-const STALE_PANELS: [&str; 4] = ["headline", "charts", "graph-slot", "results"];
+const STALE_PANELS: [&str; 3] = ["headline", "charts", "graph-slot"];
 
 /// Everything on the page.
 #[component]

@@ -4,13 +4,12 @@
 
 use super::dag_parts::stop_id;
 use super::dag_view::{CANVAS_ID, Dag};
-use super::manual::{apply, proposal};
-use crate::app::state::SetIfChanged;
+use crate::app::state::{FocusRequest, SetIfChanged};
 use crate::browser::{self, set_attribute, set_class, set_text};
 use crate::core::OpId;
 use crate::picture::dag::Point;
-use crate::picture::dag::steps::Stop;
-use crate::views::manual::{Change, Proposal};
+use crate::picture::dag::steps::FocusTarget as Stop;
+use crate::present::manual::{Change, Proposal};
 use leptos::prelude::*;
 
 const STATUS_ID: &str = "dag-status";
@@ -60,7 +59,7 @@ impl Dag {
             mark_partner(kernel, None);
         }
         let with = partner.map(|kernel| {
-            let proposal = proposal(self.page, Change::Merge(from, kernel));
+            let proposal = self.page.proposal(Change::Merge(from, kernel));
             mark_partner(kernel, Some(&proposal));
             say(&proposal.words);
             (kernel, proposal)
@@ -88,7 +87,7 @@ impl Dag {
             && let Some(op) = op
         {
             self.leave_plan();
-            apply(self.page, &proposal, op, "dag-kernel-");
+            self.page.apply(&proposal, op, FocusRequest::GraphKernel);
         }
     }
 
@@ -216,13 +215,10 @@ impl Dag {
             say("Nothing comes before it in its kernel, so there is nothing to cut.");
             return;
         };
-        let planned = proposal(
-            self.page,
-            Change::Cut {
-                producer,
-                consumer: op,
-            },
-        );
+        let planned = self.page.proposal(Change::Cut {
+            producer,
+            consumer: op,
+        });
         let hint = if planned.text.is_some() {
             " Press x again to cut, Escape to leave it."
         } else {

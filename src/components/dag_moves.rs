@@ -3,11 +3,10 @@
 use super::dag_parts::{stop_id, stop_of_id};
 use super::dag_updates::write_stop;
 use super::dag_view::{CANVAS_ID, Dag};
-use super::why_view::ask_why;
 use crate::app::state::Selection;
 use crate::browser::{self, Event, event_as};
 use crate::picture::dag::Point;
-use crate::picture::dag::steps::{Stop, step};
+use crate::picture::dag::steps::{FocusTarget as Stop, step};
 use crate::picture::dag::viewport::Viewport;
 use leptos::ev::{KeyboardEvent, PointerEvent, WheelEvent};
 use leptos::prelude::*;
@@ -73,9 +72,9 @@ impl Dag {
             }
             return;
         }
-        let chip = browser::closest_id(event, ".dag-chip");
-        if let Some(op) = chip.and_then(|id| id.strip_prefix("dag-chip-")?.parse().ok()) {
-            return ask_why(self.page, op);
+        let label = browser::closest_id(event, ".dag-size-label");
+        if let Some(op) = label.and_then(|id| id.strip_prefix("dag-size-label-")?.parse().ok()) {
+            return self.page.ask_why(op);
         }
         match stop_at(event) {
             Some(stop) => self.page.toggle(selection_of(stop)),

@@ -8,9 +8,9 @@ use crate::core::decimal::shortest;
 use crate::core::{Analysis, OpId, OpType};
 use crate::markup::Markup;
 use crate::picture::dag::badge::badge;
-use crate::picture::dag::looks::{ChipLook, EdgeLook, Looks, OpLook, PanelLook, PillLook};
+use crate::picture::dag::looks::{EdgeLook, Looks, OpLook, PanelLook, PillLook, SizeLabelLook};
 use crate::picture::dag::path::path_data;
-use crate::picture::dag::steps::Stop;
+use crate::picture::dag::steps::FocusTarget as Stop;
 use crate::picture::dag::{DagLayout, Edge, EdgeEnd, OpBox, Pill, PillKind, Rect};
 
 /// Radius of an edge's corners.
@@ -47,9 +47,14 @@ pub(super) fn picture(analysis: &Analysis, layout: &DagLayout, looks: &Looks) ->
         op_part(&mut markup, analysis, op, place, look);
     }
     markup.raw(r#"<g aria-hidden="true">"#);
-    for (op, (place, look)) in layout.chips.iter().zip(&looks.chips).enumerate() {
+    for (op, (place, look)) in layout
+        .size_labels
+        .iter()
+        .zip(&looks.size_labels)
+        .enumerate()
+    {
         if let Some(place) = place {
-            chip_part(&mut markup, op, *place, look);
+            size_label_part(&mut markup, op, *place, look);
         }
     }
     markup.raw("</g>");
@@ -137,26 +142,26 @@ fn edge_part(
         EdgeEnd::Pill(pill) => (layout.pills.get(pill)).is_some_and(|p| p.kind == PillKind::Weight),
         EdgeEnd::Op(_) => false,
     };
-    let class = match (is_weight, look.is_loud) {
+    let class = match (is_weight, look.is_dram) {
         (false, false) => "dag-edge",
         (true, false) => "dag-edge is-weight",
-        (false, true) => "dag-edge is-loud",
-        (true, true) => "dag-edge is-weight is-loud",
+        (false, true) => "dag-edge is-dram",
+        (true, true) => "dag-edge is-weight is-dram",
     };
     let data = path_data(&edge.points, CORNER);
     let id = ["dag-edge-", &index.to_string()].concat();
     markup.fill(r#"<g id="{}" class="{}">"#, &[&id, class]);
-    if may_be_quiet(analysis, edge) {
-        markup.fill(r#"<path class="dag-quiet" d="{}"></path>"#, &[&data]);
+    if may_stay_on_chip(analysis, edge) {
+        markup.fill(r#"<path class="dag-on-chip" d="{}"></path>"#, &[&data]);
     }
     markup.fill(
-        r#"<path id="{}" class="dag-loud" d="{}" stroke-width="{}"></path></g>"#,
+        r#"<path id="{}" class="dag-dram" d="{}" stroke-width="{}"></path></g>"#,
         &[&[&id, "-line"].concat(), &data, &shortest(look.width_px)],
     );
 }
 
 /// Only tensors inside a kernel and around reshapes, which may be free views, ever leave memory out.
-fn may_be_quiet(analysis: &Analysis, edge: &Edge) -> bool {
+fn may_stay_on_chip(analysis: &Analysis, edge: &Edge) -> bool {
     let (from, to) = (op_at(edge.from), op_at(edge.to));
     let kernel = |op: OpId| analysis.partition.group_of.get(op);
     let is_reshape = |op: OpId| {
@@ -176,15 +181,15 @@ pub(super) const fn op_at(end: EdgeEnd) -> Option<OpId> {
     }
 }
 
-/// The chip that says how large the output of an op is.
-fn chip_part(markup: &mut Markup, op: OpId, place: Rect, look: &ChipLook) {
+/// The size label, which says how large the output of an op is.
+fn size_label_part(markup: &mut Markup, op: OpId, place: Rect, look: &SizeLabelLook) {
     let middle = place.center();
     let class = if look.is_shown {
-        "dag-chip is-shown"
+        "dag-size-label is-shown"
     } else {
-        "dag-chip"
+        "dag-size-label"
     };
-    let id = ["dag-chip-", &op.to_string()].concat();
+    let id = ["dag-size-label-", &op.to_string()].concat();
     markup.fill(
         r#"<g id="{}" class="{}"><title id="{}">{}</title><rect id="{}""#,
         &[

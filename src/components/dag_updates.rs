@@ -3,10 +3,10 @@
 use super::dag_parts::{op_at, stop_id};
 use crate::app::state::Selection;
 use crate::browser::{set_attribute, set_class, set_text};
-use crate::core::Partition;
 use crate::core::decimal::shortest;
+use crate::core::{OpId, Partition};
 use crate::picture::dag::looks::Looks;
-use crate::picture::dag::steps::Stop;
+use crate::picture::dag::steps::FocusTarget as Stop;
 use crate::picture::dag::{DagLayout, Edge};
 
 /// Writes the numbers that differ.
@@ -28,16 +28,20 @@ pub(super) fn write_looks(layout: &DagLayout, before: &Looks, now: &Looks) {
     }
     for (edge, (before, now)) in before.edges.iter().zip(&now.edges).enumerate() {
         if before != now {
-            set_class(&format!("dag-edge-{edge}"), "is-loud", now.is_loud);
+            set_class(&format!("dag-edge-{edge}"), "is-dram", now.is_dram);
             let width = shortest(now.width_px);
             set_attribute(&format!("dag-edge-{edge}-line"), "stroke-width", &width);
         }
     }
-    let chips = before.chips.iter().zip(&now.chips).zip(&layout.chips);
-    for (op, ((before, now), place)) in chips.enumerate() {
+    let labels = before
+        .size_labels
+        .iter()
+        .zip(&now.size_labels)
+        .zip(&layout.size_labels);
+    for (op, ((before, now), place)) in labels.enumerate() {
         let Some(place) = place else { continue };
         if before != now {
-            let id = format!("dag-chip-{op}");
+            let id = format!("dag-size-label-{op}");
             let x = place.center().x - now.width_px / 2.0;
             set_class(&id, "is-shown", now.is_shown);
             set_attribute(&format!("{id}-box"), "x", &shortest(x));
@@ -76,6 +80,17 @@ pub(super) fn write_selection(
         let is_touched = touches(edge, partition, now);
         if is_touched || touches(edge, partition, before) {
             set_class(&format!("dag-edge-{index}"), "is-touched", is_touched);
+        }
+    }
+}
+
+/// Marks the ops that the last shown decision is about.
+pub(super) fn write_decided(before: &[OpId], now: &[OpId]) {
+    if before != now {
+        for (ops, is_decided) in [(before, false), (now, true)] {
+            for &op in ops {
+                set_class(&stop_id(Stop::Op(op)), "is-decided", is_decided);
+            }
         }
     }
 }

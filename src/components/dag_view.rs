@@ -1,18 +1,18 @@
-//! The graph of the program as SVG: ops in the panels of their kernels, loud edges through memory, quiet
-//! ones on chip.
+//! The graph of the program as SVG: ops in the panels of their kernels, edges through memory drawn wide, edges on chip
+//! thin.
 //!
 //! What depends on names and groups is drawn once (`dag_parts`); numbers, selection and focus only rewrite
 //! texts, widths and classes in it (`dag_updates`), so a slider moves nothing and costs little. What pointers
 //! and keys do is in `dag_moves`.
 
 use super::dag_merge::Plan;
-use super::dag_parts::picture;
-use super::dag_updates::{write_looks, write_selection, write_stop};
-use crate::app::state::{Page, Selection};
+use super::dag_parts::{picture, stop_id};
+use super::dag_updates::{write_decided, write_looks, write_selection, write_stop};
+use crate::app::state::{FocusRequest, Page, Selection};
 use crate::browser::{self, Later, listen, set_attribute, set_class, set_flag};
-use crate::core::Analysis;
+use crate::core::{Analysis, OpId};
 use crate::picture::dag::looks::{Looks, looks};
-use crate::picture::dag::steps::Stop;
+use crate::picture::dag::steps::FocusTarget as Stop;
 use crate::picture::dag::viewport::{Size, Viewport};
 use crate::picture::dag::{DagLayout, Point, Rect, has_same_picture, layout};
 use leptos::prelude::*;
@@ -57,6 +57,8 @@ pub(super) struct Drawn {
     is_fused: bool,
     looks: Rc<Looks>,
     selection: Selection,
+    /// The ops that are marked as decided.
+    decided: Vec<OpId>,
 }
 
 /// A graph and where it lies.
@@ -133,6 +135,7 @@ impl Dag {
         let analysis = self.page.analysis.get();
         let is_fused = self.page.is_fused.get();
         let selection = self.page.selection.get();
+        let decided = self.page.decided_ops.get();
         let before = self.drawn.borrow().clone();
         let old = before.as_ref().map(|b| b.placed.clone());
         let ops_before = old.as_ref().map(|old| old.layout.ops.len());
@@ -165,12 +168,15 @@ impl Dag {
         if selected_before != selection {
             write_selection(&placed.layout, partition, selected_before, selection);
         }
+        let marked = before.filter(|_| !is_new).map(|b| b.decided.clone());
+        write_decided(&marked.unwrap_or_default(), &decided);
         *self.drawn.borrow_mut() = Some(Rc::new(Drawn {
             placed,
             analysis,
             is_fused,
             looks,
             selection,
+            decided,
         }));
         if is_new {
             // Kernels have other numbers now.
@@ -188,6 +194,10 @@ impl Dag {
         }
         if selected_before != selection {
             self.show_selected(selection);
+        }
+        if let Some(FocusRequest::GraphKernel(kernel)) = self.page.focus_request.get() {
+            browser::focus_in_place(&stop_id(Stop::Kernel(kernel)));
+            self.page.focus_request.set(None);
         }
     }
 

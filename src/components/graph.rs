@@ -37,8 +37,8 @@ pub fn GraphPanel(
             <header class="panel-head">
                 <h2 id="graph-title">"Graph"</h2>
                 <ul class="legend dag-legend">
-                    <li><svg width="22" height="8" aria-hidden="true"><path class="dag-loud" stroke-width="4" d="M1 4H21"></path></svg>"through memory"</li>
-                    <li><svg width="22" height="8" aria-hidden="true"><path class="dag-quiet" d="M1 4H21"></path></svg>"stays on chip"</li>
+                    <li><svg width="22" height="8" aria-hidden="true"><path class="dag-dram" stroke-width="4" d="M1 4H21"></path></svg>"through memory"</li>
+                    <li><svg width="22" height="8" aria-hidden="true"><path class="dag-on-chip" d="M1 4H21"></path></svg>"stays on chip"</li>
                 </ul>
                 <fieldset class="switch" id="graph-switch" title="Ctrl+Enter" aria-keyshortcuts="Control+Enter"></fieldset>
             </header>

@@ -4,7 +4,7 @@ use super::diagnostics::DiagnosticsList;
 use super::editor::Editor;
 use super::open_file::OpenButton;
 use super::ops_table::OpsTable;
-use super::tabs::{TabList, panel_id, tab_id};
+use super::results::tabs::{TabList, panel_id, tab_id};
 use crate::app::state::{OpsView, Page};
 use leptos::prelude::*;
 

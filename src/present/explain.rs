@@ -6,7 +6,7 @@
 
 use crate::core::analysis::{Analysis, Kernel};
 use crate::core::cost::traffic::Access;
-use crate::core::cost::work::{contraction, op_work};
+use crate::core::cost::work::{matmul_k, op_work};
 use crate::core::model::functions;
 use crate::core::model::graph::SizeSource;
 use crate::core::model::graph::{Graph, OpId, TensorId};
@@ -150,7 +150,7 @@ pub fn flops_text(graph: &Graph, op: OpId) -> String {
     let per_element = function.map_or(1, |f| f.flops_per_element);
     let count = |n: u64| format_exact(u128::from(n));
     match definition.op_type {
-        OpType::Matmul => match contraction(graph, op) {
+        OpType::Matmul => match matmul_k(graph, op) {
             None => "unknown: the contraction length K is not known".to_owned(),
             Some(k) => {
                 let dims: Vec<String> = definition.shape.iter().map(|&d| count(d)).collect();

@@ -3,15 +3,21 @@
 
 pub mod badge;
 pub mod certificates;
+pub mod compare;
 pub mod decisions;
 pub mod devices;
 pub mod explain;
 pub mod format;
+pub mod kernel_details;
 pub mod kernels;
 pub mod limits;
+pub mod manual;
 pub mod names;
 pub mod options;
+pub mod quoted;
 pub mod reasons;
 pub mod report;
+pub mod steps;
 pub mod times;
 pub mod warnings;
+pub mod why;

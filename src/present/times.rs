@@ -1,7 +1,7 @@
 //! Predicted times in words.
 
 use crate::core::analysis::{Execution, Kernel};
-use crate::core::cost::roofline::{Bound, Missing, Placement, missing, peaks, times};
+use crate::core::cost::roofline::{Bound, MissingFigure, Placement, missing_figure, peaks, times};
 use crate::core::model::device::Device;
 use crate::core::model::dtype::DType;
 use crate::present::devices::{computed_as, units_name};
@@ -87,11 +87,11 @@ pub fn time_lines(kernel: &Kernel, device: &Device) -> Vec<String> {
 /// What a kernel's time leaves out: `no peak is known for f64 on this device; the time counts what is known, at least`.
 pub fn lower_bound_text(kernel: &Kernel, device: &Device) -> Option<String> {
     let unknown_peak = |of: &str| format!("no peak is known for {of} on this device");
-    let missing = match missing(device, kernel.work)? {
-        Missing::K => "the length K of a matmul is not known".to_owned(),
-        Missing::PeakOf(dtype) => unknown_peak(dtype.name()),
-        Missing::MatrixPeak => unknown_peak("matrix units"),
-        Missing::VectorPeak => unknown_peak("vector units"),
+    let missing = match missing_figure(device, kernel.work)? {
+        MissingFigure::K => "the length K of a matmul is not known".to_owned(),
+        MissingFigure::PeakOf(dtype) => unknown_peak(dtype.name()),
+        MissingFigure::MatrixPeak => unknown_peak("matrix units"),
+        MissingFigure::VectorPeak => unknown_peak("vector units"),
     };
     Some(format!(
         "{missing}; the time counts what is known, at least"

@@ -266,7 +266,7 @@ pub fn figures(sizes: &Sizes, device: &Device) -> Markup {
                 "key-line",
                 "one kernel, every tensor once",
                 once,
-                here.contract_bytes,
+                here.compulsory_bytes,
             ),
         ] {
             let less = here.standard_bytes as f64 / bytes.max(1) as f64;

@@ -86,7 +86,7 @@ fn text(count: usize) -> String {
     }
     for op in &ops {
         let inputs = op.inputs.join(", ");
-        let callee = match (op.op_type, op.contraction) {
+        let callee = match (op.op_type, op.k) {
             (OpType::Matmul, Some(k)) => format!("matmul({inputs}, k={k})"),
             _ => format!("{}({inputs})", op.op_type.name()),
         };

@@ -223,10 +223,11 @@ test('an edge on chip is cut in the details of its kernel', async ({ page }) => 
   await expect(page.getByText('drag the number of a kernel onto another kernel to merge them')).toBeVisible();
   const cut = page.getByRole('button', { name: 'Cut before this op: a to b' });
   await cut.focus();
-  await expect(page.locator('#cut-status')).toContainText(/Cutting before b costs 4\.19 MB/);
+  await expect(page.locator('.kernels-details').getByRole('status')).toContainText(/Cutting before b costs 4\.19 MB/);
   expect(await accessibilityFindings(page)).toEqual([]);
   await page.keyboard.press('Enter');
   await expect.poll(() => kernels(page)).toHaveLength(5);
+  await expect(kernelButton(page, 2)).toBeFocused();
 });
 
 test('a number in the text that is not the one in the pictures stands beside the kernel', async ({ page }) => {

@@ -115,15 +115,15 @@ test.describe('the graph', () => {
     }
   });
 
-  test('unfused, every edge is loud and nothing moves', async ({ page }) => {
-    const quiet = () => graph(page).locator('.dag-edge:not(.is-loud)').count();
+  test('unfused, every edge goes through memory and nothing moves', async ({ page }) => {
+    const onChip = () => graph(page).locator('.dag-edge:not(.is-dram)').count();
     const before = await boxes(page);
-    expect(await quiet()).toBe(5);
+    expect(await onChip()).toBe(5);
     await chooseView(page, 'Unfused');
-    await expect.poll(quiet).toBe(0);
+    await expect.poll(onChip).toBe(0);
     expect(await boxes(page)).toEqual(before);
     await chooseView(page, 'Fused');
-    await expect.poll(quiet).toBe(5);
+    await expect.poll(onChip).toBe(5);
   });
 
   test('nothing moves while a slider does', async ({ page }) => {

@@ -37,8 +37,8 @@ test('a row selects its two ops in the graph, and again nothing', async ({ page 
   await expect(ops).toHaveCount(0);
 });
 
-test('the chip of an edge in the graph opens its reason', async ({ page }) => {
-  await page.locator('#dag-canvas .dag-chip.is-shown').first().click();
+test('the size label of an edge in the graph opens its reason', async ({ page }) => {
+  await page.locator('#dag-canvas .dag-size-label.is-shown').first().click();
   await expect(page.getByRole('tab', { name: 'Why not' })).toHaveAttribute('aria-selected', 'true');
   const selected = panel(page).locator('tr.is-selected');
   await expect(selected).toHaveCount(1);

@@ -64,7 +64,7 @@ fn one_kernel_from_the_scores_to_the_values() {
 
 /// It reads Q, K, V and the bias and writes the result, in 8 heads of 512 x 64 and 512 x 512.
 #[test]
-fn the_contract_counts_each_tensor_once() {
+fn compulsory_traffic_counts_each_tensor_once() {
     let analysis = analysis_of(TAKEN_APART, &with_attention(Policy::None));
     let kernel = &analysis.fused.kernels[0];
     assert_eq!(kernel.bytes_read, 2 * (3 * 8 * 512 * 64 + 8 * 512 * 512));
@@ -270,14 +270,14 @@ fn grouped_queries_read_their_keys_once() {
     let kernel = analysis.partition.group_of[attention.ops[0]];
     let bytes = 2 * (2 * 32 + 2 * 8) * 2048 * 128;
     assert_eq!(analysis.fused.kernels[kernel].bytes(), bytes);
-    assert_eq!(attention.shape.contract_bytes(), bytes);
+    assert_eq!(attention.shape.compulsory_bytes(), bytes);
     let at_its_length = growth(
         &attention.shape,
         232_448,
         LoopOrder::Queries,
         [2048].into_iter(),
     );
-    assert_eq!(at_its_length[0].contract_bytes, bytes);
+    assert_eq!(at_its_length[0].compulsory_bytes, bytes);
     assert!(at_its_length[0].tiled_bytes > bytes);
 }
 
@@ -302,8 +302,8 @@ fn standard_attention_grows_with_the_square() {
         ratio([bytes(&points[0]), bytes(&points[1])])
     };
     assert!(of(|p| p.standard_bytes) > 250.0);
-    assert!((of(|p| p.contract_bytes) - 16.0).abs() < 1e-9);
-    assert!(points.iter().all(|p| p.contract_bytes < p.tiled_bytes));
+    assert!((of(|p| p.compulsory_bytes) - 16.0).abs() < 1e-9);
+    assert!(points.iter().all(|p| p.compulsory_bytes < p.tiled_bytes));
     assert!(points.iter().all(|p| p.tiled_bytes < p.standard_bytes));
 }
 

@@ -95,8 +95,8 @@ fn with_attention(ops: &[Op], drawn: &[Option<Parts>]) -> Vec<Op> {
         }
         push("matmul", Matmul, &[&at, v], op.shape[1]);
         for made in &mut all {
-            if made.op_type == Matmul && made.contraction.is_none() {
-                made.contraction = Some(if made.shape[1] == 8 { op.shape[1] } else { 8 });
+            if made.op_type == Matmul && made.k.is_none() {
+                made.k = Some(if made.shape[1] == 8 { op.shape[1] } else { 8 });
             }
         }
         if let Some(last) = all.last_mut() {

@@ -280,7 +280,7 @@ fn huge_and_tiny_figures_stay_on_the_frame() {
         &[1 << 20, 1 << 20],
         1,
     )
-    .with_contraction(1 << 62)];
+    .with_k(1 << 62)];
     let tiny = [
         Op::new("e", OpType::Elementwise, &["x"], "y", &[1], 8).with_function("relu"),
         Op::new("f", OpType::Elementwise, &["y", "big"], "z", &[1], 8).with_function("add"),

@@ -6,10 +6,8 @@ use fuseline::core::examples::EXAMPLES;
 use fuseline::core::{Analysis, Options, Policy, analyze, analyze_program, notation};
 use fuseline::picture::charts::roofline_compare::{policy_of, scene};
 use fuseline::picture::charts::scene::Shape;
-use fuseline::views::compare::{legend, rows};
+use fuseline::present::compare::{PolicyRow, policy_rows};
 use proptest::prelude::*;
-
-use crate::views::words;
 
 fn example(id: &str, policy: Policy) -> Analysis {
     let text = EXAMPLES.iter().find(|e| e.id == id).unwrap().text;
@@ -49,50 +47,74 @@ proptest! {
     }
 }
 
+fn rows_of(text: &str, policy: Policy) -> Vec<PolicyRow> {
+    let options = Options::of_policy(policy);
+    let outcome = analyze_program(&notation::parse(text).program, &options);
+    policy_rows(&compare(&outcome.analysis.unwrap()), policy)
+}
+
+fn row_of(text: &str, policy: Policy) -> PolicyRow {
+    let rows = rows_of(text, Policy::Rules).into_iter();
+    rows.into_iter().find(|row| row.policy == policy).unwrap()
+}
+
 #[test]
 fn the_table_has_a_row_for_each_policy_and_names_the_edges_that_differ() {
     let chosen = example("softmax", Policy::Rules);
     let all = compare(&chosen);
-    let html = rows(&all, Policy::Rules).html().text;
-    assert_eq!(html.matches("<tr ").count(), Policy::ALL.len());
-    assert_eq!(html.matches("is-selected").count(), 1);
-    assert!(html.contains(r#"data-policy="optimal""#));
-    let text = words(&rows(&all, Policy::Rules));
-    let none = all.iter().find(|c| c.policy == Policy::None).unwrap();
-    assert!(!none.differing.is_empty() && none.differing.iter().all(|edge| !edge.is_fused));
-    assert!(text.contains(" apart"), "{text}");
-    assert!(text.contains("proven optimal"), "{text}");
-    for policy in Policy::ALL {
-        assert!(words(&legend(&all)).contains(policy.name()));
+    let rows = policy_rows(&all, Policy::Rules);
+    let policies: Vec<_> = rows.iter().map(|row| row.policy).collect();
+    assert_eq!(policies, Policy::ALL);
+    for (row, compared) in rows.iter().zip(&all) {
+        let total = compared.analysis.fused.traffic.total;
+        assert_eq!(
+            row.exact_bytes.replace([',', ' ', 'B'], ""),
+            total.to_string()
+        );
+        if row.policy == Policy::Rules {
+            assert_eq!(
+                [row.differing.as_str(), &row.differing_edges],
+                ["–", "the chosen one"]
+            );
+        } else {
+            assert_eq!(row.differing, compared.differing.len().to_string());
+        }
     }
+    let none = &all[0];
+    assert!(!none.differing.is_empty() && none.differing.iter().all(|edge| !edge.is_fused));
+    assert!(rows[0].differing_edges.contains(" apart"), "{:?}", rows[0]);
+    let optimal = rows.iter().find(|row| row.policy == Policy::Optimal);
+    assert!(
+        optimal.unwrap().note.contains("proven optimal"),
+        "{optimal:?}"
+    );
+}
+
+#[test]
+fn a_row_names_the_first_edges_that_differ_and_its_tooltip_more() {
+    let text =
+        "input x : f16[64]\na = relu(x)\nb = relu(a)\nc = relu(b)\nd = relu(c)\ne = relu(d)\n";
+    let none = row_of(text, Policy::None);
+    assert_eq!(none.differing, "4");
+    assert_eq!(
+        none.differing_edges,
+        "a → b apart; b → c apart; c → d apart; and 1 more"
+    );
+    assert_eq!(
+        none.more_differing_edges,
+        "a → b apart; b → c apart; c → d apart; d → e apart"
+    );
 }
 
 /// Without it, a visitor wonders why the kernels by hand are worse than the rules.
 #[test]
 fn kernels_by_hand_that_nobody_has_stated_are_said_to_be_none() {
-    let words_of = |text: &str| {
-        let outcome = analyze_program(&notation::parse(text).program, &Options::default());
-        words(&rows(&compare(&outcome.analysis.unwrap()), Policy::Rules))
-    };
     let text = "input x : f16[8, 8]\ny = relu(x)\nz = gelu(y)\n";
-    assert!(words_of(text).contains("manual no kernels stated yet"));
+    assert_eq!(row_of(text, Policy::Manual).note, "no kernels stated yet");
     let stated = text
         .replace("(x)", "(x) @kernel 1")
         .replace("(y)", "(y) @kernel 1");
-    assert!(!words_of(&stated).contains("no kernels stated"));
-}
-
-#[test]
-fn names_of_ops_stay_text_in_the_table() {
-    let text = "input x : f16[8, 8]\n`<b>`: y = relu(x)\nz = gelu(y)\n";
-    let outcome = analyze_program(&notation::parse(text).program, &Options::default());
-    let html = rows(&compare(&outcome.analysis.unwrap()), Policy::Rules)
-        .html()
-        .text;
-    assert!(
-        html.contains("&lt;b&gt;") && !html.contains("<b>"),
-        "{html}"
-    );
+    assert_eq!(row_of(&stated, Policy::Manual).note, "");
 }
 
 #[test]
@@ -181,14 +203,15 @@ fn middle_of(shape: &Shape) -> (f64, f64) {
 /// 973 MB against an optimum of 1.96 GB in the GPT-2 block is no contradiction, and the table says why.
 #[test]
 fn a_flash_kernel_of_the_compiler_is_named_in_its_row() {
-    let words_of = |id| words(&rows(&compare(&example(id, Policy::Rules)), Policy::Rules));
-    let flash = words_of("sdpa_flash");
-    assert_eq!(flash.matches("with attention as one kernel").count(), 1);
-    assert!(
-        flash.contains("inductor with attention as one kernel"),
-        "{flash}"
-    );
-    assert!(!words_of("mlp2").contains("with attention"));
+    let with_attention = |id: &str| -> Vec<_> {
+        let text = EXAMPLES.iter().find(|e| e.id == id).unwrap().text;
+        let rows = rows_of(text, Policy::Rules).into_iter();
+        rows.filter(|row| row.note == "with attention as one kernel")
+            .map(|row| row.policy)
+            .collect()
+    };
+    assert_eq!(with_attention("sdpa_flash"), [Policy::Inductor]);
+    assert_eq!(with_attention("mlp2"), []);
 }
 
 /// Matmuls, row kernels and chains of all sizes, far more than the stacks of a picture have room for.

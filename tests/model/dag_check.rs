@@ -18,7 +18,7 @@ pub(crate) fn faults(graph: &Graph, partition: &Partition, layout: &DagLayout) -
     }
     overlaps(&boxes, &mut faults);
 
-    // Chips stand between ops of a panel or outside it, so they are held against ops and pills.
+    // Size labels stand between ops of a panel or outside it: they must not meet ops and pills.
     let mut boxes: Vec<(String, Rect)> = Vec::new();
     for (op, place) in layout.ops.iter().enumerate() {
         boxes.push((format!("op {op} ({})", graph.ops[op].name), place.rect));
@@ -26,9 +26,9 @@ pub(crate) fn faults(graph: &Graph, partition: &Partition, layout: &DagLayout) -
     for (index, pill) in layout.pills.iter().enumerate() {
         boxes.push((format!("pill {index}"), pill.rect));
     }
-    for (op, chip) in layout.chips.iter().enumerate() {
-        if let Some(chip) = chip {
-            boxes.push((format!("chip {op}"), *chip));
+    for (op, label) in layout.size_labels.iter().enumerate() {
+        if let Some(label) = label {
+            boxes.push((format!("label {op}"), *label));
         }
     }
     overlaps(&boxes, &mut faults);

@@ -31,11 +31,15 @@ fn draw(analysis: &Analysis, picture: &DagLayout, is_fused: bool) -> String {
         );
     }
     for (edge, look) in picture.edges.iter().zip(&looks.edges) {
-        let loud = if look.is_loud { "is-loud" } else { "is-quiet" };
-        let width = if look.is_loud { look.width_px } else { 1.5 };
+        let class = if look.is_dram {
+            "is-dram"
+        } else {
+            "is-on-chip"
+        };
+        let width = if look.is_dram { look.width_px } else { 1.5 };
         let _ = writeln!(
             out,
-            "<path class=\"dag-edge {loud}\" stroke-width=\"{width:.2}\" d=\"{}\"/>",
+            "<path class=\"dag-edge {class}\" stroke-width=\"{width:.2}\" d=\"{}\"/>",
             path_data(&edge.points, 10.0)
         );
     }
@@ -70,17 +74,17 @@ fn draw(analysis: &Analysis, picture: &DagLayout, is_fused: bool) -> String {
             kernel + 1
         );
     }
-    for (chip, look) in picture.chips.iter().zip(&looks.chips) {
-        if let (Some(chip), true) = (chip, look.is_shown) {
+    for (label, look) in picture.size_labels.iter().zip(&looks.size_labels) {
+        if let (Some(label), true) = (label, look.is_shown) {
             let width = look.width_px;
             let _ = writeln!(
                 out,
-                "<g class=\"dag-chip\"><rect x=\"{}\" y=\"{}\" width=\"{width}\" height=\"{}\" rx=\"9\"/><text x=\"{}\" y=\"{}\">{}</text></g>",
-                chip.center().x - width / 2.0,
-                chip.y,
-                chip.height,
-                chip.center().x,
-                chip.center().y + 4.0,
+                "<g class=\"dag-size-label\"><rect x=\"{}\" y=\"{}\" width=\"{width}\" height=\"{}\" rx=\"9\"/><text x=\"{}\" y=\"{}\">{}</text></g>",
+                label.center().x - width / 2.0,
+                label.y,
+                label.height,
+                label.center().x,
+                label.center().y + 4.0,
                 escaped(&look.text)
             );
         }

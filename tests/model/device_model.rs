@@ -117,14 +117,14 @@ fn a_small_program_runs_from_the_cache() {
 
 /// Without a matmul and without a second pass over rows the two counts of reads are one.
 #[test]
-fn element_wise_kernels_read_what_the_contract_says() {
+fn element_wise_kernels_read_the_compulsory_traffic() {
     let text = "input a : f16[8192, 8192]\ninput b : f16[8192, 8192]\nx = add(a, b)\ny = sum(x)\n";
     for device_id in ["h200", "a100-80", "mi300x"] {
         let analysis = analysis_of(text, Policy::Rules, device_id);
         let count = device_count(&analysis).unwrap();
-        let contract = analysis.fused.traffic.bytes_read as f64;
+        let compulsory = analysis.fused.traffic.bytes_read as f64;
         assert!(
-            (count.dram_read_bytes - contract).abs() < 1.0,
+            (count.dram_read_bytes - compulsory).abs() < 1.0,
             "{device_id}"
         );
         assert_eq!(count.time_s.is_some(), device_id == "h200");

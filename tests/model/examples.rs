@@ -192,7 +192,7 @@ fn the_flops_are_those_by_hand() {
 }
 
 #[test]
-fn the_transformer_is_the_contracts_block() {
+fn the_transformer_is_the_published_block() {
     for (s, h, heads) in [(2048, 4096, 32), (128, 256, 64), (16384, 12288, 96)] {
         let mut program = program(example("transformer").unwrap());
         for (name, value) in [("S", s), ("H", h), ("heads", heads)] {

@@ -70,7 +70,7 @@ fn kernels_and_bytes_of_every_example() {
     assert_eq!(found, FIGURES);
 }
 
-/// The optimum is proven, and none of the others needs less where its kernels are the contract's.
+/// The optimum is proven, and none of the others needs less where its kernels are those of the baseline rules.
 #[test]
 fn the_optimum_of_every_example_is_proven() {
     for (example, (_, figures)) in EXAMPLES.iter().zip(FIGURES) {

@@ -1,7 +1,7 @@
 //! Lists of ops and pasted `Op(...)` lines, read into programs that mean the same.
 
 use fuseline::core::analysis::transformer;
-use fuseline::core::cost::work::contraction;
+use fuseline::core::cost::work::matmul_k;
 use fuseline::core::json::Json;
 use fuseline::core::notation::import::{
     Form, OpList, form_of, program_of_op_list, program_of_ops, read_op_lines,
@@ -164,12 +164,7 @@ fn check_round_trip(ops: &[Op], tensors: &[TensorDecl], from: &Parsed) {
     let before = build_graph(ops, tensors).unwrap();
     let after = build_graph(&resolved.ops, &resolved.externals).unwrap();
     for (id, op) in ops.iter().enumerate() {
-        assert_eq!(
-            contraction(&after, id),
-            contraction(&before, id),
-            "{}",
-            op.name
-        );
+        assert_eq!(matmul_k(&after, id), matmul_k(&before, id), "{}", op.name);
     }
     let known = |graph: &Graph| -> Vec<(String, Option<u64>)> {
         let tensors = 0..graph.tensors.len();
@@ -181,7 +176,7 @@ fn check_round_trip(ops: &[Op], tensors: &[TensorDecl], from: &Parsed) {
 }
 
 fn cases() -> Vec<(Vec<Op>, Vec<TensorDecl>, Value)> {
-    let file: Value = serde_json::from_str(include_str!("contract_cases.json")).unwrap();
+    let file: Value = serde_json::from_str(include_str!("baseline_cases.json")).unwrap();
     let cases = file["cases"].as_array().unwrap();
     cases
         .iter()

@@ -109,13 +109,13 @@ fn every_pattern_with_its_launches() {
     }
 }
 
-/// Where no matmul reads tiles twice, a compiled kernel reads from DRAM what the contract counts.
+/// Where no matmul reads tiles twice, a compiled kernel reads from DRAM the compulsory traffic.
 #[test]
 fn compiled_kernels_without_a_matmul_read_what_was_measured() {
     let mut compared = 0;
     for row in rows().iter().filter(|row| row.variant == DEFAULT) {
         let analysis = analysis(&row.pattern, &row.size, &options(DEFAULT));
-        let has_matmul = analysis.graph.ops.iter().any(|op| op.contraction.is_some());
+        let has_matmul = analysis.graph.ops.iter().any(|op| op.k.is_some());
         let Some(measured) = row.dram_read_bytes.filter(|_| !has_matmul) else {
             continue;
         };

@@ -100,14 +100,14 @@ fn op_by_op_they_launch_what_eager_pytorch_launched() {
     }
 }
 
-/// Where no matmul reads tiles twice and the data pass the 60 MB of the L2, DRAM reads are the contract's bytes.
+/// Where no matmul reads tiles twice and the data pass the 60 MB of the L2, DRAM reads are compulsory.
 #[test]
 fn op_by_op_they_read_what_was_measured() {
     let mut compared = 0;
     for row in rows().iter().filter(|row| row.variant == "eager") {
         let analysis = analysis(&row.pattern, &row.size, &Options::of_policy(Policy::None));
         let ops = &analysis.graph.ops;
-        let has_matmul = ops.iter().any(|op| op.contraction.is_some());
+        let has_matmul = ops.iter().any(|op| op.k.is_some());
         // The layer norm kernel of PyTorch reads its row again when it is as wide as here.
         let has_layer_norm = ops
             .iter()

@@ -57,7 +57,7 @@ fn kernels_that_need_each_other_are_refused() {
 fn a_kernel_is_not_taken_around_another() {
     let ops = [
         Op::new("a", OpType::Elementwise, &["x"], "a", &[64, 64], 2),
-        Op::new("m", OpType::Matmul, &["a", "w"], "m", &[64, 64], 2).with_contraction(64),
+        Op::new("m", OpType::Matmul, &["a", "w"], "m", &[64, 64], 2).with_k(64),
         Op::new("c", OpType::Elementwise, &["m", "a"], "c", &[64, 64], 2),
     ];
     let graph = build_graph(&ops, &[]).unwrap();

@@ -54,7 +54,7 @@ fn ladder(drawn: &[Drawn], leaving: u8, first: usize) -> (Vec<Op>, Vec<TensorDec
         let name = format!("t{index}");
         let op = Op::new(&name, op_type, &inputs, &name, &shape, bytes);
         ops.push(match op_type {
-            OpType::Matmul => op.with_contraction(WIDTH),
+            OpType::Matmul => op.with_k(WIDTH),
             _ => op,
         });
         chains[usize::from(chain)].push((name, shape));

@@ -32,7 +32,7 @@ fn reads(rows: &[(Row, Predicted)], keep: impl Fn(&Predicted) -> bool) -> Vec<(f
 }
 
 #[test]
-fn reads_without_a_matmul_are_the_contracts_beyond_the_cache() {
+fn reads_without_a_matmul_are_compulsory_beyond_the_cache() {
     const L2_BYTES: u64 = 62_914_560;
     for file in FILES {
         let pairs = reads(&predictions(file), |p| {

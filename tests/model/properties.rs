@@ -22,7 +22,7 @@ fn analysis(ops: &[Op], externals: &[TensorDecl], conventions: Conventions) -> A
     analyze(ops, externals, &options).unwrap()
 }
 
-/// The contract's scan once more, written as its sentences: groups as lists, searched linearly.
+/// The baseline rules' scan once more, written as its sentences: groups as lists, searched linearly.
 fn rules_by_the_letter(graph: &Graph) -> Vec<Vec<OpId>> {
     let mut groups: Vec<Vec<OpId>> = Vec::new();
     let holds = |group: &[OpId], op_type| group.iter().any(|&op| graph.ops[op].op_type == op_type);
@@ -73,7 +73,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_scan_does_what_the_contract_says((ops, externals) in random_graph::ops(14)) {
+    fn the_scan_does_what_the_baseline_rules_say((ops, externals) in random_graph::ops(14)) {
         let graph = build_graph(&ops, &externals).unwrap();
         let kernels = plan(&graph, &Options::of_policy(Policy::Rules)).partition;
         let groups: Vec<&[OpId]> = kernels.groups.iter().collect();

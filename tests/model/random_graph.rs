@@ -73,7 +73,7 @@ pub(crate) fn fusable_ops(
             let name = format!("t{index}");
             let op = Op::new(&name, op_type, &inputs, &name, &shape, bytes);
             ops.push(match op_type {
-                OpType::Matmul => op.with_contraction(WIDTH),
+                OpType::Matmul => op.with_k(WIDTH),
                 _ => op,
             });
             names.push(name);

@@ -40,7 +40,7 @@ ffn_up: y1 = matmul(x, w)
         ops.iter()
             .all(|op| op.dtype == Some(DType::F16) && op.bytes_per_element == 2)
     );
-    assert_eq!(ops[0].contraction, Some(4096));
+    assert_eq!(ops[0].k, Some(4096));
     assert_eq!(ops[0].inputs, ["x", "w"]);
     assert_eq!(ops[2].function.as_deref(), Some("gelu"));
     assert_eq!(ops[3].function, None);
@@ -146,11 +146,7 @@ fn k_follows_from_the_operands_or_is_stated() {
         ("conv2d(u, f) : f16[1, 4, 9, 9]", Some(27)),
         ("matmul(u, v) : f16[8, 5]", None),
     ] {
-        assert_eq!(
-            resolved(&format!("{head}y = {call}")).ops[0].contraction,
-            k,
-            "{call}"
-        );
+        assert_eq!(resolved(&format!("{head}y = {call}")).ops[0].k, k, "{call}");
     }
 }
 
@@ -158,10 +154,7 @@ fn k_follows_from_the_operands_or_is_stated() {
 fn a_matmul_whose_k_nothing_says_has_a_note_and_no_flops() {
     let unknown = |text: &str| {
         let found = resolved(text).diagnostics;
-        found
-            .iter()
-            .filter(|d| d.code == Code::UnknownContraction)
-            .count()
+        found.iter().filter(|d| d.code == Code::UnknownK).count()
     };
     assert_eq!(unknown("y = matmul(u, v) : f16[8, 5]"), 1);
     assert_eq!(

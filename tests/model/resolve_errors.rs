@@ -109,7 +109,7 @@ const CASES: &[Case] = &[
     error("input x : f16[4000000000, 1]\ninput z : f16[1, 4000000000]\ny = add(x, z)", Code::Overflow, (3, 1),
         "the bytes of `y` f16[4000000000, 4000000000] pass 2^63", "use smaller sizes"),
     Case { text: "input p : f16[7, 3]\ninput q : f16[9, 6]\ny = matmul(p, q, k=unknown) : f16[8, 5]", severity: Severity::Note,
-        code: Code::UnknownContraction, at: (3, 5),
+        code: Code::UnknownK, at: (3, 5),
         message: "the contraction length of `y` is unknown: it has no FLOPs and no point",
         hint: "declare its operands, or state it: `k=1024`" },
     Case { text: "input x : f16[8]\ninput z : f16[8]\ny = relu(x)", severity: Severity::Note,

@@ -7,10 +7,10 @@ use fuseline::components::charts::Charts;
 use fuseline::components::dag_view::DagView;
 use fuseline::components::diagnostics::DiagnosticsList;
 use fuseline::components::headline::Headline;
-use fuseline::components::kernels::KernelsTable;
-use fuseline::components::limits_view::LimitsView;
 use fuseline::components::ops_table::OpsTable;
 use fuseline::components::results::Results;
+use fuseline::components::results::kernels::KernelsTable;
+use fuseline::components::results::limits::LimitsView;
 use fuseline::components::sliders::Sliders;
 use fuseline::core::{Device, Policy};
 use fuseline::picture::charts::traffic_bars;
@@ -22,7 +22,7 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::HtmlElement;
 
-const TEXT: &str = "\
+pub(crate) const TEXT: &str = "\
 param N = 256 in 64..1024 step 64
 input x : f16[N, N]
 weight w : f16[N, N]
@@ -32,7 +32,7 @@ norm: n = softmax(z)
 ";
 
 /// Mounts a component over a page with this text; gives the page, too.
-async fn over<V: IntoView + 'static>(
+pub(crate) async fn over<V: IntoView + 'static>(
     text: &'static str,
     view: impl FnOnce(Page) -> V + 'static,
 ) -> (Mounted, Page) {
@@ -240,14 +240,14 @@ async fn the_graph_keeps_its_places_when_sizes_change_and_when_it_is_switched() 
     let before = places(&root);
     assert_eq!(before.len(), 3);
     assert_eq!(
-        root.all(".dag-edge:not(.is-loud)").len(),
+        root.all(".dag-edge:not(.is-dram)").len(),
         1,
         "only y stays on chip"
     );
     page.is_fused.set(false);
     page.edit(TEXT.replace("256", "512"), Origin::Single);
     settled().await;
-    assert_eq!(root.all(".dag-edge:not(.is-loud)").len(), 0);
+    assert_eq!(root.all(".dag-edge:not(.is-dram)").len(), 0);
     assert_eq!(places(&root), before);
 }
 

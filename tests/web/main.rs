@@ -9,6 +9,7 @@
 mod components;
 mod exports;
 mod mounted;
+mod results;
 mod share;
 
 wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_browser);

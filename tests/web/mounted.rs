@@ -4,7 +4,10 @@ use leptos::mount::mount_to;
 use leptos::prelude::{IntoView, document};
 use leptos::task::tick;
 use wasm_bindgen::JsCast;
-use web_sys::{Element, Event, EventInit, HtmlElement, HtmlInputElement};
+use web_sys::{
+    Element, Event, EventInit, HtmlElement, HtmlInputElement, HtmlSelectElement, KeyboardEvent,
+    KeyboardEventInit,
+};
 
 /// Waits until effects, and effects that they set off, have run.
 pub(crate) async fn settled() {
@@ -67,6 +70,25 @@ impl Mounted {
         for name in events {
             field.dispatch_event(&bubbling(name)).unwrap();
         }
+        settled().await;
+    }
+
+    /// Chooses an option of a list, by its value.
+    pub(crate) async fn choose(&self, selector: &str, value: &str) {
+        let select: HtmlSelectElement = self.one(selector).unchecked_into();
+        select.set_value(value);
+        select.dispatch_event(&bubbling("change")).unwrap();
+        settled().await;
+    }
+
+    /// Presses a key on the first element that matches.
+    pub(crate) async fn press(&self, selector: &str, key: &str) {
+        let init = KeyboardEventInit::new();
+        init.set_bubbles(true);
+        init.set_cancelable(true);
+        init.set_key(key);
+        let event = KeyboardEvent::new_with_keyboard_event_init_dict("keydown", &init).unwrap();
+        self.one(selector).dispatch_event(&event).unwrap();
         settled().await;
     }
 

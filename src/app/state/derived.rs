@@ -3,15 +3,20 @@
 //! ```text
 //! text ── parsed ──┐
 //!                  ├── understood ──┬── diagnostics ── is_stale
-//! choices ─ options┘                └── last_good ── record ── shown (after `step` decisions)
+//! choices ─ options┘                └── last_good ── record ── shown (after `step` decisions) ── analysis
 //! ```
+//!
+//! A memo that nobody reads is not computed, and one whose sources have not changed keeps its value: so the costly views
+//! of an analysis cost nothing while their tab is closed, and nothing when it is opened again.
 
+use crate::core::analysis::compare::{Compared, compare};
 use crate::core::analysis::replay::analysis_with;
-use crate::core::fusion::record::{Record, record};
+use crate::core::fusion::record::{Decision, Record, record};
 use crate::core::model::diagnostic::{has_errors, merged};
 use crate::core::notation::{Parsed, parse};
-use crate::core::{Analysis, Diagnostic, Options, Outcome, analyze, analyze_program};
+use crate::core::{Analysis, Diagnostic, OpId, Options, Outcome, analyze, analyze_program};
 use crate::present::reasons::refused_kernels;
+use crate::present::why;
 use leptos::prelude::*;
 use std::sync::Arc;
 
@@ -184,4 +189,29 @@ pub(super) fn present(
 
 pub(super) fn analysis(shown: Memo<Arc<AnalysedText>>) -> Memo<Arc<Analysis>> {
     shared_memo(move |_| shown.with(|shown| shown.analysis.clone()))
+}
+
+/// As costly as an analysis for each policy.
+pub(super) fn compared(analysis: Memo<Arc<Analysis>>) -> Memo<Arc<Vec<Compared>>> {
+    shared_memo(move |_| Arc::new(analysis.with(|analysis| compare(analysis))))
+}
+
+pub(super) fn crossings(analysis: Memo<Arc<Analysis>>) -> Memo<Arc<Vec<why::Crossing>>> {
+    shared_memo(move |_| Arc::new(analysis.with(|analysis| why::crossings(analysis))))
+}
+
+pub(super) fn decided_ops(
+    record: Memo<Arc<Record>>,
+    step: RwSignal<Option<usize>>,
+) -> Memo<Vec<OpId>> {
+    Memo::new(move |_| {
+        let Some(step) = step.get() else {
+            return Vec::new();
+        };
+        record.with(|record| {
+            record
+                .last_decision(step)
+                .map_or_else(Vec::new, Decision::ops)
+        })
+    })
 }

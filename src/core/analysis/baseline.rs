@@ -10,7 +10,7 @@ use crate::core::model::op::{Op, TensorDecl};
 use crate::core::model::options::Conventions;
 use crate::core::model::partition::Partition;
 
-/// The contract's fusion rules on a list of ops: the kernels, each a list of ops.
+/// The baseline rules on a list of ops: the kernels, each a list of ops.
 ///
 /// # Errors
 /// As [`build_graph`].
@@ -41,7 +41,7 @@ pub fn find_fusion_groups(ops: &[Op]) -> Result<Vec<Vec<Op>>, Vec<Diagnostic>> {
         .collect())
 }
 
-/// Bytes read and written by a list of ops, unfused or fused by the contract's rules.
+/// Bytes read and written by a list of ops, unfused or fused by the baseline rules.
 ///
 /// `externals` declares sizes of external tensors; `conventions` says how the rest counts.
 ///

@@ -131,13 +131,13 @@ pub struct Predicted {
     pub time_us: f64,
     /// Bytes that kernels read from DRAM with cold caches.
     pub dram_read_bytes: f64,
-    /// Bytes that they read by the contract.
-    pub contract_read_bytes: u64,
+    /// Compulsory reads of the kernels, in bytes.
+    pub compulsory_read_bytes: u64,
     /// Kernels launched.
     pub launches: usize,
     /// A kernel has a matmul in it.
     pub has_matmul: bool,
-    /// Bytes that the largest kernel moves by the contract.
+    /// Compulsory traffic of the largest kernel, in bytes.
     pub largest_kernel_bytes: u64,
 }
 
@@ -174,7 +174,7 @@ fn predicted(analysis: &Analysis) -> Option<Predicted> {
     Some(Predicted {
         time_us: count.time_s? * 1e6,
         dram_read_bytes: count.dram_read_bytes,
-        contract_read_bytes: analysis.fused.traffic.bytes_read,
+        compulsory_read_bytes: analysis.fused.traffic.bytes_read,
         launches: analysis.fused.launches,
         has_matmul: kernels.iter().any(|k| k.work.matrix_dtype.is_some()),
         largest_kernel_bytes: kernels.iter().map(Kernel::bytes).max().unwrap_or(0),

@@ -50,7 +50,7 @@ pub struct Kernel {
     pub work: Work,
     /// Its point and its time.
     pub placement: Placement,
-    /// Views only: nobody launches it.
+    /// Views only: it is not launched.
     pub is_free: bool,
 }
 

@@ -1,4 +1,4 @@
-//! A program with the kernels that a policy had on its way, so that somebody can step through its decisions.
+//! A program with the kernels that a policy had on its way, so that a visitor can step through its decisions.
 
 use crate::core::analysis::{Analysis, analyze_plan};
 use crate::core::fusion::Plan;

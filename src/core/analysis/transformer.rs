@@ -1,4 +1,4 @@
-//! The contract's transformer block: 14 ops, post-norm.
+//! A transformer block as a list of 14 ops, post-norm.
 
 use crate::core::analysis::{Analysis, analyze};
 use crate::core::cost::traffic::Traffic;
@@ -104,7 +104,7 @@ pub fn transformer_block(
         }
     };
     let matmul = |name: &str, inputs: &[&str], output: &str, shape: &[u64], k| {
-        op(name, Matmul, "matmul", inputs, output, shape).with_contraction(k)
+        op(name, Matmul, "matmul", inputs, output, shape).with_k(k)
     };
     #[rustfmt::skip]
     let ops = vec![

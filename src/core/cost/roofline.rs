@@ -72,7 +72,7 @@ pub(crate) fn peaks(device: &Device, work: Work) -> (Option<Peak>, Option<Figure
 
 /// Why a time is only a lower bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Missing {
+pub enum MissingFigure {
     /// The length K of a matmul, without which its FLOPs are not counted.
     K,
     /// The peak for an element type.
@@ -84,20 +84,20 @@ pub enum Missing {
 }
 
 /// What the time of this work on `device` leaves out; `None` where it is a prediction and no lower bound.
-pub fn missing(device: &Device, work: Work) -> Option<Missing> {
+pub fn missing_figure(device: &Device, work: Work) -> Option<MissingFigure> {
     let (matrix, vector) = peaks(device, work);
     if work.is_unknown {
-        Some(Missing::K)
+        Some(MissingFigure::K)
     } else if work.matrix_flops > 0 && matrix.is_none() {
         Some(
             work.matrix_dtype
-                .map_or(Missing::MatrixPeak, Missing::PeakOf),
+                .map_or(MissingFigure::MatrixPeak, MissingFigure::PeakOf),
         )
     } else if work.vector_flops > 0 && vector.is_none() {
         Some(if work.has_vector_f64 {
-            Missing::PeakOf(DType::F64)
+            MissingFigure::PeakOf(DType::F64)
         } else {
-            Missing::VectorPeak
+            MissingFigure::VectorPeak
         })
     } else {
         None
@@ -128,7 +128,7 @@ pub fn place(device: &Device, work: Work, bytes: u64, is_free: bool) -> Placemen
     } = times(device, work, bytes);
     let launch_s = if is_free { 0.0 } else { device.launch_s.value };
     let busy_s = memory_s.max(matrix_s).max(vector_s);
-    let bound = if missing(device, work).is_some() {
+    let bound = if missing_figure(device, work).is_some() {
         Bound::Unknown
     } else if launch_s > busy_s {
         Bound::Launch

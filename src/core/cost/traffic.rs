@@ -265,7 +265,7 @@ pub(crate) fn written(graph: &Graph, partition: &Partition, views: &Views) -> Ve
     is_written
 }
 
-/// Whether the output of an op leaves the kernels that compute it: nobody reads it, or a reader runs in a kernel that
+/// Whether the output of an op leaves the kernels that compute it: nothing reads it, or a reader runs in a kernel that
 /// does not compute it, or a view of it leaves. `is_kept`: all kernels that run this reader compute the op themselves.
 pub(crate) fn leaves(
     graph: &Graph,

@@ -10,7 +10,7 @@ use crate::core::model::graph::{Graph, OpId};
 use crate::core::model::op_type::OpType;
 use crate::core::model::work::Work;
 
-/// FLOPs of one op, after the contract: a matmul `2 * output elements * K`, an elementwise function its
+/// FLOPs of one op: a matmul `2 * output elements * K`, an elementwise function its
 /// count for each output element, a reduction its count for each element of its first input, a reshape 0.
 /// A function that the table does not know counts 1.
 pub fn op_work(graph: &Graph, op: OpId) -> Work {
@@ -23,7 +23,7 @@ pub fn op_work(graph: &Graph, op: OpId) -> Work {
     let output_elements = u128::from(graph.tensors[graph.output[op]].elements().unwrap_or(0));
     match definition.op_type {
         OpType::Matmul => {
-            let k = contraction(graph, op);
+            let k = matmul_k(graph, op);
             Work {
                 matrix_flops: k.map_or(0, |k| 2 * output_elements * u128::from(k)),
                 matrix_dtype: matrix_dtype(graph, op),
@@ -76,10 +76,10 @@ fn matrix_dtype(graph: &Graph, op: OpId) -> Option<DType> {
 ///
 /// An operand of shape `[.., p, q]` whose side `p` or `q` is a side of the output gives the other one as
 /// K. Both operands must agree where both are known; a square operand fits whatever the other one says.
-pub fn contraction(graph: &Graph, op: OpId) -> Option<u64> {
+pub fn matmul_k(graph: &Graph, op: OpId) -> Option<u64> {
     let definition = &graph.ops[op];
-    if definition.contraction.is_some() {
-        return definition.contraction;
+    if definition.k.is_some() {
+        return definition.k;
     }
     if definition.function.as_deref() == Some("conv2d") {
         return None;
@@ -88,15 +88,11 @@ pub fn contraction(graph: &Graph, op: OpId) -> Option<u64> {
         return None;
     };
     let shape_of = |t: usize| graph.tensor_shape(t);
-    contraction_of_shapes(&definition.shape, shape_of(a), shape_of(b))
+    k_of_shapes(&definition.shape, shape_of(a), shape_of(b))
 }
 
 /// The same from the shapes of the output and of both operands, as far as they are known.
-pub(crate) fn contraction_of_shapes(
-    output: &[u64],
-    a: Option<&[u64]>,
-    b: Option<&[u64]>,
-) -> Option<u64> {
+pub(crate) fn k_of_shapes(output: &[u64], a: Option<&[u64]>, b: Option<&[u64]>) -> Option<u64> {
     let &[.., rows, columns] = output else {
         return None;
     };
@@ -123,8 +119,8 @@ pub(crate) fn contraction_of_shapes(
             .iter()
             .copied()
             .find(|k| right.contains(k))
-            .or_else(|| packed_contraction(&left, last_two(b)))
-            .or_else(|| packed_contraction(&right, last_two(a))),
+            .or_else(|| packed_k(&left, last_two(b)))
+            .or_else(|| packed_k(&right, last_two(a))),
         // The plain layouts come first: rows lead the left operand, columns end the right one.
         (Some(left), None) => left.first().copied(),
         (None, Some(right)) => right.last().copied(),
@@ -134,7 +130,7 @@ pub(crate) fn contraction_of_shapes(
 
 /// When one operand packs more than the op reads (Q, K and V side by side), the other alone names K,
 /// provided that K is a side of the packed one too.
-fn packed_contraction(candidates: &[u64], packed: Option<(u64, u64)>) -> Option<u64> {
+fn packed_k(candidates: &[u64], packed: Option<(u64, u64)>) -> Option<u64> {
     let (p, q) = packed?;
     candidates.iter().copied().find(|&k| k == p || k == q)
 }
@@ -150,7 +146,7 @@ mod tests {
         let tensors = [TensorDecl::new("a", a, 2), TensorDecl::new("b", b, 2)];
         build_graph(&[op], &tensors)
             .ok()
-            .and_then(|g| contraction(&g, 0))
+            .and_then(|g| matmul_k(&g, 0))
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub struct Certificate {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Amount {
-    /// Bytes through memory, by the contract.
+    /// Bytes through memory: compulsory traffic.
     Bytes(#[serde(serialize_with = "count::serialize")] u64),
     /// Predicted seconds.
     Seconds(f64),

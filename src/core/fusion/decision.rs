@@ -1,6 +1,6 @@
 //! What a policy decides on the way to its partition.
 //!
-//! A policy notes its decisions in a [`Log`]; a log that nobody reads takes no time.
+//! A policy notes its decisions in a [`Log`]; a log that is off takes no time.
 
 use super::certificate::Amount;
 use super::reason::Reason;
@@ -38,7 +38,7 @@ pub enum Decision {
         /// The reduction.
         reduction: OpId,
     },
-    /// Inductor: an op is no buffer; whoever reads it computes it.
+    /// Inductor: an op is not written to a buffer; each reader computes it.
     Inlined {
         /// The op.
         op: OpId,

@@ -9,7 +9,7 @@
 
 use super::on_chip::{BYTES_PER_ELEMENT, KeptRows};
 use super::reason::Reason;
-use super::region::{Bits, Region, Set, Setting, Value};
+use super::region::{Bits, Region, RegionContext, Set, Value};
 use super::rows::RowDomain;
 use crate::core::model::options::{FusionOptions, MAX_OPS};
 
@@ -29,19 +29,19 @@ pub const MAX_REDUCTIONS: usize = 8;
 /// # Errors
 /// The first reason that holds.
 pub fn check(graph: &Graph, options: &Options, ops: &[OpId]) -> Result<(), Reason> {
-    check_in(&Setting::new(graph, options), ops)
+    check_in(&RegionContext::new(graph, options), ops)
 }
 
 /// The same, for many groups of one graph.
-pub(crate) fn check_in(setting: &Setting<'_>, ops: &[OpId]) -> Result<(), Reason> {
-    let limit = most_ops(&setting.options.fusion);
+pub(crate) fn check_in(context: &RegionContext<'_>, ops: &[OpId]) -> Result<(), Reason> {
+    let limit = most_ops(&context.options.fusion);
     if ops.len() > limit && ops.len() > 1 {
         return Err(Reason::TooManyOps {
             ops: ops.len(),
             limit,
         });
     }
-    let region = Region::of(setting, ops);
+    let region = Region::of(context, ops);
     check_set(&region, region.all())
 }
 
@@ -55,7 +55,7 @@ pub(super) fn check_set(region: &Region<'_>, set: Set) -> Result<(), Reason> {
     if ops <= 1 {
         return Ok(());
     }
-    let limit = most_ops(&region.setting.options.fusion);
+    let limit = most_ops(&region.context.options.fusion);
     if ops > limit {
         return Err(Reason::TooManyOps { ops, limit });
     }
@@ -84,7 +84,7 @@ fn check_matmul(region: &Region<'_>, set: Set) -> Result<(), Reason> {
         });
     }
     match Bits(region.before[matmul] & set).last() {
-        Some(before) if !region.setting.options.fusion.prologue => Err(Reason::MatmulStarts {
+        Some(before) if !region.context.options.fusion.prologue => Err(Reason::MatmulStarts {
             matmul: op(matmul),
             before: op(before),
         }),
@@ -138,7 +138,7 @@ fn check_reductions(region: &Region<'_>, set: Set) -> Result<(), Reason> {
             reshape: region.ops[place],
         });
     }
-    if !region.setting.options.fusion.after_reductions {
+    if !region.context.options.fusion.after_reductions {
         for reduction in Bits(reductions) {
             if let Some(after) = Bits(region.after[reduction] & set).next() {
                 return Err(Reason::ReductionEnds {
@@ -152,7 +152,7 @@ fn check_reductions(region: &Region<'_>, set: Set) -> Result<(), Reason> {
 }
 
 /// Whether elements change their order while others still need the old one. It may change where they are loaded, if
-/// nobody else loads them, and where they are stored.
+/// no other op loads them, and where they are stored.
 fn mixes_rows(region: &Region<'_>, set: Set, place: usize) -> bool {
     if region.next[place] & set == 0 {
         return false;
@@ -164,7 +164,7 @@ fn mixes_rows(region: &Region<'_>, set: Set, place: usize) -> bool {
 
 /// Rows that wait while a reduction ends, on chip.
 fn check_on_chip(region: &Region<'_>, set: Set, rows: RowDomain) -> Result<(), Reason> {
-    let available_bytes = region.setting.options.device.on_chip_bytes();
+    let available_bytes = region.context.options.device.on_chip_bytes();
     let full = rows.full_elements();
     let is_full = |value: &&Value| {
         value.readers & set != 0 && value.elements.is_none_or(|elements| elements == full)
@@ -175,7 +175,7 @@ fn check_on_chip(region: &Region<'_>, set: Set, rows: RowDomain) -> Result<(), R
         return Ok(());
     }
     let ops: Vec<OpId> = Bits(set).map(|place| region.ops[place]).collect();
-    match KeptRows::of(region.setting.graph, &ops) {
+    match KeptRows::of(region.context.graph, &ops) {
         Some(kept) if kept.bytes() > available_bytes => Err(Reason::OnChip {
             reduction: kept.reduction,
             values: kept.values,

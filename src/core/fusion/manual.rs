@@ -12,7 +12,7 @@ use super::legality::check_in;
 use super::none;
 use super::pieces::take_apart;
 use super::reason::Reason;
-use super::region::{Bits, Region, Setting};
+use super::region::{Bits, Region, RegionContext};
 use crate::core::model::acyclic;
 use crate::core::model::graph::OpId;
 use crate::core::model::options::MAX_OPS;
@@ -36,8 +36,8 @@ pub struct Refused {
 /// Ops of one number are one kernel, ops without a number run alone.
 ///
 /// `O(ops log ops + reads)` beside the kernels that fall apart.
-pub(super) fn partition(setting: &Setting<'_>, log: &mut Log) -> (Partition, Vec<Refused>) {
-    let graph = setting.graph;
+pub(super) fn partition(context: &RegionContext<'_>, log: &mut Log) -> (Partition, Vec<Refused>) {
+    let graph = context.graph;
     let mut group_of: Vec<OpId> = (0..graph.ops.len()).collect();
     let mut refused = Vec::new();
     let mut refuse = |ops: &[OpId], kernel: u32, reason: Reason, log: &mut Log| {
@@ -48,13 +48,13 @@ pub(super) fn partition(setting: &Setting<'_>, log: &mut Log) -> (Partition, Vec
         });
         log.refuse(ops, reason);
     };
-    for (kernel, ops) in stated(setting) {
-        match check_in(setting, &ops) {
+    for (kernel, ops) in stated(context) {
+        match check_in(context, &ops) {
             Ok(()) => join(&mut group_of, &ops),
             Err(reason) => {
                 refuse(&ops, kernel, reason, log);
                 for window in ops.chunks(MAX_OPS) {
-                    let region = Region::of(setting, window);
+                    let region = Region::of(context, window);
                     let mut pieces = Vec::new();
                     take_apart(&region, region.all(), &mut pieces);
                     for piece in pieces {
@@ -106,8 +106,8 @@ pub(super) fn partition(setting: &Setting<'_>, log: &mut Log) -> (Partition, Vec
 }
 
 /// The stated kernels with their ops ascending.
-fn stated(setting: &Setting<'_>) -> Vec<(u32, Vec<OpId>)> {
-    let ops = setting.graph.ops.iter().enumerate();
+fn stated(context: &RegionContext<'_>) -> Vec<(u32, Vec<OpId>)> {
+    let ops = context.graph.ops.iter().enumerate();
     let mut stated: Vec<(u32, OpId)> = ops
         .filter_map(|(op, definition)| Some((definition.kernel?, op)))
         .collect();

@@ -3,7 +3,7 @@
 use super::certificate::Certificate;
 use super::decision::{Decision, Log};
 use super::manual::Refused;
-use super::region::Setting;
+use super::region::RegionContext;
 use super::{attention, inductor, manual, none, optimal, rules};
 use crate::core::model::graph::Graph;
 use crate::core::model::options::{Options, Policy};
@@ -21,7 +21,7 @@ pub struct Plan {
 }
 
 /// Groups the ops of `graph` into kernels, as the policy of `options` decides. `O(ops + reads)` for the
-/// policies of the contract. Where attention is one kernel, policies see it as one op.
+/// baseline rules and the compiler. Where attention is one kernel, policies see it as one op.
 pub fn plan(graph: &Graph, options: &Options) -> Plan {
     plan_noting(graph, options, &mut Log::default())
 }
@@ -30,20 +30,20 @@ pub fn plan(graph: &Graph, options: &Options) -> Plan {
 pub(super) fn plan_noting(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
     if options.fusion.attention {
         let attentions = attention::find(graph);
-        if let Some(contracted) = attention::contract(graph, &attentions, options) {
+        if let Some(rewritten) = attention::rewrite(graph, &attentions, options) {
             for attention in &attentions {
                 let ops = attention.ops.clone();
                 log.note(Decision::Rewritten { ops });
             }
-            let rewritten = log.len();
-            let plan = plan_ops(&contracted.graph, options, log);
-            log.rename_from(rewritten, |op| contracted.original(op));
+            let noted = log.len();
+            let plan = plan_ops(&rewritten.graph, options, log);
+            log.rename_from(noted, |op| rewritten.original(op));
             let mut refused = plan.refused;
             for kernel in &mut refused {
-                kernel.op = contracted.original(kernel.op);
+                kernel.op = rewritten.original(kernel.op);
             }
             return Plan {
-                partition: contracted.expanded(&plan.partition),
+                partition: rewritten.expanded(&plan.partition),
                 certificate: plan.certificate,
                 refused,
             };
@@ -63,19 +63,19 @@ fn plan_ops(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
         Policy::Rules => only(rules::partition(graph, log)),
         Policy::Inductor => only(inductor::partition(graph, options.fusion.max_autotune, log)),
         Policy::Manual => {
-            let (partition, refused) = manual::partition(&Setting::new(graph, options), log);
+            let (partition, refused) = manual::partition(&RegionContext::new(graph, options), log);
             Plan {
                 refused,
                 ..only(partition)
             }
         }
         Policy::Optimal => {
-            let setting = Setting::new(graph, options);
+            let context = RegionContext::new(graph, options);
             let mut unread = Log::default();
             let compiled = inductor::partition(graph, options.fusion.max_autotune, &mut unread);
-            let stated = manual::partition(&setting, &mut unread).0;
+            let stated = manual::partition(&context, &mut unread).0;
             let known = [rules::partition(graph, &mut unread), compiled, stated];
-            let (partition, certificate) = optimal::partition(&setting, &known, log);
+            let (partition, certificate) = optimal::partition(&context, &known, log);
             Plan {
                 certificate: Some(certificate),
                 ..only(partition)

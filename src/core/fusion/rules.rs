@@ -1,4 +1,4 @@
-//! Policy `rules`: the contract's one forward scan.
+//! Policy `rules`, the baseline rules: one forward scan.
 //!
 //! A group is an in-tree: every member but the tail has exactly one consuming op, and that one is inside.
 //! So only the tail's tensor is written, groups are convex, and tails ordered by place give an order in

@@ -91,7 +91,8 @@ pub enum Code {
     /// The value of a param lies outside its range, or the range is empty.
     ParamOutOfRange,
     /// The contraction length K of a matmul is unknown: it has no FLOPs and no point.
-    UnknownContraction,
+    #[serde(rename = "unknown-contraction")]
+    UnknownK,
     /// A declared tensor that no op reads.
     UnusedTensor,
     /// Ops that the text wants in one kernel cannot be one.

@@ -1,6 +1,6 @@
 //! The table of functions: one row for each, and the only place that knows their FLOPs and shape rules.
 //!
-//! FLOP counts follow the contract: one multiply-add is two; elementwise functions count for each output
+//! FLOP counts follow the usual convention: one multiply-add is two; elementwise functions count for each output
 //! element, reductions for each *input* element. Transcendental functions have no agreed count; here each
 //! of exp, log, tanh, erf, sqrt and a division counts 1, as one instruction of a GPU's special function
 //! units would, and a composed function counts its steps. With that GELU in its tanh form comes to 8,
@@ -224,7 +224,7 @@ const fn normalize(
         .with(&["axis"])
 }
 
-const fn contract(
+const fn product(
     name: &'static str,
     rule: ShapeRule,
     summary: &'static str,
@@ -322,9 +322,9 @@ pub static FUNCTIONS: &[Function] = &[
     normalize("l2_norm", 3, "x over its length along an axis", "square, addition, division").with(&["axis", "eps"]),
     reduce("max_pool2d", 1, "largest value of each window", "one comparison; overlaps are not counted twice").shaped(ShapeRule::Pool2d).with(&["kernel", "stride", "padding"]),
     reduce("avg_pool2d", 1, "mean of each window", "one addition; overlaps are not counted twice").shaped(ShapeRule::Pool2d).with(&["kernel", "stride", "padding"]),
-    contract("matmul", ShapeRule::Matmul, "matrix product, batched over leading dimensions", "2 * K for each output element").takes(2, 2).with(&["transpose_a", "transpose_b", "k"]),
-    contract("linear", ShapeRule::Linear, "x times a transposed weight [N, K], plus an optional bias", "2 * K for each output element; the bias rides along"),
-    contract("conv2d", ShapeRule::Conv2d, "convolution of [B, C, H, W] by [O, C/groups, KH, KW]", "2 * C/groups * KH * KW for each output element").with(&["stride", "padding", "dilation", "groups"]),
+    product("matmul", ShapeRule::Matmul, "matrix product, batched over leading dimensions", "2 * K for each output element").takes(2, 2).with(&["transpose_a", "transpose_b", "k"]),
+    product("linear", ShapeRule::Linear, "x times a transposed weight [N, K], plus an optional bias", "2 * K for each output element; the bias rides along"),
+    product("conv2d", ShapeRule::Conv2d, "convolution of [B, C, H, W] by [O, C/groups, KH, KW]", "2 * C/groups * KH * KW for each output element").with(&["stride", "padding", "dilation", "groups"]),
     layout("reshape", ShapeRule::Reshape, &["shape"], "the same elements in another shape"),
     layout("rearrange", ShapeRule::Stated, &[], "elements moved in a way that only the annotation tells").takes(1, ANY_NUMBER),
     layout("contiguous", ShapeRule::Reshape, &["shape"], "the same elements laid out anew, in another shape if one is given: a copy").copying(),
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_of_the_contract() {
+    fn flops_of_an_element() {
         let flops = |name| find(name).map(|f| f.flops_per_element);
         for (name, count) in [
             ("add", 1),

@@ -108,7 +108,7 @@ pub(crate) struct StandIn {
 }
 
 impl Graph {
-    /// What this op stands for; `None` for all ops but those of a contracted graph. Logarithmic in their number.
+    /// What this op stands for; `None` for all ops but those of a graph with attentions rewritten. Logarithmic in their number.
     pub(crate) fn stand_in(&self, op: OpId) -> Option<&StandIn> {
         let place = self.stand_ins.binary_search_by_key(&op, |s| s.op).ok()?;
         self.stand_ins.get(place)

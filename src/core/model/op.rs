@@ -1,4 +1,4 @@
-//! The data model of the contract: ops and the tensors between them.
+//! Ops and the tensors between them.
 
 use crate::core::count;
 use crate::core::model::dtype::DType;
@@ -34,9 +34,10 @@ pub struct Op {
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
-        serialize_with = "count::serialize_option"
+        serialize_with = "count::serialize_option",
+        rename = "contraction"
     )]
-    pub contraction: Option<u64>,
+    pub k: Option<u64>,
     /// Goes along another axis of its first input than the last, which shapes need not tell: a softmax with `axis=-2`,
     /// a matmul with `transpose_a=true`.
     #[serde(skip)]
@@ -51,7 +52,7 @@ pub struct Op {
 }
 
 impl Op {
-    /// An op with the contract's fields alone.
+    /// An op with its required fields alone.
     pub fn new(
         name: &str,
         op_type: OpType,
@@ -69,7 +70,7 @@ impl Op {
             bytes_per_element,
             function: None,
             dtype: None,
-            contraction: None,
+            k: None,
             is_across_rows: false,
             axes: 0,
             kernel: None,
@@ -85,8 +86,8 @@ impl Op {
 
     /// The same op with its contraction length K.
     #[must_use]
-    pub fn with_contraction(mut self, k: u64) -> Self {
-        self.contraction = Some(k);
+    pub fn with_k(mut self, k: u64) -> Self {
+        self.k = Some(k);
         self
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How an op touches its data; the only thing that the contract's fusion rules look at.
+/// How an op touches its data; the only thing that the baseline rules look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OpType {

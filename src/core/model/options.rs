@@ -43,7 +43,7 @@ impl Options {
 pub enum Policy {
     /// Every op is its own kernel.
     None,
-    /// The contract's forward scan.
+    /// The baseline rules: one forward scan.
     #[default]
     Rules,
     /// What torch.compile would launch.
@@ -109,7 +109,7 @@ pub struct FusionOptions {
 /// A kernel of the legality holds at most so many ops: sets of ops are the bits of a word.
 pub const MAX_OPS: usize = 64;
 
-/// The budget of a search on the page: sixty ops that are made to be hard take some 50 ms there. Half of it proves
+/// The budget of a search on the page: a worst-case graph of sixty ops takes some 50 ms there. Half of it proves
 /// every example. The command line looks at ten times as many.
 pub const PAGE_BUDGET_STATES: usize = 20_000;
 

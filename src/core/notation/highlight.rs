@@ -117,7 +117,7 @@ fn statement_start(text: &str, line_start: usize) -> usize {
 
 /// Which part of a statement a token stands in.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum StatementPart {
     /// `param ...`
     Param,
     /// Before the call or the type.
@@ -137,8 +137,8 @@ fn kinds_of_statement<'a>(
 ) -> impl Iterator<Item = TokenKind> + 'a {
     let keyword = declaring_keyword(text, statement);
     let mut part = match keyword {
-        Some("param") => Part::Param,
-        _ => Part::Head,
+        Some("param") => StatementPart::Param,
+        _ => StatementPart::Head,
     };
     let mut open_brackets = 0_usize;
     let mut is_behind_equals = false;
@@ -148,8 +148,8 @@ fn kinds_of_statement<'a>(
         match token.kind {
             Lexeme::OpenParen | Lexeme::OpenBracket => {
                 open_brackets += 1;
-                if part == Part::Head {
-                    part = Part::Arguments;
+                if part == StatementPart::Head {
+                    part = StatementPart::Arguments;
                 }
             }
             Lexeme::CloseParen | Lexeme::CloseBracket => {
@@ -157,12 +157,14 @@ fn kinds_of_statement<'a>(
             }
             Lexeme::Equals => {
                 is_behind_equals = true;
-                if part == Part::Arguments {
-                    part = Part::Value;
+                if part == StatementPart::Arguments {
+                    part = StatementPart::Value;
                 }
             }
-            Lexeme::Comma if part == Part::Value && open_brackets <= 1 => part = Part::Arguments,
-            Lexeme::Colon if keyword.is_some() || is_behind_equals => part = Part::Type,
+            Lexeme::Comma if part == StatementPart::Value && open_brackets <= 1 => {
+                part = StatementPart::Arguments;
+            }
+            Lexeme::Colon if keyword.is_some() || is_behind_equals => part = StatementPart::Type,
             Lexeme::Int | Lexeme::Float => return TokenKind::Number,
             Lexeme::MalformedNumber | Lexeme::OpenQuote | Lexeme::Unknown => {
                 return TokenKind::Error;
@@ -174,23 +176,27 @@ fn kinds_of_statement<'a>(
             Lexeme::Name | Lexeme::QuotedName => {
                 return match part {
                     _ if index == 0 && keyword.is_some() => TokenKind::Keyword,
-                    Part::Param if index > 1 => TokenKind::Keyword,
-                    Part::Head if next == Some(Lexeme::Colon) && keyword.is_none() => {
+                    StatementPart::Param if index > 1 => TokenKind::Keyword,
+                    StatementPart::Head if next == Some(Lexeme::Colon) && keyword.is_none() => {
                         TokenKind::Label
                     }
-                    Part::Head if is_behind_equals => TokenKind::Function,
-                    Part::Arguments if next == Some(Lexeme::Equals) => TokenKind::Attribute,
-                    Part::Head | Part::Arguments => TokenKind::Tensor,
-                    Part::Value if is_lone_value(statement, index) => {
+                    StatementPart::Head if is_behind_equals => TokenKind::Function,
+                    StatementPart::Arguments if next == Some(Lexeme::Equals) => {
+                        TokenKind::Attribute
+                    }
+                    StatementPart::Head | StatementPart::Arguments => TokenKind::Tensor,
+                    StatementPart::Value if is_lone_value(statement, index) => {
                         word_kind(&name_text(text, token), params)
                     }
-                    Part::Type if open_brackets == 0 => {
+                    StatementPart::Type if open_brackets == 0 => {
                         match DType::from_name(token.span.slice(text)) {
                             Some(_) => TokenKind::Dtype,
                             None => TokenKind::Error,
                         }
                     }
-                    Part::Param | Part::Value | Part::Type => TokenKind::Param,
+                    StatementPart::Param | StatementPart::Value | StatementPart::Type => {
+                        TokenKind::Param
+                    }
                 };
             }
             _ => {}

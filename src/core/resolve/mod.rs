@@ -20,12 +20,12 @@ use crate::core::model::order::{runnable, topological_order};
 use crate::core::model::program::{Declaration, Program};
 use crate::core::sorting::{rank_of, sort_by_rank};
 use expr::{Params, is_blamed_elsewhere};
-use scope::{Known, Origin, Scope};
+use scope::{KnownTensors, Origin, Scope};
 pub(super) use shapes::infer_call;
 use statement::{resolve_op, resolve_shape};
-use undeclared::{note_unknown_contractions, warn_of_undeclared};
+use undeclared::{note_unknown_k, warn_of_undeclared};
 
-/// The contract's data model of a program, and what is wrong with it.
+/// The ops and tensors of a program, and what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Resolved {
     /// The ops whose shapes are known, in text order.
@@ -49,7 +49,7 @@ pub struct Resolved {
 /// let text = "param S = 8\ninput x : f16[S, 4]\nweight w : f16[4, 2*S]\ny = matmul(x, w)\nz = gelu(y)";
 /// let resolved = resolve(&parse(text).program);
 /// assert_eq!(resolved.diagnostics, []);
-/// assert_eq!((resolved.ops[0].op_type, resolved.ops[0].contraction), (OpType::Matmul, Some(4)));
+/// assert_eq!((resolved.ops[0].op_type, resolved.ops[0].k), (OpType::Matmul, Some(4)));
 /// assert_eq!(resolved.ops[1].shape, [8, 16]);
 /// ```
 pub fn resolve(program: &Program) -> Resolved {
@@ -93,7 +93,7 @@ pub fn resolve(program: &Program) -> Resolved {
     let mut statement_of_op = Vec::with_capacity(count);
     let mut op_of_statement = vec![None; count];
     for statement in order {
-        let known = Known {
+        let known = KnownTensors {
             program,
             scope: &scope,
             ops: &ops,
@@ -115,7 +115,7 @@ pub fn resolve(program: &Program) -> Resolved {
         }
     }
 
-    let known = Known {
+    let known = KnownTensors {
         program,
         scope: &scope,
         ops: &ops,
@@ -123,7 +123,7 @@ pub fn resolve(program: &Program) -> Resolved {
         externals: &externals,
     };
     warn_of_undeclared(&known, &mut diagnostics);
-    note_unknown_contractions(&known, &mut diagnostics);
+    note_unknown_k(&known, &mut diagnostics);
     note_unused(program, &scope, &mut diagnostics);
     sort_in_text_order(&mut diagnostics);
     if !statement_of_op.is_sorted() {

@@ -99,7 +99,7 @@ impl<'a> Scope<'a> {
 }
 
 /// Everything that is known about tensors so far.
-pub(super) struct Known<'a> {
+pub(super) struct KnownTensors<'a> {
     /// All statements.
     pub(super) program: &'a Program,
     /// Ids and origins.
@@ -112,7 +112,7 @@ pub(super) struct Known<'a> {
     pub(super) externals: &'a [TensorDecl],
 }
 
-impl<'a> Known<'a> {
+impl<'a> KnownTensors<'a> {
     /// The op of a statement, when it is resolved.
     pub(super) fn op(&self, statement: usize) -> Option<&'a Op> {
         self.op_of_statement[statement].map(|op| &self.ops[op])

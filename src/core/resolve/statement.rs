@@ -11,7 +11,7 @@
 
 use super::attributes::{Attributes, check_attributes};
 use super::expr::{Params, evaluate_size};
-use super::scope::{Known, Origin};
+use super::scope::{KnownTensors, Origin};
 use super::shapes::{Call, Inferred, Operand, infer, tensor_text};
 use super::undeclared::missing_size;
 use crate::core::model::diagnostic::{Code, Diagnostic, Span};
@@ -63,7 +63,7 @@ impl Callee {
 pub(super) fn resolve_op(
     index: usize,
     params: &Params<'_>,
-    known: &Known<'_>,
+    known: &KnownTensors<'_>,
 ) -> Result<Option<Op>, Diagnostic> {
     let statement = &known.program.ops[index];
     let reads = known.scope.reads(index);
@@ -88,7 +88,7 @@ pub(super) fn resolve_op(
         Some(annotation) => Some(resolve_shape(&statement.output.text, annotation, params)?),
         None => None,
     };
-    let (shape, dtype, contraction, function) = match callee {
+    let (shape, dtype, k, function) = match callee {
         Callee::Bare(op_type) => {
             let (Some(shape), Some(annotation)) = (annotated, &statement.annotation) else {
                 return Err(bare_without_shape(statement, op_type, reads, known));
@@ -101,7 +101,7 @@ pub(super) fn resolve_op(
             (
                 inferred.shape,
                 dtype,
-                inferred.contraction,
+                inferred.k,
                 Some(Cow::Borrowed(function.name)),
             )
         }
@@ -130,7 +130,7 @@ pub(super) fn resolve_op(
         bytes_per_element: dtype.bytes(),
         function,
         dtype: Some(dtype),
-        contraction,
+        k,
         kernel: statement.kernel.map(|mark| mark.number),
     }))
 }
@@ -222,7 +222,7 @@ fn bare_without_shape(
     statement: &OpStatement,
     op_type: OpType,
     reads: &[usize],
-    known: &Known<'_>,
+    known: &KnownTensors<'_>,
 ) -> Diagnostic {
     let example = reads
         .first()
@@ -245,7 +245,7 @@ fn resolve_call(
     annotated: Option<Vec<u64>>,
     params: &Params<'_>,
     reads: &[usize],
-    known: &Known<'_>,
+    known: &KnownTensors<'_>,
 ) -> Result<(Inferred, DType), Diagnostic> {
     let attributes = Attributes {
         list: &statement.attributes,
@@ -274,15 +274,15 @@ fn resolve_call(
             .at(attributes.span("k", statement.callee.span))
             .hint("write the shape behind a colon, or remove `k=`"));
         };
-        let contraction = stated_contraction(attributes)?;
-        return Ok((Inferred { shape, contraction }, dtype.unwrap_or(DType::F16)));
+        let k = stated_k(attributes)?;
+        return Ok((Inferred { shape, k }, dtype.unwrap_or(DType::F16)));
     }
     if operands.len() < reads.len() {
         // An input that nothing declares: only an annotation can say what comes out.
         return match (annotated, dtype) {
             (Some(shape), Some(dtype)) => {
-                let contraction = weight_contraction(function, reads, known);
-                Ok((Inferred { shape, contraction }, dtype))
+                let k = weight_k(function, reads, known);
+                Ok((Inferred { shape, k }, dtype))
             }
             _ => Err(missing_size(
                 statement, function, &operands, reads, known, params,
@@ -371,7 +371,7 @@ fn result_dtype(
 }
 
 /// `k=K`, or nothing for `k=unknown`.
-fn stated_contraction(attributes: Attributes<'_>) -> Result<Option<u64>, Diagnostic> {
+fn stated_k(attributes: Attributes<'_>) -> Result<Option<u64>, Diagnostic> {
     if attributes.is_unknown("k") {
         return Ok(None);
     }
@@ -389,7 +389,7 @@ fn stated_contraction(attributes: Attributes<'_>) -> Result<Option<u64>, Diagnos
 }
 
 /// K of a linear layer or a convolution whose weight alone is declared.
-fn weight_contraction(function: &Function, reads: &[usize], known: &Known<'_>) -> Option<u64> {
+fn weight_k(function: &Function, reads: &[usize], known: &KnownTensors<'_>) -> Option<u64> {
     match function.shape_rule {
         ShapeRule::Linear | ShapeRule::Conv2d => {
             let (weight, _) = known.type_of(*reads.get(1)?)?;

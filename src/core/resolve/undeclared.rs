@@ -6,9 +6,9 @@
 
 use super::attributes;
 use super::expr::Params;
-use super::scope::{Known, Origin};
+use super::scope::{KnownTensors, Origin};
 use super::shapes::Operand;
-use crate::core::cost::work::contraction_of_shapes;
+use crate::core::cost::work::k_of_shapes;
 use crate::core::model::diagnostic::{Code, Diagnostic, Severity};
 use crate::core::model::dtype::DType;
 use crate::core::model::functions;
@@ -21,7 +21,7 @@ use crate::core::notation::spelling::quoted;
 use crate::core::notation::written_name;
 
 /// One warning for each undeclared tensor that a resolved op reads, at its first use in the text.
-pub(super) fn warn_of_undeclared(known: &Known<'_>, diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn warn_of_undeclared(known: &KnownTensors<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let mut is_reported = vec![false; known.scope.tensors.len()];
     for (index, statement) in known.program.ops.iter().enumerate() {
         let Some(op) = known.op(index) else { continue };
@@ -75,12 +75,12 @@ pub(super) fn warn_of_undeclared(known: &Known<'_>, diagnostics: &mut Vec<Diagno
 }
 
 /// A matmul whose K nothing says has no FLOPs, which must not look like a result.
-pub(super) fn note_unknown_contractions(known: &Known<'_>, diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn note_unknown_k(known: &KnownTensors<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for (index, statement) in known.program.ops.iter().enumerate() {
         let Some(op) = known.op(index).filter(|op| op.op_type == OpType::Matmul) else {
             continue;
         };
-        if op.contraction.is_some() {
+        if op.k.is_some() {
             continue;
         }
         let shape_of = |place: usize| {
@@ -88,13 +88,13 @@ pub(super) fn note_unknown_contractions(known: &Known<'_>, diagnostics: &mut Vec
             known.type_of(*tensor).map(|(shape, _)| shape)
         };
         let is_plain = op.function.as_deref() != Some("conv2d");
-        if is_plain && contraction_of_shapes(&op.shape, shape_of(0), shape_of(1)).is_some() {
+        if is_plain && k_of_shapes(&op.shape, shape_of(0), shape_of(1)).is_some() {
             continue;
         }
         diagnostics.push(
             Diagnostic::new(
                 Severity::Note,
-                Code::UnknownContraction,
+                Code::UnknownK,
                 format!(
                     "the contraction length of {} is unknown: it has no FLOPs and no point",
                     quoted(&op.name)
@@ -113,7 +113,7 @@ pub(super) fn missing_size(
     function: &Function,
     operands: &[Operand<'_>],
     reads: &[usize],
-    known: &Known<'_>,
+    known: &KnownTensors<'_>,
     params: &Params<'_>,
 ) -> Diagnostic {
     let place = reads

@@ -40,7 +40,7 @@ const CURVES: [Curve; 3] = [
         Role::LineCurve,
         Role::LinePoint,
         "one kernel, every tensor once",
-        |growth| growth.contract_bytes,
+        |growth| growth.compulsory_bytes,
     ),
 ];
 
@@ -59,7 +59,7 @@ pub fn scene(view: &AttentionView, size: (f64, f64)) -> Scene {
         (bytes().min().unwrap_or(1), bytes().max().unwrap_or(1))
     };
     let lengths = ends(|growth| growth.length);
-    let low = ends(|growth| growth.contract_bytes.min(growth.tiled_bytes)).0;
+    let low = ends(|growth| growth.compulsory_bytes.min(growth.tiled_bytes)).0;
     let high = ends(|growth| growth.standard_bytes.max(growth.tiled_bytes)).1;
     let mut lines: Vec<(Role, Vec<(f64, f64)>)> = CURVES
         .iter()

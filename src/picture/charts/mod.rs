@@ -2,6 +2,7 @@
 
 pub mod attention_growth;
 mod axes;
+mod label_space;
 mod labels;
 pub mod measured_scatter;
 pub mod recording;
@@ -11,7 +12,6 @@ pub mod roofline_compare;
 mod roofline_names;
 mod roofline_numbers;
 mod roofline_points;
-mod room;
 pub mod scene;
 pub mod traffic_bars;
 mod traffic_bars_by_kernel;

@@ -5,9 +5,9 @@ use crate::core::model::device::{Figure, Peak};
 use crate::core::sorting::{rank_of, sort_by_rank};
 use crate::core::{Analysis, DType, Placement};
 use crate::picture::charts::axes::{Axis, Frame, Plot, decades, draw_frame, drawable, power_text};
+use crate::picture::charts::label_space::{LabelSpace, along};
 use crate::picture::charts::roofline_names::draw_names;
 use crate::picture::charts::roofline_points::{kernel_points, without_point};
-use crate::picture::charts::room::{Room, along};
 use crate::picture::charts::scene::{Mark, Role, Scene};
 use crate::present::devices::{computed_as, units_name};
 use crate::present::format::{format_bandwidth, format_intensity, format_rate};
@@ -91,8 +91,8 @@ impl Base {
         let mut marks = Vec::new();
         let plot = draw_frame(&frame, &mut marks);
         let mut space = Space {
-            words: Room::new(plot.edges),
-            lines: Room::new(plot.edges),
+            words: LabelSpace::new(plot.edges),
+            lines: LabelSpace::new(plot.edges),
         };
         let words = &mut space.words;
         draw_names(&roofs, &plot, x, (is_compact, points), &mut marks, words);
@@ -129,8 +129,8 @@ impl Base {
 
 /// What of the plot is taken. Words keep clear of everything; lines may cross lines, but no words.
 pub(in crate::picture) struct Space {
-    pub(in crate::picture) words: Room,
-    pub(in crate::picture) lines: Room,
+    pub(in crate::picture) words: LabelSpace,
+    pub(in crate::picture) lines: LabelSpace,
 }
 
 /// The roofs of a device for one program.

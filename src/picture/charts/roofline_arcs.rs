@@ -2,7 +2,7 @@
 //! moves along the same piece of roof can be told apart.
 
 use crate::core::sorting::{rank_of, rank_of_float, sort_by_rank};
-use crate::picture::charts::room::{Box4, Room, around};
+use crate::picture::charts::label_space::{Box4, LabelSpace, around};
 use crate::picture::charts::scene::{Mark, Point, Role, Shape, tenths};
 
 /// A cubic curve from where a kernel's ops stand to where the fused kernel stands.
@@ -74,7 +74,7 @@ impl Arc {
     }
 
     /// Takes its room.
-    pub(in crate::picture) fn take(&self, room: &mut Room) {
+    pub(in crate::picture) fn take(&self, room: &mut LabelSpace) {
         for part in self.body() {
             room.take(&part);
         }
@@ -141,7 +141,7 @@ const DEEPEST: u8 = 7;
 pub(in crate::picture) fn hang(
     mut moves: Vec<Move>,
     radius: f64,
-    words: &Room,
+    words: &LabelSpace,
 ) -> Vec<(usize, Arc)> {
     sort_by_rank(&mut moves, |m| {
         (rank_of_float(m.length()), rank_of(m.dot), 0)
@@ -159,7 +159,7 @@ pub(in crate::picture) fn hang(
     arcs
 }
 
-fn free_arc(next: &Move, sag: f64, depth: u8, words: &Room) -> Arc {
+fn free_arc(next: &Move, sag: f64, depth: u8, words: &LabelSpace) -> Arc {
     const DEEPER: u8 = 5;
     let depth = f64::from(depth);
     // A long arc is flat, a short one around others a loop.

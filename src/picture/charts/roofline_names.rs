@@ -1,8 +1,8 @@
 //! The words on a roofline: axes, roofs, ridge and regions.
 
 use crate::picture::charts::axes::{Axis, Plot};
+use crate::picture::charts::label_space::{LabelSpace, text_boxes};
 use crate::picture::charts::roofline::{Points, Roofs, ends, figure_text};
-use crate::picture::charts::room::{Room, text_boxes};
 use crate::picture::charts::scene::{Anchor, Mark, Point, Role, Shape, tenths, text, text_width};
 use crate::present::devices::computed_as;
 use crate::present::format::{format_bandwidth, format_intensity, format_rate};
@@ -14,7 +14,7 @@ pub(in crate::picture) fn draw_names(
     x: Axis,
     (is_compact, points): (bool, Points),
     marks: &mut Vec<Mark>,
-    room: &mut Room,
+    room: &mut LabelSpace,
 ) {
     let first = marks.len();
     draw_axis_titles(plot, is_compact, marks);

@@ -1,9 +1,9 @@
 //! Numbers beside the points of the roofline: points that share a place share a row of numbers.
 
 use crate::core::sorting::{rank_of, sort_by_rank};
+use crate::picture::charts::label_space::Box4;
 use crate::picture::charts::roofline::Space;
 use crate::picture::charts::roofline_arcs::toward;
-use crate::picture::charts::room::Box4;
 use crate::picture::charts::scene::{Mark, Point, Role, line};
 
 /// Numbers in a row, at most.
@@ -43,7 +43,7 @@ pub(in crate::picture) fn beside_points(
             let Some(found) = free_box(spot, size, radius, &spots, space) else {
                 continue;
             };
-            // Numbers of other points keep a distance, so that nobody reads both as one row.
+            // Numbers of other points keep a distance, so that two are not read as one row.
             space
                 .words
                 .take(&[found[0] - 9.0, found[1], found[2] + 9.0, found[3]]);

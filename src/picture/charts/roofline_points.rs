@@ -4,13 +4,13 @@
 use crate::core::Analysis;
 use crate::core::sorting::{rank_of, sort_by_rank};
 use crate::picture::charts::axes::Plot;
+use crate::picture::charts::label_space::around;
 use crate::picture::charts::labels::{
     add_others, kernel_heading, kernel_label, point_label, short_op_names,
 };
 use crate::picture::charts::roofline::{Space, point_of};
 use crate::picture::charts::roofline_arcs::{Arc, Move, hang};
 use crate::picture::charts::roofline_numbers::{Number, beside_points, centered};
-use crate::picture::charts::room::around;
 use crate::picture::charts::scene::{
     Anchor, Label, Mark, Point, Role, Shape, rect, tenths, text, text_width,
 };

@@ -65,13 +65,13 @@ impl Bytes {
 }
 
 /// Neighbouring kernels that share segments; mostly one.
-struct Part {
+struct BarSpan {
     first: usize,
     last: usize,
     bytes: Bytes,
 }
 
-impl Part {
+impl BarSpan {
     fn heading(&self, analysis: &Analysis) -> String {
         if self.first == self.last {
             kernel_heading(analysis, self.first)
@@ -210,12 +210,12 @@ pub(in crate::picture) fn tick_text(bytes: f64) -> String {
     }
 }
 
-fn parts(analysis: &Analysis, plot: &Plot) -> Vec<Part> {
+fn parts(analysis: &Analysis, plot: &Plot) -> Vec<BarSpan> {
     let kernels = analysis.fused.kernels.len();
     let [left, _, right, _] = plot.edges;
     let thin_px = (right - left) * THIN;
     let is_thin = |bytes: Bytes| plot.place(bytes.before() as f64, 0.0).0 - left < thin_px;
-    let mut parts: Vec<Part> = Vec::new();
+    let mut parts: Vec<BarSpan> = Vec::new();
     for kernel in 0..kernels {
         let bytes = Bytes::of(analysis, kernel);
         match parts.last_mut() {
@@ -223,7 +223,7 @@ fn parts(analysis: &Analysis, plot: &Plot) -> Vec<Part> {
                 run.last = kernel;
                 run.bytes = run.bytes.and(bytes);
             }
-            _ => parts.push(Part {
+            _ => parts.push(BarSpan {
                 first: kernel,
                 last: kernel,
                 bytes,
@@ -236,7 +236,7 @@ fn parts(analysis: &Analysis, plot: &Plot) -> Vec<Part> {
 /// Draws ribbons, segments and numbers; gives the order of the arrow keys, part by part.
 fn draw_parts(
     analysis: &Analysis,
-    parts: &[Part],
+    parts: &[BarSpan],
     plot: &Plot,
     rows: &Rows,
     marks: &mut Vec<Mark>,
@@ -329,7 +329,7 @@ fn ribbon(upper: (f64, f64), lower: (f64, f64), rows: &Rows) -> Mark {
 }
 
 /// A kernel's number in the middle of its ribbon, where it has room.
-fn number(part: &Part, upper: (f64, f64), lower: (f64, f64), rows: &Rows) -> Option<Mark> {
+fn number(part: &BarSpan, upper: (f64, f64), lower: (f64, f64), rows: &Rows) -> Option<Mark> {
     let words = (part.first + 1).to_string();
     let room = f64::midpoint(upper.1 - upper.0, lower.1 - lower.0);
     let is_tall = rows.fused.0 - rows.unfused.1 > 12.0;

@@ -1,4 +1,4 @@
-//! Positions to geometry: heights of the layers, then every box, chip, pill and edge.
+//! Positions to geometry: heights of the layers, then every box, size label, pill and edge.
 #![allow(
     clippy::indexing_slicing,
     reason = "op, kernel, tensor and node ids are dense indices of one graph"
@@ -8,7 +8,8 @@ use super::kernel::Seat;
 use super::layered::LinkId;
 use super::layout::{Picture, Pin};
 use super::metrics::{
-    APPROACH, CHIP_MARGIN, CHIP_SIZE, MARGIN, OP_HEIGHT, PILL_GAP, PILL_HEIGHT, TRACK_GAP,
+    APPROACH, MARGIN, OP_HEIGHT, PILL_GAP, PILL_HEIGHT, SIZE_LABEL_MARGIN, SIZE_LABEL_SIZE,
+    TRACK_GAP,
 };
 use super::routes::{Routes, straighten};
 use super::sides::Side;
@@ -21,7 +22,7 @@ use crate::core::sorting::{rank_of, sort_by_rank};
 struct Heights {
     /// Upper side of the boxes of each layer.
     top: Vec<f64>,
-    /// Lower side of each layer, chips included.
+    /// Lower side of each layer, size labels included.
     bottom: Vec<f64>,
     /// First run below each layer.
     gap: Vec<f64>,
@@ -32,13 +33,13 @@ impl Picture<'_> {
         let Heights { top, bottom, gap } = self.heights(routes);
         let end = bottom.last().copied().unwrap_or(MARGIN);
         self.layout.panels = vec![Rect::default(); self.insides.len()];
-        self.layout.chips = vec![None; self.graph.ops.len()];
+        self.layout.size_labels = vec![None; self.graph.ops.len()];
         for &(pill, node) in &self.pill_nodes {
             let layer = self.outer.nodes[node].layer;
             let rect = &mut self.layout.pills[pill].rect;
             rect.x = x[node] - rect.width / 2.0;
             // A source stands next to what it feeds, however tall its neighbours are.
-            rect.y = bottom[layer] - CHIP_MARGIN - PILL_HEIGHT;
+            rect.y = bottom[layer] - SIZE_LABEL_MARGIN - PILL_HEIGHT;
         }
         let mut inner_gaps = Vec::with_capacity(self.insides.len());
         for kernel in 0..self.insides.len() {
@@ -93,17 +94,17 @@ impl Picture<'_> {
         rows + gaps
     }
 
-    /// Room below a kernel for the chips or the result of its last row.
+    /// Room below a kernel for the size labels or the result of its last row.
     fn room_below(&self, kernel: usize) -> f64 {
         let members = &self.partition.groups[kernel];
         let is_result = members
             .iter()
             .any(|&op| self.graph.is_final(self.graph.output[op]));
-        CHIP_MARGIN
+        SIZE_LABEL_MARGIN
             + if is_result {
                 APPROACH + PILL_HEIGHT
             } else {
-                CHIP_SIZE.1 + CHIP_MARGIN
+                SIZE_LABEL_SIZE.1 + SIZE_LABEL_MARGIN
             }
     }
 
@@ -115,14 +116,14 @@ impl Picture<'_> {
         }
         for &(_, node) in &self.pill_nodes {
             let height = &mut tallest[self.outer.nodes[node].layer];
-            *height = height.max(PILL_HEIGHT + CHIP_MARGIN);
+            *height = height.max(PILL_HEIGHT + SIZE_LABEL_MARGIN);
         }
         let mut heights = Heights::default();
         let mut y = MARGIN;
         for (layer, &tall) in tallest.iter().enumerate() {
             heights.top.push(y);
             let tracks = routes.count[layer];
-            // A trunk is seen to leave its box or chip before it branches.
+            // A trunk is seen to leave its box or size label before it branches.
             let lead = if tracks > 0 { TRACK_GAP / 2.0 } else { 0.0 };
             heights.gap.push(y + tall + lead);
             heights.bottom.push(y + tall);
@@ -133,7 +134,7 @@ impl Picture<'_> {
         heights
     }
 
-    /// Places the panel, ops, chips and pills of a kernel; gives the height of the first run below each layer.
+    /// Places the panel, ops, size labels and pills of a kernel; gives the height of the first run below each layer.
     fn draw_kernel(&mut self, kernel: usize, x: f64, top: f64) -> Vec<f64> {
         let inside = &self.insides[kernel];
         let heights = self.row_heights(kernel);
@@ -182,7 +183,7 @@ impl Picture<'_> {
         gap_y
     }
 
-    /// The chip of an op's output, or the pill of a result.
+    /// The size label of an op's output, or the pill of a result.
     fn draw_output(&mut self, op: OpId, is_last_row: bool, panel: Rect) {
         let rect = self.layout.ops[op].rect;
         let tensor = self.graph.output[op];
@@ -191,7 +192,7 @@ impl Picture<'_> {
             panel.bottom()
         } else {
             rect.bottom()
-        } + CHIP_MARGIN;
+        } + SIZE_LABEL_MARGIN;
         if self.graph.is_final(tensor) {
             let pill = self.new_pill(tensor, PillKind::Output);
             let place = &mut self.layout.pills[pill].rect;
@@ -205,11 +206,11 @@ impl Picture<'_> {
                 points: vec![Point::new(x, rect.bottom()), end],
             });
         } else {
-            self.layout.chips[op] = Some(Rect {
-                x: x - CHIP_SIZE.0 / 2.0,
+            self.layout.size_labels[op] = Some(Rect {
+                x: x - SIZE_LABEL_SIZE.0 / 2.0,
                 y,
-                width: CHIP_SIZE.0,
-                height: CHIP_SIZE.1,
+                width: SIZE_LABEL_SIZE.0,
+                height: SIZE_LABEL_SIZE.1,
             });
         }
     }

@@ -7,15 +7,15 @@
 use super::columns::columns;
 use super::layered::{Layered, LinkId, NodeId};
 use super::metrics::{
-    APPROACH, CHIP_MARGIN, CHIP_SIZE, LANE_GAP, OP_GAP, PANEL_PADDING, TRACK_GAP,
+    APPROACH, LANE_GAP, OP_GAP, PANEL_PADDING, SIZE_LABEL_MARGIN, SIZE_LABEL_SIZE, TRACK_GAP,
 };
 use super::routes::{Routes, routes};
 use super::sides::{OpenSides, Side};
 use crate::core::sorting::{rank_of, rank_of_float, sort_by_rank};
 use crate::core::{Graph, OpId, Partition, TensorId};
 
-/// Room between two rows: a chip and its margins.
-pub(super) const ROW_GAP: f64 = CHIP_SIZE.1 + 2.0 * CHIP_MARGIN;
+/// Room between two rows: a size label and its margins.
+pub(super) const ROW_GAP: f64 = SIZE_LABEL_SIZE.1 + 2.0 * SIZE_LABEL_MARGIN;
 
 /// How an edge from outside reaches an op of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -231,7 +231,7 @@ pub(super) fn open_sides(graph: &Layered, node: NodeId) -> OpenSides {
 }
 
 impl Inside {
-    /// Heights of the spaces above each row and below the last: room for runs, and for chips between rows.
+    /// Heights of the spaces above each row and below the last: room for runs, and for size labels between rows.
     pub(super) fn gap(&self, layer: usize) -> f64 {
         let tracks = self.routes.count.get(layer).copied().unwrap_or(0);
         let room = if layer == 0 || layer == self.rows {

@@ -1,10 +1,12 @@
-//! What the numbers make of a placed graph: how wide an edge is, what a chip says, what a screen reader hears.
+//! What the numbers make of a placed graph: how wide an edge is, what a size label says, what a screen reader hears.
 #![allow(
     clippy::indexing_slicing,
     reason = "op, kernel and tensor ids are dense indices of one analysis"
 )]
 
-use super::metrics::{BOLD, CHIP_SIZE, FONT_PX, OP_PADDING, PILL_WIDTHS, fit_text, text_width};
+use super::metrics::{
+    BOLD, FONT_PX, OP_PADDING, PILL_WIDTHS, SIZE_LABEL_SIZE, fit_text, text_width,
+};
 use super::{DagLayout, Edge, EdgeEnd, Pill, PillKind};
 use crate::core::model::op::shape_text;
 use crate::core::sorting::sort_pairs;
@@ -12,8 +14,8 @@ use crate::core::{Analysis, Execution, OpId, SizeSource, TensorId};
 use crate::present::format::{format_bytes, format_exact, format_percent};
 use crate::present::names::{joined, short_name};
 
-/// Room in a chip beside its text.
-const CHIP_PADDING: f64 = 12.0;
+/// Room in a size label beside its text.
+const SIZE_LABEL_PADDING: f64 = 12.0;
 /// Longest name that is read out or shown in a tooltip, in characters.
 const SPOKEN_NAME: usize = 120;
 
@@ -37,15 +39,15 @@ pub struct PanelLook {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EdgeLook {
     /// It goes through memory; else fusion keeps it on chip, or it is a free view.
-    pub is_loud: bool,
-    /// Width of its line when it is loud, in pixels.
+    pub is_dram: bool,
+    /// Width of its line when it goes through memory, in pixels.
     pub width_px: f64,
 }
 
-/// The chip of a tensor that an op produces.
+/// The size label of a tensor that an op produces.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ChipLook {
-    /// The tensor goes through memory, so the chip is shown.
+pub struct SizeLabelLook {
+    /// The tensor goes through memory, so the size label is shown.
     pub is_shown: bool,
     /// How many bytes, and how many kernels read them when there are several.
     pub text: String,
@@ -73,8 +75,8 @@ pub struct Looks {
     pub panels: Vec<PanelLook>,
     /// Edges.
     pub edges: Vec<EdgeLook>,
-    /// Chips; hidden ones where the layout has none.
-    pub chips: Vec<ChipLook>,
+    /// Size labels; hidden ones where the layout has none.
+    pub size_labels: Vec<SizeLabelLook>,
     /// Pills.
     pub pills: Vec<PillLook>,
 }
@@ -89,12 +91,12 @@ pub fn looks(analysis: &Analysis, layout: &DagLayout, is_fused: bool) -> Looks {
             .map(|kernel| view.panel(kernel))
             .collect(),
         edges: layout.edges.iter().map(|edge| view.edge(edge)).collect(),
-        chips: ops.map(|op| view.chip(op)).collect(),
+        size_labels: ops.map(|op| view.size_label(op)).collect(),
         pills: layout.pills.iter().map(|pill| view.pill(pill)).collect(),
     }
 }
 
-/// Width of a loud edge: 1.5 px for a kilobyte, 0.8 px more for each power of ten.
+/// Width of an edge through memory: 1.5 px for a kilobyte, 0.8 px more for each power of ten.
 pub fn edge_width_px(bytes: u64) -> f64 {
     let powers = ((bytes.max(1) as f64).log10() - 3.0).clamp(0.0, 7.5);
     1.5 + 0.8 * powers
@@ -203,28 +205,28 @@ impl<'a> View<'a> {
     }
 
     fn edge(&self, edge: &Edge) -> EdgeLook {
-        let is_loud = match edge.to {
+        let is_dram = match edge.to {
             EdgeEnd::Op(op) => self.is_read_by(op, edge.tensor),
             EdgeEnd::Pill(_) => self.is_written[edge.tensor],
         };
         EdgeLook {
-            is_loud,
+            is_dram,
             width_px: edge_width_px(self.bytes(edge.tensor)),
         }
     }
 
-    fn chip(&self, op: OpId) -> ChipLook {
+    fn size_label(&self, op: OpId) -> SizeLabelLook {
         let tensor = self.analysis.graph.output[op];
         let readers = self.readers[tensor];
         let bytes = format_bytes(self.bytes(tensor));
-        let room = CHIP_SIZE.0 - CHIP_PADDING;
+        let room = SIZE_LABEL_SIZE.0 - SIZE_LABEL_PADDING;
         let text = if readers > 1 {
             fit_text(&format!("{bytes} x{readers}"), room, BOLD * FONT_PX.1)
         } else {
             bytes
         };
-        let width = text_width(&text, BOLD * FONT_PX.1).min(room) + CHIP_PADDING;
-        ChipLook {
+        let width = text_width(&text, BOLD * FONT_PX.1).min(room) + SIZE_LABEL_PADDING;
+        SizeLabelLook {
             is_shown: self.is_through_memory(tensor),
             width_px: width.round(),
             text,
@@ -302,7 +304,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// A name as far as anybody listens.
+/// A name, shortened for screen readers and tooltips.
 fn spoken(name: &str) -> String {
     short_name(name, SPOKEN_NAME)
 }

@@ -1,4 +1,4 @@
-//! The layout of the graph of ops: where every box, panel, pill, chip and edge lies.
+//! The layout of the graph of ops: where every box, panel, pill, size label and edge lies.
 //!
 //! Kernels are drawn as panels that never overlap, so the layout has two levels. Inside a kernel ops stand in
 //! rows (`kernel`); outside, kernels and the pills of external tensors stand in layers (`layout`). Both levels
@@ -185,6 +185,6 @@ pub struct DagLayout {
     pub pills: Vec<Pill>,
     /// Edges, by producer and consumer.
     pub edges: Vec<Edge>,
-    /// For each op the place of the chip that says how large its output is; `None` where a pill says it.
-    pub chips: Vec<Option<Rect>>,
+    /// For each op the place of the size label that says how large its output is; `None` where a pill says it.
+    pub size_labels: Vec<Option<Rect>>,
 }

@@ -6,7 +6,7 @@ use crate::core::OpId;
 use crate::core::sorting::{rank_of, sort_by_rank};
 use std::collections::BTreeMap;
 
-/// Lanes of one side that a new one is held against.
+/// Lanes of one side that a new one is compared with.
 const COMPARED: usize = 64;
 
 /// Left or right.

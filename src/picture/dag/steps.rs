@@ -9,7 +9,7 @@ use crate::core::{Graph, OpId, Partition};
 
 /// What can have the focus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Stop {
+pub enum FocusTarget {
     /// An op.
     Op(OpId),
     /// A kernel.
@@ -24,43 +24,53 @@ pub fn step(
     graph: &Graph,
     partition: &Partition,
     layout: &DagLayout,
-    stop: Stop,
+    stop: FocusTarget,
     key: &str,
-) -> Option<Stop> {
+) -> Option<FocusTarget> {
     let ops = graph.ops.len();
     let kernels = partition.groups.len();
     let last = ops.checked_sub(1)?;
-    if matches!(stop, Stop::Op(op) if op > last) {
+    if matches!(stop, FocusTarget::Op(op) if op > last) {
         return None;
     }
     match (key, stop) {
-        ("Home", _) => Some(Stop::Op(0)),
-        ("End", _) => Some(Stop::Op(last)),
-        ("PageDown", Stop::Op(op)) => Some(Stop::Kernel(
+        ("Home", _) => Some(FocusTarget::Op(0)),
+        ("End", _) => Some(FocusTarget::Op(last)),
+        ("PageDown", FocusTarget::Op(op)) => Some(FocusTarget::Kernel(
             (partition.group_of.get(op)? + 1).min(kernels - 1),
         )),
-        ("PageUp", Stop::Op(op)) => Some(Stop::Kernel(*partition.group_of.get(op)?)),
-        ("PageDown" | "ArrowRight", Stop::Kernel(kernel)) => {
-            (kernel + 1 < kernels).then_some(Stop::Kernel(kernel + 1))
+        ("PageUp", FocusTarget::Op(op)) => Some(FocusTarget::Kernel(*partition.group_of.get(op)?)),
+        ("PageDown" | "ArrowRight", FocusTarget::Kernel(kernel)) => {
+            (kernel + 1 < kernels).then_some(FocusTarget::Kernel(kernel + 1))
         }
-        ("PageUp" | "ArrowLeft", Stop::Kernel(kernel)) => kernel.checked_sub(1).map(Stop::Kernel),
-        ("ArrowDown", Stop::Kernel(kernel)) => {
-            partition.groups.get(kernel)?.first().copied().map(Stop::Op)
+        ("PageUp" | "ArrowLeft", FocusTarget::Kernel(kernel)) => {
+            kernel.checked_sub(1).map(FocusTarget::Kernel)
         }
-        ("ArrowUp", Stop::Kernel(kernel)) => {
+        ("ArrowDown", FocusTarget::Kernel(kernel)) => partition
+            .groups
+            .get(kernel)?
+            .first()
+            .copied()
+            .map(FocusTarget::Op),
+        ("ArrowUp", FocusTarget::Kernel(kernel)) => {
             let above = kernel.checked_sub(1)?;
-            partition.groups.get(above)?.last().copied().map(Stop::Op)
+            partition
+                .groups
+                .get(above)?
+                .last()
+                .copied()
+                .map(FocusTarget::Op)
         }
-        ("ArrowRight", Stop::Op(op)) => (op < last).then_some(Stop::Op(op + 1)),
-        ("ArrowLeft", Stop::Op(op)) => op.checked_sub(1).map(Stop::Op),
-        ("ArrowDown", Stop::Op(op)) => nearest(layout, op, &graph.successors[op]),
-        ("ArrowUp", Stop::Op(op)) => nearest(layout, op, &graph.predecessors[op]),
+        ("ArrowRight", FocusTarget::Op(op)) => (op < last).then_some(FocusTarget::Op(op + 1)),
+        ("ArrowLeft", FocusTarget::Op(op)) => op.checked_sub(1).map(FocusTarget::Op),
+        ("ArrowDown", FocusTarget::Op(op)) => nearest(layout, op, &graph.successors[op]),
+        ("ArrowUp", FocusTarget::Op(op)) => nearest(layout, op, &graph.predecessors[op]),
         _ => None,
     }
 }
 
 /// Of several neighbours the one that lies nearest.
-fn nearest(layout: &DagLayout, op: OpId, neighbours: &[OpId]) -> Option<Stop> {
+fn nearest(layout: &DagLayout, op: OpId, neighbours: &[OpId]) -> Option<FocusTarget> {
     let from = layout.ops.get(op)?.rect.center();
     let distance = |&other: &OpId| {
         layout.ops.get(other).map_or(f64::INFINITY, |o| {
@@ -72,5 +82,5 @@ fn nearest(layout: &DagLayout, op: OpId, neighbours: &[OpId]) -> Option<Stop> {
         .iter()
         .copied()
         .min_by(|a, b| distance(a).total_cmp(&distance(b)))
-        .map(Stop::Op)
+        .map(FocusTarget::Op)
 }

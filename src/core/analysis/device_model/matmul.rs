@@ -1,7 +1,7 @@
 //! A product of matrices in tiles: how many waves it takes, and what it reads again.
 
 use crate::core::analysis::device_model::ramp;
-use crate::core::cost::work::contraction;
+use crate::core::cost::work::matmul_k;
 use crate::core::model::graph::{Graph, OpId};
 
 /// `batch` products of `[rows, inner]` by `[inner, columns]`.
@@ -61,7 +61,7 @@ impl Product {
     /// The product that an op computes; `None` when its contraction length is unknown.
     pub fn of_op(graph: &Graph, op: OpId) -> Option<Self> {
         let definition = graph.ops.get(op)?;
-        let inner = contraction(graph, op)? as f64;
+        let inner = matmul_k(graph, op)? as f64;
         let operand = |place: usize| graph.inputs.get(op)?.get(place).copied();
         let element_bytes = operand(0)
             .and_then(|t| graph.tensors.get(t)?.bytes_per_element)

@@ -1,6 +1,6 @@
-//! The *device* count beside the contract's: what DRAM reads and how long kernels take on a real GPU.
+//! The *device* count beside compulsory traffic: what DRAM reads and how long kernels take on a real GPU.
 //!
-//! The contract counts every tensor once for each kernel, as if there were no cache. Here a matmul's tiles read their
+//! Compulsory traffic counts every tensor once for each kernel, as if there were no cache. Here a matmul's tiles read their
 //! operands again, wave after wave, attention fetches K and V again for each tile of Q where the cache cannot hold one
 //! head's, and what a kernel has touched lately comes from the shared cache. The two counts are never mixed in one figure.
 #![allow(
@@ -45,7 +45,7 @@ pub struct DeviceKernel {
 /// A program on the device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceCount {
-    /// One for each kernel of the analysis; a view that nobody launches reads nothing.
+    /// One for each kernel of the analysis; a view is not launched and reads nothing.
     pub kernels: Vec<DeviceKernel>,
     /// Sum of their reads.
     pub dram_read_bytes: f64,
@@ -110,7 +110,7 @@ struct KernelView<'a> {
 
 /// What kind of loop a kernel is.
 enum Kind {
-    /// Nobody launches it.
+    /// Not launched.
     View,
     /// Attention in one kernel.
     Attention,
@@ -142,7 +142,7 @@ impl KernelView<'_> {
         }
     }
 
-    /// How whoever wrote the kernel cuts this product.
+    /// How the library or the compiler cuts this product into tiles.
     fn tiling(&self, product: &Product) -> Tiling {
         if self.code == Code::GeneratedMatmuls && !product.is_convolution {
             product.generated_tiling(self.multiprocessors)
@@ -151,7 +151,7 @@ impl KernelView<'_> {
         }
     }
 
-    /// DRAM reads with cold caches: the contract's, and what is read again.
+    /// DRAM reads with cold caches: compulsory reads, and what is read again.
     fn dram_read_bytes(&self) -> f64 {
         let once = self.kernel.bytes_read as f64;
         match self.kind() {

@@ -1,4 +1,4 @@
-//! What a kernel asks of a multiprocessor, and when fusing it would hurt. Computed when somebody asks, not with every
+//! What a kernel asks of a multiprocessor, and when fusing it would hurt. Computed on demand, not with every
 //! analysis.
 //!
 //! Registers, blocks and tiles are estimates by the formulas below: a compiler decides them in its own way.
@@ -114,7 +114,7 @@ impl Shape {
     /// - Attention: the tiles of its paper, the sums of a tile of queries in registers.
     /// - Matmul: a thread holds its part of the tile, `rows * columns / 256` sums, and 40 registers beside them.
     /// - Else: `live values * elements a thread`, and 2 registers for the address of each operand. A thread takes
-    ///   16 bytes of the narrowest type at once, along rows 8 elements. Held against what a compiler's kernels had, in
+    ///   16 bytes of the narrowest type at once, along rows 8 elements. Compared with a compiler's kernels in
     ///   `docs/measurement.md`.
     fn of(analysis: &Analysis, kernel: &Kernel, live: &live::Live, multiprocessors: f64) -> Self {
         let graph = &analysis.graph;

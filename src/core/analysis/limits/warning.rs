@@ -53,7 +53,7 @@ pub enum Warning {
     },
 }
 
-/// Part of the slots of a matmul's waves below which it is worth a word.
+/// Part of the slots of a matmul's waves below which a warning says so.
 const WAVE_EFFICIENCY: f64 = 0.7;
 /// Speedup below which fusion hardly pays.
 const SPEEDUP: f64 = 1.1;

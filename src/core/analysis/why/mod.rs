@@ -1,14 +1,14 @@
 //! Why an edge is not fused: a reason with its figures, and what fusing it alone would save.
 //!
-//! Computed when somebody asks; an analysis does not wait for it.
+//! Computed on demand, not with every analysis.
 #![allow(
     clippy::indexing_slicing,
     reason = "op, tensor and kernel ids are dense indices of one analysis"
 )]
 
+mod policy_graph;
 mod price;
 mod refusals;
-mod seen;
 
 use crate::core::analysis::Analysis;
 use crate::core::fusion::inductor::library_call;
@@ -17,8 +17,8 @@ use crate::core::fusion::reason::Reason;
 use crate::core::model::graph::{OpId, TensorId};
 use crate::core::model::options::Policy;
 
+use crate::core::analysis::why::policy_graph::PolicyGraph;
 use crate::core::analysis::why::refusals::Refusals;
-use crate::core::analysis::why::seen::Seen;
 use std::cell::OnceCell;
 
 pub use crate::core::analysis::why::price::{Price, Prices};
@@ -53,7 +53,7 @@ pub enum Verdict {
 /// Answers about one analysis. Made in `O(ops + reads)`.
 pub struct Why<'a> {
     analysis: &'a Analysis,
-    seen: Seen,
+    policy_graph: PolicyGraph,
     prices: Prices<'a>,
     /// What the policy refused, once a question needs it.
     refusals: OnceCell<Refusals>,
@@ -64,7 +64,7 @@ impl<'a> Why<'a> {
     pub fn new(analysis: &'a Analysis) -> Self {
         Self {
             analysis,
-            seen: Seen::new(analysis),
+            policy_graph: PolicyGraph::new(analysis),
             prices: Prices::new(analysis),
             refusals: OnceCell::new(),
         }
@@ -124,8 +124,9 @@ impl<'a> Why<'a> {
         let kernel_of = &self.analysis.partition.group_of;
         let (a, b) = (kernel_of[first], kernel_of[second]);
         // The rules decide about the ops of their graph, where attention is one op.
-        let seen = [first, second].map(|op| self.seen.original_op(self.seen.op(op)));
-        self.refusals().of_edge(a, b, seen).cloned()
+        let decided =
+            [first, second].map(|op| self.policy_graph.original_op(self.policy_graph.op(op)));
+        self.refusals().of_edge(a, b, decided).cloned()
     }
 
     /// The compiler's own reason: it does not know the legality of the other policies.
@@ -155,13 +156,13 @@ impl<'a> Why<'a> {
 
     /// Why two kernels may not be one.
     fn forbidden(&self, a: usize, b: usize) -> Option<Reason> {
-        let seen = &self.seen;
+        let policy_graph = &self.policy_graph;
         let groups = &self.analysis.partition.groups;
-        let ops = seen.ops(&[&groups[a], &groups[b]].concat());
-        let checked = check_in(&seen.setting(self.analysis), &ops);
+        let ops = policy_graph.ops(&[&groups[a], &groups[b]].concat());
+        let checked = check_in(&policy_graph.context(self.analysis), &ops);
         checked
             .err()
-            .map(|reason| seen.original(reason))
+            .map(|reason| policy_graph.original(reason))
             .or_else(|| {
                 let path = self.prices.path_around(a.min(b), a.max(b))?;
                 Some(Reason::Cycle { path })

@@ -42,9 +42,9 @@ pub enum LoopOrder {
 }
 
 impl AttentionShape {
-    /// Bytes by the contract, every tensor once: Q, K and V read, the result written. Heads of K and V that a group
+    /// Compulsory traffic, every tensor once: Q, K and V read, the result written. Heads of K and V that a group
     /// shares count once for the group.
-    pub fn contract_bytes(&self) -> u64 {
+    pub fn compulsory_bytes(&self) -> u64 {
         let (of_queries, of_keys) = self.elements();
         let shared = Self {
             heads: self.heads.div_ceil(self.group.max(1)),
@@ -92,7 +92,7 @@ impl AttentionShape {
             return 0;
         }
         self.forward_bytes(tiles, LoopOrder::Queries)
-            .saturating_sub(self.contract_bytes())
+            .saturating_sub(self.compulsory_bytes())
     }
 
     /// Bytes of the backward pass in the first paper's order, `4Nd + T_c (5Nd + 2N)` plus `Nd` for one head.
@@ -112,7 +112,8 @@ impl AttentionShape {
     /// where heads share K and V.
     pub fn standard_bytes(&self) -> u64 {
         let scores = self.queries.saturating_mul(self.keys).saturating_mul(4);
-        self.bytes_of(scores).saturating_add(self.contract_bytes())
+        self.bytes_of(scores)
+            .saturating_add(self.compulsory_bytes())
     }
 
     /// Of one head: elements of Q and elements of K.
@@ -140,7 +141,7 @@ pub struct Growth {
     /// One kernel, each tile fetched anew.
     pub tiled_bytes: u64,
     /// One kernel, every tensor once: what reaches memory while a head's K and V fit the cache.
-    pub contract_bytes: u64,
+    pub compulsory_bytes: u64,
 }
 
 /// What grows with the square of the sequence and what does not: one point for each length. The tiled count grows
@@ -162,7 +163,7 @@ pub fn growth(
                 length,
                 standard_bytes: shape.standard_bytes(),
                 tiled_bytes: shape.forward_bytes(Tiles::new(&shape, on_chip_bytes), order),
-                contract_bytes: shape.contract_bytes(),
+                compulsory_bytes: shape.compulsory_bytes(),
             }
         })
         .collect()

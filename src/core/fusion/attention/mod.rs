@@ -9,14 +9,14 @@
 //! `mask` and `where`. `exp` of a probability, say, needs the finished sum of its row, and so a second pass.
 
 mod bytes;
-mod contract;
 mod find;
+mod rewrite;
 
 pub use crate::core::fusion::attention::bytes::{Growth, LoopOrder, Tiles, growth};
 pub use crate::core::fusion::attention::find::find;
-pub(crate) use contract::{Contracted, contract};
+pub(crate) use rewrite::{RewrittenGraph, rewrite};
 
-use crate::core::cost::work::contraction;
+use crate::core::cost::work::matmul_k;
 use crate::core::model::device::Device;
 use crate::core::model::graph::{Graph, OpId};
 use crate::core::model::op::element_count;
@@ -67,16 +67,16 @@ impl AttentionShape {
             group: (heads / own(scores).max(own(result)).max(1)).max(1),
             queries: *queries,
             keys: *keys,
-            head_size: contraction(graph, scores)?,
+            head_size: matmul_k(graph, scores)?,
             bytes_per_element: result_op.bytes_per_element,
         };
         let fits = shape.head_size == *head_size
-            && contraction(graph, result) == Some(*keys)
+            && matmul_k(graph, result) == Some(*keys)
             && of_result.split_last() == Some((queries, batch));
         fits.then_some(shape)
     }
 
-    /// Of a kernel that holds both products, whoever put it together.
+    /// Of a kernel that holds both products, under any policy.
     pub fn of_kernel(graph: &Graph, ops: &[OpId]) -> Option<Self> {
         let is_product = |op: OpId| graph.ops.get(op).map(|op| op.op_type) == Some(OpType::Matmul);
         let mut products = ops.iter().copied().filter(|&op| is_product(op));

@@ -32,7 +32,7 @@ fn around(graph: &Graph, softmax: OpId) -> Option<Vec<OpId>> {
     let mut members = vec![softmax];
     let (mut is_scaled, mut is_masked) = (false, false);
     let mut at = softmax;
-    // Backwards: softmax, mask, scale, matmul; nobody else may see what is between.
+    // Backwards: softmax, mask, scale, matmul; each result between has one reader.
     loop {
         let input = *graph.inputs[at].get(usize::from(is(&graph.ops[at], "where")))?;
         let producer = graph.tensors[input].producer?;

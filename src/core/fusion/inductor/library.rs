@@ -6,7 +6,7 @@ use crate::core::model::graph::{Graph, OpId};
 use crate::core::model::op_type::OpType;
 
 /// The add behind a matrix product whose bias the library call takes along (`addmm`): a vector from outside,
-/// nobody else reads the product, and not only pointwise ops follow, for into those the add is fused instead.
+/// nothing else reads the product, and not only pointwise ops follow, into which the add would be fused instead.
 pub(super) fn bias_add(graph: &Graph, matmul: OpId) -> Option<OpId> {
     let definition = &graph.ops[matmul];
     let product = graph.output[matmul];

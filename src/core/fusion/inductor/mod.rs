@@ -39,7 +39,7 @@ pub(crate) fn partition(graph: &Graph, max_autotune: bool, log: &mut Log) -> Par
     assemble(graph, &nodes, &kernel_of_node, kernels)
 }
 
-/// Which views nobody computes, for they are views of what another op writes.
+/// Notes the views that no node computes: views of what another op writes.
 fn note_views(graph: &Graph, nodes: &[Node], log: &mut Log) {
     let mut is_computed = vec![false; graph.ops.len()];
     for &op in nodes.iter().flat_map(|node| &node.ops) {
@@ -87,7 +87,7 @@ fn assemble(
             let source = graph.inputs[op].first().map(|&t| &graph.tensors[t]);
             match source.and_then(|tensor| tensor.producer) {
                 Some(producer) if graph.ops[op].is_view() => group_of[producer],
-                // A view of an external tensor that nobody reads: a result without a kernel.
+                // A view of an external tensor without readers: a result without a kernel.
                 _ => {
                     kernels += 1;
                     kernels - 1

@@ -161,7 +161,7 @@ impl<'a> Schedule<'a> {
                 for &later in places.iter().skip(index + 1).take(ATTEMPTS) {
                     let (first, second) = (self.order[place], self.order[later]);
                     let fits = self.fits(first, second).is_ok();
-                    // What was refused in the round before is not worth a word again.
+                    // What was refused in the round before is not noted again.
                     let is_news = log.is_on() && (self.has_grown[first] || self.has_grown[second]);
                     if fits || is_news {
                         let pair = Pair {

@@ -41,7 +41,7 @@ impl<'r, 'a> Bound<'r, 'a> {
                 Some(base) => read.readers & apart_from[base],
                 None => 0,
             });
-        let device = &region.setting.options.device;
+        let device = &region.context.options.device;
         let busy_s = region.work.iter().map(|&work| {
             let alone = times(device, work, 0);
             (alone.matrix_s, alone.vector_s)
@@ -60,7 +60,7 @@ impl<'r, 'a> Bound<'r, 'a> {
     /// Each tensor that has to move moves once, all arithmetic has to be done, and each matmul is a launch.
     pub(super) fn of(&self, left: Set) -> Cost {
         let region = self.region;
-        let device = &region.setting.options.device;
+        let device = &region.context.options.device;
         let launches = (left & region.matmuls)
             .count_ones()
             .max(u32::from(!region.is_free(left)));
@@ -71,7 +71,7 @@ impl<'r, 'a> Bound<'r, 'a> {
         let memory_s = times(device, Work::default(), bytes).memory_s;
         let busy_s = memory_s.max(matrix_s).max(vector_s);
         let time_s = busy_s + f64::from(launches) * device.launch_s.value;
-        Cost::at_least(region.setting, bytes, time_s, self.ticks_per_s, launches)
+        Cost::at_least(region.context, bytes, time_s, self.ticks_per_s, launches)
     }
 
     fn bytes(&self, left: Set) -> u64 {

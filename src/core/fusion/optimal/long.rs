@@ -7,8 +7,8 @@
     reason = "op ids are dense indices of the graph, kernels and places those of one list"
 )]
 
-use super::known;
 use super::solver::Solver;
+use super::start;
 use crate::core::fusion::legality::{check_in, check_set};
 use crate::core::fusion::region::{Bits, Cost, Region, Set};
 use crate::core::model::graph::OpId;
@@ -105,7 +105,7 @@ impl<'l, 's> Long<'l, 's> {
         let mut kernels = Vec::new();
         let mut left = self.ops.to_vec();
         while !left.is_empty() {
-            let region = Region::of(self.solver.setting, &left);
+            let region = Region::of(self.solver.context, &left);
             let is_last = left.len() <= MAX_OPS;
             let singles = (0..region.ops.len()).map(|place| 1 << place).collect();
             let mut settled: Set = 0;
@@ -130,7 +130,7 @@ impl<'l, 's> Long<'l, 's> {
         self.left -= states - unspent;
         self.is_cut |= unspent == 0;
         self.candidates += found.candidates;
-        let (mut kernels, stuck) = known::in_order(region, found.kernels);
+        let (mut kernels, stuck) = start::in_order(region, found.kernels);
         kernels.extend(Bits(stuck).map(|place| 1 << place));
         kernels
     }
@@ -144,15 +144,15 @@ impl<'l, 's> Long<'l, 's> {
 
     /// The kernels of another policy, if all of them are legal.
     fn of_partition(&self, partition: &Partition) -> Option<Vec<Kernel>> {
-        let setting = self.solver.setting;
+        let context = self.solver.context;
         let mut numbers: Vec<usize> = self.ops.iter().map(|&op| partition.group_of[op]).collect();
         numbers.sort_unstable();
         numbers.dedup();
         let kernels = numbers.into_iter().map(|number| {
             let ops = &partition.groups[number];
             // One that reaches into another region is not legal, though its ops here may be.
-            check_in(setting, ops).ok()?;
-            let region = Region::of(setting, ops);
+            check_in(context, ops).ok()?;
+            let region = Region::of(context, ops);
             Some(self.kernel(&region, region.all()))
         });
         kernels.collect()
@@ -185,7 +185,7 @@ impl<'l, 's> Long<'l, 's> {
         for from in 0..ops.len() {
             let before = best[from].map_or(Cost::default(), |(cost, _)| cost);
             let ahead = &ops[from..ops.len().min(from + MAX_OPS)];
-            let region = Region::of(self.solver.setting, &ascending(ahead));
+            let region = Region::of(self.solver.context, &ascending(ahead));
             let mut set: Set = 0;
             for (to, &op) in (from + 1..).zip(ahead) {
                 set |= region.place_of(op).map_or(0, |place| 1 << place);
@@ -204,7 +204,7 @@ impl<'l, 's> Long<'l, 's> {
         let mut kernels = Vec::new();
         let mut to = ops.len();
         while let Some((_, from)) = best[to] {
-            let region = Region::of(self.solver.setting, &ascending(&ops[from..to]));
+            let region = Region::of(self.solver.context, &ascending(&ops[from..to]));
             kernels.push(self.kernel(&region, region.all()));
             to = from;
         }
@@ -223,7 +223,7 @@ impl<'l, 's> Long<'l, 's> {
                     return None;
                 }
                 let ops = ascending(&self.ops_of(window.clone()));
-                let region = Region::of(self.solver.setting, &ops);
+                let region = Region::of(self.solver.context, &ops);
                 let present = self.kernels[window.clone()].iter();
                 let present = present.map(|kernel| region.set_of(&kernel.ops)).collect();
                 let sets = self.solve(&region, present, states);

@@ -5,19 +5,19 @@
 //! the best that was found stands, beside a bound that no partition goes below.
 mod bound;
 mod candidates;
-mod known;
 mod long;
 mod regions;
 mod search;
 mod solve;
 mod solver;
+mod start;
 mod table;
 mod window;
 
 use super::certificate::{Amount, Certificate};
 use super::decision::{Decision, Log};
 use super::none;
-use super::region::{Region, Setting};
+use super::region::{Region, RegionContext};
 use crate::core::model::acyclic;
 use crate::core::model::graph::OpId;
 use crate::core::model::options::Objective;
@@ -30,12 +30,12 @@ use solver::Solver;
 /// Exponential in the worst case, so bounded by the budget of states, each of which takes time linear in the
 /// candidates of its region.
 pub(crate) fn partition(
-    setting: &Setting<'_>,
+    context: &RegionContext<'_>,
     known: &[Partition],
     log: &mut Log,
 ) -> (Partition, Certificate) {
-    let mut solver = Solver::new(setting, known);
-    let regions = regions::regions(setting);
+    let mut solver = Solver::new(context, known);
+    let regions = regions::regions(context);
     // The small ones first, so that a hard one gets what they leave.
     let mut order: Vec<&[OpId]> = regions.iter().filter(|ops| !ops.is_empty()).collect();
     sort_by_rank(&mut order, |ops| (rank_of(ops.len()), 0, 0));
@@ -44,9 +44,9 @@ pub(crate) fn partition(
         let share = solver.budget / (order.len() - at);
         let states = solver.states;
         let found = solver.solve(ops, share);
-        cost += found.cost.main;
-        gap += found.cost.main - found.lower_bound.main;
-        let is_proven = found.lower_bound.main == found.cost.main;
+        cost += found.cost.bytes_or_ticks;
+        gap += found.cost.bytes_or_ticks - found.lower_bound.bytes_or_ticks;
+        let is_proven = found.lower_bound.bytes_or_ticks == found.cost.bytes_or_ticks;
         open_regions += usize::from(!is_proven);
         if log.is_on() {
             log.note(Decision::Searched {
@@ -57,10 +57,10 @@ pub(crate) fn partition(
             });
         }
     }
-    let objective = setting.options.fusion.objective;
-    let amount = |main: u64| match objective {
-        Objective::Bytes => Amount::Bytes(main),
-        Objective::Time => Amount::Seconds(main as f64 / solver.ticks_per_s),
+    let objective = context.options.fusion.objective;
+    let amount = |bytes_or_ticks: u64| match objective {
+        Objective::Bytes => Amount::Bytes(bytes_or_ticks),
+        Objective::Time => Amount::Seconds(bytes_or_ticks as f64 / solver.ticks_per_s),
     };
     let certificate = Certificate {
         objective,
@@ -71,14 +71,14 @@ pub(crate) fn partition(
         regions: order.len(),
         open_regions,
     };
-    let partition = acyclic::in_order(setting.graph, &solver.group_of)
-        .unwrap_or_else(|_| none::partition(setting.graph));
+    let partition = acyclic::in_order(context.graph, &solver.group_of)
+        .unwrap_or_else(|_| none::partition(context.graph));
     if log.is_on() {
         for ops in partition.groups.iter() {
-            let region = Region::of(setting, ops);
+            let region = Region::of(context, ops);
             log.note(Decision::Chosen {
                 ops: ops.to_vec(),
-                cost: amount(region.cost(region.all(), solver.ticks_per_s).main),
+                cost: amount(region.cost(region.all(), solver.ticks_per_s).bytes_or_ticks),
             });
         }
     }

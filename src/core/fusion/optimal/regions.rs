@@ -5,7 +5,7 @@
 )]
 
 use super::bound::may_share;
-use crate::core::fusion::region::{Region, Setting};
+use crate::core::fusion::region::{Region, RegionContext};
 use crate::core::model::graph::OpId;
 use crate::core::model::lists::Lists;
 use crate::core::model::op_type::OpType;
@@ -20,11 +20,11 @@ const COMPARED_READERS: usize = 64;
 /// each other, so kernels that are in order inside each region can be put in an order over all.
 ///
 /// `O(ops + reads)` times the ops between a producer and its consumer in the list.
-pub(super) fn regions(setting: &Setting<'_>) -> Lists {
-    let graph = setting.graph;
+pub(super) fn regions(context: &RegionContext<'_>) -> Lists {
+    let graph = context.graph;
     let count = graph.ops.len();
     let mut sets = Sets::new(count);
-    let mut between = Between::new(setting);
+    let mut between = Between::new(context);
     for consumer in 0..count {
         for &producer in &graph.predecessors[consumer] {
             if sets.root(producer) != sets.root(consumer) && between.may_share(producer, consumer) {
@@ -32,7 +32,7 @@ pub(super) fn regions(setting: &Setting<'_>) -> Lists {
             }
         }
     }
-    if setting.options.fusion.horizontal {
+    if context.options.fusion.horizontal {
         for readers in graph.consumers.iter() {
             for (at, &second) in readers.iter().enumerate() {
                 for &first in &readers[..at] {
@@ -48,7 +48,7 @@ pub(super) fn regions(setting: &Setting<'_>) -> Lists {
         }
     }
     let mut of_op: Vec<usize> = (0..count).map(|op| sets.root(op)).collect();
-    merge_cycles(setting, &mut of_op);
+    merge_cycles(context, &mut of_op);
     let mut lists = Lists::with_capacity(count, count);
     for region in of_op {
         lists.push([region]);
@@ -85,17 +85,17 @@ impl Sets {
 
 /// Looks at the ops on paths from one op to another.
 pub(super) struct Between<'a> {
-    setting: &'a Setting<'a>,
+    context: &'a RegionContext<'a>,
     is_behind: Vec<bool>,
     is_ahead: Vec<bool>,
     left: usize,
 }
 
 impl<'a> Between<'a> {
-    pub(super) fn new(setting: &'a Setting<'a>) -> Self {
-        let count = setting.graph.ops.len();
+    pub(super) fn new(context: &'a RegionContext<'a>) -> Self {
+        let count = context.graph.ops.len();
         Self {
-            setting,
+            context,
             is_behind: vec![false; count],
             is_ahead: vec![false; count],
             left: BETWEEN_OPS,
@@ -104,8 +104,8 @@ impl<'a> Between<'a> {
 
     /// Whether a legal kernel may hold this op and one of these later ones, with a tensor that ties the two.
     pub(super) fn reaches(&mut self, op: OpId, later: &[OpId]) -> bool {
-        let setting = self.setting;
-        let graph = setting.graph;
+        let context = self.context;
+        let graph = context.graph;
         let Some(&first) = later.first() else {
             return false;
         };
@@ -113,7 +113,7 @@ impl<'a> Between<'a> {
             *other >= first && later.binary_search(other).is_ok() && self.may_share(op, *other)
         };
         graph.successors[op].iter().any(&mut is_one)
-            || setting.options.fusion.horizontal
+            || context.options.fusion.horizontal
                 && graph.inputs[op]
                     .iter()
                     .any(|&tensor| graph.consumers[tensor].iter().any(&mut is_one))
@@ -121,8 +121,8 @@ impl<'a> Between<'a> {
 
     /// Whether a legal kernel may hold both ops: what lies between them would be in it as well.
     fn may_share(&mut self, first: OpId, second: OpId) -> bool {
-        let setting = self.setting;
-        let op_type = |op: OpId| setting.graph.ops[op].op_type;
+        let context = self.context;
+        let op_type = |op: OpId| context.graph.ops[op].op_type;
         let heavy = |op: OpId| matches!(op_type(op), OpType::Matmul | OpType::Reduction);
         if heavy(first)
             && heavy(second)
@@ -136,14 +136,14 @@ impl<'a> Between<'a> {
         if ops.len() > MAX_OPS {
             return false;
         }
-        let region = Region::of(setting, &ops);
+        let region = Region::of(context, &ops);
         may_share(&region, 0, ops.len() - 1)
     }
 
     /// Both ops and all on paths between them, ascending; more than [`MAX_OPS`] are not all listed. `None`
     /// when looking has cost too much.
     fn closed(&mut self, first: OpId, second: OpId) -> Option<Vec<OpId>> {
-        let graph = self.setting.graph;
+        let graph = self.context.graph;
         let mut ops = vec![second];
         // The usual case: one feeds the other, and nothing else leaves the one or enters the other.
         let (next, prev) = (&graph.successors[first], &graph.predecessors[second]);
@@ -180,9 +180,9 @@ impl<'a> Between<'a> {
 /// Regions that need each other become one: strongly connected components of the graph of regions.
 ///
 /// Tarjan's walk with its stack as data, for the depth of a visitor's graph has no limit.
-fn merge_cycles(setting: &Setting<'_>, of_op: &mut [usize]) {
+fn merge_cycles(context: &RegionContext<'_>, of_op: &mut [usize]) {
     const UNSEEN: usize = usize::MAX;
-    let graph = setting.graph;
+    let graph = context.graph;
     let count = of_op.len();
     let mut members = Lists::with_capacity(count, count);
     for &region in of_op.iter() {

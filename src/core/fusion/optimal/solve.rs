@@ -25,7 +25,7 @@ impl Solver<'_> {
         let mut solved = if ops.len() > MAX_OPS {
             self.solve_windows(ops, &mut left)
         } else {
-            let region = Region::of(self.setting, ops);
+            let region = Region::of(self.context, ops);
             let singles = Bits(region.all()).map(|place| 1 << place).collect();
             let found = self.solve_region(&region, singles, &mut left);
             self.states += share - left;
@@ -40,8 +40,11 @@ impl Solver<'_> {
         };
         self.budget -= share - left;
         // Bytes are exact.
-        let is_time = self.setting.options.fusion.objective == Objective::Time;
-        let (cost, bound) = (solved.cost.main as f64, solved.lower_bound.main as f64);
+        let is_time = self.context.options.fusion.objective == Objective::Time;
+        let (cost, bound) = (
+            solved.cost.bytes_or_ticks as f64,
+            solved.lower_bound.bytes_or_ticks as f64,
+        );
         if is_time && cost - bound <= cost * ROUNDING {
             solved.lower_bound = solved.cost;
         }
@@ -88,28 +91,28 @@ impl Solver<'_> {
 
     /// What these ops cost at least: as one kernel they move what enters and leaves them, once.
     fn least(&self, ops: &[OpId]) -> Cost {
-        let setting = self.setting;
-        let graph = setting.graph;
+        let context = self.context;
+        let graph = context.graph;
         let mut group_of = vec![1; graph.ops.len()];
         let (mut matmuls, mut moved) = (0_u32, 0_u32);
         let (mut matrix_s, mut vector_s) = (0.0, 0.0);
-        let device = &setting.options.device;
+        let device = &context.options.device;
         for &op in ops {
             group_of[op] = 0;
             matmuls += u32::from(graph.ops[op].op_type == OpType::Matmul);
-            moved += u32::from(!setting.is_view(op));
+            moved += u32::from(!context.is_view(op));
             let alone = times(device, op_work(graph, op), 0);
             matrix_s += alone.matrix_s;
             vector_s += alone.vector_s;
         }
         let as_one = Partition::of_ops(group_of, 2);
-        let bytes = kernel_traffic(graph, &as_one, setting.options.conventions)
+        let bytes = kernel_traffic(graph, &as_one, context.options.conventions)
             .next()
             .map_or(0, |traffic| traffic.total());
         let launches = matmuls.max(moved.div_ceil(Set::BITS));
         let memory_s = times(device, Work::default(), bytes).memory_s;
         let busy_s = memory_s.max(matrix_s).max(vector_s);
         let time_s = busy_s + f64::from(launches) * device.launch_s.value;
-        Cost::at_least(setting, bytes, time_s, self.ticks_per_s, launches)
+        Cost::at_least(context, bytes, time_s, self.ticks_per_s, launches)
     }
 }

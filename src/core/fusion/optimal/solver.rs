@@ -6,20 +6,20 @@
 
 use super::bound::Bound;
 use super::candidates::{Candidate, Candidates};
-use super::known;
 use super::search::{Found, Search};
+use super::start;
 use crate::core::cost::roofline::place;
 use crate::core::cost::traffic::kernel_traffic;
 use crate::core::cost::work::op_work;
 use crate::core::fusion::none;
-use crate::core::fusion::region::{Bits, Cost, Region, Set, Setting};
+use crate::core::fusion::region::{Bits, Cost, Region, RegionContext, Set};
 use crate::core::model::graph::OpId;
 use crate::core::model::options::Objective;
 use crate::core::model::partition::Partition;
 
 /// The search over the whole program.
 pub(super) struct Solver<'s> {
-    pub(super) setting: &'s Setting<'s>,
+    pub(super) context: &'s RegionContext<'s>,
     /// What other policies found.
     pub(super) known: &'s [Partition],
     pub(super) ticks_per_s: f64,
@@ -41,18 +41,18 @@ pub(super) struct Solved {
 }
 
 impl<'s> Solver<'s> {
-    pub(super) fn new(setting: &'s Setting<'s>, known: &'s [Partition]) -> Self {
-        let fusion = &setting.options.fusion;
+    pub(super) fn new(context: &'s RegionContext<'s>, known: &'s [Partition]) -> Self {
+        let fusion = &context.options.fusion;
         Self {
-            setting,
+            context,
             known,
             ticks_per_s: match fusion.objective {
                 Objective::Bytes => 1.0,
-                Objective::Time => ticks_per_s(setting),
+                Objective::Time => ticks_per_s(context),
             },
             budget: fusion.budget_states,
             states: 0,
-            group_of: (0..setting.graph.ops.len()).collect(),
+            group_of: (0..context.graph.ops.len()).collect(),
         }
     }
 
@@ -80,7 +80,7 @@ impl<'s> Solver<'s> {
         let all = region.all();
         let start = Found::of(region, start, ticks_per_s);
         let known = self.known.iter().fold(start, |best, partition| {
-            let found = known::from_partition(region, &partition.group_of, ticks_per_s);
+            let found = start::from_partition(region, &partition.group_of, ticks_per_s);
             if found.cost < best.cost { found } else { best }
         });
         let candidates = Candidates::of(region, region.ops.len(), ticks_per_s, budget);
@@ -156,14 +156,14 @@ fn parts(region: &Region<'_>, candidates: &[Candidate]) -> Vec<Set> {
 }
 
 /// Ticks such that the unfused program takes a quarter of what fits: no partition takes longer.
-fn ticks_per_s(setting: &Setting<'_>) -> f64 {
-    let graph = setting.graph;
+fn ticks_per_s(context: &RegionContext<'_>) -> f64 {
+    let graph = context.graph;
     let alone = none::partition(graph);
-    let traffic = kernel_traffic(graph, &alone, setting.options.conventions);
+    let traffic = kernel_traffic(graph, &alone, context.options.conventions);
     let unfused_s: f64 = traffic
         .enumerate()
         .map(|(op, traffic)| {
-            let device = &setting.options.device;
+            let device = &context.options.device;
             place(device, op_work(graph, op), traffic.total(), false).time_s
         })
         .sum();

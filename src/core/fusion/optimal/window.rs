@@ -14,7 +14,7 @@ use super::candidates::{Candidate, Candidates};
 use super::regions::Between;
 use super::solver::{Solved, Solver};
 use crate::core::fusion::legality::most_ops;
-use crate::core::fusion::region::{Bits, Cost, Region, Set, Setting};
+use crate::core::fusion::region::{Bits, Cost, Region, RegionContext, Set};
 use crate::core::model::graph::OpId;
 use crate::core::model::options::MAX_OPS;
 
@@ -111,9 +111,9 @@ pub(super) fn solve(
 impl Windows {
     /// All legal kernels, if each lies in the word of ops from its first one on.
     fn of(solver: &Solver<'_>, ops: &[OpId], budget: &mut usize) -> Option<Self> {
-        let setting = solver.setting;
-        let limit = most_ops(&setting.options.fusion);
-        let mut between = Between::new(setting);
+        let context = solver.context;
+        let limit = most_ops(&context.options.fusion);
+        let mut between = Between::new(context);
         let mut found = Self {
             kernels: Vec::new(),
             holding: vec![Vec::new(); ops.len()],
@@ -121,7 +121,7 @@ impl Windows {
         for first in 0..ops.len() {
             *budget = budget.checked_sub(STATES_OF_WORD)?;
             let end = ops.len().min(first + MAX_OPS);
-            let region = Region::of(setting, &ops[first..end]);
+            let region = Region::of(context, &ops[first..end]);
             let candidates = Candidates::of(&region, 1, solver.ticks_per_s, budget);
             if !candidates.is_complete {
                 return None;
@@ -136,17 +136,23 @@ impl Windows {
                 return None;
             }
             for candidate in &candidates.list {
-                found.add(setting, ops, first, candidate);
+                found.add(context, ops, first, candidate);
             }
         }
         Some(found)
     }
 
-    fn add(&mut self, setting: &Setting<'_>, ops: &[OpId], first: usize, candidate: &Candidate) {
+    fn add(
+        &mut self,
+        context: &RegionContext<'_>,
+        ops: &[OpId],
+        first: usize,
+        candidate: &Candidate,
+    ) {
         let mut needs: Vec<usize> = Vec::new();
         for place in Bits(candidate.set) {
             self.holding[first + place].push(self.kernels.len());
-            let before = setting.graph.predecessors[ops[first + place]].iter();
+            let before = context.graph.predecessors[ops[first + place]].iter();
             needs.extend(before.filter_map(|op| ops.binary_search(op).ok()));
         }
         needs.retain(|&place| place < first || candidate.set >> (place - first) & 1 == 0);

@@ -20,6 +20,14 @@ pub struct Record {
     kernel_of: Vec<usize>,
 }
 
+impl Record {
+    /// The last of the first `step` decisions; `None` before the first.
+    pub fn last_decision(&self, step: usize) -> Option<&Decision> {
+        let step = step.min(self.decisions.len());
+        self.decisions.get(step.checked_sub(1)?)
+    }
+}
+
 /// Plans once more and notes every decision. As long as [`super::plan`].
 pub fn record(graph: &Graph, options: &Options) -> Record {
     let mut log = Log::listening();

@@ -58,7 +58,7 @@ struct Replay<'a> {
     home: Vec<usize>,
     /// For each view that stays with a buffer what it views.
     viewed: Vec<Option<OpId>>,
-    /// For each norm the cell of its row values, on which whoever else computes it depends.
+    /// For each norm the cell of its row values, which each other cell that computes the norm reads.
     row_values: Vec<Option<usize>>,
 }
 
@@ -194,7 +194,7 @@ impl<'a> Replay<'a> {
         const NONE: usize = usize::MAX;
         let mut ranks = Lists::with_capacity(self.cells.len(), self.cells.len());
         for (id, cell) in self.cells.iter().enumerate() {
-            // An op that has a cell elsewhere, or runs nowhere, has no say.
+            // An op that has a cell elsewhere, or does not run, does not order its own cell.
             let is_gone = self.home.get(id).is_some_and(|&home| home != id);
             let counts = !is_gone && self.viewed[cell.named_by].is_none();
             let rank = kernel_of.get(cell.named_by).copied().unwrap_or(0);

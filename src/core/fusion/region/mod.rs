@@ -27,7 +27,7 @@ pub(super) use cost::Cost;
 pub(super) type Set = u64;
 
 /// What regions are cut from.
-pub(crate) struct Setting<'a> {
+pub(crate) struct RegionContext<'a> {
     /// The whole program.
     pub(super) graph: &'a Graph,
     /// What was chosen.
@@ -35,7 +35,7 @@ pub(crate) struct Setting<'a> {
     views: Cow<'a, Views>,
 }
 
-impl<'a> Setting<'a> {
+impl<'a> RegionContext<'a> {
     /// `O(ops)`.
     pub(crate) fn new(graph: &'a Graph, options: &'a Options) -> Self {
         Self {
@@ -45,7 +45,7 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// The same for somebody who keeps the views of the graph.
+    /// The same with views of the graph that the caller has.
     pub(crate) const fn with_views(
         graph: &'a Graph,
         options: &'a Options,
@@ -66,7 +66,7 @@ impl<'a> Setting<'a> {
 
 /// Some ops of a graph. Relations are those inside the region, so it should be convex.
 pub(super) struct Region<'a> {
-    pub(super) setting: &'a Setting<'a>,
+    pub(super) context: &'a RegionContext<'a>,
     /// In execution order.
     pub(super) ops: Vec<OpId>,
     pub(super) matmuls: Set,
@@ -139,12 +139,12 @@ impl Iterator for Bits {
 
 impl<'a> Region<'a> {
     /// The region of these ops, ascending, of which the first [`MAX_OPS`] count.
-    pub(super) fn of(setting: &'a Setting<'a>, ops: &[OpId]) -> Self {
-        let graph = setting.graph;
+    pub(super) fn of(context: &'a RegionContext<'a>, ops: &[OpId]) -> Self {
+        let graph = context.graph;
         let ops = ops[..ops.len().min(MAX_OPS)].to_vec();
         let count = ops.len();
         let mut region = Self {
-            setting,
+            context,
             matmuls: 0,
             reductions: 0,
             views: 0,
@@ -208,7 +208,7 @@ impl<'a> Region<'a> {
     }
 
     fn relate(&mut self) {
-        let graph = self.setting.graph;
+        let graph = self.context.graph;
         for place in 0..self.ops.len() {
             let op = self.ops[place];
             let definition = &graph.ops[op];
@@ -223,7 +223,7 @@ impl<'a> Region<'a> {
             }
             self.elements[place] = element_count(&definition.shape).unwrap_or(0);
             self.rows[place] = RowDomain::of_op(graph, op);
-            if self.setting.views.is_view[op] {
+            if self.context.views.is_view[op] {
                 self.views |= bit;
             } else {
                 self.written_bytes[place] = graph.tensors[graph.output[op]].bytes().unwrap_or(0);
@@ -258,7 +258,7 @@ impl<'a> Region<'a> {
 
     /// An element-wise op, or a reduction that gives rows, reads fewer elements than it gives.
     fn note_spread(&mut self, place: usize, from: usize) {
-        let ops = &self.setting.graph.ops;
+        let ops = &self.context.graph.ops;
         let (reader, value) = (&ops[self.ops[place]], &ops[self.ops[from]].shape);
         if !matches!(reader.op_type, OpType::Elementwise | OpType::Reduction) {
             return;
@@ -270,7 +270,7 @@ impl<'a> Region<'a> {
     fn tie(&mut self) {
         let neighbours = self.prev.iter().zip(&self.next);
         self.ties = neighbours.map(|(prev, next)| prev | next).collect();
-        if self.setting.options.fusion.horizontal {
+        if self.context.options.fusion.horizontal {
             for value in &self.values {
                 for reader in Bits(value.readers) {
                     self.ties[reader] |= value.readers;
@@ -280,7 +280,7 @@ impl<'a> Region<'a> {
     }
 
     fn read_values(&mut self) {
-        let graph = self.setting.graph;
+        let graph = self.context.graph;
         let mut readings: Vec<(usize, usize)> = Vec::new();
         for (place, &op) in self.ops.iter().enumerate() {
             readings.extend(graph.inputs[op].iter().map(|&tensor| (tensor, place)));
@@ -309,8 +309,8 @@ impl<'a> Region<'a> {
 
     /// Adds a reader that moves the value, its entries in order of their bytes.
     fn read(&mut self, value: usize, tensor: usize, place: usize) {
-        let (graph, views) = (self.setting.graph, &self.setting.views);
-        let externals = self.setting.options.conventions.externals;
+        let (graph, views) = (self.context.graph, &self.context.views);
+        let externals = self.context.options.conventions.externals;
         let bytes = views.read(graph, self.ops[place], tensor, externals).bytes;
         let base = self.bit_of(graph.tensors[views.base[tensor]].producer);
         let mut at = self.reads.len();

@@ -78,7 +78,7 @@ static H200: Measured = Measured {
 };
 
 impl Device {
-    /// What this device was measured to reach; `None` where nobody has measured.
+    /// What this device was measured to reach; `None` where there is no measurement.
     pub fn measured(&self) -> Option<&'static Measured> {
         (self.id == "h200").then_some(&H200)
     }

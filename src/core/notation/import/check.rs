@@ -1,4 +1,4 @@
-//! Entries to ops of the contract: every field looked at, one diagnostic for each entry that does not fit.
+//! Entries to ops: every field looked at, one diagnostic for each entry that does not fit.
 
 use super::values::{OpEntry, Scalar, TensorEntry, Value};
 use crate::core::decimal::{exact, scientific};
@@ -121,7 +121,7 @@ pub(super) fn op_of_entry(
     };
     let shape = shape(&entry.shape, subject)?;
     let (bytes_per_element, dtype) = width(&entry.bytes_per_element, &entry.dtype, subject)?;
-    let contraction = match &entry.contraction {
+    let k = match &entry.contraction {
         Value::Missing => None,
         Value::One(k) => Some(size(k, "contraction", subject, |s| s.contraction)?),
         Value::Many(_) => {
@@ -143,7 +143,7 @@ pub(super) fn op_of_entry(
         bytes_per_element,
         function,
         dtype,
-        contraction,
+        k,
         is_across_rows: false,
         axes: 0,
         kernel: kernel(&entry.kernel, subject)?,

@@ -93,7 +93,7 @@ pub fn program_of_op_list(list: &OpList) -> Parsed {
     parsed
 }
 
-/// The ops of a list as they are, for the contract's functions: a function that the table does not know
+/// The ops of a list as they are, for the JavaScript API's functions: a function that the table does not know
 /// and an element width that no type has are the caller's own. `O(list)`.
 ///
 /// # Errors

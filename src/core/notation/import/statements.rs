@@ -1,6 +1,6 @@
-//! Ops of the contract to statements of the notation that resolve to the same ops.
+//! Ops of a list to statements of the notation that resolve to the same ops.
 
-use crate::core::cost::work::contraction_of_shapes;
+use crate::core::cost::work::k_of_shapes;
 use crate::core::model::diagnostic::{Code, Diagnostic, Span};
 use crate::core::model::dtype::DType;
 use crate::core::model::functions;
@@ -114,9 +114,8 @@ impl<'a> Inputs<'a> {
 
 /// Whether the call gives the op's shape, and its K where it states one.
 fn gives(rule: ShapeRule, types: &[(&[u64], DType)], attributes: &[Attribute], op: &Op) -> bool {
-    infer_call(rule, types, attributes, &op.shape).is_some_and(|(shape, contraction)| {
-        shape == op.shape && (op.contraction.is_none() || contraction == op.contraction)
-    })
+    infer_call(rule, types, attributes, &op.shape)
+        .is_some_and(|(shape, k)| shape == op.shape && (op.k.is_none() || k == op.k))
 }
 
 /// What the statement calls, with which attributes, and whether that is the op's own function.
@@ -161,7 +160,7 @@ fn fitting_attributes(function: &Function, op: &Op, inputs: Inputs<'_>) -> Optio
     candidates.into_iter().find(|attributes| match &types {
         Some(types) => gives(function.shape_rule, types, attributes, op),
         // The annotation decides, but only `matmul` can state K.
-        None => op.contraction.is_none(),
+        None => op.k.is_none(),
     })
 }
 
@@ -173,7 +172,7 @@ fn matmul_attributes(op: &Op, inputs: Inputs<'_>) -> Vec<Attribute> {
         &["transpose_a"],
         &["transpose_a", "transpose_b"],
     ];
-    let k = op.contraction;
+    let k = op.k;
     if op.inputs.len() == 2 {
         let types = inputs.types();
         if types.is_none() && k.is_none() {
@@ -191,7 +190,7 @@ fn matmul_attributes(op: &Op, inputs: Inputs<'_>) -> Vec<Attribute> {
             return attributes;
         }
     }
-    let k = k.or_else(|| contraction_of_shapes(&op.shape, inputs.shape(0), inputs.shape(1)));
+    let k = k.or_else(|| k_of_shapes(&op.shape, inputs.shape(0), inputs.shape(1)));
     let value = match k.and_then(|k| i64::try_from(k).ok()) {
         Some(k) => AttributeValue::Size(int(k)),
         None => AttributeValue::Word("unknown".to_owned()),

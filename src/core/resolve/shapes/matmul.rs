@@ -41,7 +41,7 @@ pub(super) fn matmul(
     shape.extend([rows, columns]);
     Ok(Inferred {
         shape,
-        contraction: Some(a_k),
+        k: Some(a_k),
     })
 }
 
@@ -93,10 +93,7 @@ pub(super) fn linear(
     check_bias(bias, features)?;
     let mut shape = rows.to_vec();
     shape.push(features);
-    Ok(Inferred {
-        shape,
-        contraction: Some(k),
-    })
+    Ok(Inferred { shape, k: Some(k) })
 }
 
 pub(super) fn check_bias(bias: Option<&Operand<'_>>, features: u64) -> Result<(), Diagnostic> {

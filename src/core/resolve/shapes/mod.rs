@@ -36,15 +36,12 @@ pub(super) struct Inferred {
     /// Shape of the output.
     pub(super) shape: Vec<u64>,
     /// Contraction length of a matmul, a linear layer or a convolution.
-    pub(super) contraction: Option<u64>,
+    pub(super) k: Option<u64>,
 }
 
 impl From<Vec<u64>> for Inferred {
     fn from(shape: Vec<u64>) -> Self {
-        Self {
-            shape,
-            contraction: None,
-        }
+        Self { shape, k: None }
     }
 }
 
@@ -126,7 +123,7 @@ pub(crate) fn infer_call(
         annotated: Some((annotated, Span::default())),
     };
     let inferred = infer(rule, &call).ok()?;
-    Some((inferred.shape, inferred.contraction))
+    Some((inferred.shape, inferred.k))
 }
 
 /// `a` f16[2, 3]: a tensor in a message.

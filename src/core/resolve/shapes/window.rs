@@ -58,7 +58,7 @@ pub(super) fn conv2d(
         .ok_or_else(|| too_large(call))?;
     Ok(Inferred {
         shape: vec![batch, features, height, width],
-        contraction: Some(contraction),
+        k: Some(contraction),
     })
 }
 

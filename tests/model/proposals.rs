@@ -2,7 +2,7 @@
 
 use fuseline::core::notation::parse;
 use fuseline::core::{Analysis, Options, Outcome, Policy, analyze_program};
-use fuseline::views::manual::{Change, Proposal, propose};
+use fuseline::present::manual::{Change, Proposal, propose};
 
 const CHAIN: &str = "\
 input x : f16[1024, 1024]

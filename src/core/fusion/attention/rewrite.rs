@@ -12,7 +12,7 @@ use crate::core::model::options::Options;
 use crate::core::model::partition::Partition;
 
 /// A graph with one op for each attention kernel.
-pub(crate) struct Contracted {
+pub(crate) struct RewrittenGraph {
     /// What a policy plans on.
     pub(crate) graph: Graph,
     /// For each op of the original graph its op here.
@@ -23,12 +23,12 @@ pub(crate) struct Contracted {
 
 /// Puts one op, of type matmul and under the name of its last op, in the place of each kernel's ops: it starts a kernel,
 /// and what policies allow behind a matmul they allow behind it. It costs what the kernel costs. `None` where nothing is
-/// to be contracted. `O(ops + reads)`, but for the ops of one attention, which are compared with each other.
-pub(crate) fn contract(
+/// to be rewritten. `O(ops + reads)`, but for the ops of one attention, which are compared with each other.
+pub(crate) fn rewrite(
     graph: &Graph,
     attentions: &[Attention],
     options: &Options,
-) -> Option<Contracted> {
+) -> Option<RewrittenGraph> {
     if attentions.is_empty() {
         return None;
     }
@@ -68,29 +68,29 @@ pub(crate) fn contract(
     }
     let tensors = 0..graph.tensors.len();
     let declared: Vec<TensorDecl> = tensors.filter_map(|t| declaration(graph, t)).collect();
-    let mut contracted = build_graph(ops, &declared).ok()?;
+    let mut rewritten = build_graph(ops, &declared).ok()?;
     for stand_in in &mut stand_ins {
         // In the order of the op's inputs, each of which is named once.
-        let inputs = contracted.inputs.get(stand_in.op)?;
+        let inputs = rewritten.inputs.get(stand_in.op)?;
         for (read, &tensor) in stand_in.reads.iter_mut().zip(inputs) {
             read.0 = tensor;
         }
     }
-    contracted.stand_ins = stand_ins;
-    Some(Contracted {
-        graph: contracted,
+    rewritten.stand_ins = stand_ins;
+    Some(RewrittenGraph {
+        graph: rewritten,
         op_of,
         last_of,
     })
 }
 
-impl Contracted {
+impl RewrittenGraph {
     /// The op of the original graph that an op here is, or the last one that it replaces.
     pub(crate) fn original(&self, op: OpId) -> OpId {
         self.last_of.get(op).copied().unwrap_or(op)
     }
 
-    /// A partition of the contracted graph, as one of the original graph.
+    /// A partition of the rewritten graph, as one of the original graph.
     pub(crate) fn expanded(&self, partition: &Partition) -> Partition {
         let kernels = partition.groups.len();
         let kernel_of = |&op: &OpId| partition.group_of.get(op).copied().unwrap_or(0);
@@ -136,7 +136,7 @@ fn one_op(graph: &Graph, stand_in: &StandIn, last: &Op) -> Op {
     Op {
         op_type: OpType::Matmul,
         inputs: inputs.map(str::to_owned).collect(),
-        contraction: None,
+        k: None,
         ..last.clone()
     }
 }

@@ -1,4 +1,4 @@
-//! The published cases of the contract.
+//! The published cases of the data model, the baseline rules and compulsory traffic.
 
 use fuseline::core::cost::traffic::kernel_traffic;
 use fuseline::core::{
@@ -60,7 +60,7 @@ impl From<Traffic> for Bytes {
 }
 
 fn cases() -> Vec<Case> {
-    let text = include_str!("contract_cases.json");
+    let text = include_str!("baseline_cases.json");
     serde_json::from_str::<Cases>(text).unwrap().cases
 }
 
@@ -125,13 +125,13 @@ fn the_transformer_block_is_the_published_one() {
             .find(|c| c.id == format!("transformer_block_{s}_{h}_{n}"))
             .unwrap();
         let block = analyze_transformer_block(s, h, n, 2).unwrap();
-        let contract_fields = |op: &Op| Op {
+        let required_fields = |op: &Op| Op {
             function: None,
             dtype: None,
-            contraction: None,
+            k: None,
             ..op.clone()
         };
-        let ops: Vec<Op> = block.ops.iter().map(contract_fields).collect();
+        let ops: Vec<Op> = block.ops.iter().map(required_fields).collect();
         assert_eq!(ops, case.ops);
         let declared = &case.expected["declared"];
         assert_eq!(Bytes::from(block.unfused_traffic), declared.unfused);
@@ -168,7 +168,7 @@ fn chain(ops: &[(OpType, &[&str], &str)]) -> Vec<Op> {
 }
 
 #[test]
-fn the_rules_join_what_the_contract_joins() {
+fn the_rules_join_what_the_published_cases_join() {
     use OpType::{Elementwise as E, Matmul as M, Reduction as R, Reshape as V};
     type Case<'a> = (&'a str, Vec<Op>, &'a [&'a [&'a str]]);
     let cases: Vec<Case<'_>> = vec![

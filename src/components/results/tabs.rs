@@ -77,11 +77,11 @@ where
 }
 
 /// Id of the tab of a value.
-pub(super) fn tab_id(value: impl Into<&'static str>) -> String {
+pub fn tab_id(value: impl Into<&'static str>) -> String {
     format!("tab-{}", value.into())
 }
 
 /// Id of the panel of a value.
-pub(super) fn panel_id(value: impl Into<&'static str>) -> String {
+pub fn panel_id(value: impl Into<&'static str>) -> String {
     format!("panel-{}", value.into())
 }

@@ -1,13 +1,12 @@
 //! Stepping through the decisions of a policy: numbers on the way, and words.
 
 use crate::random_graph::fusable_ops;
-use crate::views::words;
 use fuseline::core::analysis::replay::analysis_with;
 use fuseline::core::fusion::record::{Record, record};
 use fuseline::core::{
     Analysis, FusionOptions, Options, Policy, analyze, analyze_program, notation,
 };
-use fuseline::views::steps::{LISTED, line_id, list, present};
+use fuseline::present::steps::{PAGE_STEPS, page_of_step, step_lines, step_sentence};
 use proptest::prelude::*;
 use std::fmt::Write as _;
 
@@ -71,38 +70,43 @@ o = matmul(p, v)
     assert_eq!(whole.fused.launches, 1);
     // Tiles do more arithmetic than the ops that they replace.
     assert!(whole.fused.kernels[0].work.vector_flops > before.fused.kernels[1].work.vector_flops);
-    assert!(words(&present(&whole.graph, &record, 1)).contains("one attention kernel"));
+    assert!(step_sentence(&whole.graph, &record, 1).contains("one attention kernel"));
 }
 
 #[test]
-fn steps_are_counted_listed_and_marked() {
+fn steps_are_counted_and_listed() {
     let text = "input x : f16[64, 64]\n`<b>`: y = relu(x)\nz = gelu(y)\nn = softmax(z)\n";
     let whole = analysis(text, &Options::default());
     let record = record(&whole.graph, &whole.options);
     let count = record.decisions.len();
     assert!(count >= 3);
-    assert!(
-        words(&present(&whole.graph, &record, 0))
-            .starts_with(&format!("Step 0 of {count}: nothing"))
+    let sentence = |step| step_sentence(&whole.graph, &record, step);
+    assert_eq!(
+        sentence(0),
+        format!("Step 0 of {count}: nothing is decided yet, and every op runs alone.")
     );
-    let html = list(&whole.graph, &record, 2).html().text;
-    assert_eq!(html.matches("<li ").count(), count);
-    assert_eq!(html.matches(r#"aria-current="step""#).count(), 1);
-    assert_eq!(html.matches("is-done").count(), 2);
-    assert!(html.contains("&lt;b&gt;") && !html.contains("<b>"));
+    let lines = step_lines(&whole.graph, &record, page_of_step(2, count));
+    let numbers: Vec<_> = lines.iter().map(|line| line.step).collect();
+    assert_eq!(numbers, (1..=count).collect::<Vec<_>>());
+    assert_eq!(lines[0].decision, "`<b>` starts a kernel");
+    for line in &lines {
+        let said = format!("Step {} of {count}: {}.", line.step, line.decision);
+        assert_eq!(sentence(line.step), said);
+    }
 }
 
 #[test]
 fn a_line_says_to_how_many_kernels_its_step_leads_where_that_changes() {
-    let whole = analysis(
-        "input x : f16[64, 64]\ny = relu(x)\nz = gelu(y)\n",
-        &Options::default(),
-    );
-    let record = record(&whole.graph, &whole.options);
-    assert_eq!(
-        words(&list(&whole.graph, &record, 0)),
-        "1 y starts a kernel 2 z joins the kernel of y 1 kernel"
-    );
+    let text = "input x : f16[64, 64]\ny = relu(x)\nz = gelu(y)\n";
+    let kernels = |text: &str| -> Vec<_> {
+        let whole = analysis(text, &Options::default());
+        let record = record(&whole.graph, &whole.options);
+        let lines = step_lines(&whole.graph, &record, 1..record.decisions.len() + 1);
+        lines.into_iter().map(|line| line.kernels).collect()
+    };
+    assert_eq!(kernels(text), ["", "1 kernel"]);
+    let twice = format!("{text}input a : f16[64]\nb = relu(a)\nc = gelu(b)\n");
+    assert_eq!(kernels(&twice), ["", "3 kernels", "", "2 kernels"]);
 }
 
 #[test]
@@ -113,37 +117,25 @@ fn a_long_record_is_listed_page_by_page() {
     }
     let whole = analysis(&text, &Options::default());
     let record = record(&whole.graph, &whole.options);
-    assert_eq!(record.decisions.len(), 300);
-    let page = |step| list(&whole.graph, &record, step).html().text;
-    for (step, lines) in [
-        (0, LISTED),
-        (1, LISTED),
-        (LISTED, LISTED),
-        (LISTED + 1, 100),
-        (300, 100),
+    let count = record.decisions.len();
+    assert_eq!(count, 300);
+    for (step, listed) in [
+        (0, 1..PAGE_STEPS + 1),
+        (1, 1..PAGE_STEPS + 1),
+        (PAGE_STEPS, 1..PAGE_STEPS + 1),
+        (PAGE_STEPS + 1, PAGE_STEPS + 1..301),
+        (300, PAGE_STEPS + 1..301),
     ] {
-        let html = page(step);
-        assert_eq!(html.matches(r#"id="step-"#).count(), lines, "at {step}");
-        assert_eq!(
-            html.matches(r#"aria-current="step""#).count(),
-            usize::from(step > 0)
-        );
-        // The tab key reaches the present line.
-        assert_eq!(html.matches(r#"tabindex="0""#).count(), 1);
-        let present = format!(
-            r#"id="{}" data-step="{}" tabindex="0""#,
-            line_id(step),
-            step.max(1)
-        );
-        assert!(html.contains(&present));
+        assert_eq!(page_of_step(step, count), listed, "at {step}");
+        let lines = step_lines(&whole.graph, &record, listed.clone());
+        assert!(lines.iter().map(|line| line.step).eq(listed));
     }
-    assert!(page(LISTED).contains("To step 201") && !page(LISTED).contains("steps-earlier"));
-    assert!(page(201).contains("To step 200") && !page(201).contains("steps-later"));
 }
 
 #[test]
 fn a_policy_that_decides_nothing_says_so() {
     let whole = analysis("y = relu(x) : f16[8]\n", &Options::of_policy(Policy::None));
     let record = record(&whole.graph, &whole.options);
-    assert!(words(&present(&whole.graph, &record, 0)).contains("decides nothing"));
+    assert!(step_sentence(&whole.graph, &record, 0).contains("decides nothing"));
+    assert!(step_lines(&whole.graph, &record, page_of_step(0, 0)).is_empty());
 }

@@ -9,14 +9,14 @@ const CELL: f64 = 2.0;
 pub(in crate::picture) type Box4 = [f64; 4];
 
 /// The taken cells of a plot.
-pub(in crate::picture) struct Room {
+pub(in crate::picture) struct LabelSpace {
     edges: Box4,
     columns: usize,
     rows: usize,
     is_taken: Vec<bool>,
 }
 
-impl Room {
+impl LabelSpace {
     /// All of `edges` is free.
     pub(in crate::picture) fn new(edges: Box4) -> Self {
         let [left, top, right, bottom] = edges;
@@ -132,7 +132,7 @@ fn direction(turn_deg: f64) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use crate::picture::charts::room::*;
+    use crate::picture::charts::label_space::*;
 
     #[test]
     fn directions_are_right_within_half_a_pixel_along_a_name() {
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn what_is_taken_is_not_free() {
-        let mut room = Room::new([10.0, 10.0, 110.0, 60.0]);
+        let mut room = LabelSpace::new([10.0, 10.0, 110.0, 60.0]);
         let wanted = [20.0, 20.0, 40.0, 30.0];
         assert!(room.is_free(&wanted));
         room.take(&[39.0, 29.0, 200.0, 31.0]);

@@ -1,8 +1,9 @@
 //! What the tables with a row for each kernel have alike.
 
-use super::badge::kernel_class;
 use crate::app::state::{Page, Selection};
+use crate::components::badge::kernel_class;
 use crate::core::OpId;
+use leptos::html;
 use leptos::prelude::*;
 
 /// Which kernel is selected: when that changes, two rows wake and not all.
@@ -57,6 +58,9 @@ pub fn KernelTableRow(
     /// Id of the button.
     #[prop(into, optional)]
     button_id: MaybeProp<String>,
+    /// The button.
+    #[prop(optional)]
+    button: NodeRef<html::Button>,
     /// Name of the button.
     #[prop(into)]
     label: Signal<String>,
@@ -78,6 +82,7 @@ pub fn KernelTableRow(
                 <button
                     type="button"
                     class="badge"
+                    node_ref=button
                     id=button_id
                     aria-pressed=move || is_selected.get().to_string()
                     aria-label=label

@@ -1,8 +1,9 @@
 //! The table of fused kernels.
 
 use super::kernel_rows::{KernelTableRow, SelectedKernel, row_at};
-use crate::app::state::Page;
+use crate::app::state::{FocusRequest, Page};
 use crate::present::kernels::{Figures, KernelRow, kernel_rows, kernel_total};
+use leptos::html;
 use leptos::prelude::*;
 
 /// Rows that are shown at once; a button shows more.
@@ -85,10 +86,24 @@ fn Row(
     let figures = Memo::new(move |_| row.with(|row| row.figures.clone()));
     let label = move || row.with(|row| format!("kernel {}: {}", row.kernel + 1, row.ops));
     let sign = move || row.with(|row| harm_sign(&row.harm));
+    let page = Page::of_context();
+    let button = NodeRef::<html::Button>::new();
+    Effect::new(move || {
+        // The kernel that the focus goes to is always selected, too: so the other rows need not listen.
+        if is_selected.get()
+            && page.focus_request.get() == Some(FocusRequest::KernelButton(kernel.get()))
+            && let Some(button) = button.get()
+        {
+            // An element in the page takes the focus.
+            let _ = button.focus();
+            page.focus_request.set(None);
+        }
+    });
     view! {
         <KernelTableRow
             kernel
             is_selected
+            button
             button_id=Signal::derive(move || Some(format!("kernel-button-{}", kernel.get())))
             label=Signal::derive(label)
             sign

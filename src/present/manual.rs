@@ -1,11 +1,12 @@
-//! Kernels that are merged and cut by hand: what a change would bring, before it is done.
+//! Kernels that are merged and cut by hand: the changed text, and what the change would bring.
 
+use super::format::{format_bytes, format_seconds};
+use super::names::op_name;
+use super::reasons::reason_text;
 use crate::core::analysis::why::Why;
 use crate::core::notation::edit::{ShownKernels, cut_edge, merge_kernels};
 use crate::core::notation::parse;
 use crate::core::{Analysis, OpId, Options, Policy, Program, analyze_program};
-use crate::present::format::{format_bytes, format_seconds};
-use crate::present::reasons::reason_text;
 
 /// A change of the kernels that are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,16 +25,27 @@ pub enum Change {
 /// What a change would bring.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
-    /// The gain, or why it may not be.
+    /// The gain, or why the change is not possible.
     pub words: String,
-    /// The same once it is done; empty where it may not be.
+    /// The gain once the change is made; empty where it is not possible.
     pub done: String,
-    /// The text that does it; `None` where it may not be.
+    /// The changed text; `None` where the change is not possible.
     pub text: Option<String>,
 }
 
-/// Looks ahead: the gain is what an analysis of the changed text under policy `manual` says. `statement_of_op`
-/// gives for each op of the analysis its statement in `program`, which is what `text` says.
+impl Proposal {
+    /// A change that is not possible, with the reason.
+    pub fn refused(words: String) -> Self {
+        Self {
+            words,
+            done: String::new(),
+            text: None,
+        }
+    }
+}
+
+/// What `change` would bring: the difference to an analysis of the changed text under policy `manual`, so as costly as
+/// an analysis. `statement_of_op` gives for each op of `analysis` its statement in `program`, which is read from `text`.
 pub fn propose(
     change: Change,
     text: &str,
@@ -41,19 +53,19 @@ pub fn propose(
     analysis: &Analysis,
     statement_of_op: &[usize],
 ) -> Proposal {
-    let graph = &analysis.graph;
-    let partition = &analysis.partition;
+    let (graph, partition) = (&analysis.graph, &analysis.partition);
     let shown = ShownKernels {
         graph,
         partition,
         statement_of_op,
     };
-    let [what, done] = in_words(change, analysis);
-    let refused = |reason: &str| Proposal {
-        // It stands in a line of plain text, where quotes for code would be seen.
-        words: [&what, " is not possible: ", &reason.replace('`', ""), "."].concat(),
-        done: String::new(),
-        text: None,
+    let [making, made] = in_words(change, analysis);
+    let refused = |reason: &str| {
+        // The words stand in plain text, where quotes for code would be seen.
+        Proposal::refused(format!(
+            "{making} is not possible: {}.",
+            reason.replace('`', "")
+        ))
     };
     let (changed, touched) = match change {
         Change::Merge(a, b) => {
@@ -91,53 +103,39 @@ pub fn propose(
     {
         return refused("the option `attention as one kernel` keeps them together");
     }
-    let saved_bytes =
-        analysis.fused.traffic.total.cast_signed() - after.fused.traffic.total.cast_signed();
-    let saved_s = analysis.fused.time_s - after.fused.time_s;
-    let gain = gain(saved_bytes, saved_s);
+    let gain = gain(analysis, &after);
     Proposal {
-        words: [&what, " ", &gain, "."].concat(),
-        done: [&done, ": ", &gain, "."].concat(),
+        words: format!("{making} {gain}."),
+        done: format!("{made}: {gain}."),
         text: Some(changed),
     }
 }
 
-/// The change as the beginning of a sentence, before it is done and after.
+/// The change as the beginning of a sentence, before and after it is made.
 fn in_words(change: Change, analysis: &Analysis) -> [String; 2] {
-    let (verbs, what) = match change {
-        Change::Merge(a, b) => {
-            let (a, b) = (a.min(b) + 1, a.max(b) + 1);
-            let kernels = [" kernels ", &a.to_string(), " and ", &b.to_string()].concat();
-            (["Merging", "Merged"], kernels)
-        }
-        Change::Cut { consumer, .. } => {
-            let op = analysis.graph.ops.get(consumer);
-            let name = op.map_or("?", |op| op.name.as_str());
-            (["Cutting", "Cut"], [" before ", name].concat())
-        }
-    };
-    verbs.map(|verb| [verb, &what].concat())
+    match change {
+        Change::Merge(a, b) => ["Merging", "Merged"]
+            .map(|verb| format!("{verb} kernels {} and {}", a.min(b) + 1, a.max(b) + 1)),
+        Change::Cut { consumer, .. } => ["Cutting", "Cut"]
+            .map(|verb| format!("{verb} before {}", op_name(&analysis.graph, consumer))),
+    }
 }
 
 /// `saves 33.6 MB and 16.5 µs`, `costs 268 MB and 131 µs`, or one of each.
-fn gain(saved_bytes: i64, saved_s: f64) -> String {
-    let verb = |is_saved: bool| if is_saved { "saves " } else { "costs " };
+fn gain(before: &Analysis, after: &Analysis) -> String {
+    let saved_bytes =
+        before.fused.traffic.total.cast_signed() - after.fused.traffic.total.cast_signed();
+    let saved_s = before.fused.time_s - after.fused.time_s;
+    let verb = |is_saved: bool| if is_saved { "saves" } else { "costs" };
     let bytes = format_bytes(saved_bytes.unsigned_abs());
     let time = format_seconds(saved_s.abs());
-    // A difference of two sums of floats is never less than this.
+    let (bytes_verb, time_verb) = (verb(saved_bytes >= 0), verb(saved_s >= 0.0));
+    // Times are sums of floats: a smaller difference is rounding.
     if saved_s.abs() < 1e-12 {
-        return [verb(saved_bytes >= 0), &bytes, " and no time"].concat();
-    }
-    if (saved_bytes >= 0) == (saved_s >= 0.0) || saved_bytes == 0 {
-        [verb(saved_s >= 0.0), &bytes, " and ", &time].concat()
+        format!("{bytes_verb} {bytes} and no time")
+    } else if bytes_verb == time_verb || saved_bytes == 0 {
+        format!("{time_verb} {bytes} and {time}")
     } else {
-        [
-            verb(saved_bytes >= 0),
-            &bytes,
-            " and ",
-            verb(saved_s >= 0.0),
-            &time,
-        ]
-        .concat()
+        format!("{bytes_verb} {bytes} and {time_verb} {time}")
     }
 }

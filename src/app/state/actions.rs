@@ -1,0 +1,129 @@
+//! What a visitor does with what is shown.
+
+use super::{FocusRequest, Notice, Page, Selection, SetIfChanged, Tab};
+use crate::app::history::Origin;
+use crate::core::fusion::record::{Decision, Record};
+use crate::core::{Analysis, OpId, Policy};
+use crate::present::manual::{Change, Proposal, propose};
+use leptos::prelude::*;
+
+impl Page {
+    /// Selects `selection`. Who selects an edge asks why it is not fused, too.
+    pub fn select(self, selection: Selection) {
+        if let Selection::Edge { producer, consumer } = selection {
+            self.asked.set_if_changed(Some((producer, consumer)));
+        }
+        self.selection.set_if_changed(selection);
+    }
+
+    /// Selects `selection`, or nothing when it is selected already.
+    pub fn toggle(self, selection: Selection) {
+        let is_selected = self.selection.get_untracked() == selection;
+        self.select(if is_selected {
+            Selection::Nothing
+        } else {
+            selection
+        });
+    }
+
+    /// Opens the tab on reasons at the tensor that an op writes: at its first reader in another kernel.
+    pub fn ask_why(self, producer: OpId) {
+        let reader = self.analysis.with_untracked(|analysis| {
+            let partition = &analysis.partition;
+            let mut readers = analysis.graph.successors.get(producer)?.iter().copied();
+            readers.find(|&reader| {
+                let kernel = partition.group_of.get(reader);
+                kernel.is_some_and(|&kernel| !partition.computes(kernel, producer))
+            })
+        });
+        match reader {
+            Some(consumer) => {
+                self.tab.set_if_changed(Tab::Why);
+                self.select(Selection::Edge { producer, consumer });
+            }
+            None => self.select(Selection::Op(producer)),
+        }
+    }
+
+    /// Shows what the first `step` decisions of the policy lead to, and selects what the last of them is about.
+    pub fn show_step(self, step: usize) {
+        self.is_fused.set_if_changed(true);
+        self.step.set_if_changed(Some(step));
+        let analysis = self.analysis.get_untracked();
+        let selection = self
+            .record
+            .with_untracked(|record| decided(&analysis, record, step));
+        self.select(selection);
+    }
+
+    /// What a merge or a cut of the kernels that are shown would bring.
+    pub fn proposal(self, change: Change) -> Proposal {
+        if self.is_stale.get_untracked() {
+            return Proposal::refused("The text has an error; mend it first.".to_owned());
+        }
+        let shown = self.shown.get_untracked();
+        self.text.with_untracked(|text| {
+            propose(
+                change,
+                text,
+                &shown.parsed.program,
+                &shown.analysis,
+                &shown.statement_of_op,
+            )
+        })
+    }
+
+    /// Makes the change that is proposed, selects the kernel that then holds `op`, and asks for the focus there. The
+    /// change is a text under policy `manual`, so undo, links and storage carry it. `false` when it is not possible.
+    pub fn apply(
+        self,
+        proposal: &Proposal,
+        op: OpId,
+        focus: impl FnOnce(usize) -> FocusRequest,
+    ) -> bool {
+        let Some(text) = &proposal.text else {
+            return false;
+        };
+        let example = self.example.get_untracked();
+        let is_changed = self.replace(text.clone(), Origin::Single, example, Some(Policy::Manual));
+        self.notice.set(Some(Notice {
+            text: proposal.done.clone(),
+            is_failure: false,
+            offers_undo: is_changed,
+        }));
+        let kernel =
+            (self.analysis).with_untracked(|analysis| analysis.partition.group_of.get(op).copied());
+        if let Some(kernel) = kernel {
+            self.select(Selection::Kernel(kernel));
+            self.focus_request.set(Some(focus(kernel)));
+        }
+        true
+    }
+}
+
+/// What the last of the first `step` decisions is about: an edge, an op, or with many ops their kernel.
+fn decided(analysis: &Analysis, record: &Record, step: usize) -> Selection {
+    let mut ops = match record.last_decision(step) {
+        // Not the op that its reason names.
+        Some(Decision::Refused { ops, .. }) => ops.clone(),
+        Some(decision) => decision.ops(),
+        None => return Selection::Nothing,
+    };
+    // A producer comes before its consumer.
+    ops.sort_unstable();
+    match ops[..] {
+        [] => Selection::Nothing,
+        [op] => Selection::Op(op),
+        [producer, consumer, ..] => {
+            let readers = analysis.graph.successors.get(producer);
+            let kernel = |op: OpId| analysis.partition.group_of.get(op).copied();
+            if ops.len() == 2 && readers.is_some_and(|readers| readers.contains(&consumer)) {
+                Selection::Edge { producer, consumer }
+            } else if kernel(producer) == kernel(consumer) {
+                kernel(producer).map_or(Selection::Nothing, Selection::Kernel)
+            } else {
+                Selection::Op(producer)
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! All policies side by side, in a table and, when asked, on one roofline.
+
+use super::kernel_rows::row_at;
+use crate::app::state::{Page, SetIfChanged};
+use crate::components::chart::{Chart, show_chart};
+use crate::core::{Analysis, Policy};
+use crate::picture::charts::roofline_compare::{marker, policy_of, role_of, scene};
+use crate::picture::charts::scene::Shape;
+use crate::present::compare::{PolicyRow, policy_rows};
+use crate::present::options::policy_summary;
+use leptos::either::Either;
+use leptos::prelude::*;
+use std::sync::Arc;
+
+/// The tab.
+#[component]
+pub fn ComparePanel(
+    /// All policies are shown on one roofline, too.
+    is_drawn: RwSignal<bool>,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let chosen = Memo::new(move |_| page.analysis.with(|analysis| analysis.options.policy));
+    let rows = Memo::new(move |_| {
+        page.compared
+            .with(|compared| policy_rows(compared, chosen.get()))
+    });
+    view! {
+        <div>
+            <div class="table-scroll" role="group" aria-label="Table of policies" tabindex="0">
+                <table class="kernels policies">
+                    <thead>
+                        <tr>
+                            <th scope="col">"policy"</th>
+                            <th scope="col" class="number">"kernels"</th>
+                            <th scope="col" class="number">"bytes"</th>
+                            <th scope="col" class="number">"against unfused"</th>
+                            <th scope="col" class="number">"predicted time"</th>
+                            <th
+                                scope="col"
+                                class="number"
+                                title="tensors that one of the two policies keeps inside a kernel and the other does not"
+                            >
+                                "edges that differ"
+                            </th>
+                            <th scope="col">"which"</th>
+                        </tr>
+                    </thead>
+                    <tbody>
+                        <ForEnumerate
+                            each=move || rows.get()
+                            key=|row| row.policy
+                            children=move |place, row| {
+                                let policy = row.policy;
+                                let is_chosen = Signal::derive(move || chosen.get() == policy);
+                                view! { <Row policy row=row_at(rows, place, row) is_chosen /> }
+                            }
+                        />
+                    </tbody>
+                </table>
+            </div>
+            <label class="check">
+                <input
+                    type="checkbox"
+                    prop:checked=is_drawn
+                    on:change:target=move |event| is_drawn.set(event.target().checked())
+                />
+                <span>"All on one roofline"</span>
+            </label>
+            <Show when=move || is_drawn.get()>
+                <Roofline />
+            </Show>
+        </div>
+    }
+}
+
+/// A policy with its figures; choosing it shows it everywhere.
+#[component]
+fn Row(
+    /// The policy.
+    policy: Policy,
+    /// What the row says.
+    row: Memo<PolicyRow>,
+    /// The page shows this policy.
+    is_chosen: Signal<bool>,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let text = move |part: fn(&PolicyRow) -> &String| move || row.with(|row| part(row).clone());
+    view! {
+        <tr
+            class="policy-row"
+            class:is-selected=is_chosen
+            on:click=move |_| page.policy.set_if_changed(policy)
+        >
+            <td>
+                // The click reaches the row; the button makes the row reachable by keyboard.
+                <button
+                    type="button"
+                    aria-pressed=move || is_chosen.get().to_string()
+                    title=policy_summary(policy)
+                >
+                    {policy.name()}
+                </button>
+                " "
+                <small class="quiet">{text(|row| &row.note)}</small>
+            </td>
+            <td class="number">{text(|row| &row.kernels)}</td>
+            <td class="number" title=text(|row| &row.exact_bytes)>{text(|row| &row.bytes)}</td>
+            <td class="number">{text(|row| &row.change)}</td>
+            <td class="number">{text(|row| &row.time)}</td>
+            <td class="number">{text(|row| &row.differing)}</td>
+            <td class="op-names" title=text(|row| &row.more_differing_edges)>
+                {text(|row| &row.differing_edges)}
+            </td>
+        </tr>
+    }
+}
+
+/// The kernels of all policies over one roofline, with a legend.
+#[component]
+fn Roofline() -> impl IntoView {
+    let page = Page::of_context();
+    let draw = move |analysis: &Arc<Analysis>, width: f64| {
+        let size = (width, (width * 0.5).clamp(260.0, 560.0));
+        page.compared
+            .with(|compared| scene(analysis, compared, size))
+    };
+    show_chart(Chart::new(page, "compare", draw).pressed(|page, mark| {
+        if let Some(policy) = policy_of(mark.role) {
+            page.policy.set_if_changed(policy);
+        }
+    }));
+    let legend = Policy::ALL.map(|policy| {
+        view! {
+            <li>
+                <Marker policy />
+                <span>{policy.name()}</span>
+            </li>
+        }
+    });
+    view! {
+        <div class="policies-roofline">
+            <ul class="legend">{legend.into_iter().collect_view()}</ul>
+            <p class="quiet">
+                "Markers that share a place stand on each other: all belong where the lowest is."
+            </p>
+            <div class="chart-slot" id="compare-slot">
+                <div class="chart-box">
+                    <div id="compare-picture"></div>
+                    <div class="chart-tip" id="compare-tip" aria-hidden="true" hidden></div>
+                </div>
+            </div>
+        </div>
+    }
+}
+
+/// How the roofline marks the kernels of a policy.
+#[component]
+fn Marker(
+    /// The policy.
+    policy: Policy,
+) -> impl IntoView {
+    let shape = match marker(policy, (0.0, 0.0), 5.5) {
+        Shape::Circle { radius, .. } => Either::Left(view! { <circle r=radius></circle> }),
+        shape => Either::Right(view! { <path d=shape.path_data()></path> }),
+    };
+    view! {
+        <svg class=role_of(policy).class() viewBox="-8 -8 16 16" width="16" height="16" aria-hidden="true">
+            {shape}
+        </svg>
+    }
+}

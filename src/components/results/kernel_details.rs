@@ -1,0 +1,262 @@
+//! The selected kernel in detail: what it moves, what vanished, and how each figure is computed.
+
+use super::kernel_rows::row_at;
+use crate::app::state::{FocusRequest, Page};
+use crate::components::badge::kernel_class;
+use crate::core::{Analysis, OpId};
+use crate::present::kernel_details::{KernelDetails, OnChipEdge, TensorRow, kernel_details};
+use crate::present::manual::Change;
+use leptos::prelude::*;
+use std::sync::Arc;
+
+/// What a cut would bring, as somebody points at its button.
+#[derive(Clone)]
+struct Preview {
+    producer: OpId,
+    consumer: OpId,
+    /// The kernels that would be cut: the words hold for them and no others.
+    of: Arc<Analysis>,
+    words: String,
+}
+
+impl Preview {
+    fn is_of(&self, producer: OpId, consumer: OpId, analysis: &Arc<Analysis>) -> bool {
+        (self.producer, self.consumer) == (producer, consumer) && Arc::ptr_eq(&self.of, analysis)
+    }
+}
+
+/// The panel beside the table of kernels.
+#[component]
+pub fn KernelDetailsPanel() -> impl IntoView {
+    let page = Page::of_context();
+    let selected = Memo::new(move |_| {
+        let kernel = page.selected_kernel()?;
+        page.analysis
+            .with(|analysis| kernel_details(analysis, kernel))
+    });
+    let details = Memo::new(move |_| selected.get().unwrap_or_default());
+    let preview = RwSignal::new(None::<Preview>);
+    let status = move || {
+        let preview = preview.get()?;
+        let analysis = page.analysis.get();
+        let is_of = |edge: &OnChipEdge| preview.is_of(edge.producer, edge.consumer, &analysis);
+        let is_listed = details.with(|details| details.edges.iter().any(is_of));
+        is_listed.then_some(preview.words)
+    };
+    let hint = || {
+        view! {
+            <p class="quiet">
+                "Select a kernel to see which tensors it moves, which bytes vanished, and how each figure is computed."
+            </p>
+        }
+    };
+    let has_kernels_to_merge = move || {
+        page.analysis
+            .with(|analysis| analysis.fused.kernels.len() > 1)
+    };
+    view! {
+        <div class="kernels-details">
+            <div class="kernel-details">
+                <Show when=move || selected.with(Option::is_some) fallback=hint>
+                    <Heading details />
+                    <Tensors details />
+                    <OnChipEdges details preview />
+                    <Formulas details />
+                </Show>
+                <Show when=has_kernels_to_merge>
+                    <p class="quiet">
+                        "In the graph, drag the number of a kernel onto another kernel to merge them, or press M on it."
+                    </p>
+                </Show>
+            </div>
+            <p class="cut-status" role="status" aria-live="polite">{status}</p>
+        </div>
+    }
+}
+
+#[component]
+fn Heading(
+    /// The kernel.
+    details: Memo<KernelDetails>,
+) -> impl IntoView {
+    let kernel = Memo::new(move |_| details.with(|details| details.kernel));
+    view! {
+        <h3 class="details-title">
+            <span class=move || format!("badge {}", kernel_class(kernel.get()))>{move || kernel.get() + 1}</span>
+            " "
+            <span>{move || details.with(|details| details.ops.clone())}</span>
+            " "
+            <small class="quiet">{move || details.with(|details| details.number_in_text.clone())}</small>
+        </h3>
+    }
+}
+
+#[component]
+fn Tensors(
+    /// The kernel whose tensors are listed.
+    details: Memo<KernelDetails>,
+) -> impl IntoView {
+    let rows = Memo::new(move |_| details.with(|details| details.tensors.clone()));
+    let hidden_count = move || details.with(|details| details.hidden_tensors);
+    view! {
+        <div class="table-scroll" role="group" aria-label="Tensors of this kernel" tabindex="0">
+            <table class="ledger">
+                <caption class="sr-only">"Tensors of this kernel"</caption>
+                <thead>
+                    <tr>
+                        <th scope="col">"tensor"</th>
+                        <th scope="col" class="number">"size of one access"</th>
+                        <th scope="col">"source"</th>
+                        <th scope="col" class="number">"read"</th>
+                        <th scope="col" class="number">"written"</th>
+                        <th scope="col" class="number">"vanished"</th>
+                    </tr>
+                </thead>
+                <tbody>
+                    <ForEnumerate
+                        each=move || rows.get()
+                        key=|row| row.tensor
+                        children=move |place, row| {
+                            view! { <TensorLine row=row_at(rows, place, row) /> }
+                        }
+                    />
+                </tbody>
+            </table>
+        </div>
+        {move || more(hidden_count(), "tensors")}
+    }
+}
+
+#[component]
+fn TensorLine(
+    /// What the kernel moves of the tensor.
+    row: Memo<TensorRow>,
+) -> impl IntoView {
+    let text = move |part: fn(&TensorRow) -> &String| move || row.with(|row| part(row).clone());
+    view! {
+        <tr>
+            <th scope="row">{text(|row| &row.name)}</th>
+            <td class="number">{text(|row| &row.size)}</td>
+            <td title=text(|row| &row.source_reason)>{text(|row| &row.source)}</td>
+            <td class="number">{text(|row| &row.bytes_read)}</td>
+            <td class="number">{text(|row| &row.bytes_written)}</td>
+            <td class="number vanished">{text(|row| &row.bytes_vanished)}</td>
+        </tr>
+    }
+}
+
+/// A button for each edge that stays on chip, which cuts it.
+#[component]
+fn OnChipEdges(
+    /// The kernel whose edges are listed.
+    details: Memo<KernelDetails>,
+    /// What the cut that was pointed at last would bring.
+    preview: RwSignal<Option<Preview>>,
+) -> impl IntoView {
+    let edges = Memo::new(move |_| details.with(|details| details.edges.clone()));
+    let hidden_count = move || details.with(|details| details.hidden_edges);
+    view! {
+        <Show when=move || edges.with(|edges| !edges.is_empty())>
+            <h4>"Stays on chip"</h4>
+            <ul class="cuts">
+                <ForEnumerate
+                    each=move || edges.get()
+                    key=|edge| (edge.producer, edge.consumer)
+                    children=move |place, edge| {
+                        view! { <CutLine edge=row_at(edges, place, edge) preview /> }
+                    }
+                />
+            </ul>
+            {move || more(hidden_count(), "edges")}
+        </Show>
+    }
+}
+
+/// An edge and its button. Pointing at the button says what the cut would bring, a click makes it.
+#[component]
+fn CutLine(
+    /// The edge, which is the same for as long as the line is shown.
+    edge: Memo<OnChipEdge>,
+    /// What the cut that was pointed at last would bring.
+    preview: RwSignal<Option<Preview>>,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let names = move || edge.with(|edge| edge.names.clone());
+    let ends = move || edge.with_untracked(|edge| (edge.producer, edge.consumer));
+    let propose = move || {
+        let (producer, consumer) = ends();
+        let proposal = page.proposal(Change::Cut { producer, consumer });
+        preview.set(Some(Preview {
+            producer,
+            consumer,
+            of: page.analysis.get_untracked(),
+            words: proposal.words.clone(),
+        }));
+        proposal
+    };
+    let look = move || {
+        let (producer, consumer) = ends();
+        let analysis = page.analysis.get_untracked();
+        let is_known = preview.with_untracked(|preview| {
+            (preview.as_ref()).is_some_and(|preview| preview.is_of(producer, consumer, &analysis))
+        });
+        if !is_known {
+            propose();
+        }
+    };
+    let cut = move |_| {
+        let (_, consumer) = ends();
+        page.apply(&propose(), consumer, FocusRequest::KernelButton);
+    };
+    let label = move || {
+        let [producer, consumer] = names();
+        format!("Cut before this op: {producer} to {consumer}")
+    };
+    view! {
+        <li>
+            <span>{move || names().join(" → ")}</span>
+            " "
+            <button
+                type="button"
+                aria-label=label
+                on:pointerenter=move |_| look()
+                on:focus=move |_| look()
+                on:click=cut
+            >
+                "Cut before this op"
+            </button>
+        </li>
+    }
+}
+
+/// How FLOPs and time are computed.
+#[component]
+fn Formulas(
+    /// The kernel.
+    details: Memo<KernelDetails>,
+) -> impl IntoView {
+    let flops = move || {
+        let line = |(name, formula): &(String, String)| {
+            let (name, formula) = (name.clone(), formula.clone());
+            view! { <div><dt>{name}</dt><dd>{formula}</dd></div> }
+        };
+        details.with(|details| details.flops.iter().map(line).collect_view())
+    };
+    let time = move || {
+        let line = |line: &String| view! { <li>{line.clone()}</li> };
+        details.with(|details| details.time.iter().map(line).collect_view())
+    };
+    let hidden_count = move || details.with(|details| details.hidden_ops);
+    view! {
+        <h4>"FLOPs"</h4>
+        <dl class="formulas">{flops}</dl>
+        {move || more(hidden_count(), "ops")}
+        <h4>"Predicted time"</h4>
+        <ul class="formulas">{time}</ul>
+    }
+}
+
+/// Says how many are not listed.
+fn more(count: usize, what: &'static str) -> Option<impl IntoView> {
+    (count > 0).then(|| view! { <p class="quiet">{format!("and {count} more {what}")}</p> })
+}

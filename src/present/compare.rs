@@ -1,0 +1,111 @@
+//! The rows of the table of all policies.
+
+use super::certificates::certificate_text;
+use super::format::{format_bytes, format_change, format_exact};
+use super::names::{joined, op_name};
+use super::times::total_time_text;
+use crate::core::analysis::compare::{Compared, DifferingEdge};
+use crate::core::{Analysis, Graph, OpId, OpType, Policy};
+
+/// Edges that a row names.
+const NAMED_EDGES: usize = 3;
+
+/// Edges that the tooltip of a row names.
+const TOOLTIP_EDGES: usize = 30;
+
+/// What one policy makes of the program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PolicyRow {
+    /// The policy.
+    pub policy: Policy,
+    /// What to know before its figures are compared with others; often empty.
+    pub note: String,
+    /// How many kernels run.
+    pub kernels: String,
+    /// Bytes that they move.
+    pub bytes: String,
+    /// The same, exactly.
+    pub exact_bytes: String,
+    /// What fusion does to the bytes.
+    pub change: String,
+    /// Their predicted time.
+    pub time: String,
+    /// How many edges it treats in another way than the chosen policy.
+    pub differing: String,
+    /// The first of these edges.
+    pub differing_edges: String,
+    /// More of them, for a tooltip.
+    pub more_differing_edges: String,
+}
+
+/// A row for each policy; `chosen` is the one that the others are compared with.
+pub fn policy_rows(all: &[Compared], chosen: Policy) -> Vec<PolicyRow> {
+    all.iter().map(|compared| row(compared, chosen)).collect()
+}
+
+fn row(compared: &Compared, chosen: Policy) -> PolicyRow {
+    let Compared {
+        policy,
+        analysis,
+        differing,
+    } = compared;
+    let (fused, graph) = (&analysis.fused, &analysis.graph);
+    let is_chosen = *policy == chosen;
+    PolicyRow {
+        policy: *policy,
+        note: note(*policy, analysis),
+        kernels: fused.launches.to_string(),
+        bytes: format_bytes(fused.traffic.total),
+        exact_bytes: format!("{} B", format_exact(fused.traffic.total.into())),
+        change: format_change(analysis.savings_pct),
+        time: total_time_text(fused),
+        differing: if is_chosen {
+            "–".to_owned()
+        } else {
+            differing.len().to_string()
+        },
+        differing_edges: if is_chosen {
+            "the chosen one".to_owned()
+        } else {
+            edge_names(graph, differing, NAMED_EDGES)
+        },
+        more_differing_edges: edge_names(graph, differing, TOOLTIP_EDGES),
+    }
+}
+
+fn note(policy: Policy, analysis: &Analysis) -> String {
+    if let Some(certificate) = &analysis.certificate {
+        certificate_text(certificate)
+    } else if policy == Policy::Inductor && has_flash_kernel(analysis) {
+        // Without this, a proven optimum of kernels that hold one matmul each seems beaten.
+        "with attention as one kernel".to_owned()
+    } else if policy == Policy::Manual && is_unstated(analysis) {
+        "no kernels stated yet".to_owned()
+    } else {
+        String::new()
+    }
+}
+
+/// Whether no op of the text says which kernel it belongs to: by hand there is nothing to compare yet.
+fn is_unstated(analysis: &Analysis) -> bool {
+    (analysis.graph.ops.iter()).all(|op| op.kernel.is_none())
+}
+
+/// Whether the compiler has put a flash kernel in the place of an attention: no other kernel of it holds two matmuls.
+fn has_flash_kernel(analysis: &Analysis) -> bool {
+    let matmuls = |ops: &[OpId]| {
+        let ops = ops.iter().filter_map(|&op| analysis.graph.ops.get(op));
+        ops.filter(|op| op.op_type == OpType::Matmul).count()
+    };
+    let mut kernels = analysis.fused.kernels.iter();
+    kernels.any(|kernel| matmuls(&kernel.ops) > 1)
+}
+
+fn edge_names(graph: &Graph, edges: &[DifferingEdge], most: usize) -> String {
+    let name = |edge: &DifferingEdge| {
+        let [from, to] = [edge.producer, edge.consumer].map(|op| op_name(graph, op));
+        let how = if edge.is_fused { "fused" } else { "apart" };
+        format!("{from} → {to} {how}")
+    };
+    joined(edges.iter().map(name), ["; ", "; and "], most)
+}

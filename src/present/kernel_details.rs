@@ -1,0 +1,147 @@
+//! One fused kernel in detail: what it moves, what stays on chip, and how each figure is computed.
+
+use super::explain::{LedgerRow, flops_text, ledger, source_reason, source_text};
+use super::format::format_bytes;
+use super::names::{op_name, op_names};
+use super::times::time_lines;
+use crate::core::{Analysis, Graph, OpId, Policy, SizeSource, TensorId};
+
+/// Tensors that are listed.
+const MAX_TENSORS: usize = 60;
+
+/// Edges on chip that are listed.
+const MAX_EDGES: usize = 24;
+
+/// Ops whose FLOPs are spelled out.
+const MAX_OPS: usize = 24;
+
+/// Everything that is said about one fused kernel.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KernelDetails {
+    /// Its place in the analysis.
+    pub kernel: usize,
+    /// The names of its ops.
+    pub ops: String,
+    /// The number that the text gives it, where it is not the one of the pictures.
+    pub number_in_text: Option<String>,
+    /// The first tensors that it touches.
+    pub tensors: Vec<TensorRow>,
+    /// How many more tensors it touches.
+    pub hidden_tensors: usize,
+    /// The first edges between its ops, which stay on chip.
+    pub edges: Vec<OnChipEdge>,
+    /// How many more edges stay on chip.
+    pub hidden_edges: usize,
+    /// For each of its first ops the name and how its FLOPs are computed.
+    pub flops: Vec<(String, String)>,
+    /// How many more ops it has.
+    pub hidden_ops: usize,
+    /// How its predicted time is computed, a line for each part.
+    pub time: Vec<String>,
+}
+
+/// What a kernel moves of one tensor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TensorRow {
+    /// The tensor.
+    pub tensor: TensorId,
+    /// Its name.
+    pub name: String,
+    /// How the bytes of one access are computed.
+    pub size: String,
+    /// Where the size comes from.
+    pub source: String,
+    /// The same in a sentence.
+    pub source_reason: String,
+    /// Bytes that the kernel reads.
+    pub bytes_read: String,
+    /// Bytes that it writes.
+    pub bytes_written: String,
+    /// Bytes that its ops move one by one and the kernel does not.
+    pub bytes_vanished: String,
+}
+
+/// A tensor on its way between two ops of one kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OnChipEdge {
+    /// The op that writes it.
+    pub producer: OpId,
+    /// The op that reads it.
+    pub consumer: OpId,
+    /// The names of both.
+    pub names: [String; 2],
+}
+
+/// The details of a fused kernel; `None` when there is no such kernel. `O(accesses + edges)` of the kernel.
+pub fn kernel_details(analysis: &Analysis, kernel: usize) -> Option<KernelDetails> {
+    let fused = analysis.fused.kernels.get(kernel)?;
+    let graph = &analysis.graph;
+    let tensors = ledger(analysis, kernel);
+    let edges = on_chip_edges(analysis, kernel);
+    let flops = fused
+        .ops
+        .iter()
+        .map(|&op| (op_name(graph, op).to_owned(), flops_text(graph, op)));
+    Some(KernelDetails {
+        kernel,
+        ops: op_names(graph, &fused.ops),
+        number_in_text: number_in_text(analysis, kernel),
+        hidden_tensors: tensors.len().saturating_sub(MAX_TENSORS),
+        tensors: (tensors.iter().take(MAX_TENSORS))
+            .map(|row| tensor_row(graph, row))
+            .collect(),
+        hidden_edges: edges.len().saturating_sub(MAX_EDGES),
+        edges: (edges.into_iter().take(MAX_EDGES))
+            .map(|(producer, consumer)| OnChipEdge {
+                producer,
+                consumer,
+                names: [producer, consumer].map(|op| op_name(graph, op).to_owned()),
+            })
+            .collect(),
+        flops: flops.take(MAX_OPS).collect(),
+        hidden_ops: fused.ops.len().saturating_sub(MAX_OPS),
+        time: time_lines(fused, &analysis.options.device),
+    })
+}
+
+/// A merge or a cut writes the numbers of the pictures; until then a visitor's own number may be another one.
+fn number_in_text(analysis: &Analysis, kernel: usize) -> Option<String> {
+    let first = *analysis.fused.kernels.get(kernel)?.ops.first()?;
+    let number = analysis.graph.ops.get(first)?.kernel?;
+    let is_other = analysis.options.policy == Policy::Manual && number as usize != kernel + 1;
+    is_other.then(|| format!("@kernel {number} in the text"))
+}
+
+/// The edges between the ops of a kernel, by consumer in execution order.
+fn on_chip_edges(analysis: &Analysis, kernel: usize) -> Vec<(OpId, OpId)> {
+    let (graph, partition) = (&analysis.graph, &analysis.partition);
+    let consumers = partition.groups.get(kernel).into_iter().flatten().copied();
+    consumers
+        .flat_map(|consumer| {
+            let producers = graph.predecessors.get(consumer).into_iter().flatten();
+            producers.map(move |&producer| (producer, consumer))
+        })
+        .filter(|&(producer, _)| partition.group_of.get(producer) == Some(&kernel))
+        .collect()
+}
+
+fn tensor_row(graph: &Graph, row: &LedgerRow) -> TensorRow {
+    let bytes = |bytes: u64| match bytes {
+        0 => "–".to_owned(),
+        bytes => format_bytes(bytes),
+    };
+    let mark = match row.source {
+        SizeSource::Assumed => "~ ",
+        _ => "",
+    };
+    TensorRow {
+        tensor: row.tensor,
+        name: graph.tensor_name(row.tensor).to_owned(),
+        size: row.size.clone(),
+        source: format!("{mark}{}", source_text(row.source)),
+        source_reason: source_reason(graph, row.tensor, row.source),
+        bytes_read: bytes(row.bytes_read),
+        bytes_written: bytes(row.bytes_written),
+        bytes_vanished: bytes(row.bytes_vanished),
+    }
+}

@@ -1,0 +1,241 @@
+//! The tabs below the pictures.
+
+use crate::components::{TEXT, over};
+use crate::mounted::{Mounted, settled};
+use fuseline::app::history::Origin;
+use fuseline::app::state::{Selection, Tab};
+use fuseline::components::dag_view::DagView;
+use fuseline::components::results::Results;
+use fuseline::components::results::compare::ComparePanel;
+use fuseline::components::results::kernel_details::KernelDetailsPanel;
+use fuseline::components::results::kernels::KernelsTable;
+use fuseline::components::results::why::WhyPanel;
+use fuseline::core::Policy;
+use leptos::prelude::*;
+use std::sync::Arc;
+use wasm_bindgen::JsCast;
+use wasm_bindgen_test::wasm_bindgen_test;
+use web_sys::{Element, HtmlElement, HtmlSelectElement};
+
+fn focus(element: &Element) {
+    element.unchecked_ref::<HtmlElement>().focus().unwrap();
+}
+
+fn focused_label() -> Option<String> {
+    document().active_element()?.get_attribute("aria-label")
+}
+
+fn text(element: &Element) -> String {
+    element.text_content().unwrap_or_default()
+}
+
+/// The edge that each row of the tab on reasons names.
+fn edges(root: &Mounted) -> Vec<String> {
+    root.texts("tbody button")
+}
+
+#[wasm_bindgen_test]
+async fn a_button_says_what_its_cut_would_bring_and_cuts() {
+    let (root, page) = over(TEXT, |_| view! { <KernelsTable /> <KernelDetailsPanel /> }).await;
+    assert!(root.all(".cuts button").is_empty());
+    page.selection.set(Selection::Kernel(0));
+    settled().await;
+    assert_eq!(text(&root.one(".details-title")).trim(), "1 up + act");
+    let cut = root.one(".cuts button");
+    focus(&cut);
+    settled().await;
+    let status = root.one("[role=status]");
+    assert!(text(&status).starts_with("Cutting before act costs 262 kB"));
+    // The words were about another size; the focus stays.
+    page.edit(TEXT.replace("256", "512"), Origin::Single);
+    settled().await;
+    assert_eq!(text(&status), "");
+    assert_eq!(document().active_element(), Some(cut));
+    root.click(".cuts button").await;
+    assert_eq!(root.texts("tbody .op-names"), ["up", "act", "norm"]);
+    assert_eq!(page.policy.get_untracked(), Policy::Manual);
+    assert_eq!(page.selection.get_untracked(), Selection::Kernel(1));
+    assert_eq!(focused_label().as_deref(), Some("kernel 2: act"));
+    assert_eq!(page.focus_request.get_untracked(), None);
+}
+
+#[wasm_bindgen_test]
+async fn the_policies_stand_side_by_side_and_on_one_roofline_when_asked() {
+    let is_drawn = RwSignal::new(false);
+    let (root, page) = over(TEXT, move |_| view! { <ComparePanel is_drawn /> }).await;
+    let names: Vec<_> = Policy::ALL.map(Policy::name).into();
+    assert_eq!(root.texts("tbody button"), names);
+    assert!(root.all("svg").is_empty());
+    root.click("tbody tr:nth-child(4)").await;
+    assert_eq!(page.policy.get_untracked(), Policy::Optimal);
+    assert_eq!(text(&root.one("[aria-pressed=true]")), "optimal");
+    assert_eq!(
+        text(&root.one("tr.is-selected .op-names")),
+        "the chosen one"
+    );
+    is_drawn.set(true);
+    settled().await;
+    assert_eq!(root.texts(".legend li"), names);
+    assert!(!root.all("#compare-picture [role=button]").is_empty());
+}
+
+#[wasm_bindgen_test]
+async fn what_a_tab_has_computed_is_kept_while_it_is_closed() {
+    let (_root, page) = over(TEXT, |_| view! { <Results /> }).await;
+    let open = async |tab| {
+        page.tab.set(tab);
+        settled().await;
+    };
+    open(Tab::Compare).await;
+    let compared = page.compared.get_untracked();
+    open(Tab::Why).await;
+    let crossings = page.crossings.get_untracked();
+    open(Tab::Steps).await;
+    let record = page.record.get_untracked();
+    open(Tab::Kernels).await;
+    assert!(Arc::ptr_eq(&compared, &page.compared.get_untracked()));
+    assert!(Arc::ptr_eq(&crossings, &page.crossings.get_untracked()));
+    assert!(Arc::ptr_eq(&record, &page.record.get_untracked()));
+    page.edit(TEXT.replace("256", "512"), Origin::Single);
+    assert!(!Arc::ptr_eq(&compared, &page.compared.get_untracked()));
+}
+
+#[wasm_bindgen_test]
+async fn a_row_of_reasons_selects_its_edge_and_is_asked_about() {
+    let (root, page) = over(TEXT, |page| {
+        page.policy.set(Policy::None);
+        view! { <WhyPanel /> }
+    })
+    .await;
+    let chosen = |place: usize| -> String {
+        let select: HtmlSelectElement = root.all("select")[place].clone().unchecked_into();
+        text(&select.selected_options().item(0).unwrap())
+    };
+    let mut all = edges(&root);
+    let dearest = format!("{} → {}", chosen(0), chosen(1));
+    assert_eq!(all[0], dearest, "nobody has asked yet");
+    all.sort();
+    assert_eq!(all, ["act → norm", "up → act"]);
+    let answer = text(&root.one("[role=status]"));
+    assert!(answer.starts_with("Apart: it is allowed, but this policy does not try it"));
+    page.ask_why(1);
+    settled().await;
+    assert_eq!(text(&root.one("[aria-pressed=true]")), "act → norm");
+    assert_eq!([chosen(0), chosen(1)], ["act", "norm"]);
+    root.click("[aria-pressed=true]").await;
+    assert_eq!(page.selection.get_untracked(), Selection::Nothing);
+    root.choose("select[aria-label='one op']", "2").await;
+    assert_eq!(
+        text(&root.one("[role=status]")),
+        "It is one op. Choose another."
+    );
+    // An op that goes takes its place in the lists along.
+    page.edit(TEXT.replace("norm: n = softmax(z)\n", ""), Origin::Single);
+    settled().await;
+    assert_eq!(chosen(0), "act");
+    assert_eq!(root.all("select[aria-label='one op'] option").len(), 2);
+}
+
+#[wasm_bindgen_test]
+async fn the_graph_marks_the_ops_of_the_present_decision_at_once() {
+    let (root, page) = over(TEXT, |page| view! { <DagView page /> <Results /> }).await;
+    let marked = |root: &Mounted| -> Vec<_> {
+        let ops = root.all("#dag-canvas .is-decided").into_iter();
+        let name = |op: Element| op.get_attribute("aria-label").unwrap_or_default();
+        ops.map(|op| name(op).split(',').next().unwrap_or_default().to_owned())
+            .collect()
+    };
+    assert_eq!(marked(&root), [""; 0]);
+    page.tab.set(Tab::Steps);
+    settled().await;
+    let press = async |name: &str| root.click(&format!("[aria-label='{name}']")).await;
+    press("First step").await;
+    assert_eq!(marked(&root), [""; 0]);
+    press("Step forward").await;
+    assert_eq!(marked(&root), ["up"]);
+    press("Step forward").await;
+    assert_eq!(marked(&root), ["up", "act"]);
+    assert_eq!(
+        page.selection.get_untracked(),
+        Selection::Edge {
+            producer: 0,
+            consumer: 1
+        }
+    );
+    // What changes the kernels draws the graph anew.
+    press("Step back").await;
+    assert_eq!(marked(&root), ["up"]);
+    page.tab.set(Tab::Kernels);
+    settled().await;
+    assert_eq!(marked(&root), [""; 0]);
+}
+
+#[wasm_bindgen_test]
+async fn steps_are_made_by_keys_and_the_line_keeps_the_focus() {
+    let (root, page) = over(TEXT, |page| {
+        page.tab.set(Tab::Steps);
+        view! { <Results /> }
+    })
+    .await;
+    let count = root.all("ol li").len();
+    let present = || root.texts("[aria-current=step] .step-number");
+    assert_eq!(present(), [count.to_string()]);
+    assert_eq!(
+        root.one("input[type=range]").get_attribute("max"),
+        Some(count.to_string())
+    );
+    assert_eq!(root.value("input[type=range]"), count.to_string());
+    focus(&root.one("ol [tabindex='0']"));
+    root.press("ol [tabindex='0']", "Home").await;
+    assert_eq!(page.step.get_untracked(), Some(0));
+    assert_eq!(root.all("[aria-current=step]").len(), 0);
+    // Before the first step the first line is reached.
+    assert_eq!(
+        document().active_element(),
+        Some(root.one("ol li:first-child button"))
+    );
+    root.press("ol li:first-child button", "ArrowDown").await;
+    root.press("ol li:first-child button", "ArrowDown").await;
+    assert_eq!(present(), ["2"]);
+    assert_eq!(
+        document().active_element(),
+        Some(root.one("ol li:nth-child(2) button"))
+    );
+    assert_eq!(root.value("input[type=range]"), "2");
+    // A longer record: the slider's end and its place go together.
+    root.click("[aria-label='Last step']").await;
+    page.edit(
+        format!("{TEXT}a = relu(n)\nb = relu(a)\nc = relu(b)\n"),
+        Origin::Single,
+    );
+    root.click("[aria-label='Last step']").await;
+    assert_eq!(
+        root.value("input[type=range]"),
+        root.all("ol li").len().to_string()
+    );
+    assert!(root.all("ol li").len() > count);
+}
+
+#[wasm_bindgen_test]
+async fn names_in_the_tabs_stay_text() {
+    let hostile =
+        "input x : f16[8, 8]\n`<img src=x onerror=alert(1)>`: y = softmax(x)\n`<b>`: z = gelu(y)\n";
+    let (root, page) = over(hostile, |page| {
+        page.policy.set(Policy::None);
+        page.selection.set(Selection::Kernel(0));
+        view! { <Results /> }
+    })
+    .await;
+    for tab in [Tab::Kernels, Tab::Compare, Tab::Why, Tab::Steps] {
+        if tab == Tab::Steps {
+            page.policy.set(Policy::Rules);
+        }
+        page.tab.set(tab);
+        settled().await;
+        assert!(
+            text(&root.one("[role=tabpanel]")).contains("<img src=x"),
+            "{tab:?}"
+        );
+        assert!(root.all("img, b").is_empty(), "{tab:?}");
+    }
+}
