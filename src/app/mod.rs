@@ -4,6 +4,7 @@
 
 pub mod history;
 pub mod links;
+pub mod op_edit;
 
 #[cfg(target_arch = "wasm32")]
 pub mod session;

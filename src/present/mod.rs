@@ -13,6 +13,7 @@ pub mod kernels;
 pub mod limits;
 pub mod manual;
 pub mod names;
+pub mod op_rows;
 pub mod options;
 pub mod quoted;
 pub mod reasons;

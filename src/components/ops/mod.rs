@@ -1,0 +1,55 @@
+//! The op list, as text or as a table.
+
+mod code;
+pub mod editor;
+mod field;
+mod row;
+pub mod table;
+
+use super::diagnostics::DiagnosticsList;
+use super::open_file::OpenButton;
+use super::results::tabs::{TabList, panel_id, tab_id};
+use crate::app::state::{OpsView, Page};
+use editor::Editor;
+use leptos::prelude::*;
+use table::OpsTable;
+
+/// Two tabs over one text. The text area stays when the table is open, with its caret and where it is scrolled to.
+#[component]
+pub fn Ops() -> impl IntoView {
+    let page = Page::of_context();
+    let is_open = move |view| page.ops_view.get() == view;
+    view! {
+        <section
+            class="panel ops"
+            class:is-table=move || is_open(OpsView::Table)
+            aria-labelledby="ops-title"
+        >
+            <header class="panel-head">
+                <h2 id="ops-title">"Operations"</h2>
+                <TabList open=page.ops_view label=OpsView::label labelled_by="ops-title" />
+                <OpenButton />
+            </header>
+            <div
+                class="ops-panel"
+                role="tabpanel"
+                id=panel_id(OpsView::Text)
+                aria-labelledby=tab_id(OpsView::Text)
+                hidden=move || !is_open(OpsView::Text)
+            >
+                <Editor />
+            </div>
+            <Show when=move || is_open(OpsView::Table)>
+                <div
+                    class="ops-panel"
+                    role="tabpanel"
+                    id=panel_id(OpsView::Table)
+                    aria-labelledby=tab_id(OpsView::Table)
+                >
+                    <OpsTable />
+                </div>
+            </Show>
+            <DiagnosticsList />
+        </section>
+    }
+}
