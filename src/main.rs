@@ -3,12 +3,13 @@
 #[cfg(target_arch = "wasm32")]
 fn main() {
     fuseline::browser::install_panic_hook();
-    // Nobody shall see another program first: what a link carries is unpacked before anything is drawn.
-    fuseline::app::session::receive(Box::new(|carried| {
+    fuseline::browser::spawn(async {
+        // Unpacked before anything is drawn, so that no other program shows before that of a link.
+        let carried = fuseline::app::session::carried().await;
         leptos::mount::mount_to_body(|| {
             fuseline::components::app::App(fuseline::components::app::AppProps { carried })
         });
-    }));
+    });
 }
 
 #[cfg(not(target_arch = "wasm32"))]

@@ -207,11 +207,8 @@ pub fn write_state(state: &SharedState) -> Result<String, ShareError> {
         if state.device.id != default.device.id {
             put("device", &state.device.id);
         }
-        let launch_s = state.device.launch_s.value;
-        let as_listed =
-            device(&state.device.id).is_none_or(|d| d.launch_s.value.total_cmp(&launch_s).is_eq());
-        if !as_listed {
-            put("launch", &exact(launch_s));
+        if state.device.has_own_launch() {
+            put("launch", &exact(state.device.launch_s.value));
         }
     }
     if state.is_unfused_view {

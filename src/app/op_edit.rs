@@ -3,7 +3,7 @@
 use crate::core::model::diagnostic::Diagnostic;
 use crate::core::notation::edit::{rename_op, set_annotation, set_inputs};
 use crate::core::notation::{Parsed, parse};
-use crate::views::words::with_hint;
+use crate::present::words::with_hint;
 
 /// A part of an op that is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,6 +8,7 @@ use crate::app::links::{
 use crate::app::state::{Notice, OpsView, Page, Selection, Tab, Theme};
 use crate::browser::{self, Later};
 use crate::core::examples::{EXAMPLES, START, example};
+use leptos::ev;
 use leptos::prelude::*;
 use std::time::Duration;
 
@@ -25,12 +26,8 @@ const PAUSE: Duration = Duration::from_millis(300);
 /// What the address carried, unpacked.
 pub type Carried = Result<SharedState, ShareError>;
 
-/// Unpacks what the address carries behind `#` and hands it to `then`, at once when there is nothing.
-pub fn receive(then: Box<dyn FnOnce(Option<Carried>)>) {
-    browser::spawn(async move { then(carried().await) });
-}
-
-async fn carried() -> Option<Carried> {
+/// What the address carries behind `#`, unpacked; `None` when there is nothing.
+pub async fn carried() -> Option<Carried> {
     loop {
         // The skip link and other places in the page are no state.
         let fragment = browser::fragment().filter(|f| f != "main")?;
@@ -119,30 +116,33 @@ fn open_link(page: Page, carried: Carried) {
 /// Stores the text and the choices whenever they have come to rest, and when the page is left.
 pub fn keep(page: Page) {
     let later = Later::after(PAUSE);
-    let mut is_first = true;
-    Effect::new(move || {
-        page.text.track();
-        page.policy.track();
-        page.fusion.track();
-        page.conventions.track();
-        page.device.track();
-        page.is_fused.track();
-        page.theme.track();
-        page.ops_view.track();
-        page.tab.track();
-        page.example.track();
-        if !is_first {
-            later.call(move || store(page));
-        }
-        is_first = false;
-    });
-    browser::listen_to_window(&["pagehide"], move |_| store(page));
-    browser::listen_to_window(&["hashchange"], move |_| {
-        receive(Box::new(move |carried| {
-            if let Some(carried) = carried {
+    Effect::watch(
+        move || {
+            page.text.track();
+            page.policy.track();
+            page.fusion.track();
+            page.conventions.track();
+            page.device.track();
+            page.is_fused.track();
+            page.theme.track();
+            page.ops_view.track();
+            page.tab.track();
+            page.example.track();
+        },
+        move |(), _, _| later.call(move || store(page)),
+        false,
+    );
+    browser::on_window(ev::pagehide, move |_| store(page));
+}
+
+/// Opens a link that is followed while the page is open.
+pub fn follow_links(page: Page) {
+    browser::on_window(ev::hashchange, move |_| {
+        browser::spawn(async move {
+            if let Some(carried) = carried().await {
                 open_link(page, carried);
             }
-        }));
+        });
     });
 }
 
@@ -159,7 +159,7 @@ pub async fn link(page: Page) -> Result<String, &'static str> {
             }
             _ => "The text is too long for a link. Export it as a file instead.",
         })?;
-    Ok([browser::address().as_str(), "#", &fragment].concat())
+    Ok(format!("{}#{fragment}", browser::address()))
 }
 
 async fn packed(state: &SharedState) -> Result<String, ShareError> {

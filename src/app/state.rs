@@ -17,8 +17,8 @@ use crate::core::fusion::record::Record;
 use crate::core::model::options::PAGE_BUDGET_STATES;
 use crate::core::notation::Parsed;
 use crate::core::{
-    Analysis, Conventions, Device, Diagnostic, FusionOptions, OpId, Options, Policy, Program,
-    Severity, Span, default_device,
+    Analysis, Conventions, Device, Diagnostic, FusionOptions, OpId, Options, Policy, Program, Span,
+    default_device,
 };
 use crate::present::why::Crossing;
 use leptos::prelude::*;
@@ -257,24 +257,22 @@ impl Page {
         is_changed
     }
 
-    /// When what has the focus is about to leave the page, the focus goes to what stands for it then: the kernel
-    /// that is selected, else what has its id, else the graph.
+    /// For when what has the focus may be about to leave the page: the graph takes the focus then.
     pub fn keep_focus(self) {
-        let Some(id) = browser::focused_id() else {
-            return;
-        };
-        browser::next_frame(move || {
-            if browser::focused_id().is_some() {
-                return;
-            }
-            let selection = self.selection.get_untracked();
-            let kernel = (self.analysis).with_untracked(|analysis| selection.kernel(analysis));
-            let kernel = kernel.map(|kernel| ["dag-kernel-", &kernel.to_string()].concat());
-            let is_op = id.starts_with("dag-op-");
-            let _ = kernel.is_some_and(|kernel| !is_op && browser::focus_in_place(&kernel))
-                || browser::focus_in_place(&id)
-                || browser::focus_in_place("dag-canvas");
-        });
+        if browser::has_focus() {
+            // Views follow the signals after this.
+            browser::next_frame(move || {
+                if !browser::has_focus() {
+                    self.focus_request.set(Some(FocusRequest::Graph));
+                }
+            });
+        }
+    }
+
+    /// Shows a place of the text in the editor.
+    pub fn show_in_text(self, span: Span) {
+        self.ops_view.set_if_changed(OpsView::Text);
+        self.focus_request.set(Some(FocusRequest::Text(span)));
     }
 
     fn put(self, step: Step) {
@@ -324,14 +322,6 @@ impl Page {
         let statement = *shown.statement_of_op.get(op)?;
         let span = shown.parsed.program.ops.get(statement)?.span;
         (!self.is_stale.get()).then_some(span)
-    }
-
-    /// The worst that the diagnostics say, and how often.
-    pub fn worst(self) -> Option<(Severity, usize)> {
-        self.diagnostics.with(|all| {
-            let worst = all.iter().map(|d| d.severity).max()?;
-            Some((worst, all.iter().filter(|d| d.severity == worst).count()))
-        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Files in and out.
 
 use js_sys::Array;
-use wasm_bindgen::closure::Closure;
+use js_sys::futures::JsFuture;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{
     Blob, BlobPropertyBag, ClipboardEvent, DragEvent, Event, File, HtmlAnchorElement,
@@ -55,14 +55,8 @@ pub fn pasted_text(event: &Event) -> Option<String> {
     event.clipboard_data()?.get_data("text/plain").ok()
 }
 
-/// Reads a file as text; `done` gets `None` when it cannot be read. Bytes that are no UTF-8 become U+FFFD.
-pub fn read_file(file: &File, done: impl Fn(Option<String>) + 'static) {
-    let done = std::rc::Rc::new(done);
-    let refused = done.clone();
-    let read = Closure::once(move |text: JsValue| done(text.as_string()));
-    let failed = Closure::once(move |_: JsValue| refused(None));
-    let blob: &Blob = file;
-    let _ = blob.text().then2(&read, &failed);
-    read.forget();
-    failed.forget();
+/// A file as text; `None` when it cannot be read. Bytes that are no UTF-8 become U+FFFD.
+pub async fn read_file(file: &File) -> Option<String> {
+    let text = JsFuture::from(Blob::text(file)).await;
+    text.ok()?.as_string()
 }

@@ -1,10 +1,11 @@
 //! Listeners, for views that find their elements by id.
 
+use leptos::ev::EventDescriptor;
 use leptos::prelude::*;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
-use web_sys::{Element, Event};
+use web_sys::{Element, Event, Node};
 
 /// Hears all events of these kinds in the element of this id, as long as the component is mounted that calls this.
 /// `handle` finds out where: by [`closest_attribute`] or [`super::closest_id`].
@@ -38,16 +39,25 @@ pub fn listen_to_window(kinds: &[&str], handle: impl Fn(&Event) + 'static) {
     }
 }
 
+/// Hears an event of the window, as long as the component is mounted that calls this.
+pub fn on_window<E>(event: E, handle: impl Fn(E::EventType) + 'static)
+where
+    E: EventDescriptor + 'static,
+    E::EventType: JsCast,
+{
+    let listener = window_event_listener(event, handle);
+    on_cleanup(move || listener.remove());
+}
+
+/// Whether `event` happened in `element`.
+pub fn is_within(event: &Event, element: &Element) -> bool {
+    let target = event.target().and_then(|t| t.dyn_into::<Node>().ok());
+    element.contains(target.as_ref())
+}
+
 /// Does `action` before the next frame is drawn, when all effects have run.
 pub fn next_frame(action: impl FnOnce() + 'static) {
     request_animation_frame(action);
-}
-
-/// Focuses the element of this id, which an effect is about to make.
-pub fn focus_soon(id: String) {
-    next_frame(move || {
-        super::focus(&id);
-    });
 }
 
 /// The value of `name` (such as `data-op`) at the closest element that has it and holds the place of `event`.

@@ -21,26 +21,28 @@ mod zlib;
 pub use fetch::fetch_text;
 pub use files::{chosen_file, download, dropped_file, pasted_text, read_file};
 pub use focus::{
-    Caret, caret, first_line_in_view, focus, focused_id, has_focus_in_text_field, input_value,
-    is_focused, reveal, reveal_in, scroll_to_line, select_all, set_caret, set_value, set_value_of,
+    Caret, caret, first_line_in_view, focus, has_focus, has_focus_in_text_field, has_focus_within,
+    input_value, is_focused, reveal, reveal_in, scroll_to_line, set_caret,
 };
+pub use js_sys::futures::spawn_local as spawn;
 pub use json::{from_json, json_of, to_json};
 pub use later::Later;
 pub use listen::{
-    closest_attribute, closest_number, event_as, focus_soon, listen, listen_to_window, next_frame,
+    closest_attribute, closest_number, event_as, is_within, listen, listen_to_window, next_frame,
+    on_window,
 };
 pub use location::{address, clear_fragment, fragment};
 pub use overlay::{install_panic_hook, remember_text};
-pub use place::{List, Place, splice_markup, write_markup};
+pub use place::{List, Place, write_markup};
 pub use share_out::copy;
-pub use size::{close_menus, is_open, observe_size, type_scale};
+pub use size::{is_open, observe_size, type_scale};
 pub use storage::{load, store};
 pub use svg::{
     capture_pointer, closest_id, focus_in_place, is_target, point_in, set_attribute, set_class,
     set_flag, set_style, set_text,
 };
 pub use web_sys::{Event, File};
-pub use zlib::{pack, spawn, unpack};
+pub use zlib::{pack, unpack};
 
 /// Milliseconds since the page was opened.
 pub fn now_ms() -> f64 {

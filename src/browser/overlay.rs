@@ -79,7 +79,8 @@ fn show(message: &str, text: &str) -> Option<()> {
     let text = text.to_owned();
     on_click(&copy, move || {
         area.select();
-        super::copy(&text, |_| {});
+        // Where the clipboard refuses, the text is still selected.
+        let _ = super::share_out::begin_copy(&text);
     });
     let reload: HtmlElement = child(&document, &panel, "button", "Reload")?
         .dyn_into()

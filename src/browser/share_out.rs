@@ -1,25 +1,21 @@
 //! The clipboard.
 
-use js_sys::Reflect;
-use wasm_bindgen::closure::Closure;
-use wasm_bindgen::{JsCast, JsValue};
+use js_sys::futures::JsFuture;
+use js_sys::{Promise, Reflect};
+use wasm_bindgen::JsCast;
 
-/// Copies `text`; `done` learns whether the clipboard took it.
-pub fn copy(text: &str, done: impl Fn(bool) + 'static) {
-    let clipboard = web_sys::window()
-        .and_then(|w| Reflect::get(&w.navigator(), &"clipboard".into()).ok())
-        .and_then(|c| c.dyn_into::<web_sys::Clipboard>().ok());
-    // Without a secure context there is no clipboard at all.
-    let Some(clipboard) = clipboard else {
-        done(false);
-        return;
-    };
-    let done = std::rc::Rc::new(done);
-    let refused = done.clone();
-    let taken = Closure::once(move |_: JsValue| done(true));
-    let failed = Closure::once(move |_: JsValue| refused(false));
-    let _ = clipboard.write_text(text).then2(&taken, &failed);
-    // The browser calls one of them, once.
-    taken.forget();
-    failed.forget();
+/// Copies `text`, and says whether the clipboard took it.
+pub async fn copy(text: &str) -> bool {
+    match begin_copy(text) {
+        Some(copied) => JsFuture::from(copied).await.is_ok(),
+        None => false,
+    }
+}
+
+/// Begins to copy `text`. `None` without a secure context, which alone has a clipboard.
+pub(super) fn begin_copy(text: &str) -> Option<Promise> {
+    let navigator = web_sys::window()?.navigator();
+    let clipboard = Reflect::get(&navigator, &"clipboard".into()).ok()?;
+    let clipboard: web_sys::Clipboard = clipboard.dyn_into().ok()?;
+    Some(clipboard.write_text(text))
 }

@@ -55,27 +55,6 @@ impl Drop for Observation {
     }
 }
 
-/// Closes every open menu (`<details class="menu">`) that does not hold the place where `event` happened;
-/// all of them when `event` is none.
-pub fn close_menus(event: Option<&web_sys::Event>) {
-    let target = event.and_then(web_sys::Event::target);
-    let target = target.and_then(|t| t.dyn_into::<web_sys::Node>().ok());
-    let Some(open) =
-        super::document().and_then(|d| d.query_selector_all("details.menu[open]").ok())
-    else {
-        return;
-    };
-    for index in 0..open.length() {
-        if let Some(menu) = open.get(index)
-            && !target.as_ref().is_some_and(|t| menu.contains(Some(t)))
-            && let Ok(menu) = menu.dyn_into::<web_sys::Element>()
-        {
-            // Removing an attribute cannot fail for this name.
-            let _ = menu.remove_attribute("open");
-        }
-    }
-}
-
 /// How much larger than usual the page's type is: the root's font size over 16 px.
 pub fn type_scale() -> f64 {
     let style = web_sys::window()

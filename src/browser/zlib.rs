@@ -3,7 +3,6 @@
 use crate::app::links::ShareError;
 use js_sys::futures::{JsFuture, spawn_local};
 use js_sys::{Array, Function, Reflect, Uint8Array};
-use std::pin::Pin;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{
     ReadableStreamDefaultReader, ReadableStreamReadResult, ReadableWritablePair,
@@ -13,12 +12,6 @@ use web_sys::{
 /// A stream gets so much at once. zlib unpacks to a thousand times as much at most, so a hostile stream takes a
 /// megabyte before its size is looked at.
 const PIECE_BYTES: usize = 1024;
-
-/// Does what waits for the browser, beside everything else.
-pub fn spawn(task: impl Future<Output = ()> + 'static) {
-    let task: Pin<Box<dyn Future<Output = ()>>> = Box::pin(task);
-    spawn_local(task);
-}
 
 /// `bytes` as a zlib stream in base64.
 ///
@@ -52,7 +45,7 @@ async fn through(class: &str, bytes: Vec<u8>, limit: usize) -> Result<Vec<u8>, S
     let reader = stream.get_readable().get_reader();
     let reader: ReadableStreamDefaultReader = reader.unchecked_into();
     let writer = stream.get_writable().get_writer();
-    spawn(feed(writer.map_err(|_| ShareError::Unsupported)?, bytes));
+    spawn_local(feed(writer.map_err(|_| ShareError::Unsupported)?, bytes));
     let mut out = Vec::new();
     loop {
         let read = JsFuture::from(reader.read()).await;

@@ -1,17 +1,14 @@
 //! What is wrong, for a terminal.
 
 use super::Failed;
-use crate::core::model::diagnostic::{Diagnostic, Severity, line_and_column};
+use crate::core::model::diagnostic::{Diagnostic, line_and_column};
+use crate::present::words::severity_word;
 
 /// Findings on standard error, each with line, column and the source line.
 pub(super) fn complain(file: &str, text: &str, diagnostics: &[Diagnostic]) -> Failed {
     const SHOWN: usize = 50;
     for diagnostic in diagnostics.iter().take(SHOWN) {
-        let severity = match diagnostic.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Note => "note",
-        };
+        let severity = severity_word(diagnostic.severity);
         eprintln!("{severity}: {}", diagnostic.message);
         if let Some(span) = diagnostic.span {
             let (line, column) = line_and_column(text, span.start);

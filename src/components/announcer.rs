@@ -1,35 +1,27 @@
 //! Telling screen readers of a change, once it has come to rest.
 
-use crate::browser::{Later, set_text};
+use crate::browser::Later;
+use leptos::prelude::*;
 use std::time::Duration;
 
 /// A pause after which what changes is read out.
 const QUIET: Duration = Duration::from_millis(900);
 
-/// Speaks through the live region of its id.
-pub struct Announcer {
-    id: &'static str,
-    later: Later,
-    last: Option<String>,
-}
-
-impl Announcer {
-    /// The voice of the element of this id, which has `role="status"` and holds nothing else.
-    pub fn new(id: &'static str) -> Self {
-        Self {
-            id,
-            later: Later::after(QUIET),
-            last: None,
-        }
-    }
-
-    /// Says `text` after a pause, unless it is the first one, which a visitor meets on the page, or was said last.
-    pub fn say(&mut self, text: String) {
-        let is_news = self.last.as_ref().is_some_and(|last| *last != text);
-        if is_news {
-            let (id, spoken) = (self.id, text.clone());
-            self.later.call(move || set_text(id, &spoken));
-        }
-        self.last = Some(text);
-    }
+/// Reads out each new text after a pause, but not the first one, which a visitor meets on the page.
+#[component]
+pub fn Announcer(
+    /// What can be said now.
+    text: Memo<String>,
+) -> impl IntoView {
+    let spoken = RwSignal::new(String::new());
+    let later = Later::after(QUIET);
+    Effect::watch(
+        move || text.get(),
+        move |text, _, _| {
+            let text = text.clone();
+            later.call(move || spoken.set(text));
+        },
+        false,
+    );
+    view! { <p class="sr-only" role="status" aria-live="polite">{spoken}</p> }
 }

@@ -29,7 +29,7 @@ pub fn Charts(
         by_kernel.set_seen(browser::is_open(event));
     });
     view! {
-        <div class="charts" id="charts">
+        <div class="charts" class:is-stale=page.is_stale>
             <section class="panel chart-panel" aria-labelledby="roofline-title">
                 <header class="panel-head">
                     <h2 id="roofline-title">"Roofline"</h2>

@@ -91,6 +91,13 @@ pub fn DagView(
     let drawing = dag.clone();
     let end_of_switch = Later::after(SWITCH);
     Effect::new(move || drawing.draw(end_of_switch));
+    let focused = dag.clone();
+    Effect::new(move || {
+        if page.focus_request.get() == Some(FocusRequest::Graph) {
+            page.focus_request.set(None);
+            untrack(|| focused.focus_selected());
+        }
+    });
     let resized = dag.clone();
     browser::observe_size(FRAME_ID, move |width, height| {
         resized.canvas.set((width, height));
@@ -220,6 +227,15 @@ impl Dag {
     pub(super) fn set_viewport(&self, viewport: Viewport) {
         self.viewport.set(viewport);
         set_attribute(PARTS_ID, "transform", &viewport.transform());
+    }
+
+    /// Gives the focus to what is selected, else to the canvas.
+    fn focus_selected(&self) {
+        let stop = match self.page.selection.get() {
+            Selection::Op(op) => Stop::Op(op),
+            _ => (self.page.selected_kernel()).map_or(self.stop.get(), Stop::Kernel),
+        };
+        let _ = browser::focus_in_place(&stop_id(stop)) || browser::focus_in_place(CANVAS_ID);
     }
 
     /// Goes to the first view of the graph.

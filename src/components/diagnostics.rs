@@ -1,100 +1,71 @@
 //! What is wrong with the text, or assumed about it, as a list that leads to the places.
 
 use super::announcer::Announcer;
-use super::editor::go_to;
+use super::sentence::sentence;
 use crate::app::state::Page;
-use crate::browser::{self, Place};
-use crate::core::model::diagnostic::line_and_column;
-use crate::core::{Diagnostic, Severity};
-use crate::markup::Markup;
-use crate::views::words::add_with_code;
+use crate::present::findings::{FindingRow, finding_rows, findings_summary};
 use leptos::prelude::*;
 
 /// Findings that are listed; more are counted.
-const LISTED: usize = 40;
-const PANEL_ID: &str = "diagnostics";
-const LIST_ID: &str = "findings";
-const FINDING_ID: &str = "finding-";
-const STATUS_ID: &str = "diagnostics-status";
-const MORE_ID: &str = "findings-more";
-
-/// The word for people.
-pub const fn severity_word(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Note => "note",
-    }
-}
+const MAX_ROWS: usize = 40;
 
 /// The list below the editor.
 #[component]
-pub fn DiagnosticsList(
-    /// The page whose text is judged.
-    page: Page,
-) -> impl IntoView {
-    let mut list = Place::new(LIST_ID);
-    Effect::new(move || {
-        let all = page.diagnostics.get();
-        list.show(page.text.with(|text| findings(&all, text)));
-        browser::set_class(PANEL_ID, "is-empty", all.is_empty());
-        let unlisted = all.len().saturating_sub(LISTED);
-        browser::set_flag(MORE_ID, "hidden", unlisted == 0);
-        browser::set_text(MORE_ID, &format!("and {unlisted} more"));
+pub fn DiagnosticsList() -> impl IntoView {
+    let page = Page::of_context();
+    let rows = Memo::new(move |_| {
+        (page.diagnostics).with(|all| page.text.with(|text| finding_rows(all, text, MAX_ROWS)))
     });
-    browser::listen(LIST_ID, &["click"], move |event| {
-        let button = browser::closest_id(event, "button").unwrap_or_default();
-        let finding = button
-            .strip_prefix(FINDING_ID)
-            .and_then(|place| place.parse().ok());
-        let all = page.diagnostics.get_untracked();
-        if let Some(span) = finding.and_then(|finding: usize| all.get(finding)?.span) {
-            go_to(page, span);
-        }
-    });
-    let mut voice = Announcer::new(STATUS_ID);
-    Effect::new(move || voice.say(summary(page)));
+    let hidden_count = move || {
+        page.diagnostics
+            .with(|all| all.len().saturating_sub(MAX_ROWS))
+    };
+    let summary = Memo::new(move |_| page.diagnostics.with(|all| findings_summary(all)));
+    let findings = move || {
+        let rows = rows.get().into_iter();
+        rows.map(|row| view! { <Finding row /> }).collect_view()
+    };
     view! {
-        <div class="diagnostics" id="diagnostics">
-            <ul id="findings" aria-label="Problems in the text"></ul>
-            <p class="quiet" id="findings-more" hidden></p>
-            <p class="sr-only" id="diagnostics-status" role="status" aria-live="polite"></p>
+        // The editor names this element as its description.
+        <div class="diagnostics" class:is-empty=move || rows.with(Vec::is_empty) id="diagnostics">
+            <ul aria-label="Problems in the text">{findings}</ul>
+            <Show when=move || { hidden_count() > 0 }>
+                <p class="quiet">{move || format!("and {} more", hidden_count())}</p>
+            </Show>
+            <Announcer text=summary />
         </div>
     }
 }
 
-fn findings(all: &[Diagnostic], text: &str) -> Markup {
-    let mut list = Markup::new();
-    for (place, finding) in all.iter().take(LISTED).enumerate() {
-        let word = severity_word(finding.severity);
-        let at = finding.span.map_or(String::new(), |span| {
-            let (line, column) = line_and_column(text, span.start);
-            format!(" {line}:{column}")
-        });
-        list.fill(
-            r#"<li class="{}"><button type="button" id="{}"><span class="diagnostic-place"><span class="diagnostic-word">{}</span><span>{}</span></span><span class="diagnostic-message">"#,
-            &[&["diagnostic is-", word].concat(), &[FINDING_ID, &place.to_string()].concat(), word, &at],
-        );
-        add_with_code(&mut list, &finding.message);
-        list.raw(r#"</span><span class="diagnostic-hint">"#);
-        add_with_code(&mut list, finding.hint.as_deref().unwrap_or_default());
-        list.raw("</span></button></li>");
+/// A button that leads to the place of a finding.
+#[component]
+fn Finding(
+    /// The finding.
+    row: FindingRow,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let FindingRow {
+        severity,
+        line_and_column,
+        message,
+        hint,
+        span,
+    } = row;
+    let go_there = move |_| {
+        if let Some(span) = span {
+            page.show_in_text(span);
+        }
+    };
+    view! {
+        <li class=format!("diagnostic is-{severity}")>
+            <button type="button" on:click=go_there>
+                <span class="diagnostic-place">
+                    {severity}
+                    {line_and_column.map(|place| format!(" {place}"))}
+                </span>
+                <span class="diagnostic-message">{sentence(&message)}</span>
+                {hint.map(|hint| view! { <span class="diagnostic-hint">{sentence(&hint)}</span> })}
+            </button>
+        </li>
     }
-    list
-}
-
-fn summary(page: Page) -> String {
-    let Some((worst, count)) = page.worst() else {
-        return "The text has no problems.".to_owned();
-    };
-    let plural = if count == 1 { "" } else { "s" };
-    let stale = if page.is_stale.get() {
-        " The pictures show the last text without errors."
-    } else {
-        ""
-    };
-    format!(
-        "{count} {}{plural} in the text.{stale}",
-        severity_word(worst)
-    )
 }

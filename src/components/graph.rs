@@ -42,7 +42,7 @@ pub fn GraphPanel(
                 </ul>
                 <fieldset class="switch" id="graph-switch" title="Ctrl+Enter" aria-keyshortcuts="Control+Enter"></fieldset>
             </header>
-            <div class="graph-slot" id="graph-slot"><DagView page /></div>
+            <div class="graph-slot" class:is-stale=page.is_stale><DagView page /></div>
         </section>
     }
 }

@@ -1,6 +1,8 @@
 //! Figures of devices, in words.
 
-use crate::core::model::device::{ComputeType, Peak};
+use crate::core::model::device::{ComputeType, Figure, MatrixUnits, Peak};
+use crate::core::{DType, Device, ridge_point};
+use crate::present::format::{format_bandwidth, format_intensity, format_rate, format_seconds};
 
 /// The units that reach a peak.
 pub const fn units_name(peak: &Peak) -> &'static str {
@@ -19,4 +21,69 @@ pub const fn computed_as(peak: &Peak) -> &'static str {
         Some(ComputeType::Tf32) => " as TF32",
         Some(ComputeType::F32) => " as f32",
     }
+}
+
+/// Whether the figures that most programs need were checked against their source.
+pub fn is_confirmed(device: &Device) -> bool {
+    let rates = [device.vector_flops_per_s, device.matrix_f16_flops_per_s];
+    let mut rates = rates.into_iter().flatten();
+    device.memory_bytes_per_s.is_confirmed && rates.all(|figure| figure.is_confirmed)
+}
+
+/// One figure of a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FigureRow {
+    /// What it measures.
+    pub what: &'static str,
+    /// Its value with its unit, and `?` where it was not checked against its source.
+    pub figure: String,
+}
+
+/// All figures of a device.
+pub fn figure_rows(device: &Device) -> Vec<FigureRow> {
+    let marked = |figure: Figure, format: fn(f64) -> String| {
+        let mark = if figure.is_confirmed { "" } else { " ?" };
+        format!("{}{mark}", format(figure.value))
+    };
+    let rate = |figure: Option<Figure>| match figure {
+        Some(figure) => marked(figure, format_rate),
+        None => "no figure".to_owned(),
+    };
+    let f8_rate = match (
+        device.matrix_f8_flops_per_s,
+        device.matmul_peak(DType::F8).map(|peak| computed_as(&peak)),
+    ) {
+        (None, Some(computed_as)) if !computed_as.is_empty() => {
+            format!("no figure; computed{computed_as}")
+        }
+        (figure, _) => rate(figure),
+    };
+    let f16_units = match device.matrix_units {
+        MatrixUnits::Absent => "vector units, f16; there are no matrix units",
+        MatrixUnits::F16 => "matrix units, f16; not bf16",
+        MatrixUnits::F16AndBf16 => "matrix units, f16 and bf16",
+    };
+    let ridge = ridge_point(device, DType::F16);
+    let rows = [
+        Some((
+            "memory bandwidth",
+            marked(device.memory_bytes_per_s, format_bandwidth),
+        )),
+        Some(("vector units, f32", rate(device.vector_flops_per_s))),
+        Some((
+            "matrix units, f32 as TF32",
+            rate(device.matrix_tf32_flops_per_s),
+        )),
+        Some((f16_units, rate(device.matrix_f16_flops_per_s))),
+        Some(("matrix units, f8", f8_rate)),
+        Some(("matrix units, i8", rate(device.matrix_i8_flops_per_s))),
+        ridge.map(|ridge| ("ridge for f16", format_intensity(ridge))),
+        Some((
+            "launch of a kernel",
+            marked(device.launch_s, format_seconds),
+        )),
+    ];
+    let rows = rows.into_iter().flatten();
+    rows.map(|(what, figure)| FigureRow { what, figure })
+        .collect()
 }

@@ -4,7 +4,7 @@ use crate::core::model::functions::{FUNCTIONS, find};
 use crate::core::model::op::shape_text;
 use crate::core::model::program::{OpStatement, Program};
 use crate::core::{Analysis, Diagnostic, OpId, OpType, Severity};
-use crate::views::words::with_hint;
+use crate::present::words::with_hint;
 use std::collections::{HashMap, HashSet};
 
 /// An op that could be read, as the table shows it.
@@ -58,7 +58,12 @@ pub fn op_rows(source: OpSource<'_>, max_rows: usize, before: &[OpRow]) -> Vec<O
     let ops = &source.program.ops;
     let ops = ops.get(..max_rows).unwrap_or(ops);
     let mut op_of_statement = vec![None; ops.len()];
-    for (op, &statement) in source.analysed.iter().flat_map(|(_, of)| of.iter()).enumerate() {
+    for (op, &statement) in source
+        .analysed
+        .iter()
+        .flat_map(|(_, of)| of.iter())
+        .enumerate()
+    {
         if let Some(place) = op_of_statement.get_mut(statement) {
             *place = Some(op);
         }
@@ -82,7 +87,9 @@ pub fn op_rows(source: OpSource<'_>, max_rows: usize, before: &[OpRow]) -> Vec<O
             inputs: inputs.join(", "),
             has_separable_inputs: (inputs.iter())
                 .all(|name| !name.contains(',') && name.trim() == *name),
-            stated_type: annotation.map_or("", |a| a.span.slice(source.text)).to_owned(),
+            stated_type: annotation
+                .map_or("", |a| a.span.slice(source.text))
+                .to_owned(),
             shape: resolved.map_or_else(String::new, |op| {
                 let dtype = op.element_type().map_or("", |d| d.name());
                 format!("{dtype}{}", shape_text(&op.shape))
@@ -107,7 +114,12 @@ fn row_ids(names: &[&str], before: &[OpRow]) -> Vec<usize> {
     let gone: HashSet<usize> = ids_of_name.into_values().flatten().collect();
     let mut next_id = before.iter().map(|row| row.id + 1).max().unwrap_or(0);
     let ids = kept.into_iter().enumerate().map(|(place, kept)| {
-        let renamed = || before.get(place).map(|row| row.id).filter(|id| gone.contains(id));
+        let renamed = || {
+            before
+                .get(place)
+                .map(|row| row.id)
+                .filter(|id| gone.contains(id))
+        };
         kept.or_else(renamed).unwrap_or_else(|| {
             next_id += 1;
             next_id - 1

@@ -1,6 +1,5 @@
 //! Views as functions from data to [`crate::markup::Markup`]: what a component shows, without a browser.
 
 pub mod attention;
-pub mod fusion_options;
 pub mod measured;
 pub mod words;

@@ -1,24 +1,15 @@
-//! Sentences for people, in which `backquotes` stand for code.
+//! Sentences in which `backquotes` stand for code, as markup.
 
-use crate::core::Diagnostic;
 use crate::markup::Markup;
+use crate::present::words::pieces;
 
 /// Adds the sentence with its quoted parts as `<code>`.
 pub fn add_with_code(markup: &mut Markup, sentence: &str) {
-    for (place, part) in sentence.split('`').enumerate() {
-        // Every second part stands between two quotes.
-        if place % 2 == 1 {
-            markup.fill("<code>{}</code>", &[part]);
-        } else if !part.is_empty() {
-            markup.text(part);
+    for piece in pieces(sentence) {
+        if piece.is_code {
+            markup.fill("<code>{}</code>", &[piece.text]);
+        } else {
+            markup.text(piece.text);
         }
-    }
-}
-
-/// What a diagnostic says, with its hint, as one sentence.
-pub fn with_hint(diagnostic: &Diagnostic) -> String {
-    match &diagnostic.hint {
-        Some(hint) => [&diagnostic.message, ": ", hint].concat(),
-        None => diagnostic.message.clone(),
     }
 }

@@ -110,7 +110,7 @@ await page.waitForSelector(CHART);
 const pageMs = {};
 for (const tab of TABS) {
   await page.getByRole('tab', { name: tab, exact: true }).click();
-  pageMs[tab] = await measureSlider(browser, page, '#slider-list input[type=range]');
+  pageMs[tab] = await measureSlider(browser, page, '.slider-list input[type=range]');
 }
 
 const loadMs = [];

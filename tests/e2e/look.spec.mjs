@@ -33,7 +33,7 @@ for (const [screen, viewport] of Object.entries(SCREENS)) {
 
 test('the bar is one line on a laptop and a small projector, and on a phone holds every choice without scrolling', async ({ page, open }) => {
   await open();
-  const bar = page.locator('#top-bar');
+  const bar = page.getByRole('banner');
   for (const viewport of [SCREENS.laptop, { width: 1280, height: 720 }]) {
     await page.setViewportSize(viewport);
     expect((await bar.boundingBox()).height).toBeLessThan(60);
@@ -53,7 +53,7 @@ test('nothing covers the graph but its buttons, and all columns of measurements 
   await page.setViewportSize(SCREENS.laptop);
   await open();
   const legend = await page.locator('.dag-legend').boundingBox();
-  const graph = await page.locator('#graph-slot').boundingBox();
+  const graph = await page.locator('.graph-slot').boundingBox();
   expect(legend.y + legend.height).toBeLessThanOrEqual(graph.y);
   await page.getByRole('tab', { name: 'Measured' }).click();
   const table = page.locator('.measured-table');
@@ -114,13 +114,13 @@ test('by keyboard alone: from the skip link to a kernel, a slider and the text',
       const box = element.getBoundingClientRect();
       const outline = getComputedStyle(element);
       const visible = outline.outlineStyle !== 'none' || outline.boxShadow !== 'none';
-      return { key: element.getAttribute('aria-label') ?? element.id, seen: box.width > 0 && box.height > 0, visible, tag: element.tagName };
+      return { key: element.getAttribute('aria-label') ?? element.labels?.[0]?.textContent, seen: box.width > 0 && box.height > 0, visible, tag: element.tagName };
     });
     if (name.tag === 'BODY') break;
     expect(name.seen, `${name.key} is focused and not to be seen`).toBe(true);
     reached.add(name.key);
   }
-  for (const wanted of ['param-0', 'Operations as text', 'kernel 1: qkv_proj + split_heads']) expect([...reached]).toContain(wanted);
+  for (const wanted of ['S', 'Operations as text', 'kernel 1: qkv_proj + split_heads']) expect([...reached]).toContain(wanted);
 
   await kernelButton(page, 2).focus();
   await page.keyboard.press('Enter');

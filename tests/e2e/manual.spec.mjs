@@ -1,7 +1,7 @@
 // Kernels merged and cut by hand: by dragging and by keys, with the gain or the reason before it is done.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { chooseExample, editor, headlineBytes, kernelButton, kernels, picker, write } from './visitor.mjs';
+import { chooseExample, editor, headlineBytes, kernelButton, kernels, notice, picker, write } from './visitor.mjs';
 
 const PROGRAM = `input x : f16[1024, 1024]
 a = relu(x)
@@ -59,7 +59,7 @@ test('undo takes back the kernels and the policy, redo brings both again', async
 });
 
 test('what it says of a merge goes when another edit changes the text', async ({ page }) => {
-  const note = page.locator('#notice');
+  const note = notice(page);
   const merge = async () => {
     await kernelPanel(page, 1).focus();
     await page.keyboard.press('m');
@@ -101,7 +101,7 @@ test('the focus stays when undo takes back what had it', async ({ page }) => {
   await expect(kernelPanel(page, 1)).toBeFocused();
 
   await merge();
-  await page.locator('#notice-undo').focus();
+  await notice(page).getByRole('button', { name: 'Undo' }).focus();
   await page.keyboard.press('Enter');
   await expect.poll(() => kernels(page)).toHaveLength(6);
   await expect(kernelPanel(page, 1)).toBeFocused();
@@ -198,7 +198,7 @@ test('a drop on a kernel that may not be merged says why and changes nothing', a
   await page.mouse.down();
   await page.mouse.move(to.x, to.y, { steps: 6 });
   await page.mouse.up();
-  await expect(page.locator('#notice')).toContainText(/Merging kernels 4 and 6 is not possible/);
+  await expect(notice(page)).toContainText(/Merging kernels 4 and 6 is not possible/);
   await expect(editor(page)).toHaveValue(PROGRAM);
 });
 

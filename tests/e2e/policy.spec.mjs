@@ -3,8 +3,8 @@
 import { accessibilityFindings, commandLine, expect, test } from './fixture.mjs';
 import { chooseExample, editor, headlineBytes, picker, result, write } from './visitor.mjs';
 
-const optionsButton = (page) => page.locator('#fusion-menu > summary');
-const option = (page, name) => page.locator('#fusion-options').getByRole('checkbox', { name });
+const optionsButton = (page) => page.locator('summary').filter({ hasText: /^Options$/ });
+const option = (page, name) => page.getByRole('banner').getByRole('checkbox', { name });
 const choosePolicy = (page, name) => picker(page, 'Fusion').selectOption(name);
 
 /** Sixty ops of which each reads some of the six before it: more ways to fuse than the budget of a search holds. */

@@ -14,7 +14,7 @@ test.describe('limits', () => {
     await open();
     const signs = page.locator('table.kernels .limit-sign:visible');
     // So few rows that the tiles of a matmul leave most of the device idle.
-    await page.locator('#slider-list input[type=range]').first().press('Home');
+    await page.getByRole('slider').first().press('Home');
     await expect.poll(() => signs.count()).toBeGreaterThan(0);
     await expect(signs.first()).toHaveAttribute('aria-label', /^what hurts: .+/);
     const count = await page.locator('table.kernels tbody tr').count();

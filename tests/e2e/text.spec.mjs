@@ -1,7 +1,7 @@
 // The op list as text: kernels follow each edit, mistakes are named where they stand, nothing is lost.
 
 import { expect, test } from './fixture.mjs';
-import { chooseExample, editor, exampleTitles, headlineBytes, kernels, picker, problemList, put, result, write } from './visitor.mjs';
+import { chooseExample, editor, exampleTitles, headlineBytes, kernels, notice, picker, problemList, put, result, write } from './visitor.mjs';
 
 const THREE_OPS = `input x : f16[1024, 1024]
 weight w : f16[1024, 1024]
@@ -85,7 +85,7 @@ test('undo and redo bring the example back with its text', async ({ page }) => {
     await expect(picker(page, 'Example')).toHaveValue(example);
   }
   await page.keyboard.press('ControlOrMeta+z');
-  const watch = page.locator('#strip-standing');
+  const watch = page.locator('.strip-standing');
   await expect(watch).toContainText('Watch for A tensor with two readers');
   await page.keyboard.press('ControlOrMeta+z');
   await expect(watch).toContainText('Watch for Drag the sequence length');
@@ -159,7 +159,7 @@ test('pasted ops go in at the caret or replace what is selected', async ({ page 
   await expect.poll(() => kernels(page)).toEqual([['matmul1']]);
   await expect(picker(page, 'Example')).toHaveValue('');
   await paste(page, '[{"broken"');
-  await expect(page.locator('#notice')).toContainText('This is no JSON list of ops');
+  await expect(notice(page)).toContainText('This is no JSON list of ops');
 });
 
 test('20,000 ops, a name of 10 kB and any bytes leave a working page', async ({ page }) => {

@@ -7,6 +7,8 @@ export const result = (page) => page.getByRole('region', { name: 'Result' });
 export const problemList = (page) => page.getByRole('list', { name: 'Problems in the text' });
 export const picker = (page, name) => page.getByRole('combobox', { name, exact: true });
 export const viewSwitch = (page, name) => page.getByRole('radio', { name, exact: true });
+/** What has just happened, in the line below the bar. */
+export const notice = (page) => page.locator('.notice');
 export const kernelButton = (page, number) => page.locator('table.kernels').getByRole('button', { name: new RegExp(`^kernel ${number}:`) });
 export const slider = (page, name) => page.getByRole('slider', { name, exact: true });
 export const numberBox = (page, name) => page.getByRole('spinbutton', { name: `${name}, exact value`, exact: true });

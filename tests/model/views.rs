@@ -1,9 +1,11 @@
 //! What views show: the right words and figures, and names as text.
 
-use fuseline::core::{FusionOptions, Objective, Options, Policy, analyze_program, notation};
+use fuseline::core::model::options::Switch;
+use fuseline::core::{
+    Device, FusionOptions, Options, Policy, analyze_program, default_device, notation,
+};
 use fuseline::markup::Markup;
 use fuseline::present::certificates::certificate_text;
-use fuseline::views::fusion_options::{Launch, options};
 
 /// The text of some markup, tags taken out.
 pub(crate) fn words(markup: &Markup) -> String {
@@ -24,49 +26,34 @@ pub(crate) fn words(markup: &Markup) -> String {
     words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-const LAUNCH: Launch = Launch {
-    seconds: 2e-6,
-    is_chosen: false,
-};
-
 #[test]
-fn a_policy_shows_the_options_that_it_looks_at() {
-    let shown = |policy| words(&options(policy, FusionOptions::default(), LAUNCH));
-    assert!(!shown(Policy::Rules).contains("Cheapest in"));
-    assert!(!shown(Policy::Rules).contains("max-autotune"));
-    assert!(shown(Policy::Inductor).contains("max-autotune"));
-    assert!(!shown(Policy::Inductor).contains("horizontal"));
-    for what in ["Cheapest in", "horizontal", "prologue", "after reductions"] {
-        assert!(shown(Policy::Optimal).contains(what), "{what}");
-    }
+fn a_switch_concerns_the_policies_that_look_at_it() {
+    let shown = |policy: Policy| -> Vec<_> {
+        let switches = Switch::ALL.into_iter();
+        let shown = switches.filter(|switch| switch.concerns(policy));
+        shown.map(Switch::name).collect()
+    };
+    assert_eq!(shown(Policy::Rules), ["attention"]);
+    assert_eq!(shown(Policy::Inductor), ["max-autotune", "attention"]);
+    assert_eq!(
+        shown(Policy::Optimal),
+        ["horizontal", "prologue", "after-reductions", "attention"]
+    );
     for policy in Policy::ALL {
-        assert!(shown(policy).contains("attention as one kernel"));
-        assert!(shown(policy).contains("Launch of a kernel 2.00 µs"));
+        assert!(shown(policy).contains(&"attention"));
     }
 }
 
 #[test]
-fn options_show_what_is_chosen() {
-    let fusion = FusionOptions {
-        objective: Objective::Time,
-        after_reductions: false,
-        ..FusionOptions::default()
-    };
-    let html = options(
-        Policy::Optimal,
-        fusion,
-        Launch {
-            seconds: 7.5e-6,
-            is_chosen: true,
-        },
-    )
-    .html()
-    .text;
-    assert!(html.contains(r#"id="objective-time" data-objective="1" checked="""#));
-    assert!(!html.contains(r#"id="objective-bytes" data-objective="0" checked"#));
-    assert!(!html.contains(r#"id="switch-after-reductions" data-switch="2" checked"#));
-    assert!(html.contains(r#"value="7.5""#));
-    assert!(html.contains("As the device"));
+fn a_launch_of_ones_own_is_told_from_that_of_the_table() {
+    let listed = default_device();
+    assert!(!listed.has_own_launch());
+    let own = listed.clone().with_launch_s(7.5e-6);
+    assert!(own.has_own_launch());
+    assert_eq!(own.listed_launch_s(), Some(listed.launch_s.value));
+    let custom = Device::custom(1e12, 1e14, 1e13, 7.5e-6);
+    assert!(!custom.has_own_launch());
+    assert_eq!(custom.listed_launch_s(), None);
 }
 
 #[test]

@@ -51,7 +51,7 @@ pub(crate) async fn over<V: IntoView + 'static>(
 
 #[wasm_bindgen_test]
 async fn the_headline_says_bytes_and_kernels() {
-    let (root, page) = over(TEXT, |page| view! { <Headline page /> }).await;
+    let (root, page) = over(TEXT, |_| view! { <Headline /> }).await;
     let exact = root
         .one("[title*='read and written']")
         .get_attribute("title");
@@ -140,7 +140,7 @@ async fn a_tab_that_is_not_open_is_not_mounted() {
 
 #[wasm_bindgen_test]
 async fn a_slider_edits_the_param_in_the_text() {
-    let (root, page) = over(TEXT, |page| view! { <Sliders page /> }).await;
+    let (root, page) = over(TEXT, |_| view! { <Sliders /> }).await;
     root.enter("input[type=range]", "512", &["input"]).await;
     assert_eq!(page.text.get_untracked(), TEXT.replace("256", "512"));
     assert_eq!(root.value("input[type=number]"), "512");
@@ -154,7 +154,7 @@ async fn a_slider_edits_the_param_in_the_text() {
 
 #[wasm_bindgen_test]
 async fn a_finding_names_its_place_and_its_mend() {
-    let (root, page) = over(TEXT, |page| view! { <DiagnosticsList page /> }).await;
+    let (root, page) = over(TEXT, |_| view! { <DiagnosticsList /> }).await;
     assert!(root.all("li").is_empty());
     page.edit(TEXT.replace("relu", "reluu"), Origin::Single);
     settled().await;
@@ -256,7 +256,7 @@ async fn names_stay_text() {
     let hostile = "input x : f16[8]\n`<img src=x onerror=alert(1)>`: y = relu(x)\n";
     let (root, _) = over(hostile, |page| {
         page.ops_view.set(OpsView::Table);
-        view! { <KernelsTable /> <OpsTable page /> <DiagnosticsList page /> }
+        view! { <KernelsTable /> <OpsTable page /> <DiagnosticsList /> }
     })
     .await;
     assert_eq!(

@@ -39,6 +39,8 @@ impl Selection {
 pub enum FocusRequest {
     /// A fused kernel in the graph.
     GraphKernel(usize),
+    /// What is selected in the graph, else the graph itself.
+    Graph,
     /// The button of a fused kernel in the table of kernels.
     KernelButton(usize),
     /// A place of the text in the editor, which is selected and scrolled to.

@@ -15,7 +15,7 @@ const WINDOW: usize = 4 * STEP;
 
 /// The lines around the visible ones, in a box of the size of the whole text.
 #[component]
-pub(super) fn CodeLines(
+pub fn CodeLines(
     /// The size of the text.
     size: Memo<TextSize>,
     /// The first line in view, from 0, or one up to a step before it.
@@ -59,7 +59,7 @@ pub(super) fn CodeLines(
 /// those around it keep their elements.
 fn with_places(lines: Vec<CodeLine>) -> Vec<(Arc<CodeLine>, usize)> {
     let mut counts: HashMap<Arc<CodeLine>, usize> = HashMap::new();
-    let place = |line| {
+    let place = |line: CodeLine| {
         let line = Arc::new(line);
         let count = counts.entry(line.clone()).or_default();
         *count += 1;

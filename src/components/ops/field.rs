@@ -22,7 +22,7 @@ struct Refused {
 
 /// A field that edits the text when it is left or Enter is pressed. What cannot be taken over stays, with the reason.
 #[component]
-pub(super) fn Field(
+pub fn Field(
     /// The table that it is in.
     table: Table,
     /// The op's place among the statements that could be read.
@@ -57,8 +57,9 @@ pub(super) fn Field(
     let take_over = move |typed: String| {
         let stated = value.get_untracked();
         let text = page.text.with_untracked(|text| {
-            page.parsed
-                .with_untracked(|parsed| with_field(text, parsed, place.get_untracked(), field, &typed))
+            page.parsed.with_untracked(|parsed| {
+                with_field(text, parsed, place.get_untracked(), field, &typed)
+            })
         });
         match text {
             Ok(text) => {

@@ -1,9 +1,9 @@
 //! The op list, as text or as a table.
 
-mod code;
+pub mod code;
 pub mod editor;
-mod field;
-mod row;
+pub mod field;
+pub mod row;
 pub mod table;
 
 use super::diagnostics::DiagnosticsList;

@@ -6,16 +6,16 @@ use crate::app::history::Origin;
 use crate::app::op_edit::OpField;
 use crate::app::state::{Page, Selection};
 use crate::components::badge::kernel_class;
-use crate::components::diagnostics::severity_word;
 use crate::components::quoted::with_code;
 use crate::core::notation::edit::set_callee;
-use crate::present::op_rows::{OpRow, is_callable};
+use crate::present::op_rows::{FunctionOption, OpRow, is_callable};
+use crate::present::words::severity_word;
 use leptos::html::{Button, Input};
 use leptos::prelude::*;
 
 /// The controls of one op.
 #[component]
-pub(super) fn Row(
+pub fn Row(
     /// The table that it is in.
     table: Table,
     /// Its place among the statements that could be read.
@@ -73,7 +73,9 @@ pub(super) fn Row(
     let type_placeholder = Signal::derive(move || {
         // What is inferred shows through an empty field.
         let shape = row.with(|row| row.shape.clone());
-        Some(shape).filter(|s| !s.is_empty()).unwrap_or_else(|| "type and shape".to_owned())
+        Some(shape)
+            .filter(|s| !s.is_empty())
+            .unwrap_or_else(|| "type and shape".to_owned())
     });
     view! {
         <tr
@@ -186,7 +188,7 @@ fn FunctionPicker(
     }
 }
 
-fn option(function: &crate::present::op_rows::FunctionOption) -> impl IntoView + use<> {
+fn option(function: &FunctionOption) -> impl IntoView + use<> {
     let label = match function.summary {
         "" => format!("{} (any)", function.name),
         _ => function.name.to_owned(),

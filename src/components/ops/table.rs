@@ -19,7 +19,7 @@ pub(super) const SUGGESTIONS_ID: &str = "tensor-suggestions";
 
 /// A control of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Control {
+pub enum Control {
     /// The field of the op's name.
     Name,
     /// The button that moves the op up.
@@ -32,7 +32,7 @@ pub(super) enum Control {
 
 /// What the rows of the table have in common.
 #[derive(Clone, Copy)]
-pub(super) struct Table {
+pub struct Table {
     page: Page,
     rows: Memo<Vec<OpRow>>,
     max_rows: RwSignal<usize>,
@@ -141,7 +141,8 @@ impl Table {
             .change(Origin::Single, |text, program| add_op(text, program, after));
         let place = after.map_or_else(|| self.op_count().saturating_sub(1), |after| after + 1);
         if after.is_none() {
-            self.max_rows.update(|rows| *rows = place.max(*rows - 1) + 1);
+            self.max_rows
+                .update(|rows| *rows = place.max(*rows - 1) + 1);
         }
         self.focus_at(place, Control::Name);
     }
@@ -149,16 +150,18 @@ impl Table {
     /// Moves the op in one place to another one. The focus stays with it.
     pub(super) fn move_op(self, from: usize, to: usize, control: Control) {
         if to < self.op_count() {
-            self.page
-                .change(Origin::Single, |text, program| move_op(text, program, from, to));
+            self.page.change(Origin::Single, |text, program| {
+                move_op(text, program, from, to)
+            });
             self.focus_at(to, control);
         }
     }
 
     /// Removes the op in this place. The focus goes to the next one.
     pub(super) fn remove(self, place: usize) {
-        self.page
-            .change(Origin::Single, |text, program| remove_op(text, program, place));
+        self.page.change(Origin::Single, |text, program| {
+            remove_op(text, program, place)
+        });
         match self.op_count().checked_sub(1) {
             Some(last) => self.focus_at(place.min(last), Control::Remove),
             None => {

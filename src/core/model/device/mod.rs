@@ -200,6 +200,18 @@ impl Device {
         self
     }
 
+    /// What a launch adds as the table of devices has it; `None` for a device that is not in it.
+    pub fn listed_launch_s(&self) -> Option<f64> {
+        Some(device(&self.id)?.launch_s.value)
+    }
+
+    /// Whether a visitor chose what a launch adds on a device of the table.
+    pub fn has_own_launch(&self) -> bool {
+        let launch_s = self.launch_s.value;
+        self.listed_launch_s()
+            .is_some_and(|listed_s| listed_s.total_cmp(&launch_s).is_ne())
+    }
+
     /// Whether bandwidth and rates lie within [`OWN_BYTES_PER_S`] and [`OWN_FLOPS_PER_S`], as a visitor's own have to:
     /// beyond them the texts of figures would grow without end.
     pub fn is_plausible(&self) -> bool {
@@ -229,7 +241,7 @@ impl Device {
             .matrix_f16_flops_per_s
             .map(|f| own(matrix_flops_per_s, f));
         Self {
-            id: Cow::Borrowed("custom"),
+            id: Cow::Borrowed(CUSTOM_ID),
             name: Cow::Borrowed("Custom"),
             source: Source::Custom,
             memory_bytes_per_s: own(memory_bytes_per_s, default.memory_bytes_per_s),
@@ -247,6 +259,9 @@ impl Device {
         .with_launch_s(launch_s)
     }
 }
+
+/// Id of a device of the visitor's own.
+pub const CUSTOM_ID: &str = "custom";
 
 /// The device of this id, ignoring case.
 pub fn device(id: &str) -> Option<&'static Device> {

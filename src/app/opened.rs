@@ -1,0 +1,73 @@
+//! Programs from outside that are not written in the notation: a JSON list of ops or `Op(...)` lines.
+
+use crate::core::Severity;
+use crate::core::json::Json;
+use crate::core::notation::import::{Form, OpList, form_of, program_of_op_list, read_op_lines};
+use crate::core::notation::{Parsed, print};
+use crate::picture::code::line_at;
+use crate::present::names::counted;
+use crate::present::words::with_hint;
+use std::fmt::Write;
+
+/// A program that came in another form, as notation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Converted {
+    /// The notation. Lines that could not be read stand at its end, as comments.
+    pub text: String,
+    /// How many ops it has, in which form they came and what could not be read, in a sentence or two.
+    pub summary: String,
+    /// Some of it could not be read.
+    pub is_incomplete: bool,
+}
+
+/// `text` as notation; `None` when it is notation already. `read_json` parses JSON, or says why that fails.
+///
+/// # Errors
+/// A sentence for the visitor when no op could be read.
+pub fn converted(
+    text: &str,
+    read_json: impl Fn(&str) -> Result<Json, String>,
+) -> Option<Result<Converted, String>> {
+    match form_of(text) {
+        Form::Notation => None,
+        Form::OpLines => Some(printed("Op(...) lines", text, &read_op_lines(text))),
+        Form::Json => {
+            let list = read_json(text).and_then(|json| OpList::new(json).map_err(str::to_owned));
+            Some(match list {
+                Ok(list) => printed("JSON", text, &program_of_op_list(&list)),
+                Err(problem) => Err(format!("This is no JSON list of ops: {problem}.")),
+            })
+        }
+    }
+}
+
+fn printed(form: &str, text: &str, parsed: &Parsed) -> Result<Converted, String> {
+    let diagnostics = parsed.diagnostics.iter();
+    let errors: Vec<_> = diagnostics
+        .filter(|d| d.severity == Severity::Error)
+        .collect();
+    let problem = errors.first().map(|first| with_hint(first));
+    if parsed.program.ops.is_empty() {
+        let problem = problem.as_deref().unwrap_or("it holds no ops");
+        return Err(format!(
+            "Nothing could be read from this {form}: {problem}."
+        ));
+    }
+    let mut notation = print(&parsed.program);
+    for span in errors.iter().filter_map(|d| d.span) {
+        for line in line_at(text, span.start).slice(text).lines() {
+            // A string takes whatever is written.
+            let _ = writeln!(notation, "# not read: {}", line.trim());
+        }
+    }
+    let ops = counted(parsed.program.ops.len(), "op");
+    let unread = match &problem {
+        Some(problem) => format!(" Some of it could not be read: {problem}."),
+        None => String::new(),
+    };
+    Ok(Converted {
+        text: notation,
+        summary: format!("{ops} from {form} became notation.{unread}"),
+        is_incomplete: problem.is_some(),
+    })
+}

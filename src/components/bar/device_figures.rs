@@ -1,0 +1,72 @@
+//! The figures of the device, and where they come from.
+
+use crate::app::state::Page;
+use crate::core::Device;
+use crate::core::model::device::Source;
+use crate::present::custom_device::CustomFigure;
+use crate::present::devices::figure_rows;
+use leptos::prelude::*;
+use strum::IntoEnumIterator;
+
+/// The form of a custom device, and the figures of any.
+#[component]
+pub fn DeviceFigures() -> impl IntoView {
+    let page = Page::of_context();
+    let is_custom = move || page.device.with(|device| device.source == Source::Custom);
+    let rows = move || {
+        let rows = page.device.with(figure_rows).into_iter();
+        rows.map(|row| view! { <div><dt>{row.what}</dt><dd>{row.figure}</dd></div> })
+            .collect_view()
+    };
+    view! {
+        <Show when=is_custom>
+            <CustomForm />
+        </Show>
+        <dl class="figure-list">{rows}</dl>
+        <p class="quiet">
+            "Source: "<span>{move || page.device.with(|device| device.source.citation())}</span>"."
+        </p>
+        <p class="quiet">"Dense peak rates. ? marks a figure from memory, not checked against its source."</p>
+    }
+}
+
+/// A field for each figure of a custom device.
+#[component]
+fn CustomForm() -> impl IntoView {
+    let page = Page::of_context();
+    let problem = RwSignal::new(String::new());
+    let take_over = move |figure: CustomFigure, typed: &str| {
+        let device = (page.device).with_untracked(|device| figure.typed(device, typed));
+        problem.set(match device {
+            Ok(device) => {
+                page.device.set(device);
+                String::new()
+            }
+            Err(problem) => problem,
+        });
+    };
+    let fields = CustomFigure::iter().map(|figure| {
+        let text = move |device: &Device| figure.value(device).to_string();
+        view! {
+            <label class="field">
+                <span>{figure.label()}</span>
+                <input
+                    type="number"
+                    min="0"
+                    step="any"
+                    prop:value=move || page.device.with(text)
+                    on:change:target=move |event| {
+                        let field = event.target();
+                        take_over(figure, &field.value());
+                        // What is out of range gives way to what holds.
+                        field.set_value(&page.device.with_untracked(text));
+                    }
+                />
+            </label>
+        }
+    });
+    view! {
+        {fields.collect_view()}
+        <p class="is-failure" role="status">{problem}</p>
+    }
+}

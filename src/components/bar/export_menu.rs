@@ -1,0 +1,52 @@
+//! Files to take away.
+
+use super::menu::Menu;
+use crate::app::state::Page;
+use crate::browser::{download, to_json};
+use crate::present::report::Report;
+use leptos::prelude::*;
+
+/// The text, the analysis and the list of ops as files.
+#[component]
+pub fn ExportMenu() -> impl IntoView {
+    let page = Page::of_context();
+    let export_text = move |_| {
+        page.text
+            .with_untracked(|text| download("fuseline.fuse", "text/plain", text));
+    };
+    let export_analysis = move |_| {
+        let (analysis, diagnostics) = (
+            page.analysis.get_untracked(),
+            page.diagnostics.get_untracked(),
+        );
+        let json =
+            (page.text).with_untracked(|text| to_json(&Report::new(&analysis, &diagnostics, text)));
+        save(page, "fuseline-analysis.json", json);
+    };
+    let export_ops = move |_| {
+        let json = page
+            .analysis
+            .with_untracked(|analysis| to_json(&analysis.graph.ops));
+        save(page, "fuseline-ops.json", json);
+    };
+    view! {
+        <Menu label="Export" is_at_end=true panel_class="menu-list">
+            <button type="button" on:click=export_text>
+                "Text "<small>"the notation, as it stands"</small>
+            </button>
+            <button type="button" on:click=export_analysis>
+                "Analysis "<small>"JSON, every number"</small>
+            </button>
+            <button type="button" on:click=export_ops>
+                "Op list "<small>"JSON, shapes resolved"</small>
+            </button>
+        </Menu>
+    }
+}
+
+fn save(page: Page, name: &str, json: Option<String>) {
+    match json {
+        Some(json) => download(name, "application/json", &json),
+        None => page.tell_failure("The browser could not write this as JSON."),
+    }
+}

@@ -1,0 +1,141 @@
+//! The options of the policy.
+
+use super::menu::Menu;
+use crate::app::state::Page;
+use crate::core::model::options::Switch;
+use crate::core::{Device, FusionOptions, Objective, Policy};
+use crate::present::format::format_seconds;
+use crate::present::options::{switch_name, switch_sentence};
+use leptos::html;
+use leptos::prelude::*;
+
+/// Longest launch that can be chosen, in µs.
+const MAX_LAUNCH_US: &str = "20";
+
+/// What the chosen policy looks at.
+#[component]
+pub fn FusionMenu() -> impl IntoView {
+    let page = Page::of_context();
+    let is_changed = move || {
+        page.fusion.get() != FusionOptions::default() || page.device.with(Device::has_own_launch)
+    };
+    let is_search = move || page.policy.get() == Policy::Optimal;
+    let switches = move || {
+        let policy = page.policy.get();
+        let switches = Switch::ALL.into_iter();
+        switches.filter(move |switch| switch.concerns(policy))
+    };
+    view! {
+        <Menu label="Options" is_changed=Signal::derive(is_changed)>
+            <Show when=is_search>
+                <ObjectiveChoice />
+            </Show>
+            <fieldset>
+                <legend>"Kernels"</legend>
+                <For each=switches key=|switch| switch.name() let:switch>
+                    <SwitchBox switch />
+                </For>
+            </fieldset>
+            <LaunchChoice />
+        </Menu>
+    }
+}
+
+/// What a search minimises.
+#[component]
+fn ObjectiveChoice() -> impl IntoView {
+    let page = Page::of_context();
+    let choices = Objective::ALL.map(|objective| {
+        view! {
+            <label class="radio">
+                <input
+                    type="radio"
+                    name="objective"
+                    prop:checked=move || page.fusion.with(|fusion| fusion.objective == objective)
+                    on:change=move |_| page.fusion.update(|fusion| fusion.objective = objective)
+                />
+                <span>{objective.name()}</span>
+            </label>
+        }
+    });
+    view! {
+        <fieldset>
+            <legend>"Cheapest in"</legend>
+            {choices.collect_view()}
+        </fieldset>
+    }
+}
+
+/// An option that is on or off.
+#[component]
+fn SwitchBox(
+    /// The option.
+    switch: Switch,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let is_on = move || {
+        let mut fusion = page.fusion.get();
+        *switch.flag(&mut fusion)
+    };
+    view! {
+        <label class="radio">
+            <input
+                type="checkbox"
+                prop:checked=is_on
+                on:change:target=move |event| {
+                    let is_on = event.target().checked();
+                    page.fusion.update(|fusion| *switch.flag(fusion) = is_on);
+                }
+            />
+            <span>{switch_name(switch)}<small>{switch_sentence(switch)}</small></span>
+        </label>
+    }
+}
+
+/// What one launch adds.
+#[component]
+fn LaunchChoice() -> impl IntoView {
+    let page = Page::of_context();
+    let slider = NodeRef::<html::Input>::new();
+    let launch_s = move || page.device.with(|device| device.launch_s.value);
+    let set_launch = move |launch_s: f64| {
+        page.device
+            .update(|device| *device = device.clone().with_launch_s(launch_s));
+    };
+    let reset = move |_| {
+        let listed_s = page.device.with_untracked(Device::listed_launch_s);
+        set_launch(listed_s.unwrap_or_default());
+        // The button goes.
+        if let Some(slider) = slider.get_untracked() {
+            // An element in the page takes the focus.
+            let _ = slider.focus();
+        }
+    };
+    view! {
+        <fieldset>
+            <legend>"Launch of a kernel"</legend>
+            <div class="launch">
+                <input
+                    type="range"
+                    node_ref=slider
+                    aria-label="Launch of a kernel"
+                    aria-valuetext=move || format_seconds(launch_s())
+                    min="0"
+                    max=MAX_LAUNCH_US
+                    step="0.5"
+                    prop:value=move || (launch_s() * 1e6).to_string()
+                    on:input:target=move |event| {
+                        if let Ok(launch_us) = event.target().value().parse::<f64>() {
+                            set_launch(launch_us * 1e-6);
+                            page.hurry();
+                        }
+                    }
+                />
+                <span>{move || format_seconds(launch_s())}</span>
+            </div>
+            <Show when=move || page.device.with(Device::has_own_launch)>
+                <button type="button" class="link" on:click=reset>"As the device"</button>
+            </Show>
+        </fieldset>
+    }
+}

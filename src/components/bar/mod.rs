@@ -1,0 +1,14 @@
+//! The bar at the top of the page, with its pickers, menus and buttons.
+
+pub mod counting_menu;
+pub mod device_choice;
+pub mod device_figures;
+pub mod export_menu;
+pub mod fusion_menu;
+pub mod history_buttons;
+pub mod menu;
+pub mod picker;
+pub mod pickers;
+pub mod share_button;
+pub mod theme_button;
+pub mod top_bar;

@@ -1,0 +1,94 @@
+//! The pickers of the example, the element type and the policy.
+
+use super::picker::Picker;
+use crate::app::history::Origin;
+use crate::app::state::{Page, Selection};
+use crate::core::examples::{EXAMPLES, example};
+use crate::core::notation::edit::{main_dtype, set_dtype};
+use crate::core::{DType, Policy};
+use crate::present::options::policy_summary;
+use leptos::prelude::*;
+
+/// Replaces the text by an example.
+#[component]
+pub fn ExamplePicker() -> impl IntoView {
+    let page = Page::of_context();
+    let choose = move |id: String| {
+        if let Some(chosen) = example(&id) {
+            page.open(chosen.text.to_owned(), Some(chosen.id));
+            page.selection.set(Selection::Nothing);
+        }
+    };
+    let groups = EXAMPLES.chunk_by(|a, b| a.group == b.group);
+    let groups = groups.map(|examples| {
+        let options = examples
+            .iter()
+            .map(|example| view! { <option value=example.id>{example.title}</option> });
+        view! {
+            <optgroup label=examples.first().map(|first| first.group)>
+                {options.collect_view()}
+            </optgroup>
+        }
+    });
+    view! {
+        <Picker
+            label="Example"
+            has_long_names=true
+            value=Signal::derive(move || page.example.get().unwrap_or_default().to_owned())
+            choose
+        >
+            <option value="" disabled>"Your own"</option>
+            {groups.collect_view()}
+        </Picker>
+    }
+}
+
+/// Rewrites the element type of the declarations.
+#[component]
+pub fn TypePicker() -> impl IntoView {
+    let page = Page::of_context();
+    let main = Memo::new(move |_| page.parsed.with(|parsed| main_dtype(&parsed.program)));
+    let choose = move |name: String| {
+        if let Some(dtype) = DType::from_name(&name) {
+            page.change(Origin::Single, |text, program| {
+                set_dtype(text, program, dtype)
+            });
+        }
+    };
+    let options =
+        DType::ALL.map(|dtype| view! { <option value=dtype.name()>{dtype.name()}</option> });
+    view! {
+        <Picker
+            label="Type"
+            title="The element type that most declarations name; changing it rewrites them."
+            value=Signal::derive(move || main.get().map_or("", DType::name).to_owned())
+            choose
+        >
+            <option value="" disabled>"–"</option>
+            {options.collect_view()}
+        </Picker>
+    }
+}
+
+/// Chooses who decides what fuses.
+#[component]
+pub fn PolicyPicker() -> impl IntoView {
+    let page = Page::of_context();
+    let choose = move |name: String| {
+        if let Some(policy) = Policy::from_name(&name) {
+            page.policy.set(policy);
+        }
+    };
+    let options =
+        Policy::ALL.map(|policy| view! { <option value=policy.name()>{policy.name()}</option> });
+    view! {
+        <Picker
+            label="Fusion"
+            title=Signal::derive(move || policy_summary(page.policy.get()).to_owned())
+            value=Signal::derive(move || page.policy.get().name().to_owned())
+            choose
+        >
+            {options.collect_view()}
+        </Picker>
+    }
+}

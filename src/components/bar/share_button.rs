@@ -1,0 +1,53 @@
+//! A link to everything that the page shows.
+
+use crate::app::session;
+use crate::app::state::Page;
+use crate::browser;
+use leptos::html;
+use leptos::prelude::*;
+
+/// Copies the link, or shows it where the clipboard refuses.
+#[component]
+pub fn ShareButton() -> impl IntoView {
+    let page = Page::of_context();
+    let shown_link = RwSignal::new(None);
+    let share = move |_| {
+        shown_link.set(None);
+        browser::spawn(async move {
+            match session::link(page).await {
+                Err(problem) => page.tell_failure(problem),
+                Ok(link) if browser::copy(&link).await => {
+                    page.tell("Link copied. It carries the whole page and sends nothing anywhere.");
+                }
+                Ok(link) => shown_link.set(Some(link)),
+            }
+        });
+    };
+    view! {
+        <button type="button" on:click=share>"Share"</button>
+        {move || shown_link.get().map(|link| view! { <LinkField link close=move || shown_link.set(None) /> })}
+    }
+}
+
+/// The link, selected, to be copied by hand.
+#[component]
+fn LinkField(
+    /// The link.
+    link: String,
+    /// Takes the field away.
+    close: impl Fn() + 'static,
+) -> impl IntoView {
+    let field = NodeRef::<html::Input>::new();
+    field.on_load(|field| {
+        // An element in the page takes the focus.
+        let _ = field.focus();
+        field.select();
+    });
+    view! {
+        <div class="share-field">
+            <label for="share-link">"Copy this link:"</label>
+            <input type="text" id="share-link" node_ref=field readonly value=link />
+            <button type="button" on:click=move |_| close()>"Done"</button>
+        </div>
+    }
+}

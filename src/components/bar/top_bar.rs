@@ -1,0 +1,35 @@
+//! The bar at the top: what is analysed, under which choices, and what can be done with it.
+
+use super::counting_menu::CountingMenu;
+use super::device_choice::DeviceChoice;
+use super::export_menu::ExportMenu;
+use super::fusion_menu::FusionMenu;
+use super::history_buttons::HistoryButtons;
+use super::pickers::{ExamplePicker, PolicyPicker, TypePicker};
+use super::share_button::ShareButton;
+use super::theme_button::ThemeButton;
+use leptos::prelude::*;
+
+/// Pickers, undo and redo, share, export and theme.
+#[component]
+pub fn TopBar() -> impl IntoView {
+    view! {
+        <header class="top-bar">
+            <h1>"Fuseline"</h1>
+            <div class="bar-choices">
+                <ExamplePicker />
+                <DeviceChoice />
+                <TypePicker />
+                <PolicyPicker />
+                <FusionMenu />
+                <CountingMenu />
+            </div>
+            <div class="bar-end">
+                <HistoryButtons />
+                <ShareButton />
+                <ExportMenu />
+                <ThemeButton />
+            </div>
+        </header>
+    }
+}

@@ -1,0 +1,18 @@
+//! Sentences in which `backquotes` stand for code.
+
+use crate::present::words::pieces;
+use leptos::either::Either;
+use leptos::prelude::*;
+
+/// A sentence whose parts in backquotes are code.
+pub fn sentence(text: &str) -> impl IntoView + use<> {
+    let pieces = pieces(text).map(|piece| {
+        let text = piece.text.to_owned();
+        if piece.is_code {
+            Either::Left(view! { <code>{text}</code> })
+        } else {
+            Either::Right(text)
+        }
+    });
+    pieces.collect_view()
+}

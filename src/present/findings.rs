@@ -1,0 +1,57 @@
+//! What is wrong with the text or assumed about it, as a list and in a sentence.
+
+use super::names::counted;
+use super::words::severity_word;
+use crate::core::model::diagnostic::{has_errors, line_and_column};
+use crate::core::{Diagnostic, Severity, Span};
+
+/// A diagnostic as a list shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FindingRow {
+    /// `error`, `warning` or `note`.
+    pub severity: &'static str,
+    /// Line and column, both from 1: `5:10`.
+    pub line_and_column: Option<String>,
+    /// What is wrong, with code in backquotes.
+    pub message: String,
+    /// How to mend it, with code in backquotes.
+    pub hint: Option<String>,
+    /// Where it stands in the text.
+    pub span: Option<Span>,
+}
+
+/// A row for each of the first `max_rows` diagnostics of `text`. `O(text * max_rows)`.
+pub fn finding_rows(diagnostics: &[Diagnostic], text: &str, max_rows: usize) -> Vec<FindingRow> {
+    let rows = diagnostics.iter().take(max_rows).map(|finding| FindingRow {
+        severity: severity_word(finding.severity),
+        line_and_column: finding.span.map(|span| {
+            let (line, column) = line_and_column(text, span.start);
+            format!("{line}:{column}")
+        }),
+        message: finding.message.clone(),
+        hint: finding.hint.clone(),
+        span: finding.span,
+    });
+    rows.collect()
+}
+
+/// The worst that the diagnostics say, and how many say it; `None` when there are none.
+pub fn worst(diagnostics: &[Diagnostic]) -> Option<(Severity, usize)> {
+    let worst = diagnostics.iter().map(|d| d.severity).max()?;
+    let count = diagnostics.iter().filter(|d| d.severity == worst).count();
+    Some((worst, count))
+}
+
+/// How many diagnostics of the worst kind there are, in a sentence.
+pub fn findings_summary(diagnostics: &[Diagnostic]) -> String {
+    let Some((severity, count)) = worst(diagnostics) else {
+        return "The text has no problems.".to_owned();
+    };
+    let stale = if has_errors(diagnostics) {
+        " The pictures show the last text without errors."
+    } else {
+        ""
+    };
+    let findings = counted(count, severity_word(severity));
+    format!("{findings} in the text.{stale}")
+}

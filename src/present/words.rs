@@ -1,0 +1,40 @@
+//! Sentences about the text, in which `backquotes` stand for code.
+
+use crate::core::{Diagnostic, Severity};
+
+/// A part of a sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece<'a> {
+    /// What it says.
+    pub text: &'a str,
+    /// It stood between backquotes.
+    pub is_code: bool,
+}
+
+/// The parts of a sentence, in order and without the backquotes.
+pub fn pieces(sentence: &str) -> impl Iterator<Item = Piece<'_>> {
+    let parts = sentence.split('`').enumerate();
+    let pieces = parts.map(|(place, text)| Piece {
+        text,
+        // Every second part stands between two quotes.
+        is_code: place % 2 == 1,
+    });
+    pieces.filter(|piece| piece.is_code || !piece.text.is_empty())
+}
+
+/// The word for people.
+pub const fn severity_word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    }
+}
+
+/// What a diagnostic says, with its hint, as one sentence.
+pub fn with_hint(diagnostic: &Diagnostic) -> String {
+    match &diagnostic.hint {
+        Some(hint) => format!("{}: {hint}", diagnostic.message),
+        None => diagnostic.message.clone(),
+    }
+}

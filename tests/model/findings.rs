@@ -1,0 +1,60 @@
+//! Diagnostics as a list and in a sentence.
+
+use fuseline::core::model::diagnostic::merged;
+use fuseline::core::{Diagnostic, Options, analyze_program, notation};
+use fuseline::present::findings::{finding_rows, findings_summary};
+use fuseline::present::words::{Piece, pieces};
+
+const TEXT: &str = "input x : f16[8]\ny = reluu(x)\nz = gelu(y)\n";
+
+fn diagnostics(text: &str) -> Vec<Diagnostic> {
+    let parsed = notation::parse(text);
+    let outcome = analyze_program(&parsed.program, &Options::default());
+    merged(parsed.diagnostics, outcome.diagnostics)
+}
+
+#[test]
+fn a_row_says_what_is_wrong_where_and_how_to_mend_it() {
+    let rows = finding_rows(&diagnostics(TEXT), TEXT, 40);
+    let row = rows.iter().find(|row| row.message.contains("reluu"));
+    let row = row.unwrap_or_else(|| panic!("{rows:?}"));
+    assert_eq!(row.severity, "error");
+    assert_eq!(row.line_and_column.as_deref(), Some("2:5"));
+    assert!(row.hint.as_deref().unwrap().contains("relu"));
+    assert_eq!(row.span.unwrap().slice(TEXT), "reluu");
+    assert_eq!(finding_rows(&diagnostics(TEXT), TEXT, 0), []);
+}
+
+#[test]
+fn the_summary_counts_the_worst() {
+    let summary = |text| findings_summary(&diagnostics(text));
+    assert_eq!(
+        summary("y = relu(x) : f16[8]\ninput x : f16[8]\n"),
+        "The text has no problems."
+    );
+    assert_eq!(
+        summary(TEXT),
+        "1 error in the text. The pictures show the last text without errors."
+    );
+    let two = summary("a = reluu(x)\nb = geluu(x)\n");
+    assert!(two.starts_with("2 errors in the text."), "{two}");
+    let warned = summary("y = add(x, b) : f16[64, 64]\n");
+    assert_eq!(warned, "2 warnings in the text.");
+}
+
+#[test]
+fn code_in_a_sentence_stands_between_backquotes() {
+    let piece = |text, is_code| Piece { text, is_code };
+    let found: Vec<_> = pieces("write `relu(x)` or `gelu(x)`").collect();
+    assert_eq!(
+        found,
+        [
+            piece("write ", false),
+            piece("relu(x)", true),
+            piece(" or ", false),
+            piece("gelu(x)", true)
+        ]
+    );
+    assert_eq!(pieces("").count(), 0);
+    assert_eq!(pieces("plain").collect::<Vec<_>>(), [piece("plain", false)]);
+}

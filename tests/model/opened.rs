@@ -1,0 +1,82 @@
+//! Programs that are opened or pasted in another form than the notation.
+
+use fuseline::app::opened::{Converted, converted};
+use fuseline::core::json::Json;
+
+fn read_json(text: &str) -> Result<Json, String> {
+    let value: Result<serde_json::Value, _> = serde_json::from_str(text);
+    value
+        .map(Json::from)
+        .map_err(|_| "it cannot be parsed".to_owned())
+}
+
+fn convert(text: &str) -> Option<Result<Converted, String>> {
+    converted(text, read_json)
+}
+
+#[test]
+fn notation_stays_as_it_is() {
+    for text in ["", "y = relu(x) : f16[8]", "# Op(\ny = relu(x) : f16[8]"] {
+        assert_eq!(convert(text), None, "{text}");
+    }
+}
+
+#[test]
+fn op_lines_become_notation() {
+    let lines = r#"Op("up", "matmul", ["x", "w"], "y", (64, 64), 2)
+Op("act", "elementwise", ["y"], "z", (64, 64), 2)"#;
+    let converted = convert(lines).unwrap().unwrap();
+    assert!(
+        converted
+            .text
+            .contains("up:  y = matmul(x, w) : f16[64, 64]\n"),
+        "{}",
+        converted.text
+    );
+    assert_eq!(
+        converted.summary,
+        "2 ops from Op(...) lines became notation."
+    );
+    assert!(!converted.is_incomplete);
+}
+
+#[test]
+fn a_json_list_becomes_notation() {
+    let list = r#"[{"name": "act", "op_type": "elementwise", "inputs": ["x"], "output": "y",
+                    "shape": [8, 8], "bytes_per_element": 4}]"#;
+    let converted = convert(list).unwrap().unwrap();
+    assert_eq!(converted.summary, "1 op from JSON became notation.");
+    assert!(converted.text.contains("f32[8, 8]"), "{}", converted.text);
+}
+
+#[test]
+fn lines_that_cannot_be_read_are_kept_as_comments() {
+    let lines = "Op(\"act\", \"elementwise\", [\"x\"], \"y\", (64, 64), 2)\n  Op(\"cut off\", \n";
+    let converted = convert(lines).unwrap().unwrap();
+    assert!(converted.is_incomplete);
+    let start = "1 op from Op(...) lines became notation. Some of it could not be read: ";
+    assert!(
+        converted.summary.starts_with(start),
+        "{}",
+        converted.summary
+    );
+    assert!(
+        converted.text.contains("\n# not read: Op(\"cut off\","),
+        "{}",
+        converted.text
+    );
+}
+
+#[test]
+fn what_holds_no_ops_is_refused_with_its_reason() {
+    let refused = |text: &str| convert(text).unwrap().unwrap_err();
+    assert_eq!(
+        refused("[{\"broken\""),
+        "This is no JSON list of ops: it cannot be parsed."
+    );
+    assert_eq!(
+        refused("[]"),
+        "Nothing could be read from this JSON: it holds no ops."
+    );
+    assert!(refused("Op(1)").starts_with("Nothing could be read from this Op(...) lines: "));
+}
