@@ -3,16 +3,17 @@
 //! Numbers go in as `number` or `BigInt`. Counts come out as `number` up to `2^53 - 1` and as `BigInt`
 //! above, never rounded. A failure throws an `Error` whose message says what to mend.
 
-use crate::browser::json_of;
-use crate::core::json::Json;
-use crate::core::notation::import::{OpList, ops_of_list, tensor_entries, tensors_of_list};
+use crate::core::notation::import::{Tensors, ops_of_list, tensors_of_list};
 use crate::core::{
     Conventions, Diagnostic, Externals, NamedGraph, Op, ReshapeCost, TensorDecl,
     analyze_transformer_block as analyze_block, build_graph as build,
     estimate_memory_traffic as estimate, find_fusion_groups as find_groups,
 };
-use serde::Serialize;
-use serde_wasm_bindgen::Serializer;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_wasm_bindgen::{Serializer, from_value};
+use std::fmt::Display;
 use wasm_bindgen::prelude::{JsError, JsValue, wasm_bindgen};
 
 /// `{ producers, consumers, predecessors, successors }` of a list of ops, all by name.
@@ -78,73 +79,74 @@ pub fn analyze_transformer_block(
     write(&block.map_err(thrown)?)
 }
 
+/// Which tensors are declared, and the conventions; an option with a slip in its name is refused, not passed over.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct TrafficOptions {
+    tensors: Option<Tensors>,
+    externals: Option<Externals>,
+    reshape: Option<ReshapeCost>,
+}
+
+/// A value from JavaScript; an error names the argument, the field in it and the reason.
+fn read<T: DeserializeOwned>(argument: &str, value: &JsValue) -> Result<T, JsError> {
+    let refused = |problem: &dyn Display| JsError::new(&format!("{argument}: {problem}"));
+    // By way of JSON, for a field that no struct has is seen only there.
+    let json: Value = from_value(value.clone()).map_err(|problem| refused(&problem))?;
+    serde_path_to_error::deserialize(json).map_err(|problem| refused(&problem))
+}
+
 fn read_ops(ops: &JsValue) -> Result<Vec<Op>, JsError> {
-    let list =
-        OpList::new(json_of(ops)).map_err(|problem| JsError::new(&format!("ops: {problem}")))?;
-    ops_of_list(&list).map_err(thrown)
+    ops_of_list(&read("ops", ops)?).map_err(thrown)
 }
 
-/// An option with a slip in its name must not be passed over.
 fn read_options(options: &JsValue) -> Result<(Vec<TensorDecl>, Conventions), JsError> {
-    let mut conventions = Conventions::default();
-    let mut tensors = Vec::new();
-    let fields = match json_of(options) {
-        Json::Null => Vec::new(),
-        Json::Object(fields) => fields,
-        _ => return Err(JsError::new("options: no object")),
+    let options: TrafficOptions = read::<Option<_>>("options", options)?.unwrap_or_default();
+    let tensors = options.tensors.map(Vec::from).unwrap_or_default();
+    let conventions = Conventions {
+        externals: options.externals.unwrap_or_default(),
+        reshape: options.reshape.unwrap_or_default(),
     };
-    for (name, value) in fields {
-        match (name.as_str(), value) {
-            ("tensors", value) => {
-                let list = tensor_entries(value)
-                    .map_err(|problem| JsError::new(&format!("options: {problem}")))?;
-                tensors = tensors_of_list(&list).map_err(thrown)?;
-            }
-            (_, Json::Null) => {}
-            ("externals", Json::Text(value)) => {
-                conventions.externals = Externals::from_name(&value).ok_or_else(|| {
-                    refused("externals", &value, &Externals::ALL.map(Externals::name))
-                })?;
-            }
-            ("reshape", Json::Text(value)) => {
-                conventions.reshape = ReshapeCost::from_name(&value).ok_or_else(|| {
-                    refused("reshape", &value, &ReshapeCost::ALL.map(ReshapeCost::name))
-                })?;
-            }
-            ("externals" | "reshape", _) => {
-                return Err(JsError::new(&format!("options: `{name}` is no string")));
-            }
-            _ => {
-                return Err(refused(
-                    "option",
-                    &name,
-                    &["tensors", "externals", "reshape"],
-                ));
-            }
-        }
-    }
-    Ok((tensors, conventions))
+    Ok((tensors_of_list(&tensors).map_err(thrown)?, conventions))
 }
 
-fn refused(what: &str, given: &str, known: &[&str]) -> JsError {
-    JsError::new(&format!(
-        "options: unknown {what} `{given}` (there are {})",
-        known.join(", ")
-    ))
-}
-
-fn read_count(what: &str, value: &JsValue) -> Result<u64, JsError> {
-    match json_of(value) {
-        Json::Integer(count) => u64::try_from(count).ok(),
-        _ => None,
-    }
-    .ok_or_else(|| JsError::new(&format!("{what}: not a whole number from 0 to 2^63 - 1")))
+fn read_count(argument: &str, value: &JsValue) -> Result<u64, JsError> {
+    let count = from_value::<i64>(value.clone()).ok();
+    count
+        .and_then(|count| u64::try_from(count).ok())
+        .ok_or_else(|| {
+            JsError::new(&format!(
+                "{argument}: not a whole number from 0 to 2^63 - 1"
+            ))
+        })
 }
 
 fn write<T: Serialize>(value: &T) -> Result<JsValue, JsError> {
-    value
-        .serialize(&Serializer::json_compatible())
-        .map_err(|e| JsError::new(&e.to_string()))
+    let json = serde_json::to_value(value)?;
+    Ok(Exact(&json).serialize(&Serializer::json_compatible())?)
+}
+
+/// A JSON value whose whole numbers above `2^53 - 1` become `BigInt`: serde-wasm-bindgen either refuses them or makes
+/// every 64-bit integer one.
+struct Exact<'a>(&'a Value);
+
+impl Serialize for Exact<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        const MAX_SAFE_INTEGER: u128 = (1 << 53) - 1;
+        match self.0 {
+            Value::Array(list) => serializer.collect_seq(list.iter().map(Exact)),
+            Value::Object(fields) => {
+                serializer.collect_map(fields.iter().map(|(name, value)| (name, Exact(value))))
+            }
+            Value::Number(number) => match number.as_i128() {
+                Some(count) if count.unsigned_abs() > MAX_SAFE_INTEGER => {
+                    serializer.serialize_i128(count)
+                }
+                _ => number.serialize(serializer),
+            },
+            other => other.serialize(serializer),
+        }
+    }
 }
 
 /// All findings in one message, a line each.

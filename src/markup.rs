@@ -4,8 +4,6 @@
 //! Two markups of the same templates differ in their values alone; the page then writes those values into the
 //! elements that are there (`browser::Place`) and keeps focus and scrolling.
 
-use crate::core::decimal::shortest;
-
 /// A list of templates and the values of their gaps.
 ///
 /// A gap is `{}`: the whole content of an element (`<td>{}</td>`), the whole value of an attribute
@@ -42,7 +40,7 @@ impl Markup {
     pub fn numbers(&mut self, template: &'static str, values: &[f64]) {
         self.templates.push(template);
         for value in values {
-            self.values.push(shortest(*value));
+            self.values.push(value.to_string());
         }
     }
 

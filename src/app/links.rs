@@ -4,11 +4,10 @@
 //! later version may add some. Browsers carry zlib and base64 (RFC 1950, RFC 4648), so `browser` packs and
 //! unpacks. zlib ends with a checksum: a link that lost or changed a character is recognised.
 
-use crate::core::decimal::{exact, parse_decimal};
 use crate::core::model::device::{Device, Source, default_device, device};
-use crate::core::model::options::Policy;
-use crate::core::model::options::{Conventions, Externals, ReshapeCost};
-use crate::core::model::options::{FusionOptions, Objective, Switch};
+use crate::core::model::options::{Conventions, FusionOptions, Policy, Switch};
+use std::fmt::Write as _;
+use strum::VariantArray;
 
 /// Longest fragment that is looked at, in bytes. Browsers carry more, chat programs less.
 pub const MAX_LINK_BYTES: usize = 512 * 1024;
@@ -165,9 +164,7 @@ pub fn write_state(state: &SharedState) -> Result<String, ShareError> {
     let mut put = |key: &str, value: &str| {
         // A line break in a value would end it; no name can hold one, so nothing is lost.
         let value = value.replace(['\n', '\r'], " ");
-        for part in [key, "=", &value, "\n"] {
-            header.push_str(part);
-        }
+        let _ = writeln!(header, "{key}={value}");
     };
     if state.policy != default.policy {
         put("policy", state.policy.name());
@@ -176,7 +173,7 @@ pub fn write_state(state: &SharedState) -> Result<String, ShareError> {
     if fusion.0.objective != fusion.1.objective {
         put("objective", fusion.0.objective.name());
     }
-    for switch in Switch::ALL {
+    for &switch in Switch::VARIANTS {
         let (mut chosen, mut usual) = fusion;
         let is_on = *switch.flag(&mut chosen);
         if is_on != *switch.flag(&mut usual) {
@@ -200,7 +197,7 @@ pub fn write_state(state: &SharedState) -> Result<String, ShareError> {
                 value(state.device.vector_flops_per_s),
                 state.device.launch_s.value,
             ]
-            .map(exact)
+            .map(|figure| figure.to_string())
             .join(" "),
         );
     } else {
@@ -208,7 +205,7 @@ pub fn write_state(state: &SharedState) -> Result<String, ShareError> {
             put("device", &state.device.id);
         }
         if state.device.has_own_launch() {
-            put("launch", &exact(state.device.launch_s.value));
+            put("launch", &state.device.launch_s.value.to_string());
         }
     }
     if state.is_unfused_view {
@@ -244,22 +241,22 @@ pub fn read_state(written: Vec<u8>) -> Result<SharedState, ShareError> {
     };
     for (key, value) in header.lines().filter_map(|line| line.split_once('=')) {
         match key {
-            "policy" => state.policy = Policy::from_name(value).unwrap_or_default(),
+            "policy" => state.policy = value.parse().unwrap_or_default(),
             "externals" => {
-                state.conventions.externals = Externals::from_name(value).unwrap_or_default();
+                state.conventions.externals = value.parse().unwrap_or_default();
             }
             "reshape" => {
-                state.conventions.reshape = ReshapeCost::from_name(value).unwrap_or_default();
+                state.conventions.reshape = value.parse().unwrap_or_default();
             }
             "device" => state.device = device(value).unwrap_or(default_device()).clone(),
             // Behind the device, whose launch it replaces.
             "launch" => {
-                if let Some(launch_s) = parse_decimal(value) {
+                if let Ok(launch_s) = value.parse() {
                     state.device = state.device.with_launch_s(launch_s);
                 }
             }
             "custom" => {
-                let figures: Vec<f64> = value.split(' ').map_while(parse_decimal).collect();
+                let figures: Vec<f64> = value.split(' ').map_while(|f| f.parse().ok()).collect();
                 if let [bandwidth, matrix, vector, launch] = figures[..] {
                     let own = Device::custom(bandwidth, matrix, vector, launch);
                     if own.is_plausible() {
@@ -268,13 +265,13 @@ pub fn read_state(written: Vec<u8>) -> Result<SharedState, ShareError> {
                 }
             }
             "objective" => {
-                state.fusion.objective = Objective::from_name(value).unwrap_or_default();
+                state.fusion.objective = value.parse().unwrap_or_default();
             }
             "view" => state.is_unfused_view = value == "unfused",
             "selected" => state.selected_op = Some(value.to_owned()),
             "tab" => state.open_tab = Some(value.to_owned()),
             _ => {
-                if let Some(switch) = Switch::from_name(key)
+                if let Ok(switch) = key.parse::<Switch>()
                     && matches!(value, "on" | "off")
                 {
                     *switch.flag(&mut state.fusion) = value == "on";

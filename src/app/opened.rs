@@ -1,7 +1,7 @@
 //! Programs from outside that are not written in the notation: a JSON list of ops or `Op(...)` lines.
 
 use crate::core::Severity;
-use crate::core::json::Json;
+use crate::core::json::read_json;
 use crate::core::notation::import::{Form, OpList, form_of, program_of_op_list, read_op_lines};
 use crate::core::notation::{Parsed, print};
 use crate::picture::code::line_at;
@@ -20,24 +20,18 @@ pub struct Converted {
     pub is_incomplete: bool,
 }
 
-/// `text` as notation; `None` when it is notation already. `read_json` parses JSON, or says why that fails.
+/// `text` as notation; `None` when it is notation already.
 ///
 /// # Errors
 /// A sentence for the visitor when no op could be read.
-pub fn converted(
-    text: &str,
-    read_json: impl Fn(&str) -> Result<Json, String>,
-) -> Option<Result<Converted, String>> {
+pub fn converted(text: &str) -> Option<Result<Converted, String>> {
     match form_of(text) {
         Form::Notation => None,
         Form::OpLines => Some(printed("Op(...) lines", text, &read_op_lines(text))),
-        Form::Json => {
-            let list = read_json(text).and_then(|json| OpList::new(json).map_err(str::to_owned));
-            Some(match list {
-                Ok(list) => printed("JSON", text, &program_of_op_list(&list)),
-                Err(problem) => Err(format!("This is no JSON list of ops: {problem}.")),
-            })
-        }
+        Form::Json => Some(match read_json::<OpList>(text) {
+            Ok(list) => printed("JSON", text, &program_of_op_list(&list)),
+            Err(problem) => Err(format!("This is no JSON list of ops: {problem}.")),
+        }),
     }
 }
 

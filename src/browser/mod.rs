@@ -6,7 +6,6 @@
 mod fetch;
 mod files;
 mod focus;
-mod json;
 mod later;
 mod listen;
 mod location;
@@ -25,7 +24,6 @@ pub use focus::{
     input_value, is_focused, reveal, reveal_in, scroll_to_line, set_caret,
 };
 pub use js_sys::futures::spawn_local as spawn;
-pub use json::{from_json, json_of, to_json};
 pub use later::Later;
 pub use listen::{
     closest_attribute, closest_number, event_as, is_within, listen, listen_to_window, next_frame,
@@ -35,7 +33,7 @@ pub use location::{address, clear_fragment, fragment};
 pub use overlay::{install_panic_hook, remember_text};
 pub use place::{List, Place, write_markup};
 pub use share_out::copy;
-pub use size::{is_open, observe_size, type_scale};
+pub use size::{content_size, observe_size, type_scale};
 pub use storage::{load, store};
 pub use svg::{
     capture_pointer, closest_id, focus_in_place, is_target, point_in, set_attribute, set_class,

@@ -1,7 +1,7 @@
 //! How large an element is shown.
 
-use crate::core::decimal::parse_decimal;
 use js_sys::Array;
+use leptos::html::ElementType;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
@@ -20,6 +20,25 @@ pub fn observe_size(id: &str, changed: impl Fn(f64, f64) + 'static) {
             }));
         }
     });
+}
+
+/// Width and height of an element's content in CSS pixels: 0 before the element stands in the page, and while it is in
+/// something that is closed or hidden.
+pub fn content_size<E>(node: NodeRef<E>) -> ReadSignal<(f64, f64)>
+where
+    E: ElementType,
+    E::Output: JsCast + AsRef<Element> + Clone + 'static,
+{
+    let (size, set_size) = signal((0.0, 0.0));
+    Effect::new(move || {
+        if let Some(element) = node.get() {
+            // Owned by this effect, which ends with its component.
+            StoredValue::new_local(Observation::of(element.as_ref(), move |width, height| {
+                set_size.try_set((width, height));
+            }));
+        }
+    });
+    size
 }
 
 /// An observer that observes until it is dropped.
@@ -62,15 +81,7 @@ pub fn type_scale() -> f64 {
         .and_then(|(window, root)| window.get_computed_style(&root).ok()?);
     style
         .and_then(|s| s.get_property_value("font-size").ok())
-        .and_then(|size| parse_decimal(size.strip_suffix("px")?))
-        .filter(|&px| px > 0.0)
+        .and_then(|size| size.strip_suffix("px")?.parse().ok())
+        .filter(|&px: &f64| px > 0.0)
         .map_or(1.0, |px| px / 16.0)
-}
-
-/// Whether the `<details>` that `event` comes from is open.
-pub fn is_open(event: &web_sys::Event) -> bool {
-    let details = event
-        .target()
-        .and_then(|t| t.dyn_into::<web_sys::Element>().ok());
-    details.is_some_and(|d| d.has_attribute("open"))
 }

@@ -6,23 +6,27 @@ use crate::core::{
     Conventions, DEVICES, Device, Externals, Options, Policy, ReshapeCost, default_device,
 };
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use std::error::Error;
+use std::str::FromStr;
+use strum::VariantArray;
 
 #[derive(Args)]
 pub(super) struct Choices {
-    /// Who decides what fuses: none, rules, inductor, optimal, manual.
-    #[arg(long, default_value = "rules", value_parser = policy)]
+    /// Who decides what fuses.
+    #[arg(long, default_value = "rules", value_parser = by_name::<Policy>())]
     policy: Policy,
     #[command(flatten)]
     fusion: FusionFlags,
-    /// How large external tensors count: declared, known-only, output-shape.
-    #[arg(long, default_value = "declared", value_parser = externals)]
+    /// How large external tensors count.
+    #[arg(long, default_value = "declared", value_parser = by_name::<Externals>())]
     externals: Externals,
-    /// What a lone reshape costs: copy, view.
-    #[arg(long, default_value = "copy", value_parser = reshape)]
+    /// What a lone reshape costs.
+    #[arg(long, default_value = "copy", value_parser = by_name::<ReshapeCost>())]
     reshape: ReshapeCost,
     /// What times are predicted for, by id; an unknown one prints the list.
-    #[arg(long, default_value_t = default_device().id.to_string(), value_name = "NAME", value_parser = known_device)]
-    device: String,
+    #[arg(long, default_value = &*default_device().id, value_name = "NAME", value_parser = known_device)]
+    device: &'static Device,
     /// Time that starting a kernel adds, in microseconds, instead of the device's own.
     #[arg(long, value_name = "MICROSECONDS", value_parser = microseconds)]
     launch_us: Option<f64>,
@@ -39,7 +43,7 @@ pub(super) struct Choices {
 
 impl Choices {
     pub(super) fn options(&self) -> Options {
-        let device = device(&self.device).unwrap_or(default_device()).clone();
+        let device = self.device.clone();
         Options {
             policy: self.policy,
             fusion: self.fusion.options(),
@@ -55,18 +59,13 @@ impl Choices {
     }
 }
 
-fn policy(name: &str) -> Result<Policy, String> {
-    Policy::from_name(name).ok_or_else(|| one_of(Policy::ALL.map(Policy::name).into_iter()))
-}
-
-fn externals(name: &str) -> Result<Externals, String> {
-    Externals::from_name(name)
-        .ok_or_else(|| one_of(Externals::ALL.map(Externals::name).into_iter()))
-}
-
-fn reshape(name: &str) -> Result<ReshapeCost, String> {
-    ReshapeCost::from_name(name)
-        .ok_or_else(|| one_of(ReshapeCost::ALL.map(ReshapeCost::name).into_iter()))
+/// Reads a choice by its name; help and errors list the names.
+pub(super) fn by_name<T>() -> impl TypedValueParser<Value = T>
+where
+    T: VariantArray + Copy + Into<&'static str> + FromStr<Err: Error + Send + Sync> + Send + Sync,
+{
+    let names = T::VARIANTS.iter().map(|&choice| choice.into());
+    PossibleValuesParser::new(names).try_map(|name| name.parse())
 }
 
 fn microseconds(text: &str) -> Result<f64, String> {
@@ -76,11 +75,8 @@ fn microseconds(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "write a number of microseconds, such as 2 or 0.5".to_owned())
 }
 
-fn known_device(id: &str) -> Result<String, String> {
-    match device(id) {
-        Some(Device { id, .. }) => Ok(id.to_string()),
-        None => Err(one_of(DEVICES.iter().map(|d| d.id.as_ref()))),
-    }
+fn known_device(id: &str) -> Result<&'static Device, String> {
+    device(id).ok_or_else(|| one_of(DEVICES.iter().map(|d| d.id.as_ref())))
 }
 
 pub(super) fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> String {

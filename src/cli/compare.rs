@@ -1,10 +1,10 @@
 //! `report`: every measured row beside its prediction, and how far the two are apart.
 
-use super::Failed;
+use crate::cli::Failed;
 use crate::core::analysis::measured::{
-    Errors, Predicted, Row, Variant, errors, predict, rows_of, text_field,
+    Errors, Measurements, Predicted, Row, Variant, errors, predict,
 };
-use crate::core::json::Json;
+use crate::core::json::read_json;
 use crate::core::notation::parse;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,10 +20,8 @@ pub(super) fn report(folder: &Path) -> Result<(), Failed> {
     for name in ["h200.json", "h200_sizes.json", "h200_fresh.json"] {
         let path = folder.join(name);
         let file = read(&path)?;
-        let rows = rows_of(&file).ok_or_else(|| failed(&path, "holds no measured rows"))?;
-        let lines = lines_of(folder, rows)?;
-        let text = |name: &str| text_field(&file, name).unwrap_or("unknown");
-        println!("{name}: {}, PyTorch {}\n", text("device"), text("torch"));
+        println!("{name}: {}, PyTorch {}\n", file.device, file.torch);
+        let lines = lines_of(folder, file.rows)?;
         table(&lines);
         println!();
         summary(&lines);
@@ -36,11 +34,9 @@ fn failed(what: &Path, problem: impl std::fmt::Display) -> Failed {
     Failed
 }
 
-fn read(path: &Path) -> Result<Json, Failed> {
+fn read(path: &Path) -> Result<Measurements, Failed> {
     let text = std::fs::read_to_string(path).map_err(|e| failed(path, e))?;
-    serde_json::from_str::<serde_json::Value>(&text)
-        .map(Json::from)
-        .map_err(|e| failed(path, e))
+    read_json(&text).map_err(|e| failed(path, e))
 }
 
 fn lines_of(folder: &Path, rows: Vec<Row>) -> Result<Vec<Line>, Failed> {

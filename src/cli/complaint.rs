@@ -1,15 +1,13 @@
 //! What is wrong, for a terminal.
 
-use super::Failed;
+use crate::cli::Failed;
 use crate::core::model::diagnostic::{Diagnostic, line_and_column};
-use crate::present::words::severity_word;
 
 /// Findings on standard error, each with line, column and the source line.
 pub(super) fn complain(file: &str, text: &str, diagnostics: &[Diagnostic]) -> Failed {
     const SHOWN: usize = 50;
     for diagnostic in diagnostics.iter().take(SHOWN) {
-        let severity = severity_word(diagnostic.severity);
-        eprintln!("{severity}: {}", diagnostic.message);
+        eprintln!("{}: {}", diagnostic.severity, diagnostic.message);
         if let Some(span) = diagnostic.span {
             let (line, column) = line_and_column(text, span.start);
             let source = text.lines().nth(line - 1).unwrap_or("");

@@ -1,15 +1,16 @@
 //! The flags about fusion.
 
-use super::choices::one_of;
+use crate::cli::choices::by_name;
 use crate::core::{FusionOptions, Objective};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args};
 
 /// What the policies may do.
 #[derive(Args)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct FusionFlags {
-    /// What the optimum is smallest in: bytes, time.
-    #[arg(long, default_value = "bytes", value_parser = objective)]
+    /// What the optimum is smallest in.
+    #[arg(long, default_value = "bytes", value_parser = by_name::<Objective>())]
     objective: Objective,
     /// Ops that only read a common tensor may share a kernel.
     #[arg(long)]
@@ -17,8 +18,8 @@ pub(super) struct FusionFlags {
     /// Element-wise ops and reshapes may run in the kernel of a matmul that reads them.
     #[arg(long)]
     prologue: bool,
-    /// Whether ops may follow a reduction in its kernel: on, off.
-    #[arg(long, default_value = "on", value_name = "on|off", value_parser = on_or_off, action = ArgAction::Set)]
+    /// Whether ops may follow a reduction in its kernel.
+    #[arg(long, default_value = "on", value_name = "on|off", value_parser = PossibleValuesParser::new(["on", "off"]).map(|word| word == "on"), action = ArgAction::Set)]
     after_reductions: bool,
     /// The compiler generates its matmuls, which take an epilogue (policy inductor).
     #[arg(long)]
@@ -43,18 +44,5 @@ impl FusionFlags {
             budget_states: self.budget,
             ..FusionOptions::default()
         }
-    }
-}
-
-fn objective(name: &str) -> Result<Objective, String> {
-    Objective::from_name(name)
-        .ok_or_else(|| one_of(Objective::ALL.map(Objective::name).into_iter()))
-}
-
-fn on_or_off(word: &str) -> Result<bool, String> {
-    match word {
-        "on" => Ok(true),
-        "off" => Ok(false),
-        _ => Err(one_of(["on", "off"].into_iter())),
     }
 }

@@ -1,11 +1,11 @@
 //! The program that is to be analysed, in any of its three forms.
 
-use super::Failed;
-use super::choices::one_of;
-use crate::core::json::Json;
+use crate::cli::Failed;
+use crate::cli::choices::one_of;
+use crate::core::json::read_json;
 use crate::core::model::program::Program;
-use crate::core::notation::import::{self, Form, OpList};
-use crate::core::notation::{Parsed, parse};
+use crate::core::notation::import::Form;
+use crate::core::notation::{Parsed, import, parse};
 use std::io::Read;
 
 pub(super) fn read_all(mut source: impl Read) -> std::io::Result<String> {
@@ -15,16 +15,11 @@ pub(super) fn read_all(mut source: impl Read) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-pub(super) fn read_program(text: &str) -> Result<Parsed, serde_json::Error> {
+pub(super) fn read_program(text: &str) -> Result<Parsed, String> {
     Ok(match import::form_of(text) {
         Form::Notation => parse(text),
         Form::OpLines => import::read_op_lines(text),
-        Form::Json => {
-            let json: serde_json::Value = serde_json::from_str(text)?;
-            let list = OpList::new(Json::from(json))
-                .map_err(<serde_json::Error as serde::de::Error>::custom)?;
-            import::program_of_op_list(&list)
-        }
+        Form::Json => import::program_of_op_list(&read_json(text)?),
     })
 }
 

@@ -61,25 +61,18 @@ pub(super) fn table(analysis: &Analysis) -> String {
     let line = |cells: &[&str]| {
         let mut line = String::new();
         for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
-            let padding = " ".repeat(width.saturating_sub(cell.chars().count()));
             // Words to the left, figures to the right.
-            let (before, after) = if matches!(column, 1 | 6) {
-                ("", padding.as_str())
-            } else {
-                (padding.as_str(), "")
+            let _ = match column {
+                1 | 6 => write!(line, "{cell:<width$}  "),
+                _ => write!(line, "{cell:>width$}  "),
             };
-            line.push_str(before);
-            line.push_str(cell);
-            line.push_str(after);
-            line.push_str("  ");
         }
-        line.trim_end().to_owned() + "\n"
+        line.trim_end().to_owned()
     };
     let mut out = headline(analysis);
-    out.push('\n');
-    out.push_str(&line(&HEAD));
+    let _ = writeln!(out, "\n{}", line(&HEAD));
     for row in &rows {
-        out.push_str(&line(&row.each_ref().map(String::as_str)));
+        let _ = writeln!(out, "{}", line(&row.each_ref().map(String::as_str)));
     }
     out
 }

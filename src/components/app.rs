@@ -1,6 +1,7 @@
 //! The page as a whole.
 
-use crate::app::session::{self, Carried};
+use crate::app::session;
+use crate::app::session::Carried;
 use crate::app::state::{Page, Selection, Theme};
 use crate::browser::{has_focus_in_text_field, on_window, set_root_attribute};
 use crate::components::bar::top_bar::TopBar;
@@ -39,7 +40,7 @@ pub fn App(
             <div class="workbench">
                 <Sliders />
                 <GraphPanel page />
-                <Charts page />
+                <Charts />
                 <Ops />
             </div>
             <Results />

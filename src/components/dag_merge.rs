@@ -132,7 +132,7 @@ impl Dag {
         self.consider(under);
         if let Some(panel) = self.rect(Stop::Kernel(from)) {
             let middle = panel.center();
-            let place = |value: f64| crate::core::decimal::shortest(value.round());
+            let place = |value: f64| value.round().to_string();
             let line = [
                 "M",
                 &place(middle.x * viewport.scale + viewport.x),

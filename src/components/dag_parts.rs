@@ -3,8 +3,7 @@
 //! Nothing here is reactive and nothing listens: with thousands of parts, one effect that writes what has
 //! changed and one listener on the canvas cost less than one for each.
 
-use super::badge::kernel_class;
-use crate::core::decimal::shortest;
+use crate::components::badge::kernel_class;
 use crate::core::{Analysis, OpId, OpType};
 use crate::markup::Markup;
 use crate::picture::dag::badge::badge;
@@ -87,8 +86,8 @@ fn kernel_part(markup: &mut Markup, kernel: usize, panel: Rect, look: &PanelLook
         r#"<g class="dag-badge"><path d="{}"></path><text x="{}" y="{}">{}</text></g></g>"#,
         &[
             &badge.outline,
-            &shortest(badge.center.x),
-            &shortest(badge.center.y + 4.0),
+            &badge.center.x.to_string(),
+            &(badge.center.y + 4.0).to_string(),
             &(kernel + 1).to_string(),
         ],
     );
@@ -114,17 +113,17 @@ fn op_part(markup: &mut Markup, analysis: &Analysis, op: OpId, place: &OpBox, lo
         r#"<rect x="{}" y="{}" width="{}" height="{}" rx="7"></rect></g>"#,
         place.rect,
     );
-    let x = shortest(middle.x);
+    let x = middle.x.to_string();
     markup.fill(
         r#"<g class="dag-op-words" aria-hidden="true"><text x="{}" y="{}"><tspan class="dag-function">{}</tspan><tspan class="dag-label" dx="6">{}</tspan></text><text id="{}" class="dag-shape" x="{}" y="{}">{}</text></g></g>"#,
         &[
             &x,
-            &shortest(middle.y - 3.0),
+            &(middle.y - 3.0).to_string(),
             &place.function,
             &place.label,
             &[&id, "-shape"].concat(),
             &x,
-            &shortest(middle.y + 11.5),
+            &(middle.y + 11.5).to_string(),
             &look.shape,
         ],
     );
@@ -156,7 +155,7 @@ fn edge_part(
     }
     markup.fill(
         r#"<path id="{}" class="dag-dram" d="{}" stroke-width="{}"></path></g>"#,
-        &[&[&id, "-line"].concat(), &data, &shortest(look.width_px)],
+        &[&[&id, "-line"].concat(), &data, &look.width_px.to_string()],
     );
 }
 
@@ -212,8 +211,8 @@ fn size_label_part(markup: &mut Markup, op: OpId, place: Rect, look: &SizeLabelL
         r#"<text id="{}" x="{}" y="{}">{}</text></g>"#,
         &[
             &[&id, "-text"].concat(),
-            &shortest(middle.x),
-            &shortest(middle.y + 4.0),
+            &middle.x.to_string(),
+            &(middle.y + 4.0).to_string(),
             &look.text,
         ],
     );
@@ -228,7 +227,7 @@ fn pill_part(markup: &mut Markup, index: usize, pill: &Pill, look: &PillLook) {
     };
     let id = ["dag-pill-", &index.to_string()].concat();
     let middle = pill.rect.center();
-    let x = shortest(middle.x);
+    let x = middle.x.to_string();
     markup.fill(
         r#"<g id="{}" class="{}" role="img" aria-label="{}"><title id="{}">{}</title><rect"#,
         &[
@@ -244,11 +243,11 @@ fn pill_part(markup: &mut Markup, index: usize, pill: &Pill, look: &PillLook) {
         r#"<text class="dag-name" x="{}" y="{}">{}</text><text id="{}" class="dag-bytes" x="{}" y="{}">{}</text></g>"#,
         &[
             &x,
-            &shortest(middle.y - 2.0),
+            &(middle.y - 2.0).to_string(),
             &pill.text,
             &[&id, "-text"].concat(),
             &x,
-            &shortest(middle.y + 10.0),
+            &(middle.y + 10.0).to_string(),
             &look.text,
         ],
     );

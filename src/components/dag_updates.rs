@@ -1,9 +1,8 @@
 //! What has changed in the graph's picture, written into the parts that show it and nowhere else.
 
-use super::dag_parts::{op_at, stop_id};
 use crate::app::state::Selection;
 use crate::browser::{set_attribute, set_class, set_text};
-use crate::core::decimal::shortest;
+use crate::components::dag_parts::{op_at, stop_id};
 use crate::core::{OpId, Partition};
 use crate::picture::dag::looks::Looks;
 use crate::picture::dag::steps::FocusTarget as Stop;
@@ -29,7 +28,7 @@ pub(super) fn write_looks(layout: &DagLayout, before: &Looks, now: &Looks) {
     for (edge, (before, now)) in before.edges.iter().zip(&now.edges).enumerate() {
         if before != now {
             set_class(&format!("dag-edge-{edge}"), "is-dram", now.is_dram);
-            let width = shortest(now.width_px);
+            let width = now.width_px.to_string();
             set_attribute(&format!("dag-edge-{edge}-line"), "stroke-width", &width);
         }
     }
@@ -44,8 +43,8 @@ pub(super) fn write_looks(layout: &DagLayout, before: &Looks, now: &Looks) {
             let id = format!("dag-size-label-{op}");
             let x = place.center().x - now.width_px / 2.0;
             set_class(&id, "is-shown", now.is_shown);
-            set_attribute(&format!("{id}-box"), "x", &shortest(x));
-            set_attribute(&format!("{id}-box"), "width", &shortest(now.width_px));
+            set_attribute(&format!("{id}-box"), "x", &x.to_string());
+            set_attribute(&format!("{id}-box"), "width", &now.width_px.to_string());
             set_text(&format!("{id}-text"), &now.text);
             set_text(&format!("{id}-title"), &now.title);
         }

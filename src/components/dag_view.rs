@@ -5,11 +5,12 @@
 //! texts, widths and classes in it (`dag_updates`), so a slider moves nothing and costs little. What pointers
 //! and keys do is in `dag_moves`.
 
-use super::dag_merge::Plan;
-use super::dag_parts::{picture, stop_id};
-use super::dag_updates::{write_decided, write_looks, write_selection, write_stop};
 use crate::app::state::{FocusRequest, Page, Selection};
-use crate::browser::{self, Later, listen, set_attribute, set_class, set_flag};
+use crate::browser;
+use crate::browser::{Later, listen, set_attribute, set_class, set_flag};
+use crate::components::dag_merge::Plan;
+use crate::components::dag_parts::{picture, stop_id};
+use crate::components::dag_updates::{write_decided, write_looks, write_selection, write_stop};
 use crate::core::{Analysis, OpId};
 use crate::picture::dag::looks::{Looks, looks};
 use crate::picture::dag::steps::FocusTarget as Stop;

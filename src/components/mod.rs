@@ -2,11 +2,9 @@
 
 pub mod announcer;
 pub mod app;
-pub mod attention_view;
+pub use crate::present::badge;
+
 pub mod bar;
-pub mod chart;
-mod chart_markup;
-mod chart_tip;
 pub mod charts;
 mod dag_merge;
 mod dag_moves;
@@ -16,7 +14,7 @@ pub mod dag_view;
 pub mod diagnostics;
 pub mod graph;
 pub mod headline;
-pub mod measured_view;
+mod keyed_rows;
 pub mod open_file;
 pub mod ops;
 mod quoted;
@@ -24,5 +22,3 @@ pub mod results;
 pub mod sentence;
 pub mod sliders;
 pub mod strip;
-
-pub use crate::present::badge;

@@ -3,7 +3,8 @@
 use crate::app::history::{Origin, keeps_little};
 use crate::app::opened::{Converted, converted};
 use crate::app::state::{Notice, Page};
-use crate::browser::{self, Event, File, from_json};
+use crate::browser;
+use crate::browser::{Event, File};
 use crate::core::Span;
 use crate::core::notation::edit::paste_lines;
 use leptos::prelude::*;
@@ -55,7 +56,7 @@ fn open_file(page: Page, file: File) {
 
 /// Replaces the text by a program in any of its forms, as one step back.
 fn open(page: Page, text: &str) {
-    match converted(text, from_json) {
+    match converted(text) {
         Some(Ok(converted)) => {
             let is_changed = page.open(converted.text.clone(), None);
             tell(page, converted, is_changed);
@@ -75,7 +76,7 @@ pub fn paste(page: Page, event: &Event, selected: Span) {
     let Some(pasted) = browser::pasted_text(event) else {
         return;
     };
-    let Some(converted) = converted(&pasted, from_json) else {
+    let Some(converted) = converted(&pasted) else {
         return;
     };
     event.prevent_default();

@@ -1,8 +1,8 @@
 //! A slider and a number box for every `param` of the text.
 
-use super::results::kernel_rows::row_at;
 use crate::app::history::Origin;
 use crate::app::state::Page;
+use crate::components::keyed_rows::row_at;
 use crate::core::notation::edit::set_param;
 use crate::present::sliders::{SliderRow, slider_rows};
 use leptos::prelude::*;

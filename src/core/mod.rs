@@ -5,18 +5,6 @@
 //! ([`analysis`]).
 
 pub mod analysis;
-mod big;
-pub mod cost;
-pub(crate) mod count;
-pub mod decimal;
-pub mod examples;
-pub mod fusion;
-pub mod json;
-pub mod model;
-pub mod notation;
-pub mod resolve;
-pub(crate) mod sorting;
-
 pub use analysis::baseline::{estimate_memory_traffic, find_fusion_groups};
 pub use analysis::transformer::{TransformerAnalysis, analyze_transformer_block};
 pub use analysis::{
@@ -38,3 +26,12 @@ pub use model::options::{
 };
 pub use model::partition::Partition;
 pub use model::program::Program;
+
+pub mod cost;
+mod disjoint_sets;
+pub mod examples;
+pub mod fusion;
+pub mod json;
+pub mod model;
+pub mod notation;
+pub mod resolve;

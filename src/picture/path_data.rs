@@ -1,6 +1,6 @@
 //! The words of SVG: a command and its numbers.
 
-use crate::core::decimal::shortest;
+use std::fmt::Write as _;
 
 /// Appends `command` and the numbers behind it: `L30 20.5`.
 pub(crate) fn push_command(data: &mut String, command: &str, numbers: &[f64]) {
@@ -9,7 +9,8 @@ pub(crate) fn push_command(data: &mut String, command: &str, numbers: &[f64]) {
         if place > 0 {
             data.push(' ');
         }
-        data.push_str(&shortest(number));
+        // Writing to a string cannot fail.
+        let _ = write!(data, "{number}");
     }
 }
 

@@ -3,8 +3,6 @@
 //! Every byte count, rate and time on the page and on the command line goes through here, so that the same
 //! number reads the same everywhere. [`format_exact`] gives the digits behind a rounded figure.
 
-use crate::core::decimal::{fixed, scientific};
-
 /// SI prefixes by powers of 1000, from 1 up.
 const LARGE: [&str; 11] = ["", "k", "M", "G", "T", "P", "E", "Z", "Y", "R", "Q"];
 /// SI prefixes by powers of 1000, from 1 down.
@@ -60,13 +58,14 @@ pub fn format_seconds(seconds: f64) -> String {
 
 /// The text of a figure, marked where it is only the least that it can be: `≥ 430 µs`.
 pub fn at_least(is_least: bool, figure: &str) -> String {
-    [if is_least { "≥ " } else { "" }, figure].concat()
+    let sign = if is_least { "≥ " } else { "" };
+    format!("{sign}{figure}")
 }
 
 /// Arithmetic intensity in FLOPs for each byte moved: `156 FLOP/B`, whole above 1000: `1,365 FLOP/B`.
 pub fn format_intensity(flops_per_byte: f64) -> String {
     if (999.5..999_999.5).contains(&flops_per_byte) {
-        return format!("{} FLOP/B", group_digits(&fixed(flops_per_byte, 0)));
+        return format!("{} FLOP/B", group_digits(&format!("{flops_per_byte:.0}")));
     }
     format_large(flops_per_byte, "FLOP/B")
 }
@@ -76,7 +75,7 @@ pub fn format_percent(percent: f64) -> String {
     if percent.is_finite() {
         // A rounded minus zero would read as a loss.
         let rounded = (percent * 10.0).round() / 10.0 + 0.0;
-        fixed(rounded, 1) + " %"
+        format!("{rounded:.1} %")
     } else {
         "–".to_owned()
     }
@@ -94,19 +93,18 @@ pub fn format_change(saved_percent: f64) -> String {
         saved if saved < 0.0 => "+",
         _ => return "0 %".to_owned(),
     };
-    [sign, &format_percent(saved_percent.abs())].concat()
+    format!("{sign}{}", format_percent(saved_percent.abs()))
 }
 
 /// A ratio such as a speedup: `1.17x`.
 pub fn format_ratio(ratio: f64) -> String {
     if ratio.is_finite() {
         // Below 1 two decimals say enough.
-        let text = if (0.0995..0.9995).contains(&ratio) {
-            fixed(ratio, 2)
+        if (0.0995..0.9995).contains(&ratio) {
+            format!("{ratio:.2}x")
         } else {
-            three_digits(ratio)
-        };
-        text + "x"
+            format!("{}x", three_digits(ratio))
+        }
     } else {
         "–".to_owned()
     }
@@ -150,7 +148,7 @@ fn format_large(value: f64, unit: &str) -> String {
         }
         scaled /= 1000.0;
     }
-    format!("{} {unit}", scientific(value))
+    format!("{value:.2e} {unit}")
 }
 
 /// Three significant digits, without an exponent: `0.0123`, `1.20`, `33.6`, `312`.
@@ -167,7 +165,7 @@ fn three_digits(value: f64) -> String {
     } else {
         4
     };
-    fixed(value, decimals)
+    format!("{value:.decimals$}")
 }
 
 #[cfg(test)]

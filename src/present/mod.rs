@@ -1,6 +1,7 @@
 //! Numbers, sentences and table rows for people, as plain data: what the page and the command line show alike. No
 //! markup, so that tests read natively what a visitor sees.
 
+pub mod attention;
 pub mod badge;
 pub mod certificates;
 pub mod compare;
@@ -15,6 +16,7 @@ pub mod kernel_details;
 pub mod kernels;
 pub mod limits;
 pub mod manual;
+pub mod measured;
 pub mod names;
 pub mod op_rows;
 pub mod options;

@@ -6,6 +6,7 @@ use crate::core::model::program::{OpStatement, Program};
 use crate::core::{Analysis, Diagnostic, OpId, OpType, Severity};
 use crate::present::words::with_hint;
 use std::collections::{HashMap, HashSet};
+use strum::VariantArray;
 
 /// An op that could be read, as the table shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,7 +161,7 @@ pub struct FunctionOption {
 
 /// All functions by op type, with the op type itself where no function has its name.
 pub fn function_options() -> Vec<(&'static str, Vec<FunctionOption>)> {
-    let group = |op_type: OpType| {
+    let group = |&op_type: &OpType| {
         let name = op_type.name();
         let any = (find(name).is_none()).then_some(FunctionOption { name, summary: "" });
         let functions = FUNCTIONS.iter().filter(|f| f.op_type == op_type);
@@ -170,10 +171,10 @@ pub fn function_options() -> Vec<(&'static str, Vec<FunctionOption>)> {
         });
         (name, any.into_iter().chain(functions).collect())
     };
-    OpType::ALL.into_iter().map(group).collect()
+    OpType::VARIANTS.iter().map(group).collect()
 }
 
 /// Whether an op may call what has this name.
 pub fn is_callable(name: &str) -> bool {
-    find(name).is_some() || OpType::from_name(name).is_some()
+    find(name).is_some() || name.parse::<OpType>().is_ok()
 }

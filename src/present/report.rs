@@ -4,12 +4,10 @@ use crate::core::analysis::Analysis;
 use crate::core::analysis::why::{Edge, Verdict, Why};
 use crate::core::cost::roofline::Bound;
 use crate::core::cost::traffic::{Access, Traffic};
-use crate::core::count;
 use crate::core::fusion::certificate::Certificate;
 use crate::core::fusion::reason::Reason;
 use crate::core::model::diagnostic::{Code, Diagnostic, Severity, line_and_column};
-use crate::core::model::graph::SizeSource;
-use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::graph::{Graph, OpId, SizeSource};
 use crate::core::model::op::Op;
 use crate::present::names::op_name;
 use crate::present::reasons::reason_text;
@@ -55,16 +53,12 @@ pub struct KernelReport {
     /// Names of the ops of other kernels that it computes again instead of reading their outputs.
     pub recomputed: Vec<String>,
     /// Its arithmetic, on both kinds of units.
-    #[serde(serialize_with = "count::serialize")]
     pub flops: u128,
     /// Bytes read.
-    #[serde(serialize_with = "count::serialize")]
     pub bytes_read: u64,
     /// Bytes written.
-    #[serde(serialize_with = "count::serialize")]
     pub bytes_written: u64,
     /// Bytes that its ops move one by one.
-    #[serde(serialize_with = "count::serialize")]
     pub unfused_bytes: u64,
     /// FLOPs for each byte; `null` without a point on the roofline.
     pub intensity: Option<f64>,
@@ -86,7 +80,6 @@ pub struct AccessReport {
     /// Its name.
     pub tensor: String,
     /// Bytes moved.
-    #[serde(serialize_with = "count::serialize")]
     pub bytes: u64,
     /// Where that figure comes from.
     pub source: SizeSource,
@@ -109,7 +102,6 @@ pub struct EdgeReport {
     #[serde(flatten)]
     pub reason_data: ReasonReport,
     /// Bytes that fusing this edge alone would save; negative where it would cost some.
-    #[serde(serialize_with = "count::serialize_difference")]
     pub saved_bytes: Option<i64>,
     /// Predicted microseconds that it would save.
     pub saved_us: Option<f64>,

@@ -23,12 +23,8 @@ pub fn pieces(sentence: &str) -> impl Iterator<Item = Piece<'_>> {
 }
 
 /// The word for people.
-pub const fn severity_word(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Note => "note",
-    }
+pub fn severity_word(severity: Severity) -> &'static str {
+    severity.into()
 }
 
 /// What a diagnostic says, with its hint, as one sentence.

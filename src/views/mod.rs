@@ -1,5 +1,3 @@
 //! Views as functions from data to [`crate::markup::Markup`]: what a component shows, without a browser.
 
-pub mod attention;
-pub mod measured;
 pub mod words;

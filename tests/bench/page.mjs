@@ -15,7 +15,7 @@ const LOADS = 7;
 /** Tabs that are open while the slider is dragged: only the open one is mounted. */
 const TABS = ['Kernels', 'Limits'];
 const BARE_PAGE = `<!doctype html><input type="range" min="128" max="16384" step="128" value="2048"><output>2048</output>`;
-const CHART = '#roofline-slot svg';
+const CHART = '.chart-panel svg.chart';
 
 /** The value below which a share of the sorted values lies. */
 const quantile = (values, share) => [...values].sort((a, b) => a - b)[Math.ceil(values.length * share) - 1];

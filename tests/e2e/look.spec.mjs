@@ -1,5 +1,6 @@
 // How the page looks and behaves for everybody: sizes of screens, colours, keyboard, screen readers, policy, hostile names.
 
+import { readFileSync } from 'node:fs';
 import { accessibilityFindings, expect, test } from './fixture.mjs';
 import { chooseExample, chooseView, editor, kernelButton, kernels, result, roofline, slider, traffic, viewSwitch, write } from './visitor.mjs';
 
@@ -68,6 +69,43 @@ test('the menus are accessible when they are open', async ({ page, open }) => {
     expect(await accessibilityFindings(page), menu).toEqual([]);
     await page.keyboard.press('Escape');
   }
+});
+
+test('a menu closes by a pointer elsewhere and by Escape, and gives the focus back to its button', async ({ page, open }) => {
+  await open();
+  const button = (name) => page.locator('summary').filter({ hasText: name });
+  const panels = page.locator('.menu-panel');
+  await button('Options').click();
+  await expect(panels).toHaveCount(1);
+  await button('Counting').click();
+  await expect(page.getByText('A reshape is')).toBeVisible();
+  await expect(panels).toHaveCount(1);
+  await page.getByRole('radio', { name: /^a view/ }).focus();
+  await page.keyboard.press('Escape');
+  await expect(panels).toHaveCount(0);
+  await expect(button('Counting')).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(panels).toHaveCount(1);
+  await page.keyboard.press('Space');
+  await expect(panels).toHaveCount(0);
+  await button('Export').click();
+  await result(page).click();
+  await expect(panels).toHaveCount(0);
+});
+
+test('the text, the analysis and the list of ops are exported', async ({ page, open }) => {
+  await open();
+  await page.locator('summary').filter({ hasText: 'Export' }).click();
+  const exported = async (name) => {
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name }).click()]);
+    return [download.suggestedFilename(), readFileSync(await download.path(), 'utf8')];
+  };
+  expect(await exported(/^Text/)).toEqual(['fuseline.fuse', await editor(page).inputValue()]);
+  const [name, analysis] = await exported(/^Analysis/);
+  expect(name).toBe('fuseline-analysis.json');
+  expect(JSON.parse(analysis).fused_traffic.total).toBe(1_962_934_272);
+  const [, ops] = await exported(/^Op list/);
+  expect(JSON.parse(ops)).toHaveLength(14);
 });
 
 test('the theme button goes through the system\'s colours, light and dark, and is remembered', async ({ page, open }) => {

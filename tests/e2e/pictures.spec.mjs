@@ -1,11 +1,15 @@
 // The graph, the roofline and the traffic bars, and the selection that they share.
 
 import { expect, test } from './fixture.mjs';
-import { chooseExample, chooseView, exampleTitles, kernelButton, kernels, roofline, slider, traffic, write } from './visitor.mjs';
-
-test.beforeEach(async ({ open }) => { await open(); });
+import { chooseExample, chooseView, editor, exampleTitles, kernelButton, kernels, roofline, slider, traffic, write } from './visitor.mjs';
 
 const marks = (region) => region.getByRole('button');
+
+test.beforeEach(async ({ page, open }) => {
+  await open();
+  await expect(marks(roofline(page)).first()).toBeVisible();
+});
+
 const pressed = (page) => page.getByRole('button', { name: /^kernel \d+:/, pressed: true });
 
 test('the roofline has a named point for every kernel, before and after', async ({ page }) => {
@@ -59,6 +63,83 @@ test('the bars follow the slider while it moves', async ({ page }) => {
   await slider(page, 'S').focus();
   await page.keyboard.press('PageUp');
   expect(await bars()).not.toBe(before);
+});
+
+/** Counts what changes in the document below a part of the page, as `changes()` says. */
+async function watch(part) {
+  await part.evaluate((element) => {
+    globalThis.changes = 0;
+    const observer = new MutationObserver((records) => { globalThis.changes += records.length; });
+    observer.observe(element, { subtree: true, childList: true, attributes: true, characterData: true });
+  });
+  return () => part.page().evaluate(() => globalThis.changes);
+}
+
+test('the bars by kernel follow the slider while they are open, and are not there while they are closed', async ({ page }) => {
+  const details = page.locator('details').filter({ hasText: 'By kernel' });
+  const drag = async () => {
+    await slider(page, 'S').focus();
+    for (const key of ['PageUp', 'ArrowRight', 'PageDown']) await page.keyboard.press(key);
+  };
+  await expect(details.locator('*')).toHaveCount(1); // the summary
+  const changes = await watch(details);
+  await drag();
+  expect(await changes()).toBe(0);
+  await details.locator('summary').click();
+  await expect(marks(details).first()).toBeVisible();
+  const drawn = await changes();
+  await drag();
+  expect(await changes()).toBeGreaterThan(drawn);
+  await details.locator('summary').click();
+  await expect(details.locator('*')).toHaveCount(1);
+  const closed = await changes();
+  await drag();
+  expect(await changes()).toBe(closed);
+});
+
+test('charts that have no place are not there, and are up to date when they have one again', async ({ page }) => {
+  const column = page.locator('.charts');
+  const before = await marks(roofline(page)).first().getAttribute('aria-label');
+  await column.evaluate((element) => { element.hidden = true; });
+  await expect(column.locator('svg')).toHaveCount(0);
+  const changes = await watch(column);
+  await slider(page, 'S').press('Home');
+  expect(await changes()).toBe(0);
+  await column.evaluate((element) => { element.hidden = false; });
+  await expect(marks(roofline(page)).first()).toBeVisible();
+  expect(await marks(roofline(page)).first().getAttribute('aria-label')).not.toBe(before);
+});
+
+test('a tab that is not open has no chart', async ({ page }) => {
+  const charts = page.locator('svg.chart');
+  await expect(charts).toHaveCount(2);
+  await page.getByRole('tab', { name: 'Attention' }).click();
+  await expect(charts).toHaveCount(3);
+  await page.getByRole('tab', { name: 'Kernels' }).click();
+  await expect(charts).toHaveCount(2);
+});
+
+test('a mark keeps its element and the focus while the slider moves, and leaves the focus in its chart when it goes', async ({ page }) => {
+  const mark = marks(roofline(page)).last();
+  await mark.focus();
+  await mark.evaluate((element) => { globalThis.mark = element; });
+  const name = () => page.evaluate(() => document.activeElement.getAttribute('aria-label'));
+  const before = await name();
+  // As by a drag, which gives no focus in every browser.
+  await slider(page, 'S').evaluate((range) => {
+    range.value = range.min;
+    range.dispatchEvent(new Event('input', { bubbles: true }));
+  });
+  await expect.poll(name).not.toBe(before);
+  expect(await page.evaluate(() => document.activeElement === globalThis.mark)).toBe(true);
+  await expect(roofline(page).locator('.chart-tip')).toBeVisible();
+  await editor(page).evaluate((area) => {
+    area.value = 'input x : f16[64, 64]\ny = relu(x)\n';
+    area.dispatchEvent(new Event('input', { bubbles: true }));
+  });
+  await expect.poll(name).toMatch(/^kernel 1: y,/);
+  await page.keyboard.press('Escape');
+  await expect(roofline(page).locator('.chart-tip')).toBeHidden();
 });
 
 test('what is selected in one view is selected in all', async ({ page }) => {

@@ -10,7 +10,7 @@ const { server, url } = await serve(`${root}dist`);
 const browser = await chromium.launch({ executablePath, args });
 const page = await browser.newPage({ viewport: { width: 1600, height: 1000 }, colorScheme: 'light' });
 await page.goto(url);
-await page.waitForSelector('#roofline-slot svg');
+await page.waitForSelector('.chart-panel svg.chart');
 await page.getByRole('button', { name: 'Fit' }).click();
 await page.waitForTimeout(1000); // transitions
 await page.screenshot({ path: `${root}public/screenshot.png` });

@@ -75,6 +75,26 @@ test('undo and redo, by buttons and by keys', async ({ page }) => {
   await expect(editor(page)).toHaveValue(THREE_OPS);
 });
 
+test('undo puts the caret at the end of what changed, and leaves a selection alone that is made after it', async ({ page }) => {
+  await write(page, THREE_OPS);
+  await picker(page, 'Type').selectOption('f32');
+  await expect(editor(page)).toHaveValue(THREE_OPS.replaceAll('f16', 'f32'));
+  await editor(page).press('ControlOrMeta+Home');
+  /** What is selected some frames after an undo, of which `select` is the next event. */
+  const selectedAfterUndo = (select) => editor(page).evaluate(async (area, select) => {
+    area.dispatchEvent(new KeyboardEvent('keydown', { key: 'z', ctrlKey: true, bubbles: true }));
+    await new Promise((done) => { setTimeout(done); });
+    if (select) area.setSelectionRange(...select);
+    for (let frame = 0; frame < 3; frame += 1) await new Promise((done) => { requestAnimationFrame(done); });
+    return [area.selectionStart, area.selectionEnd];
+  }, select);
+  const end = THREE_OPS.lastIndexOf('f16') + 'f16'.length;
+  expect(await selectedAfterUndo(null)).toEqual([end, end]);
+  await expect(editor(page)).toHaveValue(THREE_OPS);
+  await editor(page).press('ControlOrMeta+y');
+  expect(await selectedAfterUndo([0, 5])).toEqual([0, 5]);
+});
+
 test('undo and redo bring the example back with its text', async ({ page }) => {
   await chooseExample(page, 'Diamond');
   await editor(page).press('ControlOrMeta+a');
@@ -160,6 +180,46 @@ test('pasted ops go in at the caret or replace what is selected', async ({ page 
   await expect(picker(page, 'Example')).toHaveValue('');
   await paste(page, '[{"broken"');
   await expect(notice(page)).toContainText('This is no JSON list of ops');
+  await expect(editor(page)).toHaveValue(/\[\{"broken"\n$/);
+  await page.getByRole('button', { name: 'Dismiss' }).click();
+  await expect(notice(page)).toHaveText('');
+});
+
+const file = (name, content) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(content) });
+
+test('a file is opened in any of the forms, and undo brings the text back', async ({ page }) => {
+  const open = page.getByLabel('Open…');
+  const start = await editor(page).inputValue();
+  await open.setInputFiles(file('mine.fuse', THREE_OPS.replaceAll('\n', '\r\n')));
+  await expect(editor(page)).toHaveValue(THREE_OPS);
+  await expect(picker(page, 'Example')).toHaveValue('');
+  await open.setInputFiles(file('ops.py', OP_LINES));
+  await expect(notice(page)).toContainText('2 ops from Op(...) lines became notation.');
+  await expect.poll(() => kernels(page)).toEqual([['matmul1', 'relu']]);
+  await notice(page).getByRole('button', { name: 'Undo' }).click();
+  await expect(editor(page)).toHaveValue(THREE_OPS);
+  await page.getByRole('button', { name: 'Undo', exact: true }).click();
+  await expect(editor(page)).toHaveValue(start);
+  await open.setInputFiles(file('empty.json', '[]'));
+  await expect(notice(page)).toContainText('Nothing could be read from this JSON: it holds no ops.');
+  await expect(editor(page)).toHaveValue('[]');
+});
+
+test('a file is dropped onto the editor', async ({ page }) => {
+  await editor(page).evaluate((area, text) => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([text], 'mine.fuse'));
+    area.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+  }, THREE_OPS);
+  await expect(editor(page)).toHaveValue(THREE_OPS);
+});
+
+test('an error that is shown while the table is open leads to its place in the text', async ({ page }) => {
+  await write(page, THREE_OPS.replace('relu', 'reluu'));
+  await page.getByRole('tab', { name: 'Table' }).click();
+  await page.getByRole('button', { name: 'Show the error' }).click();
+  await expect(editor(page)).toBeFocused();
+  expect(await editor(page).evaluate((area) => area.value.slice(area.selectionStart, area.selectionEnd))).toBe('reluu');
 });
 
 test('20,000 ops, a name of 10 kB and any bytes leave a working page', async ({ page }) => {

@@ -84,7 +84,7 @@ fn every_case_gives_the_expected_groups_and_bytes() {
             .map(|(name, size)| TensorDecl::new(name, &size.shape, size.bytes_per_element))
             .collect();
         for (convention, expected) in &case.expected {
-            let externals = Externals::from_name(&convention.replace('_', "-")).unwrap();
+            let externals = convention.replace('_', "-").parse().unwrap();
             let conventions = Conventions {
                 externals,
                 ..Conventions::default()

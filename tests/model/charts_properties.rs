@@ -7,10 +7,10 @@ use fuseline::core::{
     Analysis, DEVICES, Device, Op, OpType, Options, Policy, TensorDecl, analyze, default_device,
 };
 use fuseline::picture::charts::by_kernel_scene;
-use fuseline::picture::charts::scene::{FONT_PX, Mark, Point, Role, Scene, Shape};
+use fuseline::picture::charts::scene::{FONT_PX, Mark, MarkKey, Point, Reach, Role, Scene, Shape};
 use fuseline::picture::charts::{roofline, traffic_bars};
 use proptest::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// Phone, panel, projector, and a sliver that nobody should make.
 const SIZES: [(f64, f64); 4] = [
@@ -82,6 +82,8 @@ fn check_sound(scene: &Scene) {
             );
         }
     }
+    let keys: HashSet<MarkKey> = scene.keys().into_iter().collect();
+    assert_eq!(keys.len(), scene.marks.len(), "no two marks share a key");
     let once: BTreeSet<usize> = scene.focus_order.iter().copied().collect();
     assert_eq!(once.len(), scene.focus_order.len());
     assert!(once.iter().all(|&mark| scene.marks[mark].label.is_some()));
@@ -445,6 +447,28 @@ fn axes_seldom_change_while_a_slider_moves() {
     assert_eq!(frames_of_slider(roofline::scene), 1);
     let scales = frames_of_slider(traffic_bars::scene);
     assert!(scales <= 24, "{scales} scales from 0.3 to 80 GB");
+}
+
+/// So that the page changes attributes, and no elements, while a slider moves.
+#[test]
+fn marks_keep_their_keys_while_a_slider_moves() {
+    let keys = |s| -> Vec<HashSet<MarkKey>> {
+        let scenes = all_scenes(&block(s, 4096, 32, default_device()));
+        let keys = scenes.iter().map(|scene| scene.keys().into_iter());
+        keys.map(Iterator::collect).collect()
+    };
+    for (before, after) in keys(2048).iter().zip(keys(2176)) {
+        let kept = before.intersection(&after).count();
+        // Single numbers and ticks come and go with the place that they have.
+        assert!(kept + 4 >= before.len().max(after.len()), "{kept}");
+        let focusable = |keys: &HashSet<MarkKey>| -> BTreeSet<String> {
+            let reached = keys
+                .iter()
+                .filter(|key| key.reach == Reach::PointerAndKeyboard);
+            reached.map(|key| format!("{key:?}")).collect()
+        };
+        assert_eq!(focusable(before), focusable(&after));
+    }
 }
 
 #[test]

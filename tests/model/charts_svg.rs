@@ -14,15 +14,15 @@ pub(crate) fn svg(scene: &Scene) -> String {
     out.push_str(
         "<defs><pattern id=\"hatch\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><rect class=\"hatch-line\" width=\"2\" height=\"5\"/></pattern></defs>\n",
     );
-    for mark in &scene.marks {
-        write_mark(&mut out, mark);
+    for (mark, key) in scene.marks.iter().zip(scene.keys()) {
+        write_mark(&mut out, mark, &key.class());
     }
     out.push_str("</svg>\n");
     out
 }
 
-fn write_mark(out: &mut String, mark: &Mark) {
-    let mut attributes = format!("class=\"{}\"", mark.class());
+fn write_mark(out: &mut String, mark: &Mark, class: &str) {
+    let mut attributes = format!("class=\"{class}\"");
     if let Some(label) = &mark.label {
         let _ = write!(attributes, " aria-label=\"{}\"", escaped(&label.name));
     }

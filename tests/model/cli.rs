@@ -330,3 +330,36 @@ fn a_launch_of_ones_own_and_the_limits() {
     assert!(stdout(&report).contains("speedup of compiled over eager"));
     assert!(!run(&["report", "no/such/folder"], "").status.success());
 }
+
+/// `report` names the file, the row and the key when one is missing.
+#[test]
+fn a_measured_row_without_a_key_is_named() {
+    let rows = r#"{
+  "device": "d", "torch": "2", "note": "",
+  "rows": [
+    {"pattern": "p", "size": [1], "variant": "eager", "time_us": 2, "kernels": [], "dram_read_bytes": 3},
+    {"pattern": "p", "size": [1], "variant": "eager", "kernels": [], "dram_read_bytes": 3}
+  ]
+}"#;
+    let folder = std::env::temp_dir().join(format!("fuseline-report-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("h200.json"), rows).unwrap();
+    let output = run(&["report", folder.to_str().unwrap()], "");
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(!output.status.success());
+    let problem = "h200.json: rows[1]: missing field `time_us` at line 5 column 90\n";
+    assert!(stderr(&output).ends_with(problem), "{}", stderr(&output));
+}
+
+#[test]
+fn json_that_is_no_list_of_ops_is_refused_with_the_reason() {
+    let refused = |text: &str| stderr(&run(&["analyze", "-"], text)).to_owned();
+    assert!(refused("[1, ").contains("EOF while parsing a value at line 1 column 4"));
+    assert!(
+        refused(r#"{"ops": 7}"#).contains("expected a list of ops, or an object with a list `ops`")
+    );
+    assert!(
+        refused(r#"{"ops": [], "tensors": 7}"#).contains("`tensors`, a list or an object by name")
+    );
+    assert!(refused("[]").contains("there are no operations yet"));
+}

@@ -8,6 +8,7 @@ use fuseline::picture::charts::roofline_compare::{policy_of, scene};
 use fuseline::picture::charts::scene::Shape;
 use fuseline::present::compare::{PolicyRow, policy_rows};
 use proptest::prelude::*;
+use strum::VariantArray;
 
 fn example(id: &str, policy: Policy) -> Analysis {
     let text = EXAMPLES.iter().find(|e| e.id == id).unwrap().text;
@@ -64,7 +65,7 @@ fn the_table_has_a_row_for_each_policy_and_names_the_edges_that_differ() {
     let all = compare(&chosen);
     let rows = policy_rows(&all, Policy::Rules);
     let policies: Vec<_> = rows.iter().map(|row| row.policy).collect();
-    assert_eq!(policies, Policy::ALL);
+    assert_eq!(policies, Policy::VARIANTS);
     for (row, compared) in rows.iter().zip(&all) {
         let total = compared.analysis.fused.traffic.total;
         assert_eq!(
@@ -123,7 +124,7 @@ fn one_roofline_shows_every_policy_by_markers_of_its_own() {
     let all = compare(&chosen);
     for width in [320.0, 1200.0] {
         let picture = scene(&chosen, &all, (width, 400.0));
-        for policy in Policy::ALL {
+        for &policy in Policy::VARIANTS {
             let mut markers = (picture.focus_order.iter())
                 .map(|&mark| &picture.marks[mark])
                 .filter(|mark| policy_of(mark.role) == Some(policy));

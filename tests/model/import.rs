@@ -2,7 +2,6 @@
 
 use fuseline::core::analysis::transformer;
 use fuseline::core::cost::work::matmul_k;
-use fuseline::core::json::Json;
 use fuseline::core::notation::import::{
     Form, OpList, form_of, program_of_op_list, program_of_ops, read_op_lines,
 };
@@ -34,7 +33,7 @@ matmul2: y4 = matmul(y3, w2) : f16[1024, 1024]
 ";
 
 fn from_json(list: Value) -> Parsed {
-    program_of_op_list(&OpList::new(Json::from(list)).unwrap())
+    program_of_op_list(&serde_json::from_value::<OpList>(list).unwrap())
 }
 
 #[test]

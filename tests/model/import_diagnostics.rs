@@ -1,14 +1,13 @@
 //! One bad input for each thing that reading a list of ops can say.
 
 use fuseline::core::Code;
-use fuseline::core::json::Json;
 use fuseline::core::model::diagnostic::{Severity, line_and_column};
 use fuseline::core::notation::Parsed;
 use fuseline::core::notation::import::{OpList, program_of_op_list, read_op_lines};
 use serde_json::{Value, json};
 
 fn from_json(list: Value) -> Parsed {
-    program_of_op_list(&OpList::new(Json::from(list)).unwrap())
+    program_of_op_list(&serde_json::from_value::<OpList>(list).unwrap())
 }
 
 fn elementwise(output: &str) -> Value {
@@ -91,7 +90,7 @@ fn strange_lists_cost_no_more_than_their_entries() {
         json!({"ops": 7}),
         Value::Null,
     ] {
-        assert!(OpList::new(Json::from(list)).is_err());
+        assert!(serde_json::from_value::<OpList>(list).is_err());
     }
     let huge = from_json(json!([{"name": "a", "shape": [1_180_591_620_717_411_303_424_f64]}]));
     assert_eq!(huge.diagnostics.len(), 1);

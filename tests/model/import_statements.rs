@@ -1,6 +1,5 @@
 //! Which statement an op of a list becomes.
 
-use fuseline::core::json::Json;
 use fuseline::core::notation::import::{OpList, program_of_op_list};
 use fuseline::core::notation::{parse, print};
 use fuseline::core::resolve::resolve;
@@ -75,7 +74,7 @@ fn ops_become_the_plainest_statement_that_means_the_same() {
             op[field] = value.clone();
         }
         let list = json!({"ops": [op], "tensors": tensors, "about": {"any": ["thing"]}});
-        let parsed = program_of_op_list(&OpList::new(Json::from(list)).unwrap());
+        let parsed = program_of_op_list(&serde_json::from_value::<OpList>(list).unwrap());
         assert_eq!(parsed.diagnostics, [], "{op}");
         let text = print(&parsed.program);
         assert_eq!(text.lines().last(), Some(expected), "{op}");

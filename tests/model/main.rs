@@ -8,7 +8,7 @@
 
 mod attention;
 mod attention_prices;
-mod attention_view;
+mod attention_rows;
 mod baseline;
 mod charts;
 mod charts_properties;
@@ -19,7 +19,6 @@ mod compare;
 mod dag;
 mod dag_check;
 mod dag_svg;
-mod decimal;
 mod device;
 mod device_figures;
 mod device_model;
@@ -43,7 +42,7 @@ mod limits;
 mod manual;
 mod markup;
 mod measured;
-mod measured_view;
+mod measured_rows;
 mod notation;
 mod notation_diagnostics;
 mod notation_properties;
@@ -62,6 +61,7 @@ mod record;
 mod resolve;
 mod resolve_errors;
 mod share;
+
 mod sliders;
 mod step_lines;
 mod views;

@@ -7,6 +7,7 @@ use crate::random_graph::{fusable_ops, small_device};
 use fuseline::core::fusion::legality;
 use fuseline::core::{FusionOptions, Op, Options, Policy, TensorDecl, build_graph, plan};
 use proptest::prelude::*;
+use strum::VariantArray;
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
@@ -76,7 +77,7 @@ proptest! {
         prop_assert!(certificate.states <= budget);
         let cost = cost_of(&graph, &options, &partition);
         prop_assert!(is_close(cost, certificate.cost.value()));
-        for policy in Policy::ALL {
+        for &policy in Policy::VARIANTS {
             let other = plan(&graph, &Options { policy, ..options.clone() }).partition;
             // What is computed twice is no partition into kernels in this sense.
             if other.recomputed.is_empty() && is_legal(&graph, &options, &other) {

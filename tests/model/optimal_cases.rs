@@ -10,6 +10,7 @@ use fuseline::core::fusion::reason::Reason;
 use fuseline::core::{
     FusionOptions, Objective, Op, OpId, OpType, Options, Partition, Policy, build_graph, plan,
 };
+use strum::VariantArray;
 
 /// Two groups that are convex and connected and yet need each other first.
 #[test]
@@ -75,7 +76,7 @@ fn a_kernel_is_not_taken_around_another() {
 fn a_gpt2_block_has_nine_kernels() {
     let (ops, externals) = gpt2(1, true);
     let graph = build_graph(&ops, &externals).unwrap();
-    for objective in Objective::ALL {
+    for &objective in Objective::VARIANTS {
         let options = Options {
             fusion: FusionOptions {
                 objective,
@@ -177,7 +178,7 @@ fn a_bound_that_rounding_keeps_below_the_cost_is_a_proof() {
         })
         .collect();
     let graph = build_graph(&ops, &[]).unwrap();
-    for objective in Objective::ALL {
+    for &objective in Objective::VARIANTS {
         let options = Options {
             fusion: FusionOptions {
                 objective,

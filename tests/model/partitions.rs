@@ -12,6 +12,7 @@ use fuseline::core::{
     ReshapeCost, plan,
 };
 use proptest::prelude::*;
+use strum::VariantArray;
 
 /// The least that any acyclic partition into legal groups costs. Convexity is not assumed: groups are all
 /// subsets that the legality lets pass, and every partition is put in order or refused.
@@ -143,13 +144,13 @@ pub(crate) fn optimum(graph: &Graph, options: &Options) -> (Partition, Certifica
 
 pub(crate) fn choices() -> impl Strategy<Value = Options> {
     (
-        prop::sample::select(Objective::ALL.to_vec()),
+        prop::sample::select(Objective::VARIANTS),
         any::<bool>(),
         any::<bool>(),
         prop::bool::weighted(0.8),
         prop::sample::select(vec![2_usize, 4, 64]),
         prop::sample::select(vec![40_u64, 80, 100_000]),
-        prop::sample::select(ReshapeCost::ALL.to_vec()),
+        prop::sample::select(ReshapeCost::VARIANTS),
     )
         .prop_map(
             |(objective, horizontal, prologue, after_reductions, max_ops, on_chip, reshape)| {

@@ -1,7 +1,7 @@
 //! The model against the measurements: every row of the measured files.
 
-use fuseline::core::analysis::measured::{Predicted, Row, Variant, errors, predict, rows_of};
-use fuseline::core::json::Json;
+use fuseline::core::analysis::measured::{Measurements, Predicted, Row, Variant, errors, predict};
+use fuseline::core::json::read_json;
 use fuseline::core::notation::parse;
 use std::path::Path;
 
@@ -12,8 +12,7 @@ const FRESH: &str = "h200_fresh.json";
 fn predictions(file: &str) -> Vec<(Row, Predicted)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("public/measured");
     let text = std::fs::read_to_string(folder.join(file)).unwrap();
-    let file: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let rows = rows_of(&Json::from(file)).unwrap();
+    let rows = read_json::<Measurements>(&text).unwrap().rows;
     let predicted = |row: Row| {
         let list = std::fs::read_to_string(folder.join(format!("{}.fuse", row.pattern))).unwrap();
         let predicted = predict(&row, &parse(&list).program, "h200").unwrap();
@@ -116,31 +115,74 @@ fn errors_by_nearest_rank() {
     assert_eq!(fuseline::core::analysis::measured::errors(&[]), None);
 }
 
-/// Whatever a file holds, it is read or refused.
+/// A file in which `from` in its second row is replaced by `to`.
+fn spoiled(from: &str, to: &str) -> Result<Measurements, String> {
+    const ROW: &str = r#"{"pattern": "p", "size": [1], "variant": "eager", "time_us": 2, "kernels": ["k"], "dram_read_bytes": null, "more": 1}"#;
+    assert!(ROW.contains(from));
+    let second = ROW.replacen(from, to, 1);
+    read_json(&format!(
+        r#"{{"device": "d", "torch": "2", "note": "", "rows": [{ROW}, {second}]}}"#
+    ))
+}
+
 #[test]
-fn a_file_without_rows_is_refused() {
-    const ROW: &str = r#"{"pattern": "p", "size": [1], "variant": "eager", "time_us": 2, "kernels": ["k"], "dram_read_bytes": null}"#;
-    let rows = |text: &str| {
-        let value: serde_json::Value = serde_json::from_str(text).unwrap();
-        rows_of(&Json::from(value))
-    };
-    assert_eq!(rows(&format!(r#"{{"rows": [{ROW}]}}"#)).unwrap().len(), 1);
-    for (from, to) in [
-        ("eager", "lazy"),
-        ("[1]", "1"),
-        ("[1]", "[1.5]"),
-        (r#""k""#, "7"),
-        ("2,", "\"2\","),
-        (r#""p""#, "null"),
-        ("pattern", "name"),
+fn a_row_of_another_form_is_refused_by_row_and_field() {
+    assert_eq!(spoiled("", "").unwrap().rows.len(), 2);
+    for (from, to, problem) in [
+        ("pattern", "name", "rows[1]: missing field `pattern`"),
+        ("size", "sizes", "rows[1]: missing field `size`"),
+        ("variant", "run", "rows[1]: missing field `variant`"),
+        ("time_us", "time", "rows[1]: missing field `time_us`"),
+        ("kernels", "launches", "rows[1]: missing field `kernels`"),
+        (
+            "dram_read_bytes",
+            "read",
+            "rows[1]: missing field `dram_read_bytes`",
+        ),
+        (
+            "eager",
+            "lazy",
+            "rows[1].variant: unknown variant `lazy`, expected one of `eager`, `inductor`, `inductor_triton_gemm`",
+        ),
+        (
+            "[1]",
+            "1",
+            "rows[1].size: invalid type: integer `1`, expected a sequence",
+        ),
+        (
+            "[1]",
+            "[1.5]",
+            "rows[1].size[0]: invalid type: floating point `1.5`, expected i64",
+        ),
+        (
+            r#""k""#,
+            "7",
+            "rows[1].kernels[0]: invalid type: integer `7`, expected a string",
+        ),
+        (
+            "2,",
+            "\"2\",",
+            "rows[1].time_us: invalid type: string \"2\", expected f64",
+        ),
+        (
+            r#""p""#,
+            "null",
+            "rows[1].pattern: invalid type: null, expected a string",
+        ),
     ] {
-        assert!(ROW.contains(from));
-        assert_eq!(
-            rows(&format!(r#"{{"rows": [{}]}}"#, ROW.replace(from, to))),
-            None,
-            "{to}"
-        );
+        let refused = spoiled(from, to).unwrap_err();
+        let (what, place) = refused.rsplit_once(" at ").unwrap();
+        assert_eq!(what, problem);
+        assert!(place.starts_with("line 1 column "), "{refused}");
     }
-    assert_eq!(rows("[]"), None);
-    assert_eq!(rows(r#"{"rows": 1}"#), None);
+}
+
+#[test]
+fn a_file_of_another_form_is_refused_by_field() {
+    let refused = |text: &str| read_json::<Measurements>(text).unwrap_err();
+    assert!(refused("{}").starts_with("missing field `device`"));
+    assert!(refused("7").starts_with("invalid type: integer `7`"));
+    let file = r#"{"device": "d", "torch": "2", "note": "", "rows": 1}"#;
+    assert!(refused(file).starts_with("rows: invalid type: integer `1`"));
+    assert!(refused("{").starts_with("EOF while parsing"));
 }

@@ -3,12 +3,13 @@
 use fuseline::core::model::device::OnChip;
 use fuseline::core::{Device, Op, OpType, TensorDecl};
 use proptest::prelude::*;
+use strum::VariantArray;
 
 /// A list in execution order whose ops read earlier outputs or external tensors, and the externals'
 /// declared sizes.
 pub(crate) fn ops(max_ops: usize) -> impl Strategy<Value = (Vec<Op>, Vec<TensorDecl>)> {
     let op = (
-        prop::sample::select(OpType::ALL.to_vec()),
+        prop::sample::select(OpType::VARIANTS),
         prop::collection::vec(any::<prop::sample::Index>(), 1..4),
         prop::collection::vec(1_u64..9, 1..4),
         prop::sample::select(vec![1_u32, 2, 4, 8]),

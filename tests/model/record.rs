@@ -8,6 +8,7 @@ use fuseline::core::{
 };
 use fuseline::present::decisions::decision_text;
 use proptest::prelude::*;
+use strum::VariantArray;
 
 fn graph_of(text: &str) -> Graph {
     let outcome = analyze_program(&notation::parse(text).program, &Options::default());
@@ -45,7 +46,7 @@ fn runs_in_order(graph: &Graph, kernels: &Partition) -> bool {
 /// One or several options for each policy.
 fn all_options() -> Vec<Options> {
     let mut all = Vec::new();
-    for policy in Policy::ALL {
+    for &policy in Policy::VARIANTS {
         for (attention, other) in [(false, false), (true, false), (false, true)] {
             let mut options = Options::of_policy(policy);
             options.fusion.attention = attention;

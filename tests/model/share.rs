@@ -9,6 +9,7 @@ use fuseline::core::{
     Conventions, DEVICES, Device, Externals, FusionOptions, Objective, Policy, ReshapeCost,
 };
 use proptest::prelude::*;
+use strum::VariantArray;
 
 fn there_and_back(state: &SharedState) -> Result<SharedState, ShareError> {
     read_state(write_state(state)?.into_bytes())
@@ -26,7 +27,7 @@ fn every_choice_travels() {
             .clone()
             .with_launch_s(12.5e-6),
     ]) {
-        for policy in Policy::ALL {
+        for &policy in Policy::VARIANTS {
             let state = SharedState {
                 text: "# a = b\n\ny = relu(x) : f16[8]\n".to_owned(),
                 policy,

@@ -9,6 +9,7 @@ use fuseline::core::{
 use fuseline::present::steps::{PAGE_STEPS, page_of_step, step_lines, step_sentence};
 use proptest::prelude::*;
 use std::fmt::Write as _;
+use strum::VariantArray;
 
 fn analysis(text: &str, options: &Options) -> Analysis {
     let outcome = analyze_program(&notation::parse(text).program, options);
@@ -24,7 +25,7 @@ proptest! {
 
     #[test]
     fn the_numbers_begin_unfused_and_end_as_the_policy_has_them((ops, externals) in fusable_ops(1..=16)) {
-        for policy in Policy::ALL {
+        for &policy in Policy::VARIANTS {
             let whole = analyze(&ops, &externals, &Options::of_policy(policy)).unwrap();
             let record = record(&whole.graph, &whole.options);
             let count = record.decisions.len();

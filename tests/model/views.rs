@@ -4,32 +4,13 @@ use fuseline::core::model::options::Switch;
 use fuseline::core::{
     Device, FusionOptions, Options, Policy, analyze_program, default_device, notation,
 };
-use fuseline::markup::Markup;
 use fuseline::present::certificates::certificate_text;
-
-/// The text of some markup, tags taken out.
-pub(crate) fn words(markup: &Markup) -> String {
-    let html = markup.html().text;
-    let mut words = String::new();
-    let mut is_in_tag = false;
-    for c in html.chars() {
-        match c {
-            '<' => is_in_tag = true,
-            '>' => {
-                is_in_tag = false;
-                words.push(' ');
-            }
-            _ if !is_in_tag => words.push(c),
-            _ => {}
-        }
-    }
-    words.split_whitespace().collect::<Vec<_>>().join(" ")
-}
+use strum::VariantArray;
 
 #[test]
 fn a_switch_concerns_the_policies_that_look_at_it() {
     let shown = |policy: Policy| -> Vec<_> {
-        let switches = Switch::ALL.into_iter();
+        let switches = Switch::VARIANTS.iter().copied();
         let shown = switches.filter(|switch| switch.concerns(policy));
         shown.map(Switch::name).collect()
     };
@@ -39,7 +20,7 @@ fn a_switch_concerns_the_policies_that_look_at_it() {
         shown(Policy::Optimal),
         ["horizontal", "prologue", "after-reductions", "attention"]
     );
-    for policy in Policy::ALL {
+    for &policy in Policy::VARIANTS {
         assert!(shown(policy).contains(&"attention"));
     }
 }

@@ -5,6 +5,7 @@ use fuseline::core::{
     Analysis, FusionOptions, Objective, Options, Policy, analyze_program, notation,
 };
 use fuseline::present::why::{answer, crossing_rows, crossings};
+use strum::VariantArray;
 
 const TEXT: &str = "\
 input x : f16[256, 256]
@@ -27,7 +28,7 @@ fn analysis(text: &str, policy: Policy) -> Analysis {
 
 #[test]
 fn every_crossing_edge_has_a_row_dearest_first() {
-    for objective in Objective::ALL {
+    for &objective in Objective::VARIANTS {
         let options = Options {
             fusion: FusionOptions {
                 objective,

@@ -3,7 +3,7 @@
 use crate::mounted::{Mounted, mounted, settled};
 use fuseline::app::history::Origin;
 use fuseline::app::state::{OpsView, Page, Selection, Tab};
-use fuseline::components::charts::Charts;
+use fuseline::components::bar::top_bar::TopBar;
 use fuseline::components::dag_view::DagView;
 use fuseline::components::diagnostics::DiagnosticsList;
 use fuseline::components::headline::Headline;
@@ -12,15 +12,14 @@ use fuseline::components::results::Results;
 use fuseline::components::results::kernels::KernelsTable;
 use fuseline::components::results::limits::LimitsView;
 use fuseline::components::sliders::Sliders;
-use fuseline::core::{Device, Policy};
-use fuseline::picture::charts::traffic_bars;
+use fuseline::core::{Device, Objective, Policy};
 use leptos::prelude::*;
 use std::cell::Cell;
 use std::rc::Rc;
 use strum::IntoEnumIterator;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_test::wasm_bindgen_test;
-use web_sys::HtmlElement;
+use web_sys::{Element, HtmlElement, HtmlSelectElement};
 
 pub(crate) const TEXT: &str = "\
 param N = 256 in 64..1024 step 64
@@ -153,6 +152,90 @@ async fn a_slider_edits_the_param_in_the_text() {
 }
 
 #[wasm_bindgen_test]
+async fn a_slider_stays_the_same_element_while_its_param_changes_and_moves() {
+    let (root, page) = over(TEXT, |_| view! { <Sliders /> }).await;
+    let thumb = root.one("input[type=range]");
+    let focused: HtmlElement = thumb.clone().unchecked_into();
+    focused.focus().unwrap();
+    let other = TEXT.replace("256 in 64..1024 step 64", "4096 in 1024..8192 step 1024");
+    page.edit(format!("param M = 7\n{other}"), Origin::Single);
+    settled().await;
+    assert_eq!(root.texts("label"), ["M", "N"]);
+    assert_eq!(root.one("input[type=range]"), thumb);
+    assert_eq!(document().active_element(), Some(thumb));
+    // The value takes the range that came with it.
+    assert_eq!(root.value("input[type=range]"), "4096");
+    assert_eq!(root.all("input[type=number]").len(), 2);
+    root.enter("input[type=range]", "5120", &["input"]).await;
+    assert!(page.text.get_untracked().contains("param N = 5120 in"));
+}
+
+#[wasm_bindgen_test]
+async fn the_options_of_a_policy_show_what_is_chosen() {
+    let (root, page) = over(TEXT, |page| {
+        page.policy.set(Policy::Optimal);
+        page.fusion.update(|fusion| {
+            fusion.objective = Objective::Time;
+            fusion.after_reductions = false;
+        });
+        page.device
+            .update(|device| *device = device.clone().with_launch_s(7.5e-6));
+        view! { <TopBar /> }
+    })
+    .await;
+    assert!(
+        root.all(".menu-panel").is_empty(),
+        "closed menus hold nothing"
+    );
+    root.click(".menu:nth-of-type(2) > summary").await;
+    let checked = || {
+        let labels = root.all(".menu-panel label").into_iter();
+        let checked = labels.filter(|label| label.query_selector(":checked").unwrap().is_some());
+        let name = |label: Element| {
+            label
+                .query_selector("span")
+                .unwrap()?
+                .first_child()?
+                .text_content()
+        };
+        checked.filter_map(name).collect::<Vec<_>>()
+    };
+    assert_eq!(checked(), ["time"]);
+    assert_eq!(root.value(".menu-panel input[type=range]"), "7.5");
+    root.click(".menu-panel .link").await;
+    assert_eq!(root.value(".menu-panel input[type=range]"), "2");
+    assert!(root.all(".menu-panel .link").is_empty());
+    page.fusion.update(|fusion| fusion.after_reductions = true);
+    settled().await;
+    assert_eq!(checked(), ["time", "after reductions"]);
+    page.policy.set(Policy::Rules);
+    settled().await;
+    assert_eq!(
+        root.texts(".menu-panel label"),
+        [
+            "attention as one kernelMatmul, softmax and matmul in a row run in tiles, and the scores never reach memory."
+        ]
+    );
+}
+
+#[wasm_bindgen_test]
+async fn pickers_show_what_holds() {
+    let (root, page) = over(TEXT, |_| view! { <TopBar /> }).await;
+    let values = || -> Vec<String> {
+        let selects = root.all("select").into_iter();
+        selects
+            .map(|select| select.unchecked_into::<HtmlSelectElement>().value())
+            .collect()
+    };
+    assert_eq!(values(), ["", "a100-80", "f16", "rules"]);
+    page.example.set(Some("diamond"));
+    page.policy.set(Policy::Optimal);
+    page.edit(TEXT.replace("f16", "bf16"), Origin::Single);
+    settled().await;
+    assert_eq!(values(), ["diamond", "a100-80", "bf16", "optimal"]);
+}
+
+#[wasm_bindgen_test]
 async fn a_finding_names_its_place_and_its_mend() {
     let (root, page) = over(TEXT, |_| view! { <DiagnosticsList /> }).await;
     assert!(root.all("li").is_empty());
@@ -186,45 +269,6 @@ async fn the_ops_table_edits_the_text() {
         .await;
     assert!(!page.text.get_untracked().contains("softmax"));
     assert_eq!(root.all("tbody tr").len(), 2);
-}
-
-#[wasm_bindgen_test]
-async fn a_chart_shows_each_mark_and_names_those_that_can_be_focused() {
-    let (root, page) = over(TEXT, |page| view! { <Charts page /> }).await;
-    let scene = page
-        .analysis
-        .with_untracked(|a| traffic_bars::scene(a, (400.0, 150.0)));
-    let chart = "#traffic-picture svg.chart";
-    assert_eq!(root.all("#traffic-marks > g").len(), scene.marks.len());
-    let stops = root.all(&format!("{chart} [role=button]"));
-    assert_eq!(stops.len(), scene.focus_order.len());
-    assert!(
-        stops
-            .iter()
-            .all(|s| !s.get_attribute("aria-label").unwrap_or_default().is_empty())
-    );
-    assert_eq!(root.all(&format!("{chart} [tabindex='0']")).len(), 1);
-    assert!(root.all("#by-kernel-picture [role=button]").is_empty());
-    root.click("#roofline-picture [role=button][class*=kernel-2]")
-        .await;
-    assert_eq!(page.selection.get_untracked(), Selection::Kernel(1));
-    assert!(!root.all(".chart-raised > g").is_empty());
-    assert!(!root.all(&format!("{chart} .is-selected")).is_empty());
-}
-
-#[wasm_bindgen_test]
-async fn a_chart_keeps_its_elements_and_its_focus_while_sizes_change() {
-    let (root, page) = over(TEXT, |page| view! { <Charts page /> }).await;
-    let stop = root.one("#roofline-picture [role=button][class*=kernel-2]");
-    let name = stop.get_attribute("aria-label");
-    stop.clone()
-        .unchecked_into::<HtmlElement>()
-        .focus()
-        .unwrap();
-    page.edit(TEXT.replace("256", "320"), Origin::Single);
-    settled().await;
-    assert_ne!(stop.get_attribute("aria-label"), name);
-    assert_eq!(document().active_element(), Some(stop));
 }
 
 #[wasm_bindgen_test]

@@ -6,6 +6,7 @@
     reason = "a test says what it expects by failing"
 )]
 
+mod charts;
 mod components;
 mod exports;
 mod mounted;

@@ -1,9 +1,11 @@
 //! A component in a corner of the document, and what a test asks of it.
 
+use js_sys::Promise;
+use js_sys::futures::JsFuture;
 use leptos::mount::mount_to;
-use leptos::prelude::{IntoView, document};
+use leptos::prelude::{IntoView, document, request_animation_frame};
 use leptos::task::tick;
-use wasm_bindgen::JsCast;
+use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{
     Element, Event, EventInit, HtmlElement, HtmlInputElement, HtmlSelectElement, KeyboardEvent,
     KeyboardEventInit,
@@ -14,6 +16,19 @@ pub(crate) async fn settled() {
     for _ in 0..8 {
         tick().await;
     }
+}
+
+/// Waits for two frames, in which sizes are observed, and until effects have run.
+pub(crate) async fn drawn() {
+    for _ in 0..2 {
+        let frame = Promise::new(&mut |done, _| {
+            request_animation_frame(move || {
+                done.call0(&JsValue::NULL).unwrap();
+            });
+        });
+        JsFuture::from(frame).await.unwrap();
+    }
+    settled().await;
 }
 
 /// The element around a mounted component.
@@ -90,6 +105,28 @@ impl Mounted {
         let event = KeyboardEvent::new_with_keyboard_event_init_dict("keydown", &init).unwrap();
         self.one(selector).dispatch_event(&event).unwrap();
         settled().await;
+    }
+
+    /// Focuses the first element that matches.
+    pub(crate) async fn focus(&self, selector: &str) -> Element {
+        let element = self.one(selector);
+        let focusable: &HtmlElement = element.unchecked_ref();
+        focusable.focus().unwrap();
+        settled().await;
+        element
+    }
+
+    /// Fires an event that does not bubble at the first element that matches.
+    pub(crate) async fn fire(&self, selector: &str, name: &str) {
+        let event = Event::new(name).unwrap();
+        self.one(selector).dispatch_event(&event).unwrap();
+        settled().await;
+    }
+
+    /// Hides or shows all of it.
+    pub(crate) async fn set_hidden(&self, is_hidden: bool) {
+        self.0.set_hidden(is_hidden);
+        drawn().await;
     }
 
     /// What a field holds.

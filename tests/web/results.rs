@@ -3,7 +3,7 @@
 use crate::components::{TEXT, over};
 use crate::mounted::{Mounted, settled};
 use fuseline::app::history::Origin;
-use fuseline::app::state::{Selection, Tab};
+use fuseline::app::state::{FocusRequest, Selection, Tab};
 use fuseline::components::dag_view::DagView;
 use fuseline::components::results::Results;
 use fuseline::components::results::compare::ComparePanel;
@@ -13,6 +13,7 @@ use fuseline::components::results::why::WhyPanel;
 use fuseline::core::Policy;
 use leptos::prelude::*;
 use std::sync::Arc;
+use strum::VariantArray;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::{Element, HtmlElement, HtmlSelectElement};
@@ -60,10 +61,30 @@ async fn a_button_says_what_its_cut_would_bring_and_cuts() {
 }
 
 #[wasm_bindgen_test]
+async fn a_kernel_that_is_not_listed_takes_no_focus_later() {
+    let ops: Vec<_> = (0..150).map(|at| format!("y{at} = relu(x)")).collect();
+    let text: &'static str = String::leak(format!("input x : f16[64]\n{}", ops.join("\n")));
+    let (root, page) = over(text, |_| view! { <KernelsTable /> }).await;
+    for kernel in [20, 120] {
+        page.selection.set(Selection::Kernel(kernel));
+        page.focus_request
+            .set(Some(FocusRequest::KernelButton(kernel)));
+        settled().await;
+        assert_eq!(page.focus_request.get_untracked(), None);
+        assert_eq!(focused_label().as_deref(), Some("kernel 21: y20"));
+    }
+    root.click(".more").await;
+    assert_eq!(focused_label().as_deref(), Some("kernel 21: y20"));
+}
+
+#[wasm_bindgen_test]
 async fn the_policies_stand_side_by_side_and_on_one_roofline_when_asked() {
     let is_drawn = RwSignal::new(false);
     let (root, page) = over(TEXT, move |_| view! { <ComparePanel is_drawn /> }).await;
-    let names: Vec<_> = Policy::ALL.map(Policy::name).into();
+    let names: Vec<_> = Policy::VARIANTS
+        .iter()
+        .map(|policy| policy.name())
+        .collect();
     assert_eq!(root.texts("tbody button"), names);
     assert!(root.all("svg").is_empty());
     root.click("tbody tr:nth-child(4)").await;

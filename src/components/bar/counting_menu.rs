@@ -5,6 +5,7 @@ use crate::app::state::Page;
 use crate::core::{Conventions, Externals, ReshapeCost};
 use crate::present::options::{ChoiceWords, externals_words, reshape_words};
 use leptos::prelude::*;
+use strum::VariantArray;
 
 /// How external tensors and reshapes count.
 #[component]
@@ -12,7 +13,7 @@ pub fn CountingMenu() -> impl IntoView {
     let page = Page::of_context();
     let is_changed = move || page.conventions.get() != Conventions::default();
     let externals = move || {
-        let choices = Externals::ALL.map(|externals| {
+        let choices = Externals::VARIANTS.iter().map(|&externals| {
             view! {
                 <Choice
                     group="externals"
@@ -25,7 +26,7 @@ pub fn CountingMenu() -> impl IntoView {
         choices.collect_view()
     };
     let reshapes = move || {
-        let choices = ReshapeCost::ALL.map(|reshape| {
+        let choices = ReshapeCost::VARIANTS.iter().map(|&reshape| {
             view! {
                 <Choice
                     group="reshape"

@@ -2,9 +2,10 @@
 
 use super::menu::Menu;
 use crate::app::state::Page;
-use crate::browser::{download, to_json};
+use crate::browser::download;
 use crate::present::report::Report;
 use leptos::prelude::*;
+use serde::Serialize;
 
 /// The text, the analysis and the list of ops as files.
 #[component]
@@ -19,15 +20,12 @@ pub fn ExportMenu() -> impl IntoView {
             page.analysis.get_untracked(),
             page.diagnostics.get_untracked(),
         );
-        let json =
-            (page.text).with_untracked(|text| to_json(&Report::new(&analysis, &diagnostics, text)));
-        save(page, "fuseline-analysis.json", json);
+        let report = (page.text).with_untracked(|text| Report::new(&analysis, &diagnostics, text));
+        save(page, "fuseline-analysis.json", &report);
     };
     let export_ops = move |_| {
-        let json = page
-            .analysis
-            .with_untracked(|analysis| to_json(&analysis.graph.ops));
-        save(page, "fuseline-ops.json", json);
+        page.analysis
+            .with_untracked(|analysis| save(page, "fuseline-ops.json", &analysis.graph.ops));
     };
     view! {
         <Menu label="Export" is_at_end=true panel_class="menu-list">
@@ -44,9 +42,9 @@ pub fn ExportMenu() -> impl IntoView {
     }
 }
 
-fn save(page: Page, name: &str, json: Option<String>) {
-    match json {
-        Some(json) => download(name, "application/json", &json),
-        None => page.tell_failure("The browser could not write this as JSON."),
+fn save(page: Page, name: &str, content: &impl Serialize) {
+    match serde_json::to_string_pretty(content) {
+        Ok(json) => download(name, "application/json", &json),
+        Err(problem) => page.tell_failure(format!("This cannot be written as JSON: {problem}.")),
     }
 }

@@ -8,6 +8,7 @@ use crate::present::format::format_seconds;
 use crate::present::options::{switch_name, switch_sentence};
 use leptos::html;
 use leptos::prelude::*;
+use strum::VariantArray;
 
 /// Longest launch that can be chosen, in µs.
 const MAX_LAUNCH_US: &str = "20";
@@ -22,7 +23,7 @@ pub fn FusionMenu() -> impl IntoView {
     let is_search = move || page.policy.get() == Policy::Optimal;
     let switches = move || {
         let policy = page.policy.get();
-        let switches = Switch::ALL.into_iter();
+        let switches = Switch::VARIANTS.iter().copied();
         switches.filter(move |switch| switch.concerns(policy))
     };
     view! {
@@ -45,7 +46,7 @@ pub fn FusionMenu() -> impl IntoView {
 #[component]
 fn ObjectiveChoice() -> impl IntoView {
     let page = Page::of_context();
-    let choices = Objective::ALL.map(|objective| {
+    let choices = Objective::VARIANTS.iter().map(|&objective| {
         view! {
             <label class="radio">
                 <input

@@ -8,6 +8,7 @@ use crate::core::notation::edit::{main_dtype, set_dtype};
 use crate::core::{DType, Policy};
 use crate::present::options::policy_summary;
 use leptos::prelude::*;
+use strum::VariantArray;
 
 /// Replaces the text by an example.
 #[component]
@@ -49,14 +50,15 @@ pub fn TypePicker() -> impl IntoView {
     let page = Page::of_context();
     let main = Memo::new(move |_| page.parsed.with(|parsed| main_dtype(&parsed.program)));
     let choose = move |name: String| {
-        if let Some(dtype) = DType::from_name(&name) {
+        if let Ok(dtype) = name.parse::<DType>() {
             page.change(Origin::Single, |text, program| {
                 set_dtype(text, program, dtype)
             });
         }
     };
-    let options =
-        DType::ALL.map(|dtype| view! { <option value=dtype.name()>{dtype.name()}</option> });
+    let options = DType::VARIANTS
+        .iter()
+        .map(|&dtype| view! { <option value=dtype.name()>{dtype.name()}</option> });
     view! {
         <Picker
             label="Type"
@@ -75,12 +77,13 @@ pub fn TypePicker() -> impl IntoView {
 pub fn PolicyPicker() -> impl IntoView {
     let page = Page::of_context();
     let choose = move |name: String| {
-        if let Some(policy) = Policy::from_name(&name) {
+        if let Ok(policy) = name.parse::<Policy>() {
             page.policy.set(policy);
         }
     };
-    let options =
-        Policy::ALL.map(|policy| view! { <option value=policy.name()>{policy.name()}</option> });
+    let options = Policy::VARIANTS
+        .iter()
+        .map(|&policy| view! { <option value=policy.name()>{policy.name()}</option> });
     view! {
         <Picker
             label="Fusion"

@@ -3,7 +3,7 @@
 use super::row::Row;
 use crate::app::history::Origin;
 use crate::app::state::{OpsView, Page};
-use crate::components::results::kernel_rows::row_at;
+use crate::components::keyed_rows::row_at;
 use crate::core::model::diagnostic::has_errors;
 use crate::core::notation::edit::{add_op, move_op, remove_op};
 use crate::present::op_rows::{FunctionOption, OpRow, OpSource, function_options, op_rows};

@@ -1,16 +1,16 @@
 //! All policies side by side, in a table and, when asked, on one roofline.
 
-use super::kernel_rows::row_at;
 use crate::app::state::{Page, SetIfChanged};
-use crate::components::chart::{Chart, show_chart};
-use crate::core::{Analysis, Policy};
+use crate::components::charts::Chart;
+use crate::components::keyed_rows::row_at;
+use crate::core::Policy;
 use crate::picture::charts::roofline_compare::{marker, policy_of, role_of, scene};
-use crate::picture::charts::scene::Shape;
+use crate::picture::charts::scene::{MarkKey, Shape};
 use crate::present::compare::{PolicyRow, policy_rows};
 use crate::present::options::policy_summary;
 use leptos::either::Either;
 use leptos::prelude::*;
-use std::sync::Arc;
+use strum::VariantArray;
 
 /// The tab.
 #[component]
@@ -119,17 +119,19 @@ fn Row(
 #[component]
 fn Roofline() -> impl IntoView {
     let page = Page::of_context();
-    let draw = move |analysis: &Arc<Analysis>, width: f64| {
+    let draw = move |width: f64| {
         let size = (width, (width * 0.5).clamp(260.0, 560.0));
-        page.compared
-            .with(|compared| scene(analysis, compared, size))
+        page.analysis.with(|analysis| {
+            page.compared
+                .with(|compared| scene(analysis, compared, size))
+        })
     };
-    show_chart(Chart::new(page, "compare", draw).pressed(|page, mark| {
+    let choose = move |mark: MarkKey| {
         if let Some(policy) = policy_of(mark.role) {
             page.policy.set_if_changed(policy);
         }
-    }));
-    let legend = Policy::ALL.map(|policy| {
+    };
+    let legend = Policy::VARIANTS.iter().map(|&policy| {
         view! {
             <li>
                 <Marker policy />
@@ -139,16 +141,11 @@ fn Roofline() -> impl IntoView {
     });
     view! {
         <div class="policies-roofline">
-            <ul class="legend">{legend.into_iter().collect_view()}</ul>
+            <ul class="legend">{legend.collect_view()}</ul>
             <p class="quiet">
                 "Markers that share a place stand on each other: all belong where the lowest is."
             </p>
-            <div class="chart-slot" id="compare-slot">
-                <div class="chart-box">
-                    <div id="compare-picture"></div>
-                    <div class="chart-tip" id="compare-tip" aria-hidden="true" hidden></div>
-                </div>
-            </div>
+            <Chart id="compare" draw on_press=Callback::new(choose) />
         </div>
     }
 }

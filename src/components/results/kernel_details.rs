@@ -1,8 +1,8 @@
 //! The selected kernel in detail: what it moves, what vanished, and how each figure is computed.
 
-use super::kernel_rows::row_at;
 use crate::app::state::{FocusRequest, Page};
 use crate::components::badge::kernel_class;
+use crate::components::keyed_rows::row_at;
 use crate::core::{Analysis, OpId};
 use crate::present::kernel_details::{KernelDetails, OnChipEdge, TensorRow, kernel_details};
 use crate::present::manual::Change;

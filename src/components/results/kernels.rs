@@ -1,7 +1,8 @@
 //! The table of fused kernels.
 
-use super::kernel_rows::{KernelTableRow, SelectedKernel, row_at};
+use super::kernel_rows::{KernelTableRow, SelectedKernel};
 use crate::app::state::{FocusRequest, Page};
+use crate::components::keyed_rows::row_at;
 use crate::present::kernels::{Figures, KernelRow, kernel_rows, kernel_total};
 use leptos::html;
 use leptos::prelude::*;
@@ -19,6 +20,14 @@ pub fn KernelsTable() -> impl IntoView {
     let kernel_count = move || page.analysis.with(|a| a.fused.kernels.len());
     let row_count = move || rows.with(Vec::len);
     let selected = SelectedKernel::of(page);
+    Effect::new(move || {
+        // A kernel that is not listed has no button. Its request would take the focus when somebody lists more.
+        if let Some(FocusRequest::KernelButton(kernel)) = page.focus_request.get()
+            && kernel >= row_count()
+        {
+            page.focus_request.set(None);
+        }
+    });
     view! {
         <div id="kernels-table">
             <div class="table-scroll" role="group" aria-label="Table of kernels" tabindex="0">

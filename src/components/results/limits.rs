@@ -1,7 +1,8 @@
 //! The tab on limits: what each kernel asks of the device.
 
-use super::kernel_rows::{KernelTableRow, SelectedKernel, row_at};
+use super::kernel_rows::{KernelTableRow, SelectedKernel};
 use crate::app::state::Page;
+use crate::components::keyed_rows::row_at;
 use crate::present::limits::{LimitRow, limit_rows, unknown_device};
 use crate::present::names::counted;
 use leptos::prelude::*;

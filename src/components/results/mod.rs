@@ -1,23 +1,24 @@
 //! The panel below the pictures: tabs, each a view in a file of its own.
 
+pub mod attention;
 pub mod compare;
 pub mod kernel_details;
 pub mod kernel_rows;
 pub mod kernels;
 pub mod limits;
+pub mod measured;
 pub mod steps;
 pub mod tabs;
 pub mod why;
 
-use super::attention_view::AttentionView;
-use super::measured_view::{MeasuredView, View};
 use crate::app::state::{Page, Tab};
+use attention::AttentionView;
 use compare::ComparePanel;
 use kernel_details::KernelDetailsPanel;
 use kernels::KernelsTable;
 use leptos::prelude::*;
 use limits::LimitsView;
-use std::rc::Rc;
+use measured::{MeasuredState, MeasuredView};
 use steps::StepsPanel;
 use tabs::{TabList, panel_id, tab_id};
 use why::WhyPanel;
@@ -29,7 +30,7 @@ pub fn Results() -> impl IntoView {
     let page = Page::of_context();
     let is_compare_drawn = RwSignal::new(false);
     let attention_sizes = RwSignal::new(None);
-    let measured = StoredValue::new_local(Rc::new(View::new()));
+    let measured = MeasuredState::new();
     let panel = move |tab| match tab {
         Tab::Kernels => view! {
             <div class="kernels-body">
@@ -42,8 +43,8 @@ pub fn Results() -> impl IntoView {
         Tab::Why => view! { <WhyPanel /> }.into_any(),
         Tab::Steps => view! { <StepsPanel /> }.into_any(),
         Tab::Limits => view! { <LimitsView /> }.into_any(),
-        Tab::Attention => view! { <AttentionView page chosen=attention_sizes /> }.into_any(),
-        Tab::Measured => view! { <MeasuredView page view=measured /> }.into_any(),
+        Tab::Attention => view! { <AttentionView chosen=attention_sizes /> }.into_any(),
+        Tab::Measured => view! { <MeasuredView state=measured /> }.into_any(),
     };
     // A tab that is chosen again is not mounted anew.
     let open = Memo::new(move |_| page.tab.get());

@@ -1,8 +1,8 @@
 //! A stepper through the decisions of the policy; graph, charts and figures follow it.
 
-use super::kernel_rows::row_at;
 use crate::app::state::{Page, Selection, SetIfChanged};
 use crate::browser::{self, Later};
+use crate::components::keyed_rows::row_at;
 use crate::components::quoted::with_code;
 use crate::present::steps::{StepLine, page_of_step, step_lines, step_sentence};
 use leptos::ev::KeyboardEvent;

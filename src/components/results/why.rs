@@ -1,8 +1,8 @@
 //! Why edges are not fused: a reason and a price for each, and an answer for any two ops.
 
-use super::kernel_rows::row_at;
 use crate::app::state::{Page, Selection};
 use crate::browser;
+use crate::components::keyed_rows::row_at;
 use crate::components::quoted::with_code;
 use crate::core::OpId;
 use crate::present::why::{Crossing, CrossingRow, answer, crossing_rows};

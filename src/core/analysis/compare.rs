@@ -6,9 +6,9 @@
 
 use crate::core::analysis::{Analysis, analyze_graph};
 use crate::core::model::graph::{Graph, OpId};
-use crate::core::model::options::Options;
-use crate::core::model::options::Policy;
+use crate::core::model::options::{Options, Policy};
 use crate::core::model::partition::Partition;
+use strum::VariantArray;
 
 /// What one policy makes of the program.
 #[derive(Clone, Debug)]
@@ -32,11 +32,11 @@ pub struct DifferingEdge {
     pub is_fused: bool,
 }
 
-/// Every policy on the graph of `chosen`, under its other options, in the order of [`Policy::ALL`]. As many
+/// Every policy on the graph of `chosen`, under its other options, in the order of [`Policy::VARIANTS`]. As many
 /// analyses as there are policies.
 pub fn compare(chosen: &Analysis) -> Vec<Compared> {
-    let mut all = Vec::with_capacity(Policy::ALL.len());
-    for policy in Policy::ALL {
+    let mut all = Vec::with_capacity(Policy::VARIANTS.len());
+    for &policy in Policy::VARIANTS {
         let analysis = if policy == chosen.options.policy {
             chosen.clone()
         } else {

@@ -3,16 +3,26 @@
 use crate::core::analysis::device_model::device_count;
 use crate::core::analysis::{Analysis, Kernel, analyze_program};
 use crate::core::device;
-use crate::core::json::Json;
-use crate::core::model::options::FusionOptions;
-use crate::core::model::options::Options;
-use crate::core::model::options::Policy;
-use crate::core::model::options::{Conventions, ReshapeCost};
+use crate::core::model::options::{Conventions, FusionOptions, Options, Policy, ReshapeCost};
 use crate::core::model::program::Program;
-use crate::core::sorting;
+use serde::Deserialize;
+use strum::IntoStaticStr;
+
+/// A file of measured rows, as `public/measured/` has them; other fields are ignored.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Measurements {
+    /// The GPU.
+    pub device: String,
+    /// The version of PyTorch that ran the programs.
+    pub torch: String,
+    /// How it was measured.
+    pub note: String,
+    /// The rows, in the order of the file.
+    pub rows: Vec<Row>,
+}
 
 /// One program at one size, run in one way.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Row {
     /// Which op list.
     pub pattern: String,
@@ -25,11 +35,15 @@ pub struct Row {
     /// Names of the kernels that ran.
     pub kernels: Vec<String>,
     /// Bytes that its kernels read from DRAM, caches flushed before each.
+    /// `None` where nobody counted them: the file then says `null`.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub dram_read_bytes: Option<u64>,
 }
 
 /// Who made the kernels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Variant {
     /// A library kernel for each op.
     Eager,
@@ -41,19 +55,8 @@ pub enum Variant {
 
 impl Variant {
     /// The name in the measured files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Eager => "eager",
-            Self::Inductor => "inductor",
-            Self::InductorTritonGemm => "inductor_triton_gemm",
-        }
-    }
-
-    /// The variant of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Eager, Self::Inductor, Self::InductorTritonGemm]
-            .into_iter()
-            .find(|variant| variant.name() == name)
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// What stands for it here.
@@ -63,65 +66,6 @@ impl Variant {
             Self::Inductor | Self::InductorTritonGemm => Policy::Inductor,
         }
     }
-}
-
-/// The rows of a measured file, on the page as on the command line: its field `rows`, a list of objects with the
-/// fields of [`Row`]. `None` where something else stands there.
-pub fn rows_of(file: &Json) -> Option<Vec<Row>> {
-    let Json::List(rows) = field(file, "rows")? else {
-        return None;
-    };
-    rows.iter().map(row_of).collect()
-}
-
-/// A field of an object.
-pub fn field<'a>(object: &'a Json, name: &str) -> Option<&'a Json> {
-    match object {
-        Json::Object(fields) => fields.iter().find(|(key, _)| key == name).map(|(_, v)| v),
-        _ => None,
-    }
-}
-
-/// A text among an object's fields.
-pub fn text_field<'a>(object: &'a Json, name: &str) -> Option<&'a str> {
-    match field(object, name)? {
-        Json::Text(text) => Some(text),
-        _ => None,
-    }
-}
-
-fn row_of(row: &Json) -> Option<Row> {
-    let (Json::List(size), Json::List(kernels)) = (field(row, "size")?, field(row, "kernels")?)
-    else {
-        return None;
-    };
-    Some(Row {
-        pattern: text_field(row, "pattern")?.to_owned(),
-        size: size
-            .iter()
-            .map(|n| match n {
-                Json::Integer(n) => Some(*n),
-                _ => None,
-            })
-            .collect::<Option<_>>()?,
-        variant: Variant::from_name(text_field(row, "variant")?)?,
-        time_us: match field(row, "time_us")? {
-            Json::Integer(us) => *us as f64,
-            Json::Number(us) => *us,
-            _ => return None,
-        },
-        kernels: kernels
-            .iter()
-            .map(|name| match name {
-                Json::Text(name) => Some(name.clone()),
-                _ => None,
-            })
-            .collect::<Option<_>>()?,
-        dram_read_bytes: match field(row, "dram_read_bytes")? {
-            Json::Integer(bytes) => u64::try_from(*bytes).ok(),
-            _ => None,
-        },
-    })
 }
 
 /// A row beside its prediction.
@@ -203,9 +147,7 @@ pub fn errors(pairs: &[(f64, f64)]) -> Option<Errors> {
         .enumerate()
         .map(|(at, (predicted, measured))| ((predicted / measured - 1.0).abs(), at))
         .collect();
-    sorting::sort_by_rank(&mut order, |&(error, at)| {
-        (sorting::rank_of_float(error), sorting::rank_of(at), 0)
-    });
+    order.sort_by(|a, b| a.0.total_cmp(&b.0));
     let &(worst, worst_at) = order.last()?;
     // The nearest rank: the smallest error that so many rows do not pass.
     let at = |part: usize| order.get((order.len() * part).div_ceil(10).max(1) - 1);

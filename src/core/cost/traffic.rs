@@ -4,7 +4,6 @@
     reason = "op and tensor ids are dense indices of this graph"
 )]
 
-use crate::core::count;
 use crate::core::model::graph::SizeSource;
 use crate::core::model::graph::{Graph, OpId, TensorId};
 use crate::core::model::options::{Conventions, Externals, ReshapeCost};
@@ -54,17 +53,13 @@ impl KernelTraffic {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Traffic {
     /// Bytes read from memory.
-    #[serde(serialize_with = "count::serialize")]
     pub bytes_read: u64,
     /// Bytes written to memory.
-    #[serde(serialize_with = "count::serialize")]
     pub bytes_written: u64,
     /// Both.
-    #[serde(serialize_with = "count::serialize")]
     pub total: u64,
     /// Total of the unfused program minus this total, below 0 where kernels that compute ops again read more;
     /// 0 for the unfused program.
-    #[serde(serialize_with = "count::serialize_signed")]
     pub saved_by_fusion: i64,
 }
 

@@ -1,6 +1,5 @@
 //! What a search knows about the partition that it found.
 
-use crate::core::count;
 use crate::core::model::options::Objective;
 use serde::Serialize;
 
@@ -32,7 +31,7 @@ pub struct Certificate {
 #[serde(rename_all = "lowercase")]
 pub enum Amount {
     /// Bytes through memory: compulsory traffic.
-    Bytes(#[serde(serialize_with = "count::serialize")] u64),
+    Bytes(u64),
     /// Predicted seconds.
     Seconds(f64),
 }

@@ -7,17 +7,16 @@
     reason = "op and group ids are dense indices of this graph"
 )]
 
-use super::decision::{Decision, Log};
-use super::legality::check_in;
-use super::none;
-use super::pieces::take_apart;
-use super::reason::Reason;
-use super::region::{Bits, Region, RegionContext};
+use crate::core::fusion::decision::{Decision, Log};
+use crate::core::fusion::legality::check_in;
+use crate::core::fusion::none;
+use crate::core::fusion::pieces::take_apart;
+use crate::core::fusion::reason::Reason;
+use crate::core::fusion::region::{Bits, Region, RegionContext};
 use crate::core::model::acyclic;
 use crate::core::model::graph::OpId;
 use crate::core::model::options::MAX_OPS;
 use crate::core::model::partition::Partition;
-use crate::core::sorting::{rank_of, sort_by_rank};
 
 /// Groups that need each other are looked for so many times; then every group falls apart.
 const CYCLES: usize = 64;
@@ -111,9 +110,7 @@ fn stated(context: &RegionContext<'_>) -> Vec<(u32, Vec<OpId>)> {
     let mut stated: Vec<(u32, OpId)> = ops
         .filter_map(|(op, definition)| Some((definition.kernel?, op)))
         .collect();
-    sort_by_rank(&mut stated, |&(kernel, op)| {
-        (i64::from(kernel), rank_of(op), 0)
-    });
+    stated.sort_unstable();
     let mut kernels: Vec<(u32, Vec<OpId>)> = Vec::new();
     for (kernel, op) in stated {
         match kernels.last_mut() {

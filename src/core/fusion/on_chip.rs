@@ -8,10 +8,9 @@
     reason = "places are below the number of ops of the kernel, passes below the number of its passes"
 )]
 
-use super::rows::RowDomain;
+use crate::core::fusion::rows::RowDomain;
 use crate::core::model::graph::{Graph, OpId};
 use crate::core::model::op_type::OpType;
-use crate::core::sorting::sort_pairs;
 
 /// A value on chip is held in f32, whatever it is stored as.
 pub(super) const BYTES_PER_ELEMENT: u64 = 4;
@@ -106,7 +105,7 @@ fn peak(
             touched.push((output, pass + usize::from(gives_rows)));
         }
     }
-    sort_pairs(&mut touched);
+    touched.sort_unstable();
     let mut waiting = vec![0; last + 1];
     for pair in touched.windows(2) {
         if pair[0].0 == pair[1].0 {

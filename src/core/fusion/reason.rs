@@ -2,7 +2,6 @@
 
 use super::loops::Loop;
 use super::rows::RowDomain;
-use crate::core::count::{self, Count};
 use crate::core::model::graph::OpId;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -87,10 +86,8 @@ pub enum Reason<Op = OpId> {
         /// Full-width values that are there before it ends and needed behind it.
         values: usize,
         /// Bytes of one row of each.
-        #[serde(serialize_with = "count::serialize")]
         needed_bytes: u64,
         /// What one block may hold on the device.
-        #[serde(serialize_with = "count::serialize")]
         available_bytes: u64,
     },
     /// More tensors read and written than the limit.
@@ -144,7 +141,6 @@ pub enum Reason<Op = OpId> {
     /// Inductor: neither feeds the other, and they share too little or stand too far apart.
     TooLittleShared {
         /// Bytes of the buffers that both touch.
-        #[serde(serialize_with = "count::serialize")]
         shared_bytes: u64,
         /// Kernels from the one to the other.
         places: usize,
@@ -279,9 +275,9 @@ impl<Op> Reason<Op> {
 /// [`RowDomain`] under the names of [`Reason::RowDomains`]'s other op.
 fn serialize_other_rows<S: Serializer>(rows: &RowDomain, serializer: S) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(Some(3))?;
-    map.serialize_entry("other_rows", &Count(rows.rows))?;
-    map.serialize_entry("other_width", &Count(rows.width))?;
-    map.serialize_entry("other_stride", &Count(rows.stride))?;
+    map.serialize_entry("other_rows", &rows.rows)?;
+    map.serialize_entry("other_width", &rows.width)?;
+    map.serialize_entry("other_stride", &rows.stride)?;
     map.end()
 }
 
@@ -297,11 +293,11 @@ fn serialize_loops<S: Serializer>(
         match *space {
             Loop::Library => {}
             Loop::Template(elements) | Loop::Pointwise(elements) => {
-                map.serialize_entry(&format!("{side}_elements"), &Count(elements))?;
+                map.serialize_entry(&format!("{side}_elements"), &elements)?;
             }
             Loop::Reduction { rows, width, .. } => {
-                map.serialize_entry(&format!("{side}_rows"), &Count(rows))?;
-                map.serialize_entry(&format!("{side}_width"), &Count(width))?;
+                map.serialize_entry(&format!("{side}_rows"), &rows)?;
+                map.serialize_entry(&format!("{side}_width"), &width)?;
             }
         }
     }

@@ -8,7 +8,6 @@
     reason = "op and tensor ids are dense indices of this graph"
 )]
 
-use crate::core::count;
 use crate::core::model::functions;
 use crate::core::model::functions::ShapeRule;
 use crate::core::model::graph::{Graph, OpId};
@@ -21,13 +20,10 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RowDomain {
     /// Number of rows.
-    #[serde(serialize_with = "count::serialize")]
     pub rows: u64,
     /// Elements of a row.
-    #[serde(serialize_with = "count::serialize")]
     pub width: u64,
     /// Elements between neighbours of a row: 1 along the last axis; 0 when several axes lie apart.
-    #[serde(serialize_with = "count::serialize")]
     pub stride: u64,
     /// 0, or what tells axes that lie apart from others.
     #[serde(skip)]

@@ -8,8 +8,9 @@
     reason = "op and group ids are dense indices of this graph"
 )]
 
-use super::decision::{Decision, Log};
-use super::reason::Reason;
+use crate::core::disjoint_sets::DisjointSets;
+use crate::core::fusion::decision::{Decision, Log};
+use crate::core::fusion::reason::Reason;
 use crate::core::model::graph::{Graph, OpId};
 use crate::core::model::op_type::OpType;
 use crate::core::model::partition::Partition;
@@ -25,13 +26,13 @@ enum Holds {
     Closed,
 }
 
-/// Groups grow during the scan; merged ones are linked to the one that took them.
+/// Groups grow during the scan.
 struct Scan {
     holds: Vec<Holds>,
     /// The op that began each group.
     head: Vec<OpId>,
     tail: Vec<OpId>,
-    merged_into: Vec<usize>,
+    merged: DisjointSets,
     group_of: Vec<usize>,
 }
 
@@ -41,7 +42,7 @@ pub(crate) fn partition(graph: &Graph, log: &mut Log) -> Partition {
         holds: Vec::new(),
         head: Vec::new(),
         tail: Vec::new(),
-        merged_into: Vec::new(),
+        merged: DisjointSets::new(0),
         group_of: Vec::with_capacity(graph.ops.len()),
     };
     for op in 0..graph.ops.len() {
@@ -83,14 +84,13 @@ impl Scan {
                 });
                 self.head.push(op);
                 self.tail.push(op);
-                self.merged_into.push(self.merged_into.len());
-                self.merged_into.len() - 1
+                self.merged.push()
             });
         if log.is_on() {
             self.note(graph, op, base, &light_groups, log);
         }
         for group in light_groups {
-            self.merged_into[group] = base;
+            self.merged.unite(base, group);
         }
         if op_type == OpType::Reduction {
             self.holds[base] = Holds::Closed;
@@ -155,29 +155,18 @@ impl Scan {
     }
 
     fn finish(mut self) -> Partition {
-        for group in (0..self.merged_into.len()).rev() {
-            self.merged_into[group] = self.root(group);
-        }
+        let merged_into = self.merged.roots();
         // Kernels are numbered as their tails come.
-        let mut kernel_of = vec![0; self.merged_into.len()];
+        let mut kernel_of = vec![0; merged_into.len()];
         let mut kernels = 0;
         for (op, &group) in self.group_of.iter().enumerate() {
-            let root = self.merged_into[group];
+            let root = merged_into[group];
             if self.tail[root] == op {
                 kernel_of[root] = kernels;
                 kernels += 1;
             }
         }
-        let of_op = |&group: &usize| kernel_of[self.merged_into[group]];
+        let of_op = |&group: &usize| kernel_of[merged_into[group]];
         Partition::of_ops(self.group_of.iter().map(of_op).collect(), kernels)
-    }
-
-    /// Follows the merges to the group that remains, halving the path on the way.
-    fn root(&mut self, mut group: usize) -> usize {
-        while self.merged_into[group] != group {
-            self.merged_into[group] = self.merged_into[self.merged_into[group]];
-            group = self.merged_into[group];
-        }
-        group
     }
 }

@@ -1,6 +1,5 @@
 //! What the core has to say about a visitor's text: what is wrong, where, and how to mend it.
 
-use crate::core::sorting::{rank_of, sort_by_rank};
 use serde::Serialize;
 
 /// A byte range `start..end` of the source text, always on character boundaries.
@@ -31,8 +30,21 @@ impl Span {
 }
 
 /// How much a diagnostic matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    strum::Display,
+    strum::IntoStaticStr,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Severity {
     /// A fact worth knowing: nothing to mend.
     Note,
@@ -185,11 +197,7 @@ pub fn merged(read: Vec<Diagnostic>, analysed: Vec<Diagnostic>) -> Vec<Diagnosti
 
 /// By place in the text; those without a place come first.
 pub(crate) fn sort_in_text_order(diagnostics: &mut [Diagnostic]) {
-    sort_by_rank(diagnostics, |d| {
-        d.span.map_or((-1, 0, 0), |span| {
-            (rank_of(span.start), rank_of(span.end), 0)
-        })
-    });
+    diagnostics.sort_by_key(|d| d.span);
 }
 
 /// One-based line and column (in characters) of a byte offset, as editors count them.

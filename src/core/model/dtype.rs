@@ -1,10 +1,26 @@
 //! Element types of tensors.
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 /// The element type of a tensor, named as in the notation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    VariantArray,
+    IntoStaticStr,
+    EnumString,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum DType {
     /// IEEE double precision.
     F64,
@@ -27,19 +43,6 @@ pub enum DType {
 }
 
 impl DType {
-    /// All element types, in the order in which a picker shows them.
-    pub const ALL: [Self; 9] = [
-        Self::F64,
-        Self::F32,
-        Self::Bf16,
-        Self::F16,
-        Self::F8,
-        Self::I64,
-        Self::I32,
-        Self::I8,
-        Self::Bool,
-    ];
-
     /// Bytes of one element.
     pub const fn bytes(self) -> u32 {
         match self {
@@ -51,23 +54,8 @@ impl DType {
     }
 
     /// The name in the notation.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::F64 => "f64",
-            Self::F32 => "f32",
-            Self::Bf16 => "bf16",
-            Self::F16 => "f16",
-            Self::F8 => "f8",
-            Self::I64 => "i64",
-            Self::I32 => "i32",
-            Self::I8 => "i8",
-            Self::Bool => "bool",
-        }
-    }
-
-    /// The element type of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|d| d.name() == name)
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// The float of this width: what `bytes_per_element` alone says of an op.

@@ -6,8 +6,9 @@ use std::hash::BuildHasher;
 
 /// Finds the place of a name in a list that stands elsewhere and tells, as `name_of`, what is where.
 ///
-/// Four bytes a name, so that the table of a hundred thousand stays in a near cache; tables of names and
-/// values cost a memory access each.
+/// A hash table of four bytes a name, which stays in a near cache for a hundred thousand of them. Kept for
+/// `cargo bench --bench core`: at 10,000 ops the std map with the same hasher, keyed by `&str` and by `Cow<str>`, makes
+/// *ops to analysis* 11 % and *text to analysis* 14 % slower (`IndexSet`: 4 % and 17 %).
 pub(crate) struct Names {
     places: HashTable<u32>,
 }

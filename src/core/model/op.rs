@@ -1,11 +1,11 @@
 //! Ops and the tensors between them.
 
-use crate::core::count;
 use crate::core::model::dtype::DType;
 use crate::core::model::functions;
 use crate::core::model::op_type::OpType;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use strum::IntoStaticStr;
 
 /// One operation: unfused, one kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,7 +19,6 @@ pub struct Op {
     /// The tensor written; no other op writes it.
     pub output: String,
     /// Shape of the output, outermost dimension first.
-    #[serde(serialize_with = "count::serialize_all")]
     pub shape: Vec<u64>,
     /// Bytes of one output element.
     pub bytes_per_element: u32,
@@ -34,7 +33,6 @@ pub struct Op {
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
-        serialize_with = "count::serialize_option",
         rename = "contraction"
     )]
     pub k: Option<u64>,
@@ -109,8 +107,11 @@ impl Op {
 }
 
 /// What an external tensor is for; display only.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, IntoStaticStr,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum TensorRole {
     /// An activation that comes from outside.
     #[default]
@@ -119,13 +120,19 @@ pub enum TensorRole {
     Weight,
 }
 
+impl TensorRole {
+    /// The name in the notation and in JSON.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
 /// The declared size of an external tensor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TensorDecl {
     /// The name that ops read it by.
     pub name: String,
     /// Outermost dimension first; empty for a scalar.
-    #[serde(serialize_with = "count::serialize_all")]
     pub shape: Vec<u64>,
     /// Bytes of one element.
     pub bytes_per_element: u32,

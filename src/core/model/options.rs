@@ -2,6 +2,7 @@
 
 use crate::core::model::device::{Device, default_device};
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 /// What a visitor chooses beside the text.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,8 +39,22 @@ impl Options {
 }
 
 /// Who decides what fuses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    VariantArray,
+    IntoStaticStr,
+    EnumString,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Policy {
     /// Every op is its own kernel.
     None,
@@ -55,29 +70,9 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// All policies, in the order in which a picker shows them.
-    pub const ALL: [Self; 5] = [
-        Self::None,
-        Self::Rules,
-        Self::Inductor,
-        Self::Optimal,
-        Self::Manual,
-    ];
-
     /// The name on the command line and in links.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Rules => "rules",
-            Self::Inductor => "inductor",
-            Self::Optimal => "optimal",
-            Self::Manual => "manual",
-        }
-    }
-
-    /// The policy of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|p| p.name() == name)
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 
@@ -129,7 +124,8 @@ impl Default for FusionOptions {
 }
 
 /// One of the switches among the options.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Switch {
     /// [`FusionOptions::horizontal`].
     Horizontal,
@@ -144,29 +140,9 @@ pub enum Switch {
 }
 
 impl Switch {
-    /// All switches, in the order in which they are shown.
-    pub const ALL: [Self; 5] = [
-        Self::Horizontal,
-        Self::Prologue,
-        Self::AfterReductions,
-        Self::MaxAutotune,
-        Self::Attention,
-    ];
-
     /// The name in links.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Horizontal => "horizontal",
-            Self::Prologue => "prologue",
-            Self::AfterReductions => "after-reductions",
-            Self::MaxAutotune => "max-autotune",
-            Self::Attention => "attention",
-        }
-    }
-
-    /// The switch of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|switch| switch.name() == name)
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// The flag that it sets.
@@ -193,8 +169,11 @@ impl Switch {
 }
 
 /// What a partition costs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, VariantArray, IntoStaticStr, EnumString,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Objective {
     /// Bytes through memory; among equals the fewest kernels.
     #[default]
@@ -204,20 +183,9 @@ pub enum Objective {
 }
 
 impl Objective {
-    /// Both, in the order in which a picker shows them.
-    pub const ALL: [Self; 2] = [Self::Bytes, Self::Time];
-
     /// The name on the command line and in links.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Bytes => "bytes",
-            Self::Time => "time",
-        }
-    }
-
-    /// The objective of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|o| o.name() == name)
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 
@@ -232,8 +200,22 @@ pub struct Conventions {
 }
 
 /// How large an external tensor counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    VariantArray,
+    IntoStaticStr,
+    EnumString,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Externals {
     /// As declared; else as the other shapes of the op force it to be; else as its reader's output.
     #[default]
@@ -245,27 +227,29 @@ pub enum Externals {
 }
 
 impl Externals {
-    /// All three, in the order in which a picker shows them.
-    pub const ALL: [Self; 3] = [Self::Declared, Self::KnownOnly, Self::OutputShape];
-
     /// The name on the command line and in links.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Declared => "declared",
-            Self::KnownOnly => "known-only",
-            Self::OutputShape => "output-shape",
-        }
-    }
-
-    /// The convention of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|e| e.name() == name)
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 
 /// What a reshape costs that stands alone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    VariantArray,
+    IntoStaticStr,
+    EnumString,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum ReshapeCost {
     /// It reads its input and writes its output like any op.
     #[default]
@@ -275,19 +259,8 @@ pub enum ReshapeCost {
 }
 
 impl ReshapeCost {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Copy, Self::View];
-
     /// The name on the command line and in links.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Copy => "copy",
-            Self::View => "view",
-        }
-    }
-
-    /// The convention of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|r| r.name() == name)
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }

@@ -4,8 +4,7 @@
     reason = "op and tensor ids are dense indices of one graph"
 )]
 
-use crate::core::model::graph::SizeSource;
-use crate::core::model::graph::{Graph, OpId, TensorId};
+use crate::core::model::graph::{Graph, OpId, SizeSource, TensorId};
 use crate::core::model::op::{Op, byte_count};
 use crate::core::model::op_type::OpType;
 use crate::core::model::options::Externals;

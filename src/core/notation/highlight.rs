@@ -1,10 +1,10 @@
 //! Lines of a text as coloured pieces, for the editor.
 
-use super::lexer::{Lexeme, Lines, Token, tokens};
-use super::parser::{declaring_keyword, starts_statement};
-use super::{Statements, name_text};
 use crate::core::model::diagnostic::Span;
 use crate::core::model::dtype::DType;
+use crate::core::notation::lexer::{Lexeme, Lines, Token, tokens};
+use crate::core::notation::parser::{declaring_keyword, starts_statement};
+use crate::core::notation::{Statements, name_text};
 use std::collections::HashSet;
 
 /// What a piece of the text is.
@@ -189,9 +189,9 @@ fn kinds_of_statement<'a>(
                         word_kind(&name_text(text, token), params)
                     }
                     StatementPart::Type if open_brackets == 0 => {
-                        match DType::from_name(token.span.slice(text)) {
-                            Some(_) => TokenKind::Dtype,
-                            None => TokenKind::Error,
+                        match token.span.slice(text).parse::<DType>() {
+                            Ok(_) => TokenKind::Dtype,
+                            Err(_) => TokenKind::Error,
                         }
                     }
                     StatementPart::Param | StatementPart::Value | StatementPart::Type => {
@@ -218,7 +218,7 @@ fn is_lone_value(statement: &[Token], index: usize) -> bool {
 fn word_kind(word: &str, params: &HashSet<String>) -> TokenKind {
     if params.contains(word) {
         TokenKind::Param
-    } else if DType::from_name(word).is_some() {
+    } else if word.parse::<DType>().is_ok() {
         TokenKind::Dtype
     } else {
         TokenKind::Keyword

@@ -22,18 +22,17 @@
 //! `step` are keywords only where the grammar has them, so a tensor may be called `input`. A comment runs
 //! from `#` to the end of the line. In backquotes `` \` ``, `\\`, `\n` and `\r` are escapes.
 
-use super::cursor::{Cursor, Parse, unclosed};
-use super::expression::expression;
-use super::lexer::{Lexeme, Token};
-use super::spelling::{nearest_dtype, quoted, shortened};
 use crate::core::model::diagnostic::{Code, Diagnostic};
-use crate::core::model::dtype::DType;
-use crate::core::model::names::Names;
 use crate::core::model::op::TensorRole;
 use crate::core::model::program::{
     Attribute, AttributeValue, Declaration, Expr, ExprKind, KernelMark, Name, OpStatement, Param,
     ParamRange, TypeAnnotation,
 };
+use crate::core::notation::cursor::{Cursor, Parse, unclosed};
+use crate::core::notation::expression::expression;
+use crate::core::notation::lexer::{Lexeme, Token};
+use crate::core::notation::spelling::{nearest_dtype, quoted, shortened};
+use std::collections::HashSet;
 
 /// One statement that could be read.
 pub(super) enum Statement {
@@ -243,7 +242,7 @@ impl Cursor<'_> {
         let arguments = self.count_ahead(Lexeme::Comma, Lexeme::CloseParen) + 1;
         let mut inputs = Vec::with_capacity(arguments.saturating_sub(attributes));
         let mut attributes: Vec<Attribute> = Vec::with_capacity(attributes);
-        let mut named = Names::with_capacity(0);
+        let mut named: HashSet<String> = HashSet::new();
         while self.take(Lexeme::CloseParen).is_none() {
             let is_attribute = self.kind_ahead(1) == Some(Lexeme::Equals);
             if self.peek().is_none() {
@@ -256,9 +255,7 @@ impl Cursor<'_> {
             }
             let name = self.name("the name of a tensor", HINT)?;
             if is_attribute {
-                let place = attributes.len();
-                let name_of = |place: usize| attributes[place].name.text.as_str();
-                if !named.place(&name.text, place, &name_of).1 {
+                if !named.insert(name.text.clone()) {
                     return Err(Diagnostic::error(
                         Code::Syntax,
                         format!("{} is given twice", quoted(&name.text)),
@@ -325,7 +322,7 @@ impl Cursor<'_> {
             .peek()
             .filter(|t| t.kind == Lexeme::Name)
             .ok_or_else(|| self.expected("an element type").hint(HINT))?;
-        let Some(dtype) = DType::from_name(self.slice(token)) else {
+        let Ok(dtype) = self.slice(token).parse() else {
             return Err(unknown_dtype(self.slice(token)).at(token.span));
         };
         self.at += 1;

@@ -1,12 +1,12 @@
 //! Program to text.
 
-use super::written_name;
-use crate::core::model::op::TensorRole;
 use crate::core::model::program::{
-    Attribute, AttributeValue, BinaryOp, Declaration, Expr, ExprKind, Name, OpStatement, Param,
-    ParamRange, Program, TypeAnnotation,
+    Attribute, AttributeValue, BinaryOp, Expr, ExprKind, Name, OpStatement, Param, ParamRange,
+    Program, TypeAnnotation,
 };
+use crate::core::notation::written_name;
 use std::collections::HashSet;
+use std::fmt::Write as _;
 
 /// Widest column that is padded, in characters: one long name must not push all others away.
 const WIDEST_COLUMN: usize = 24;
@@ -30,29 +30,17 @@ pub fn print(program: &Program) -> String {
     for param in &program.params {
         print_param(&mut text, param, name_width);
     }
-    let role_width = if program.declarations.iter().any(is_weight) {
-        "weight".len()
-    } else {
-        "input".len()
-    };
+    let roles = program.declarations.iter().map(|d| d.role.name().len());
+    let role_width = roles.max().unwrap_or(0);
     let name_width = column_width(program.declarations.iter().map(|d| &d.name));
-    for Declaration {
-        role,
-        name,
-        annotation,
-        ..
-    } in &program.declarations
-    {
-        let role = match role {
-            TensorRole::Input => "input",
-            TensorRole::Weight => "weight",
-        };
-        text.push_str(&padded(role, role_width));
-        text.push(' ');
-        text.push_str(&padded(&written_name(&name.text), name_width));
-        text.push_str(" : ");
-        print_annotation(&mut text, annotation);
-        text.push('\n');
+    for declaration in &program.declarations {
+        let role = declaration.role.name();
+        let name = written_name(&declaration.name.text);
+        let annotation = annotation_text(&declaration.annotation);
+        let _ = writeln!(
+            text,
+            "{role:<role_width$} {name:<name_width$} : {annotation}"
+        );
     }
     let params: HashSet<&str> = program
         .params
@@ -69,17 +57,14 @@ pub fn print(program: &Program) -> String {
             Some(label) => format!("{}: ", written_name(&label.text)),
             None => String::new(),
         };
-        text.push_str(&padded(&label, label_width));
-        text.push_str(&padded(&written_name(&op.output.text), output_width));
-        text.push_str(" = ");
-        print_call(&mut text, op, &|name| params.contains(name));
-        text.push('\n');
+        let output = written_name(&op.output.text);
+        let call = call_text(op, &|name| params.contains(name));
+        let _ = writeln!(
+            text,
+            "{label:<label_width$}{output:<output_width$} = {call}"
+        );
     }
     text
-}
-
-fn is_weight(declaration: &Declaration) -> bool {
-    declaration.role == TensorRole::Weight
 }
 
 /// Width of the widest written name that is not too wide for a column.
@@ -91,46 +76,36 @@ fn column_width<'a>(names: impl Iterator<Item = &'a Name>) -> usize {
         .unwrap_or(0)
 }
 
-fn padded(text: &str, width: usize) -> String {
-    format!("{text:<width$}")
-}
-
 fn print_param(text: &mut String, param: &Param, name_width: usize) {
-    let name = padded(&written_name(&param.name.text), name_width);
+    let name = written_name(&param.name.text);
     let range = match param.range {
         Some(ParamRange { min, max, step: 1 }) => format!(" in {min}..{max}"),
         Some(ParamRange { min, max, step }) => format!(" in {min}..{max} step {step}"),
         None => String::new(),
     };
-    text.extend([
-        "param ",
-        &name,
-        " = ",
-        &param.value.to_string(),
-        &range,
-        "\n",
-    ]);
+    let _ = writeln!(text, "param {name:<name_width$} = {}{range}", param.value);
 }
 
-/// From the callee to the end of the annotation.
-fn print_call(text: &mut String, op: &OpStatement, is_param: &dyn Fn(&str) -> bool) {
-    text.push_str(&written_name(&op.callee.text));
-    text.push('(');
+/// From the callee to the end of the statement.
+fn call_text(op: &OpStatement, is_param: &dyn Fn(&str) -> bool) -> String {
     let inputs = op.inputs.iter().map(|input| written_name(&input.text));
     let attributes = op.attributes.iter().map(|attribute| {
         let name = written_name(&attribute.name.text);
         format!("{name}={}", attribute_text(attribute, is_param))
     });
     let arguments: Vec<String> = inputs.chain(attributes).collect();
-    text.push_str(&arguments.join(", "));
-    text.push(')');
+    let mut text = format!(
+        "{}({})",
+        written_name(&op.callee.text),
+        arguments.join(", ")
+    );
     if let Some(annotation) = &op.annotation {
-        text.push_str(" : ");
-        print_annotation(text, annotation);
+        let _ = write!(text, " : {}", annotation_text(annotation));
     }
     if let Some(kernel) = &op.kernel {
-        text.extend([" @kernel ", &kernel.number.to_string()]);
+        let _ = write!(text, " @kernel {}", kernel.number);
     }
+    text
 }
 
 fn attribute_text(attribute: &Attribute, is_param: &dyn Fn(&str) -> bool) -> String {
@@ -151,9 +126,12 @@ fn attribute_text(attribute: &Attribute, is_param: &dyn Fn(&str) -> bool) -> Str
     }
 }
 
-fn print_annotation(text: &mut String, annotation: &TypeAnnotation) {
-    text.push_str(annotation.dtype.name());
-    text.push_str(&sizes_text(&annotation.dims));
+fn annotation_text(annotation: &TypeAnnotation) -> String {
+    format!(
+        "{}{}",
+        annotation.dtype.name(),
+        sizes_text(&annotation.dims)
+    )
 }
 
 fn sizes_text(sizes: &[Expr]) -> String {
@@ -163,28 +141,19 @@ fn sizes_text(sizes: &[Expr]) -> String {
 
 /// A size expression as the notation writes it: `4*H`, `(S + 1)*H`.
 pub fn print_expr(expr: &Expr) -> String {
-    let mut text = String::new();
-    push_expr(&mut text, expr, 0);
-    text
+    expr_text(expr, 0)
 }
 
-/// Writes `expr`, in brackets when its operator binds weaker than `binding`.
-fn push_expr(text: &mut String, expr: &Expr, binding: u8) {
+/// `expr`, in brackets when its operator binds weaker than `binding`.
+fn expr_text(expr: &Expr, binding: u8) -> String {
     match &expr.kind {
-        ExprKind::Int(value) => text.push_str(&value.to_string()),
-        ExprKind::Param(name) => text.push_str(&written_name(name)),
-        ExprKind::Negate(operand) => {
-            text.push('-');
+        ExprKind::Int(value) => value.to_string(),
+        ExprKind::Param(name) => written_name(name),
+        ExprKind::Negate(operand) => match operand.kind {
             // `-1` is a literal, `-(1)` the negation of one.
-            let is_literal = matches!(operand.kind, ExprKind::Int(value) if value >= 0);
-            if is_literal {
-                text.push('(');
-            }
-            push_expr(text, operand, NEGATION);
-            if is_literal {
-                text.push(')');
-            }
-        }
+            ExprKind::Int(value) if value >= 0 => format!("-({value})"),
+            _ => format!("-{}", expr_text(operand, NEGATION)),
+        },
         ExprKind::Binary(operator, left, right) => {
             let (own, symbol) = match operator {
                 BinaryOp::Add => (SUM, " + "),
@@ -192,14 +161,11 @@ fn push_expr(text: &mut String, expr: &Expr, binding: u8) {
                 BinaryOp::Mul => (PRODUCT, "*"),
                 BinaryOp::Div => (PRODUCT, "/"),
             };
+            let (left, right) = (expr_text(left, own), expr_text(right, own + 1));
             if own < binding {
-                text.push('(');
-            }
-            push_expr(text, left, own);
-            text.push_str(symbol);
-            push_expr(text, right, own + 1);
-            if own < binding {
-                text.push(')');
+                format!("({left}{symbol}{right})")
+            } else {
+                format!("{left}{symbol}{right}")
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Names in messages: shortened, and the nearest known one.
 
 use crate::core::model::dtype::DType;
+use strum::VariantArray;
 
 /// Longest name that a message repeats in full, in characters.
 const SHOWN: usize = 40;
@@ -39,8 +40,9 @@ pub(super) fn nearest_dtype(name: &str) -> DType {
     };
     alias.unwrap_or_else(|| {
         let distance = |dtype: &DType| edit_distance(&name, dtype.name());
-        DType::ALL
-            .into_iter()
+        DType::VARIANTS
+            .iter()
+            .copied()
             .min_by_key(distance)
             .unwrap_or(DType::F32)
     })

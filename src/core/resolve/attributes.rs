@@ -93,7 +93,7 @@ impl<'a> Attributes<'a> {
 
     /// An element type.
     pub(super) fn dtype(&self, name: &str) -> Option<DType> {
-        DType::from_name(word(&self.get(name)?.value)?)
+        word(&self.get(name)?.value)?.parse().ok()
     }
 
     /// Whether the attribute is the word `unknown`.
@@ -163,7 +163,9 @@ pub(super) fn check_attributes(
                 _ => true,
             },
             (AttributeKind::Flag, value) => matches!(word(value), Some("true" | "false")),
-            (AttributeKind::Type, value) => word(value).and_then(DType::from_name).is_some(),
+            (AttributeKind::Type, value) => {
+                word(value).is_some_and(|word| word.parse::<DType>().is_ok())
+            }
             (AttributeKind::SizeOrUnknown, value) if word(value) == Some("unknown") => true,
             // A lone name is a param wherever a number may stand.
             (kind, AttributeValue::Word(name)) if kind != AttributeKind::Sizes => {

@@ -11,14 +11,12 @@ mod shapes;
 mod statement;
 mod undeclared;
 
-use super::notation::spelling::quoted;
 use crate::core::model::build::cycle_diagnostic;
-use crate::core::model::diagnostic::sort_in_text_order;
-use crate::core::model::diagnostic::{Code, Diagnostic, Severity};
+use crate::core::model::diagnostic::{Code, Diagnostic, Severity, sort_in_text_order};
 use crate::core::model::op::{Op, TensorDecl};
 use crate::core::model::order::{runnable, topological_order};
 use crate::core::model::program::{Declaration, Program};
-use crate::core::sorting::{rank_of, sort_by_rank};
+use crate::core::notation::spelling::quoted;
 use expr::{Params, is_blamed_elsewhere};
 use scope::{KnownTensors, Origin, Scope};
 pub(super) use shapes::infer_call;
@@ -128,9 +126,7 @@ pub fn resolve(program: &Program) -> Resolved {
     sort_in_text_order(&mut diagnostics);
     if !statement_of_op.is_sorted() {
         let mut in_text_order: Vec<(usize, Op)> = statement_of_op.into_iter().zip(ops).collect();
-        sort_by_rank(&mut in_text_order, |&(statement, _)| {
-            (rank_of(statement), 0, 0)
-        });
+        in_text_order.sort_unstable_by_key(|&(statement, _)| statement);
         (statement_of_op, ops) = in_text_order.into_iter().unzip();
     }
     Resolved {

@@ -38,7 +38,7 @@ impl Callee {
         if let Some(function) = functions::find(name) {
             return Ok(Self::Function(function));
         }
-        if let Some(op_type) = OpType::from_name(name) {
+        if let Ok(op_type) = name.parse::<OpType>() {
             return Ok(Self::Bare(op_type));
         }
         let known = FUNCTIONS

@@ -1,59 +1,22 @@
 //! How the bytes of attention grow with the length of the sequence, on logarithmic axes: a square is a line twice as
 //! steep as a line that grows with the length alone.
 
-use crate::core::fusion::attention::{AttentionShape, Growth, LoopOrder, growth};
-use crate::picture::charts::axes::{Frame, decades, draw_frame, drawable, power_text};
-use crate::picture::charts::scene::{Label, Mark, Role, Scene, Shape, tenths};
+use crate::core::fusion::attention::Growth;
+use crate::core::model::device::Device;
+use crate::picture::charts::axes::{Frame, Margins, decades, draw_frame, drawable, power_text};
+use crate::picture::charts::bounds::Bounds;
+use crate::picture::charts::scene::{Anchor, Label, Mark, Role, Scene, Shape, tenths, text};
+use crate::present::attention::{AttentionCount, AttentionSizes, LENGTH_POWERS};
 use crate::present::format::{format_bytes, format_exact};
+use strum::IntoEnumIterator;
 
-/// What the curves are drawn of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AttentionView {
-    /// The sizes; its length is the one that is marked.
-    pub shape: AttentionShape,
-    /// Memory on chip that one block has.
-    pub on_chip_bytes: u64,
-    /// Which loop of the one kernel is outside.
-    pub order: LoopOrder,
-}
-
-/// Lengths with a point, as powers of two: 128 to 131,072.
-pub const LENGTH_POWERS: std::ops::RangeInclusive<u32> = 7..=17;
-
-/// A curve: its role, its points' role, its name, its bytes.
-type Curve = (Role, Role, &'static str, fn(&Growth) -> u64);
-
-const CURVES: [Curve; 3] = [
-    (
-        Role::SquareCurve,
-        Role::SquarePoint,
-        "three kernels, scores in memory",
-        |growth| growth.standard_bytes,
-    ),
-    (
-        Role::TileCurve,
-        Role::TilePoint,
-        "one kernel, each tile fetched anew",
-        |growth| growth.tiled_bytes,
-    ),
-    (
-        Role::LineCurve,
-        Role::LinePoint,
-        "one kernel, every tensor once",
-        |growth| growth.compulsory_bytes,
-    ),
-];
-
-/// Draws the three counts of bytes over the length into a frame of `size` units, at least 240 by 140. Axes snap to
-/// whole decades, so the frame stands still while a slider moves. A fixed number of marks.
-pub fn scene(view: &AttentionView, size: (f64, f64)) -> Scene {
+/// Draws the three counts of bytes over the length into a frame of `size` units, at least 240 by 140, and marks the length
+/// that was chosen. Axes snap to whole decades, so the frame stands still while a slider moves. A fixed number of marks.
+pub fn scene(sizes: &AttentionSizes, device: &Device, size: (f64, f64)) -> Scene {
     let size = drawable(size);
     let is_compact = size.0 < 520.0;
-    let counts = |lengths: &mut dyn Iterator<Item = u64>| {
-        growth(&view.shape, view.on_chip_bytes, view.order, lengths)
-    };
-    let all = counts(&mut LENGTH_POWERS.map(|power| 1_u64 << power));
-    let present = counts(&mut std::iter::once(view.shape.queries));
+    let all = sizes.growth(device, LENGTH_POWERS.map(|power| 1 << power));
+    let present = sizes.growth(device, std::iter::once(sizes.shape.queries));
     let ends = |of: fn(&Growth) -> u64| {
         let bytes = || all.iter().chain(&present).map(of);
         (bytes().min().unwrap_or(1), bytes().max().unwrap_or(1))
@@ -61,9 +24,11 @@ pub fn scene(view: &AttentionView, size: (f64, f64)) -> Scene {
     let lengths = ends(|growth| growth.length);
     let low = ends(|growth| growth.compulsory_bytes.min(growth.tiled_bytes)).0;
     let high = ends(|growth| growth.standard_bytes.max(growth.tiled_bytes)).1;
-    let mut lines: Vec<(Role, Vec<(f64, f64)>)> = CURVES
-        .iter()
-        .map(|(role, _, _, bytes)| (*role, all.iter().map(|g| point(g, *bytes)).collect()))
+    let mut lines: Vec<(Role, Vec<(f64, f64)>)> = AttentionCount::iter()
+        .map(|count| {
+            let values = all.iter().map(|growth| values(growth, count));
+            (curve_role(count), values.collect())
+        })
         .collect();
     let y = decades(low.max(1) as f64, high.max(10) as f64, 2);
     if let Some(here) = present.first() {
@@ -73,7 +38,12 @@ pub fn scene(view: &AttentionView, size: (f64, f64)) -> Scene {
     }
     let frame = Frame {
         size,
-        margins: [30.0, 16.0, 46.0, if is_compact { 54.0 } else { 64.0 }],
+        margins: Margins {
+            top: 30.0,
+            right: 16.0,
+            bottom: 46.0,
+            left: if is_compact { 54.0 } else { 64.0 },
+        },
         x: decades(lengths.0.max(1) as f64, lengths.1.max(10) as f64, 2),
         y: Some(y),
         x_ticks: if is_compact { 5 } else { 10 },
@@ -85,29 +55,34 @@ pub fn scene(view: &AttentionView, size: (f64, f64)) -> Scene {
     let mut focus_order = Vec::new();
     let plot = draw_frame(&frame, &mut marks);
     for (growths, radius) in [(&all, 3.0), (&present, 6.0)] {
-        for (_, role, name, bytes) in &CURVES {
+        for count in AttentionCount::iter() {
             for growth in growths {
-                let (x, y) = point(growth, *bytes);
+                let (x, y) = values(growth, count);
                 focus_order.push(marks.len());
                 let circle = Shape::Circle {
                     center: tenths(plot.place(x, y)),
                     radius,
                 };
-                marks.push(Mark::new(*role, circle).named(label(growth, name, *bytes)));
+                marks.push(Mark::new(point_role(count), circle).named(label(growth, count)));
             }
         }
     }
-    let [left, top, right, bottom] = plot.edges;
-    marks.push(super::scene::text(
+    let Bounds {
+        left,
+        top,
+        right,
+        bottom,
+    } = plot.bounds;
+    marks.push(text(
         Role::AxisTitle,
         (f64::midpoint(left, right), bottom + 36.0),
-        super::scene::Anchor::Middle,
+        Anchor::Middle,
         "length of the sequence N",
     ));
-    marks.push(super::scene::text(
+    marks.push(text(
         Role::AxisTitle,
         (0.0, top - 12.0),
-        super::scene::Anchor::Start,
+        Anchor::Start,
         "bytes moved",
     ));
     Scene {
@@ -120,32 +95,47 @@ pub fn scene(view: &AttentionView, size: (f64, f64)) -> Scene {
     }
 }
 
-fn point(growth: &Growth, bytes: fn(&Growth) -> u64) -> (f64, f64) {
-    (growth.length as f64, bytes(growth) as f64)
+const fn curve_role(count: AttentionCount) -> Role {
+    match count {
+        AttentionCount::ScoresInMemory => Role::SquareCurve,
+        AttentionCount::TilesFetchedAnew => Role::TileCurve,
+        AttentionCount::TensorsOnce => Role::LineCurve,
+    }
 }
 
-fn label(growth: &Growth, name: &str, bytes: fn(&Growth) -> u64) -> Label {
-    let heading = ["N = ", &format_exact(growth.length.into())].concat();
-    let facts = vec![
-        ("", name.to_owned()),
-        ("moves", format_bytes(bytes(growth))),
-    ];
-    Label::new(heading, facts)
+const fn point_role(count: AttentionCount) -> Role {
+    match count {
+        AttentionCount::ScoresInMemory => Role::SquarePoint,
+        AttentionCount::TilesFetchedAnew => Role::TilePoint,
+        AttentionCount::TensorsOnce => Role::LinePoint,
+    }
+}
+
+/// Where the curve of a count is at a length: the length and the bytes.
+fn values(growth: &Growth, count: AttentionCount) -> (f64, f64) {
+    (growth.length as f64, count.bytes(growth) as f64)
+}
+
+fn label(growth: &Growth, count: AttentionCount) -> Label {
+    let heading = format!("N = {}", format_exact(growth.length.into()));
+    let bytes = format_bytes(count.bytes(growth));
+    Label::new(
+        heading,
+        vec![("", count.name().to_owned()), ("moves", bytes)],
+    )
 }
 
 fn description(present: Option<&Growth>) -> String {
-    let mut text = "Bytes of one forward pass on logarithmic axes. With the scores in memory they grow with the square of the length, with every tensor moved once with the length alone.".to_owned();
-    if let Some(here) = present {
-        text.push_str(" At N = ");
-        text.push_str(&format_exact(here.length.into()));
-        text.push(':');
-        for (place, (_, _, name, bytes)) in CURVES.iter().enumerate() {
-            text.push_str(if place == 0 { " " } else { "; " });
-            text.push_str(name);
-            text.push(' ');
-            text.push_str(&format_bytes(bytes(here)));
-        }
-        text.push('.');
-    }
-    text
+    let general = "Bytes of one forward pass on logarithmic axes. With the scores in memory they grow with the square of the length, with every tensor moved once with the length alone.";
+    let Some(here) = present else {
+        return general.to_owned();
+    };
+    let figures: Vec<String> = AttentionCount::iter()
+        .map(|count| format!("{} {}", count.name(), format_bytes(count.bytes(here))))
+        .collect();
+    format!(
+        "{general} At N = {}: {}.",
+        format_exact(here.length.into()),
+        figures.join("; ")
+    )
 }

@@ -1,21 +1,21 @@
 //! The frame of a chart, drawn by plotters: grid, axes, ticks and their texts.
 
-use crate::core::decimal::{fixed, shortest};
-use crate::picture::charts::recording::{Recording, SCALE, shape_style, text_style};
-use crate::picture::charts::scene::{Mark, Point, Role};
+use crate::picture::charts::bounds::Bounds;
+use crate::picture::charts::recording::{Recording, SCALE};
+use crate::picture::charts::scene::{FONT_PX, Mark, Point, Role, line};
 use plotters::chart::{ChartBuilder, LabelAreaPosition};
 use plotters::coord::CoordTranslate;
 use plotters::coord::cartesian::Cartesian2d;
 use plotters::coord::combinators::{IntoLogRange, LogCoord};
-use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use plotters::coord::types::RangedCoordf64;
 use plotters::drawing::IntoDrawingArea;
-use plotters::element::PathElement;
+use plotters::style::{BLACK, FontDesc, FontFamily, FontStyle};
 use std::ops::Range;
 
-/// One axis. Both kinds are one type, so that a visitor downloads plotters' chart once.
+/// One axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::picture) enum Axis {
+pub(super) enum Axis {
     /// Powers of ten from `10^from` to `10^to`.
     Decades {
         /// Exponent at the start.
@@ -33,16 +33,16 @@ pub(in crate::picture) enum Axis {
 }
 
 /// Where the plot stands in its frame and what is written around it.
-pub(in crate::picture) struct Frame<'a> {
+pub(super) struct Frame<'a> {
     /// Width and height of the whole, as [`drawable`] gives them.
     pub size: (f64, f64),
-    /// Room above, right, below and left of the plot.
-    pub margins: [f64; 4],
+    /// Space around the plot.
+    pub margins: Margins,
     /// The horizontal axis.
     pub x: Axis,
     /// The vertical axis, drawn upwards; `None` for a chart without one.
     pub y: Option<Axis>,
-    /// How many ticks the horizontal axis has room for.
+    /// How many ticks fit the horizontal axis.
     pub x_ticks: usize,
     /// The text of a horizontal tick.
     pub x_text: &'a dyn Fn(f64) -> String,
@@ -52,18 +52,37 @@ pub(in crate::picture) struct Frame<'a> {
     pub lines: &'a [(Role, Vec<(f64, f64)>)],
 }
 
+/// Space around a plot, in the scene's units.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Margins {
+    pub top: f64,
+    pub right: f64,
+    pub bottom: f64,
+    pub left: f64,
+}
+
+impl Frame<'_> {
+    /// The vertical axis, or one that nothing is drawn of.
+    fn y_or_unit(&self) -> Axis {
+        self.y.unwrap_or(Axis::Linear {
+            end: 1.0,
+            unit: 1.0,
+        })
+    }
+}
+
 /// Values to places, as plotters maps them.
-pub(in crate::picture) struct Plot {
+pub(super) struct Plot {
     coord: Cartesian2d<AxisCoord, AxisCoord>,
     x: Axis,
     y: Axis,
-    /// Edges of the plot: left, top, right, bottom.
-    pub edges: [f64; 4],
+    /// Where the plot stands in its frame.
+    pub bounds: Bounds,
 }
 
 impl Plot {
     /// The place of `(x, y)`. Values beyond an axis stand at its end, so every place is on the plot.
-    pub(in crate::picture) fn place(&self, x: f64, y: f64) -> Point {
+    pub(super) fn place(&self, x: f64, y: f64) -> Point {
         let (x, y) = self
             .coord
             .translate(&(self.x.to_coord(x), self.y.to_coord(y)));
@@ -71,12 +90,20 @@ impl Plot {
     }
 
     /// The value at the top of the vertical axis.
-    pub(in crate::picture) fn rate_at_top(&self) -> f64 {
-        super::roofline::ends(self.y).1
+    pub(super) fn y_end(&self) -> f64 {
+        self.y.ends().1
     }
 }
 
 impl Axis {
+    /// First and last value.
+    pub(super) fn ends(self) -> (f64, f64) {
+        match self {
+            Self::Decades { from, to } => (10_f64.powi(from), 10_f64.powi(to)),
+            Self::Linear { end, unit } => (0.0, end * unit),
+        }
+    }
+
     /// What plotters counts in: values of a logarithmic axis, units of a linear one.
     fn to_coord(self, value: f64) -> f64 {
         let (scaled, ends) = match self {
@@ -99,7 +126,7 @@ impl Axis {
 
     fn coord(self) -> AxisCoord {
         match self {
-            // A hair of room beyond both ends keeps the outermost ticks through rounding.
+            // The range is a little longer at both ends, so that rounding drops no outermost tick.
             Self::Decades { from, to } => AxisCoord::Log(
                 (10_f64.powi(from) * (1.0 - 1e-9)..10_f64.powi(to) * (1.0 + 1e-9))
                     .log_scale()
@@ -116,15 +143,8 @@ enum AxisCoord {
     Linear(RangedCoordf64),
 }
 
-/// Plotters' own labels would bring the standard library's formatting of floats.
-impl ValueFormatter<f64> for AxisCoord {
-    fn format(value: &f64) -> String {
-        shortest(*value)
-    }
-}
-
 impl Ranged for AxisCoord {
-    type FormatOption = NoDefaultFormatting;
+    type FormatOption = DefaultFormatting;
     type ValueType = f64;
 
     fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
@@ -166,84 +186,104 @@ impl Ranged for AxisCoord {
     }
 }
 
-/// Draws the frame at the end of `marks` and gives the mapping of its plot.
-pub(in crate::picture) fn draw_frame(frame: &Frame<'_>, marks: &mut Vec<Mark>) -> Plot {
-    let [top, right, bottom, left] = frame.margins;
-    let px = |units: f64| units * SCALE;
-    let y = frame.y.unwrap_or(Axis::Linear {
-        end: 1.0,
-        unit: 1.0,
-    });
+/// The parts of a frame whose lines differ in role, so that each is a recording of its own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FramePart {
+    Grid,
+    AxesWithTicks,
+}
 
+/// Draws the frame at the end of `marks` and gives the mapping of its plot.
+pub(super) fn draw_frame(frame: &Frame<'_>, marks: &mut Vec<Mark>) -> Plot {
+    draw_part(frame, FramePart::Grid, marks);
+    let (x_pixels, y_pixels) = draw_part(frame, FramePart::AxesWithTicks, marks);
+    let unscaled = |pixel: i32| f64::from(pixel) / SCALE;
+    let y = frame.y_or_unit();
+    let plot = Plot {
+        bounds: Bounds {
+            left: unscaled(x_pixels.start),
+            top: unscaled(y_pixels.end),
+            right: unscaled(x_pixels.end),
+            bottom: unscaled(y_pixels.start),
+        },
+        coord: Cartesian2d::new(frame.x.coord(), y.coord(), (x_pixels, y_pixels)),
+        x: frame.x,
+        y,
+    };
+    for (role, values) in frame.lines {
+        let points: Vec<Point> = values.iter().map(|&(x, y)| plot.place(x, y)).collect();
+        marks.push(line(*role, &points));
+    }
+    plot
+}
+
+/// Draws a part of the frame by plotters. Gives the pixels of the plot from left to right and from bottom to top.
+fn draw_part(
+    frame: &Frame<'_>,
+    part: FramePart,
+    marks: &mut Vec<Mark>,
+) -> (Range<i32>, Range<i32>) {
+    let px = |units: f64| units * SCALE;
+    let y = frame.y_or_unit();
     let root = Recording {
         size: frame.size,
+        line_role: match part {
+            FramePart::Grid => Role::Mesh,
+            FramePart::AxesWithTicks => Role::Axis,
+        },
+        text_role: Role::AxisText,
         marks,
     }
     .into_drawing_area();
     let mut builder = ChartBuilder::on(&root);
     builder
-        .margin_top(px(top))
-        .margin_right(px(right))
-        .set_label_area_size(LabelAreaPosition::Bottom, px(bottom))
-        .set_label_area_size(LabelAreaPosition::Left, px(left));
-    let pixels = if let Ok(mut chart) = builder.build_cartesian_2d(frame.x.coord(), y.coord()) {
-        let mut mesh = chart.configure_mesh();
-        let x_text = |value: &f64| (frame.x_text)(frame.x.value(*value));
-        let y_text = |value: &f64| (frame.y_text)(y.value(*value));
-        mesh.bold_line_style(shape_style(Role::Mesh))
-            .light_line_style(shape_style(Role::Mesh))
-            .axis_style(shape_style(Role::Axis))
-            .label_style(text_style(Role::AxisText))
-            .x_labels(frame.x_ticks)
-            .y_labels(20)
-            .x_label_formatter(&x_text)
-            .y_label_formatter(&y_text)
-            .set_all_tick_mark_size(px(4.0));
-        if frame.y.is_none() {
-            mesh.disable_y_mesh().disable_y_axis();
-        }
-        // The recording takes every mark, so there is no error to hand on.
-        let _ = mesh.draw();
-        for (role, points) in frame.lines {
-            let points: Vec<(f64, f64)> = points
-                .iter()
-                .map(|&(vx, vy)| (frame.x.to_coord(vx), y.to_coord(vy)))
-                .collect();
-            let _ = chart.draw_series([PathElement::new(points, shape_style(*role))]);
-        }
-        let (x, y) = chart.plotting_area().get_pixel_range();
-        (x.start..x.end - 1, y.end - 1..y.start)
-    } else {
-        (0..1, 0..1)
+        .margin_top(px(frame.margins.top))
+        .margin_right(px(frame.margins.right))
+        .set_label_area_size(LabelAreaPosition::Bottom, px(frame.margins.bottom))
+        .set_label_area_size(LabelAreaPosition::Left, px(frame.margins.left));
+    let Ok(mut chart) = builder.build_cartesian_2d(frame.x.coord(), y.coord()) else {
+        return (0..1, 0..1);
     };
-    let unscaled = |pixel: i32| f64::from(pixel) / SCALE;
-    Plot {
-        edges: [
-            unscaled(pixels.0.start),
-            unscaled(pixels.1.end),
-            unscaled(pixels.0.end),
-            unscaled(pixels.1.start),
-        ],
-        coord: Cartesian2d::new(frame.x.coord(), y.coord(), pixels),
-        x: frame.x,
-        y,
+    let mut mesh = chart.configure_mesh();
+    let x_text = |value: &f64| (frame.x_text)(frame.x.value(*value));
+    let y_text = |value: &f64| (frame.y_text)(y.value(*value));
+    let font = FontDesc::new(FontFamily::SansSerif, px(FONT_PX), FontStyle::Normal);
+    mesh.label_style(font.color(&BLACK))
+        .x_labels(frame.x_ticks)
+        .y_labels(20)
+        .x_label_formatter(&x_text)
+        .y_label_formatter(&y_text)
+        .set_all_tick_mark_size(px(4.0));
+    match part {
+        FramePart::Grid => mesh.disable_axes(),
+        FramePart::AxesWithTicks => mesh.disable_mesh(),
+    };
+    if frame.y.is_none() {
+        mesh.disable_y_mesh().disable_y_axis();
     }
+    // A recording refuses nothing, so there is no error to hand on.
+    let _ = mesh.draw();
+    let (x, y) = chart.plotting_area().get_pixel_range();
+    (x.start..x.end - 1, y.end - 1..y.start)
 }
 
 /// The smallest frame that holds a chart with its words.
-const LEAST: (f64, f64) = (240.0, 140.0);
+const MIN_SIZE: (f64, f64) = (240.0, 140.0);
+const MAX_SIDE: f64 = 10_000.0;
 
 /// `size`, where it can hold a chart; else the nearest that can.
-pub(in crate::picture) fn drawable(size: (f64, f64)) -> (f64, f64) {
-    let most = 10_000.0;
+pub(super) fn drawable((width, height): (f64, f64)) -> (f64, f64) {
     // `max` first, because it also turns NaN into a number.
-    (size.0.max(LEAST.0).min(most), size.1.max(LEAST.1).min(most))
+    (
+        width.max(MIN_SIZE.0).min(MAX_SIDE),
+        height.max(MIN_SIZE.1).min(MAX_SIDE),
+    )
 }
 
-/// The smallest axis of round length from 0 that holds `most` and changes seldom while `most` moves.
-pub(in crate::picture) fn round_axis(most: f64) -> Axis {
+/// The shortest axis of round length from 0 that holds `max` and changes seldom while `max` moves.
+pub(super) fn round_axis(max: f64) -> Axis {
     const ENDS: [f64; 9] = [1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
-    if !most.is_finite() || most <= 0.0 {
+    if !max.is_finite() || max <= 0.0 {
         return Axis::Linear {
             end: 1.0,
             unit: 1.0,
@@ -253,26 +293,26 @@ pub(in crate::picture) fn round_axis(most: f64) -> Axis {
         clippy::cast_possible_truncation,
         reason = "exponents of floats are below 400"
     )]
-    let unit = 10_f64.powi(most.log10().floor() as i32);
+    let unit = 10_f64.powi(max.log10().floor() as i32);
     let end = ENDS
         .into_iter()
-        .find(|end| end * unit >= most)
+        .find(|end| end * unit >= max)
         .unwrap_or(10.0);
     Axis::Linear { end, unit }
 }
 
-/// The whole decades around `low..=high`, at least `least` of them, within what floats can hold.
+/// The whole decades around `low..=high`, at least `min_decades` of them, within what floats can hold.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "logarithms of finite floats are below 400"
 )]
-pub(in crate::picture) fn decades(low: f64, high: f64, least: i32) -> Axis {
+pub(super) fn decades(low: f64, high: f64, min_decades: i32) -> Axis {
     let exponent = |value: f64| value.clamp(1e-30, 1e60).log10();
     let from = (exponent(low) + 1e-9).floor() as i32;
     let to = (exponent(high) - 1e-9).ceil() as i32;
     Axis::Decades {
         from,
-        to: to.max(from + least),
+        to: to.max(from + min_decades),
     }
 }
 
@@ -282,23 +322,14 @@ pub(in crate::picture) fn decades(low: f64, high: f64, least: i32) -> Axis {
     clippy::cast_sign_loss,
     reason = "exponents of finite floats are below 400"
 )]
-pub(in crate::picture) fn power_text(value: f64, unit: &str) -> String {
+pub(super) fn power_text(value: f64, unit: &str) -> String {
     const PREFIXES: [&str; 11] = ["", "k", "M", "G", "T", "P", "E", "Z", "Y", "R", "Q"];
     let exponent = value.log10().round() as i32;
-    if exponent < 0 {
-        let decimals = exponent.unsigned_abs();
-        return if decimals > 4 {
-            format!("1e{exponent} {unit}").trim_end().to_owned()
-        } else {
-            format!("{} {unit}", fixed(value, decimals))
-                .trim_end()
-                .to_owned()
-        };
-    }
-    match PREFIXES.get(exponent as usize / 3) {
-        Some(prefix) => format!("{} {prefix}{unit}", 10_u32.pow(exponent as u32 % 3))
-            .trim_end()
-            .to_owned(),
-        None => format!("1e{exponent} {unit}").trim_end().to_owned(),
-    }
+    let prefix = PREFIXES.get(exponent.max(0) as usize / 3);
+    let text = match (exponent, prefix) {
+        (..-4, _) | (_, None) => format!("1e{exponent} {unit}"),
+        (..0, _) => format!("{value:.*} {unit}", exponent.unsigned_abs() as usize),
+        (_, Some(prefix)) => format!("{} {prefix}{unit}", 10_u32.pow(exponent as u32 % 3)),
+    };
+    text.trim_end().to_owned()
 }

@@ -12,18 +12,18 @@ const NAME_CHARS: usize = 28;
 const OPS_NAMED: usize = 3;
 
 /// A name that fits a tooltip.
-pub(in crate::picture) fn short(name: &str) -> String {
+pub(super) fn short(name: &str) -> String {
     short_name(name, NAME_CHARS)
 }
 
 /// `ffn_up + gelu`, or the first ops and how many more there are.
-pub(in crate::picture) fn short_op_names(analysis: &Analysis, ops: &[OpId]) -> String {
+pub(super) fn short_op_names(analysis: &Analysis, ops: &[OpId]) -> String {
     let names = ops.iter().map(|&op| short(op_name(&analysis.graph, op)));
     joined(names, [" + "; 2], OPS_NAMED)
 }
 
 /// `kernel 7: ffn_up + gelu`, as people count.
-pub(in crate::picture) fn kernel_heading(analysis: &Analysis, kernel: usize) -> String {
+pub(super) fn kernel_heading(analysis: &Analysis, kernel: usize) -> String {
     let ops = analysis
         .fused
         .kernels
@@ -33,17 +33,16 @@ pub(in crate::picture) fn kernel_heading(analysis: &Analysis, kernel: usize) -> 
 }
 
 /// Says of a point that so many other kernels share it.
-pub(in crate::picture) fn add_others(label: &mut Label, others: usize) {
-    if others > 0 {
-        let also = format!("{} here", counted(others, "more kernel"));
-        label.name.push_str(", ");
-        label.name.push_str(&also);
+pub(super) fn add_others(label: &mut Label, other_count: usize) {
+    if other_count > 0 {
+        let also = format!("{} here", counted(other_count, "more kernel"));
+        label.name = format!("{}, {also}", label.name);
         label.facts.push(("and", also));
     }
 }
 
 /// A point of the roofline: intensity, rate, bytes and what holds it back.
-pub(in crate::picture) fn point_label(heading: String, placement: &Placement, bytes: u64) -> Label {
+pub(super) fn point_label(heading: String, placement: &Placement, bytes: u64) -> Label {
     let mut facts = Vec::new();
     if let Some(intensity) = placement.intensity {
         facts.push(("intensity", format_intensity(intensity)));
@@ -63,11 +62,7 @@ pub(in crate::picture) fn point_label(heading: String, placement: &Placement, by
 }
 
 /// The point of a fused kernel.
-pub(in crate::picture) fn kernel_label(
-    analysis: &Analysis,
-    index: usize,
-    kernel: &Kernel,
-) -> Label {
+pub(super) fn kernel_label(analysis: &Analysis, index: usize, kernel: &Kernel) -> Label {
     point_label(
         kernel_heading(analysis, index),
         &kernel.placement,

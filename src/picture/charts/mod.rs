@@ -2,10 +2,11 @@
 
 pub mod attention_growth;
 mod axes;
-mod label_space;
+mod bounds;
 mod labels;
 pub mod measured_scatter;
-pub mod recording;
+mod occupancy;
+mod recording;
 pub mod roofline;
 mod roofline_arcs;
 pub mod roofline_compare;

@@ -2,15 +2,18 @@
 //! after fusion.
 
 use crate::core::model::device::{Figure, Peak};
-use crate::core::sorting::{rank_of, sort_by_rank};
 use crate::core::{Analysis, DType, Placement};
-use crate::picture::charts::axes::{Axis, Frame, Plot, decades, draw_frame, drawable, power_text};
-use crate::picture::charts::label_space::{LabelSpace, along};
+use crate::picture::charts::axes::{
+    Axis, Frame, Margins, Plot, decades, draw_frame, drawable, power_text,
+};
+use crate::picture::charts::occupancy::{OccupancyGrid, bounds_of_line};
 use crate::picture::charts::roofline_names::draw_names;
-use crate::picture::charts::roofline_points::{kernel_points, without_point};
+use crate::picture::charts::roofline_points::{draw_points, without_point};
 use crate::picture::charts::scene::{Mark, Role, Scene};
 use crate::present::devices::{computed_as, units_name};
 use crate::present::format::{format_bandwidth, format_intensity, format_rate};
+use std::cmp::Reverse;
+use strum::VariantArray;
 
 /// Draws the roofline of `analysis` into a frame of `size` units, at least 240 by 140.
 ///
@@ -21,65 +24,68 @@ use crate::present::format::{format_bandwidth, format_intensity, format_rate};
 pub fn scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
     let mut words = ". Hollow points show kernels before fusion, solid points after.".to_owned();
     if let Some(rest) = without_point(analysis) {
-        words.push(' ');
-        words.push_str(&rest);
+        words = format!("{words} {rest}");
     }
-    let mut base = Base::new(analysis, &[analysis], size, Points::Apart);
-    let focus_order = kernel_points(
-        analysis,
-        &base.plot,
-        base.is_compact,
-        &mut base.space,
-        &mut base.marks,
-    );
-    base.scene(focus_order, &words)
+    let mut frame = RooflineFrame::new(analysis, &[analysis], size, PointLayout::Exact);
+    let focus_order = draw_points(analysis, &mut frame);
+    frame.scene(focus_order, &words)
 }
 
-/// What is to be drawn over the roofs.
+/// Where points stand that share a place.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::picture) enum Points {
+pub(super) enum PointLayout {
     /// Each point at its place, with arcs below the roof.
-    Apart,
-    /// Points that share a place on each other, from the roof up.
+    Exact,
+    /// On each other, from the roof up.
     Stacked,
 }
 
 /// A roofline without its points.
-pub(in crate::picture) struct Base {
+pub(super) struct RooflineFrame {
     size: (f64, f64),
     description: String,
-    pub(in crate::picture) plot: Plot,
-    pub(in crate::picture) is_compact: bool,
-    pub(in crate::picture) space: Space,
-    pub(in crate::picture) marks: Vec<Mark>,
+    pub(super) plot: Plot,
+    pub(super) is_compact: bool,
+    pub(super) space: LabelSpace,
+    pub(super) marks: Vec<Mark>,
 }
 
-impl Base {
-    /// Roofs, axes and names for the device of `analysis`, with room for the points of `all`.
-    pub(in crate::picture) fn new(
+impl RooflineFrame {
+    /// Roofs, axes and names for the device of `analysis`; the axes hold the points of `all`.
+    pub(super) fn new(
         analysis: &Analysis,
         all: &[&Analysis],
         size: (f64, f64),
-        points: Points,
+        layout: PointLayout,
     ) -> Self {
         let size = drawable(size);
         let roofs = Roofs::of(analysis);
-        // Stacks want another decade above the highest roof.
-        let headroom = if points == Points::Stacked { 17.0 } else { 1.7 };
+        // Stacks need another decade above the highest roof.
+        let headroom = if layout == PointLayout::Stacked {
+            17.0
+        } else {
+            1.7
+        };
         let (x, y) = axes(all, &roofs, headroom);
         let is_compact = size.0 < 520.0;
-        let top_rate = match y {
-            Axis::Decades { to, .. } => 10_f64.powi(to),
-            Axis::Linear { end, .. } => end,
-        };
         let unit = if is_compact { "" } else { "FLOP/s" };
-        let lines = roofs.lines(x, top_rate);
+        let lines = roofs.lines(x, y);
         let frame = Frame {
             size,
             margins: if is_compact {
-                [26.0, 14.0, 42.0, 48.0]
+                Margins {
+                    top: 26.0,
+                    right: 14.0,
+                    bottom: 42.0,
+                    left: 48.0,
+                }
             } else {
-                [30.0, 16.0, 46.0, 96.0]
+                Margins {
+                    top: 30.0,
+                    right: 16.0,
+                    bottom: 46.0,
+                    left: 96.0,
+                }
             },
             x,
             y: Some(y),
@@ -90,17 +96,17 @@ impl Base {
         };
         let mut marks = Vec::new();
         let plot = draw_frame(&frame, &mut marks);
-        let mut space = Space {
-            words: LabelSpace::new(plot.edges),
-            lines: LabelSpace::new(plot.edges),
+        let mut space = LabelSpace {
+            words: OccupancyGrid::new(plot.bounds),
+            lines: OccupancyGrid::new(plot.bounds),
         };
         let words = &mut space.words;
-        draw_names(&roofs, &plot, x, (is_compact, points), &mut marks, words);
+        draw_names(&roofs, &plot, x, (is_compact, layout), &mut marks, words);
         for (_, line) in &lines {
             for (from, to) in line.iter().zip(line.iter().skip(1)) {
                 let (from, to) = (plot.place(from.0, from.1), plot.place(to.0, to.1));
-                for part in along(from, to, 1.0) {
-                    space.lines.take(&part);
+                for part in bounds_of_line(from, to, 1.0) {
+                    space.lines.occupy(&part);
                 }
             }
         }
@@ -115,37 +121,41 @@ impl Base {
     }
 
     /// The finished picture, described by its roofs and `words`.
-    pub(in crate::picture) fn scene(self, focus_order: Vec<usize>, words: &str) -> Scene {
+    pub(super) fn scene(self, focus_order: Vec<usize>, words: &str) -> Scene {
         Scene {
             width: self.size.0,
             height: self.size.1,
             title: "Roofline".to_owned(),
-            description: [&self.description, words].concat(),
+            description: self.description + words,
             marks: self.marks,
             focus_order,
         }
     }
 }
 
-/// What of the plot is taken. Words keep clear of everything; lines may cross lines, but no words.
-pub(in crate::picture) struct Space {
-    pub(in crate::picture) words: LabelSpace,
-    pub(in crate::picture) lines: LabelSpace,
+/// What of the plot is occupied. A label needs a place that neither words nor lines occupy; lines may cross lines, but
+/// no words.
+pub(super) struct LabelSpace {
+    pub(super) words: OccupancyGrid,
+    pub(super) lines: OccupancyGrid,
 }
 
 /// The roofs of a device for one program.
-pub(in crate::picture) struct Roofs {
-    pub(in crate::picture) bandwidth: Figure,
+pub(super) struct Roofs {
+    pub(super) bandwidth: Figure,
     /// Peaks of the matrix units for the element types of the program's matmuls, the main one first.
-    pub(in crate::picture) matrix: Vec<(DType, Peak)>,
-    pub(in crate::picture) vector: Option<Figure>,
+    pub(super) matrix: Vec<(DType, Peak)>,
+    pub(super) vector: Option<Figure>,
 }
 
 impl Roofs {
     fn of(analysis: &Analysis) -> Self {
         let device = &analysis.options.device;
         // FLOPs by element type; the heaviest is the main one.
-        let mut by_type = DType::ALL.map(|dtype| (dtype, false, 0_u128));
+        let mut by_type: Vec<(DType, bool, u128)> = DType::VARIANTS
+            .iter()
+            .map(|&dtype| (dtype, false, 0))
+            .collect();
         for kernel in &analysis.fused.kernels {
             for (dtype, is_used, flops) in &mut by_type {
                 if kernel.work.matrix_dtype == Some(*dtype) {
@@ -159,7 +169,7 @@ impl Roofs {
             .filter(|&(_, is_used, _)| is_used)
             .map(|(dtype, _, flops)| (dtype, flops))
             .collect();
-        sort_by_rank(&mut used, |&(_, flops)| (-rank_of(flops), 0, 0));
+        used.sort_by_key(|&(_, flops)| Reverse(flops));
         let has_matmul = !used.is_empty();
         let mut matrix: Vec<(DType, Peak)> = Vec::new();
         for (dtype, _) in used {
@@ -168,7 +178,7 @@ impl Roofs {
                 .filter(|peak| is_positive(&peak.figure))
                 && !matrix
                     .iter()
-                    .any(|(_, known)| same(known.figure.value, peak.figure.value))
+                    .any(|(_, known)| is_nearly_equal(known.figure.value, peak.figure.value))
             {
                 matrix.push((dtype, peak));
             }
@@ -191,23 +201,23 @@ impl Roofs {
     }
 
     /// The peak whose ridge is marked: of the units that do the program's main work.
-    pub(in crate::picture) fn main_peak(&self) -> Option<Figure> {
+    pub(super) fn main_peak(&self) -> Option<Figure> {
         let matrix = self.matrix.first().map(|&(_, peak)| peak.figure);
         matrix.or(self.vector)
     }
 
-    pub(in crate::picture) fn peaks(&self) -> impl Iterator<Item = f64> + '_ {
+    pub(super) fn peaks(&self) -> impl Iterator<Item = f64> + '_ {
         let matrix = self.matrix.iter().map(|(_, peak)| peak.figure.value);
         matrix.chain(self.vector.map(|peak| peak.value))
     }
 
-    pub(in crate::picture) fn ridge(&self, peak: Figure) -> f64 {
+    pub(super) fn ridge(&self, peak: Figure) -> f64 {
         peak.value / self.bandwidth.value
     }
 
-    /// The lines that plotters draws: each peak from its ridge on, and the slope up to the highest.
-    fn lines(&self, x: Axis, top_rate: f64) -> Vec<(Role, Vec<(f64, f64)>)> {
-        let (start, end) = ends(x);
+    /// Each peak from its ridge on, and the slope up to the highest, in values of the axes.
+    fn lines(&self, x: Axis, y: Axis) -> Vec<(Role, Vec<(f64, f64)>)> {
+        let (start, end) = x.ends();
         let mut lines = Vec::new();
         if let Some(peak) = self.main_peak() {
             let ridge = self.ridge(peak);
@@ -225,7 +235,7 @@ impl Roofs {
                 vec![(self.ridge(peak), peak.value), (end, peak.value)],
             ));
         }
-        let summit = self.peaks().reduce(f64::max).unwrap_or(top_rate);
+        let summit = self.peaks().reduce(f64::max).unwrap_or(y.ends().1);
         let bandwidth = self.bandwidth.value;
         let foot = (start, start * bandwidth);
         let summit = ((summit / bandwidth).min(end), summit.min(end * bandwidth));
@@ -238,20 +248,12 @@ fn is_positive(figure: &Figure) -> bool {
     figure.value.is_finite() && figure.value > 0.0
 }
 
-fn same(a: f64, b: f64) -> bool {
+fn is_nearly_equal(a: f64, b: f64) -> bool {
     (a - b).abs() <= a.abs() * 1e-6
 }
 
-/// First and last value of a logarithmic axis.
-pub(in crate::picture) fn ends(axis: Axis) -> (f64, f64) {
-    match axis {
-        Axis::Decades { from, to } => (10_f64.powi(from), 10_f64.powi(to)),
-        Axis::Linear { end, unit } => (0.0, end * unit),
-    }
-}
-
 /// Intensity and rate of a placement that has a point: both finite and positive.
-pub(in crate::picture) fn point_of(placement: &Placement) -> Option<(f64, f64)> {
+pub(super) fn point_of(placement: &Placement) -> Option<(f64, f64)> {
     let is_drawable = |value: &f64| value.is_finite() && *value > 0.0;
     placement
         .intensity
@@ -279,13 +281,13 @@ fn axes(all: &[&Analysis], roofs: &Roofs, headroom: f64) -> (Axis, Axis) {
         top = top.max(peak);
     }
     let x = decades(low / 1.05, high * 1.05, 3);
-    let foot = ends(x).0 * roofs.bandwidth.value;
+    let foot = x.ends().0 * roofs.bandwidth.value;
     let top = if top > 0.0 { top } else { foot * 1e4 };
     (x, decades(foot, top * headroom, 3))
 }
 
 /// A figure's text, with a question mark where its source was not at hand.
-pub(in crate::picture) fn figure_text(figure: Figure, format: fn(f64) -> String) -> String {
+pub(super) fn figure_text(figure: Figure, format: fn(f64) -> String) -> String {
     let mark = if figure.is_confirmed { "" } else { " ?" };
     format!("{}{mark}", format(figure.value))
 }

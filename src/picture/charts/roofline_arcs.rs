@@ -1,20 +1,20 @@
-//! How fusion moves a kernel's point: an arc between two exact places that hangs off the roof, so that
-//! moves along the same piece of roof can be told apart.
+//! How fusion moves a kernel's point: an arc from one exact place to another that hangs below the roof, so that moves
+//! along the same piece of roof can be told apart.
 
-use crate::core::sorting::{rank_of, rank_of_float, sort_by_rank};
-use crate::picture::charts::label_space::{Box4, LabelSpace, around};
+use crate::picture::charts::bounds::Bounds;
+use crate::picture::charts::occupancy::OccupancyGrid;
 use crate::picture::charts::scene::{Mark, Point, Role, Shape, tenths};
 
 /// A cubic curve from where a kernel's ops stand to where the fused kernel stands.
-pub(in crate::picture) struct Arc {
+pub(super) struct MoveArc {
     from: Point,
     controls: [Point; 2],
     to: Point,
 }
 
-impl Arc {
+impl MoveArc {
     /// Straight.
-    pub(in crate::picture) fn straight(from: Point, to: Point) -> Self {
+    pub(super) fn straight(from: Point, to: Point) -> Self {
         let third = (to.0 - from.0, to.1 - from.1);
         Self {
             from,
@@ -61,27 +61,27 @@ impl Arc {
             })
     }
 
-    /// The room that the line takes, but for its ends, which others may share.
-    fn body(&self) -> Vec<Box4> {
+    /// What the line covers, but for its ends, where other arcs may end as well.
+    fn bounds(&self) -> Vec<Bounds> {
         const STEPS: u8 = 24;
         const ENDS: f64 = 8.0;
         let is_apart = |a: Point, b: Point| (a.0 - b.0).hypot(a.1 - b.1) > ENDS;
         (1..STEPS)
             .map(|step| self.at(f64::from(step) / f64::from(STEPS)))
             .filter(|&at| is_apart(at, self.from) && is_apart(at, self.to))
-            .map(|at| around(at, 1.5))
+            .map(|at| Bounds::around(at, 1.5))
             .collect()
     }
 
-    /// Takes its room.
-    pub(in crate::picture) fn take(&self, room: &mut LabelSpace) {
-        for part in self.body() {
-            room.take(&part);
+    /// Occupies what it covers.
+    pub(super) fn occupy(&self, lines: &mut OccupancyGrid) {
+        for part in self.bounds() {
+            lines.occupy(&part);
         }
     }
 
     /// The line and its arrow head, from the edge of the hollow point to that of the solid one.
-    pub(in crate::picture) fn marks(&self, hollow: f64, solid: f64) -> [Mark; 2] {
+    pub(super) fn marks(&self, hollow: f64, solid: f64) -> [Mark; 2] {
         let head = solid + 1.5;
         let half = head * 0.5;
         let tip = toward(self.to, self.controls[1], solid);
@@ -113,15 +113,16 @@ impl Arc {
     }
 }
 
-/// A move, by the caller's index.
-pub(in crate::picture) struct Move {
-    pub(in crate::picture) dot: usize,
-    pub(in crate::picture) from: Point,
-    pub(in crate::picture) to: Point,
+/// How a point moves.
+pub(super) struct Move {
+    /// The point, by the caller's index.
+    pub(super) point: usize,
+    pub(super) from: Point,
+    pub(super) to: Point,
 }
 
 impl Move {
-    pub(in crate::picture) fn length(&self) -> f64 {
+    pub(super) fn length(&self) -> f64 {
         (self.to.0 - self.from.0).hypot(self.to.1 - self.from.1)
     }
 
@@ -131,49 +132,50 @@ impl Move {
     }
 }
 
-/// Between the arcs of moves along the same piece of roof.
-const APART: f64 = 9.0;
-/// Arcs that hang around each other, at most; further ones lie over these.
-const DEEPEST: u8 = 7;
+/// Distance between the arcs of moves along the same piece of roof.
+const ARC_GAP: f64 = 9.0;
+/// Arcs that hang below each other, at most; further ones lie over these.
+const MAX_DEPTH: u8 = 7;
 
-/// Hangs the arcs of `moves` below the roof, a longer one around the shorter ones that it overlaps. Where an
-/// arc would leave the plot or hide words it hangs deeper, or stands above the roof.
-pub(in crate::picture) fn hang(
+/// The arcs of `moves` below the roof, by the index of their points: a longer one around the shorter ones that it
+/// overlaps. Where an arc would leave the plot or hide words it hangs deeper, or stands above the roof.
+pub(super) fn arcs_below_roof(
     mut moves: Vec<Move>,
     radius: f64,
-    words: &LabelSpace,
-) -> Vec<(usize, Arc)> {
-    sort_by_rank(&mut moves, |m| {
-        (rank_of_float(m.length()), rank_of(m.dot), 0)
+    words: &OccupancyGrid,
+) -> Vec<(usize, MoveArc)> {
+    moves.sort_by(|a, b| {
+        let lengths = a.length().total_cmp(&b.length());
+        lengths.then(a.point.cmp(&b.point))
     });
-    let mut hung: Vec<(Move, u8)> = Vec::new();
+    let mut placed: Vec<(Move, u8)> = Vec::new();
     let mut arcs = Vec::new();
     for next in moves {
-        let inner = hung.iter().filter(|(other, _)| next.overlaps(other));
+        let inner = placed.iter().filter(|(other, _)| next.overlaps(other));
         let depth = inner.map(|&(_, depth)| depth + 1).max().unwrap_or(0);
-        let depth = depth % (DEEPEST + 1);
+        let depth = depth % (MAX_DEPTH + 1);
         let sag = (next.length() * 0.14).clamp(radius + 8.0, radius + 18.0);
-        arcs.push((next.dot, free_arc(&next, sag, depth, words)));
-        hung.push((next, depth));
+        arcs.push((next.point, free_arc(&next, sag, depth, words)));
+        placed.push((next, depth));
     }
     arcs
 }
 
-fn free_arc(next: &Move, sag: f64, depth: u8, words: &LabelSpace) -> Arc {
-    const DEEPER: u8 = 5;
+fn free_arc(next: &Move, sag: f64, depth: u8, words: &OccupancyGrid) -> MoveArc {
+    const ATTEMPTS: u8 = 5;
     let depth = f64::from(depth);
     // A long arc is flat, a short one around others a loop.
     let bulge = depth * 4.0 - next.length() * 0.2;
     for side in [1.0, -1.0] {
-        for step in 0..DEEPER {
-            let sag = sag + depth * APART + f64::from(step) * 4.0;
-            let arc = Arc::hanging(next.from, next.to, sag * side, bulge);
-            if arc.body().iter().all(|part| words.is_free(part)) {
+        for step in 0..ATTEMPTS {
+            let sag = sag + depth * ARC_GAP + f64::from(step) * 4.0;
+            let arc = MoveArc::hanging(next.from, next.to, sag * side, bulge);
+            if arc.bounds().iter().all(|part| words.is_free(part)) {
                 return arc;
             }
         }
     }
-    Arc::straight(next.from, next.to)
+    MoveArc::straight(next.from, next.to)
 }
 
 /// Direction from one point to another; rightwards when they are one.
@@ -188,7 +190,7 @@ fn unit(from: Point, to: Point) -> Point {
 }
 
 /// The point at `distance` on the way from one point to another.
-pub(in crate::picture) fn toward(from: Point, to: Point, distance: f64) -> Point {
+pub(super) fn toward(from: Point, to: Point, distance: f64) -> Point {
     let (ux, uy) = unit(from, to);
     (from.0 + ux * distance, from.1 + uy * distance)
 }

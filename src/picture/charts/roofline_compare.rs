@@ -3,8 +3,9 @@
 use crate::core::analysis::compare::Compared;
 use crate::core::{Analysis, Policy};
 use crate::picture::charts::labels::{add_others, kernel_heading, point_label};
-use crate::picture::charts::roofline::{Base, Points, point_of};
+use crate::picture::charts::roofline::{PointLayout, RooflineFrame, point_of};
 use crate::picture::charts::scene::{Mark, Point, Role, Scene, Shape, tenths};
+use strum::VariantArray;
 
 /// Draws the kernels of `all` over the roofs of `chosen`. Kernels of one policy that would cover each other share
 /// a marker. Those that would cover markers of other policies stand on them, the first on its point: nothing else
@@ -13,50 +14,51 @@ use crate::picture::charts::scene::{Mark, Point, Role, Scene, Shape, tenths};
 /// `O(kernels · markers + markers² · markers of a stack)`, with a few hundred markers at most.
 pub fn scene(chosen: &Analysis, all: &[Compared], size: (f64, f64)) -> Scene {
     let analyses: Vec<&Analysis> = all.iter().map(|compared| &compared.analysis).collect();
-    let mut base = Base::new(chosen, &analyses, size, Points::Stacked);
+    let mut frame = RooflineFrame::new(chosen, &analyses, size, PointLayout::Stacked);
     let mut focus_order = Vec::new();
-    let mut taken: Vec<Point> = Vec::new();
-    let radius = if base.is_compact { 5.0 } else { 6.5 };
+    let mut occupied: Vec<Point> = Vec::new();
+    let radius = if frame.is_compact { 5.0 } else { 6.5 };
     let reach = radius * 2.1;
-    let highest = base.plot.edges[1] + radius;
+    let highest = frame.plot.bounds.top + radius;
     for Compared {
         policy, analysis, ..
     } in all
     {
-        let mut dots: Vec<Dot> = Vec::new();
+        let mut markers: Vec<Marker> = Vec::new();
         for (kernel, fused) in analysis.fused.kernels.iter().enumerate() {
             let Some((intensity, rate)) = point_of(&fused.placement) else {
                 continue;
             };
-            let place = base.plot.place(intensity, rate);
-            match dots.iter_mut().find(|dot| is_near(dot.place, place, reach)) {
-                Some(dot) => dot.others += 1,
-                None => dots.push(Dot {
+            let place = frame.plot.place(intensity, rate);
+            let near = (markers.iter_mut()).find(|marker| is_near(marker.place, place, reach));
+            match near {
+                Some(marker) => marker.other_count += 1,
+                None => markers.push(Marker {
                     kernel,
                     place,
-                    others: 0,
+                    other_count: 0,
                 }),
             }
         }
-        for mut dot in dots {
-            dot.place = free_place(dot.place, reach, &taken);
-            dot.place.1 = dot.place.1.max(highest);
-            taken.push(dot.place);
-            focus_order.push(base.marks.len());
-            base.marks.extend(dot.mark(*policy, analysis, radius));
+        for mut marker in markers {
+            marker.place = free_place(marker.place, reach, &occupied);
+            marker.place.1 = marker.place.1.max(highest);
+            occupied.push(marker.place);
+            focus_order.push(frame.marks.len());
+            frame.marks.extend(marker.mark(*policy, analysis, radius));
         }
     }
-    base.scene(
+    frame.scene(
         focus_order,
         ". Each marker is a kernel of one policy; those that share a place stand on each other.",
     )
 }
 
 /// The lowest place at or above a point where a marker covers no other one.
-fn free_place((x, mut y): Point, reach: f64, taken: &[Point]) -> Point {
+fn free_place((x, mut y): Point, reach: f64, occupied: &[Point]) -> Point {
     // Each round leaves one marker below.
-    for _ in 0..taken.len() {
-        let covered = taken
+    for _ in 0..occupied.len() {
+        let covered = occupied
             .iter()
             .filter(|at| is_near(**at, (x, y), reach - 0.01))
             .map(|at| at.1)
@@ -75,7 +77,7 @@ fn is_near(a: Point, b: Point, reach: f64) -> bool {
 
 /// The policy that a mark of such a picture belongs to.
 pub fn policy_of(role: Role) -> Option<Policy> {
-    (Policy::ALL.into_iter()).find(|&policy| role_of(policy) == role)
+    (Policy::VARIANTS.iter().copied()).find(|&policy| role_of(policy) == role)
 }
 
 /// What the markers of a policy look like.
@@ -111,18 +113,24 @@ pub fn marker(policy: Policy, (x, y): Point, radius: f64) -> Shape {
 }
 
 /// A place where kernels of one policy stand.
-struct Dot {
+struct Marker {
+    /// The first of them.
     kernel: usize,
     place: Point,
-    others: usize,
+    /// The others.
+    other_count: usize,
 }
 
-impl Dot {
+impl Marker {
     fn mark(&self, policy: Policy, analysis: &Analysis, radius: f64) -> Option<Mark> {
         let kernel = analysis.fused.kernels.get(self.kernel)?;
-        let heading = [policy.name(), ", ", &kernel_heading(analysis, self.kernel)].concat();
+        let heading = format!(
+            "{}, {}",
+            policy.name(),
+            kernel_heading(analysis, self.kernel)
+        );
         let mut label = point_label(heading, &kernel.placement, kernel.bytes());
-        add_others(&mut label, self.others);
+        add_others(&mut label, self.other_count);
         let shape = marker(policy, self.place, radius);
         Some(Mark::new(role_of(policy), shape).named(label))
     }

@@ -1,38 +1,39 @@
 //! The words on a roofline: axes, roofs, ridge and regions.
 
 use crate::picture::charts::axes::{Axis, Plot};
-use crate::picture::charts::label_space::{LabelSpace, text_boxes};
-use crate::picture::charts::roofline::{Points, Roofs, ends, figure_text};
+use crate::picture::charts::bounds::Bounds;
+use crate::picture::charts::occupancy::{OccupancyGrid, bounds_of_text};
+use crate::picture::charts::roofline::{PointLayout, Roofs, figure_text};
 use crate::picture::charts::scene::{Anchor, Mark, Point, Role, Shape, tenths, text, text_width};
 use crate::present::devices::computed_as;
 use crate::present::format::{format_bandwidth, format_intensity, format_rate};
 
-/// Names what [`super::roofline`] draws, and takes the room of the names.
-pub(in crate::picture) fn draw_names(
+/// Names what [`super::roofline`] draws, and marks the places of the names as occupied.
+pub(super) fn draw_names(
     roofs: &Roofs,
     plot: &Plot,
     x: Axis,
-    (is_compact, points): (bool, Points),
+    (is_compact, layout): (bool, PointLayout),
     marks: &mut Vec<Mark>,
-    room: &mut LabelSpace,
+    words: &mut OccupancyGrid,
 ) {
     let first = marks.len();
     draw_axis_titles(plot, is_compact, marks);
-    draw_peak_names(roofs, plot, x, (is_compact, points), marks);
-    // Where points stand on each other a narrow plot has no room along its slope.
-    if !(is_compact && points == Points::Stacked) {
-        draw_slope_name(roofs, plot, x, points, marks);
+    draw_peak_names(roofs, plot, x, (is_compact, layout), marks);
+    // Where points stand on each other no place is left along the slope of a narrow plot.
+    if !(is_compact && layout == PointLayout::Stacked) {
+        draw_slope_name(roofs, plot, x, layout, marks);
     }
     draw_ridge(roofs, plot, marks);
     for name in marks.iter().skip(first) {
-        for taken in text_boxes(name) {
-            room.take(&taken);
+        for covered in bounds_of_text(name) {
+            words.occupy(&covered);
         }
     }
 }
 
 fn draw_axis_titles(plot: &Plot, is_compact: bool, marks: &mut Vec<Mark>) {
-    let [_, top, right, bottom] = plot.edges;
+    let bounds = plot.bounds;
     let (across, up) = if is_compact {
         ("FLOP per byte moved", "attainable FLOP/s")
     } else {
@@ -43,11 +44,16 @@ fn draw_axis_titles(plot: &Plot, is_compact: bool, marks: &mut Vec<Mark>) {
     };
     marks.push(text(
         Role::AxisTitle,
-        (right, bottom + 38.0),
+        (bounds.right, bounds.bottom + 38.0),
         Anchor::End,
         across,
     ));
-    marks.push(text(Role::AxisTitle, (0.0, top - 14.0), Anchor::Start, up));
+    marks.push(text(
+        Role::AxisTitle,
+        (0.0, bounds.top - 14.0),
+        Anchor::Start,
+        up,
+    ));
 }
 
 /// Peaks are named at their right ends: matrix units above, so that numbers of points fit between, vector
@@ -56,29 +62,29 @@ fn draw_peak_names(
     roofs: &Roofs,
     plot: &Plot,
     x: Axis,
-    (is_compact, points): (bool, Points),
+    (is_compact, layout): (bool, PointLayout),
     marks: &mut Vec<Mark>,
 ) {
-    let [_, top, right, _] = plot.edges;
-    let (_, end) = ends(x);
+    let Bounds { top, right, .. } = plot.bounds;
+    let (_, end) = x.ends();
     let units = if is_compact { "" } else { " units" };
     for (dtype, peak) in &roofs.matrix {
         let (_, y) = plot.place(end, peak.figure.value);
-        let above = match points {
-            Points::Apart => (y - top + 12.0).clamp(7.0, 26.0),
-            Points::Stacked => -15.0,
+        let above = match layout {
+            PointLayout::Exact => (y - top + 12.0).clamp(7.0, 26.0),
+            PointLayout::Stacked => -15.0,
         };
         let figure = figure_text(peak.figure, format_rate);
         let kind = if peak.is_on_vector_units {
-            " vector"
+            "vector"
         } else {
-            " matrix"
+            "matrix"
         };
-        let words = if is_compact && points == Points::Stacked {
+        let words = if is_compact && layout == PointLayout::Stacked {
             figure
         } else {
             format!(
-                "{}{}{kind}{units} {figure}",
+                "{}{} {kind}{units} {figure}",
                 dtype.name(),
                 computed_as(peak)
             )
@@ -104,20 +110,25 @@ fn draw_peak_names(
 
 /// The slope is named above the numbers of its points, or below it where points stand on each other. Beside a
 /// roof of matrix units the name keeps to the upper part: kernels without a matmul stand in the lower one.
-fn draw_slope_name(roofs: &Roofs, plot: &Plot, x: Axis, points: Points, marks: &mut Vec<Mark>) {
-    let left = plot.edges[0];
-    let (start, end) = ends(x);
+fn draw_slope_name(
+    roofs: &Roofs,
+    plot: &Plot,
+    x: Axis,
+    layout: PointLayout,
+    marks: &mut Vec<Mark>,
+) {
+    let left = plot.bounds.left;
+    let (start, end) = x.ends();
     let words = format!("memory {}", figure_text(roofs.bandwidth, format_bandwidth));
     let foot = (left, plot.place(start, start * roofs.bandwidth.value).1);
     // Without a peak the slope goes on to the end of the plot.
     let summit_rate = roofs.peaks().reduce(f64::max);
-    let summit_rate =
-        summit_rate.unwrap_or_else(|| plot.rate_at_top().min(end * roofs.bandwidth.value));
+    let summit_rate = summit_rate.unwrap_or_else(|| plot.y_end().min(end * roofs.bandwidth.value));
     let summit = plot.place(summit_rate / roofs.bandwidth.value, summit_rate);
-    let (share, above) = match points {
-        Points::Apart if roofs.matrix.is_empty() => (0.36, 26.0),
-        Points::Apart => (0.6, 26.0),
-        Points::Stacked => (0.36, -24.0),
+    let (share, above) = match layout {
+        PointLayout::Exact if roofs.matrix.is_empty() => (0.36, 26.0),
+        PointLayout::Exact => (0.6, 26.0),
+        PointLayout::Stacked => (0.36, -24.0),
     };
     marks.extend(slope_text(summit, foot, &words, share, above));
 }
@@ -128,7 +139,12 @@ fn draw_ridge(roofs: &Roofs, plot: &Plot, marks: &mut Vec<Mark>) {
     let Some(peak) = roofs.main_peak() else {
         return;
     };
-    let [left, _, right, bottom] = plot.edges;
+    let Bounds {
+        left,
+        right,
+        bottom,
+        ..
+    } = plot.bounds;
     let ridge = roofs.ridge(peak);
     let center = plot.place(ridge, peak.value);
     marks.push(Mark::new(

@@ -2,15 +2,14 @@
 //! and numbered.
 
 use crate::core::Analysis;
-use crate::core::sorting::{rank_of, sort_by_rank};
 use crate::picture::charts::axes::Plot;
-use crate::picture::charts::label_space::around;
+use crate::picture::charts::bounds::Bounds;
 use crate::picture::charts::labels::{
     add_others, kernel_heading, kernel_label, point_label, short_op_names,
 };
-use crate::picture::charts::roofline::{Space, point_of};
-use crate::picture::charts::roofline_arcs::{Arc, Move, hang};
-use crate::picture::charts::roofline_numbers::{Number, beside_points, centered};
+use crate::picture::charts::roofline::{LabelSpace, RooflineFrame, point_of};
+use crate::picture::charts::roofline_arcs::{Move, MoveArc, arcs_below_roof};
+use crate::picture::charts::roofline_numbers::{Number, place_numbers};
 use crate::picture::charts::scene::{
     Anchor, Label, Mark, Point, Role, Shape, rect, tenths, text, text_width,
 };
@@ -18,47 +17,49 @@ use crate::present::names::joined;
 use std::collections::BTreeMap;
 
 /// Above this many ops the ops' own points are left out.
-const OPS_SHOWN: usize = 400;
+const MAX_OPS_SHOWN: usize = 400;
 /// Above this many kernels those that share a place share a point.
-const KERNELS_APART: usize = 64;
+const MAX_SEPARATE_KERNELS: usize = 64;
 /// Numbers that are placed, at most.
-const NUMBERS: usize = 64;
+const MAX_NUMBERS: usize = 64;
 
-/// How much of a hollow point shows behind its solid one.
-const SHOWS: f64 = 2.5;
+/// Width of the ring by which a hollow point shows behind its solid one.
+const RING: f64 = 2.5;
 
 /// A kernel's points, each where its intensity and rate put it.
-struct Dot {
+struct KernelPoint {
     kernel: usize,
-    /// Kernels that share this point, beside it.
-    others: usize,
+    /// Further kernels that share this point.
+    other_count: usize,
     /// The fused kernel.
-    place: Point,
+    fused_at: Point,
     /// Its ops before fusion, when there are several.
-    before: Option<Point>,
+    unfused_at: Option<Point>,
     /// The way from before to after, when it is long enough to see.
-    way: Option<Arc>,
+    arc: Option<MoveArc>,
     /// The centre of its number's plate.
-    number: Option<Point>,
+    number_at: Option<Point>,
 }
 
-impl Dot {
-    fn words(&self) -> String {
-        if self.others > 0 {
-            format!("{} +{}", self.kernel + 1, self.others)
+impl KernelPoint {
+    fn number_text(&self) -> String {
+        if self.other_count > 0 {
+            format!("{} +{}", self.kernel + 1, self.other_count)
         } else {
             (self.kernel + 1).to_string()
         }
     }
 
     /// Width and height of its number's plate.
-    fn plate(&self) -> (f64, f64) {
-        (text_width(&self.words()) + 3.0, 12.0)
+    fn plate_size(&self) -> (f64, f64) {
+        (text_width(&self.number_text()) + 3.0, 12.0)
     }
 
-    fn length(&self) -> f64 {
-        self.before
-            .map_or(0.0, |(x, y)| (self.place.0 - x).hypot(self.place.1 - y))
+    /// How far fusion moves it.
+    fn distance(&self) -> f64 {
+        self.unfused_at.map_or(0.0, |(x, y)| {
+            (self.fused_at.0 - x).hypot(self.fused_at.1 - y)
+        })
     }
 }
 
@@ -69,16 +70,16 @@ struct Sizes {
     op: f64,
 }
 
-/// Draws all points at the end of `marks` and gives the order of the arrow keys: kernel by kernel, the
-/// solid point, the hollow one, its ops.
-pub(in crate::picture) fn kernel_points(
-    analysis: &Analysis,
-    plot: &Plot,
-    is_compact: bool,
-    space: &mut Space,
-    marks: &mut Vec<Mark>,
-) -> Vec<usize> {
-    let sizes = if is_compact {
+/// Draws all points and gives the order of the arrow keys: kernel by kernel, the solid point, the hollow one, its ops.
+pub(super) fn draw_points(analysis: &Analysis, frame: &mut RooflineFrame) -> Vec<usize> {
+    let RooflineFrame {
+        plot,
+        is_compact,
+        space,
+        marks,
+        ..
+    } = frame;
+    let sizes = if *is_compact {
         Sizes {
             solid: 4.5,
             hollow: 3.5,
@@ -91,96 +92,99 @@ pub(in crate::picture) fn kernel_points(
             op: 2.5,
         }
     };
-    let mut dots = dots(analysis, plot);
-    let leaders = settle(&mut dots, &sizes, space);
+    let mut points = points_of_kernels(analysis, plot);
+    let leaders = place_arcs_and_numbers(&mut points, &sizes, space);
     // Kernel, rank within it, and mark; sorted at the end.
     let mut order: Vec<(usize, u8, usize)> = Vec::new();
-    if analysis.graph.ops.len() <= OPS_SHOWN {
+    if analysis.graph.ops.len() <= MAX_OPS_SHOWN {
         op_points(analysis, plot, &sizes, marks, &mut order);
     }
     marks.extend(leaders);
-    hollow_points(analysis, &dots, &sizes, marks, &mut order);
-    for dot in &dots {
-        if let Some(way) = &dot.way {
-            let parts = way.marks(sizes.hollow, sizes.solid);
-            marks.extend(parts.map(|mark| mark.of_kernel(dot.kernel)));
+    hollow_points(analysis, &points, &sizes, marks, &mut order);
+    for point in &points {
+        if let Some(arc) = &point.arc {
+            let parts = arc.marks(sizes.hollow, sizes.solid);
+            marks.extend(parts.map(|mark| mark.of_kernel(point.kernel)));
         }
     }
-    for dot in &dots {
-        if let Some(label) = dot_label(analysis, dot) {
-            order.push((dot.kernel, 0, marks.len()));
+    for point in &points {
+        if let Some(label) = label_of(analysis, point) {
+            order.push((point.kernel, 0, marks.len()));
             marks.push(
-                circle(Role::SolidPoint, dot.place, sizes.solid)
-                    .of_kernel(dot.kernel)
+                circle(Role::SolidPoint, point.fused_at, sizes.solid)
+                    .of_kernel(point.kernel)
                     .named(label),
             );
         }
     }
-    for dot in &dots {
-        marks.extend(number_marks(analysis, dot));
+    for point in &points {
+        marks.extend(number_marks(analysis, point));
     }
-    sort_by_rank(&mut order, |&(kernel, is_point, mark)| {
-        (rank_of(kernel), rank_of(is_point), rank_of(mark))
-    });
+    order.sort_unstable();
     order.into_iter().map(|(_, _, mark)| mark).collect()
 }
 
 /// The label of a fused kernel's point, and of those that share it.
-fn dot_label(analysis: &Analysis, dot: &Dot) -> Option<Label> {
-    let kernel = analysis.fused.kernels.get(dot.kernel)?;
-    let mut label = kernel_label(analysis, dot.kernel, kernel);
-    add_others(&mut label, dot.others);
+fn label_of(analysis: &Analysis, point: &KernelPoint) -> Option<Label> {
+    let kernel = analysis.fused.kernels.get(point.kernel)?;
+    let mut label = kernel_label(analysis, point.kernel, kernel);
+    add_others(&mut label, point.other_count);
     Some(label)
 }
 
 fn hollow_points(
     analysis: &Analysis,
-    dots: &[Dot],
+    points: &[KernelPoint],
     sizes: &Sizes,
     marks: &mut Vec<Mark>,
     order: &mut Vec<(usize, u8, usize)>,
 ) {
-    for dot in dots {
-        let (Some(before), Some(comparison)) = (dot.before, analysis.comparisons.get(dot.kernel))
+    for point in points {
+        let (Some(unfused_at), Some(comparison)) =
+            (point.unfused_at, analysis.comparisons.get(point.kernel))
         else {
             continue;
         };
-        // It shows by a few pixels however near the solid point stands in front of it.
-        let radius = (sizes.solid + SHOWS - dot.length()).max(sizes.hollow);
-        let heading = format!("{}, before fusion", kernel_heading(analysis, dot.kernel));
+        // A ring of it shows however near the solid point stands in front of it.
+        let radius = (sizes.solid + RING - point.distance()).max(sizes.hollow);
+        let heading = format!("{}, before fusion", kernel_heading(analysis, point.kernel));
         let placement = &comparison.unfused_placement;
         let label = point_label(heading, placement, comparison.unfused_bytes);
-        order.push((dot.kernel, 1, marks.len()));
+        order.push((point.kernel, 1, marks.len()));
         marks.push(
-            circle(Role::HollowPoint, before, radius)
-                .of_kernel(dot.kernel)
+            circle(Role::HollowPoint, unfused_at, radius)
+                .of_kernel(point.kernel)
                 .named(label),
         );
     }
 }
 
-/// A kernel's number on its plate, which tells as much as the point: others may stand on that.
-fn number_marks(analysis: &Analysis, dot: &Dot) -> Vec<Mark> {
-    let (Some(center), Some(label)) = (dot.number, dot_label(analysis, dot)) else {
+/// A kernel's number on its plate, which has the label of the point because other points may cover that.
+fn number_marks(analysis: &Analysis, point: &KernelPoint) -> Vec<Mark> {
+    let (Some(center), Some(label)) = (point.number_at, label_of(analysis, point)) else {
         return Vec::new();
     };
-    let [left, top, right, bottom] = centered(center, dot.plate());
-    let words = text(
+    let plate = Bounds::centered(center, point.plate_size());
+    let number = text(
         Role::Number,
         (center.0, center.1 + 4.2),
         Anchor::Middle,
-        dot.words(),
+        point.number_text(),
     );
     vec![
-        rect(Role::NumberPlate, (left, top), (right, bottom))
-            .of_kernel(dot.kernel)
-            .named(label),
-        words.of_kernel(dot.kernel),
+        rect(
+            Role::NumberPlate,
+            (plate.left, plate.top),
+            (plate.right, plate.bottom),
+        )
+        .of_kernel(point.kernel)
+        .named(label),
+        number.of_kernel(point.kernel),
     ]
 }
 
 /// Kernels that have no point, in a sentence; `None` when each has one.
-pub(in crate::picture) fn without_point(analysis: &Analysis) -> Option<String> {
+pub(super) fn without_point(analysis: &Analysis) -> Option<String> {
     const NAMED: usize = 8;
     let missing: Vec<usize> = analysis
         .fused
@@ -212,37 +216,37 @@ pub(in crate::picture) fn without_point(analysis: &Analysis) -> Option<String> {
     ))
 }
 
-fn dots(analysis: &Analysis, plot: &Plot) -> Vec<Dot> {
-    let mut dots: Vec<Dot> = Vec::new();
-    let mut at_cell: BTreeMap<(i64, i64), usize> = BTreeMap::new();
-    let is_shared = analysis.fused.kernels.len() > KERNELS_APART;
+fn points_of_kernels(analysis: &Analysis, plot: &Plot) -> Vec<KernelPoint> {
+    let mut points: Vec<KernelPoint> = Vec::new();
+    let mut point_in_cell: BTreeMap<(i64, i64), usize> = BTreeMap::new();
+    let is_shared = analysis.fused.kernels.len() > MAX_SEPARATE_KERNELS;
     for (index, kernel) in analysis.fused.kernels.iter().enumerate() {
         let Some((intensity, rate)) = point_of(&kernel.placement) else {
             continue;
         };
-        let place = plot.place(intensity, rate);
+        let fused_at = plot.place(intensity, rate);
         if is_shared {
-            let known = at_cell.entry(cell(place)).or_insert(dots.len());
-            if let Some(dot) = dots.get_mut(*known) {
-                dot.others += 1;
+            let known = point_in_cell.entry(cell(fused_at)).or_insert(points.len());
+            if let Some(point) = points.get_mut(*known) {
+                point.other_count += 1;
                 continue;
             }
         }
-        let before = (kernel.ops.len() > 1)
+        let unfused_at = (kernel.ops.len() > 1)
             .then(|| analysis.comparisons.get(index))
             .flatten()
             .and_then(|comparison| point_of(&comparison.unfused_placement))
             .map(|(intensity, rate)| plot.place(intensity, rate));
-        dots.push(Dot {
+        points.push(KernelPoint {
             kernel: index,
-            others: 0,
-            place,
-            before,
-            way: None,
-            number: None,
+            other_count: 0,
+            fused_at,
+            unfused_at,
+            arc: None,
+            number_at: None,
         });
     }
-    dots
+    points
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "places are on the frame")]
@@ -250,44 +254,55 @@ fn cell((x, y): Point) -> (i64, i64) {
     ((x / 4.0).floor() as i64, (y / 4.0).floor() as i64)
 }
 
-/// Hangs the ways of kernels that move off the roof and puts all numbers beside their points. Gives the lines
-/// from numbers to points that stand apart.
-fn settle(dots: &mut [Dot], sizes: &Sizes, space: &mut Space) -> Vec<Mark> {
-    for dot in dots.iter() {
-        space.lines.take(&around(dot.place, sizes.solid));
-        if let Some(before) = dot.before {
-            space.lines.take(&around(before, sizes.hollow));
+/// Places the arcs of kernels that move, and all numbers. Gives the lines from numbers to points that they stand at a
+/// distance from.
+fn place_arcs_and_numbers(
+    points: &mut [KernelPoint],
+    sizes: &Sizes,
+    space: &mut LabelSpace,
+) -> Vec<Mark> {
+    for point in points.iter() {
+        space
+            .lines
+            .occupy(&Bounds::around(point.fused_at, sizes.solid));
+        if let Some(unfused_at) = point.unfused_at {
+            space
+                .lines
+                .occupy(&Bounds::around(unfused_at, sizes.hollow));
         }
     }
-    let moves = dots
+    let moves = points
         .iter()
         .enumerate()
-        .filter_map(|(dot, points)| {
-            let (from, to) = (points.before?, points.place);
-            Some(Move { dot, from, to })
+        .filter_map(|(index, point)| {
+            Some(Move {
+                point: index,
+                from: point.unfused_at?,
+                to: point.fused_at,
+            })
         })
         .filter(|way| way.length() >= sizes.hollow + sizes.solid)
         .collect();
-    for (index, arc) in hang(moves, sizes.solid, &space.words) {
-        arc.take(&mut space.lines);
-        if let Some(dot) = dots.get_mut(index) {
-            dot.way = Some(arc);
+    for (index, arc) in arcs_below_roof(moves, sizes.solid, &space.words) {
+        arc.occupy(&mut space.lines);
+        if let Some(point) = points.get_mut(index) {
+            point.arc = Some(arc);
         }
     }
-    let beside = dots
+    let numbers = points
         .iter()
         .enumerate()
-        .take(NUMBERS)
-        .map(|(index, dot)| Number {
-            dot: index,
-            place: dot.place,
-            plate: dot.plate(),
+        .take(MAX_NUMBERS)
+        .map(|(index, point)| Number {
+            point: index,
+            point_at: point.fused_at,
+            plate_size: point.plate_size(),
         })
         .collect();
-    let (placed, leaders) = beside_points(beside, sizes.solid, space);
+    let (placed, leaders) = place_numbers(numbers, sizes.solid, space);
     for (index, center) in placed {
-        if let Some(dot) = dots.get_mut(index) {
-            dot.number = Some(center);
+        if let Some(point) = points.get_mut(index) {
+            point.number_at = Some(center);
         }
     }
     leaders

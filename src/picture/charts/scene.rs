@@ -4,6 +4,9 @@
 //! crisp at any density, and can be tested without a browser.
 
 use crate::picture::path_data::push_command;
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use strum::IntoStaticStr;
 
 /// Size of type that charts lay out for, in the scene's units. The style sheet uses the same.
 pub const FONT_PX: f64 = 12.0;
@@ -23,6 +26,72 @@ pub struct Scene {
     pub marks: Vec<Mark>,
     /// The marks that can be focused, in the order of the arrow keys. Each of them has a label.
     pub focus_order: Vec<usize>,
+}
+
+impl Scene {
+    /// The key of each mark, in the order of [`Scene::marks`].
+    pub fn keys(&self) -> Vec<MarkKey> {
+        let mut is_focusable = vec![false; self.marks.len()];
+        for &mark in &self.focus_order {
+            if let Some(is_focusable) = is_focusable.get_mut(mark) {
+                *is_focusable = true;
+            }
+        }
+        let mut counts: HashMap<MarkKey, usize> = HashMap::new();
+        let marks = self.marks.iter().zip(is_focusable);
+        marks
+            .map(|(mark, is_focusable)| {
+                let first = MarkKey {
+                    role: mark.role,
+                    kernel: mark.kernel,
+                    reach: match &mark.label {
+                        None => Reach::None,
+                        Some(_) if is_focusable => Reach::PointerAndKeyboard,
+                        Some(_) => Reach::Pointer,
+                    },
+                    place: 0,
+                };
+                let count = counts.entry(first).or_default();
+                let place = *count;
+                *count += 1;
+                MarkKey { place, ..first }
+            })
+            .collect()
+    }
+}
+
+/// What makes a mark the same one in the next scene, when sizes have changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MarkKey {
+    /// What it stands for.
+    pub role: Role,
+    /// The fused kernel that it belongs to.
+    pub kernel: Option<usize>,
+    /// How it is reached.
+    pub reach: Reach,
+    /// Its place among the marks that have all of this alike.
+    pub place: usize,
+}
+
+impl MarkKey {
+    /// The CSS classes of the mark: its role's, and `kernel-1` to `kernel-12` for a part of a kernel.
+    pub fn class(&self) -> String {
+        match self.kernel {
+            Some(kernel) => format!("{} kernel-{}", self.role.class(), kernel % 12 + 1),
+            None => self.role.class().to_owned(),
+        }
+    }
+}
+
+/// How a visitor reaches a mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reach {
+    /// Not at all: it has no label.
+    None,
+    /// By the pointer. The keyboard reaches the same label elsewhere.
+    Pointer,
+    /// By the pointer and the arrow keys.
+    PointerAndKeyboard,
 }
 
 /// One element of a chart.
@@ -56,14 +125,6 @@ impl Mark {
         self
     }
 
-    /// Its CSS classes: the role's, and `kernel-1` to `kernel-12` for a part of a kernel.
-    pub fn class(&self) -> String {
-        match self.kernel {
-            Some(kernel) => format!("{} kernel-{}", self.role.class(), kernel % 12 + 1),
-            None => self.role.class().to_owned(),
-        }
-    }
-
     /// The same mark with a name and a tooltip.
     #[must_use]
     pub fn named(mut self, label: Label) -> Self {
@@ -89,12 +150,8 @@ impl Label {
         let heading = heading.into();
         let mut name = heading.clone();
         for (what, how_much) in &facts {
-            name.push_str(", ");
-            if !what.is_empty() {
-                name.push_str(what);
-                name.push(' ');
-            }
-            name.push_str(how_much);
+            let space = if what.is_empty() { "" } else { " " };
+            let _ = write!(name, ", {what}{space}{how_much}");
         }
         Self {
             name,
@@ -181,7 +238,8 @@ impl Shape {
 pub type Point = (f64, f64);
 
 /// Which part of a text stands at its point.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Anchor {
     /// Its start.
     #[default]
@@ -194,160 +252,146 @@ pub enum Anchor {
 
 impl Anchor {
     /// The value of SVG's `text-anchor`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Start => "start",
-            Self::Middle => "middle",
-            Self::End => "end",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 
-/// Declares [`Role`] with its classes in one table.
-macro_rules! roles {
-    ($($(#[$doc:meta])* $role:ident $class:literal,)*) => {
-        /// What a mark stands for.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[repr(u8)]
-        pub enum Role { $($(#[$doc])* $role,)* }
-
-        impl Role {
-            /// Whether marks in this role are hatched.
-            pub const fn is_hatched(self) -> bool {
-                matches!(self, Self::Write | Self::WriteBefore)
-            }
-
-            /// Whether marks in this role come to the front when their kernel is selected or pointed at.
-            pub const fn is_raised(self) -> bool {
-                matches!(
-                    self,
-                    Self::HollowPoint
-                        | Self::SolidPoint
-                        | Self::Link
-                        | Self::LinkHead
-                        | Self::NumberPlate
-                        | Self::Number
-                )
-            }
-
-            /// All roles, in declaration order.
-            pub const ALL: &[Self] = &[$(Self::$role,)*];
-
-            /// The CSS class of marks in this role.
-            pub const fn class(self) -> &'static str {
-                match self { $(Self::$role => $class,)* }
-            }
-        }
-    };
+/// What a mark stands for. Its name in kebab case, after `mark-`, is the CSS class of its marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case", prefix = "mark-")]
+pub enum Role {
+    /// A grid line.
+    Mesh,
+    /// An axis and its ticks.
+    Axis,
+    /// The text at a tick.
+    AxisText,
+    /// What an axis shows.
+    AxisTitle,
+    /// The slope of the roofline: memory bandwidth.
+    MemoryRoof,
+    /// The peak of the matrix units.
+    MatrixRoof,
+    /// The peak of the vector units.
+    VectorRoof,
+    /// The name and figure of a roof.
+    RoofText,
+    /// The line between memory-bound and compute-bound.
+    Ridge,
+    /// The point of the ridge.
+    RidgePoint,
+    /// The figure of the ridge.
+    RidgeText,
+    /// The name of a region.
+    RegionText,
+    /// One op, run alone.
+    OpPoint,
+    /// The ops of a kernel before fusion.
+    HollowPoint,
+    /// A fused kernel.
+    SolidPoint,
+    /// A kernel of policy `none` among those of all policies.
+    #[strum(serialize = "policy mark-policy-none")]
+    PolicyNone,
+    /// A kernel of policy `rules`.
+    #[strum(serialize = "policy mark-policy-rules")]
+    PolicyRules,
+    /// A kernel of policy `inductor`.
+    #[strum(serialize = "policy mark-policy-inductor")]
+    PolicyInductor,
+    /// A kernel of policy `optimal`.
+    #[strum(serialize = "policy mark-policy-optimal")]
+    PolicyOptimal,
+    /// A kernel of policy `manual`.
+    #[strum(serialize = "policy mark-policy-manual")]
+    PolicyManual,
+    /// The way from the hollow to the solid point.
+    Link,
+    /// Its arrow head.
+    LinkHead,
+    /// From numbers to the place of their points, where they stand apart.
+    Leader,
+    /// What a kernel's number stands on, and a second place to point at the kernel.
+    NumberPlate,
+    /// The number of a kernel.
+    Number,
+    /// Bytes read.
+    Read,
+    /// Bytes written.
+    Write,
+    /// Bytes read before fusion, beside those after.
+    ReadBefore,
+    /// Bytes written before fusion, beside those after.
+    WriteBefore,
+    /// Bytes that fusion saves.
+    Saved,
+    /// Their figure.
+    SavedText,
+    /// Joins a kernel's segments in two bars.
+    Ribbon,
+    /// The name of a bar.
+    BarText,
+    /// The figure of a bar.
+    BarFigure,
+    /// Bytes that grow with the square of a length.
+    SquareCurve,
+    /// A point of it.
+    SquarePoint,
+    /// Bytes of tiles that are fetched anew.
+    TileCurve,
+    /// A point of it.
+    TilePoint,
+    /// Bytes that grow with a length alone.
+    LineCurve,
+    /// A point of it.
+    LinePoint,
+    /// A measured run of library kernels.
+    EagerPoint,
+    /// A measured run of what a compiler made.
+    CompiledPoint,
+    /// The same where the compiler made its matmuls too.
+    TunedPoint,
 }
 
-roles! {
-    /// A grid line.
-    Mesh "mark-mesh",
-    /// An axis and its ticks.
-    Axis "mark-axis",
-    /// The text at a tick.
-    AxisText "mark-axis-text",
-    /// What an axis shows.
-    AxisTitle "mark-axis-title",
-    /// The slope of the roofline: memory bandwidth.
-    MemoryRoof "mark-memory-roof",
-    /// The peak of the matrix units.
-    MatrixRoof "mark-matrix-roof",
-    /// The peak of the vector units.
-    VectorRoof "mark-vector-roof",
-    /// The name and figure of a roof.
-    RoofText "mark-roof-text",
-    /// The line between memory-bound and compute-bound.
-    Ridge "mark-ridge",
-    /// The point of the ridge.
-    RidgePoint "mark-ridge-point",
-    /// The figure of the ridge.
-    RidgeText "mark-ridge-text",
-    /// The name of a region.
-    RegionText "mark-region-text",
-    /// One op, run alone.
-    OpPoint "mark-op-point",
-    /// The ops of a kernel before fusion.
-    HollowPoint "mark-hollow-point",
-    /// A fused kernel.
-    SolidPoint "mark-solid-point",
-    /// A kernel of policy `none` among those of all policies.
-    PolicyNone "mark-policy mark-policy-none",
-    /// A kernel of policy `rules`.
-    PolicyRules "mark-policy mark-policy-rules",
-    /// A kernel of policy `inductor`.
-    PolicyInductor "mark-policy mark-policy-inductor",
-    /// A kernel of policy `optimal`.
-    PolicyOptimal "mark-policy mark-policy-optimal",
-    /// A kernel of policy `manual`.
-    PolicyManual "mark-policy mark-policy-manual",
-    /// The way from the hollow to the solid point.
-    Link "mark-link",
-    /// Its arrow head.
-    LinkHead "mark-link-head",
-    /// From numbers to the place of their points, where they stand apart.
-    Leader "mark-leader",
-    /// What a kernel's number stands on, and a second place to point at the kernel.
-    NumberPlate "mark-number-plate",
-    /// The number of a kernel.
-    Number "mark-number",
-    /// Bytes read.
-    Read "mark-read",
-    /// Bytes written.
-    Write "mark-write",
-    /// Bytes read before fusion, beside those after.
-    ReadBefore "mark-read-before",
-    /// Bytes written before fusion, beside those after.
-    WriteBefore "mark-write-before",
-    /// Bytes that fusion saves.
-    Saved "mark-saved",
-    /// Their figure.
-    SavedText "mark-saved-text",
-    /// Joins a kernel's segments in two bars.
-    Ribbon "mark-ribbon",
-    /// The name of a bar.
-    BarText "mark-bar-text",
-    /// The figure of a bar.
-    BarFigure "mark-bar-figure",
-    /// Bytes that grow with the square of a length.
-    SquareCurve "mark-square-curve",
-    /// A point of it.
-    SquarePoint "mark-square-point",
-    /// Bytes of tiles that are fetched anew.
-    TileCurve "mark-tile-curve",
-    /// A point of it.
-    TilePoint "mark-tile-point",
-    /// Bytes that grow with a length alone.
-    LineCurve "mark-line-curve",
-    /// A point of it.
-    LinePoint "mark-line-point",
-    /// A measured run of library kernels.
-    EagerPoint "mark-eager-point",
-    /// A measured run of what a compiler made.
-    CompiledPoint "mark-compiled-point",
-    /// The same where the compiler made its matmuls too.
-    TunedPoint "mark-tuned-point",
+impl Role {
+    /// The CSS class of marks in this role.
+    pub fn class(self) -> &'static str {
+        self.into()
+    }
+
+    /// Whether marks in this role are hatched.
+    pub const fn is_hatched(self) -> bool {
+        matches!(self, Self::Write | Self::WriteBefore)
+    }
+
+    /// Whether marks in this role come to the front when their kernel is selected or pointed at.
+    pub const fn is_raised(self) -> bool {
+        matches!(
+            self,
+            Self::HollowPoint
+                | Self::SolidPoint
+                | Self::Link
+                | Self::LinkHead
+                | Self::NumberPlate
+                | Self::Number
+        )
+    }
 }
 
 /// A place on the frame, rounded to the tenth of a unit that charts draw with.
-pub(in crate::picture) fn tenth(px: f64) -> f64 {
+pub(super) fn tenth(px: f64) -> f64 {
     // Adding zero turns a rounded minus zero into zero.
     (px * 10.0).round() / 10.0 + 0.0
 }
 
 /// Both coordinates rounded as by [`tenth`].
-pub(in crate::picture) fn tenths((x, y): Point) -> Point {
+pub(super) fn tenths((x, y): Point) -> Point {
     (tenth(x), tenth(y))
 }
 
 /// A text of one line.
-pub(in crate::picture) fn text(
-    role: Role,
-    at: Point,
-    anchor: Anchor,
-    text: impl Into<String>,
-) -> Mark {
+pub(super) fn text(role: Role, at: Point, anchor: Anchor, text: impl Into<String>) -> Mark {
     Mark::new(
         role,
         Shape::Text {
@@ -360,7 +404,7 @@ pub(in crate::picture) fn text(
 }
 
 /// Straight lines through `points`.
-pub(in crate::picture) fn line(role: Role, points: &[Point]) -> Mark {
+pub(super) fn line(role: Role, points: &[Point]) -> Mark {
     Mark::new(
         role,
         Shape::Path {
@@ -371,7 +415,7 @@ pub(in crate::picture) fn line(role: Role, points: &[Point]) -> Mark {
 }
 
 /// A rectangle by its edges; never of negative size.
-pub(in crate::picture) fn rect(role: Role, (left, top): Point, (right, bottom): Point) -> Mark {
+pub(super) fn rect(role: Role, (left, top): Point, (right, bottom): Point) -> Mark {
     let (corner, end) = (tenths((left, top)), tenths((right, bottom)));
     Mark::new(
         role,
@@ -384,8 +428,8 @@ pub(in crate::picture) fn rect(role: Role, (left, top): Point, (right, bottom): 
 }
 
 /// Width of a text in the chart's type, estimated by the widest of common system fonts: there is no font to
-/// measure with, and too much room hurts less than an overlap.
-pub(in crate::picture) fn text_width(text: &str) -> f64 {
+/// measure with, and too much space is better than an overlap.
+pub(super) fn text_width(text: &str) -> f64 {
     let ems = |c: char| match c {
         'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ' ' | '|' | '\'' => 0.32,
         'f' | 't' | 'r' | '/' | '(' | ')' | '-' => 0.4,

@@ -1,7 +1,8 @@
 //! Memory traffic as two stacked bars on one scale: unfused above fused, segments by fused kernel.
 
 use crate::core::{Analysis, Traffic};
-use crate::picture::charts::axes::{Frame, Plot, draw_frame, drawable, round_axis};
+use crate::picture::charts::axes::{Frame, Margins, Plot, draw_frame, drawable, round_axis};
+use crate::picture::charts::bounds::Bounds;
 use crate::picture::charts::labels::kernel_heading;
 use crate::picture::charts::scene::{
     Anchor, Label, Mark, Point, Role, Scene, Shape, rect, tenths, text, text_width,
@@ -9,26 +10,26 @@ use crate::picture::charts::scene::{
 use crate::present::format::{format_bytes, format_change, format_percent};
 
 /// Above this many kernels, neighbours too thin to see share a segment.
-const KERNELS_APART: usize = 64;
+const MAX_SEPARATE_KERNELS: usize = 64;
 /// Part of the axis below which a kernel is too thin to tell apart among many.
-const THIN: f64 = 0.01;
+const THIN_PART: f64 = 0.01;
 
 /// Bytes of one kernel, or of several neighbours, before and after fusion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::picture) struct Bytes {
+pub(super) struct KernelBytes {
     /// Read by the ops one by one.
-    pub(in crate::picture) read_before: u64,
+    pub(super) read_before: u64,
     /// Written by the ops one by one.
-    pub(in crate::picture) written_before: u64,
+    pub(super) written_before: u64,
     /// Read by the fused kernel.
-    pub(in crate::picture) read: u64,
+    pub(super) read: u64,
     /// Written by the fused kernel.
-    pub(in crate::picture) written: u64,
+    pub(super) written: u64,
 }
 
-impl Bytes {
+impl KernelBytes {
     /// Bytes of the fused kernel with this index; 0 where there is none.
-    pub(in crate::picture) fn of(analysis: &Analysis, kernel: usize) -> Self {
+    pub(super) fn of(analysis: &Analysis, kernel: usize) -> Self {
         let (Some(fused), Some(before)) = (
             analysis.fused.kernels.get(kernel),
             analysis.comparisons.get(kernel),
@@ -46,7 +47,7 @@ impl Bytes {
     }
 
     /// Both together. No overflow: the graph bounds the bytes of the whole program.
-    pub(in crate::picture) fn and(self, other: Self) -> Self {
+    pub(super) fn and(self, other: Self) -> Self {
         Self {
             read_before: self.read_before + other.read_before,
             written_before: self.written_before + other.written_before,
@@ -65,13 +66,13 @@ impl Bytes {
 }
 
 /// Neighbouring kernels that share segments; mostly one.
-struct BarSpan {
+struct KernelRun {
     first: usize,
     last: usize,
-    bytes: Bytes,
+    bytes: KernelBytes,
 }
 
-impl BarSpan {
+impl KernelRun {
     fn heading(&self, analysis: &Analysis) -> String {
         if self.first == self.last {
             kernel_heading(analysis, self.first)
@@ -80,8 +81,8 @@ impl BarSpan {
         }
     }
 
-    /// The mark as a part of its kernel; neighbours that share it have no colour of their own.
-    fn own(&self, mark: Mark) -> Mark {
+    /// The mark as a part of its kernel; one that several kernels share has no kernel's colour.
+    fn of_kernel(&self, mark: Mark) -> Mark {
         if self.first == self.last {
             mark.of_kernel(self.first)
         } else {
@@ -90,8 +91,8 @@ impl BarSpan {
     }
 }
 
-/// Heights of what stands in the frame, from its top.
-struct Rows {
+/// Upper and lower edge of each bar.
+struct BarsY {
     unfused: (f64, f64),
     fused: (f64, f64),
 }
@@ -109,7 +110,12 @@ pub fn scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
     let plot = draw_frame(
         &Frame {
             size,
-            margins: [24.0, 24.0, 26.0, 10.0],
+            margins: Margins {
+                top: 24.0,
+                right: 24.0,
+                bottom: 26.0,
+                left: 10.0,
+            },
             x: round_axis(before.total.max(after.total) as f64),
             y: None,
             x_ticks: tick_count(width),
@@ -119,16 +125,18 @@ pub fn scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
         },
         &mut marks,
     );
-    let [left, top, _, bottom] = plot.edges;
-    let bars = (bottom - top - 26.0).max(12.0);
-    let rows = Rows {
-        unfused: (top + 2.0, top + 2.0 + bars * 0.35),
-        fused: (top + 2.0 + bars * 0.65, top + 2.0 + bars),
+    let Bounds {
+        left, top, bottom, ..
+    } = plot.bounds;
+    let height_of_all = (bottom - top - 26.0).max(12.0);
+    let bars_y = BarsY {
+        unfused: (top + 2.0, top + 2.0 + height_of_all * 0.35),
+        fused: (top + 2.0 + height_of_all * 0.65, top + 2.0 + height_of_all),
     };
 
-    let parts = parts(analysis, &plot);
-    let focus_order = draw_parts(analysis, &parts, &plot, &rows, &mut marks);
-    draw_saved(analysis, &plot, &rows, &mut marks);
+    let runs = kernel_runs(analysis, &plot);
+    let focus_order = draw_runs(analysis, &runs, &plot, &bars_y, &mut marks);
+    draw_saved(analysis, &plot, &bars_y, &mut marks);
 
     let summary = |name: &str, traffic: &Traffic| {
         let (read, written) = (
@@ -154,11 +162,11 @@ pub fn scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
     let fused_end = left + text_width(&fused_text);
     marks.push(text(
         Role::BarText,
-        (left, rows.fused.1 + 16.0),
+        (left, bars_y.fused.1 + 16.0),
         Anchor::Start,
         fused_text,
     ));
-    draw_saved_text(analysis, &plot, &rows, fused_end + 12.0, &mut marks);
+    draw_saved_text(analysis, &plot, &bars_y, fused_end + 12.0, &mut marks);
 
     Scene {
         width,
@@ -185,7 +193,7 @@ pub fn scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
     clippy::cast_sign_loss,
     reason = "lengths are on the frame"
 )]
-pub(in crate::picture) fn tick_count(length: f64) -> usize {
+pub(super) fn tick_count(length: f64) -> usize {
     (length / 80.0).clamp(2.0, 11.0) as usize
 }
 
@@ -195,7 +203,7 @@ pub(in crate::picture) fn tick_count(length: f64) -> usize {
     clippy::cast_sign_loss,
     reason = "ticks are positive and at most a power of ten above the program's bytes"
 )]
-pub(in crate::picture) fn tick_text(bytes: f64) -> String {
+pub(super) fn tick_text(bytes: f64) -> String {
     let words = format_bytes(bytes.round() as u64);
     let Some((digits, unit)) = words.split_once(' ') else {
         return words;
@@ -210,54 +218,54 @@ pub(in crate::picture) fn tick_text(bytes: f64) -> String {
     }
 }
 
-fn parts(analysis: &Analysis, plot: &Plot) -> Vec<BarSpan> {
+fn kernel_runs(analysis: &Analysis, plot: &Plot) -> Vec<KernelRun> {
     let kernels = analysis.fused.kernels.len();
-    let [left, _, right, _] = plot.edges;
-    let thin_px = (right - left) * THIN;
-    let is_thin = |bytes: Bytes| plot.place(bytes.before() as f64, 0.0).0 - left < thin_px;
-    let mut parts: Vec<BarSpan> = Vec::new();
+    let thin_px = plot.bounds.width() * THIN_PART;
+    let is_thin =
+        |bytes: KernelBytes| plot.place(bytes.before() as f64, 0.0).0 - plot.bounds.left < thin_px;
+    let mut runs: Vec<KernelRun> = Vec::new();
     for kernel in 0..kernels {
-        let bytes = Bytes::of(analysis, kernel);
-        match parts.last_mut() {
-            Some(run) if kernels > KERNELS_APART && is_thin(run.bytes) && is_thin(bytes) => {
+        let bytes = KernelBytes::of(analysis, kernel);
+        match runs.last_mut() {
+            Some(run) if kernels > MAX_SEPARATE_KERNELS && is_thin(run.bytes) && is_thin(bytes) => {
                 run.last = kernel;
                 run.bytes = run.bytes.and(bytes);
             }
-            _ => parts.push(BarSpan {
+            _ => runs.push(KernelRun {
                 first: kernel,
                 last: kernel,
                 bytes,
             }),
         }
     }
-    parts
+    runs
 }
 
-/// Draws ribbons, segments and numbers; gives the order of the arrow keys, part by part.
-fn draw_parts(
+/// Draws ribbons, segments and numbers; gives the order of the arrow keys, run by run.
+fn draw_runs(
     analysis: &Analysis,
-    parts: &[BarSpan],
+    runs: &[KernelRun],
     plot: &Plot,
-    rows: &Rows,
+    bars_y: &BarsY,
     marks: &mut Vec<Mark>,
 ) -> Vec<usize> {
     let x = |bytes: u64| plot.place(bytes as f64, 0.0).0;
     let (mut before, mut after) = (0_u64, 0_u64);
     let mut numbers = Vec::new();
     let mut segments = Vec::new();
-    for part in parts {
-        let bytes = part.bytes;
+    for run in runs {
+        let bytes = run.bytes;
         let ends = (before + bytes.before(), after + bytes.after());
         let upper = (x(before), x(ends.0));
         let lower = (x(after), x(ends.1));
-        marks.push(part.own(ribbon(upper, lower, rows)));
-        numbers.extend(number(part, upper, lower, rows));
-        for (role, from, count, row, when, total) in [
+        marks.push(run.of_kernel(ribbon(upper, lower, bars_y)));
+        numbers.extend(number(run, upper, lower, bars_y));
+        for (role, from, count, bar_y, when, total) in [
             (
                 Role::Read,
                 before,
                 bytes.read_before,
-                rows.unfused,
+                bars_y.unfused,
                 "unfused",
                 analysis.unfused.traffic.total,
             ),
@@ -265,7 +273,7 @@ fn draw_parts(
                 Role::Write,
                 before + bytes.read_before,
                 bytes.written_before,
-                rows.unfused,
+                bars_y.unfused,
                 "unfused",
                 analysis.unfused.traffic.total,
             ),
@@ -273,7 +281,7 @@ fn draw_parts(
                 Role::Read,
                 after,
                 bytes.read,
-                rows.fused,
+                bars_y.fused,
                 "fused",
                 analysis.fused.traffic.total,
             ),
@@ -281,7 +289,7 @@ fn draw_parts(
                 Role::Write,
                 after + bytes.read,
                 bytes.written,
-                rows.fused,
+                bars_y.fused,
                 "fused",
                 analysis.fused.traffic.total,
             ),
@@ -296,11 +304,11 @@ fn draw_parts(
             };
             let share = format_percent(count as f64 / total.max(1) as f64 * 100.0);
             let label = Label::new(
-                format!("{}, {when}", part.heading(analysis)),
+                format!("{}, {when}", run.heading(analysis)),
                 vec![(verb, format_bytes(count)), ("share", share)],
             );
-            let mark = rect(role, (x(from), row.0), (x(from + count), row.1));
-            segments.push(part.own(mark).named(label));
+            let mark = rect(role, (x(from), bar_y.0), (x(from + count), bar_y.1));
+            segments.push(run.of_kernel(mark).named(label));
         }
         (before, after) = ends;
     }
@@ -312,12 +320,12 @@ fn draw_parts(
 }
 
 /// Joins a kernel's bytes in both bars.
-fn ribbon(upper: (f64, f64), lower: (f64, f64), rows: &Rows) -> Mark {
+fn ribbon(upper: (f64, f64), lower: (f64, f64), bars_y: &BarsY) -> Mark {
     let corners: [Point; 4] = [
-        (upper.0, rows.unfused.1),
-        (upper.1, rows.unfused.1),
-        (lower.1, rows.fused.0),
-        (lower.0, rows.fused.0),
+        (upper.0, bars_y.unfused.1),
+        (upper.1, bars_y.unfused.1),
+        (lower.1, bars_y.fused.0),
+        (lower.0, bars_y.fused.0),
     ];
     Mark::new(
         Role::Ribbon,
@@ -328,15 +336,15 @@ fn ribbon(upper: (f64, f64), lower: (f64, f64), rows: &Rows) -> Mark {
     )
 }
 
-/// A kernel's number in the middle of its ribbon, where it has room.
-fn number(part: &BarSpan, upper: (f64, f64), lower: (f64, f64), rows: &Rows) -> Option<Mark> {
-    let words = (part.first + 1).to_string();
-    let room = f64::midpoint(upper.1 - upper.0, lower.1 - lower.0);
-    let is_tall = rows.fused.0 - rows.unfused.1 > 12.0;
-    (part.first == part.last && is_tall && room > text_width(&words) + 4.0).then(|| {
+/// A kernel's number in the middle of its ribbon, where it fits.
+fn number(run: &KernelRun, upper: (f64, f64), lower: (f64, f64), bars_y: &BarsY) -> Option<Mark> {
+    let words = (run.first + 1).to_string();
+    let width = f64::midpoint(upper.1 - upper.0, lower.1 - lower.0);
+    let is_tall = bars_y.fused.0 - bars_y.unfused.1 > 12.0;
+    (run.first == run.last && is_tall && width > text_width(&words) + 4.0).then(|| {
         let x = (upper.0 + upper.1 + lower.0 + lower.1) / 4.0;
-        let y = f64::midpoint(rows.unfused.1, rows.fused.0) + 4.2;
-        part.own(text(Role::Number, (x, y), Anchor::Middle, words))
+        let y = f64::midpoint(bars_y.unfused.1, bars_y.fused.0) + 4.2;
+        run.of_kernel(text(Role::Number, (x, y), Anchor::Middle, words))
     })
 }
 
@@ -345,45 +353,48 @@ fn saved_words(analysis: &Analysis) -> String {
     let saved = analysis.fused.traffic.saved_by_fusion;
     let verb = match saved {
         0 => return "nothing saved".to_owned(),
-        1.. => "saved ",
-        _ => "added ",
+        1.. => "saved",
+        _ => "added",
     };
-    let bytes = format_bytes(saved.unsigned_abs());
-    [verb, &bytes, ", ", &format_change(analysis.savings_pct)].concat()
+    format!(
+        "{verb} {}, {}",
+        format_bytes(saved.unsigned_abs()),
+        format_change(analysis.savings_pct)
+    )
 }
 
 /// The saved bytes as a gap at the end of the fused bar.
-fn draw_saved(analysis: &Analysis, plot: &Plot, rows: &Rows, marks: &mut Vec<Mark>) {
+fn draw_saved(analysis: &Analysis, plot: &Plot, bars_y: &BarsY, marks: &mut Vec<Mark>) {
     let traffic = &analysis.fused.traffic;
     if traffic.saved_by_fusion > 0 {
         let start = plot.place(traffic.total as f64, 0.0).0;
         let end = plot.place(analysis.unfused.traffic.total as f64, 0.0).0;
         marks.push(rect(
             Role::Saved,
-            (start, rows.fused.0),
-            (end, rows.fused.1),
+            (start, bars_y.fused.0),
+            (end, bars_y.fused.1),
         ));
     }
 }
 
-/// The figure of the gap, below it; never over the fused bar's own words, which end at `least`.
+/// The figure of the gap, below it; never left of `min_left`, where the words of the fused bar end.
 fn draw_saved_text(
     analysis: &Analysis,
     plot: &Plot,
-    rows: &Rows,
-    least: f64,
+    bars_y: &BarsY,
+    min_left: f64,
     marks: &mut Vec<Mark>,
 ) {
-    /// How much wider bold type is.
+    /// Width of bold type over that of regular type.
     const BOLD: f64 = 1.1;
-    let right = plot.edges[2];
+    let right = plot.bounds.right;
     let mut words = saved_words(analysis);
-    if least + text_width(&words) * BOLD > right + 20.0 {
+    if min_left + text_width(&words) * BOLD > right + 20.0 {
         words = format_change(analysis.savings_pct);
     }
     let width = text_width(&words) * BOLD;
     let gap_end = plot.place(analysis.unfused.traffic.total as f64, 0.0).0;
-    let end = gap_end.max(least + width);
-    let y = rows.fused.1 + 16.0;
+    let end = gap_end.max(min_left + width);
+    let y = bars_y.fused.1 + 16.0;
     marks.push(text(Role::SavedText, (end, y), Anchor::End, words));
 }

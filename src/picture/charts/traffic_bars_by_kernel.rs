@@ -1,41 +1,42 @@
 //! Memory traffic kernel by kernel: what each reads and writes, before and after fusion.
 
 use crate::core::Analysis;
-use crate::core::sorting::{rank_of, sort_by_rank};
-use crate::picture::charts::axes::{Frame, Plot, draw_frame, drawable, round_axis};
+use crate::picture::charts::axes::{Frame, Margins, Plot, draw_frame, drawable, round_axis};
 use crate::picture::charts::labels::{kernel_heading, short_op_names};
 use crate::picture::charts::scene::{Anchor, Label, Mark, Role, Scene, rect, text};
-use crate::picture::charts::traffic_bars::{Bytes, tick_count, tick_text};
+use crate::picture::charts::traffic_bars::{KernelBytes, tick_count, tick_text};
 use crate::present::format::format_bytes;
 use crate::present::names::{counted, short_name};
+use std::cmp::Reverse;
 
-/// Kernels that get a row of their own; the rest share the last one.
-const ROWS: usize = 40;
-const ROW: f64 = 28.0;
-const HEAD: f64 = 22.0;
-const FOOT: f64 = 28.0;
+/// Rows, at most. Kernels beyond that share the last one.
+const MAX_ROWS: usize = 40;
+/// Characters of a kernel's name, which stands in a column.
+const NAME_CHARS: usize = 26;
+const ROW_HEIGHT: f64 = 28.0;
+const TOP: f64 = 22.0;
+const BOTTOM: f64 = 28.0;
 
-/// One row.
-struct Line {
+struct Row {
     /// `None` for the kernels that share the last row.
     kernel: Option<usize>,
     name: String,
     heading: String,
-    bytes: Bytes,
+    bytes: KernelBytes,
 }
 
 /// Draws a row for each fused kernel, reads left and writes right on one scale, into a frame of `width` units (at least 240);
 /// its height follows from the number of kernels.
 ///
-/// Of many kernels the forty that move most before fusion have their own rows, in the order in which they run.
+/// Of many kernels those that move most before fusion have their own rows, in the order in which they run.
 pub fn by_kernel_scene(analysis: &Analysis, width: f64) -> Scene {
-    let lines = lines(analysis);
+    let rows = rows(analysis);
     let (width, _) = drawable((width, 0.0));
     let is_compact = width < 520.0;
-    let size = (width, HEAD + FOOT + ROW * lines.len().max(1) as f64);
-    let most = lines
+    let size = (width, TOP + BOTTOM + ROW_HEIGHT * rows.len().max(1) as f64);
+    let max_bytes = rows
         .iter()
-        .flat_map(|line| [line.bytes.read_before, line.bytes.written_before])
+        .flat_map(|row| [row.bytes.read_before, row.bytes.written_before])
         .max()
         .unwrap_or(0);
     let names = if is_compact { 26.0 } else { 214.0 };
@@ -47,8 +48,13 @@ pub fn by_kernel_scene(analysis: &Analysis, width: f64) -> Scene {
         let plot = draw_frame(
             &Frame {
                 size,
-                margins: [HEAD, right, FOOT, left],
-                x: round_axis(most as f64),
+                margins: Margins {
+                    top: TOP,
+                    right,
+                    bottom: BOTTOM,
+                    left,
+                },
+                x: round_axis(max_bytes as f64),
                 y: None,
                 x_ticks: tick_count(column),
                 x_text: &tick_text,
@@ -57,7 +63,7 @@ pub fn by_kernel_scene(analysis: &Analysis, width: f64) -> Scene {
             },
             &mut marks,
         );
-        let at = (plot.edges[0], HEAD - 8.0);
+        let at = (plot.bounds.left, TOP - 8.0);
         marks.push(text(Role::BarText, at, Anchor::Start, title));
         plot
     };
@@ -65,15 +71,15 @@ pub fn by_kernel_scene(analysis: &Analysis, width: f64) -> Scene {
     let writes = plot(names + column + gap, right, "written");
 
     let mut focus_order = Vec::new();
-    for (row, line) in lines.iter().enumerate() {
-        let top = HEAD + ROW * row as f64;
-        let own = |mark: Mark| match line.kernel {
+    for (index, row) in rows.iter().enumerate() {
+        let top = TOP + ROW_HEIGHT * index as f64;
+        let of_kernel = |mark: Mark| match row.kernel {
             Some(kernel) => mark.of_kernel(kernel),
             None => mark,
         };
-        if let Some(kernel) = line.kernel {
+        if let Some(kernel) = row.kernel {
             let number = (kernel + 1).to_string();
-            marks.push(own(text(
+            marks.push(of_kernel(text(
                 Role::Number,
                 (20.0, top + 18.0),
                 Anchor::End,
@@ -82,9 +88,9 @@ pub fn by_kernel_scene(analysis: &Analysis, width: f64) -> Scene {
         }
         if !is_compact {
             let at = (28.0, top + 18.0);
-            marks.push(text(Role::BarFigure, at, Anchor::Start, line.name.as_str()));
+            marks.push(text(Role::BarFigure, at, Anchor::Start, row.name.as_str()));
         }
-        let bytes = line.bytes;
+        let bytes = row.bytes;
         for (role, plot, count, offset, verb) in [
             (
                 Role::ReadBefore,
@@ -103,9 +109,9 @@ pub fn by_kernel_scene(analysis: &Analysis, width: f64) -> Scene {
             ),
             (Role::Write, &writes, bytes.written, 14.0, "written fused"),
         ] {
-            let label = Label::new(line.heading.as_str(), vec![(verb, format_bytes(count))]);
+            let label = Label::new(row.heading.as_str(), vec![(verb, format_bytes(count))]);
             focus_order.push(marks.len());
-            marks.push(own(bar(plot, role, count, top + offset)).named(label));
+            marks.push(of_kernel(bar(plot, role, count, top + offset)).named(label));
         }
     }
     Scene {
@@ -126,51 +132,45 @@ fn bar(plot: &Plot, role: Role, bytes: u64, top: f64) -> Mark {
     rect(role, (start, top), (end, top + 9.0))
 }
 
-fn lines(analysis: &Analysis) -> Vec<Line> {
+fn rows(analysis: &Analysis) -> Vec<Row> {
     let kernels = analysis.fused.kernels.len();
     let mut shown: Vec<usize> = (0..kernels).collect();
-    if kernels > ROWS {
-        sort_by_rank(&mut shown, |&kernel| {
+    if kernels > MAX_ROWS {
+        shown.sort_by_key(|&kernel| {
             let bytes = analysis
                 .comparisons
                 .get(kernel)
                 .map_or(0, |c| c.unfused_bytes);
-            (-rank_of(bytes), 0, 0)
+            Reverse(bytes)
         });
-        shown.truncate(ROWS - 1);
+        shown.truncate(MAX_ROWS - 1);
         shown.sort_unstable();
     }
-    let mut lines: Vec<Line> = shown
+    let mut rows: Vec<Row> = shown
         .iter()
         .filter_map(|&kernel| {
             let ops = &analysis.fused.kernels.get(kernel)?.ops;
-            Some(Line {
+            Some(Row {
                 kernel: Some(kernel),
-                name: cut(&short_op_names(analysis, ops)),
+                name: short_name(&short_op_names(analysis, ops), NAME_CHARS),
                 heading: kernel_heading(analysis, kernel),
-                bytes: Bytes::of(analysis, kernel),
+                bytes: KernelBytes::of(analysis, kernel),
             })
         })
         .collect();
     if kernels > shown.len() {
         let rest = (0..kernels)
             .filter(|kernel| shown.binary_search(kernel).is_err())
-            .fold(Bytes::default(), |sum, kernel| {
-                sum.and(Bytes::of(analysis, kernel))
+            .fold(KernelBytes::default(), |sum, kernel| {
+                sum.and(KernelBytes::of(analysis, kernel))
             });
         let name = counted(kernels - shown.len(), "more kernel");
-        lines.push(Line {
+        rows.push(Row {
             kernel: None,
             heading: name.clone(),
             name,
             bytes: rest,
         });
     }
-    lines
-}
-
-/// A name that fits its column.
-fn cut(name: &str) -> String {
-    const CHARS: usize = 26;
-    short_name(name, CHARS)
+    rows
 }

@@ -7,7 +7,7 @@
 
 use super::layered::{Layered, LinkId, NodeId};
 use super::metrics::LANE_GAP;
-use crate::core::sorting::{rank_of, sort_by_rank};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Passes in which blocks move towards their neighbours.
@@ -105,10 +105,10 @@ fn straight_links(graph: &Layered, place: &[usize], upper: usize) -> Vec<LinkId>
         let lower = graph.links[id].lower;
         graph.nodes[lower].is_lane || graph.heaviest(graph.above(lower)) == Some(id)
     });
-    sort_by_rank(&mut wanted, |&l| {
+    wanted.sort_unstable_by_key(|&l| {
         let link = &graph.links[l];
         let is_lane = graph.nodes[link.upper].is_lane && graph.nodes[link.lower].is_lane;
-        (i64::from(!is_lane), -rank_of(graph.weight(l)), rank_of(l))
+        (!is_lane, Reverse(graph.weight(l)), l)
     });
     let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
     wanted.retain(|&id| {

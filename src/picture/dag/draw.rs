@@ -15,7 +15,6 @@ use super::routes::{Routes, straighten};
 use super::sides::Side;
 use super::{Edge, EdgeEnd, PillKind, Point, Rect};
 use crate::core::OpId;
-use crate::core::sorting::{rank_of, sort_by_rank};
 
 /// Vertical positions of the layers.
 #[derive(Default)]
@@ -63,14 +62,7 @@ impl Picture<'_> {
         }
         self.layout.width = width + MARGIN;
         self.layout.height = end + MARGIN;
-        // Ops before pills, at either end.
-        let key = |end| match end {
-            EdgeEnd::Op(op) => rank_of(op),
-            EdgeEnd::Pill(pill) => (1 << 40) + rank_of(pill),
-        };
-        sort_by_rank(&mut self.layout.edges, |edge| {
-            (key(edge.from), key(edge.to), 0)
-        });
+        self.layout.edges.sort_by_key(|edge| (edge.from, edge.to));
     }
 
     /// Heights of one row of a kernel: the tallest op or stack in it.

@@ -11,7 +11,6 @@ use super::layout::{Branch, Picture, Pin};
 use super::metrics::{FONT_PX, OP_PADDING, PILL_HEIGHT, PILL_WIDTHS, fit_text, text_width};
 use super::sides::{Lane, OpenSides, Side, SidePill};
 use super::{EdgeEnd, Pill, PillKind, Rect};
-use crate::core::sorting::sort_pairs;
 use crate::core::{OpId, TensorId, TensorRole};
 
 /// Layers over which one pill serves several readers; farther apart each reader gets its own.
@@ -158,7 +157,7 @@ impl Picture<'_> {
             .iter()
             .map(|&op| (self.partition.group_of[op], op))
             .collect();
-        sort_pairs(&mut by_kernel);
+        by_kernel.sort_unstable();
         for readers in by_kernel.chunk_by(|a, b| a.0 == b.0) {
             let kernel = readers[0].0;
             let mut beside: Vec<(Option<Side>, Enters)> = Vec::new();
@@ -187,7 +186,7 @@ impl Picture<'_> {
                 }
             }
             for (side, mut enters) in beside {
-                sort_pairs(&mut enters);
+                enters.sort_unstable();
                 self.lanes[kernel].push(Lane {
                     link: usize::MAX,
                     enters,

@@ -11,7 +11,6 @@ use super::metrics::{
 };
 use super::routes::{Routes, routes};
 use super::sides::{OpenSides, Side};
-use crate::core::sorting::{rank_of, rank_of_float, sort_by_rank};
 use crate::core::{Graph, OpId, Partition, TensorId};
 
 /// Room between two rows: a size label and its margins.
@@ -194,13 +193,10 @@ pub(super) fn spread_links(
     width: f64,
 ) {
     let spine = graph.heaviest(&links);
-    sort_by_rank(&mut links, |&l| {
-        let link = &graph.links[l];
-        (
-            rank_of(place[link.upper]),
-            rank_of_float(link.upper_offset),
-            0,
-        )
+    links.sort_by(|&a, &b| {
+        let (a, b) = (&graph.links[a], &graph.links[b]);
+        let nodes = place[a.upper].cmp(&place[b.upper]);
+        nodes.then(a.upper_offset.total_cmp(&b.upper_offset))
     });
     let last = links.len().saturating_sub(1) as f64;
     let spine_rank = spine.and_then(|spine| links.iter().position(|&l| l == spine));

@@ -7,7 +7,6 @@
 
 use super::layered::{Layered, Link, LinkId, Node, NodeId};
 use super::metrics::LANE_GAP;
-use crate::core::sorting::{rank_of, sort_by_rank, sort_pairs};
 use std::collections::BTreeSet;
 
 /// Lanes that a picture may hold: some for each box, and some in any case. Every activation of a training step
@@ -68,7 +67,7 @@ impl Layered {
             let layer_of = |end: LinkId| self.nodes[self.links[end].lower].layer;
             let mut by_layer: Vec<(usize, LinkId)> =
                 ends.iter().map(|&end| (layer_of(end), end)).collect();
-            sort_pairs(&mut by_layer);
+            by_layer.sort_unstable();
             // The lane that carries the net out of layer `at`.
             let (mut at, mut upper) = (first, source);
             for (layer, end) in by_layer {
@@ -152,9 +151,7 @@ impl Layered {
                 Some((self.nodes[net.source].layer, self.nodes[*last].layer, id))
             })
             .collect();
-        sort_by_rank(&mut spans, |&(first, last, net)| {
-            (rank_of(first), rank_of(last), rank_of(net))
-        });
+        spans.sort_unstable();
         // Lines that are free again, and those in use by the layer in which they end.
         let mut free: BTreeSet<usize> = BTreeSet::new();
         let mut busy: BTreeSet<(usize, usize)> = BTreeSet::new();

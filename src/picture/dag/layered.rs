@@ -6,7 +6,7 @@
 )]
 
 use super::lanes::Net;
-use crate::core::sorting::{rank_of, rank_of_float, sort_by_rank};
+use std::cmp::Reverse;
 
 /// Rounds of sweeps, and nodes up to which neighbours are also swapped one by one.
 const ROUNDS: usize = 6;
@@ -198,9 +198,9 @@ impl Layered {
     /// feeds a node before going on below it, the shortest lane first. So a skip lies right of all that it skips.
     fn walk(&mut self) {
         let mut roots: Vec<NodeId> = self.layers.iter().flatten().copied().collect();
-        sort_by_rank(&mut roots, |&n| {
-            let reach = rank_of(self.height[n] + self.depth[n]);
-            (-reach, rank_of(self.nodes[n].layer), 0)
+        roots.sort_by_key(|&n| {
+            let reach = self.height[n] + self.depth[n];
+            (Reverse(reach), self.nodes[n].layer)
         });
         let mut layers = vec![Vec::new(); self.layers.len()];
         let mut is_placed = vec![false; self.nodes.len()];
@@ -220,9 +220,7 @@ impl Layered {
                         .map(|&l| self.links[l].lower)
                         .filter(|&n| !is_placed[n] && !self.nodes[n].is_lane),
                 );
-                sort_by_rank(&mut stack[from..], |&n| {
-                    (rank_of(self.height[n]), -rank_of(n), 0)
-                });
+                stack[from..].sort_by_key(|&n| (self.height[n], Reverse(n)));
                 let from = stack.len();
                 stack.extend(
                     self.above(node)
@@ -231,9 +229,7 @@ impl Layered {
                         .filter(|&n| !is_placed[n] && !self.nodes[n].is_outside),
                 );
                 // A deep source is the end of a short lane.
-                sort_by_rank(&mut stack[from..], |&n| {
-                    (rank_of(self.lane_start(n)), -rank_of(n), 0)
-                });
+                stack[from..].sort_by_key(|&n| (self.lane_start(n), Reverse(n)));
             }
         }
         self.layers = layers;
@@ -286,7 +282,7 @@ impl Layered {
                     sum as f64 / neighbours.len() as f64
                 };
             }
-            sort_by_rank(&mut nodes, |&n| (rank_of_float(keys[n]), 0, 0));
+            nodes.sort_by(|&a, &b| keys[a].total_cmp(&keys[b]));
             for (index, &node) in nodes.iter().enumerate() {
                 place[node] = index;
             }

@@ -4,13 +4,12 @@
     reason = "op, kernel and tensor ids are dense indices of one analysis"
 )]
 
-use super::metrics::{
+use crate::core::model::op::shape_text;
+use crate::core::{Analysis, Execution, OpId, SizeSource, TensorId};
+use crate::picture::dag::metrics::{
     BOLD, FONT_PX, OP_PADDING, PILL_WIDTHS, SIZE_LABEL_SIZE, fit_text, text_width,
 };
-use super::{DagLayout, Edge, EdgeEnd, Pill, PillKind};
-use crate::core::model::op::shape_text;
-use crate::core::sorting::sort_pairs;
-use crate::core::{Analysis, Execution, OpId, SizeSource, TensorId};
+use crate::picture::dag::{DagLayout, Edge, EdgeEnd, Pill, PillKind};
 use crate::present::format::{format_bytes, format_exact, format_percent};
 use crate::present::names::{joined, short_name};
 
@@ -136,7 +135,7 @@ impl<'a> View<'a> {
                 view.is_written[write.tensor] = true;
             }
         }
-        sort_pairs(&mut view.reads);
+        view.reads.sort_unstable();
         view
     }
 

@@ -145,8 +145,8 @@ pub struct Pill {
     pub text: String,
 }
 
-/// What an edge joins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// What an edge joins; ordered ops before pills.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EdgeEnd {
     /// The box of an op.

@@ -11,7 +11,6 @@ use super::layout::{Picture, Pin};
 use super::metrics::{LANE_GAP, MARGIN};
 use super::sides::{Side, Sides};
 use crate::core::OpId;
-use crate::core::sorting::sort_pairs;
 
 impl Picture<'_> {
     /// Decides on which side of its panel each lane and pill stands, and so how much room a kernel takes.
@@ -65,7 +64,7 @@ impl Picture<'_> {
                 Pin::Beside => {}
             }
         }
-        sort_pairs(&mut tops);
+        tops.sort_unstable();
         for links in tops.chunk_by(|a, b| a.0 == b.0) {
             let middle = self.seats[links[0].0].x;
             let links = links.iter().map(|l| l.1).collect();

@@ -8,7 +8,6 @@ use super::Point;
 use super::layered::{Layered, LinkId, NodeId};
 use super::metrics::TRACK_GAP;
 use super::tracks::{Run, tracks};
-use crate::core::sorting::{rank_of, sort_by_rank};
 use std::collections::BTreeMap;
 
 /// Where the horizontal runs of a layered graph lie.
@@ -46,9 +45,7 @@ pub(super) fn routes(graph: &Layered, x: &[f64]) -> Routes {
         let mut run_of_net: BTreeMap<(NodeId, usize), usize> = BTreeMap::new();
         for &node in layer.iter().chain(&outside[index]) {
             let mut links: Vec<LinkId> = graph.below(node).to_vec();
-            sort_by_rank(&mut links, |&l| {
-                (rank_of(graph.links[l].net), rank_of(l), 0)
-            });
+            links.sort_unstable_by_key(|&l| (graph.links[l].net, l));
             for links in links.chunk_by(|&a, &b| graph.links[a].net == graph.links[b].net) {
                 let first = &graph.links[links[0]];
                 run_of_link.extend(links.iter().map(|&l| (l, runs.len())));

@@ -3,7 +3,6 @@
 use super::layered::LinkId;
 use super::metrics::{ENTRY_SLOT, LANE_GAP, OP_HEIGHT, PILL_GAP, PILL_HEIGHT, PILL_STACK_GAP};
 use crate::core::OpId;
-use crate::core::sorting::{rank_of, sort_by_rank};
 use std::collections::BTreeMap;
 
 /// Lanes of one side that a new one is compared with.
@@ -153,10 +152,7 @@ impl Sides {
     /// Gives every lane and pill its side: lanes where they come from and cross no other, pills opposite.
     pub(super) fn new(mut lanes: Vec<Lane>, pills: &[SidePill]) -> Self {
         let mut sides = Self::default();
-        sort_by_rank(&mut lanes, |lane| {
-            let is_free = i64::from(lane.wants.is_none());
-            (is_free, rank_of(lane.last_row()), rank_of(lane.first_row()))
-        });
+        lanes.sort_by_key(|lane| (lane.wants.is_none(), lane.last_row(), lane.first_row()));
         for lane in lanes {
             let side = match lane.wants {
                 Some(side) => side,

@@ -1,6 +1,5 @@
 //! The space between two layers: which net runs horizontally at which height.
 
-use crate::core::sorting::{rank_of_float, sort_by_rank};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
@@ -40,7 +39,7 @@ pub(super) fn tracks(runs: &[Run]) -> (Vec<Option<usize>>, usize) {
         .enumerate()
         .filter(|(_, run)| !run.is_straight())
         .collect();
-    sort_by_rank(&mut bent, |run| (rank_of_float(run.1.left()), 0, 0));
+    bent.sort_by(|a, b| a.1.left().total_cmp(&b.1.left()));
     let mut track_of = vec![None; runs.len()];
     let mut count = 0;
     let mut rest = bent.as_slice();

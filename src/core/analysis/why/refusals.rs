@@ -9,7 +9,6 @@ use crate::core::fusion::decision::Decision;
 use crate::core::fusion::reason::Reason;
 use crate::core::fusion::record::record;
 use crate::core::model::graph::OpId;
-use crate::core::sorting::{rank_of, sort_by_rank};
 
 /// Refusals of an analysis.
 pub(super) struct Refusals {
@@ -43,9 +42,7 @@ impl Refusals {
                 });
             }
         }
-        sort_by_rank(&mut refused, |refused| {
-            (rank_of(refused.kernels.0), rank_of(refused.kernels.1), 0)
-        });
+        refused.sort_by_key(|refused| refused.kernels);
         Self { refused }
     }
 

@@ -1,13 +1,13 @@
 //! Nodes to kernels: pairs that share a buffer, the one that saves most first, in at most ten rounds.
 
-use super::library::first_matmul;
-use super::lower::{Node, buffer, is_aligned};
 use crate::core::fusion::decision::{Decision, Log};
+use crate::core::fusion::inductor::library::first_matmul;
+use crate::core::fusion::inductor::lower::{Node, buffer, is_aligned};
 use crate::core::fusion::loops::Loop;
 use crate::core::fusion::reason::Reason;
 use crate::core::model::graph::{Graph, OpId};
 use crate::core::model::lists::Lists;
-use crate::core::sorting::{rank_of, sort_by_rank};
+use std::cmp::Reverse;
 
 /// Rounds of fusion; the compiler stops there as well.
 const ROUNDS: usize = 10;
@@ -175,12 +175,9 @@ impl<'a> Schedule<'a> {
             }
         }
         for list in [&mut pairs, &mut others] {
-            sort_by_rank(list, |pair| {
-                (
-                    -rank_of(pair.shared_bytes),
-                    rank_of(self.place[pair.first]),
-                    rank_of(self.place[pair.second]),
-                )
+            list.sort_by_key(|pair| {
+                let places = (self.place[pair.first], self.place[pair.second]);
+                (Reverse(pair.shared_bytes), places)
             });
             list.dedup();
         }

@@ -14,15 +14,14 @@ mod start;
 mod table;
 mod window;
 
-use super::certificate::{Amount, Certificate};
-use super::decision::{Decision, Log};
-use super::none;
-use super::region::{Region, RegionContext};
+use crate::core::fusion::certificate::{Amount, Certificate};
+use crate::core::fusion::decision::{Decision, Log};
+use crate::core::fusion::none;
+use crate::core::fusion::region::{Region, RegionContext};
 use crate::core::model::acyclic;
 use crate::core::model::graph::OpId;
 use crate::core::model::options::Objective;
 use crate::core::model::partition::Partition;
-use crate::core::sorting::{rank_of, sort_by_rank};
 use solver::Solver;
 
 /// Searches the cheapest partition, beginning with what other policies found.
@@ -38,7 +37,7 @@ pub(crate) fn partition(
     let regions = regions::regions(context);
     // The small ones first, so that a hard one gets what they leave.
     let mut order: Vec<&[OpId]> = regions.iter().filter(|ops| !ops.is_empty()).collect();
-    sort_by_rank(&mut order, |ops| (rank_of(ops.len()), 0, 0));
+    order.sort_by_key(|ops| ops.len());
     let (mut cost, mut gap, mut open_regions) = (0, 0, 0);
     for (at, ops) in order.iter().enumerate() {
         let share = solver.budget / (order.len() - at);

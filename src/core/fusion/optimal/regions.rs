@@ -4,7 +4,8 @@
     reason = "op and region ids are dense indices of this graph"
 )]
 
-use super::bound::may_share;
+use crate::core::disjoint_sets::DisjointSets;
+use crate::core::fusion::optimal::bound::may_share;
 use crate::core::fusion::region::{Region, RegionContext};
 use crate::core::model::graph::OpId;
 use crate::core::model::lists::Lists;
@@ -23,12 +24,12 @@ const COMPARED_READERS: usize = 64;
 pub(super) fn regions(context: &RegionContext<'_>) -> Lists {
     let graph = context.graph;
     let count = graph.ops.len();
-    let mut sets = Sets::new(count);
+    let mut sets = DisjointSets::new(count);
     let mut between = Between::new(context);
     for consumer in 0..count {
         for &producer in &graph.predecessors[consumer] {
             if sets.root(producer) != sets.root(consumer) && between.may_share(producer, consumer) {
-                sets.join(producer, consumer);
+                join(&mut sets, producer, consumer);
             }
         }
     }
@@ -37,17 +38,17 @@ pub(super) fn regions(context: &RegionContext<'_>) -> Lists {
             for (at, &second) in readers.iter().enumerate() {
                 for &first in &readers[..at] {
                     if readers.len() > COMPARED_READERS {
-                        sets.join(first, second);
+                        join(&mut sets, first, second);
                         break;
                     }
                     if sets.root(first) != sets.root(second) && between.may_share(first, second) {
-                        sets.join(first, second);
+                        join(&mut sets, first, second);
                     }
                 }
             }
         }
     }
-    let mut of_op: Vec<usize> = (0..count).map(|op| sets.root(op)).collect();
+    let mut of_op = sets.roots();
     merge_cycles(context, &mut of_op);
     let mut lists = Lists::with_capacity(count, count);
     for region in of_op {
@@ -56,31 +57,10 @@ pub(super) fn regions(context: &RegionContext<'_>) -> Lists {
     lists.inverted(count)
 }
 
-/// Sets of ops that grow together.
-struct Sets {
-    parent: Vec<usize>,
-}
-
-impl Sets {
-    fn new(count: usize) -> Self {
-        Self {
-            parent: (0..count).collect(),
-        }
-    }
-
-    fn root(&mut self, mut op: usize) -> usize {
-        while self.parent[op] != op {
-            self.parent[op] = self.parent[self.parent[op]];
-            op = self.parent[op];
-        }
-        op
-    }
-
-    /// The smallest op stays the root.
-    fn join(&mut self, a: usize, b: usize) {
-        let (a, b) = (self.root(a), self.root(b));
-        self.parent[a.max(b)] = a.min(b);
-    }
+/// Makes the sets of two ops one, named by its smallest op.
+fn join(sets: &mut DisjointSets, a: OpId, b: OpId) {
+    let (a, b) = (sets.root(a), sets.root(b));
+    sets.unite(a.min(b), a.max(b));
 }
 
 /// Looks at the ops on paths from one op to another.

@@ -3,13 +3,11 @@
 //! Replaying every decision gives the policy's own partition, and each earlier step one that can run as well.
 
 mod replay;
-
-use super::decision::Log;
-use super::plan::plan_noting;
+pub use crate::core::fusion::decision::Decision;
+use crate::core::fusion::decision::Log;
+use crate::core::fusion::plan::plan_noting;
 use crate::core::model::graph::Graph;
 use crate::core::model::options::Options;
-
-pub use super::decision::Decision;
 
 /// The decisions that led a policy to its partition.
 #[derive(Clone, Debug, PartialEq, Default)]

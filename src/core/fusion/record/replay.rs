@@ -4,8 +4,9 @@
     reason = "op, cell and kernel ids are dense indices of one replay"
 )]
 
-use super::{Decision, Record};
+use crate::core::disjoint_sets::DisjointSets;
 use crate::core::fusion::none;
+use crate::core::fusion::record::{Decision, Record};
 use crate::core::model::graph::{Graph, OpId};
 use crate::core::model::lists::Lists;
 use crate::core::model::order::topological_order;
@@ -39,14 +40,12 @@ impl Record {
     }
 }
 
-/// What was decided about some ops; cells that share a kernel are linked.
+/// What was decided about some ops.
 struct Cell {
     /// What it computes.
     ops: Vec<OpId>,
     /// An op whose kernel in the end is also the cell's.
     named_by: OpId,
-    /// Another cell of its kernel, itself at the root.
-    link: usize,
 }
 
 struct Replay<'a> {
@@ -54,6 +53,8 @@ struct Replay<'a> {
     kernels: usize,
     /// First one for each op, then one for each buffer.
     cells: Vec<Cell>,
+    /// The cells of each kernel.
+    kernel_cells: DisjointSets,
     /// For each op the first cell that computes it.
     home: Vec<usize>,
     /// For each view that stays with a buffer what it views.
@@ -68,12 +69,12 @@ impl<'a> Replay<'a> {
         let alone = |op| Cell {
             ops: vec![op],
             named_by: op,
-            link: op,
         };
         Self {
             graph,
             kernels: count,
             cells: (0..count).map(alone).collect(),
+            kernel_cells: DisjointSets::new(count),
             home: (0..count).collect(),
             viewed: vec![None; count],
             row_values: vec![None; count],
@@ -111,12 +112,11 @@ impl<'a> Replay<'a> {
         let Some(&named_by) = ops.last() else {
             return;
         };
-        let cell = self.cells.len();
+        let cell = self.kernel_cells.push();
         self.kernels += 1;
         self.cells.push(Cell {
             ops: ops.to_vec(),
             named_by,
-            link: cell,
         });
         for &op in ops {
             if self.home[op] == op {
@@ -135,18 +135,8 @@ impl<'a> Replay<'a> {
     }
 
     fn link(&mut self, a: usize, b: usize) {
-        let (a, b) = (self.root(a), self.root(b));
-        self.kernels -= usize::from(a != b);
-        self.cells[a].link = b;
-    }
-
-    fn root(&mut self, mut cell: usize) -> usize {
-        while self.cells[cell].link != cell {
-            let next = self.cells[cell].link;
-            self.cells[cell].link = self.cells[next].link;
-            cell = next;
-        }
-        cell
+        let were_two = self.kernel_cells.unite(b, a);
+        self.kernels -= usize::from(were_two);
     }
 
     /// The kernels, numbered as near as it goes to `kernel_of`; `None` when they cannot be ordered.
@@ -203,14 +193,14 @@ impl<'a> Replay<'a> {
         let mut kernel_of_root = vec![NONE; self.cells.len()];
         let mut kernels = 0;
         for &cell in ranks.inverted(self.graph.ops.len()).iter().flatten() {
-            let root = self.root(cell);
+            let root = self.kernel_cells.root(cell);
             if kernel_of_root[root] == NONE {
                 kernel_of_root[root] = kernels;
                 kernels += 1;
             }
         }
-        let of_cell = (0..self.cells.len()).map(|cell| kernel_of_root[self.root(cell)]);
-        (of_cell.collect(), kernels)
+        let roots = self.kernel_cells.roots().into_iter();
+        (roots.map(|root| kernel_of_root[root]).collect(), kernels)
     }
 
     /// For each kernel those that it reads from.

@@ -9,19 +9,16 @@
 
 mod cost;
 
-use super::rows::RowDomain;
 use crate::core::cost::traffic::Views;
 use crate::core::cost::work::op_work;
+use crate::core::fusion::rows::RowDomain;
 use crate::core::model::graph::{Graph, OpId};
 use crate::core::model::op::element_count;
 use crate::core::model::op_type::OpType;
-use crate::core::model::options::MAX_OPS;
-use crate::core::model::options::Options;
+use crate::core::model::options::{MAX_OPS, Options};
 use crate::core::model::work::Work;
-use crate::core::sorting::{rank_of, sort_by_rank};
-use std::borrow::Cow;
-
 pub(super) use cost::Cost;
+use std::borrow::Cow;
 
 /// A set of ops of one region: bit `i` stands for its `i`-th op.
 pub(super) type Set = u64;
@@ -285,9 +282,7 @@ impl<'a> Region<'a> {
         for (place, &op) in self.ops.iter().enumerate() {
             readings.extend(graph.inputs[op].iter().map(|&tensor| (tensor, place)));
         }
-        sort_by_rank(&mut readings, |&(tensor, place)| {
-            (rank_of(tensor), rank_of(place), 0)
-        });
+        readings.sort_unstable();
         readings.dedup();
         let mut last = None;
         for (tensor, place) in readings {

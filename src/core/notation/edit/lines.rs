@@ -69,14 +69,9 @@ pub fn paste_lines(text: &str, selected: Span, lines: &str) -> String {
         return lines.to_owned();
     }
     let line_break = |is_needed: bool| if is_needed { "\n" } else { "" };
-    [
-        head,
-        line_break(!head.is_empty() && !head.ends_with('\n')),
-        lines.trim_end(),
-        line_break(!tail.starts_with(['\n', '\r'])),
-        tail,
-    ]
-    .concat()
+    let before = line_break(!head.is_empty() && !head.ends_with('\n'));
+    let behind = line_break(!tail.starts_with(['\n', '\r']));
+    format!("{head}{before}{}{behind}{tail}", lines.trim_end())
 }
 
 /// Removes the statement of an op with its lines.

@@ -12,12 +12,11 @@ mod names;
 use crate::core::model::diagnostic::Span;
 use crate::core::model::dtype::DType;
 use crate::core::model::program::{Program, TypeAnnotation};
-use crate::core::sorting::{rank_of, sort_by_rank};
-
 pub use crate::core::notation::edit::calls::{set_annotation, set_callee, set_inputs};
 pub use crate::core::notation::edit::kernels::{ShownKernels, cut_edge, merge_kernels, set_kernel};
 pub use crate::core::notation::edit::lines::{add_op, move_op, paste_lines, remove_op};
 pub use crate::core::notation::edit::names::{rename_op, rename_tensor};
+use strum::VariantArray;
 
 /// Sets the value of a param.
 ///
@@ -38,7 +37,7 @@ pub fn set_param(text: &str, program: &Program, param_index: usize, value: i64) 
 /// The element type that most annotations name; of equally many the first in the program.
 pub fn main_dtype(program: &Program) -> Option<DType> {
     let counted = |dtype: DType| annotations(program).filter(|a| a.dtype == dtype).count();
-    let most = DType::ALL.into_iter().map(counted).max()?;
+    let most = DType::VARIANTS.iter().copied().map(counted).max()?;
     annotations(program)
         .map(|a| a.dtype)
         .find(|&dtype| counted(dtype) == most)
@@ -61,9 +60,7 @@ fn annotations(program: &Program) -> impl Iterator<Item = &TypeAnnotation> {
 
 /// `text` with each span replaced; of spans that overlap the first counts.
 fn replaced(text: &str, mut edits: Vec<(Span, String)>) -> String {
-    sort_by_rank(&mut edits, |(span, _)| {
-        (rank_of(span.start), rank_of(span.end), 0)
-    });
+    edits.sort_by_key(|(span, _)| *span);
     let mut edited = String::with_capacity(text.len());
     let mut kept = 0;
     for (span, new) in &edits {

@@ -1,144 +1,292 @@
-//! Entries to ops: every field looked at, one diagnostic for each entry that does not fit.
+//! Entries to ops of the contract: every field looked at, one diagnostic for each entry that does not fit.
 
-use super::values::{OpEntry, Scalar, TensorEntry, Value};
-use crate::core::decimal::{exact, scientific};
-use crate::core::model::diagnostic::{Code, Diagnostic, Span};
+use crate::core::model::diagnostic::{Code, Diagnostic, Severity, Span};
 use crate::core::model::dtype::DType;
 use crate::core::model::functions;
 use crate::core::model::op::{Op, TensorDecl, TensorRole};
 use crate::core::model::op_type::OpType;
 use crate::core::notation::parser::unknown_dtype;
 use crate::core::notation::spelling::{edit_distance, quoted, shortened};
+use serde_json::{Number, Value};
 use std::borrow::Cow;
+use strum::VariantArray;
 
-/// Where the fields of an `Op(...)` line stand.
-#[derive(Clone, Copy, Debug, Default)]
+/// Where an `Op(...)` line and its fields stand.
+#[derive(Clone, Debug, Default)]
 pub(super) struct FieldSpans {
     /// The whole call.
     pub(super) call: Span,
-    /// The op's name.
-    pub(super) name: Span,
-    /// The op type.
-    pub(super) op_type: Span,
-    /// All inputs.
-    pub(super) inputs: Span,
-    /// The output.
-    pub(super) output: Span,
-    /// The shape.
-    pub(super) shape: Span,
-    /// The width.
-    pub(super) bytes_per_element: Span,
-    /// The function.
-    pub(super) function: Span,
-    /// The element type.
-    pub(super) dtype: Span,
-    /// The contraction length.
-    pub(super) contraction: Span,
-    /// The number of the kernel.
-    pub(super) kernel: Span,
+    /// The value of each field that is given; of one that is given twice the last counts.
+    pub(super) values: Vec<(&'static str, Span)>,
 }
 
-/// Who a diagnostic is about, and where.
-pub(super) struct Subject<'a> {
+impl FieldSpans {
+    /// The value of a field; the whole call where it is not given.
+    pub(super) fn of(&self, field: &str) -> Span {
+        let given = self.values.iter().rev().find(|(name, _)| *name == field);
+        given.map_or(self.call, |&(_, span)| span)
+    }
+}
+
+/// An entry of a list, with what diagnostics say of it.
+pub(super) struct Entry<'a> {
     /// `op 3 (`relu`)`
     who: String,
+    fields: &'a Value,
+    /// `None` for an entry of a JSON list.
     spans: Option<&'a FieldSpans>,
-    /// What a field of another form costs.
-    malformed: Code,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> Entry<'a> {
     /// The op at `index` of the list.
-    pub(super) fn op(index: usize, entry: &OpEntry, spans: Option<&'a FieldSpans>) -> Self {
-        Self::new("op", index, &entry.name, spans)
+    pub(super) fn op(index: usize, fields: &'a Value, spans: Option<&'a FieldSpans>) -> Self {
+        Self::new("op", index, fields, spans)
     }
 
-    fn new(kind: &str, index: usize, name: &Value, spans: Option<&'a FieldSpans>) -> Self {
+    /// The tensor at `index` of the list.
+    pub(super) fn tensor(index: usize, fields: &'a Value) -> Self {
+        Self::new("tensor", index, fields, None)
+    }
+
+    fn new(kind: &str, index: usize, fields: &'a Value, spans: Option<&'a FieldSpans>) -> Self {
         let number = index + 1;
         Self {
-            who: match name {
-                Value::One(Scalar::Text(name)) => format!("{kind} {number} ({})", quoted(name)),
+            who: match fields.get("name") {
+                Some(Value::String(name)) => format!("{kind} {number} ({})", quoted(name)),
                 _ => format!("{kind} {number}"),
             },
+            fields,
             spans,
-            malformed: match spans {
-                Some(_) => Code::MalformedOpLine,
-                None => Code::MalformedJson,
-            },
         }
     }
 
-    /// An error about a field; `place` picks its span.
-    pub(super) fn error(
-        &self,
-        code: Code,
-        place: fn(&FieldSpans) -> Span,
-        what: impl AsRef<str>,
-    ) -> Diagnostic {
-        let error = Diagnostic::error(code, format!("{}: {}", self.who, what.as_ref()));
-        let Some(spans) = self.spans else {
-            return error;
+    /// The value of a field; `None` also for `null`.
+    fn value(&self, field: &str) -> Option<&'a Value> {
+        self.fields.get(field).filter(|value| !value.is_null())
+    }
+
+    /// An error about a field.
+    pub(super) fn error(&self, code: Code, field: &str, what: impl AsRef<str>) -> Diagnostic {
+        let mut error = Diagnostic::error(code, format!("{}: {}", self.who, what.as_ref()));
+        error.span = self.spans.map(|spans| spans.of(field));
+        error
+    }
+
+    /// The value of a field has another form than it should.
+    fn malformed(&self, field: &str, what: impl AsRef<str>) -> Diagnostic {
+        let code = match self.spans {
+            Some(_) => Code::MalformedOpLine,
+            None => Code::MalformedJson,
         };
-        let span = place(spans);
-        error.at(if span == Span::default() {
-            spans.call
-        } else {
-            span
+        self.error(code, field, what)
+    }
+
+    fn missing(&self, field: &str) -> Diagnostic {
+        self.malformed(field, format!("`{field}` is missing"))
+            .hint("give name, op_type, inputs, output, shape and bytes_per_element")
+    }
+
+    fn text(&self, field: &str) -> Result<Option<&'a str>, Diagnostic> {
+        match self.value(field) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(self
+                .malformed(field, format!("`{field}` is no string"))
+                .hint("write it in quotes")),
+        }
+    }
+
+    fn op_type(&self) -> Result<OpType, Diagnostic> {
+        let name = self
+            .text("op_type")?
+            .ok_or_else(|| self.missing("op_type"))?;
+        name.parse().map_err(|_| {
+            let nearest = OpType::VARIANTS
+                .iter()
+                .copied()
+                .min_by_key(|known| edit_distance(&shortened(name), known.name()))
+                .unwrap_or(OpType::Elementwise);
+            let hint = match functions::find(name) {
+                Some(function) => format!(
+                    "`{name}` is a function: use `{}` and give it as `function`",
+                    function.op_type.name()
+                ),
+                None => format!(
+                    "use elementwise, reduction, matmul or reshape; did you mean `{}`?",
+                    nearest.name()
+                ),
+            };
+            let what = format!("there is no op type {}", quoted(name));
+            self.error(Code::UnknownOpType, "op_type", what).hint(hint)
         })
     }
 
-    fn malformed(&self, place: fn(&FieldSpans) -> Span, what: impl AsRef<str>) -> Diagnostic {
-        self.error(self.malformed, place, what)
+    fn inputs(&self) -> Result<Vec<String>, Diagnostic> {
+        const HINT: &str = "name the tensors: `[\"x\", \"w\"]`";
+        match self.value("inputs") {
+            Some(Value::Array(names)) => {
+                let names = names.iter().map(|name| name.as_str().map(str::to_owned));
+                names.collect::<Option<_>>().ok_or_else(|| {
+                    self.malformed("inputs", "`inputs` holds something that is no name")
+                        .hint(HINT)
+                })
+            }
+            Some(Value::String(name)) => Ok(vec![name.clone()]),
+            Some(_) => Err(self.malformed("inputs", "`inputs` is no list").hint(HINT)),
+            None => Err(self.missing("inputs")),
+        }
+    }
+
+    fn shape(&self) -> Result<Vec<u64>, Diagnostic> {
+        match self.value("shape") {
+            Some(Value::Array(sizes)) => {
+                sizes.iter().map(|size| self.size(size, "shape")).collect()
+            }
+            // Python's `(1024)` is a number.
+            Some(size) => Ok(vec![self.size(size, "shape")?]),
+            None => Err(self.missing("shape")),
+        }
+    }
+
+    /// The size that a field holds on its own.
+    fn one_size(&self, field: &str) -> Result<Option<u64>, Diagnostic> {
+        match self.value(field) {
+            Some(Value::Array(_)) => Err(self
+                .malformed(field, format!("`{field}` is a list"))
+                .hint("give one number")),
+            Some(size) => self.size(size, field).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn size(&self, value: &Value, field: &str) -> Result<u64, Diagnostic> {
+        let Value::Number(number) = value else {
+            let what = format!("`{field}` holds something that is no number");
+            return Err(self.malformed(field, what).hint("sizes are whole numbers"));
+        };
+        let size = number.as_f64().unwrap_or(f64::INFINITY);
+        match whole(number) {
+            Some(size @ 1..) => Ok(size.cast_unsigned()),
+            _ if size <= 0.0 => Err(self
+                .error(
+                    Code::NonPositiveSize,
+                    field,
+                    format!("a size of {size} in `{field}`"),
+                )
+                .hint("every size is at least 1")),
+            _ if size.fract() == 0.0 => Err(self
+                .error(
+                    Code::Overflow,
+                    field,
+                    format!("a size of about {size:.2e} in `{field}` is too large"),
+                )
+                .hint("use a smaller number")),
+            _ => Err(self
+                .malformed(
+                    field,
+                    format!("a size of {size} in `{field}` is no whole number"),
+                )
+                .hint("sizes are whole numbers")),
+        }
+    }
+
+    fn kernel(&self) -> Result<Option<u32>, Diagnostic> {
+        let Some(value) = self.value("kernel") else {
+            return Ok(None);
+        };
+        let number = value.as_number().and_then(whole);
+        match number.and_then(|number| u32::try_from(number).ok()) {
+            Some(number) => Ok(Some(number)),
+            None => Err(self
+                .malformed("kernel", "`kernel` is no number of a kernel")
+                .hint("give ops that are to run as one kernel the same whole number, such as 3")),
+        }
+    }
+
+    /// Bytes of an element and its type, from either or both.
+    fn width(&self) -> Result<(u32, Option<DType>), Diagnostic> {
+        const BYTES: &str = "bytes_per_element";
+        let named = match self.text("dtype")? {
+            Some(name) => Some(name.parse::<DType>().map_err(|_| {
+                let unknown = unknown_dtype(name);
+                let mut error = self.error(unknown.code, "dtype", &unknown.message);
+                error.hint = unknown.hint;
+                error
+            })?),
+            None => None,
+        };
+        let bytes = match (self.one_size(BYTES)?, named) {
+            (Some(bytes), _) => bytes,
+            (None, Some(dtype)) => return Ok((dtype.bytes(), named)),
+            (None, None) => return Err(self.missing(BYTES)),
+        };
+        let width = u32::try_from(bytes).map_err(|_| self.unknown_width(bytes))?;
+        match named {
+            Some(dtype) if dtype.bytes() != width => Err(self
+                .error(
+                    Code::UnknownDtype,
+                    "dtype",
+                    format!("{} has {} bytes, not {width}", dtype.name(), dtype.bytes()),
+                )
+                .hint("remove one of `dtype` and `bytes_per_element`, or mend it")),
+            _ => Ok((width, named)),
+        }
+    }
+
+    /// The notation names a type, so a width must be one that a type has.
+    pub(super) fn check_width(&self, bytes: u32) -> Result<(), Diagnostic> {
+        match DType::float_of_bytes(bytes) {
+            Some(_) => Ok(()),
+            None => Err(self.unknown_width(u64::from(bytes))),
+        }
+    }
+
+    fn unknown_width(&self, bytes: u64) -> Diagnostic {
+        let what = format!("no element type has {bytes} bytes");
+        self.error(Code::UnknownDtype, "bytes_per_element", what)
+            .hint("use 1, 2, 4 or 8")
+    }
+
+    /// The function when the table has it with this op type; else a warning.
+    fn known_function(
+        &self,
+        name: &str,
+        op_type: OpType,
+    ) -> (Option<Cow<'static, str>>, Option<Diagnostic>) {
+        let why = match functions::find(name) {
+            Some(function) if function.op_type == op_type => {
+                return (Some(Cow::Borrowed(function.name)), None);
+            }
+            Some(function) => format!("{} is of type {}", quoted(name), function.op_type.name()),
+            None => format!("there is no function {}", quoted(name)),
+        };
+        let what = format!("{why}, so the op counts as any {}", op_type.name());
+        let mut doubt = self.error(Code::UnknownFunction, "function", what);
+        doubt.severity = Severity::Warning;
+        (None, Some(doubt.hint("use a function of the list")))
     }
 }
 
 /// The op of an entry, and what is doubtful about it.
-pub(super) fn op_of_entry(
-    entry: &OpEntry,
-    subject: &Subject<'_>,
-) -> Result<(Op, Option<Diagnostic>), Diagnostic> {
-    let output = text(&entry.output, "output", subject, |s| s.output)?
-        .ok_or_else(|| missing("output", subject))?;
-    let name = text(&entry.name, "name", subject, |s| s.name)?.unwrap_or_else(|| output.clone());
-    let op_type = op_type(entry, subject)?;
-    let inputs = match &entry.inputs {
-        Value::Many(names) => names
-            .iter()
-            .map(|name| match name {
-                Scalar::Text(name) => Ok(name.clone()),
-                _ => Err(subject
-                    .malformed(|s| s.inputs, "`inputs` holds something that is no name")
-                    .hint("name the tensors: `[\"x\", \"w\"]`")),
-            })
-            .collect::<Result<Vec<String>, Diagnostic>>()?,
-        Value::One(Scalar::Text(name)) => vec![name.clone()],
-        Value::Missing => return Err(missing("inputs", subject)),
-        Value::One(_) => {
-            return Err(subject
-                .malformed(|s| s.inputs, "`inputs` is no list")
-                .hint("name the tensors: `[\"x\", \"w\"]`"));
-        }
-    };
-    let shape = shape(&entry.shape, subject)?;
-    let (bytes_per_element, dtype) = width(&entry.bytes_per_element, &entry.dtype, subject)?;
-    let k = match &entry.contraction {
-        Value::Missing => None,
-        Value::One(k) => Some(size(k, "contraction", subject, |s| s.contraction)?),
-        Value::Many(_) => {
-            return Err(subject
-                .malformed(|s| s.contraction, "`contraction` is a list")
-                .hint("give one number"));
-        }
-    };
-    let (function, doubt) = match text(&entry.function, "function", subject, |s| s.function)? {
+pub(super) fn op_of_entry(entry: &Entry<'_>) -> Result<(Op, Option<Diagnostic>), Diagnostic> {
+    let output = entry
+        .text("output")?
+        .ok_or_else(|| entry.missing("output"))?;
+    let name = entry.text("name")?.unwrap_or(output);
+    let op_type = entry.op_type()?;
+    let inputs = entry.inputs()?;
+    let shape = entry.shape()?;
+    let (bytes_per_element, dtype) = entry.width()?;
+    let k = entry.one_size("contraction")?;
+    let (function, doubt) = match entry.text("function")? {
         None => (None, None),
-        Some(function) => known_function(&function, op_type, subject),
+        Some(function) => entry.known_function(function, op_type),
     };
     let op = Op {
-        name,
+        name: name.to_owned(),
         op_type,
         inputs,
-        output,
+        output: output.to_owned(),
         shape,
         bytes_per_element,
         function,
@@ -146,32 +294,22 @@ pub(super) fn op_of_entry(
         k,
         is_across_rows: false,
         axes: 0,
-        kernel: kernel(&entry.kernel, subject)?,
+        kernel: entry.kernel()?,
     };
     Ok((op, doubt))
 }
 
 /// The declaration of an entry.
-pub(super) fn tensor_of_entry(
-    index: usize,
-    entry: &TensorEntry,
-) -> (Subject<'static>, Result<TensorDecl, Diagnostic>) {
-    let subject = Subject::new("tensor", index, &entry.name, None);
-    let tensor = tensor(entry, &subject);
-    (subject, tensor)
-}
-
-fn tensor(entry: &TensorEntry, subject: &Subject<'_>) -> Result<TensorDecl, Diagnostic> {
-    let name =
-        text(&entry.name, "name", subject, |s| s.name)?.ok_or_else(|| missing("name", subject))?;
-    let shape = shape(&entry.shape, subject)?;
-    let (bytes_per_element, dtype) = width(&entry.bytes_per_element, &entry.dtype, subject)?;
-    let role = match text(&entry.role, "role", subject, |s| s.call)?.as_deref() {
+pub(super) fn tensor_of_entry(entry: &Entry<'_>) -> Result<TensorDecl, Diagnostic> {
+    let name = entry.text("name")?.ok_or_else(|| entry.missing("name"))?;
+    let shape = entry.shape()?;
+    let (bytes_per_element, dtype) = entry.width()?;
+    let role = match entry.text("role")? {
         Some("weight") => TensorRole::Weight,
         _ => TensorRole::Input,
     };
     Ok(TensorDecl {
-        name,
+        name: name.to_owned(),
         shape,
         bytes_per_element,
         role,
@@ -179,203 +317,14 @@ fn tensor(entry: &TensorEntry, subject: &Subject<'_>) -> Result<TensorDecl, Diag
     })
 }
 
-fn missing(field: &str, subject: &Subject<'_>) -> Diagnostic {
-    subject
-        .malformed(|s| s.call, format!("`{field}` is missing"))
-        .hint("give name, op_type, inputs, output, shape and bytes_per_element")
-}
-
-fn text(
-    value: &Value,
-    field: &str,
-    subject: &Subject<'_>,
-    place: fn(&FieldSpans) -> Span,
-) -> Result<Option<String>, Diagnostic> {
-    match value {
-        Value::Missing => Ok(None),
-        Value::One(Scalar::Text(text)) => Ok(Some(text.clone())),
-        _ => Err(subject
-            .malformed(place, format!("`{field}` is no string"))
-            .hint("write it in quotes")),
-    }
-}
-
-fn op_type(entry: &OpEntry, subject: &Subject<'_>) -> Result<OpType, Diagnostic> {
-    let name = text(&entry.op_type, "op_type", subject, |s| s.op_type)?
-        .ok_or_else(|| missing("op_type", subject))?;
-    OpType::from_name(&name).ok_or_else(|| {
-        let nearest = OpType::ALL
-            .into_iter()
-            .min_by_key(|known| edit_distance(&shortened(&name), known.name()))
-            .unwrap_or(OpType::Elementwise);
-        let hint = match functions::find(&name) {
-            Some(function) => format!(
-                "`{name}` is a function: use `{}` and give it as `function`",
-                function.op_type.name()
-            ),
-            None => format!(
-                "use elementwise, reduction, matmul or reshape; did you mean `{}`?",
-                nearest.name()
-            ),
-        };
-        subject
-            .error(
-                Code::UnknownOpType,
-                |s| s.op_type,
-                format!("there is no op type {}", quoted(&name)),
-            )
-            .hint(hint)
+/// The whole number that JSON states, also as `2.0`: JavaScript has one type of numbers.
+fn whole(number: &Number) -> Option<i64> {
+    // From 2^53 on a float may stand for its neighbours too.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    number.as_i64().or_else(|| {
+        let float = number.as_f64()?;
+        let is_whole = float.fract() == 0.0 && float.abs() < EXACT;
+        #[allow(clippy::cast_possible_truncation, reason = "whole and within 2^53")]
+        is_whole.then_some(float as i64)
     })
-}
-
-fn shape(value: &Value, subject: &Subject<'_>) -> Result<Vec<u64>, Diagnostic> {
-    let sizes = match value {
-        Value::Many(sizes) => sizes.as_slice(),
-        // Python's `(1024)` is a number.
-        Value::One(size) => std::slice::from_ref(size),
-        Value::Missing => return Err(missing("shape", subject)),
-    };
-    sizes
-        .iter()
-        .map(|value| size(value, "shape", subject, |s| s.shape))
-        .collect()
-}
-
-fn size(
-    value: &Scalar,
-    field: &str,
-    subject: &Subject<'_>,
-    place: fn(&FieldSpans) -> Span,
-) -> Result<u64, Diagnostic> {
-    let not_positive = |size: &str| {
-        subject
-            .error(
-                Code::NonPositiveSize,
-                place,
-                format!("a size of {size} in `{field}`"),
-            )
-            .hint("every size is at least 1")
-    };
-    match value {
-        Scalar::Integer(size) => match u64::try_from(*size) {
-            Ok(size) if size > 0 => Ok(size),
-            _ => Err(not_positive(&size.to_string())),
-        },
-        Scalar::Number(size) if *size <= 0.0 => Err(not_positive(&exact(*size))),
-        Scalar::Number(size) if size.fract() == 0.0 => Err(subject
-            .error(
-                Code::Overflow,
-                place,
-                format!(
-                    "a size of about {} in `{field}` is too large",
-                    scientific(*size)
-                ),
-            )
-            .hint("use a smaller number")),
-        Scalar::Number(size) => Err(subject
-            .malformed(
-                place,
-                format!("a size of {} in `{field}` is no whole number", exact(*size)),
-            )
-            .hint("sizes are whole numbers")),
-        Scalar::Text(_) | Scalar::Other => Err(subject
-            .malformed(
-                place,
-                format!("`{field}` holds something that is no number"),
-            )
-            .hint("sizes are whole numbers")),
-    }
-}
-
-fn kernel(value: &Value, subject: &Subject<'_>) -> Result<Option<u32>, Diagnostic> {
-    let number = match value {
-        Value::Missing => return Ok(None),
-        Value::One(Scalar::Integer(number)) => u32::try_from(*number).ok(),
-        Value::One(_) | Value::Many(_) => None,
-    };
-    number.map(Some).ok_or_else(|| {
-        subject
-            .malformed(|s| s.kernel, "`kernel` is no number of a kernel")
-            .hint("give ops that are to run as one kernel the same whole number, such as 3")
-    })
-}
-
-/// Bytes of an element and its type, from either or both.
-fn width(
-    bytes: &Value,
-    dtype: &Value,
-    subject: &Subject<'_>,
-) -> Result<(u32, Option<DType>), Diagnostic> {
-    let named = match text(dtype, "dtype", subject, |s| s.dtype)? {
-        Some(name) => Some(DType::from_name(&name).ok_or_else(|| {
-            let unknown = unknown_dtype(&name);
-            let mut located = subject.error(unknown.code, |s| s.dtype, &unknown.message);
-            located.hint = unknown.hint;
-            located
-        })?),
-        None => None,
-    };
-    let bytes = match (bytes, named) {
-        (Value::One(bytes), _) => {
-            size(bytes, "bytes_per_element", subject, |s| s.bytes_per_element)?
-        }
-        (Value::Missing, Some(dtype)) => return Ok((dtype.bytes(), named)),
-        (Value::Missing, None) => return Err(missing("bytes_per_element", subject)),
-        (Value::Many(_), _) => {
-            return Err(subject
-                .malformed(|s| s.bytes_per_element, "`bytes_per_element` is a list")
-                .hint("give one number"));
-        }
-    };
-    let width = u32::try_from(bytes).map_err(|_| unknown_width(bytes, subject))?;
-    match named {
-        Some(dtype) if dtype.bytes() != width => Err(subject
-            .error(
-                Code::UnknownDtype,
-                |s| s.dtype,
-                format!("{} has {} bytes, not {width}", dtype.name(), dtype.bytes()),
-            )
-            .hint("remove one of `dtype` and `bytes_per_element`, or mend it")),
-        _ => Ok((width, named)),
-    }
-}
-
-/// The notation names a type, so its width must be one that a type has.
-pub(super) fn check_width(bytes: u32, subject: &Subject<'_>) -> Result<(), Diagnostic> {
-    match DType::float_of_bytes(bytes) {
-        Some(_) => Ok(()),
-        None => Err(unknown_width(u64::from(bytes), subject)),
-    }
-}
-
-fn unknown_width(bytes: u64, subject: &Subject<'_>) -> Diagnostic {
-    subject
-        .error(
-            Code::UnknownDtype,
-            |s| s.bytes_per_element,
-            format!("no element type has {bytes} bytes"),
-        )
-        .hint("use 1, 2, 4 or 8")
-}
-
-/// The function when the table has it with this op type; else a warning.
-fn known_function(
-    name: &str,
-    op_type: OpType,
-    subject: &Subject<'_>,
-) -> (Option<Cow<'static, str>>, Option<Diagnostic>) {
-    let why = match functions::find(name) {
-        Some(function) if function.op_type == op_type => {
-            return (Some(Cow::Borrowed(function.name)), None);
-        }
-        Some(function) => format!("{} is of type {}", quoted(name), function.op_type.name()),
-        None => format!("there is no function {}", quoted(name)),
-    };
-    let mut doubt = subject.error(
-        Code::UnknownFunction,
-        |s| s.function,
-        format!("{why}, so the op counts as any {}", op_type.name()),
-    );
-    doubt.severity = crate::core::model::diagnostic::Severity::Warning;
-    (None, Some(doubt.hint("use a function of the list")))
 }

@@ -5,25 +5,24 @@ mod op_lines;
 mod statements;
 mod values;
 
-use super::Parsed;
-use super::spelling::quoted;
-use crate::core::model::diagnostic::sort_in_text_order;
-use crate::core::model::diagnostic::{Code, Diagnostic, Span};
+use crate::core::model::diagnostic::{Code, Diagnostic, sort_in_text_order};
 use crate::core::model::op::{Op, TensorDecl};
 use crate::core::model::program::Program;
-use check::{FieldSpans, Subject, check_width, op_of_entry, tensor_of_entry};
+use crate::core::notation::Parsed;
+use crate::core::notation::spelling::quoted;
+use check::{Entry, FieldSpans, op_of_entry, tensor_of_entry};
+use serde_json::Value;
+pub use statements::program_of_ops;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-
-pub use statements::program_of_ops;
-pub use values::{OpEntry, OpList, Scalar, TensorEntry, Value, tensor_entries};
+pub use values::{OpList, Tensors};
 
 /// The forms in which a program comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// For [`super::parse`].
     Notation,
-    /// For a JSON reader into [`OpList::new`], then [`program_of_op_list`].
+    /// For [`crate::core::json::read_json`] into an [`OpList`], then [`program_of_op_list`].
     Json,
     /// For [`read_op_lines`].
     OpLines,
@@ -47,14 +46,15 @@ pub fn form_of(text: &str) -> Form {
 /// skipped. Spans are places in the pasted text.
 pub fn read_op_lines(text: &str) -> Parsed {
     let mut diagnostics = Vec::new();
-    let mut entries = Vec::new();
+    let mut lines = Vec::new();
     for line in op_lines::op_lines(text) {
         match line {
-            Ok(line) => entries.push((line.entry, Some(line.spans))),
+            Ok(line) => lines.push((Value::Object(line.fields), line.spans)),
             Err(problem) => diagnostics.push(problem),
         }
     }
-    let mut parsed = program_of_entries(&entries, Vec::new());
+    let entries = lines.iter().map(|(fields, spans)| (fields, Some(spans)));
+    let mut parsed = program_of_entries(entries, Vec::new());
     diagnostics.append(&mut parsed.diagnostics);
     sort_in_text_order(&mut diagnostics);
     parsed.diagnostics = diagnostics;
@@ -67,10 +67,10 @@ pub fn program_of_op_list(list: &OpList) -> Parsed {
     let mut diagnostics = Vec::new();
     let mut tensors = Vec::new();
     let mut declared = HashSet::new();
-    for (index, entry) in list.tensors.iter().enumerate() {
-        let (subject, tensor) = tensor_of_entry(index, entry);
-        let tensor = tensor.and_then(|tensor| {
-            check_width(tensor.bytes_per_element, &subject)?;
+    for (index, fields) in list.tensors.iter().enumerate() {
+        let entry = Entry::tensor(index, fields);
+        let tensor = tensor_of_entry(&entry).and_then(|tensor| {
+            entry.check_width(tensor.bytes_per_element)?;
             Ok(tensor)
         });
         match tensor {
@@ -85,9 +85,8 @@ pub fn program_of_op_list(list: &OpList) -> Parsed {
             Err(problem) => diagnostics.push(problem),
         }
     }
-    let entries: Vec<(OpEntry, Option<FieldSpans>)> =
-        list.ops.iter().map(|op| (op.clone(), None)).collect();
-    let mut parsed = program_of_entries(&entries, tensors);
+    let entries = list.ops.iter().map(|fields| (fields, None));
+    let mut parsed = program_of_entries(entries, tensors);
     diagnostics.append(&mut parsed.diagnostics);
     parsed.diagnostics = diagnostics;
     parsed
@@ -101,10 +100,10 @@ pub fn program_of_op_list(list: &OpList) -> Parsed {
 pub fn ops_of_list(list: &OpList) -> Result<Vec<Op>, Vec<Diagnostic>> {
     let mut ops = Vec::with_capacity(list.ops.len());
     let mut problems = Vec::new();
-    for (index, entry) in list.ops.iter().enumerate() {
-        match op_of_entry(entry, &Subject::op(index, entry, None)) {
+    for (index, fields) in list.ops.iter().enumerate() {
+        match op_of_entry(&Entry::op(index, fields, None)) {
             Ok((mut op, _)) => {
-                if let Value::One(Scalar::Text(function)) = &entry.function {
+                if let Some(Value::String(function)) = fields.get("function") {
                     op.function = Some(Cow::Owned(function.clone()));
                 }
                 ops.push(op);
@@ -123,11 +122,11 @@ pub fn ops_of_list(list: &OpList) -> Result<Vec<Op>, Vec<Diagnostic>> {
 ///
 /// # Errors
 /// One diagnostic for each entry that is no tensor.
-pub fn tensors_of_list(list: &[TensorEntry]) -> Result<Vec<TensorDecl>, Vec<Diagnostic>> {
+pub fn tensors_of_list(list: &[Value]) -> Result<Vec<TensorDecl>, Vec<Diagnostic>> {
     let mut tensors = Vec::with_capacity(list.len());
     let mut problems = Vec::new();
-    for (index, entry) in list.iter().enumerate() {
-        match tensor_of_entry(index, entry).1 {
+    for (index, fields) in list.iter().enumerate() {
+        match tensor_of_entry(&Entry::tensor(index, fields)) {
             Ok(tensor) => tensors.push(tensor),
             Err(problem) => problems.push(problem),
         }
@@ -139,8 +138,8 @@ pub fn tensors_of_list(list: &[TensorEntry]) -> Result<Vec<TensorDecl>, Vec<Diag
     }
 }
 
-fn program_of_entries(
-    entries: &[(OpEntry, Option<FieldSpans>)],
+fn program_of_entries<'a>(
+    entries: impl ExactSizeIterator<Item = (&'a Value, Option<&'a FieldSpans>)>,
     mut tensors: Vec<TensorDecl>,
 ) -> Parsed {
     let mut diagnostics = Vec::new();
@@ -148,10 +147,10 @@ fn program_of_entries(
     let mut spans: Vec<Option<&FieldSpans>> = Vec::with_capacity(entries.len());
     let mut writer: HashMap<String, usize> = HashMap::with_capacity(entries.len());
     let mut named: HashSet<String> = HashSet::with_capacity(entries.len());
-    for (index, (entry, entry_spans)) in entries.iter().enumerate() {
-        let subject = Subject::op(index, entry, entry_spans.as_ref());
-        let read = op_of_entry(entry, &subject).and_then(|(op, doubt)| {
-            check_width(op.bytes_per_element, &subject)?;
+    for (index, (fields, field_spans)) in entries.enumerate() {
+        let entry = Entry::op(index, fields, field_spans);
+        let read = op_of_entry(&entry).and_then(|(op, doubt)| {
+            entry.check_width(op.bytes_per_element)?;
             Ok((op, doubt))
         });
         let op = match read {
@@ -171,8 +170,8 @@ fn program_of_entries(
                 quoted(&first.name)
             );
             diagnostics.push(
-                subject
-                    .error(Code::DuplicateOutput, |s| s.output, what)
+                entry
+                    .error(Code::DuplicateOutput, "output", what)
                     .hint("give this output a name of its own"),
             );
             continue;
@@ -180,15 +179,15 @@ fn program_of_entries(
         if !named.insert(op.name.clone()) {
             let what = format!("another op is already called {}", quoted(&op.name));
             diagnostics.push(
-                subject
-                    .error(Code::DuplicateOpName, |s| s.name, what)
+                entry
+                    .error(Code::DuplicateOpName, "name", what)
                     .hint("give this op a name of its own"),
             );
             continue;
         }
         writer.insert(op.output.clone(), ops.len());
         ops.push(op);
-        spans.push(entry_spans.as_ref());
+        spans.push(field_spans);
     }
     tensors.retain(|tensor| {
         let Some(op) = writer.get(&tensor.name).and_then(|&op| ops.get(op)) else {
@@ -213,7 +212,7 @@ fn program_of_entries(
     let (mut program, doubts) = program_of_ops(&ops, &tensors);
     diagnostics.extend(doubts.into_iter().map(|mut doubt| {
         let place = doubt.op.and_then(|op| spans.get(op).copied().flatten());
-        doubt.span = place.map(|s| s.shape);
+        doubt.span = place.map(|spans| spans.of("shape"));
         doubt
     }));
     place_ops(&mut program, &spans);
@@ -227,29 +226,22 @@ fn program_of_entries(
 fn place_ops(program: &mut Program, spans: &[Option<&FieldSpans>]) {
     for (op, spans) in program.ops.iter_mut().zip(spans) {
         let Some(spans) = spans else { continue };
-        let or_call = |span: Span| {
-            if span == Span::default() {
-                spans.call
-            } else {
-                span
-            }
-        };
         op.span = spans.call;
-        op.output.span = or_call(spans.output);
-        op.callee.span = or_call(spans.op_type);
+        op.output.span = spans.of("output");
+        op.callee.span = spans.of("op_type");
         if let Some(label) = &mut op.label {
-            label.span = or_call(spans.name);
+            label.span = spans.of("name");
         }
         for input in &mut op.inputs {
-            input.span = or_call(spans.inputs);
+            input.span = spans.of("inputs");
         }
         for attribute in &mut op.attributes {
             attribute.span = spans.call;
             attribute.name.span = spans.call;
         }
         if let Some(annotation) = &mut op.annotation {
-            annotation.span = or_call(spans.shape);
-            annotation.dtype_span = or_call(spans.bytes_per_element);
+            annotation.span = spans.of("shape");
+            annotation.dtype_span = spans.of("bytes_per_element");
         }
     }
 }

@@ -2,34 +2,19 @@
 //!
 //! Whatever stands around the calls is skipped: the list's brackets, comments, other statements.
 
-use super::check::FieldSpans;
-use super::values::{OpEntry, Scalar, Value};
-use crate::core::decimal::parse_decimal;
-use crate::core::json::Json;
 use crate::core::model::diagnostic::{Code, Diagnostic, Span};
+use crate::core::notation::import::check::FieldSpans;
+use crate::core::notation::import::values::FIELDS;
 use crate::core::notation::spelling::shortened;
+use serde_json::{Map, Number, Value};
 
 /// A call that could be read.
 pub(super) struct OpLine {
-    /// Its fields.
-    pub(super) entry: OpEntry,
+    /// Its fields; those that an op does not have too, as in JSON.
+    pub(super) fields: Map<String, Value>,
     /// Where they stand.
     pub(super) spans: FieldSpans,
 }
-
-/// Fields in the order of Python's call.
-const FIELDS: [&str; 10] = [
-    "name",
-    "op_type",
-    "inputs",
-    "output",
-    "shape",
-    "bytes_per_element",
-    "function",
-    "dtype",
-    "contraction",
-    "kernel",
-];
 
 /// Every `Op(...)` of the text in order, or what is wrong with it. `O(text)`.
 pub(super) fn op_lines(text: &str) -> Vec<Result<OpLine, Diagnostic>> {
@@ -108,14 +93,14 @@ impl<'a> Scanner<'a> {
 
     /// Reads the fields of a call whose bracket is taken, and goes behind it.
     fn call(&mut self, start: usize) -> Result<OpLine, Diagnostic> {
-        let mut entry = OpEntry::default();
+        let mut fields = Map::new();
         let mut spans = FieldSpans::default();
         let mut position = 0;
         loop {
             self.skip_space();
             if self.take(')') {
                 spans.call = Span::new(start, self.at);
-                return Ok(OpLine { entry, spans });
+                return Ok(OpLine { fields, spans });
             }
             if self.is_behind_call() {
                 return Err(unclosed(start));
@@ -135,12 +120,10 @@ impl<'a> Scanner<'a> {
             self.skip_space();
             let from = self.at;
             let value = self.value()?;
-            set_field(
-                (&mut entry, &mut spans),
-                field,
-                value,
-                Span::new(from, self.at),
-            );
+            fields.insert(field.to_owned(), value);
+            if let Some(known) = FIELDS.into_iter().find(|known| *known == field) {
+                spans.values.push((known, Span::new(from, self.at)));
+            }
             self.skip_space();
             if !self.take(',') && self.peek() != Some(')') && !self.is_behind_call() {
                 return Err(self.unexpected("`,` or `)`"));
@@ -178,20 +161,17 @@ impl<'a> Scanner<'a> {
                 let is_grouping =
                     !has_comma && self.text.get(open..).is_some_and(|t| t.starts_with('('));
                 return Ok(match (many.pop(), is_grouping) {
-                    (Some(only), true) => Value::One(only),
+                    (Some(only), true) => only,
                     (last, _) => {
                         many.extend(last);
-                        Value::Many(many)
+                        Value::Array(many)
                     }
                 });
             }
             if self.is_behind_call() {
                 return Err(unclosed(open));
             }
-            match self.scalar()? {
-                Value::One(scalar) => many.push(scalar),
-                _ => many.push(Scalar::Other),
-            }
+            many.push(self.scalar()?);
             self.skip_space();
             if self.take(',') {
                 has_comma = true;
@@ -208,14 +188,12 @@ impl<'a> Scanner<'a> {
             .unwrap_or(rest.len());
         let word = rest.get(..word_end).unwrap_or("");
         if matches!(self.peek(), Some('"' | '\'')) {
-            return self.string().map(|text| Value::One(Scalar::Text(text)));
+            return self.string().map(Value::String);
         }
         let value = match word {
-            "None" => Value::Missing,
-            "True" | "False" => Value::One(Scalar::Other),
-            _ => Value::One(
-                number(word).ok_or_else(|| self.unexpected("a string, a number or a list"))?,
-            ),
+            "None" => Value::Null,
+            "True" | "False" => Value::Bool(word == "True"),
+            _ => number(word).ok_or_else(|| self.unexpected("a string, a number or a list"))?,
         };
         self.at += word_end;
         Ok(value)
@@ -278,7 +256,7 @@ fn unclosed(open: usize) -> Diagnostic {
         .hint("close it with `)` or `]`")
 }
 
-fn number(word: &str) -> Option<Scalar> {
+fn number(word: &str) -> Option<Value> {
     let digits = word.replace('_', "");
     if !digits
         .trim_start_matches('-')
@@ -286,34 +264,7 @@ fn number(word: &str) -> Option<Scalar> {
     {
         return None;
     }
-    if let Ok(integer) = digits.parse() {
-        return Some(Scalar::Integer(integer));
-    }
-    match Json::of_f64(parse_decimal(&digits)?) {
-        Json::Integer(integer) => Some(Scalar::Integer(integer)),
-        Json::Number(number) => Some(Scalar::Number(number)),
-        _ => None,
-    }
-}
-
-/// Fields that `Op` does not have are ignored, as in JSON.
-fn set_field(line: (&mut OpEntry, &mut FieldSpans), field: &str, value: Value, span: Span) {
-    let (entry, spans) = line;
-    let own_span = match field {
-        "name" => &mut spans.name,
-        "op_type" => &mut spans.op_type,
-        "inputs" => &mut spans.inputs,
-        "output" => &mut spans.output,
-        "shape" => &mut spans.shape,
-        "bytes_per_element" => &mut spans.bytes_per_element,
-        "function" => &mut spans.function,
-        "dtype" => &mut spans.dtype,
-        "contraction" => &mut spans.contraction,
-        "kernel" => &mut spans.kernel,
-        _ => return,
-    };
-    *own_span = span;
-    if let Some(own_value) = entry.field(field) {
-        *own_value = value;
-    }
+    let integer = digits.parse::<i64>().ok().map(Number::from);
+    let number = integer.or_else(|| Number::from_f64(digits.parse().ok()?))?;
+    Some(Value::Number(number))
 }

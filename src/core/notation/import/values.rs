@@ -1,204 +1,91 @@
-//! What a list of ops holds before anything is checked. Reading it hardly fails: a wrong value costs
-//! its own op a diagnostic and not the visitor the list.
+//! What a list of ops holds before anything is checked: a wrong value costs its own op a diagnostic and not the
+//! visitor the list.
 
-use crate::core::json::Json;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// The fields of an op, in the order of Python's call.
+pub(super) const FIELDS: [&str; 10] = [
+    "name",
+    "op_type",
+    "inputs",
+    "output",
+    "shape",
+    "bytes_per_element",
+    "function",
+    "dtype",
+    "contraction",
+    "kernel",
+];
 
 /// A JSON list of ops, plain or as an object `{"ops": [..], "tensors": ..}`; other fields are ignored.
-#[derive(Clone, Debug, Default, PartialEq)]
+///
+/// An entry of `ops` is an object with the fields of [`crate::core::Op`]: `op_type`, `inputs`, `output`, `shape`, and
+/// `bytes_per_element` or `dtype`; `name`, `function`, `contraction` and `kernel` are optional. An entry of `tensors` has
+/// those of [`crate::core::TensorDecl`]: `name`, `shape`, and `bytes_per_element` or `dtype`; `role` is optional. `null`
+/// stands for a field that is not there.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(from = "Form")]
 pub struct OpList {
     /// The ops, in list order.
-    pub ops: Vec<OpEntry>,
-    /// Declared external tensors, from a map by name or a list.
-    pub tensors: Vec<TensorEntry>,
+    pub ops: Vec<Value>,
+    /// Declared external tensors, each with its name.
+    pub tensors: Vec<Value>,
 }
 
-/// One op of the list: the fields of [`crate::core::Op`], unchecked.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct OpEntry {
-    /// The op's name; its output when missing.
-    pub name: Value,
-    /// `elementwise`, `reduction`, `matmul` or `reshape`.
-    pub op_type: Value,
-    /// Names of the tensors read.
-    pub inputs: Value,
-    /// Name of the tensor written.
-    pub output: Value,
-    /// Sizes of the output, outermost first.
-    pub shape: Value,
-    /// Bytes of one output element.
-    pub bytes_per_element: Value,
-    /// Function of the table; optional.
-    pub function: Value,
-    /// Element type; optional beside `bytes_per_element`.
-    pub dtype: Value,
-    /// Contraction length K of a matmul; optional.
-    pub contraction: Value,
-    /// Number of the kernel that it is to run in; optional.
-    pub kernel: Value,
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected a list of ops, or an object with a list `ops` and maybe `tensors`, a list or an object by name"
+)]
+enum Form {
+    Ops(Vec<Value>),
+    Program {
+        ops: Vec<Value>,
+        tensors: Option<Tensors>,
+    },
 }
 
-/// One tensor of the list: the fields of [`crate::core::TensorDecl`], unchecked.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct TensorEntry {
-    /// Its name.
-    pub name: Value,
-    /// Sizes, outermost first.
-    pub shape: Value,
-    /// Bytes of one element.
-    pub bytes_per_element: Value,
-    /// `input` or `weight`; optional.
-    pub role: Value,
-    /// Element type; optional beside `bytes_per_element`.
-    pub dtype: Value,
-}
-
-/// The value of a field.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum Value {
-    /// Not there, or `null`.
-    #[default]
-    Missing,
-    /// A single value.
-    One(Scalar),
-    /// A list of single values.
-    Many(Vec<Scalar>),
-}
-
-/// A value that is no list.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Scalar {
-    /// A whole number that fits 64 bits.
-    Integer(i64),
-    /// Any other number.
-    Number(f64),
-    /// A string.
-    Text(String),
-    /// A truth value, an object, a list in a list.
-    Other,
-}
-
-impl OpList {
-    /// The list that `json` holds. `O(json)`.
-    ///
-    /// # Errors
-    /// A phrase for the visitor when it is no list of ops at all.
-    pub fn new(json: Json) -> Result<Self, &'static str> {
-        let (ops, tensors) = match json {
-            Json::List(ops) => (Some(ops), Json::Null),
-            Json::Object(fields) => {
-                let (mut ops, mut tensors) = (None, Json::Null);
-                for (name, value) in fields {
-                    match (name.as_str(), value) {
-                        ("ops", Json::List(list)) => ops = Some(list),
-                        ("tensors", value) => tensors = value,
-                        _ => {}
-                    }
-                }
-                (ops, tensors)
-            }
-            _ => (None, Json::Null),
+impl From<Form> for OpList {
+    fn from(form: Form) -> Self {
+        let (ops, tensors) = match form {
+            Form::Ops(ops) => (ops, None),
+            Form::Program { ops, tensors } => (ops, tensors),
         };
-        Ok(Self {
-            ops: (ops.ok_or("it is neither a list of ops nor an object with a list `ops`")?)
-                .into_iter()
-                .map(OpEntry::new)
-                .collect(),
-            tensors: tensor_entries(tensors)?,
-        })
-    }
-}
-
-impl OpEntry {
-    /// An element that is no object becomes an entry without fields.
-    fn new(json: Json) -> Self {
-        let mut entry = Self::default();
-        for (name, value) in fields(json) {
-            if let Some(field) = entry.field(&name) {
-                *field = Value::new(value);
-            }
-        }
-        entry
-    }
-
-    /// The field of this name; other fields are ignored.
-    pub(super) fn field(&mut self, name: &str) -> Option<&mut Value> {
-        Some(match name {
-            "name" => &mut self.name,
-            "op_type" => &mut self.op_type,
-            "inputs" => &mut self.inputs,
-            "output" => &mut self.output,
-            "shape" => &mut self.shape,
-            "bytes_per_element" => &mut self.bytes_per_element,
-            "function" => &mut self.function,
-            "dtype" => &mut self.dtype,
-            "contraction" => &mut self.contraction,
-            "kernel" => &mut self.kernel,
-            _ => return None,
-        })
-    }
-}
-
-impl TensorEntry {
-    fn new(json: Json) -> Self {
-        let mut entry = Self::default();
-        for (name, value) in fields(json) {
-            let field = match name.as_str() {
-                "name" => &mut entry.name,
-                "shape" => &mut entry.shape,
-                "bytes_per_element" => &mut entry.bytes_per_element,
-                "role" => &mut entry.role,
-                "dtype" => &mut entry.dtype,
-                _ => continue,
-            };
-            *field = Value::new(value);
-        }
-        entry
-    }
-}
-
-impl Value {
-    fn new(json: Json) -> Self {
-        match json {
-            Json::Null => Self::Missing,
-            Json::List(list) => Self::Many(list.into_iter().map(Scalar::new).collect()),
-            json => Self::One(Scalar::new(json)),
+        Self {
+            ops,
+            tensors: tensors.map(Vec::from).unwrap_or_default(),
         }
     }
 }
 
-impl Scalar {
-    fn new(json: Json) -> Self {
-        match json {
-            Json::Integer(number) => Self::Integer(number),
-            Json::Number(number) => Self::Number(number),
-            Json::Text(text) => Self::Text(text),
-            Json::Null | Json::List(_) | Json::Object(_) | Json::Other => Self::Other,
+/// Declarations of external tensors.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected a list of tensors, or an object of tensors by name"
+)]
+pub enum Tensors {
+    /// Each with its name.
+    List(Vec<Value>),
+    /// Their names are the keys.
+    ByName(Map<String, Value>),
+}
+
+impl From<Tensors> for Vec<Value> {
+    fn from(tensors: Tensors) -> Self {
+        match tensors {
+            Tensors::List(list) => list,
+            Tensors::ByName(named) => named.into_iter().map(with_name).collect(),
         }
     }
 }
 
-/// Tensors as a list, or as an object of tensors by name.
-///
-/// # Errors
-/// A phrase for the visitor when `json` is neither.
-pub fn tensor_entries(json: Json) -> Result<Vec<TensorEntry>, &'static str> {
-    match json {
-        Json::Null => Ok(Vec::new()),
-        Json::List(list) => Ok(list.into_iter().map(TensorEntry::new).collect()),
-        Json::Object(named) => Ok(named
-            .into_iter()
-            .map(|(name, tensor)| TensorEntry {
-                name: Value::One(Scalar::Text(name)),
-                ..TensorEntry::new(tensor)
-            })
-            .collect()),
-        _ => Err("its `tensors` are neither a list nor an object of tensors by name"),
-    }
-}
-
-fn fields(json: Json) -> Vec<(String, Json)> {
-    match json {
-        Json::Object(fields) => fields,
-        _ => Vec::new(),
-    }
+fn with_name((name, tensor): (String, Value)) -> Value {
+    let mut fields = match tensor {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    };
+    fields.insert("name".to_owned(), Value::String(name));
+    Value::Object(fields)
 }

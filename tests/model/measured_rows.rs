@@ -1,24 +1,25 @@
-//! The view on the model against measurement: reading the file, the chart, the table.
+//! The model against measurement: reading the file, the chart, the table.
 
-use fuseline::core::analysis::measured::Variant;
-use fuseline::core::json::Json;
+use fuseline::core::analysis::measured::{Measurements, Variant};
+use fuseline::core::json::read_json;
 use fuseline::core::notation::parse;
-use fuseline::picture::charts::measured_scatter::{error_text, scene};
+use fuseline::picture::charts::measured_scatter::scene;
 use fuseline::picture::charts::scene::{Anchor, Role, Shape};
-use fuseline::views::measured::{
-    Compared, Line, Measurements, lines, measurements, pairs, patterns, summary, table,
+use fuseline::present::measured::{
+    PredictedRow, Quantity, comparisons, error_summary, error_text, patterns, predicted_rows,
+    source_notes, table_rows,
 };
+use strum::IntoEnumIterator;
 
 const FILES: [&str; 3] = ["h200", "h200_sizes", "h200_fresh"];
 
 fn read(name: &str) -> Measurements {
     let path = format!("{}/public/measured/{name}.json", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();
-    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
-    measurements(&Json::from(json)).unwrap()
+    read_json(&text).unwrap()
 }
 
-fn compared(file: &Measurements) -> Vec<Line> {
+fn predicted(file: &Measurements) -> Vec<PredictedRow> {
     let programs: Vec<_> = patterns(&file.rows)
         .into_iter()
         .map(|name| {
@@ -28,7 +29,7 @@ fn compared(file: &Measurements) -> Vec<Line> {
             (name, parse(&text).program)
         })
         .collect();
-    lines(file.rows.clone(), &programs, "h200")
+    predicted_rows(file.rows.clone(), &programs, "h200")
 }
 
 #[test]
@@ -39,23 +40,23 @@ fn every_measured_row_has_a_prediction() {
             file.device.contains("H200") && !file.note.is_empty(),
             "{name}"
         );
-        assert_eq!(compared(&file).len(), file.rows.len(), "{name}");
+        assert_eq!(predicted(&file).len(), file.rows.len(), "{name}");
     }
     assert_eq!(patterns(&read("h200").rows).len(), 23);
 }
 
 #[test]
 fn a_speedup_is_over_the_eager_run_of_the_same_size() {
-    let lines = compared(&read("h200"));
-    for line in &lines {
-        let is_eager = line.row.variant == Variant::Eager;
-        assert_eq!(line.speedup.is_none(), is_eager, "{:?}", line.row.pattern);
+    let rows = predicted(&read("h200"));
+    for row in &rows {
+        let is_eager = row.row.variant == Variant::Eager;
+        assert_eq!(row.speedup.is_none(), is_eager, "{:?}", row.row.pattern);
     }
     let time = |variant| {
-        let line = lines
+        let row = rows
             .iter()
-            .find(|l| l.row.pattern == "add_relu" && l.row.variant == variant);
-        line.unwrap().clone()
+            .find(|row| row.row.pattern == "add_relu" && row.row.variant == variant);
+        row.unwrap().clone()
     };
     let (eager, compiled) = (time(Variant::Eager), time(Variant::Inductor));
     let (_, measured) = compiled.speedup.unwrap();
@@ -63,24 +64,11 @@ fn a_speedup_is_over_the_eager_run_of_the_same_size() {
 }
 
 #[test]
-fn a_file_that_is_none_is_refused_with_what_is_missing() {
-    let refused = |text: &str| {
-        let json: serde_json::Value = serde_json::from_str(text).unwrap();
-        measurements(&Json::from(json)).unwrap_err()
-    };
-    assert_eq!(refused("[]"), "it names no `device`");
-    assert_eq!(
-        refused(r#"{"device": "d", "rows": [{"pattern": "p"}]}"#),
-        "its `rows` are of another form"
-    );
-}
-
-#[test]
 fn a_point_right_of_the_diagonal_is_predicted_too_short() {
-    let lines = compared(&read("h200"));
-    let pairs = pairs(&lines, Compared::Time);
-    let drawn = scene(&pairs, Compared::Time.quantity(), (600.0, 480.0));
-    assert_eq!(drawn.focus_order.len(), pairs.len());
+    let rows = predicted(&read("h200"));
+    let comparisons = comparisons(&rows, Quantity::Time);
+    let drawn = scene(&comparisons, Quantity::Time, (600.0, 480.0));
+    assert_eq!(drawn.focus_order.len(), comparisons.len());
     // Where the diagonal runs: both axes have one scale.
     let diagonal = drawn
         .marks
@@ -91,13 +79,18 @@ fn a_point_right_of_the_diagonal_is_predicted_too_short() {
     };
     let ((x0, y0), (x1, y1)) = (points[0], points[points.len() - 1]);
     let mut compared = 0;
-    for (pair, &mark) in pairs.iter().zip(&drawn.focus_order) {
+    for (comparison, &mark) in comparisons.iter().zip(&drawn.focus_order) {
         let Shape::Circle { center: (x, y), .. } = drawn.marks[mark].shape else {
             continue;
         };
         let on_diagonal = y0 + (y1 - y0) * (x - x0) / (x1 - x0);
-        if pair.error().abs() > 0.02 {
-            assert_eq!(y < on_diagonal, pair.error() > 0.0, "{}", pair.name);
+        if comparison.error().abs() > 0.02 {
+            assert_eq!(
+                y < on_diagonal,
+                comparison.error() > 0.0,
+                "{}",
+                comparison.name
+            );
             compared += 1;
         }
     }
@@ -105,20 +98,22 @@ fn a_point_right_of_the_diagonal_is_predicted_too_short() {
 }
 
 #[test]
-fn the_table_has_a_row_for_each_pair_and_the_summary_their_errors() {
+fn the_table_has_a_row_for_each_comparison_and_the_summary_their_errors() {
     let file = read("h200");
-    let lines = compared(&file);
-    for kind in Compared::ALL {
-        let rows = table(&lines, kind).html().text;
-        assert_eq!(rows.matches("<tr>").count(), pairs(&lines, kind).len());
-        let text = summary(&file, &lines, kind).html().text;
-        assert!(
-            text.contains("nine in ten within") && text.contains("PyTorch"),
-            "{text}"
-        );
-        assert!(text.contains("the rest of the page shows roofline bounds"));
+    let rows = predicted(&file);
+    for quantity in Quantity::iter() {
+        let comparisons = comparisons(&rows, quantity);
+        let table = table_rows(&rows, quantity);
+        assert_eq!(table.len(), comparisons.len());
+        for (row, comparison) in table.iter().zip(&comparisons) {
+            assert_eq!(row.error, error_text(comparison.error()));
+            assert_eq!(row.measured, quantity.text(comparison.measured));
+            assert!(comparison.name.ends_with(&row.size), "{row:?}");
+        }
+        let summary = error_summary(&comparisons);
+        assert!(summary.contains("nine in ten within"), "{summary}");
     }
-    let none = summary(&file, &[], Compared::Time).html().text;
+    let none = error_summary(&[]);
     assert!(none.contains("Nothing of this kind"), "{none}");
     assert_eq!(error_text(-0.0471), "−4.7 %");
     assert_eq!(error_text(0.5), "+50.0 %");
@@ -127,9 +122,9 @@ fn the_table_has_a_row_for_each_pair_and_the_summary_their_errors() {
 #[test]
 fn a_decade_is_named_once_on_each_axis() {
     for name in FILES {
-        let lines = compared(&read(name));
-        for kind in Compared::ALL {
-            let drawn = scene(&pairs(&lines, kind), kind.quantity(), (600.0, 480.0));
+        let rows = predicted(&read(name));
+        for quantity in Quantity::iter() {
+            let drawn = scene(&comparisons(&rows, quantity), quantity, (600.0, 480.0));
             let mut texts: Vec<(bool, String)> = Vec::new();
             for mark in drawn.marks.iter().filter(|m| m.role == Role::AxisText) {
                 if let Shape::Text { text, anchor, .. } = &mark.shape
@@ -141,7 +136,7 @@ fn a_decade_is_named_once_on_each_axis() {
             let all = texts.len();
             texts.sort();
             texts.dedup();
-            assert_eq!(texts.len(), all, "{name} {kind:?}: {texts:?}");
+            assert_eq!(texts.len(), all, "{name} {quantity:?}: {texts:?}");
         }
     }
 }
@@ -150,7 +145,12 @@ fn a_decade_is_named_once_on_each_axis() {
 fn where_figures_come_from_is_said_in_words() {
     for name in FILES {
         let file = read(name);
-        let text = crate::views::words(&summary(&file, &compared(&file), Compared::Time));
-        assert!(!file.note.contains('_'), "{text}");
+        assert!(!file.note.contains('_'), "{}", file.note);
+        let [model, source] = source_notes(&file);
+        assert!(model.contains("the rest of the page shows roofline bounds"));
+        assert!(
+            source.contains("PyTorch") && source.contains(&file.note),
+            "{source}"
+        );
     }
 }

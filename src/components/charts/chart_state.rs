@@ -1,0 +1,241 @@
+//! What the marks of a chart and its tooltip have in common, and what a visitor does with them.
+
+use crate::browser::Later;
+use crate::picture::charts::scene::{Mark, MarkKey, Scene};
+use leptos::ev::KeyboardEvent;
+use leptos::prelude::*;
+use leptos::svg;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long the pointer rests on a mark before its tooltip takes the place of another one.
+const SWITCH_AFTER: Duration = Duration::from_millis(120);
+/// How long a tooltip stays once the pointer has left its mark: time to move onto the tooltip.
+const HIDE_AFTER: Duration = Duration::from_millis(500);
+
+/// The signals of a chart.
+#[derive(Clone, Copy)]
+pub struct ChartState {
+    /// The marks in drawing order.
+    pub(super) keys: Memo<Vec<MarkKey>>,
+    /// The marks to draw once more on top, because a mark that is moved to the front would lose the focus: those of the
+    /// selected kernel, then those of the one that is pointed at.
+    pub(super) raised_keys: Memo<Vec<MarkKey>>,
+    /// The mark whose tooltip shows.
+    pub(super) pointed: Memo<Option<MarkKey>>,
+    scene: Signal<Arc<Scene>>,
+    places: Memo<HashMap<MarkKey, usize>>,
+    /// The marks that can be focused, in the order of the arrow keys.
+    focus_order: Memo<Vec<MarkKey>>,
+    /// The one of them that the tab key reaches.
+    tab_stop: Memo<Option<MarkKey>>,
+    is_tab_stop: StoredValue<Selector<Option<MarkKey>>>,
+    is_kernel_selected: StoredValue<Selector<Option<usize>>>,
+    elements: StoredValue<HashMap<MarkKey, NodeRef<svg::G>>>,
+    /// The mark that has the focus.
+    focused: StoredValue<Option<MarkKey>>,
+    last_focused: RwSignal<Option<MarkKey>>,
+    last_pointed: RwSignal<Option<MarkKey>>,
+    on_press: Option<Callback<MarkKey>>,
+    hide: Later,
+    switch: Later,
+}
+
+impl ChartState {
+    pub(super) fn new(
+        scene: Signal<Arc<Scene>>,
+        selected_kernel: Signal<Option<usize>>,
+        on_press: Option<Callback<MarkKey>>,
+    ) -> Self {
+        let keys = Memo::new(move |_| scene.with(|scene| scene.keys()));
+        let places: Memo<HashMap<MarkKey, usize>> =
+            Memo::new(move |_| keys.with(|keys| keys.iter().copied().zip(0..).collect()));
+        let focus_order: Memo<Vec<MarkKey>> = Memo::new(move |_| {
+            let key_at = |mark: &usize| keys.with(|keys| keys.get(*mark).copied());
+            scene.with(|scene| scene.focus_order.iter().filter_map(key_at).collect())
+        });
+        let is_there = move |key: &MarkKey| places.with(|places| places.contains_key(key));
+        let (last_focused, last_pointed) = (RwSignal::new(None), RwSignal::new(None));
+        let tab_stop = Memo::new(move |_| {
+            let first = || focus_order.with(|order| order.first().copied());
+            last_focused.get().filter(is_there).or_else(first)
+        });
+        let pointed = Memo::new(move |_| last_pointed.get().filter(is_there));
+        let raised_keys = Memo::new(move |_| {
+            let pointed = pointed.get().and_then(|key: MarkKey| key.kernel);
+            let selected = selected_kernel.get();
+            let selected = selected.filter(|_| selected != pointed);
+            let kernels = [selected, pointed].into_iter().flatten();
+            let raised = |kernel| {
+                let is_raised =
+                    move |key: &&MarkKey| key.kernel == Some(kernel) && key.role.is_raised();
+                keys.with(|keys| keys.iter().filter(is_raised).copied().collect::<Vec<_>>())
+            };
+            kernels.flat_map(raised).collect()
+        });
+        Self {
+            keys,
+            raised_keys,
+            pointed,
+            scene,
+            places,
+            focus_order,
+            tab_stop,
+            is_tab_stop: StoredValue::new(Selector::new(move || tab_stop.get())),
+            is_kernel_selected: StoredValue::new(Selector::new(move || selected_kernel.get())),
+            elements: StoredValue::new(HashMap::new()),
+            focused: StoredValue::new(None),
+            last_focused,
+            last_pointed,
+            on_press,
+            hide: Later::after(HIDE_AFTER),
+            switch: Later::after(SWITCH_AFTER),
+        }
+    }
+
+    /// The mark of a key as it is now; `None` when it is gone.
+    pub(super) fn mark(self, key: MarkKey) -> Option<Mark> {
+        let place = self.places.with(|places| places.get(&key).copied())?;
+        self.scene.with(|scene| scene.marks.get(place).cloned())
+    }
+
+    /// Whether the kernel of a mark is selected; tracked.
+    pub(super) fn is_selected(self, key: MarkKey) -> bool {
+        key.kernel.is_some()
+            && (self.is_kernel_selected).with_value(|selected| selected.selected(&key.kernel))
+    }
+
+    /// Whether the tab key reaches a mark; tracked.
+    pub(super) fn is_tab_stop(self, key: MarkKey) -> bool {
+        (self.is_tab_stop).with_value(|is_tab_stop| is_tab_stop.selected(&Some(key)))
+    }
+
+    /// Says which element a focusable mark is, for as long as the caller is mounted.
+    pub(super) fn register(self, key: MarkKey, element: NodeRef<svg::G>) {
+        let elements = self.elements;
+        elements.update_value(|elements| {
+            elements.insert(key, element);
+        });
+        on_cleanup(move || {
+            elements.try_update_value(|elements| elements.remove(&key));
+        });
+    }
+
+    fn focus_element(self, key: MarkKey) {
+        let element = self.elements.with_value(|all| all.get(&key).copied());
+        if let Some(element) = element.and_then(|element| element.get_untracked()) {
+            // An element in the page takes the focus.
+            let _ = element.focus();
+        }
+    }
+
+    /// Called before marks come, go or move: where that takes the focus from a mark, it goes back to the mark, or to the
+    /// one that the tab key reaches now.
+    pub(super) fn keep_focus(self) {
+        if let Some(focused) = self.focused.get_value() {
+            queue_microtask(move || {
+                let is_there = self
+                    .places
+                    .try_with_untracked(|places| places.contains_key(&focused));
+                let key = match is_there {
+                    Some(true) => Some(focused),
+                    Some(false) => self.tab_stop.get_untracked(),
+                    // The chart is gone.
+                    None => None,
+                };
+                if let Some(key) = key {
+                    self.focus_element(key);
+                }
+            });
+        }
+    }
+
+    /// Shows the tooltip of this mark now, or none, whatever was about to happen.
+    fn show_tip(self, key: Option<MarkKey>) {
+        self.keep_tip();
+        self.last_pointed.set(key);
+    }
+
+    /// Keeps the tooltip that shows.
+    pub(super) fn keep_tip(self) {
+        self.hide.cancel();
+        self.switch.cancel();
+    }
+
+    /// Hides the tooltip.
+    pub(super) fn hide_tip(self) {
+        self.show_tip(None);
+    }
+
+    /// The pointer comes onto a mark.
+    pub(super) fn point(self, key: MarkKey) {
+        self.hide.cancel();
+        if self.pointed.get_untracked().is_none() {
+            self.show_tip(Some(key));
+        } else {
+            // The pointer can cross marks on its way to the tooltip.
+            self.switch.call(move || self.show_tip(Some(key)));
+        }
+    }
+
+    /// The pointer leaves a mark or the tooltip.
+    pub(super) fn point_away(self) {
+        self.switch.cancel();
+        self.hide.call(move || self.hide_tip());
+    }
+
+    /// A mark gets the focus.
+    pub(super) fn focus(self, key: MarkKey) {
+        self.focused.set_value(Some(key));
+        self.last_focused.set(Some(key));
+        self.show_tip(Some(key));
+    }
+
+    /// A mark loses the focus.
+    pub(super) fn blur(self) {
+        // A chart that is unmounted may still lose the focus.
+        self.focused.try_set_value(None);
+        if !self.last_pointed.is_disposed() {
+            self.hide_tip();
+        }
+    }
+
+    /// A mark is chosen by pointer or key.
+    pub(super) fn press(self, key: MarkKey) {
+        if let Some(on_press) = self.on_press {
+            on_press.run(key);
+        }
+    }
+
+    /// A key goes down on the mark that has the focus.
+    pub(super) fn key_down(self, key: MarkKey, event: &KeyboardEvent) {
+        let order = self.focus_order.get_untracked();
+        let Some(place) = order.iter().position(|other| *other == key) else {
+            return;
+        };
+        let target = match event.key().as_str() {
+            "ArrowRight" | "ArrowDown" => (place + 1) % order.len(),
+            "ArrowLeft" | "ArrowUp" => (place + order.len() - 1) % order.len(),
+            "Home" => 0,
+            "End" => order.len() - 1,
+            "Enter" | " " => {
+                self.press(key);
+                place
+            }
+            "Escape" if self.pointed.get_untracked().is_some() => {
+                self.hide_tip();
+                place
+            }
+            _ => return,
+        };
+        event.prevent_default();
+        // Escape would undo the selection as well.
+        event.stop_propagation();
+        if target != place
+            && let Some(target) = order.get(target)
+        {
+            self.focus_element(*target);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The roofline and the traffic bars.
+
+use super::chart::KernelChart;
+use crate::picture::charts::{by_kernel_scene, roofline, traffic_bars};
+use leptos::html;
+use leptos::prelude::*;
+
+/// Both charts, and the bars by kernel while they are open.
+#[component]
+pub fn Charts() -> impl IntoView {
+    let details = NodeRef::<html::Details>::new();
+    let is_by_kernel_open = RwSignal::new(false);
+    let follow_details = move |_| {
+        is_by_kernel_open.set(
+            details
+                .get_untracked()
+                .is_some_and(|details| details.open()),
+        );
+    };
+    view! {
+        <div class="charts" id="charts">
+            <section class="panel chart-panel" aria-labelledby="roofline-title">
+                <header class="panel-head">
+                    <h2 id="roofline-title">"Roofline"</h2>
+                    <ul class="legend">
+                        <li><span class="key key-hollow" aria-hidden="true"></span>"unfused"</li>
+                        <li><span class="key key-solid" aria-hidden="true"></span>"fused"</li>
+                    </ul>
+                </header>
+                <KernelChart
+                    id="roofline"
+                    draw=|analysis, width| {
+                        roofline::scene(analysis, (width, (width * 0.62).clamp(260.0, 520.0)))
+                    }
+                />
+            </section>
+            <section class="panel chart-panel" aria-labelledby="traffic-title">
+                <header class="panel-head">
+                    <h2 id="traffic-title">"Memory traffic"</h2>
+                </header>
+                <KernelChart
+                    id="traffic"
+                    draw=|analysis, width| {
+                        traffic_bars::scene(analysis, (width, (width * 0.34).clamp(150.0, 260.0)))
+                    }
+                />
+                <details class="by-kernel" node_ref=details on:toggle=follow_details>
+                    <summary>"By kernel"</summary>
+                    <Show when=move || is_by_kernel_open.get()>
+                        <KernelChart id="by-kernel" draw=by_kernel_scene />
+                    </Show>
+                </details>
+            </section>
+        </div>
+    }
+}

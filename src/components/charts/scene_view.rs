@@ -1,0 +1,77 @@
+//! A scene as SVG.
+
+use super::chart_state::ChartState;
+use super::mark::{MarkView, RaisedMark};
+use super::tip::Tip;
+use crate::picture::charts::scene::{MarkKey, Scene};
+use leptos::prelude::*;
+use std::sync::Arc;
+
+/// A picture whose marks show what they stand for when the pointer or the focus is on them. It is one tab stop: the arrow
+/// keys move from mark to mark. A mark keeps its element from scene to scene, so the focus stays on it while sizes change.
+#[component]
+pub fn SceneView(
+    /// Begins the ids of the picture's parts, so it is another one for each picture.
+    id: &'static str,
+    /// What is shown.
+    #[prop(into)]
+    scene: Signal<Arc<Scene>>,
+    /// The fused kernel whose marks come forward, while the others step back.
+    #[prop(into, optional)]
+    selected_kernel: Signal<Option<usize>>,
+    /// What happens when a mark is pressed.
+    #[prop(into, optional_no_strip)]
+    on_press: Option<Callback<MarkKey>>,
+) -> impl IntoView {
+    let chart = ChartState::new(scene, selected_kernel, on_press);
+    let description_id = format!("{id}-description");
+    let hatch_id = StoredValue::new(format!("{id}-hatch"));
+    let view_box =
+        Memo::new(move |_| scene.with(|scene| format!("0 0 {} {}", scene.width, scene.height)));
+    let keys = move || {
+        chart.keep_focus();
+        chart.keys.get()
+    };
+    view! {
+        <div class="chart-box">
+            <svg
+                class="chart"
+                class:has-selection=move || selected_kernel.get().is_some()
+                viewBox=view_box
+                role="group"
+                aria-label=move || scene.with(|scene| scene.title.clone())
+                aria-describedby=description_id.clone()
+            >
+                <defs>
+                    <pattern
+                        id=hatch_id.get_value()
+                        width="5"
+                        height="5"
+                        patternUnits="userSpaceOnUse"
+                        patternTransform="rotate(45)"
+                    >
+                        <rect class="hatch-line" width="2" height="5"></rect>
+                    </pattern>
+                </defs>
+                <g>
+                    <For
+                        each=keys
+                        key=|key| *key
+                        children=move |key| view! { <MarkView chart key hatch_id /> }
+                    />
+                </g>
+                <g class="chart-raised" aria-hidden="true">
+                    <For
+                        each=move || chart.raised_keys.get()
+                        key=|key| *key
+                        children=move |key| view! { <RaisedMark chart key hatch_id /> }
+                    />
+                </g>
+            </svg>
+            <p class="sr-only" id=description_id>
+                {move || scene.with(|scene| scene.description.clone())}
+            </p>
+            <Tip chart scene />
+        </div>
+    }
+}

@@ -1,0 +1,284 @@
+//! The tab on attention as one kernel: sizes of its own, and how bytes grow with the length of the sequence.
+
+use crate::app::state::Page;
+use crate::components::charts::Chart;
+use crate::core::Device;
+use crate::core::fusion::attention::{LoopOrder, find};
+use crate::picture::charts::attention_growth;
+use crate::present::attention::{
+    AttentionCount, AttentionSize, AttentionSizes, SliderRange, byte_rows, notes, tile_rows,
+};
+use crate::present::format::format_exact;
+use leptos::prelude::*;
+use strum::IntoEnumIterator;
+
+/// The sizes that a visitor looks at.
+#[derive(Clone, Copy)]
+struct Looked {
+    sizes: Memo<AttentionSizes>,
+    device: Memo<Device>,
+    set_sizes: Callback<AttentionSizes>,
+}
+
+/// Tiles, bytes and their chart. Its sizes begin as those of the program's own attention.
+#[component]
+pub fn AttentionView(
+    /// The sizes that are looked at; none before the tab is opened for the first time.
+    chosen: RwSignal<Option<AttentionSizes>>,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let device = Memo::new(move |_| page.analysis.with(|a| a.options.device.clone()));
+    let in_program = Memo::new(move |_| {
+        page.analysis
+            .with(|analysis| find(&analysis.graph).first().map(|found| found.shape))
+    });
+    if chosen.get_untracked().is_none() {
+        let (default, shape) = (AttentionSizes::default(), in_program.get_untracked());
+        chosen.set(Some(
+            shape.map_or(default, |shape| default.of_program(shape)),
+        ));
+    }
+    let sizes = Memo::new(move |_| chosen.get().unwrap_or_default());
+    let looked = Looked {
+        sizes,
+        device,
+        set_sizes: Callback::new(move |sizes| chosen.set(Some(sizes))),
+    };
+    let draw = move |width: f64| {
+        let size = (width, (width * 0.6).clamp(240.0, 420.0));
+        device.with(|device| attention_growth::scene(&sizes.get(), device, size))
+    };
+    let legend = AttentionCount::iter().map(|count| {
+        view! { <li><CurveKey count />{count.name()}</li> }
+    });
+    view! {
+        <div class="attention">
+            <div class="attention-fields" role="group" aria-label="Sizes of the attention">
+                <SizeField looked size=AttentionSize::Length />
+                <SizeField looked size=AttentionSize::HeadSize />
+                <SizeField looked size=AttentionSize::OnChip />
+                <SizeField looked size=AttentionSize::Heads />
+                <LoopOrderField looked />
+                <p class="attention-buttons">
+                    <button
+                        type="button"
+                        aria-disabled=move || sizes.get().own_on_chip_bytes.is_none().to_string()
+                        on:click=move |_| {
+                            let sizes = sizes.get_untracked();
+                            looked.set_sizes.run(AttentionSizes { own_on_chip_bytes: None, ..sizes });
+                        }
+                    >
+                        {move || device.with(|device| format!("M of {}", device.name))}
+                    </button>
+                    <button
+                        type="button"
+                        aria-disabled=move || {
+                            let sizes = sizes.get();
+                            let is_same = |shape| sizes.of_program(shape) == sizes;
+                            in_program.get().is_none_or(is_same).to_string()
+                        }
+                        on:click=move |_| {
+                            if let Some(shape) = in_program.get_untracked() {
+                                looked.set_sizes.run(sizes.get_untracked().of_program(shape));
+                            }
+                        }
+                    >
+                        "Sizes of the program"
+                    </button>
+                </p>
+            </div>
+            <Chart id="attention" draw>
+                <ul class="legend">{legend.collect_view()}</ul>
+            </Chart>
+            <Figures looked />
+        </div>
+    }
+}
+
+/// A size as a number that is typed, with a slider where it has one.
+#[component]
+fn SizeField(looked: Looked, size: AttentionSize) -> impl IntoView {
+    let Looked {
+        sizes,
+        device,
+        set_sizes,
+    } = looked;
+    let value = Memo::new(move |_| device.with(|device| sizes.get().value(size, device)));
+    let enter = move |sizes: Option<AttentionSizes>| {
+        if let Some(sizes) = sizes {
+            set_sizes.run(sizes);
+        }
+    };
+    let typed_id = format!("attention-{}-box", <&str>::from(size));
+    let type_value = move |event| {
+        enter(
+            sizes
+                .get_untracked()
+                .with_typed(size, &event_target_value(&event)),
+        );
+    };
+    let Some(SliderRange { min, max, step }) = size.slider() else {
+        return view! {
+            <div class="slider">
+                <label for=typed_id.clone()>{size.letter()}</label>
+                <input
+                    type="number"
+                    id=typed_id
+                    inputmode="numeric"
+                    min="1"
+                    max=size.max()
+                    step="1"
+                    prop:value=move || value.get().to_string()
+                    on:input=type_value
+                />
+            </div>
+        }
+        .into_any();
+    };
+    let id = format!("attention-{}", <&str>::from(size));
+    let place = move || device.with(|device| sizes.get().slider_place(size, device));
+    view! {
+        <div class="slider has-range">
+            <label for=id.clone() title=size.name()>{size.letter()}</label>
+            <input
+                type="range"
+                id=id
+                aria-label=size.name()
+                aria-valuetext=move || format_exact(value.get().into())
+                min=min
+                max=max
+                step=step
+                prop:value=move || place().to_string()
+                on:input=move |event| {
+                    let place = event_target_value(&event);
+                    enter(sizes.get_untracked().with_slider(size, &place));
+                }
+            />
+            <input
+                type="number"
+                id=typed_id
+                aria-label=format!("{}, exact value", size.name())
+                inputmode="numeric"
+                min="1"
+                step="1"
+                prop:value=move || value.get().to_string()
+                on:input=type_value
+            />
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn LoopOrderField(looked: Looked) -> impl IntoView {
+    let option = move |order, what, which| {
+        view! {
+            <label class="radio">
+                <input
+                    type="radio"
+                    name="attention-order"
+                    prop:checked=move || looked.sizes.get().order == order
+                    on:change=move |_| {
+                        let sizes = looked.sizes.get_untracked();
+                        looked.set_sizes.run(AttentionSizes { order, ..sizes });
+                    }
+                />
+                <span>{what}" "<small>{which}</small></span>
+            </label>
+        }
+    };
+    view! {
+        <fieldset>
+            <legend>"Outer loop"</legend>
+            {option(
+                LoopOrder::Queries,
+                "over Q",
+                "FlashAttention-2: K and V are read again for each tile of Q",
+            )}
+            {option(
+                LoopOrder::Keys,
+                "over K and V",
+                "the first paper: O is read and written for each tile of K",
+            )}
+        </fieldset>
+    }
+}
+
+/// Tiles, bytes and extra arithmetic.
+#[component]
+fn Figures(looked: Looked) -> impl IntoView {
+    let Looked { sizes, device, .. } = looked;
+    let tiles = move || {
+        let rows = device.with(|device| tile_rows(&sizes.get(), device));
+        let rows = rows.into_iter().map(|row| {
+            view! {
+                <tr>
+                    <th scope="row">{row.of}</th>
+                    <td class="number">{row.rows}</td>
+                    <td class="number">{row.count}</td>
+                </tr>
+            }
+        });
+        rows.collect_view()
+    };
+    let bytes = move || {
+        let rows = device.with(|device| byte_rows(&sizes.get(), device));
+        let rows = rows.into_iter().map(|row| {
+            view! {
+                <tr>
+                    <th scope="row"><CurveKey count=row.count />{row.count.name()}</th>
+                    <td>{row.formula}</td>
+                    <td class="number" title=row.exact_bytes>{row.bytes}</td>
+                    <td class="number">{row.factor}</td>
+                </tr>
+            }
+        });
+        rows.collect_view()
+    };
+    let notes = move || {
+        let notes = device.with(|device| notes(&sizes.get(), device));
+        let notes = notes
+            .into_iter()
+            .map(|note| view! { <p class="quiet">{note}</p> });
+        notes.collect_view()
+    };
+    view! {
+        <div class="attention-figures table-scroll" role="group" aria-label="Tiles and bytes" tabindex="0">
+            <table class="attention-table">
+                <caption>"Tiles"</caption>
+                <thead>
+                    <tr>
+                        <th scope="col">"of"</th>
+                        <th scope="col" class="number">"rows in one"</th>
+                        <th scope="col" class="number">"how many"</th>
+                    </tr>
+                </thead>
+                <tbody>{tiles}</tbody>
+            </table>
+            <table class="attention-table">
+                <caption>"Bytes of one forward pass"</caption>
+                <thead>
+                    <tr>
+                        <th scope="col">"count"</th>
+                        <th scope="col">"elements of one head"</th>
+                        <th scope="col" class="number">"bytes"</th>
+                        <th scope="col" class="number" title="bytes of three kernels over these">"factor"</th>
+                    </tr>
+                </thead>
+                <tbody>{bytes}</tbody>
+            </table>
+            {notes}
+        </div>
+    }
+}
+
+/// The colour of a count's curve.
+#[component]
+fn CurveKey(count: AttentionCount) -> impl IntoView {
+    let class = match count {
+        AttentionCount::ScoresInMemory => "curve-key key-square",
+        AttentionCount::TilesFetchedAnew => "curve-key key-tile",
+        AttentionCount::TensorsOnce => "curve-key key-line",
+    };
+    view! { <span class=class aria-hidden="true"></span> }
+}

@@ -1,0 +1,39 @@
+//! Upright rectangles by their edges.
+
+use crate::picture::charts::scene::Point;
+
+/// An upright rectangle, in the scene's units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Bounds {
+    pub left: f64,
+    pub top: f64,
+    pub right: f64,
+    pub bottom: f64,
+}
+
+impl Bounds {
+    /// The square around a disc.
+    pub(super) fn around(center: Point, radius: f64) -> Self {
+        Self::centered(center, (2.0 * radius, 2.0 * radius))
+    }
+
+    /// The rectangle of this width and height around its centre.
+    pub(super) fn centered((x, y): Point, (width, height): (f64, f64)) -> Self {
+        Self {
+            left: x - width / 2.0,
+            top: y - height / 2.0,
+            right: x + width / 2.0,
+            bottom: y + height / 2.0,
+        }
+    }
+
+    /// From its left to its right edge.
+    pub(super) fn width(&self) -> f64 {
+        self.right - self.left
+    }
+
+    /// From its upper to its lower edge.
+    pub(super) fn height(&self) -> f64 {
+        self.bottom - self.top
+    }
+}

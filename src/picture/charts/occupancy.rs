@@ -1,0 +1,145 @@
+//! Which parts of a plot are occupied, on a coarse grid, so that a label finds a free place without a look at every
+//! mark.
+
+use crate::picture::charts::bounds::Bounds;
+use crate::picture::charts::scene::{Anchor, Mark, Point, Shape, text_width};
+
+/// Side of a cell, in the scene's units.
+const CELL: f64 = 2.0;
+
+/// The occupied cells of a plot.
+pub(super) struct OccupancyGrid {
+    plot: Bounds,
+    columns: usize,
+    rows: usize,
+    is_occupied: Vec<bool>,
+}
+
+impl OccupancyGrid {
+    /// A grid over `plot`, all of it free.
+    pub(super) fn new(plot: Bounds) -> Self {
+        let columns = cells(plot.width()) + 1;
+        let rows = cells(plot.height()) + 1;
+        Self {
+            plot,
+            columns,
+            rows,
+            is_occupied: vec![false; columns * rows],
+        }
+    }
+
+    /// Whether all of `wanted` is on the plot and free.
+    pub(super) fn is_free(&self, wanted: &Bounds) -> bool {
+        wanted.left >= self.plot.left
+            && wanted.top >= self.plot.top
+            && wanted.right <= self.plot.right
+            && wanted.bottom <= self.plot.bottom
+            && self
+                .cells_of(wanted)
+                .all(|cell| self.is_occupied.get(cell) == Some(&false))
+    }
+
+    /// Occupies what of `area` is on the plot.
+    pub(super) fn occupy(&mut self, area: &Bounds) {
+        for cell in self.cells_of(area) {
+            if let Some(is_occupied) = self.is_occupied.get_mut(cell) {
+                *is_occupied = true;
+            }
+        }
+    }
+
+    fn cells_of(&self, area: &Bounds) -> impl Iterator<Item = usize> + use<> {
+        let columns = self.columns;
+        let first_column = cells(area.left - self.plot.left);
+        let last_column = cells(area.right - self.plot.left).min(columns.saturating_sub(1));
+        let first_row = cells(area.top - self.plot.top);
+        let last_row = cells(area.bottom - self.plot.top).min(self.rows.saturating_sub(1));
+        (first_row..=last_row).flat_map(move |row| {
+            (first_column..=last_column).map(move |column| row * columns + column)
+        })
+    }
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "clamped to sizes of a frame"
+)]
+fn cells(length: f64) -> usize {
+    (length / CELL).floor().clamp(0.0, 1e4) as usize
+}
+
+/// Squares along a straight line, which reach `half` a width to each side.
+pub(super) fn bounds_of_line(from: Point, to: Point, half: f64) -> Vec<Bounds> {
+    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+    let steps = cells(dx.hypot(dy)).max(1);
+    (0..=steps)
+        .map(|step| {
+            let share = step as f64 / steps as f64;
+            Bounds::around((from.0 + dx * share, from.1 + dy * share), half)
+        })
+        .collect()
+}
+
+/// What a text covers: one rectangle, or several along its line where it is turned. Nothing for other marks.
+pub(super) fn bounds_of_text(mark: &Mark) -> Vec<Bounds> {
+    let Shape::Text {
+        at: (x, y),
+        anchor,
+        turn_deg,
+        text,
+    } = &mark.shape
+    else {
+        return Vec::new();
+    };
+    let width = text_width(text);
+    let start = match anchor {
+        Anchor::Start => 0.0,
+        Anchor::Middle => -width / 2.0,
+        Anchor::End => -width,
+    };
+    if *turn_deg == 0.0 {
+        return vec![Bounds {
+            left: x + start,
+            top: y - 10.0,
+            right: x + start + width,
+            bottom: y + 3.0,
+        }];
+    }
+    let (sin, cos) = turn_deg.to_radians().sin_cos();
+    let mut covered = Vec::new();
+    let mut along = start;
+    while along < start + width {
+        let center = (x + along * cos, y + along * sin - 4.0);
+        covered.push(Bounds::around(center, 7.0));
+        along += 8.0;
+    }
+    covered
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::picture::charts::occupancy::*;
+
+    fn bounds([left, top, right, bottom]: [f64; 4]) -> Bounds {
+        Bounds {
+            left,
+            top,
+            right,
+            bottom,
+        }
+    }
+
+    #[test]
+    fn what_is_occupied_is_not_free() {
+        let mut grid = OccupancyGrid::new(bounds([10.0, 10.0, 110.0, 60.0]));
+        let wanted = bounds([20.0, 20.0, 40.0, 30.0]);
+        assert!(grid.is_free(&wanted));
+        grid.occupy(&bounds([39.0, 29.0, 200.0, 31.0]));
+        assert!(!grid.is_free(&wanted));
+        assert!(grid.is_free(&bounds([20.0, 20.0, 35.0, 26.0])));
+        for beyond in [[5.0, 20.0, 15.0, 26.0], [100.0, 20.0, 111.0, 26.0]] {
+            assert!(!grid.is_free(&bounds(beyond)), "{beyond:?}");
+        }
+    }
+}

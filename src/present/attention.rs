@@ -1,0 +1,327 @@
+//! Attention as one kernel: the sizes that a visitor chooses, tiles, bytes by every count, and what is said of them.
+
+use crate::core::fusion::attention::{AttentionShape, Growth, LoopOrder, Tiles, growth};
+use crate::core::model::device::Device;
+use crate::present::format::{format_bytes, format_exact, format_flops, format_ratio};
+use std::ops::RangeInclusive;
+use strum::{EnumIter, IntoEnumIterator, IntoStaticStr};
+
+/// Lengths of the sequence on the slider and in the chart, as powers of two: 128 to 131,072.
+pub const LENGTH_POWERS: RangeInclusive<u32> = 7..=17;
+
+/// Sizes that a visitor chose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AttentionSizes {
+    /// Rows of Q, K and V; the same number, as in self-attention.
+    pub shape: AttentionShape,
+    /// Memory on chip, where it is not the device's.
+    pub own_on_chip_bytes: Option<u64>,
+    /// Which loop is outside.
+    pub order: LoopOrder,
+}
+
+impl Default for AttentionSizes {
+    fn default() -> Self {
+        Self {
+            shape: AttentionShape {
+                heads: 16,
+                group: 1,
+                queries: 2048,
+                keys: 2048,
+                head_size: 64,
+                bytes_per_element: 2,
+            },
+            own_on_chip_bytes: None,
+            order: LoopOrder::default(),
+        }
+    }
+}
+
+/// A size that can be chosen. Its name is part of the ids of its fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+pub enum AttentionSize {
+    /// Rows of Q, K and V.
+    #[strum(serialize = "n")]
+    Length,
+    /// Columns of Q, K and V.
+    #[strum(serialize = "d")]
+    HeadSize,
+    /// KiB on chip.
+    #[strum(serialize = "m")]
+    OnChip,
+    /// Heads of all sequences together.
+    #[strum(serialize = "heads")]
+    Heads,
+}
+
+/// The places of a slider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SliderRange {
+    /// The first place.
+    pub min: u64,
+    /// The last place.
+    pub max: u64,
+    /// From one place to the next.
+    pub step: u64,
+}
+
+impl AttentionSize {
+    /// The letter that stands for it in formulas.
+    pub const fn letter(self) -> &'static str {
+        match self {
+            Self::Length => "N",
+            Self::HeadSize => "d",
+            Self::OnChip => "M/KiB",
+            Self::Heads => "heads",
+        }
+    }
+
+    /// Its letter and what it is.
+    pub fn name(self) -> String {
+        let what = match self {
+            Self::Length => "length of the sequence",
+            Self::HeadSize => "size of a head",
+            Self::OnChip => "on chip",
+            Self::Heads => return self.letter().to_owned(),
+        };
+        format!("{}, {what}", self.letter())
+    }
+
+    /// The largest that can be typed; counts of bytes stay far below 2^64.
+    pub const fn max(self) -> u64 {
+        match self {
+            Self::Length => 1 << 20,
+            Self::HeadSize | Self::OnChip => 1024,
+            Self::Heads => 1 << 16,
+        }
+    }
+
+    /// The places of its slider; `None` for one that is typed. That of the length goes over powers of two.
+    pub fn slider(self) -> Option<SliderRange> {
+        let (min, max, step) = match self {
+            Self::Length => (
+                (*LENGTH_POWERS.start()).into(),
+                (*LENGTH_POWERS.end()).into(),
+                1,
+            ),
+            Self::HeadSize => (16, 256, 16),
+            Self::OnChip => (16, 512, 1),
+            Self::Heads => return None,
+        };
+        Some(SliderRange { min, max, step })
+    }
+}
+
+impl AttentionSizes {
+    /// The sizes of an attention in the program; its keys count as its length.
+    #[must_use]
+    pub const fn of_program(self, shape: AttentionShape) -> Self {
+        Self {
+            shape: AttentionShape {
+                queries: shape.keys,
+                ..shape
+            },
+            ..self
+        }
+    }
+
+    /// The sizes after a slider was moved to a place; `None` where the place stands for no size.
+    pub fn with_slider(self, size: AttentionSize, place: &str) -> Option<Self> {
+        let place: u64 = place.parse().ok()?;
+        let value = match size {
+            AttentionSize::Length => 1_u64.checked_shl(u32::try_from(place).ok()?)?,
+            _ => place,
+        };
+        self.with(size, value)
+    }
+
+    /// The sizes after a value was typed; `None` where it is no size.
+    pub fn with_typed(self, size: AttentionSize, value: &str) -> Option<Self> {
+        self.with(size, value.parse().ok()?)
+    }
+
+    fn with(mut self, size: AttentionSize, value: u64) -> Option<Self> {
+        if !(1..=size.max()).contains(&value) {
+            return None;
+        }
+        match size {
+            AttentionSize::Length => (self.shape.queries, self.shape.keys) = (value, value),
+            AttentionSize::HeadSize => self.shape.head_size = value,
+            AttentionSize::OnChip => self.own_on_chip_bytes = Some(value * 1024),
+            AttentionSize::Heads => self.shape.heads = value,
+        }
+        Some(self)
+    }
+
+    /// The present value of a size.
+    pub fn value(&self, size: AttentionSize, device: &Device) -> u64 {
+        match size {
+            AttentionSize::Length => self.shape.queries,
+            AttentionSize::HeadSize => self.shape.head_size,
+            AttentionSize::OnChip => self.on_chip_bytes(device) / 1024,
+            AttentionSize::Heads => self.shape.heads,
+        }
+    }
+
+    /// Where the slider of a size stands.
+    pub fn slider_place(&self, size: AttentionSize, device: &Device) -> u64 {
+        let value = self.value(size, device);
+        match size {
+            AttentionSize::Length => value.max(1).ilog2().into(),
+            _ => value,
+        }
+    }
+
+    /// Memory on chip that one block has.
+    pub fn on_chip_bytes(&self, device: &Device) -> u64 {
+        self.own_on_chip_bytes
+            .unwrap_or_else(|| device.on_chip_bytes())
+    }
+
+    /// The bytes at these lengths of the sequence.
+    pub fn growth(&self, device: &Device, lengths: impl Iterator<Item = u64>) -> Vec<Growth> {
+        growth(&self.shape, self.on_chip_bytes(device), self.order, lengths)
+    }
+}
+
+/// A way to count the bytes of attention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumIter)]
+pub enum AttentionCount {
+    /// Three kernels: grows with the square of the length.
+    ScoresInMemory,
+    /// One kernel, and no cache.
+    TilesFetchedAnew,
+    /// One kernel, and a cache that holds a head: grows with the length.
+    TensorsOnce,
+}
+
+impl AttentionCount {
+    /// Its name for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ScoresInMemory => "three kernels, scores in memory",
+            Self::TilesFetchedAnew => "one kernel, each tile fetched anew",
+            Self::TensorsOnce => "one kernel, every tensor once",
+        }
+    }
+
+    /// The bytes that it gives.
+    pub const fn bytes(self, growth: &Growth) -> u64 {
+        match self {
+            Self::ScoresInMemory => growth.standard_bytes,
+            Self::TilesFetchedAnew => growth.tiled_bytes,
+            Self::TensorsOnce => growth.compulsory_bytes,
+        }
+    }
+
+    /// The elements of one head that it counts. With g heads that share K and V, all four matrices have `2Nd + 2Nd / g`.
+    const fn formula(self, sizes: &AttentionSizes) -> &'static str {
+        match (self, sizes.shape.group, sizes.order) {
+            (Self::ScoresInMemory, 0 | 1, _) => "4Nd + 4N²",
+            (Self::ScoresInMemory, ..) => "2Nd + 2Nd / g + 4N²",
+            (Self::TilesFetchedAnew, _, LoopOrder::Queries) => "2Nd + T_r · 2Nd + N",
+            (Self::TilesFetchedAnew, _, LoopOrder::Keys) => "3Nd + 2N + T_c (3Nd + 4N)",
+            (Self::TensorsOnce, 0 | 1, _) => "4Nd",
+            (Self::TensorsOnce, ..) => "2Nd + 2Nd / g",
+        }
+    }
+}
+
+/// How a matrix is cut into tiles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TileRow {
+    /// Which matrices, and by which formula.
+    pub of: &'static str,
+    /// Rows in one tile.
+    pub rows: String,
+    /// Tiles.
+    pub count: String,
+}
+
+/// The tiles of K and V, and those of Q.
+pub fn tile_rows(sizes: &AttentionSizes, device: &Device) -> [TileRow; 2] {
+    let tiles = Tiles::new(&sizes.shape, sizes.on_chip_bytes(device));
+    let row = |of, rows: u64, count: u64| TileRow {
+        of,
+        rows: format_exact(rows.into()),
+        count: format_exact(count.into()),
+    };
+    [
+        row(
+            "K and V: B_c = ⌈M / 4d⌉, T_c = ⌈N / B_c⌉",
+            tiles.key_rows,
+            tiles.key_tiles,
+        ),
+        row(
+            "Q: B_r = min(B_c, d), T_r = ⌈N / B_r⌉",
+            tiles.query_rows,
+            tiles.query_tiles,
+        ),
+    ]
+}
+
+/// The bytes of one forward pass by one count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ByteRow {
+    /// Which count.
+    pub count: AttentionCount,
+    /// Elements of one head.
+    pub formula: &'static str,
+    /// Bytes.
+    pub bytes: String,
+    /// All digits of them.
+    pub exact_bytes: String,
+    /// How many times fewer they are than with the scores in memory.
+    pub factor: String,
+}
+
+/// A row for each count.
+pub fn byte_rows(sizes: &AttentionSizes, device: &Device) -> Vec<ByteRow> {
+    let here = sizes.growth(device, std::iter::once(sizes.shape.queries));
+    let rows = here.iter().flat_map(|here| {
+        AttentionCount::iter().map(|count| {
+            let bytes = count.bytes(here);
+            let factor = here.standard_bytes as f64 / bytes.max(1) as f64;
+            ByteRow {
+                count,
+                formula: count.formula(sizes),
+                bytes: format_bytes(bytes),
+                exact_bytes: format!("{} B", format_exact(bytes.into())),
+                factor: format_ratio(factor),
+            }
+        })
+    });
+    rows.collect()
+}
+
+/// What the figures leave open, in sentences.
+pub fn notes(sizes: &AttentionSizes, device: &Device) -> Vec<String> {
+    let shape = &sizes.shape;
+    let tiles = Tiles::new(shape, sizes.on_chip_bytes(device));
+    let (head_bytes, name) = (shape.head_bytes(), &device.name);
+    let head = format!("K and V of one head are {}", format_bytes(head_bytes));
+    let shared = (shape.group > 1).then(|| {
+        let group = shape.group;
+        format!(
+            "Each head of K and V is shared by g = {group} heads; tiles are fetched by each of them."
+        )
+    });
+    let cache = match device.hardware.l2_bytes {
+        Some(l2) if head_bytes as f64 <= l2.value => format!(
+            "{head} and fit the last cache of {name}: tiles that are fetched again come from there, and memory sees every tensor about once."
+        ),
+        Some(_) => format!(
+            "{head}, more than the last cache of {name} holds: tiles that are fetched again come from memory."
+        ),
+        None => format!("{head}."),
+    };
+    let rescaling = format!(
+        "Rescaling for each tile of keys adds {}; backward, in the first paper's order, all tiles move {}.",
+        format_flops(shape.rescaling(tiles).vector_flops),
+        format_bytes(shape.backward_bytes(tiles)),
+    );
+    let rest =
+        "The rest of the page counts every tensor once, also where attention runs as one kernel.";
+    let all = [shared, Some(cache), Some(rescaling), Some(rest.to_owned())];
+    all.into_iter().flatten().collect()
+}

@@ -1,0 +1,245 @@
+//! The model's predictions beside what was measured on a real GPU.
+
+use crate::core::Program;
+use crate::core::analysis::measured::{Measurements, Predicted, Row, Variant, errors, predict};
+use crate::present::format::{format_bytes, format_percent, format_ratio, format_seconds};
+use strum::{EnumIter, IntoStaticStr};
+
+/// The names of all patterns, each once, in the order of the rows.
+pub fn patterns(rows: &[Row]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for row in rows {
+        if !names.contains(&row.pattern) {
+            names.push(row.pattern.clone());
+        }
+    }
+    names
+}
+
+/// A row beside its prediction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PredictedRow {
+    /// What was measured.
+    pub row: Row,
+    /// What the model says.
+    pub predicted: Predicted,
+    /// Predicted and measured time of the eager run over this one's; `None` for the eager run itself.
+    pub speedup: Option<(f64, f64)>,
+}
+
+/// Each row beside what the model says; `programs` are op lists by their pattern's name. A row without a list, or whose
+/// list cannot be analysed, is left out. `O(rows * (rows + ops))`.
+pub fn predicted_rows(
+    rows: Vec<Row>,
+    programs: &[(String, Program)],
+    device_id: &str,
+) -> Vec<PredictedRow> {
+    let with_prediction = rows.into_iter().filter_map(|row| {
+        let (_, program) = programs.iter().find(|(name, _)| *name == row.pattern)?;
+        let predicted = predict(&row, program, device_id)?;
+        Some(PredictedRow {
+            row,
+            predicted,
+            speedup: None,
+        })
+    });
+    let mut all: Vec<PredictedRow> = with_prediction.collect();
+    let speedups: Vec<_> = all.iter().map(|row| speedup(&all, row)).collect();
+    for (row, speedup) in all.iter_mut().zip(speedups) {
+        row.speedup = speedup;
+    }
+    all
+}
+
+fn speedup(all: &[PredictedRow], of: &PredictedRow) -> Option<(f64, f64)> {
+    if of.row.variant == Variant::Eager {
+        return None;
+    }
+    let eager = all.iter().find(|other| {
+        let (other, row) = (&other.row, &of.row);
+        other.variant == Variant::Eager && other.pattern == row.pattern && other.size == row.size
+    })?;
+    Some((
+        eager.predicted.time_us / of.predicted.time_us,
+        eager.row.time_us / of.row.time_us,
+    ))
+}
+
+/// What is compared. Its names are part of the ids of its buttons.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumIter, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+pub enum Quantity {
+    /// The time of one run.
+    #[default]
+    Time,
+    /// Bytes read from device memory.
+    Reads,
+    /// How much faster compiled code is than library kernels.
+    Speedup,
+}
+
+impl Quantity {
+    /// Its name for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Reads => "memory reads",
+            Self::Speedup => "speedup over eager",
+        }
+    }
+
+    /// The text of a value, with its unit.
+    pub fn text(self, value: f64) -> String {
+        match self {
+            Self::Time => format_seconds(value),
+            Self::Reads => bytes_text(value),
+            Self::Speedup => format_ratio(value),
+        }
+    }
+
+    /// Predicted and measured; `None` where there is nothing to compare.
+    fn of(self, row: &PredictedRow) -> Option<(f64, f64)> {
+        match self {
+            Self::Time => Some((row.predicted.time_us * 1e-6, row.row.time_us * 1e-6)),
+            Self::Reads => Some((
+                row.predicted.dram_read_bytes,
+                row.row.dram_read_bytes? as f64,
+            )),
+            Self::Speedup => row.speedup,
+        }
+    }
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "bytes of a chart, far below 2^63 and never negative"
+)]
+fn bytes_text(bytes: f64) -> String {
+    format_bytes(bytes.round() as u64)
+}
+
+/// A quantity of a row, predicted and measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// What ran: the pattern and its sizes.
+    pub name: String,
+    /// In which way.
+    pub variant: Variant,
+    /// What the model says.
+    pub predicted: f64,
+    /// What was measured.
+    pub measured: f64,
+}
+
+impl Comparison {
+    fn of(row: &PredictedRow, quantity: Quantity) -> Option<Self> {
+        let (predicted, measured) = quantity.of(row)?;
+        Some(Self {
+            name: format!("{} {}", row.row.pattern, size_text(&row.row)),
+            variant: row.row.variant,
+            predicted,
+            measured,
+        })
+    }
+
+    /// How far the prediction is off, as a part of what was measured: 0.1 is a tenth too much.
+    pub fn error(&self) -> f64 {
+        self.predicted / self.measured - 1.0
+    }
+}
+
+/// What there is to compare.
+pub fn comparisons(rows: &[PredictedRow], quantity: Quantity) -> Vec<Comparison> {
+    let comparison = |row| Comparison::of(row, quantity);
+    rows.iter().filter_map(comparison).collect()
+}
+
+/// How far the model is off, in a sentence.
+pub fn error_summary(comparisons: &[Comparison]) -> String {
+    let figures: Vec<(f64, f64)> = comparisons
+        .iter()
+        .map(|comparison| (comparison.predicted, comparison.measured))
+        .collect();
+    let Some(errors) = errors(&figures) else {
+        return "Nothing of this kind was measured here.".to_owned();
+    };
+    let percent = |error: f64| format_percent(error * 100.0);
+    let worst = comparisons.get(errors.worst_at);
+    let worst = worst.map(|worst| format!("{}, {}", worst.name, variant_text(worst.variant)));
+    format!(
+        "{} rows: half within {}, nine in ten within {}, the farthest off by {} ({}).",
+        errors.count,
+        percent(errors.median),
+        percent(errors.ninth_decile),
+        percent(errors.worst),
+        worst.unwrap_or_default(),
+    )
+}
+
+/// Where the figures come from, in sentences.
+pub fn source_notes(file: &Measurements) -> [String; 2] {
+    [
+        "Predicted by the device model, calibrated on an H200; the rest of the page shows roofline bounds, at full peak rates.".to_owned(),
+        format!("{}, PyTorch {}. {}", file.device, file.torch, file.note),
+    ]
+}
+
+/// A row of the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MeasuredTableRow {
+    /// Which op list.
+    pub pattern: String,
+    /// How far the prediction is off.
+    pub error: String,
+    /// Who made the kernels.
+    pub variant: &'static str,
+    /// What the model says.
+    pub predicted: String,
+    /// What was measured.
+    pub measured: String,
+    /// The params of the op list.
+    pub size: String,
+    /// Number of kernels, predicted and measured.
+    pub kernels: String,
+}
+
+/// A row for each that has both figures.
+pub fn table_rows(rows: &[PredictedRow], quantity: Quantity) -> Vec<MeasuredTableRow> {
+    let table_row = |row: &PredictedRow| {
+        let comparison = Comparison::of(row, quantity)?;
+        Some(MeasuredTableRow {
+            pattern: row.row.pattern.clone(),
+            error: error_text(comparison.error()),
+            variant: variant_text(row.row.variant),
+            predicted: quantity.text(comparison.predicted),
+            measured: quantity.text(comparison.measured),
+            size: size_text(&row.row),
+            kernels: format!("{} / {}", row.predicted.launches, row.row.kernels.len()),
+        })
+    };
+    rows.iter().filter_map(table_row).collect()
+}
+
+fn size_text(row: &Row) -> String {
+    let sizes: Vec<String> = row.size.iter().map(i64::to_string).collect();
+    sizes.join("×")
+}
+
+/// The way to run a program, in a few words.
+pub const fn variant_text(variant: Variant) -> &'static str {
+    match variant {
+        Variant::Eager => "eager",
+        Variant::Inductor => "compiled",
+        Variant::InductorTritonGemm => "compiled, own matmuls",
+    }
+}
+
+/// A relative error with its sign: `+4.7 %`.
+pub fn error_text(error: f64) -> String {
+    if !error.is_finite() {
+        return "–".to_owned();
+    }
+    let sign = if error < 0.0 { "−" } else { "+" };
+    format!("{sign}{}", format_percent(error.abs() * 100.0))
+}

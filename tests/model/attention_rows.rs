@@ -1,0 +1,176 @@
+//! Attention with sizes of its own: what a field's value comes to, its rows, its notes, and the chart.
+
+use fuseline::core::fusion::attention::{AttentionShape, LoopOrder, Tiles};
+use fuseline::core::{default_device, device};
+use fuseline::picture::charts::attention_growth::scene;
+use fuseline::picture::charts::scene::{Role, Shape};
+use fuseline::present::attention::AttentionSize::{HeadSize, Heads, Length, OnChip};
+use fuseline::present::attention::{
+    AttentionCount, AttentionSize, AttentionSizes, ByteRow, byte_rows, notes, tile_rows,
+};
+use fuseline::present::format::format_bytes;
+
+fn typed(values: &[(AttentionSize, &str)]) -> AttentionSizes {
+    values
+        .iter()
+        .fold(AttentionSizes::default(), |sizes, (size, value)| {
+            sizes.with_typed(*size, value).unwrap()
+        })
+}
+
+fn byte_row(sizes: &AttentionSizes, count: AttentionCount) -> ByteRow {
+    let rows = byte_rows(sizes, default_device());
+    rows.into_iter().find(|row| row.count == count).unwrap()
+}
+
+#[test]
+fn sliders_go_over_powers_of_two_and_boxes_are_exact() {
+    let sizes = AttentionSizes::default();
+    let slid = sizes.with_slider(Length, "12").unwrap();
+    assert_eq!((slid.shape.queries, slid.shape.keys), (4096, 4096));
+    assert_eq!(slid.slider_place(Length, default_device()), 12);
+    let typed = typed(&[(Length, "1000")])
+        .with_slider(OnChip, "192")
+        .unwrap();
+    assert_eq!(typed.shape.keys, 1000);
+    assert_eq!(typed.own_on_chip_bytes, Some(196_608));
+    assert_eq!(typed.value(OnChip, default_device()), 192);
+}
+
+#[test]
+fn what_is_no_size_changes_nothing() {
+    let sizes = AttentionSizes::default();
+    for place in ["64", "200"] {
+        assert_eq!(sizes.with_slider(Length, place), None, "{place}");
+    }
+    for (size, value) in [
+        (Length, "0"),
+        (Length, "1048577"),
+        (HeadSize, ""),
+        (HeadSize, "-16"),
+        (Heads, "1e3"),
+        (Heads, "65537"),
+    ] {
+        assert_eq!(sizes.with_typed(size, value), None, "{size:?} {value}");
+    }
+}
+
+#[test]
+fn figures_are_those_of_the_papers() {
+    // FlashAttention: N = 1024, d = 64, 192 KiB on chip.
+    let mut sizes = typed(&[(Length, "1024"), (Heads, "1024"), (OnChip, "192")]);
+    let [of_keys, of_queries] = tile_rows(&sizes, default_device());
+    assert_eq!((&*of_keys.rows, &*of_keys.count), ("384", "3"));
+    assert_eq!((&*of_queries.rows, &*of_queries.count), ("64", "16"));
+    let tiled = byte_row(&sizes, AttentionCount::TilesFetchedAnew);
+    assert_eq!(tiled.formula, "2Nd + T_r · 2Nd + N");
+    sizes.order = LoopOrder::Keys;
+    let tiled = byte_row(&sizes, AttentionCount::TilesFetchedAnew);
+    let cut = Tiles::new(&sizes.shape, 192 * 1024);
+    let forward = sizes.shape.forward_bytes(cut, LoopOrder::Keys);
+    assert!(tiled.formula.ends_with("T_c (3Nd + 4N)"), "{tiled:?}");
+    assert_eq!(tiled.bytes, format_bytes(forward));
+    let standard = byte_row(&sizes, AttentionCount::ScoresInMemory);
+    assert_eq!(standard.factor, "1.00x");
+}
+
+#[test]
+fn the_cache_is_named_where_it_serves_the_tiles() {
+    let h200 = device("h200").unwrap();
+    let fits = notes(&AttentionSizes::default(), h200);
+    assert!(fits[0].contains("fit the last cache of"), "{fits:?}");
+    let long = notes(&typed(&[(Length, "1048576"), (HeadSize, "256")]), h200);
+    assert!(long[0].contains("more than the last cache of"), "{long:?}");
+}
+
+#[test]
+fn heads_that_share_keys_are_counted_and_said() {
+    let mut sizes = typed(&[(Length, "2048"), (Heads, "16")]);
+    sizes.shape.group = 4;
+    let once = byte_row(&sizes, AttentionCount::TensorsOnce);
+    assert_eq!(once.formula, "2Nd + 2Nd / g");
+    // Q and the result of 16 heads, K and V of 4: 2048 x 64 elements of two bytes each.
+    assert_eq!(once.exact_bytes, "10,485,760 B");
+    let notes = notes(&sizes, default_device());
+    assert!(notes[0].contains("g = 4 heads"), "{notes:?}");
+}
+
+#[test]
+fn the_memory_on_chip_is_the_device_s_until_it_is_chosen() {
+    let h200 = device("h200").unwrap();
+    assert_eq!(AttentionSizes::default().value(OnChip, h200), 227);
+    assert_eq!(typed(&[(OnChip, "64")]).value(OnChip, h200), 64);
+}
+
+#[test]
+fn the_keys_of_the_program_s_attention_are_the_length() {
+    let of_program = AttentionShape {
+        heads: 3,
+        group: 1,
+        queries: 5,
+        keys: 7,
+        head_size: 11,
+        bytes_per_element: 4,
+    };
+    let taken = AttentionSizes::default().of_program(of_program);
+    assert_eq!(
+        (taken.shape.queries, taken.shape.keys, taken.shape.heads),
+        (7, 7, 3)
+    );
+}
+
+/// Centres of the points in this role.
+fn points(role: Role, sizes: &AttentionSizes) -> Vec<(f64, f64)> {
+    let marks = scene(sizes, device("h200").unwrap(), (600.0, 360.0)).marks;
+    let of_role = marks.into_iter().filter(|mark| mark.role == role);
+    of_role
+        .filter_map(|mark| match mark.shape {
+            Shape::Circle { center, .. } => Some(center),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn the_square_rises_twice_as_steeply_as_the_line() {
+    let sizes = AttentionSizes::default();
+    let rise = |role| {
+        let points = points(role, &sizes);
+        // The last two lengths, where the square leads.
+        (points[9].1 - points[10].1) / (points[10].0 - points[9].0)
+    };
+    let (square, line) = (rise(Role::SquarePoint), rise(Role::LinePoint));
+    assert!(
+        (square / line - 2.0).abs() < 0.02,
+        "{square} against {line}"
+    );
+}
+
+#[test]
+fn each_length_has_a_named_point_on_each_curve_and_the_chosen_one_is_marked() {
+    let sizes = typed(&[(Length, "3000")]);
+    let drawn = scene(&sizes, device("h200").unwrap(), (320.0, 240.0));
+    assert_eq!(drawn.focus_order.len(), 3 * 11 + 3);
+    for &mark in &drawn.focus_order {
+        assert!(drawn.marks[mark].label.is_some());
+    }
+    assert!(
+        drawn.description.contains("At N = 3,000"),
+        "{}",
+        drawn.description
+    );
+    assert!(drawn.marks.iter().any(|mark| mark.role == Role::Ridge));
+}
+
+#[test]
+fn both_axes_of_the_chart_have_a_title() {
+    let sizes = AttentionSizes::default();
+    let marks = scene(&sizes, device("h200").unwrap(), (600.0, 360.0)).marks;
+    let titles: Vec<String> = (marks.into_iter().filter(|m| m.role == Role::AxisTitle))
+        .filter_map(|mark| match mark.shape {
+            Shape::Text { text, .. } => Some(text),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(titles, ["length of the sequence N", "bytes moved"]);
+}
