@@ -4,6 +4,7 @@
 
 pub mod history;
 pub mod links;
+pub mod op_edit;
 pub mod opened;
 
 #[cfg(target_arch = "wasm32")]

@@ -1,7 +1,7 @@
 //! Focus, carets and scrolling.
 
 use js_sys::Reflect;
-use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen::JsCast;
 use web_sys::{
     Element, Event, HtmlBodyElement, HtmlElement, HtmlInputElement, HtmlTextAreaElement,
     ScrollIntoViewOptions, ScrollLogicalPosition,
@@ -50,27 +50,22 @@ pub fn has_focus_in_text_field() -> bool {
     })
 }
 
-/// The caret of the text area of this id.
-pub fn caret(id: &str) -> Option<Caret> {
-    let area = text_area(id)?;
+/// The caret of a text area.
+pub fn caret(area: &HtmlTextAreaElement) -> Option<Caret> {
     Some(Caret {
         start: area.selection_start().ok()??,
         end: area.selection_end().ok()??,
     })
 }
 
-/// Puts the caret of the text area of this id.
-pub fn set_caret(id: &str, caret: Caret) {
-    if let Some(area) = text_area(id) {
-        let _ = area.set_selection_range(caret.start, caret.end);
-    }
+/// Puts the caret of a text area.
+pub fn set_caret(area: &HtmlTextAreaElement, caret: Caret) {
+    // A text area has a caret, and takes a place behind its end for its end.
+    let _ = area.set_selection_range(caret.start, caret.end);
 }
 
-/// Scrolls the scroller of this id so that a line can be seen; `line` counts from 0.
-pub fn scroll_to_line(scroller: &str, line: usize, lines: usize) {
-    let Some(scroller) = super::element(scroller) else {
-        return;
-    };
+/// Scrolls so that one of the scroller's equal lines can be seen; `line` counts from 0.
+pub fn scroll_to_line(scroller: &Element, line: usize, lines: usize) {
     let line_height = f64::from(scroller.scroll_height()) / lines.max(1) as f64;
     let top = line_height * line as f64;
     let (from, height) = (
@@ -97,10 +92,7 @@ pub fn reveal_in(scroller: &Element, element: &Element) {
 }
 
 /// The first line of a scroller of this many equal lines that is in view, from 0.
-pub fn first_line_in_view(scroller: &str, lines: usize) -> usize {
-    let Some(scroller) = super::element(scroller) else {
-        return 0;
-    };
+pub fn first_line_in_view(scroller: &Element, lines: usize) -> usize {
     let share = f64::from(scroller.scroll_top()) / f64::from(scroller.scroll_height().max(1));
     #[expect(
         clippy::cast_possible_truncation,
@@ -126,31 +118,6 @@ pub fn input_value(event: &Event) -> String {
         .unwrap_or_default()
 }
 
-/// Writes the value of the field or select that `event` comes from: for a value that was corrected to what it
-/// was before, which no effect would write.
-pub fn set_value(event: &Event, value: &str) {
-    if let Some(field) = event.target() {
-        write_value(&field, value);
-    }
-}
-
-/// The value of the text area of this id, if there is one.
-pub fn value_of(id: &str) -> Option<String> {
-    text_area(id).map(|area| area.value())
-}
-
-/// Writes the value of the field of this id, if there is one.
-pub fn set_value_of(id: &str, value: &str) {
-    if let Some(field) = super::element(id) {
-        write_value(&field, value);
-    }
-}
-
-fn write_value(field: &JsValue, value: &str) {
-    // A field takes any text.
-    let _ = Reflect::set(field, &"value".into(), &value.into());
-}
-
 /// Id of the element that has the focus, when it stands in `root`.
 pub(super) fn focused_id_in(root: &Element) -> Option<String> {
     let focused = active_element().filter(|e| root.contains(Some(e)))?;
@@ -164,8 +131,4 @@ fn active_element() -> Option<Element> {
 /// The element of this id, for its `focus`, which elements of HTML and of SVG have alike.
 pub(super) fn focusable(id: &str) -> Option<HtmlElement> {
     super::element(id).map(JsCast::unchecked_into)
-}
-
-fn text_area(id: &str) -> Option<HtmlTextAreaElement> {
-    super::element(id)?.dyn_into().ok()
 }

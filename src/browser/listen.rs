@@ -60,13 +60,6 @@ pub fn next_frame(action: impl FnOnce() + 'static) {
     request_animation_frame(action);
 }
 
-/// Focuses the element of this id, which an effect is about to make.
-pub fn focus_soon(id: String) {
-    next_frame(move || {
-        super::focus(&id);
-    });
-}
-
 /// The value of `name` (such as `data-op`) at the closest element that has it and holds the place of `event`.
 pub fn closest_attribute(event: &Event, name: &str) -> Option<String> {
     let target = event.target()?.dyn_into::<Element>().ok()?;

@@ -21,18 +21,17 @@ pub use fetch::fetch_text;
 pub use files::{chosen_file, download, dropped_file, pasted_text, read_file};
 pub use focus::{
     Caret, caret, first_line_in_view, focus, has_focus, has_focus_in_text_field, has_focus_within,
-    input_value, is_focused, reveal, reveal_in, scroll_to_line, set_caret, set_value, set_value_of,
-    value_of,
+    input_value, is_focused, reveal, reveal_in, scroll_to_line, set_caret,
 };
 pub use js_sys::futures::spawn_local as spawn;
 pub use later::Later;
 pub use listen::{
-    closest_attribute, closest_number, event_as, focus_soon, is_within, listen, listen_to_window,
-    next_frame, on_window,
+    closest_attribute, closest_number, event_as, is_within, listen, listen_to_window, next_frame,
+    on_window,
 };
 pub use location::{address, clear_fragment, fragment};
 pub use overlay::{install_panic_hook, remember_text};
-pub use place::{List, Place, splice_markup, write_markup};
+pub use place::{List, Place, write_markup};
 pub use share_out::copy;
 pub use size::{content_size, observe_size, type_scale};
 pub use storage::{load, store};

@@ -246,23 +246,3 @@ pub fn write_markup(id: &str, markup: &Markup) {
         element.set_inner_html(&markup.html().text);
     }
 }
-
-/// Replaces `removed` elements in the element of this id, from place `at` on, by `markup`.
-pub fn splice_markup(id: &str, at: usize, removed: usize, markup: &Markup) {
-    let Some(root) = super::element(id) else {
-        return;
-    };
-    let children = root.children();
-    let child = || children.item(u32::try_from(at).ok()?);
-    for _ in 0..removed {
-        if let Some(child) = child() {
-            child.remove();
-        }
-    }
-    let html = markup.html().text;
-    // The browser refuses unknown positions alone.
-    let _ = match child() {
-        Some(next) => next.insert_adjacent_html("beforebegin", &html),
-        None => root.insert_adjacent_html("beforeend", &html),
-    };
-}

@@ -41,7 +41,7 @@ pub fn App(
                 <Sliders />
                 <GraphPanel page />
                 <Charts />
-                <Ops page />
+                <Ops />
             </div>
             <Results />
         </main>

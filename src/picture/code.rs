@@ -1,11 +1,12 @@
-//! The text as coloured lines with marks where something is wrong: what lies behind the editor's text area.
+//! Lines of the text as coloured pieces with marks where something is wrong: what lies behind the editor's text area.
 
 use crate::core::model::diagnostic::{Diagnostic, Severity, Span};
 use crate::core::notation::{TokenKind, highlight};
 use std::cmp::Reverse;
+use std::ops::Range;
 
-/// Longest text that is coloured piece by piece; a longer one is shown plain, with marks.
-const MAX_COLORED_BYTES: usize = 400_000;
+/// Lines of more bytes than these, together, are shown in one colour, with marks: a line may be as long as the text.
+const MAX_COLORED_BYTES: usize = 200_000;
 
 /// One line of the text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
@@ -14,6 +15,8 @@ pub struct CodeLine {
     pub pieces: Vec<CodePiece>,
     /// The worst that is said about it.
     pub worst: Option<Severity>,
+    /// It belongs to what is selected.
+    pub is_selected: bool,
 }
 
 /// A run of characters that look the same.
@@ -27,48 +30,111 @@ pub struct CodePiece {
     pub mark: Option<Severity>,
 }
 
-/// The lines of `text`. `O(text + diagnostics log diagnostics)`.
-pub fn code_lines(text: &str, diagnostics: &[Diagnostic]) -> Vec<CodeLine> {
-    let marks = marks(text, diagnostics);
-    let mut marks = marks.iter().peekable();
-    let mut lines = vec![CodeLine::default()];
-    let pieces = if text.len() > MAX_COLORED_BYTES {
-        vec![(Span::new(0, text.len()), TokenKind::Space)]
-    } else {
-        highlight(text)
+/// How much room a text takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextSize {
+    /// Its lines; an empty text has one.
+    pub lines: usize,
+    /// Characters of its longest line.
+    pub columns: usize,
+}
+
+/// The size of `text`. `O(text)`.
+pub fn text_size(text: &str) -> TextSize {
+    let columns = text.split('\n').map(|line| line.chars().count());
+    TextSize {
+        lines: line_of(text, text.len()) + 1,
+        columns: columns.max().unwrap_or(0),
+    }
+}
+
+/// Those of these lines of `text`, counted from 0, that there are. `selected` are the places of what is selected. Linear
+/// in the lines and in the places, and no slower in the text than a search for line ends and params.
+pub fn code_lines(
+    text: &str,
+    lines: Range<usize>,
+    diagnostics: &[Diagnostic],
+    selected: &[Span],
+) -> Vec<CodeLine> {
+    let spans = line_spans(text, lines);
+    let (Some(first), Some(last)) = (spans.first(), spans.last()) else {
+        return Vec::new();
     };
-    for (piece, kind) in pieces {
-        let mut start = piece.start;
-        while start < piece.end {
-            while marks.peek().is_some_and(|(mark, _)| mark.end <= start) {
-                marks.next();
-            }
+    let within = Span::new(first.start, last.end);
+    let mut selected = selected.to_vec();
+    selected.retain(|selected| touch(*selected, within));
+    let pieces = if within.end - within.start > MAX_COLORED_BYTES {
+        vec![(within, TokenKind::Space)]
+    } else {
+        highlight(text, within)
+    };
+    let mut pieces = pieces.into_iter().peekable();
+    let marks = marks(text, within, diagnostics);
+    let mut marks = marks.into_iter().peekable();
+    let line = |&span: &Span| {
+        let mut line = CodeLine {
+            is_selected: selected.iter().any(|selected| touch(*selected, span)),
+            ..CodeLine::default()
+        };
+        let mut start = span.start;
+        // A piece or a mark may go on in the lines that follow.
+        while start < span.end {
+            while pieces.next_if(|(piece, _)| piece.end <= start).is_some() {}
+            while marks.next_if(|(mark, _)| mark.end <= start).is_some() {}
+            let (piece, kind) = pieces.peek().copied().unwrap_or((within, TokenKind::Space));
             let (end, mark) = match marks.peek() {
-                Some((mark, severity)) if mark.start <= start => {
-                    (mark.end.min(piece.end), Some(*severity))
-                }
-                Some((mark, _)) => (mark.start.min(piece.end), None),
-                None => (piece.end, None),
+                Some((mark, severity)) if mark.start <= start => (mark.end, Some(*severity)),
+                Some((mark, _)) => (mark.start, None),
+                None => (within.end, None),
             };
-            add(
-                &mut lines,
-                Span::new(start, end).slice(text),
-                class(kind),
-                mark,
-            );
+            let end = end.min(piece.end).min(span.end);
+            line.add(Span::new(start, end).slice(text), class(kind), mark);
             start = end;
         }
-    }
-    let line_ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+        line
+    };
+    let mut lines: Vec<CodeLine> = spans.iter().map(line).collect();
     for diagnostic in diagnostics {
         // A finding at the very end of a line has no character to stand under.
-        if let Some(span) = diagnostic.span
-            && let Some(line) = lines.get_mut(line_ends.partition_point(|&end| end < span.start))
+        if let Some(start) = diagnostic.span.map(|span| span.start)
+            && (within.start..=within.end).contains(&start)
+            && let Some(line) = lines.get_mut(spans.partition_point(|span| span.end < start))
         {
             line.worst = line.worst.max(Some(diagnostic.severity));
         }
     }
     lines
+}
+
+impl CodeLine {
+    /// Adds characters behind the last ones.
+    fn add(&mut self, text: &str, class: &'static str, mark: Option<Severity>) {
+        match self.pieces.last_mut() {
+            Some(last) if last.class == class && last.mark == mark => last.text.push_str(text),
+            _ => self.pieces.push(CodePiece {
+                text: text.to_owned(),
+                class,
+                mark,
+            }),
+        }
+    }
+}
+
+/// The places of those of these lines that there are, without their ends.
+fn line_spans(text: &str, lines: Range<usize>) -> Vec<Span> {
+    let ends = text.match_indices('\n').map(|(at, _)| at);
+    let mut start = 0;
+    let spans = ends.chain([text.len()]).map(|end| {
+        let span = Span::new(start, end);
+        start = end + 1;
+        span
+    });
+    spans.skip(lines.start).take(lines.len()).collect()
+}
+
+/// Whether two places have a byte in common, or one ends where the other begins.
+fn touch(a: Span, b: Span) -> bool {
+    a.start <= b.end && b.start <= a.end
 }
 
 /// The 0-based line of a byte offset.
@@ -95,24 +161,31 @@ pub fn line_at(text: &str, offset: usize) -> Span {
     )
 }
 
-/// The byte offset of an offset in UTF-16 units, as browsers count; the end for one past it.
+/// The byte offset of an offset in UTF-16 units, as a text area counts; the end for one past it.
 pub fn byte_of_utf16(text: &str, units: usize) -> usize {
-    let mut seen = 0;
-    text.char_indices()
-        .find(|(_, c)| {
-            let is_there = seen >= units;
-            seen += c.len_utf16();
+    let mut units_before = 0;
+    let mut characters = characters(text);
+    characters
+        .find(|(_, width)| {
+            let is_there = units_before >= units;
+            units_before += width;
             is_there
         })
         .map_or(text.len(), |(byte, _)| byte)
 }
 
-/// The offset in UTF-16 units of a byte offset.
+/// The offset in UTF-16 units of a byte offset, as a text area counts.
 pub fn utf16_of_byte(text: &str, byte: usize) -> usize {
-    text.char_indices()
-        .take_while(|&(at, _)| at < byte)
-        .map(|(_, c)| c.len_utf16())
-        .sum()
+    let characters = characters(text).take_while(|&(at, _)| at < byte);
+    characters.map(|(_, width)| width).sum()
+}
+
+/// Where each character begins, and its width in UTF-16 units. A text area takes `\r\n` for one character.
+fn characters(text: &str) -> impl Iterator<Item = (usize, usize)> {
+    text.char_indices().map(|(at, c)| {
+        let is_joined = c == '\r' && text.as_bytes().get(at + 1) == Some(&b'\n');
+        (at, if is_joined { 0 } else { c.len_utf16() })
+    })
 }
 
 const fn class(kind: TokenKind) -> &'static str {
@@ -129,13 +202,15 @@ const fn class(kind: TokenKind) -> &'static str {
     }
 }
 
-/// Spans that do not overlap, in order; where findings overlap, the one that begins first wins, and of two
-/// that begin together the worse.
-fn marks(text: &str, diagnostics: &[Diagnostic]) -> Vec<(Span, Severity)> {
+/// Places within some lines that do not overlap, in order; where findings overlap, the one that begins first wins, and of
+/// two that begin together the worse.
+fn marks(text: &str, within: Span, diagnostics: &[Diagnostic]) -> Vec<(Span, Severity)> {
     let mut found: Vec<(Span, Severity)> = diagnostics
         .iter()
         .filter(|d| d.severity != Severity::Note)
-        .filter_map(|d| Some((at_least_one_character(text, d.span?), d.severity)))
+        .filter_map(|d| Some((d.span?, d.severity)))
+        .filter(|(span, _)| touch(*span, within))
+        .map(|(span, severity)| (at_least_one_character(text, span), severity))
         .collect();
     found.sort_by_key(|&(span, severity)| (span.start, Reverse(severity)));
     let mut end = 0;
@@ -160,50 +235,61 @@ fn at_least_one_character(text: &str, span: Span) -> Span {
     }
 }
 
-/// Adds characters behind the last ones; they may hold line ends.
-fn add(lines: &mut Vec<CodeLine>, text: &str, class: &'static str, mark: Option<Severity>) {
-    for (index, part) in text.split('\n').enumerate() {
-        if index > 0 {
-            lines.push(CodeLine::default());
-        }
-        let Some(line) = lines.last_mut().filter(|_| !part.is_empty()) else {
-            continue;
-        };
-        match line.pieces.last_mut() {
-            Some(last) if last.class == class && last.mark == mark => last.text.push_str(part),
-            _ => line.pieces.push(CodePiece {
-                text: part.to_owned(),
-                class,
-                mark,
-            }),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{byte_of_utf16, code_lines, line_at, utf16_of_byte};
+    use super::{CodeLine, TextSize, byte_of_utf16, code_lines, line_at, text_size, utf16_of_byte};
     use crate::core::model::diagnostic::{Code, Diagnostic, Severity, Span};
 
+    fn all_lines(text: &str, diagnostics: &[Diagnostic]) -> Vec<CodeLine> {
+        code_lines(text, 0..usize::MAX, diagnostics, &[])
+    }
+
     fn joined(text: &str, diagnostics: &[Diagnostic]) -> String {
-        let lines: Vec<String> = code_lines(text, diagnostics)
+        let lines: Vec<String> = all_lines(text, diagnostics)
             .iter()
             .map(|line| line.pieces.iter().map(|p| p.text.as_str()).collect())
             .collect();
         lines.join("\n")
     }
 
-    #[test]
-    fn pieces_join_to_the_text() {
-        let wrong = [
+    fn findings() -> [Diagnostic; 3] {
+        [
             Diagnostic::error(Code::Syntax, "here").at(Span::new(3, 9)),
             Diagnostic::warning(Code::Syntax, "and here").at(Span::new(5, 200)),
             Diagnostic::warning(Code::Syntax, "nowhere").at(Span::new(0, 0)),
-        ];
+        ]
+    }
+
+    #[test]
+    fn pieces_join_to_the_text() {
         for text in ["", "\n", "y = relu(x)\n\n# é\n", "a\nb", "param S = 4\r\n"] {
             assert_eq!(joined(text, &[]), text);
-            assert_eq!(joined(text, &wrong), text);
+            assert_eq!(joined(text, &findings()), text);
         }
+    }
+
+    #[test]
+    fn some_lines_look_as_they_do_among_all() {
+        let text = "\
+y = add(
+  x, k=S,
+  param
+)
+
+param S = 3 # and more
+ ) z = `relu
+é: w = relu(é) : f16[S
+  , S]
+";
+        let all = all_lines(text, &findings());
+        assert_eq!(all.len(), 10);
+        for first in 0..=all.len() {
+            for end in first..=all.len() {
+                let some = code_lines(text, first..end, &findings(), &[]);
+                assert_eq!(some, all[first..end], "{first}..{end}");
+            }
+        }
+        assert_eq!(code_lines(text, 8..99, &findings(), &[]), all[8..]);
     }
 
     #[test]
@@ -211,7 +297,7 @@ mod tests {
         let text = "y = relu(x)\nz = gellu(y)";
         let wrong =
             Diagnostic::error(Code::UnknownFunction, "no such function").at(Span::new(16, 21));
-        let lines = code_lines(text, &[wrong]);
+        let lines = all_lines(text, &[wrong]);
         assert_eq!(lines.len(), 2);
         assert_eq!(
             (lines[0].worst, lines[1].worst),
@@ -227,6 +313,27 @@ mod tests {
     }
 
     #[test]
+    fn all_lines_of_what_is_selected_are_selected() {
+        let text = "a = relu(x)\nb = add(\n a,\n x)\nc = relu(b)";
+        let selected = |places: &[Span]| -> Vec<bool> {
+            let lines = code_lines(text, 0..9, &[], places);
+            lines.iter().map(|line| line.is_selected).collect()
+        };
+        let b = Span::new(12, 28);
+        assert_eq!(b.slice(text), "b = add(\n a,\n x)");
+        assert_eq!(selected(&[b]), [false, true, true, true, false]);
+        let (a, c) = (Span::new(0, 11), Span::new(29, 40));
+        assert_eq!(selected(&[a, c]), [true, false, false, false, true]);
+    }
+
+    #[test]
+    fn a_text_has_the_size_of_its_lines() {
+        let size = |lines, columns| TextSize { lines, columns };
+        assert_eq!(text_size(""), size(1, 0));
+        assert_eq!(text_size("é\nabc\n"), size(3, 3));
+    }
+
+    #[test]
     fn offsets_convert_both_ways() {
         let text = "aé𝄞z";
         for (byte, units) in [(0, 0), (1, 1), (3, 2), (7, 4), (8, 5)] {
@@ -234,6 +341,15 @@ mod tests {
             assert_eq!(utf16_of_byte(text, byte), units);
         }
         assert_eq!(byte_of_utf16(text, 99), 8);
+    }
+
+    #[test]
+    fn a_line_end_of_two_characters_is_one_unit() {
+        let text = "a\r\nb\rc";
+        for (byte, units) in [(0, 0), (1, 1), (3, 2), (4, 3), (5, 4), (6, 5)] {
+            assert_eq!(byte_of_utf16(text, units), byte);
+            assert_eq!(utf16_of_byte(text, byte), units);
+        }
     }
 
     #[test]

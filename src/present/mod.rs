@@ -4,7 +4,6 @@
 pub mod attention;
 pub mod badge;
 pub mod certificates;
-
 pub mod compare;
 pub mod custom_device;
 pub mod decisions;
@@ -19,6 +18,7 @@ pub mod limits;
 pub mod manual;
 pub mod measured;
 pub mod names;
+pub mod op_rows;
 pub mod options;
 pub mod quoted;
 pub mod reasons;

@@ -5,7 +5,7 @@ use fuseline::core::analysis::why::Why;
 use fuseline::core::examples::EXAMPLES;
 use fuseline::core::fusion::legality;
 use fuseline::core::fusion::reason::Reason;
-use fuseline::core::model::diagnostic::{Code, Severity};
+use fuseline::core::model::diagnostic::{Code, Severity, Span};
 use fuseline::core::notation::edit::{
     ShownKernels, cut_edge, merge_kernels, set_annotation, set_kernel,
 };
@@ -156,7 +156,7 @@ fn a_mark_that_cannot_be_read_names_its_mend() {
 #[test]
 fn the_editor_colours_a_mark() {
     let text = "y = relu(x) @kernel 12";
-    let pieces: Vec<(&str, TokenKind)> = highlight(text)
+    let pieces: Vec<(&str, TokenKind)> = highlight(text, Span::new(0, text.len()))
         .into_iter()
         .map(|(span, kind)| (span.slice(text), kind))
         .filter(|(_, kind)| *kind != TokenKind::Space)

@@ -1,5 +1,6 @@
 //! The notation: what it reads, and one bad input for each of its diagnostics.
 
+use fuseline::core::model::diagnostic::Span;
 use fuseline::core::model::program::{AttributeValue, ExprKind};
 use fuseline::core::notation::{parse, print};
 use fuseline::core::{DType, TensorRole};
@@ -64,7 +65,7 @@ fn attributes_are_sizes_lists_numbers_and_words() {
 fn highlighting_names_every_piece() {
     use fuseline::core::notation::{TokenKind::*, highlight};
     let text = "param S = 8 in 1..64 # ten\ninput input : f16[S, 4]\nup: y = f(input, k=S, w=no, d=f32, s=[S]) : f17[$]\n";
-    let pieces = highlight(text);
+    let pieces = highlight(text, Span::new(0, text.len()));
     let joined: String = pieces.iter().map(|(span, _)| span.slice(text)).collect();
     assert_eq!(joined, text);
     let named: Vec<(&str, _)> = pieces

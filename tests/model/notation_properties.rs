@@ -5,7 +5,7 @@ use fuseline::core::model::program::{
     Attribute, AttributeValue, BinaryOp, Declaration, Expr, ExprKind, KernelMark, Name,
     OpStatement, Param, ParamRange, Program, TypeAnnotation,
 };
-use fuseline::core::notation::{highlight, parse, print};
+use fuseline::core::notation::{TokenKind, highlight, parse, print};
 use fuseline::core::{DType, TensorRole};
 use proptest::collection::vec;
 use proptest::option;
@@ -81,10 +81,23 @@ fn check_total(text: &str) -> Result<(), TestCaseError> {
     let mut readable = parsed.program.without_spans();
     readable.unreadable.clear();
     prop_assert_eq!(again.program.without_spans(), readable);
-    let joined: String = (highlight(text).iter())
-        .map(|(span, _)| span.slice(text))
-        .collect();
+    let all = Span::new(0, text.len());
+    let pieces = highlight(text, all);
+    let joined: String = pieces.iter().map(|(span, _)| span.slice(text)).collect();
     prop_assert_eq!(joined, text);
+    for (line_start, _) in text.match_indices('\n') {
+        let rest = Span::new(line_start + 1, all.end);
+        let after = |(span, _): &&(Span, TokenKind)| span.start >= rest.start;
+        // White space before the line is one piece with that of the line.
+        let tokens = |pieces: &[(Span, TokenKind)]| -> Vec<_> {
+            let tokens = pieces.iter().filter(after);
+            tokens
+                .filter(|(_, kind)| *kind != TokenKind::Space)
+                .copied()
+                .collect()
+        };
+        prop_assert_eq!(tokens(&highlight(text, rest)), tokens(&pieces));
+    }
     Ok(())
 }
 

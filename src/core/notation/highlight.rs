@@ -1,9 +1,9 @@
-//! Text to coloured pieces, for the editor.
+//! Lines of a text as coloured pieces, for the editor.
 
 use crate::core::model::diagnostic::Span;
 use crate::core::model::dtype::DType;
-use crate::core::notation::lexer::{Lexeme, Token, tokens};
-use crate::core::notation::parser::declaring_keyword;
+use crate::core::notation::lexer::{Lexeme, Lines, Token, tokens};
+use crate::core::notation::parser::{declaring_keyword, starts_statement};
 use crate::core::notation::{Statements, name_text};
 use std::collections::HashSet;
 
@@ -36,43 +36,83 @@ pub enum TokenKind {
     Space,
 }
 
-/// The pieces of `text` in order; joined, they are `text`. Total, `O(text)`.
+/// The pieces of some lines of `text`, in order; joined, they are the lines. `within` begins where a line does and ends
+/// where one does.
 ///
-/// It looks at single tokens and their neighbours only, so a line that is being typed keeps its colours.
-pub fn highlight(text: &str) -> Vec<(Span, TokenKind)> {
-    let tokens = tokens(text);
-    let mut params: HashSet<String> = HashSet::new();
-    let mut statements = Statements::of(text);
+/// It looks at single tokens and their neighbours only, so a line that is being typed keeps its colours. Total. Linear in
+/// the lines and, but for a search for `param` at the beginnings of lines, not in the text, unless no line before
+/// `within` can be read as the beginning of a statement.
+pub fn highlight(text: &str, within: Span) -> Vec<(Span, TokenKind)> {
+    let params = declared_params(text);
+    let start = statement_start(text, within.start);
+    let mut kinds = Vec::new();
+    let mut statements = Statements::from(text, start);
     while let Some(statement) = statements.next() {
-        if let ([_, name, ..], Some("param")) = (statement, declaring_keyword(text, statement)) {
-            params.insert(name_text(text, *name));
+        if statement
+            .first()
+            .is_some_and(|t| t.span.start >= within.end)
+        {
+            break;
         }
-    }
-    let mut kinds = Vec::with_capacity(tokens.len());
-    let mut statements = Statements::of(text);
-    while let Some(statement) = statements.next() {
         kinds.extend(kinds_of_statement(text, statement, &params));
     }
 
     let mut kinds = kinds.into_iter();
-    let mut pieces: Vec<(Span, TokenKind)> = Vec::with_capacity(tokens.len() * 2);
-    let mut end = 0;
+    let mut tokens = Vec::new();
+    let mut lines = Lines::from(text, start);
+    while lines.at() < within.end && lines.next(&mut tokens) {}
+    let mut pieces: Vec<(Span, TokenKind)> = Vec::new();
+    let mut end = within.start;
     for token in tokens {
         let kind = match token.kind {
             Lexeme::Comment => TokenKind::Comment,
             Lexeme::Newline => continue,
             _ => kinds.next().unwrap_or(TokenKind::Error),
         };
+        if token.span.start < within.start {
+            continue;
+        }
         if end < token.span.start {
             pieces.push((Span::new(end, token.span.start), TokenKind::Space));
         }
         pieces.push((token.span, kind));
         end = token.span.end;
     }
-    if end < text.len() {
-        pieces.push((Span::new(end, text.len()), TokenKind::Space));
+    if end < within.end {
+        pieces.push((Span::new(end, within.end), TokenKind::Space));
     }
     pieces
+}
+
+/// The names that stand behind `param` at the beginning of a line.
+fn declared_params(text: &str) -> HashSet<String> {
+    let is_space = |c: char| c.is_whitespace() || c == '\u{feff}';
+    let names = text.split('\n').filter_map(|line| {
+        let is_candidate = line.trim_start_matches(is_space).starts_with("param");
+        let tokens = is_candidate.then(|| tokens(line))?;
+        match (&*tokens, declaring_keyword(line, &tokens)) {
+            ([_, name, ..], Some("param")) => Some(name_text(line, *name)),
+            _ => None,
+        }
+    });
+    names.collect()
+}
+
+/// The beginning of the last line, at or before the one that begins at `line_start`, that can only begin a statement:
+/// statements can be read from there on as from the beginning of the text, where the search ends.
+fn statement_start(text: &str, line_start: usize) -> usize {
+    let mut start = line_start;
+    let mut tokens = Vec::new();
+    while start > 0 {
+        tokens.clear();
+        Lines::from(text, start).next(&mut tokens);
+        if starts_statement(text, &tokens) {
+            break;
+        }
+        let before = text.get(..start - 1).unwrap_or_default();
+        start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    }
+    start
 }
 
 /// Which part of a statement a token stands in.

@@ -63,7 +63,7 @@ pub(super) enum Lexeme {
 /// All tokens of `text`, in order. `O(text)`.
 pub(super) fn tokens(text: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
-    let mut lines = Lines::of(text);
+    let mut lines = Lines::from(text, 0);
     while lines.next(&mut tokens) {}
     tokens
 }
@@ -75,8 +75,15 @@ pub(super) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    pub(super) fn of(text: &'a str) -> Self {
-        Self { text, rest: text }
+    /// Reads from the beginning of a line on.
+    pub(super) fn from(text: &'a str, line_start: usize) -> Self {
+        let rest = text.get(line_start..).unwrap_or_default();
+        Self { text, rest }
+    }
+
+    /// Where the next line begins.
+    pub(super) fn at(&self) -> usize {
+        self.text.len() - self.rest.len()
     }
 
     /// Appends the tokens of the next line, the newline among them. Whether there was a line.
@@ -92,7 +99,7 @@ impl<'a> Lines<'a> {
                     (Some(kind), length)
                 }
             };
-            let start = self.text.len() - self.rest.len();
+            let start = self.at();
             self.rest = self.rest.get(length..).unwrap_or("");
             if let Some(kind) = kind {
                 let span = Span::new(start, start + length);

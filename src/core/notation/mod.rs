@@ -41,7 +41,7 @@ pub struct Parsed {
 /// ```
 pub fn parse(text: &str) -> Parsed {
     let mut reader = Reader::new(text);
-    let mut statements = Statements::of(text);
+    let mut statements = Statements::from(text, 0);
     while let Some(tokens) = statements.next() {
         match statement(text, tokens) {
             Ok(statement) => reader.accept(statement),
@@ -78,10 +78,11 @@ struct Statements<'a> {
 }
 
 impl<'a> Statements<'a> {
-    fn of(text: &'a str) -> Self {
+    /// Reads from the beginning of a line on that can only begin a statement, or of the text.
+    fn from(text: &'a str, line_start: usize) -> Self {
         Self {
             text,
-            lines: Lines::of(text),
+            lines: Lines::from(text, line_start),
             at_hand: Vec::new(),
             statement_len: 0,
         }

@@ -1,25 +1,28 @@
 //! The op list, as text or as a table.
 
+pub mod code;
+pub mod editor;
+pub mod field;
+pub mod row;
+pub mod table;
+
 use super::diagnostics::DiagnosticsList;
-use super::editor::Editor;
 use super::open_file::OpenButton;
-use super::ops_table::OpsTable;
 use super::results::tabs::{TabList, panel_id, tab_id};
 use crate::app::state::{OpsView, Page};
+use editor::Editor;
 use leptos::prelude::*;
+use table::OpsTable;
 
-/// Two tabs over one text.
+/// Two tabs over one text. The text area stays when the table is open, with its caret and where it is scrolled to.
 #[component]
-pub fn Ops(
-    /// The page whose text is edited.
-    page: Page,
-) -> impl IntoView {
-    let is_hidden = move |view| move || page.ops_view.get() != view;
+pub fn Ops() -> impl IntoView {
+    let page = Page::of_context();
+    let is_open = move |view| page.ops_view.get() == view;
     view! {
         <section
             class="panel ops"
-            class:is-table=move || page.ops_view.get() == OpsView::Table
-            id="ops"
+            class:is-table=move || is_open(OpsView::Table)
             aria-labelledby="ops-title"
         >
             <header class="panel-head">
@@ -32,19 +35,20 @@ pub fn Ops(
                 role="tabpanel"
                 id=panel_id(OpsView::Text)
                 aria-labelledby=tab_id(OpsView::Text)
-                hidden=is_hidden(OpsView::Text)
+                hidden=move || !is_open(OpsView::Text)
             >
-                <Editor page />
+                <Editor />
             </div>
-            <div
-                class="ops-panel"
-                role="tabpanel"
-                id=panel_id(OpsView::Table)
-                aria-labelledby=tab_id(OpsView::Table)
-                hidden=is_hidden(OpsView::Table)
-            >
-                <OpsTable page />
-            </div>
+            <Show when=move || is_open(OpsView::Table)>
+                <div
+                    class="ops-panel"
+                    role="tabpanel"
+                    id=panel_id(OpsView::Table)
+                    aria-labelledby=tab_id(OpsView::Table)
+                >
+                    <OpsTable />
+                </div>
+            </Show>
             <DiagnosticsList />
         </section>
     }

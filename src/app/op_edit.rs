@@ -1,0 +1,64 @@
+//! What is typed into the table of ops, taken over into the text.
+
+use crate::core::model::diagnostic::Diagnostic;
+use crate::core::notation::edit::{rename_op, set_annotation, set_inputs};
+use crate::core::notation::{Parsed, parse};
+use crate::present::words::with_hint;
+
+/// A part of an op that is typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpField {
+    /// Its name.
+    Name,
+    /// The tensors that it reads.
+    Inputs,
+    /// The type that is stated.
+    Type,
+}
+
+impl OpField {
+    /// What it is called.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Name => "name",
+            Self::Inputs => "inputs",
+            Self::Type => "stated type",
+        }
+    }
+}
+
+/// The text with what was typed into a field of an op.
+///
+/// # Errors
+/// A sentence on why it cannot be: another op or tensor has the name, or a statement could no longer be read.
+pub fn with_field(
+    text: &str,
+    before: &Parsed,
+    op: usize,
+    field: OpField,
+    typed: &str,
+) -> Result<String, String> {
+    let program = &before.program;
+    let typed = typed.trim();
+    let text = match field {
+        OpField::Name => rename_op(text, program, op, typed).map_err(|d| with_hint(&d))?,
+        OpField::Inputs => {
+            let names = typed.split(',').map(|name| name.trim().to_owned());
+            let names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
+            set_inputs(text, program, op, &names)
+        }
+        OpField::Type => {
+            let annotation = typed.trim_start_matches(':').trim();
+            let stated = (!annotation.is_empty()).then_some(annotation);
+            set_annotation(text, program, op, stated)
+        }
+    };
+    let after = parse(&text);
+    if after.program.ops.len() < program.ops.len() {
+        let is_known = |d: &Diagnostic| before.diagnostics.iter().any(|k| k.message == d.message);
+        let news = after.diagnostics.iter().find(|d| !is_known(d));
+        let news = news.or(after.diagnostics.first());
+        return Err(news.map_or_else(|| "this cannot be read".to_owned(), with_hint));
+    }
+    Ok(text)
+}

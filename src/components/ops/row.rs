@@ -1,0 +1,240 @@
+//! One op of the table: its fields and buttons.
+
+use super::field::Field;
+use super::table::{Control, Table};
+use crate::app::history::Origin;
+use crate::app::op_edit::OpField;
+use crate::app::state::{Page, Selection};
+use crate::components::badge::kernel_class;
+use crate::components::quoted::with_code;
+use crate::core::notation::edit::set_callee;
+use crate::present::op_rows::{FunctionOption, OpRow, is_callable};
+use crate::present::words::severity_word;
+use leptos::html::{Button, Input};
+use leptos::prelude::*;
+
+/// The controls of one op.
+#[component]
+pub fn Row(
+    /// The table that it is in.
+    table: Table,
+    /// Its place among the statements that could be read.
+    place: ReadSignal<usize>,
+    /// What it shows.
+    row: Memo<OpRow>,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let id = row.with_untracked(|row| row.id);
+    let name_field = NodeRef::<Input>::new();
+    let [up, down, remove] = [(); 3].map(|()| NodeRef::<Button>::new());
+    Effect::new(move || {
+        if let Some((wanted, control)) = table.focus.get()
+            && wanted == id
+        {
+            table.focus.set(None);
+            // An element in the page takes the focus.
+            let _ = match control {
+                Control::Name => name_field.get_untracked().map(|field| field.focus()),
+                Control::Up => up.get_untracked().map(|button| button.focus()),
+                Control::Down => down.get_untracked().map(|button| button.focus()),
+                Control::Remove => remove.get_untracked().map(|button| button.focus()),
+            };
+        }
+    });
+    let select = move || {
+        let op = row.with_untracked(|row| row.op);
+        if let Some(op) = op.filter(|_| !page.is_stale.get_untracked()) {
+            page.select(Selection::Op(op));
+        }
+    };
+    let is_selected = move || !page.is_stale.get() && row.with(|row| belongs(row, page));
+    let kernel = Memo::new(move |_| row.with(|row| row.kernel));
+    let name = Memo::new(move |_| row.with(|row| row.name.clone()));
+    let badge = move || {
+        let kernel = kernel.get()?;
+        Some(view! { <span class="badge">{kernel.number()}</span> })
+    };
+    let at = move || place.get_untracked();
+    let button = move |node, label: &'static str, title, sign, press: fn(Table, usize)| {
+        view! {
+            <button
+                type="button"
+                class="small-button"
+                node_ref=node
+                aria-label=move || format!("{label} {}", name.get())
+                title=title
+                on:click=move |_| press(table, at())
+            >
+                {sign}
+            </button>
+        }
+    };
+    let evaluated = move || row.with(|row| row.evaluated_type().unwrap_or_default().to_owned());
+    let type_placeholder = Signal::derive(move || {
+        // What is inferred shows through an empty field.
+        let shape = row.with(|row| row.shape.clone());
+        Some(shape)
+            .filter(|s| !s.is_empty())
+            .unwrap_or_else(|| "type and shape".to_owned())
+    });
+    view! {
+        <tr
+            role="row"
+            class=move || format!("op-row {}", kernel.get().map(kernel_class).unwrap_or_default())
+            class:is-selected=is_selected
+            on:focusin=move |_| select()
+            // Before a button in the row does what it does.
+            on:click:capture=move |_| select()
+        >
+            <td role="cell" class="op-kernel">{badge}</td>
+            <td role="cell" class="op-name">
+                <Field
+                    table
+                    place
+                    row
+                    field=OpField::Name
+                    value=Memo::new(move |_| row.with(|row| row.name.clone()))
+                    node_ref=name_field
+                />
+            </td>
+            <td role="cell" class="op-callee">
+                <FunctionPicker table place row />
+            </td>
+            <td role="cell" class="op-actions">
+                {button(up, "Move up:", "Move up", "↑", |table, at| {
+                    table.move_op(at, at.wrapping_sub(1), Control::Up);
+                })}
+                {button(down, "Move down:", "Move down", "↓", |table, at| {
+                    table.move_op(at, at + 1, Control::Down);
+                })}
+                {button(NodeRef::new(), "Add an op after", "Add an op after", "+", |table, at| {
+                    table.add(Some(at));
+                })}
+                {button(remove, "Remove", "Remove", "×", Table::remove)}
+            </td>
+            <td role="cell" class="op-inputs">
+                <Inputs table place row />
+            </td>
+            <td role="cell" class="op-type">
+                <Field
+                    table
+                    place
+                    row
+                    field=OpField::Type
+                    value=Memo::new(move |_| row.with(|row| row.stated_type.clone()))
+                    placeholder=type_placeholder
+                />
+                <span class="op-shape">{evaluated}</span>
+            </td>
+            <Problems row />
+        </tr>
+    }
+}
+
+/// Whether what is selected is the row's op or holds it.
+fn belongs(row: &OpRow, page: Page) -> bool {
+    let selection = page.selection.get();
+    match selection {
+        Selection::Nothing => false,
+        Selection::Op(op) => row.op == Some(op),
+        Selection::Edge { producer, consumer } => {
+            row.op.is_some_and(|op| op == producer || op == consumer)
+        }
+        Selection::Kernel(kernel) => row.kernel == Some(kernel),
+    }
+}
+
+/// The function that an op calls.
+#[component]
+fn FunctionPicker(
+    /// The table that it is in.
+    table: Table,
+    /// The op's place among the statements that could be read.
+    place: ReadSignal<usize>,
+    /// What the row shows.
+    row: Memo<OpRow>,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let callee = Memo::new(move |_| row.with(|row| row.callee.clone()));
+    // A name of the list can always be written; whether it suits the inputs is for the diagnostics.
+    let choose = move |function: &str| {
+        page.change(Origin::Single, |text, program| {
+            set_callee(text, program, place.get_untracked(), function)
+        });
+    };
+    let unknown = move || {
+        let callee = callee.get();
+        (!is_callable(&callee)).then(|| {
+            let label = format!("{callee} ?");
+            view! { <option value=callee>{label}</option> }
+        })
+    };
+    let functions = table.functions.with_value(|groups| {
+        let group = |(op_type, functions): &(&'static str, Vec<_>)| {
+            let options = functions.iter().map(option).collect_view();
+            view! { <optgroup label=*op_type>{options}</optgroup> }
+        };
+        groups.iter().map(group).collect_view()
+    });
+    view! {
+        <select
+            aria-label=move || row.with(|row| format!("function of {}", row.name))
+            prop:value=callee
+            on:change:target=move |event| choose(&event.target().value())
+        >
+            {unknown}
+            {functions}
+        </select>
+    }
+}
+
+fn option(function: &FunctionOption) -> impl IntoView + use<> {
+    let label = match function.summary {
+        "" => format!("{} (any)", function.name),
+        _ => function.name.to_owned(),
+    };
+    view! { <option value=function.name title=function.summary>{label}</option> }
+}
+
+/// The tensors that an op reads.
+#[component]
+fn Inputs(
+    /// The table that it is in.
+    table: Table,
+    /// The op's place among the statements that could be read.
+    place: ReadSignal<usize>,
+    /// What the row shows.
+    row: Memo<OpRow>,
+) -> impl IntoView {
+    let inputs = Memo::new(move |_| row.with(|row| row.inputs.clone()));
+    let is_separable = Memo::new(move |_| row.with(|row| row.has_separable_inputs));
+    let in_text_alone = move || {
+        view! { <span title="A name holds a comma: edit the inputs in the text">{inputs}</span> }
+    };
+    view! {
+        <Show when=move || is_separable.get() fallback=in_text_alone>
+            <Field table place row field=OpField::Inputs value=inputs />
+        </Show>
+    }
+}
+
+/// What is wrong with an op or assumed about it.
+#[component]
+fn Problems(
+    /// What the row shows.
+    row: Memo<OpRow>,
+) -> impl IntoView {
+    let problems = Memo::new(move |_| row.with(|row| row.problems.clone()));
+    let lines = move || {
+        let line = |(severity, text)| {
+            let word = severity_word(severity);
+            view! { <p class=format!("is-{word}")>{with_code(&format!("{word}: {text}"))}</p> }
+        };
+        problems.get().into_iter().map(line).collect_view()
+    };
+    view! {
+        <td role="cell" class="op-problems" hidden=move || problems.with(Vec::is_empty)>
+            {lines}
+        </td>
+    }
+}

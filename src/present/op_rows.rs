@@ -1,0 +1,176 @@
+//! The rows of the table of ops, and the functions that an op may call.
+
+use crate::core::model::functions::{FUNCTIONS, find};
+use crate::core::model::op::shape_text;
+use crate::core::model::program::{OpStatement, Program};
+use crate::core::{Analysis, Diagnostic, IdVec, KernelId, OpId, OpType, Severity};
+use crate::present::words::with_hint;
+use std::collections::{HashMap, HashSet};
+use strum::VariantArray;
+
+/// An op that could be read, as the table shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpRow {
+    /// What tells it from the others when ops come, go and move.
+    pub id: usize,
+    /// The op in the analysis; `None` when it could not be understood.
+    pub op: Option<OpId>,
+    /// The kernel that computes it.
+    pub kernel: Option<KernelId>,
+    /// Its name.
+    pub name: String,
+    /// What it calls.
+    pub callee: String,
+    /// What it reads, with commas between.
+    pub inputs: String,
+    /// `inputs` can be taken apart again: no name holds a comma.
+    pub has_separable_inputs: bool,
+    /// The type that is stated, as written; empty when none is.
+    pub stated_type: String,
+    /// Its type and shape with all sizes known; empty while they are not.
+    pub shape: String,
+    /// What is wrong with it or assumed about it, with code in backquotes.
+    pub problems: Vec<(Severity, String)>,
+}
+
+impl OpRow {
+    /// The shape, if it is not what is stated word by word.
+    pub fn evaluated_type(&self) -> Option<&str> {
+        let is_news = !self.stated_type.is_empty() && self.stated_type != self.shape;
+        is_news.then_some(&*self.shape)
+    }
+}
+
+/// What the table of ops is about.
+#[derive(Clone, Copy)]
+pub struct OpSource<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// The text as read.
+    pub program: &'a Program,
+    /// What is wrong or assumed, in text order.
+    pub diagnostics: &'a [Diagnostic],
+    /// The numbers of what could be understood, and for each of its ops the statement.
+    pub analysed: Option<(&'a Analysis, &'a IdVec<OpId, usize>)>,
+}
+
+/// A row for each of the first `max_rows` ops in text order. A row keeps the id that it has among `before`.
+pub fn op_rows(source: OpSource<'_>, max_rows: usize, before: &[OpRow]) -> Vec<OpRow> {
+    let ops = &source.program.ops;
+    let ops = ops.get(..max_rows).unwrap_or(ops);
+    let mut op_of_statement = vec![None; ops.len()];
+    let analysed = source.analysed.iter();
+    for (op, &statement) in analysed.flat_map(|(_, of)| of.iter_enumerated()) {
+        if let Some(place) = op_of_statement.get_mut(statement) {
+            *place = Some(op);
+        }
+    }
+    let problems = problems_by_statement(ops, source.diagnostics);
+    let names: Vec<&str> = ops.iter().map(|op| op.name().text.as_str()).collect();
+    let ids = row_ids(&names, before);
+    let rows = ids.into_iter().zip(ops).zip(op_of_statement).zip(problems);
+    rows.map(|(((id, statement), op), problems)| {
+        let analysed = op.zip(source.analysed.map(|(analysis, _)| analysis));
+        let kernel = analysed.and_then(|(op, a)| a.partition.kernel_of.get(op).copied());
+        let resolved = analysed.and_then(|(op, a)| a.graph.ops.get(op));
+        let inputs: Vec<&str> = statement.inputs.iter().map(|i| i.text.as_str()).collect();
+        let annotation = statement.annotation.as_ref();
+        OpRow {
+            id,
+            op,
+            kernel,
+            name: statement.name().text.clone(),
+            callee: statement.callee.text.clone(),
+            inputs: inputs.join(", "),
+            has_separable_inputs: (inputs.iter())
+                .all(|name| !name.contains(',') && name.trim() == *name),
+            stated_type: annotation
+                .map_or("", |a| a.span.slice(source.text))
+                .to_owned(),
+            shape: resolved.map_or_else(String::new, |op| {
+                let dtype = op.element_type().map_or("", |d| d.name());
+                format!("{dtype}{}", shape_text(&op.shape))
+            }),
+            problems,
+        }
+    })
+    .collect()
+}
+
+/// An id for each name. A name keeps the id that it has `before`, and a new name in the place of one that is gone has been
+/// renamed.
+fn row_ids(names: &[&str], before: &[OpRow]) -> Vec<usize> {
+    let mut ids_of_name: HashMap<&str, Vec<usize>> = HashMap::new();
+    for row in before.iter().rev() {
+        ids_of_name.entry(&row.name).or_default().push(row.id);
+    }
+    let kept: Vec<Option<usize>> = names
+        .iter()
+        .map(|name| ids_of_name.get_mut(name)?.pop())
+        .collect();
+    let gone: HashSet<usize> = ids_of_name.into_values().flatten().collect();
+    let mut next_id = before.iter().map(|row| row.id + 1).max().unwrap_or(0);
+    let ids = kept.into_iter().enumerate().map(|(place, kept)| {
+        let renamed = || {
+            before
+                .get(place)
+                .map(|row| row.id)
+                .filter(|id| gone.contains(id))
+        };
+        kept.or_else(renamed).unwrap_or_else(|| {
+            next_id += 1;
+            next_id - 1
+        })
+    });
+    ids.collect()
+}
+
+/// What the diagnostics say about each of these statements, which stand in text order.
+fn problems_by_statement(
+    ops: &[OpStatement],
+    diagnostics: &[Diagnostic],
+) -> Vec<Vec<(Severity, String)>> {
+    let mut problems = vec![Vec::new(); ops.len()];
+    for diagnostic in diagnostics {
+        let Some(span) = diagnostic.span else {
+            continue;
+        };
+        let statement = ops.partition_point(|op| op.span.end < span.start);
+        if let Some(op) = ops.get(statement)
+            && op.span.start <= span.start
+            && let Some(found) = problems.get_mut(statement)
+        {
+            found.push((diagnostic.severity, with_hint(diagnostic)));
+        }
+    }
+    problems
+}
+
+/// A function that an op may call, as an option of a picker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FunctionOption {
+    /// Its name.
+    pub name: &'static str,
+    /// What it computes; empty for an op type, which stands for any function of its kind.
+    pub summary: &'static str,
+}
+
+/// All functions by op type, with the op type itself where no function has its name.
+pub fn function_options() -> Vec<(&'static str, Vec<FunctionOption>)> {
+    let group = |&op_type: &OpType| {
+        let name = op_type.name();
+        let any = (find(name).is_none()).then_some(FunctionOption { name, summary: "" });
+        let functions = FUNCTIONS.iter().filter(|f| f.op_type == op_type);
+        let functions = functions.map(|f| FunctionOption {
+            name: f.name,
+            summary: f.summary,
+        });
+        (name, any.into_iter().chain(functions).collect())
+    };
+    OpType::VARIANTS.iter().map(group).collect()
+}
+
+/// Whether an op may call what has this name.
+pub fn is_callable(name: &str) -> bool {
+    find(name).is_some() || name.parse::<OpType>().is_ok()
+}
