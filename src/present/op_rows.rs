@@ -37,7 +37,7 @@ impl OpRow {
     /// The shape, if it is not what is stated word by word.
     pub fn evaluated_type(&self) -> Option<&str> {
         let is_news = !self.stated_type.is_empty() && self.stated_type != self.shape;
-        is_news.then_some(&*self.shape)
+        Some(&*self.shape).filter(|shape| is_news && !shape.is_empty())
     }
 }
 
@@ -97,30 +97,21 @@ pub fn op_rows(source: OpSource<'_>, max_rows: usize, before: &[OpRow]) -> Vec<O
     .collect()
 }
 
-/// An id for each name. A name keeps the id that it has `before`, and a new name in the place of one that is gone has been
-/// renamed.
+/// An id for each of these names, of which no two are equal. A name keeps the id that it has in `before`; a new one in the
+/// place of one that is gone has been renamed.
 fn row_ids(names: &[&str], before: &[OpRow]) -> Vec<usize> {
-    let mut ids_of_name: HashMap<&str, Vec<usize>> = HashMap::new();
-    for row in before.iter().rev() {
-        ids_of_name.entry(&row.name).or_default().push(row.id);
-    }
-    let kept: Vec<Option<usize>> = names
-        .iter()
-        .map(|name| ids_of_name.get_mut(name)?.pop())
-        .collect();
-    let gone: HashSet<usize> = ids_of_name.into_values().flatten().collect();
-    let mut next_id = before.iter().map(|row| row.id + 1).max().unwrap_or(0);
-    let ids = kept.into_iter().enumerate().map(|(place, kept)| {
+    let id_of_name: HashMap<&str, usize> = before.iter().map(|r| (&*r.name, r.id)).collect();
+    let id_of = |name: &&str| id_of_name.get(*name).copied();
+    let kept: HashSet<usize> = names.iter().filter_map(id_of).collect();
+    let mut new_ids = before.iter().map(|row| row.id + 1).max().unwrap_or(0)..;
+    let ids = names.iter().enumerate().filter_map(|(place, name)| {
         let renamed = || {
             before
                 .get(place)
                 .map(|row| row.id)
-                .filter(|id| gone.contains(id))
+                .filter(|id| !kept.contains(id))
         };
-        kept.or_else(renamed).unwrap_or_else(|| {
-            next_id += 1;
-            next_id - 1
-        })
+        id_of(name).or_else(renamed).or_else(|| new_ids.next())
     });
     ids.collect()
 }

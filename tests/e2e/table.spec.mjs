@@ -10,7 +10,8 @@ up:  y = matmul(x, w)
 act: z = relu(y)
 `;
 
-const text = (page) => page.locator('#program-text').inputValue();
+// The text area stays in the page behind the table.
+const text = (page) => page.getByRole('textbox', { name: 'Operations as text', includeHidden: true }).inputValue();
 const field = (page, name) => page.getByRole('textbox', { name, exact: true }).or(page.getByRole('combobox', { name, exact: true }));
 
 test.beforeEach(async ({ open, page }) => {

@@ -46,6 +46,7 @@ mod measured_rows;
 mod notation;
 mod notation_diagnostics;
 mod notation_properties;
+mod op_rows;
 mod opened;
 mod optimal;
 mod optimal_cases;

@@ -2,12 +2,12 @@
 
 use crate::mounted::{Mounted, mounted, settled};
 use fuseline::app::history::Origin;
-use fuseline::app::state::{OpsView, Page, Selection, Tab};
+use fuseline::app::state::{Page, Selection, Tab};
 use fuseline::components::bar::top_bar::TopBar;
 use fuseline::components::dag_view::DagView;
 use fuseline::components::diagnostics::DiagnosticsList;
 use fuseline::components::headline::Headline;
-use fuseline::components::ops_table::OpsTable;
+use fuseline::components::ops::table::OpsTable;
 use fuseline::components::results::Results;
 use fuseline::components::results::kernels::KernelsTable;
 use fuseline::components::results::limits::LimitsView;
@@ -252,29 +252,6 @@ async fn a_finding_names_its_place_and_its_mend() {
 }
 
 #[wasm_bindgen_test]
-async fn the_ops_table_edits_the_text() {
-    let (root, page) = over(TEXT, |page| view! { <OpsTable page /> }).await;
-    assert!(
-        root.all("tbody tr").is_empty(),
-        "nothing is written while it is hidden"
-    );
-    page.ops_view.set(OpsView::Table);
-    settled().await;
-    assert_eq!(root.all("tbody tr").len(), 3);
-    root.enter(
-        "tbody tr:nth-child(2) .op-name input",
-        "first",
-        &["input", "change"],
-    )
-    .await;
-    assert!(page.text.get_untracked().contains("first: z = relu(y)"));
-    root.click("tbody tr:nth-child(3) .op-actions button:last-child")
-        .await;
-    assert!(!page.text.get_untracked().contains("softmax"));
-    assert_eq!(root.all("tbody tr").len(), 2);
-}
-
-#[wasm_bindgen_test]
 async fn the_graph_keeps_its_places_when_sizes_change_and_when_it_is_switched() {
     let (root, page) = over(TEXT, |page| view! { <DagView page /> }).await;
     let places = |root: &Mounted| -> Vec<_> {
@@ -301,9 +278,8 @@ async fn the_graph_keeps_its_places_when_sizes_change_and_when_it_is_switched() 
 #[wasm_bindgen_test]
 async fn names_stay_text() {
     let hostile = "input x : f16[8]\n`<img src=x onerror=alert(1)>`: y = relu(x)\n";
-    let (root, _) = over(hostile, |page| {
-        page.ops_view.set(OpsView::Table);
-        view! { <KernelsTable /> <OpsTable page /> <DiagnosticsList /> }
+    let (root, _) = over(hostile, |_| {
+        view! { <KernelsTable /> <OpsTable /> <DiagnosticsList /> }
     })
     .await;
     assert_eq!(

@@ -10,6 +10,7 @@ mod charts;
 mod components;
 mod exports;
 mod mounted;
+mod ops;
 mod results;
 mod share;
 
