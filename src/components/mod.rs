@@ -17,7 +17,6 @@ pub mod headline;
 mod keyed_rows;
 pub mod open_file;
 pub mod ops;
-mod quoted;
 pub mod results;
 pub mod sentence;
 pub mod sliders;

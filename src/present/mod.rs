@@ -20,7 +20,6 @@ pub mod measured;
 pub mod names;
 pub mod op_rows;
 pub mod options;
-pub mod quoted;
 pub mod reasons;
 pub mod report;
 pub mod sliders;

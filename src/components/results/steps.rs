@@ -3,7 +3,7 @@
 use crate::app::state::{Page, Selection, SetIfChanged};
 use crate::browser::{self, Later};
 use crate::components::keyed_rows::row_at;
-use crate::components::quoted::with_code;
+use crate::components::sentence::sentence;
 use crate::present::steps::{StepLine, page_of_step, step_lines, step_sentence};
 use leptos::ev::KeyboardEvent;
 use leptos::html;
@@ -110,7 +110,7 @@ pub fn StepsPanel() -> impl IntoView {
             page.selection.set(Selection::Nothing);
         }
     });
-    let sentence = Memo::new(move |_| {
+    let present = Memo::new(move |_| {
         let step = stepper.step.get();
         (page.record).with(|record| {
             page.analysis
@@ -124,7 +124,7 @@ pub fn StepsPanel() -> impl IntoView {
                     <Controls stepper />
                 </Show>
                 <p class="steps-now" role="status" aria-live="polite">
-                    {move || sentence.with(|sentence| with_code(sentence))}
+                    {move || present.with(|present| sentence(present))}
                 </p>
             </div>
             <Lines stepper />
@@ -319,7 +319,7 @@ fn Line(
             >
                 <span class="step-number">{step}</span>
                 " "
-                <span class="step-words">{move || line.with(|line| with_code(&line.decision))}</span>
+                <span class="step-words">{move || line.with(|line| sentence(&line.decision))}</span>
                 " "
                 <span class="step-kernels">{move || line.with(|line| line.kernels.clone())}</span>
             </button>

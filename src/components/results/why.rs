@@ -3,7 +3,7 @@
 use crate::app::state::{Page, Selection};
 use crate::browser;
 use crate::components::keyed_rows::row_at;
-use crate::components::quoted::with_code;
+use crate::components::sentence::sentence;
 use crate::core::{IdVec, OpId};
 use crate::present::why::{Crossing, CrossingRow, answer, crossing_rows};
 use leptos::html;
@@ -124,7 +124,7 @@ fn Row(
             </td>
             <td class="number">{text(|row| &row.saved_bytes)}</td>
             <td class="number">{text(|row| &row.saved_time)}</td>
-            <td class="why-reason">{move || row.with(|row| with_code(&row.reason))}</td>
+            <td class="why-reason">{move || row.with(|row| sentence(&row.reason))}</td>
         </tr>
     }
 }
@@ -182,7 +182,7 @@ fn Question() -> impl IntoView {
                 <span>"?"</span>
             </div>
             <p role="status" aria-live="polite">
-                {move || answer.with(|answer| answer.as_deref().map(with_code))}
+                {move || answer.with(|answer| answer.as_deref().map(sentence))}
             </p>
         </div>
     }
