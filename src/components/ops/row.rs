@@ -6,7 +6,7 @@ use crate::app::history::Origin;
 use crate::app::op_edit::OpField;
 use crate::app::state::{Page, Selection};
 use crate::components::badge::kernel_class;
-use crate::components::quoted::with_code;
+use crate::components::sentence::sentence;
 use crate::core::notation::edit::set_callee;
 use crate::present::op_rows::{FunctionOption, OpRow, is_callable};
 use crate::present::words::severity_word;
@@ -228,7 +228,7 @@ fn Problems(
     let lines = move || {
         let line = |(severity, text)| {
             let word = severity_word(severity);
-            view! { <p class=format!("is-{word}")>{with_code(&format!("{word}: {text}"))}</p> }
+            view! { <p class=format!("is-{word}")>{sentence(&format!("{word}: {text}"))}</p> }
         };
         problems.get().into_iter().map(line).collect_view()
     };

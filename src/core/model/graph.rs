@@ -6,7 +6,8 @@ use crate::core::model::ids::IdVec;
 pub use crate::core::model::ids::{OpId, TensorId};
 use crate::core::model::op::{Op, TensorDecl, TensorRole, element_count};
 use crate::core::model::work::Work;
-use serde::{Serialize, Serializer};
+use indexmap::IndexMap;
+use serde::Serialize;
 
 /// A tensor of the graph. Its name and shape are [`Graph::tensor_name`] and [`Graph::tensor_shape`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,29 +153,13 @@ impl Graph {
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize)]
 pub struct NamedGraph {
     /// For each produced tensor the op that writes it.
-    pub producers: ByName<String>,
+    pub producers: IndexMap<String, String>,
     /// For each tensor the ops that read it, in execution order; empty for a final tensor.
-    pub consumers: ByName<Vec<String>>,
+    pub consumers: IndexMap<String, Vec<String>>,
     /// For each op the ops whose outputs it reads, in execution order.
-    pub predecessors: ByName<Vec<String>>,
+    pub predecessors: IndexMap<String, Vec<String>>,
     /// For each op the ops that read its output, in execution order.
-    pub successors: ByName<Vec<String>>,
-}
-
-/// Values by unique names, in the order of the graph; an object for JavaScript and JSON.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct ByName<T>(pub Vec<(String, T)>);
-
-impl<T: Serialize> Serialize for ByName<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
-    }
-}
-
-impl<T> FromIterator<(String, T)> for ByName<T> {
-    fn from_iter<I: IntoIterator<Item = (String, T)>>(pairs: I) -> Self {
-        Self(pairs.into_iter().collect())
-    }
+    pub successors: IndexMap<String, Vec<String>>,
 }
 
 impl From<&Graph> for NamedGraph {

@@ -1,6 +1,7 @@
 //! Names in messages: shortened, and the nearest known one.
 
 use crate::core::model::dtype::DType;
+use strsim::levenshtein;
 use strum::VariantArray;
 
 /// Longest name that a message repeats in full, in characters.
@@ -39,7 +40,7 @@ pub(super) fn nearest_dtype(name: &str) -> DType {
         _ => None,
     };
     alias.unwrap_or_else(|| {
-        let distance = |dtype: &DType| edit_distance(&name, dtype.name());
+        let distance = |dtype: &DType| levenshtein(&name, dtype.name());
         DType::VARIANTS
             .iter()
             .copied()
@@ -67,29 +68,8 @@ pub(crate) fn nearest<'a>(
     candidates
         .take(CANDIDATES)
         .filter(|known| known.len().abs_diff(name.len()) <= limit)
-        .map(|known| (edit_distance(name, known), known))
+        .map(|known| (levenshtein(name, known), known))
         .filter(|&(distance, _)| distance <= limit)
         .min_by_key(|&(distance, _)| distance)
         .map(|(_, known)| known)
-}
-
-/// Insertions, deletions and replacements that turn `a` into `b`. `O(|a| |b|)`.
-pub(crate) fn edit_distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        if let Some(first) = row.first_mut() {
-            *first = left;
-        }
-        for (cell, cb) in row.iter_mut().skip(1).zip(b.chars()) {
-            let best = (diagonal + usize::from(ca != cb))
-                .min(*cell + 1)
-                .min(left + 1);
-            diagonal = *cell;
-            *cell = best;
-            left = best;
-        }
-    }
-    row.last().copied().unwrap_or(0)
 }

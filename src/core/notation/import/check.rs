@@ -6,9 +6,10 @@ use crate::core::model::functions;
 use crate::core::model::op::{Op, TensorDecl, TensorRole};
 use crate::core::model::op_type::OpType;
 use crate::core::notation::parser::unknown_dtype;
-use crate::core::notation::spelling::{edit_distance, quoted, shortened};
+use crate::core::notation::spelling::{quoted, shortened};
 use serde_json::{Number, Value};
 use std::borrow::Cow;
+use strsim::levenshtein;
 use strum::VariantArray;
 
 /// Where an `Op(...)` line and its fields stand.
@@ -104,7 +105,7 @@ impl<'a> Entry<'a> {
             let nearest = OpType::VARIANTS
                 .iter()
                 .copied()
-                .min_by_key(|known| edit_distance(&shortened(name), known.name()))
+                .min_by_key(|known| levenshtein(&shortened(name), known.name()))
                 .unwrap_or(OpType::Elementwise);
             let hint = match functions::find(name) {
                 Some(function) => format!(
