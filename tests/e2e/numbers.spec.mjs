@@ -110,6 +110,25 @@ test('a GPU of one\'s own', async ({ page }) => {
   await expect(page.getByLabel('bandwidth, GB/s')).toHaveValue('1');
 });
 
+test('a figure that is typed is taken over when the menu closes', async ({ page }) => {
+  await picker(page, 'GPU').selectOption({ label: 'Custom…' });
+  const summary = page.locator('summary').filter({ hasText: 'Figures' });
+  const bandwidth = page.getByLabel('bandwidth, GB/s');
+  const closings = [() => result(page).click(), () => page.keyboard.press('Escape'), () => summary.click()];
+  for (const [place, close] of closings.entries()) {
+    await bandwidth.fill(String(100 + place));
+    await close();
+    await expect(bandwidth).toHaveCount(0);
+    await summary.click();
+    await expect(bandwidth).toHaveValue(String(100 + place));
+    // One that is out of range is not, and does no harm.
+    await bandwidth.fill('1e30');
+    await close();
+    await summary.click();
+    await expect(bandwidth).toHaveValue(String(100 + place));
+  }
+});
+
 test('figures that nobody confirmed are marked', async ({ page }) => {
   await picker(page, 'GPU').selectOption('l4');
   await page.getByText('Figures', { exact: true }).click();
