@@ -35,6 +35,8 @@ test('a broken line is named, leads to its place, and leaves the last good pictu
   await expect(editor(page)).toHaveAttribute('aria-invalid', 'true');
   expect(await kernels(page)).toEqual([['up', 'act']]);
   expect(await headlineBytes(page)).toEqual(before);
+  const grey = page.locator('.is-stale');
+  await expect(grey).toHaveClass([/^headline/, /^graph-slot/, /^charts/, /^panel results/]);
 
   await problem.getByRole('button').click();
   await expect(editor(page)).toBeFocused();
@@ -42,6 +44,7 @@ test('a broken line is named, leads to its place, and leaves the last good pictu
 
   await write(page, THREE_OPS);
   await expect(page.getByText('Everything else shows the last text without one.')).toBeHidden();
+  await expect(grey).toHaveCount(0);
   await expect(problemList(page).getByRole('listitem')).toHaveCount(0);
 });
 

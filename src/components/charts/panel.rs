@@ -1,6 +1,7 @@
 //! The roofline and the traffic bars.
 
 use super::chart::KernelChart;
+use crate::app::state::Page;
 use crate::picture::charts::{by_kernel_scene, roofline, traffic_bars};
 use leptos::html;
 use leptos::prelude::*;
@@ -8,6 +9,7 @@ use leptos::prelude::*;
 /// Both charts, and the bars by kernel while they are open.
 #[component]
 pub fn Charts() -> impl IntoView {
+    let page = Page::of_context();
     let details = NodeRef::<html::Details>::new();
     let is_by_kernel_open = RwSignal::new(false);
     let follow_details = move |_| {
@@ -18,7 +20,7 @@ pub fn Charts() -> impl IntoView {
         );
     };
     view! {
-        <div class="charts" id="charts">
+        <div class="charts" class:is-stale=page.is_stale>
             <section class="panel chart-panel" aria-labelledby="roofline-title">
                 <header class="panel-head">
                     <h2 id="roofline-title">"Roofline"</h2>
