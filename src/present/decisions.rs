@@ -2,7 +2,8 @@
 
 use crate::core::fusion::certificate::Amount;
 use crate::core::fusion::decision::Decision;
-use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::OpId;
 use crate::present::format::{format_bytes, format_seconds};
 use crate::present::names::{joined, quoted_op};
 use crate::present::reasons::{reason_text, stated_kernel};

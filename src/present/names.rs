@@ -1,6 +1,7 @@
 //! Names of ops and counts of things in sentences and labels.
 
-use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::OpId;
 use crate::core::notation::spelling::first_chars;
 
 /// The op's name; empty for an op that the graph does not have.

@@ -4,7 +4,7 @@
 
 use super::certificate::Amount;
 use super::reason::Reason;
-use crate::core::model::graph::OpId;
+use crate::core::model::ids::OpId;
 
 /// One thing that a policy decided. Kernels are named by an op of them.
 #[derive(Clone, Debug, PartialEq)]

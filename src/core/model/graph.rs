@@ -2,8 +2,7 @@
 
 use crate::core::model::adjacency::Adjacency;
 use crate::core::model::dtype::DType;
-use crate::core::model::ids::IdVec;
-pub use crate::core::model::ids::{OpId, TensorId};
+use crate::core::model::ids::{IdVec, OpId, TensorId};
 use crate::core::model::op::{Op, TensorDecl, TensorRole, element_count};
 use crate::core::model::work::Work;
 use indexmap::IndexMap;

@@ -1,6 +1,7 @@
 //! How large a tensor counts: the conventions that a visitor chooses, and what is inferred or assumed.
 
-use crate::core::model::graph::{Graph, OpId, SizeSource, TensorId};
+use crate::core::model::graph::{Graph, SizeSource};
+use crate::core::model::ids::{OpId, TensorId};
 use crate::core::model::op::{Op, byte_count};
 use crate::core::model::op_type::OpType;
 use crate::core::model::options::Externals;

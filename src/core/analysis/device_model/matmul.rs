@@ -2,7 +2,8 @@
 
 use crate::core::analysis::device_model::ramp;
 use crate::core::cost::work::matmul_k;
-use crate::core::model::graph::{Graph, OpId};
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::OpId;
 
 /// `batch` products of `[rows, inner]` by `[inner, columns]`.
 #[derive(Clone, Copy, Debug, PartialEq)]

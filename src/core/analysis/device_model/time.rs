@@ -3,7 +3,7 @@
 use crate::core::analysis::device_model::{Code, KernelView, Kind, Product, row_width};
 use crate::core::model::device::{Device, Measured};
 use crate::core::model::dtype::DType;
-use crate::core::model::graph::OpId;
+use crate::core::model::ids::OpId;
 use crate::core::model::op::{Op, element_count};
 use crate::core::model::op_type::OpType;
 
