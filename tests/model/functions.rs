@@ -178,7 +178,7 @@ const REFUSED: &[(&str, Code, &str)] = &[
     ("matmul(m, v)", Code::ShapeMismatch, "`v` f16[6] is no matrix"),
     ("matmul(q, i, transpose_a=true)", Code::ShapeMismatch, "`q` f16[3, 8, 6] and `i` f16[2, 6, 9, 7] do not multiply: K is 8 on the left and 9 on the right"),
     ("matmul(q, q, k=0) : f16[1]", Code::NonPositiveSize, "`k` is 0"),
-    ("matmul(q, q, k=4)", Code::MissingShape, "a matmul with `k=` says nothing about its shape"),
+    ("matmul(q, q, k=4)", Code::MissingShape, "a matmul with `k=` needs a shape"),
     ("linear(m, n)", Code::ShapeMismatch, "`m` f16[8, 6] has 6 features, but `n` f16[6, 5] takes 5"),
     ("linear(m, t, b4)", Code::ShapeMismatch, "the bias `b4` f16[4] must be [5]"),
     ("linear(s, t)", Code::ShapeMismatch, "`s` f16[] is a scalar"),

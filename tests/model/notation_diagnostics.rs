@@ -34,13 +34,13 @@ const CASES: &[(&str, Code, (usize, usize), &str)] = &[
         "y = add(x, $)",
         Code::UnknownCharacter,
         (1, 12),
-        "`$` is no part of the notation",
+        "`$` is not part of the notation",
     ),
     (
         "input x : f16[S×2]",
         Code::UnknownCharacter,
         (1, 16),
-        "`×` is no part of the notation",
+        "`×` is not part of the notation",
     ),
     (
         "y = add(x, b",
@@ -76,7 +76,7 @@ const CASES: &[(&str, Code, (usize, usize), &str)] = &[
         "y = sum(axis=1, x)",
         Code::Syntax,
         (1, 17),
-        "the input `x` stands behind an attribute",
+        "the input `x` comes after an attribute",
     ),
     (
         "y = sum(x, axis=1, axis=2)",

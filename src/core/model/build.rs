@@ -191,9 +191,9 @@ pub(crate) fn cycle_diagnostic(names: &[&str]) -> Diagnostic {
     path.extend(names.first());
     Diagnostic::error(
         Code::Cycle,
-        format!("the ops need each other in a circle: {}", path.join(" → ")),
+        format!("the ops form a cycle: {}", path.join(" → ")),
     )
-    .hint("break the circle: one of these ops must read another tensor")
+    .hint("break the cycle: one of these ops must read another tensor")
 }
 
 /// One check here spares every sum of bytes downstream its own.

@@ -1,4 +1,4 @@
-//! Text to coloured pieces, for the editor.
+//! Syntax highlighting for the editor.
 
 use super::lexer::{Lexeme, Token, tokens};
 use super::parser::declaring_keyword;
@@ -7,18 +7,18 @@ use crate::core::model::diagnostic::Span;
 use crate::core::model::dtype::DType;
 use std::collections::HashSet;
 
-/// What a piece of the text is.
+/// The highlighting class of a span of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TokenKind {
     /// `param`, `input`, `weight`, `in`, `step`, `@kernel`, and words such as `false` and `unknown`.
     Keyword,
-    /// A param, where it is declared and where it is used.
+    /// A param, in its declaration and in expressions.
     Param,
     /// A tensor.
     Tensor,
     /// The label of an op.
     Label,
-    /// What an op calls.
+    /// The function of an op.
     Function,
     /// The name of an attribute.
     Attribute,
@@ -30,15 +30,15 @@ pub enum TokenKind {
     Comment,
     /// Operators, brackets and separators.
     Punctuation,
-    /// What is no part of the notation.
+    /// Characters that are not part of the notation.
     Error,
     /// White space and line ends.
     Space,
 }
 
-/// The pieces of `text` in order; joined, they are `text`. Total, `O(text)`.
+/// The spans of `text` with their classes, in order; joined, they are `text`. Total, `O(text)`.
 ///
-/// It looks at single tokens and their neighbours only, so a line that is being typed keeps its colours.
+/// Classes depend only on single tokens and their neighbours, so a line that is being typed keeps its colours.
 pub fn highlight(text: &str) -> Vec<(Span, TokenKind)> {
     let tokens = tokens(text);
     let mut params: HashSet<String> = HashSet::new();
@@ -75,7 +75,7 @@ pub fn highlight(text: &str) -> Vec<(Span, TokenKind)> {
     pieces
 }
 
-/// Which part of a statement a token stands in.
+/// The part of a statement that a token belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum StatementPart {
     /// `param ...`
@@ -165,7 +165,7 @@ fn kinds_of_statement<'a>(
     })
 }
 
-/// Whether the token is all of an attribute's value.
+/// Whether the token is the whole value of an attribute.
 fn is_lone_value(statement: &[Token], index: usize) -> bool {
     let kind = |i: usize| statement.get(i).map(|t| t.kind);
     index.checked_sub(1).and_then(kind) == Some(Lexeme::Equals)

@@ -1,6 +1,6 @@
-//! Program to text.
+//! Prints a program as text.
 
-use super::written_name;
+use super::lexer::written_name;
 use crate::core::model::op::TensorRole;
 use crate::core::model::program::{
     Attribute, AttributeValue, BinaryOp, Declaration, Expr, ExprKind, Name, OpStatement, Param,
@@ -8,12 +8,12 @@ use crate::core::model::program::{
 };
 use std::collections::HashSet;
 
-/// Widest column that is padded, in characters: one long name must not push all others away.
+/// Widest column that is padded, in characters, so that one long name does not indent all others.
 const WIDEST_COLUMN: usize = 24;
 
-/// Writes a program so that [`super::parse`] gives the same program again, but for spans.
+/// Prints a program so that [`super::parse`] gives the same program again, except for its spans.
 ///
-/// Params come first, then declarations, then ops, one a line, their names in columns. `O(program)`.
+/// Params come first, then declarations, then ops, one on each line, with names in columns. `O(program)`.
 ///
 /// ```
 /// use fuseline::core::notation::{parse, print};
@@ -82,7 +82,7 @@ fn is_weight(declaration: &Declaration) -> bool {
     declaration.role == TensorRole::Weight
 }
 
-/// Width of the widest written name that is not too wide for a column.
+/// Width of the widest printed name that fits a column.
 fn column_width<'a>(names: impl Iterator<Item = &'a Name>) -> usize {
     names
         .map(|name| written_name(&name.text).chars().count())
@@ -112,7 +112,7 @@ fn print_param(text: &mut String, param: &Param, name_width: usize) {
     ]);
 }
 
-/// From the callee to the end of the annotation.
+/// Prints a call, from the callee to the kernel mark.
 fn print_call(text: &mut String, op: &OpStatement, is_param: &dyn Fn(&str) -> bool) {
     text.push_str(&written_name(&op.callee.text));
     text.push('(');
@@ -136,7 +136,7 @@ fn print_call(text: &mut String, op: &OpStatement, is_param: &dyn Fn(&str) -> bo
 fn attribute_text(attribute: &Attribute, is_param: &dyn Fn(&str) -> bool) -> String {
     match &attribute.value {
         AttributeValue::Size(expr) => match &expr.kind {
-            // Bare, it would be read as a word.
+            // Without brackets or backquotes it would be parsed as a word.
             ExprKind::Param(name) if !is_param(name) || written_name(name) != *name => {
                 format!("({})", written_name(name))
             }
@@ -168,14 +168,14 @@ pub fn print_expr(expr: &Expr) -> String {
     text
 }
 
-/// Writes `expr`, in brackets when its operator binds weaker than `binding`.
+/// Prints `expr`, in brackets if its operator binds weaker than `binding`.
 fn push_expr(text: &mut String, expr: &Expr, binding: u8) {
     match &expr.kind {
         ExprKind::Int(value) => text.push_str(&value.to_string()),
         ExprKind::Param(name) => text.push_str(&written_name(name)),
         ExprKind::Negate(operand) => {
             text.push('-');
-            // `-1` is a literal, `-(1)` the negation of one.
+            // `-1` is a literal; `-(1)` is the negation of a literal.
             let is_literal = matches!(operand.kind, ExprKind::Int(value) if value >= 0);
             if is_literal {
                 text.push('(');

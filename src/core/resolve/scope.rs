@@ -1,4 +1,4 @@
-//! The tensors of a program under dense ids, and what is known about them.
+//! The tensors of a program by dense ids, and the types that are known so far.
 #![allow(
     clippy::indexing_slicing,
     reason = "statements and tensors are dense indices that Scope hands out"
@@ -9,31 +9,31 @@ use crate::core::model::names::Names;
 use crate::core::model::op::{Op, TensorDecl};
 use crate::core::model::program::Program;
 
-/// Where a tensor comes from.
+/// How a tensor is defined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// Index into the externals.
+    /// Declared; index into the externals.
     Declared(usize),
-    /// Declared or written, but its statement could not be read or its size not evaluated.
+    /// Declared or written, but the statement is invalid or a size has no value.
     Broken,
-    /// Index into the statements.
+    /// Written by an op; index into the statements.
     Produced(usize),
-    /// Nothing declares or produces it.
+    /// Neither declared nor written.
     Undeclared,
 }
 
-/// The tensors of a program under dense ids.
+/// The tensors of a program by dense ids.
 pub(super) struct Scope<'a> {
     places: Names,
     /// For each tensor its name.
     names: Vec<&'a str>,
-    /// For each tensor where it comes from.
+    /// For each tensor how it is defined.
     pub(super) tensors: Vec<Origin>,
     /// For each tensor whether a statement reads it.
     pub(super) is_read: Vec<bool>,
-    /// The tensors that statements read, one statement behind the other.
+    /// Tensors read by the statements, concatenated.
     reads: Vec<usize>,
-    /// For each statement where its reads begin, and the end of the last one's.
+    /// For each statement the start of its range in `reads`; the last item is the end of the last range.
     first_read: Vec<usize>,
 }
 
@@ -77,12 +77,12 @@ impl<'a> Scope<'a> {
         tensor
     }
 
-    /// The tensor of this name.
+    /// The tensor with this name.
     pub(super) fn tensor(&self, name: &str) -> Option<usize> {
         self.places.find(name, &|tensor| self.names[tensor])
     }
 
-    /// The tensors that a statement reads, in order of the call.
+    /// The tensors that a statement reads, in argument order.
     pub(super) fn reads(&self, statement: usize) -> &[usize] {
         &self.reads[self.first_read[statement]..self.first_read[statement + 1]]
     }
@@ -98,22 +98,22 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// Everything that is known about tensors so far.
+/// The part of a program that is resolved so far, from which the types of tensors are looked up.
 pub(super) struct KnownTensors<'a> {
     /// All statements.
     pub(super) program: &'a Program,
-    /// Ids and origins.
+    /// Ids and definitions.
     pub(super) scope: &'a Scope<'a>,
-    /// The ops that are resolved.
+    /// The ops resolved so far.
     pub(super) ops: &'a [Op],
-    /// For each statement its op, when it is resolved.
+    /// For each statement its op, if it is resolved.
     pub(super) op_of_statement: &'a [Option<usize>],
     /// Declared tensors.
     pub(super) externals: &'a [TensorDecl],
 }
 
 impl<'a> KnownTensors<'a> {
-    /// The op of a statement, when it is resolved.
+    /// The op of a statement, if it is resolved.
     pub(super) fn op(&self, statement: usize) -> Option<&'a Op> {
         self.op_of_statement[statement].map(|op| &self.ops[op])
     }

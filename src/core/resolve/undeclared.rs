@@ -1,4 +1,5 @@
-//! Tensors that nothing declares or produces: what they count as, and how to declare them.
+//! Tensors that are neither declared nor produced: their assumed sizes, and the declarations that hints
+//! propose.
 #![allow(
     clippy::indexing_slicing,
     reason = "statements and tensors are dense indices that Scope hands out"
@@ -36,13 +37,10 @@ pub(super) fn warn_of_undeclared(known: &KnownTensors<'_>, diagnostics: &mut Vec
             let shape_of = |t: usize| known.type_of(t).map(|(shape, _)| shape);
             let (mut shape, why) =
                 if let Some(shape) = inferred_operand(op, reads, tensor, shape_of) {
-                    (
-                        shape,
-                        "from the other shapes of its reader it is".to_owned(),
-                    )
+                    (shape, "the other shapes of its reader give".to_owned())
                 } else {
                     let reader = quoted(&op.output);
-                    let why = format!("as a guess it counts as large as {reader},");
+                    let why = format!("it is assumed to be as large as {reader},");
                     (op.shape.clone(), why)
                 };
             let transposed = ["transpose_a", "transpose_b"];
@@ -57,7 +55,7 @@ pub(super) fn warn_of_undeclared(known: &KnownTensors<'_>, diagnostics: &mut Vec
                 Diagnostic::warning(
                     Code::UndeclaredTensor,
                     format!(
-                        "nothing declares {}: {why} {}{}",
+                        "{} is not declared: {why} {}{}",
                         quoted(&name.text),
                         dtype.name(),
                         shape_text(&shape)
@@ -74,7 +72,7 @@ pub(super) fn warn_of_undeclared(known: &KnownTensors<'_>, diagnostics: &mut Vec
     }
 }
 
-/// A matmul whose K nothing says has no FLOPs, which must not look like a result.
+/// Notes each matmul whose K is unknown, because its missing FLOPs must not look like a result.
 pub(super) fn note_unknown_k(known: &KnownTensors<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for (index, statement) in known.program.ops.iter().enumerate() {
         let Some(op) = known.op(index).filter(|op| op.op_type == OpType::Matmul) else {
@@ -96,7 +94,7 @@ pub(super) fn note_unknown_k(known: &KnownTensors<'_>, diagnostics: &mut Vec<Dia
                 Severity::Note,
                 Code::UnknownK,
                 format!(
-                    "the contraction length of {} is unknown: it has no FLOPs and no point",
+                    "the contraction length of {} is unknown: it has no FLOPs and no point on the roofline",
                     quoted(&op.name)
                 ),
             )
@@ -107,7 +105,7 @@ pub(super) fn note_unknown_k(known: &KnownTensors<'_>, diagnostics: &mut Vec<Dia
     }
 }
 
-/// The error of an op whose shape depends on a tensor that nothing declares.
+/// The error of an op whose shape depends on an undeclared tensor.
 pub(super) fn missing_size(
     statement: &OpStatement,
     function: &Function,
@@ -126,7 +124,7 @@ pub(super) fn missing_size(
     let missing = Diagnostic::error(
         Code::MissingShape,
         format!(
-            "the shape of {} depends on {}, which nothing declares",
+            "the shape of {} depends on {}, which is not declared",
             quoted(&statement.output.text),
             quoted(&name.text)
         ),
@@ -145,11 +143,11 @@ pub(super) fn missing_size(
     let shape = example_shape(function, place, operands);
     let example = declaration(role_of(Some(function), place), &name.text, dtype, &shape);
     missing.hint(format!(
-        "declare it, such as `{example}`, or write the op's own shape behind a colon"
+        "declare it, such as `{example}`, or write the op's own shape after a colon"
     ))
 }
 
-/// A shape that the missing input could have, as far as the others say.
+/// An example of a shape for the missing input that fits the known operands.
 fn example_shape(function: &Function, place: usize, operands: &[Operand<'_>]) -> Vec<u64> {
     const FREE: u64 = 1024;
     let other = operands.first().map_or(&[][..], |operand| operand.shape);
@@ -165,7 +163,7 @@ fn example_shape(function: &Function, place: usize, operands: &[Operand<'_>]) ->
     }
 }
 
-/// What an input at this place of a call usually is.
+/// The usual role of an input at this position of a call.
 fn role_of(function: Option<&Function>, place: usize) -> TensorRole {
     let takes_weights = function.is_some_and(|f| match f.shape_rule {
         ShapeRule::Matmul | ShapeRule::Linear | ShapeRule::Conv2d | ShapeRule::PerChannel => true,

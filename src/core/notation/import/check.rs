@@ -1,4 +1,4 @@
-//! Entries to ops: every field looked at, one diagnostic for each entry that does not fit.
+//! Checks the entries of a list and makes ops of them; each invalid entry gets one diagnostic.
 
 use super::values::{OpEntry, Scalar, TensorEntry, Value};
 use crate::core::decimal::{exact, scientific};
@@ -11,7 +11,7 @@ use crate::core::notation::parser::unknown_dtype;
 use crate::core::notation::spelling::{edit_distance, quoted, shortened};
 use std::borrow::Cow;
 
-/// Where the fields of an `Op(...)` line stand.
+/// Spans of the fields of an `Op(...)` line.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FieldSpans {
     /// The whole call.
@@ -26,7 +26,7 @@ pub(super) struct FieldSpans {
     pub(super) output: Span,
     /// The shape.
     pub(super) shape: Span,
-    /// The width.
+    /// Bytes of an element.
     pub(super) bytes_per_element: Span,
     /// The function.
     pub(super) function: Span,
@@ -38,12 +38,12 @@ pub(super) struct FieldSpans {
     pub(super) kernel: Span,
 }
 
-/// Who a diagnostic is about, and where.
+/// The entry that a diagnostic is about.
 pub(super) struct Subject<'a> {
     /// `op 3 (`relu`)`
     who: String,
     spans: Option<&'a FieldSpans>,
-    /// What a field of another form costs.
+    /// The code for a field of the wrong form.
     malformed: Code,
 }
 
@@ -68,7 +68,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// An error about a field; `place` picks its span.
+    /// An error about a field; `place` selects its span.
     pub(super) fn error(
         &self,
         code: Code,
@@ -92,7 +92,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// The op of an entry, and what is doubtful about it.
+/// The op of an entry, and a warning about it if there is one.
 pub(super) fn op_of_entry(
     entry: &OpEntry,
     subject: &Subject<'_>,
@@ -231,7 +231,7 @@ fn op_type(entry: &OpEntry, subject: &Subject<'_>) -> Result<OpType, Diagnostic>
 fn shape(value: &Value, subject: &Subject<'_>) -> Result<Vec<u64>, Diagnostic> {
     let sizes = match value {
         Value::Many(sizes) => sizes.as_slice(),
-        // Python's `(1024)` is a number.
+        // In Python `(1024)` is a number and not a tuple.
         Value::One(size) => std::slice::from_ref(size),
         Value::Missing => return Err(missing("shape", subject)),
     };
@@ -300,7 +300,7 @@ fn kernel(value: &Value, subject: &Subject<'_>) -> Result<Option<u32>, Diagnosti
     })
 }
 
-/// Bytes of an element and its type, from either or both.
+/// Bytes and type of an element, from either field or from both.
 fn width(
     bytes: &Value,
     dtype: &Value,
@@ -335,12 +335,12 @@ fn width(
                 |s| s.dtype,
                 format!("{} has {} bytes, not {width}", dtype.name(), dtype.bytes()),
             )
-            .hint("remove one of `dtype` and `bytes_per_element`, or mend it")),
+            .hint("remove one of `dtype` and `bytes_per_element`, or correct it")),
         _ => Ok((width, named)),
     }
 }
 
-/// The notation names a type, so its width must be one that a type has.
+/// The notation writes element types, so only widths that a type has can be written.
 pub(super) fn check_width(bytes: u32, subject: &Subject<'_>) -> Result<(), Diagnostic> {
     match DType::float_of_bytes(bytes) {
         Some(_) => Ok(()),
@@ -358,7 +358,7 @@ fn unknown_width(bytes: u64, subject: &Subject<'_>) -> Diagnostic {
         .hint("use 1, 2, 4 or 8")
 }
 
-/// The function when the table has it with this op type; else a warning.
+/// The function, if the table has it with this op type; otherwise a warning.
 fn known_function(
     name: &str,
     op_type: OpType,

@@ -1,5 +1,5 @@
-//! What a list of ops holds before anything is checked. Reading it hardly fails: a wrong value costs
-//! its own op a diagnostic and not the visitor the list.
+//! Unchecked values of a list of ops. Reading accepts almost any value, so that a wrong one costs only its own
+//! op and not the whole list.
 
 use crate::core::json::Json;
 
@@ -33,7 +33,7 @@ pub struct OpEntry {
     pub dtype: Value,
     /// Contraction length K of a matmul; optional.
     pub contraction: Value,
-    /// Number of the kernel that it is to run in; optional.
+    /// Number of the kernel that the op is meant to run in; optional.
     pub kernel: Value,
 }
 
@@ -55,7 +55,7 @@ pub struct TensorEntry {
 /// The value of a field.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Value {
-    /// Not there, or `null`.
+    /// Missing, or `null`.
     #[default]
     Missing,
     /// A single value.
@@ -64,7 +64,7 @@ pub enum Value {
     Many(Vec<Scalar>),
 }
 
-/// A value that is no list.
+/// A value that is not a list.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scalar {
     /// A whole number that fits 64 bits.
@@ -73,15 +73,15 @@ pub enum Scalar {
     Number(f64),
     /// A string.
     Text(String),
-    /// A truth value, an object, a list in a list.
+    /// A Boolean, an object, or a nested list.
     Other,
 }
 
 impl OpList {
-    /// The list that `json` holds. `O(json)`.
+    /// The list in `json`. `O(json)`.
     ///
     /// # Errors
-    /// A phrase for the visitor when it is no list of ops at all.
+    /// A message for the user if `json` is not a list of ops.
     pub fn new(json: Json) -> Result<Self, &'static str> {
         let (ops, tensors) = match json {
             Json::List(ops) => (Some(ops), Json::Null),
@@ -109,7 +109,7 @@ impl OpList {
 }
 
 impl OpEntry {
-    /// An element that is no object becomes an entry without fields.
+    /// An element that is not an object becomes an entry without fields.
     fn new(json: Json) -> Self {
         let mut entry = Self::default();
         for (name, value) in fields(json) {
@@ -177,10 +177,10 @@ impl Scalar {
     }
 }
 
-/// Tensors as a list, or as an object of tensors by name.
+/// Tensors from a list, or from an object that maps names to tensors.
 ///
 /// # Errors
-/// A phrase for the visitor when `json` is neither.
+/// A message for the user if `json` is neither.
 pub fn tensor_entries(json: Json) -> Result<Vec<TensorEntry>, &'static str> {
     match json {
         Json::Null => Ok(Vec::new()),
