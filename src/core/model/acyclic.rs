@@ -1,4 +1,4 @@
-//! Whether kernels can be put in an order. Convex groups are not enough: two can need each other.
+//! Orders kernels so that they can run. Convex kernels are not enough: two of them can depend on each other.
 #![allow(
     clippy::indexing_slicing,
     reason = "op and group ids are dense indices of this graph"
@@ -8,14 +8,25 @@ use crate::core::model::graph::{Graph, OpId};
 use crate::core::model::order::topological_order;
 use crate::core::model::partition::Partition;
 
-/// The partition with these groups in an order in which they can run, ties by the first op.
+impl Partition {
+    /// The partition with these groups as kernels, numbered as in pictures. `None` if they form a cycle, or if
+    /// a group number is not below the number of ops. `O((ops + reads) log ops)`.
+    pub fn in_order(graph: &Graph, group_of: &[usize]) -> Option<Self> {
+        let is_dense = group_of.iter().all(|&group| group < group_of.len());
+        (is_dense && group_of.len() == graph.ops.len())
+            .then(|| in_order(graph, group_of).ok())
+            .flatten()
+    }
+}
+
+/// The partition with these groups as kernels in an order in which they can run, ties by the first op.
 ///
-/// `group_of` gives each op a group below the number of ops; numbers need not be dense.
+/// `group_of` gives each op a group below the number of ops; the numbers need not be dense.
 /// `O((ops + reads) log ops)`.
 ///
 /// # Errors
-/// A way round kernels that need each other: ops of which each feeds the next or shares its kernel, back to
-/// the kernel of the first.
+/// A cycle, as a path of ops: each op feeds the next one or is in the same group, and the last one is in the
+/// group of the first.
 pub(crate) fn in_order(graph: &Graph, group_of: &[usize]) -> Result<Partition, Vec<OpId>> {
     let mut dense = vec![usize::MAX; group_of.len()];
     let mut groups = 0;
@@ -43,7 +54,7 @@ pub(crate) fn in_order(graph: &Graph, group_of: &[usize]) -> Result<Partition, V
     Ok(Partition::of_ops(group_of, groups))
 }
 
-/// The ops by which each group of a cycle feeds the next.
+/// The ops by which each group of a cycle feeds the next one.
 fn path(graph: &Graph, group_of: &[usize], cycle: &[usize]) -> Vec<OpId> {
     let mut path = Vec::new();
     for (at, &group) in cycle.iter().enumerate() {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub enum DType {
     /// IEEE double precision.
     F64,
-    /// IEEE single precision; matrix units run it as TF32 where they can.
+    /// IEEE single precision; computed as TF32 on matrix units that support it.
     F32,
     /// bfloat16.
     Bf16,
@@ -22,12 +22,12 @@ pub enum DType {
     I32,
     /// 8-bit integer.
     I8,
-    /// One byte per truth value.
+    /// A Boolean; one byte.
     Bool,
 }
 
 impl DType {
-    /// All element types, in the order in which a picker shows them.
+    /// All element types, in the order of a picker.
     pub const ALL: [Self; 9] = [
         Self::F64,
         Self::F32,
@@ -70,7 +70,7 @@ impl DType {
         Self::ALL.into_iter().find(|d| d.name() == name)
     }
 
-    /// The float of this width: what `bytes_per_element` alone says of an op.
+    /// The float type with this width: the meaning of `bytes_per_element` without a `dtype`.
     pub const fn float_of_bytes(bytes: u32) -> Option<Self> {
         match bytes {
             8 => Some(Self::F64),

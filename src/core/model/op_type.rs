@@ -1,23 +1,23 @@
-//! How an op touches its data.
+//! Op types: how an op accesses its data.
 
 use serde::{Deserialize, Serialize};
 
-/// How an op touches its data; the only thing that the baseline rules look at.
+/// How an op accesses its data; the only property that the baseline rules look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OpType {
-    /// One output element from the elements at the same place: relu, add, dropout.
+    /// Each output element depends on the input elements at the same position: relu, add, dropout.
     Elementwise,
-    /// Looks along an axis: sum, softmax, layer norm.
+    /// Combines elements along an axis: sum, softmax, layer norm.
     Reduction,
-    /// Runs on the matrix units: matmul, linear, conv2d.
+    /// Runs on matrix units: matmul, linear, conv2d.
     Matmul,
-    /// Moves or renames elements without arithmetic: reshape, transpose, concat.
+    /// Moves or reindexes elements without arithmetic: reshape, transpose, concat.
     Reshape,
 }
 
 impl OpType {
-    /// All four.
+    /// All op types.
     pub const ALL: [Self; 4] = [
         Self::Elementwise,
         Self::Reduction,
@@ -35,7 +35,7 @@ impl OpType {
         }
     }
 
-    /// The op type of this name.
+    /// The op type with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|t| t.name() == name)
     }

@@ -7,12 +7,12 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The nodes `0..n` such that each follows its predecessors, ties by the smaller index.
+/// The nodes `0..n`, each after its predecessors, ties by the smaller index.
 ///
-/// `O((n + edges) log n)`. Callers keep a list that is in order already as it is, without building its edges.
+/// `O((n + edges) log n)`. For a list that is sorted already, callers skip this and need no edges.
 ///
 /// # Errors
-/// A cycle: each node is a predecessor of the next, the last one of the first.
+/// A cycle: each node is a predecessor of the next one, the last node of the first.
 pub(crate) fn topological_order(predecessors: &[Vec<usize>]) -> Result<Vec<usize>, Vec<usize>> {
     let count = predecessors.len();
     let (order, missing) = run(predecessors);
@@ -23,12 +23,13 @@ pub(crate) fn topological_order(predecessors: &[Vec<usize>]) -> Result<Vec<usize
     }
 }
 
-/// The nodes that are on no cycle and behind none, in the same order.
+/// The nodes that neither are on a cycle nor depend on one, in the same order.
 pub(crate) fn runnable(predecessors: &[Vec<usize>]) -> Vec<usize> {
     run(predecessors).0
 }
 
-/// Takes nodes while any is ready; gives their order, and for each node how many predecessors it still lacks.
+/// Takes nodes while any is ready. Gives their order, and for each node the number of predecessors not yet
+/// taken.
 fn run(predecessors: &[Vec<usize>]) -> (Vec<usize>, Vec<usize>) {
     let count = predecessors.len();
     let mut missing = vec![0_usize; count];
@@ -56,7 +57,8 @@ fn run(predecessors: &[Vec<usize>]) -> (Vec<usize>, Vec<usize>) {
     (order, missing)
 }
 
-/// Walks backwards among the unfinished nodes, where each has an unfinished predecessor, until one repeats.
+/// A cycle among the nodes that were not taken. Each has such a predecessor, so a walk backwards repeats a
+/// node.
 fn cycle(predecessors: &[Vec<usize>], missing: &[usize]) -> Vec<usize> {
     let mut seen_at = vec![usize::MAX; predecessors.len()];
     let mut path = Vec::new();
@@ -94,7 +96,7 @@ mod tests {
 
     #[test]
     fn names_the_cycle_and_not_what_hangs_on_it() {
-        // 0 <- 1 <- 2 <- 1, 3 free
+        // Edges 0 <- 1 <- 2 <- 1; node 3 is free.
         assert_eq!(
             topological_order(&[vec![1], vec![2], vec![1], vec![]]),
             Err(vec![1, 2])
@@ -104,7 +106,7 @@ mod tests {
 
     #[test]
     fn runs_what_no_cycle_holds_up() {
-        // 0 free, 1 <-> 2, 3 behind the cycle, 4 behind 0
+        // 0 is free, 1 <-> 2 is a cycle, 3 depends on it, 4 depends on 0.
         assert_eq!(
             runnable(&[vec![], vec![2], vec![1], vec![2], vec![0]]),
             [0, 4]

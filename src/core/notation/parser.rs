@@ -19,10 +19,9 @@
 //! name        = letter-or-_ { letter, digit or _ | "." before one of these } | "`" any "`" ;
 //! ```
 //!
-//! A statement ends with its line, except that newlines inside brackets are skipped. `param`, `input`,
-//! `weight`, `in` and `step` are keywords only where the grammar has them, so a tensor may be called `input`. A
-//! comment runs from `#` to the end of the line. In backquotes `` \` ``, `\\`, `
-//! ` and `\r` are escapes.
+//! A statement ends with its line, except that newlines inside brackets are skipped. `param`, `input`, `weight`,
+//! `in` and `step` are keywords only where the grammar has them, so a tensor may be called `input`. A comment
+//! runs from `#` to the end of the line. In backquotes `` \` ``, `\\`, `\n` and `\r` are escapes.
 
 use super::cursor::{Cursor, Parse, unclosed};
 use super::expression::expression;

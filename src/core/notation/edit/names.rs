@@ -60,7 +60,7 @@ pub fn rename_tensor(
     {
         check_no_op_is_called(program, new_name)?;
         if op.span.start < op.output.span.start {
-            // In `y: y = ...` the label equals the output, so both are renamed.
+            // In `y: y = ...` the label repeats the output; the new name replaces both.
             let written_twice = Span::new(op.span.start, op.output.span.end);
             edits.push((written_twice, written_name(new_name)));
         }
