@@ -1,4 +1,4 @@
-//! What the arguments choose beside the program.
+//! The arguments that choose policy, conventions and device.
 
 use super::fusion::FusionFlags;
 use crate::core::device;
@@ -20,16 +20,16 @@ pub(super) struct Choices {
     /// What a lone reshape costs: copy, view.
     #[arg(long, default_value = "copy", value_parser = reshape)]
     reshape: ReshapeCost,
-    /// What times are predicted for, by id; an unknown one prints the list.
+    /// The device for which times are predicted, by id; an unknown one prints the list.
     #[arg(long, default_value_t = default_device().id.to_string(), value_name = "NAME", value_parser = known_device)]
     device: String,
     /// Time that starting a kernel adds, in microseconds, instead of the device's own.
     #[arg(long, value_name = "MICROSECONDS", value_parser = microseconds)]
     launch_us: Option<f64>,
-    /// Print what each kernel asks of the device too, and when fusing hurts.
+    /// Also print the resources that each kernel needs of the device, and warnings where fusing costs time.
     #[arg(long)]
     pub(super) limits: bool,
-    /// Print what the policy decided too, step by step.
+    /// Also print the decisions of the policy, step by step.
     #[arg(long)]
     pub(super) steps: bool,
     /// Print JSON instead of a table.

@@ -4,11 +4,11 @@ use super::choices::one_of;
 use crate::core::{FusionOptions, Objective};
 use clap::{ArgAction, Args};
 
-/// What the policies may do.
+/// Options of the policies.
 #[derive(Args)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct FusionFlags {
-    /// What the optimum is smallest in: bytes, time.
+    /// What the optimum minimizes: bytes, time.
     #[arg(long, default_value = "bytes", value_parser = objective)]
     objective: Objective,
     /// Ops that only read a common tensor may share a kernel.

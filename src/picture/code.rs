@@ -1,29 +1,29 @@
-//! The text as coloured lines with marks where something is wrong: what lies behind the editor's text area.
+//! The text as highlighted lines with underlined diagnostics, drawn behind the editor's text area.
 
 use crate::core::model::diagnostic::{Diagnostic, Severity, Span};
 use crate::core::notation::{TokenKind, highlight};
 use crate::core::sorting::{rank_of, sort_by_rank};
 
-/// Longest text that is coloured piece by piece; a longer one is shown plain, with marks.
+/// Longest text with syntax highlighting, in bytes; a longer one is plain, with underlines.
 const MAX_COLORED_BYTES: usize = 400_000;
 
 /// One line of the text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct CodeLine {
-    /// Its pieces; joined, they are the line.
+    /// Its pieces; concatenated, they are the line.
     pub pieces: Vec<CodePiece>,
-    /// The worst that is said about it.
+    /// The highest severity of its diagnostics.
     pub worst: Option<Severity>,
 }
 
-/// A run of characters that look the same.
+/// A run of characters with the same style.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CodePiece {
     /// The characters.
     pub text: String,
-    /// The CSS class of its kind; empty for plain text.
+    /// The CSS class of its token kind; empty for plain text.
     pub class: &'static str,
-    /// The worst that is said about it.
+    /// The highest severity of its diagnostics.
     pub mark: Option<Severity>,
 }
 
@@ -61,7 +61,7 @@ pub fn code_lines(text: &str, diagnostics: &[Diagnostic]) -> Vec<CodeLine> {
     }
     let line_ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
     for diagnostic in diagnostics {
-        // A finding at the very end of a line has no character to stand under.
+        // A diagnostic at the end of a line has no character to underline, so its line is marked.
         if let Some(span) = diagnostic.span
             && let Some(line) = lines.get_mut(line_ends.partition_point(|&end| end < span.start))
         {
@@ -76,7 +76,7 @@ pub fn line_of(text: &str, offset: usize) -> usize {
     text.bytes().take(offset).filter(|&b| b == b'\n').count()
 }
 
-/// The bytes of the line that holds a byte offset, without its end.
+/// The bytes of the line that contains a byte offset, without its line break.
 pub fn line_at(text: &str, offset: usize) -> Span {
     let offset = offset.min(text.len());
     let bytes = text.as_bytes();
@@ -95,7 +95,7 @@ pub fn line_at(text: &str, offset: usize) -> Span {
     )
 }
 
-/// The byte offset of an offset in UTF-16 units, as browsers count; the end for one past it.
+/// The byte offset for an offset in UTF-16 units, as browsers count; past the end it is the end.
 pub fn byte_of_utf16(text: &str, units: usize) -> usize {
     let mut seen = 0;
     text.char_indices()
@@ -107,7 +107,7 @@ pub fn byte_of_utf16(text: &str, units: usize) -> usize {
         .map_or(text.len(), |(byte, _)| byte)
 }
 
-/// The offset in UTF-16 units of a byte offset.
+/// The offset in UTF-16 units for a byte offset.
 pub fn utf16_of_byte(text: &str, byte: usize) -> usize {
     text.char_indices()
         .take_while(|&(at, _)| at < byte)
@@ -129,8 +129,8 @@ const fn class(kind: TokenKind) -> &'static str {
     }
 }
 
-/// Spans that do not overlap, in order; where findings overlap, the one that begins first wins, and of two
-/// that begin together the worse.
+/// Spans that do not overlap, in order. Of overlapping diagnostics the first one keeps its span; of two with
+/// the same start, the more severe one.
 fn marks(text: &str, diagnostics: &[Diagnostic]) -> Vec<(Span, Severity)> {
     let mut found: Vec<(Span, Severity)> = diagnostics
         .iter()
@@ -162,7 +162,7 @@ fn at_least_one_character(text: &str, span: Span) -> Span {
     }
 }
 
-/// Adds characters behind the last ones; they may hold line ends.
+/// Appends characters; they may contain line breaks.
 fn add(lines: &mut Vec<CodeLine>, text: &str, class: &'static str, mark: Option<Severity>) {
     for (index, part) in text.split('\n').enumerate() {
         if index > 0 {
