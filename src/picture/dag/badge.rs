@@ -4,15 +4,15 @@ use super::metrics::text_width;
 use super::{Point, Rect};
 use crate::picture::path_data::push_command;
 
-/// Colours before another shape begins.
+/// Number of kernel colours; then they repeat with another badge shape.
 const COLORS: usize = 12;
 /// Half the height of a badge.
 const HALF: f64 = 9.5;
 
-/// A badge: its outline and where its number stands.
+/// A badge: its outline and the position of its number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Badge {
-    /// SVG path data of the outline: a pill, after twelve kernels a box, after twenty-four a leaf.
+    /// SVG path data of the outline: a pill, a box from the 13th kernel on, a leaf from the 25th on.
     pub outline: String,
     /// Middle of the number.
     pub center: Point,
@@ -21,11 +21,11 @@ pub struct Badge {
 /// The badge of a kernel (0-based) on the upper left corner of its panel.
 pub fn badge(kernel: usize, panel: Rect) -> Badge {
     let half_width = HALF.max(text_width(&(kernel + 1).to_string(), 11.0) / 2.0 + 4.0);
-    // Wide badges grow into the panel, so that they stay clear of what stands beside it.
+    // Wide badges extend to the right, over the panel, so that they do not cover what is left of it.
     let center = Point::new(panel.x + half_width - 6.5, panel.y + 3.0);
     let (left, right) = (center.x - half_width, center.x + half_width);
     let (top, bottom) = (center.y - HALF, center.y + HALF);
-    // Radii of the corners that point up left and down right, and of the two others.
+    // Radii of the upper left and lower right corners, and of the two others.
     let (main, other) = match kernel / COLORS % 3 {
         0 => (HALF, HALF),
         1 => (2.5, 2.5),

@@ -1,4 +1,4 @@
-//! The boxes of ops: their texts and the width that all share.
+//! The boxes of ops: their texts and their common width.
 
 use super::metrics::{
     BOLD, FONT_PX, LABEL_GAP, OP_PADDING, OP_WIDTHS, fit_text, reserved_shape_width, text_width,
@@ -6,7 +6,7 @@ use super::metrics::{
 use super::{OpBox, Rect};
 use crate::core::{Graph, Op, Partition, TensorId};
 
-/// Whether [`layout`] gives the same for both: it need not be asked again when only sizes differ.
+/// Whether [`layout`] gives the same for both, so that it can be reused when only sizes change.
 pub fn has_same_picture(a: (&Graph, &Partition), b: (&Graph, &Partition)) -> bool {
     let same_op = |(a, b): (&Op, &Op)| {
         title(a) == title(b) && a.name == b.name && a.shape.len() == b.shape.len()
@@ -24,14 +24,14 @@ pub fn has_same_picture(a: (&Graph, &Partition), b: (&Graph, &Partition)) -> boo
         && (0..a.0.tensors.len()).all(same_tensor)
 }
 
-/// What the upper line of an op's box says: its function in bold, and its name where that says more.
+/// Texts of an op's box: its function, and its name if that adds information.
 fn title(op: &Op) -> (&str, &str) {
     let function = op.function.as_deref().unwrap_or(op.op_type.name());
     let label = if op.name == function { "" } else { &op.name };
     (function, label)
 }
 
-/// One width for all boxes: a picture of equal boxes is a calm one.
+/// The common width of all boxes.
 pub(super) fn op_width(graph: &Graph) -> f64 {
     let needed = graph.ops.iter().map(|op| {
         let (function, label) = title(op);

@@ -1,5 +1,5 @@
-//! Horizontal positions: what belongs on one straight line becomes a block, blocks are packed from the left,
-//! then moved towards their neighbours as far as there is room.
+//! Horizontal coordinates. As in Brandes and Köpf's method, nodes are aligned into vertical blocks and the
+//! blocks are packed from the left; then each block moves towards its neighbours while there is space.
 #![allow(
     clippy::indexing_slicing,
     reason = "node, link and block ids are dense indices of one graph"
@@ -10,11 +10,11 @@ use super::metrics::LANE_GAP;
 use crate::core::sorting::{rank_of, sort_by_rank};
 use std::collections::BTreeMap;
 
-/// Passes in which blocks move towards their neighbours.
+/// Number of passes that move blocks towards their neighbours.
 const PASSES: usize = 8;
 
-/// The anchor of each node, the leftmost box or lane touching 0. `gap` lies between two boxes; lanes need less.
-/// `O(links log links)`.
+/// The anchor of each node; the leftmost box or dummy touches 0. `gap` is the distance of two boxes; dummies
+/// need less. `O(links log links)`.
 pub(super) fn columns(graph: &Layered, gap: f64) -> Vec<f64> {
     if graph.layers.iter().all(|layer| layer.len() <= 1) && graph.is_straight() {
         let left = graph.nodes.iter().map(|node| node.left);
@@ -40,7 +40,7 @@ pub(super) fn columns(graph: &Layered, gap: f64) -> Vec<f64> {
     anchors(graph, &lines, &x, gap)
 }
 
-/// Smallest distance of two neighbours' anchors.
+/// Smallest distance between the anchors of two neighbours.
 fn distance(graph: &Layered, left: NodeId, right: NodeId, gap: f64) -> f64 {
     let (a, b) = (&graph.nodes[left], &graph.nodes[right]);
     let gap = if a.is_lane || b.is_lane {
@@ -51,13 +51,13 @@ fn distance(graph: &Layered, left: NodeId, right: NodeId, gap: f64) -> f64 {
     a.right + gap + b.left
 }
 
-/// Which nodes share one vertical line.
+/// The vertical alignment of nodes into blocks.
 struct Lines {
     /// Number of blocks.
     count: usize,
-    /// For each node its block; `usize::MAX` for what stands outside of the layers.
+    /// For each node its block; `usize::MAX` for nodes of detours, which are outside the layers.
     block_of: Vec<usize>,
-    /// From a block's line to a node's anchor.
+    /// For each node the distance of its anchor from the line of its block.
     shift: Vec<f64>,
 }
 
@@ -89,15 +89,15 @@ impl Lines {
     }
 }
 
-/// The links below layer `upper` that are drawn straight: lanes first, then the longest ways, none that
-/// crosses one taken before.
+/// The links below layer `upper` that become straight lines, without crossings: between dummies first, then
+/// those on the longest paths.
 fn straight_links(graph: &Layered, place: &[usize], upper: usize) -> Vec<LinkId> {
     let mut wanted: Vec<LinkId> = Vec::new();
     for &node in &graph.layers[upper] {
         let down = graph.below(node);
         let goes_on = |&l: &LinkId| graph.nodes[graph.links[l].lower].is_lane;
         let lane = graph.nodes[node].is_lane;
-        // A lane goes on straight; only its last piece ends at a box.
+        // A dummy aligns with the next dummy of its net; only the last one aligns with a box.
         let next = down.iter().copied().find(|l| lane && goes_on(l));
         wanted.extend(next.or_else(|| graph.heaviest(down)));
     }
@@ -125,15 +125,15 @@ fn straight_links(graph: &Layered, place: &[usize], upper: usize) -> Vec<LinkId>
     wanted
 }
 
-/// What a block's place depends on, block by block in flat lists.
+/// The constraints on the position of each block, in flat lists.
 struct Ties {
-    /// For each block how far right it starts at least.
+    /// For each block its smallest coordinate.
     start: Vec<f64>,
-    /// Blocks on the left, and how far away their lines stay.
+    /// Blocks to the left, with the smallest distance of the two lines.
     left: Flat<(usize, f64)>,
-    /// Blocks on the right, likewise.
+    /// The same for blocks to the right.
     right: Flat<(usize, f64)>,
-    /// Blocks that pull, and where this line would be from theirs.
+    /// Linked blocks, with the offset of this line from theirs at which the link is straight.
     pulls: Flat<(usize, f64)>,
 }
 
@@ -157,7 +157,7 @@ impl Ties {
             left.push((block_of[b], (block_of[a], apart)));
             right.push((block_of[a], (block_of[b], apart)));
         }
-        // Boxes pull; lanes only follow, unless nothing else pulls.
+        // Links between boxes attract. Links to dummies do only if the block has no other link.
         let mut hard = Vec::new();
         let mut soft = Vec::new();
         let mut is_pulled = vec![false; *count];
@@ -187,7 +187,7 @@ impl Ties {
         }
     }
 
-    /// Blocks so that each comes after all that lie left of it.
+    /// The blocks in an order in which each follows all blocks to its left.
     fn left_to_right(&self) -> Vec<usize> {
         let count = self.start.len();
         let mut waits_for: Vec<usize> = (0..count).map(|b| self.left.of(b).len()).collect();
@@ -205,7 +205,7 @@ impl Ties {
         order
     }
 
-    /// How far left and right a block may go while all others stay.
+    /// The interval in which a block can move while all others stay.
     fn limits(&self, block: usize, x: &[f64]) -> (f64, f64) {
         let left = self.left.of(block).iter().map(|&(b, apart)| x[b] + apart);
         let right = self.right.of(block).iter().map(|&(b, apart)| x[b] - apart);
@@ -215,7 +215,7 @@ impl Ties {
         )
     }
 
-    /// Moves a block to the middle of what it is linked with, within its limits.
+    /// Moves a block to the mean of the positions that its links prefer, within its limits.
     fn settle(&self, block: usize, x: &mut [f64]) {
         let pulls = self.pulls.of(block);
         if pulls.is_empty() {
@@ -229,8 +229,7 @@ impl Ties {
     }
 }
 
-/// Positions of all nodes, shifted to start at 0. A last scan keeps neighbours apart whatever the blocks
-/// came to.
+/// Positions of all nodes, shifted to start at 0. A last scan separates neighbours that are still too close.
 fn anchors(graph: &Layered, lines: &Lines, at: &[f64], gap: f64) -> Vec<f64> {
     let mut x: Vec<f64> = (lines.block_of.iter().zip(&lines.shift))
         .map(|(&block, shift)| at.get(block).map_or(0.0, |x| x.round()) + shift)
@@ -260,14 +259,14 @@ fn anchors(graph: &Layered, lines: &Lines, at: &[f64], gap: f64) -> Vec<f64> {
     x
 }
 
-/// Lists of items, one for each block, in one array.
+/// Lists of items for each block, in one array.
 struct Flat<T> {
     ends: Vec<usize>,
     items: Vec<T>,
 }
 
 impl<T: Copy> Flat<T> {
-    /// Sorts `pairs` of block and item by block, stably.
+    /// Sorts the pairs of block and item by block, stably.
     fn new(blocks: usize, pairs: &[(usize, T)]) -> Self {
         let mut ends = vec![0; blocks + 1];
         for &(block, _) in pairs {

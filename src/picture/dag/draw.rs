@@ -1,4 +1,4 @@
-//! Positions to geometry: heights of the layers, then every box, size label, pill and edge.
+//! Computes the geometry from the coordinates: heights of the layers, then boxes, size labels, pills and edges.
 #![allow(
     clippy::indexing_slicing,
     reason = "op, kernel, tensor and node ids are dense indices of one graph"
@@ -20,11 +20,11 @@ use crate::core::sorting::{rank_of, sort_by_rank};
 /// Vertical positions of the layers.
 #[derive(Default)]
 struct Heights {
-    /// Upper side of the boxes of each layer.
+    /// Top of the boxes of each layer.
     top: Vec<f64>,
-    /// Lower side of each layer, size labels included.
+    /// Bottom of each layer, size labels included.
     bottom: Vec<f64>,
-    /// First run below each layer.
+    /// The first track below each layer.
     gap: Vec<f64>,
 }
 
@@ -38,7 +38,7 @@ impl Picture<'_> {
             let layer = self.outer.nodes[node].layer;
             let rect = &mut self.layout.pills[pill].rect;
             rect.x = x[node] - rect.width / 2.0;
-            // A source stands next to what it feeds, however tall its neighbours are.
+            // A source is placed directly above its reader, even if its layer has taller boxes.
             rect.y = bottom[layer] - SIZE_LABEL_MARGIN - PILL_HEIGHT;
         }
         let mut inner_gaps = Vec::with_capacity(self.insides.len());
@@ -63,7 +63,7 @@ impl Picture<'_> {
         }
         self.layout.width = width + MARGIN;
         self.layout.height = end + MARGIN;
-        // Ops before pills, at either end.
+        // Ops before pills, at both ends.
         let key = |end| match end {
             EdgeEnd::Op(op) => rank_of(op),
             EdgeEnd::Pill(pill) => (1 << 40) + rank_of(pill),
@@ -73,7 +73,7 @@ impl Picture<'_> {
         });
     }
 
-    /// Heights of one row of a kernel: the tallest op or stack in it.
+    /// Heights of the rows of a kernel: the tallest op or stack in each.
     fn row_heights(&self, kernel: usize) -> Vec<f64> {
         let mut heights = vec![OP_HEIGHT; self.insides[kernel].rows];
         for &op in &self.partition.groups[kernel] {
@@ -94,7 +94,7 @@ impl Picture<'_> {
         rows + gaps
     }
 
-    /// Room below a kernel for the size labels or the result of its last row.
+    /// Space below a kernel for the size labels or the result of its last row.
     fn room_below(&self, kernel: usize) -> f64 {
         let members = &self.partition.groups[kernel];
         let is_result = members
@@ -123,7 +123,7 @@ impl Picture<'_> {
         for (layer, &tall) in tallest.iter().enumerate() {
             heights.top.push(y);
             let tracks = routes.count[layer];
-            // A trunk is seen to leave its box or size label before it branches.
+            // Space in which a net leaves its box or size label before it branches.
             let lead = if tracks > 0 { TRACK_GAP / 2.0 } else { 0.0 };
             heights.gap.push(y + tall + lead);
             heights.bottom.push(y + tall);
@@ -134,7 +134,8 @@ impl Picture<'_> {
         heights
     }
 
-    /// Places the panel, ops, size labels and pills of a kernel; gives the height of the first run below each layer.
+    /// Places the panel, ops, size labels and pills of a kernel. Gives the height of the first track below each
+    /// of its layers.
     fn draw_kernel(&mut self, kernel: usize, x: f64, top: f64) -> Vec<f64> {
         let inside = &self.insides[kernel];
         let heights = self.row_heights(kernel);
@@ -183,7 +184,7 @@ impl Picture<'_> {
         gap_y
     }
 
-    /// The size label of an op's output, or the pill of a result.
+    /// Places the size label of an op's output, or the pill of a result.
     fn draw_output(&mut self, op: OpId, is_last_row: bool, panel: Rect) {
         let rect = self.layout.ops[op].rect;
         let tensor = self.graph.output[op];
@@ -338,7 +339,7 @@ impl Picture<'_> {
         self.layout.edges.extend(edges);
     }
 
-    /// Height at which lane `index` of a side turns into `op`.
+    /// Height at which lane `index` of a side enters `op`.
     fn entry_height(&self, kernel: usize, op: OpId, side: Side, index: usize) -> f64 {
         let middle = self.layout.ops[op].rect.center().y;
         let offset = self.sides[kernel].stacks(op).and_then(|stacks| {

@@ -1,4 +1,4 @@
-//! The second level of the layout: kernels and pills in layers, and the nets between them.
+//! The outer level of the layout: kernels and pills in layers, and the nets between them.
 #![allow(
     clippy::indexing_slicing,
     reason = "op, kernel, tensor and node ids are dense indices of one graph"
@@ -14,18 +14,18 @@ use super::{EdgeEnd, Pill, PillKind, Rect};
 use crate::core::sorting::sort_pairs;
 use crate::core::{OpId, TensorId, TensorRole};
 
-/// Layers over which one pill serves several readers; farther apart each reader gets its own.
+/// Largest number of layers between readers that share a pill; readers farther apart get pills of their own.
 const SHARED_PILL_LAYERS: usize = 12;
-/// Readers that share one pill.
+/// Most readers that share one pill.
 const SHARED_PILL_READERS: usize = 3;
-/// Pills beside one op; the last one stands for all that are left.
+/// Most pills beside one op; the last one represents all remaining tensors.
 const PILLS_PER_OP: usize = 6;
 
-/// Rows and ops that a lane enters.
+/// The rows and ops that a lane enters.
 type Enters = Vec<(usize, OpId)>;
 
 impl Picture<'_> {
-    /// Builds the layers of kernels and pills and all nets between them.
+    /// Builds the layers of kernels and pills, and all nets between them.
     pub(super) fn join(&mut self) {
         let layers = kernel_layers(self.graph, self.partition);
         let count = layers.iter().max().map_or(0, |l| l + 1);
@@ -52,7 +52,7 @@ impl Picture<'_> {
         }
     }
 
-    /// Gives an external tensor its pills: one above its readers, or one beside each.
+    /// Adds the pills of an external tensor: one above its readers, or one beside each of them.
     fn add_external(&mut self, tensor: TensorId, layers: &[usize], pills_beside: &mut [usize]) {
         let known = &self.graph.tensors[tensor];
         let readers = self.graph.consumers[tensor].to_vec();
@@ -149,11 +149,12 @@ impl Picture<'_> {
         });
     }
 
-    /// Joins a source with all ops that read it, in each kernel as its rows want it.
+    /// Adds a net from a source to all ops that read it. How it enters a kernel depends on the rows of its
+    /// readers.
     fn add_net(&mut self, tensor: TensorId, from: EdgeEnd, source: NodeId, readers: &[OpId]) {
         let mut targets = Vec::new();
         let mut pins: Vec<(usize, Pin)> = Vec::new();
-        // Readers of one kernel need not follow each other in the list.
+        // Readers of one kernel need not be adjacent in the list.
         let mut by_kernel: Vec<(usize, OpId)> = readers
             .iter()
             .map(|&op| (self.partition.group_of[op], op))

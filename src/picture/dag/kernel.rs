@@ -1,4 +1,4 @@
-//! Inside one kernel: ops in rows, each as near to its consumer as can be.
+//! The inner level of the layout: the ops of one kernel in rows, each as near to its consumers as possible.
 #![allow(
     clippy::indexing_slicing,
     reason = "op, member and node ids are dense indices of one graph"
@@ -14,21 +14,21 @@ use super::sides::{OpenSides, Side};
 use crate::core::sorting::{rank_of, rank_of_float, sort_by_rank};
 use crate::core::{Graph, OpId, Partition, TensorId};
 
-/// Room between two rows: a size label and its margins.
+/// Space between two rows: a size label and its margins.
 pub(super) const ROW_GAP: f64 = SIZE_LABEL_SIZE.1 + 2.0 * SIZE_LABEL_MARGIN;
 
-/// How an edge from outside reaches an op of a kernel.
+/// How an edge from outside the kernel reaches an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
-    /// Straight from above: the op stands in the first row.
+    /// From above, because the op is in the first row.
     Top,
-    /// From one side of the panel, or from either.
+    /// From one side of the panel; `None` if both are possible.
     Side(Option<Side>),
-    /// Down through the panel: the op stands between others.
+    /// From above through the panel, because the op is between others.
     Through,
 }
 
-/// A tensor that stays inside, on its way to one op.
+/// An edge from one op of the kernel to another.
 pub(super) struct InnerEdge {
     pub(super) tensor: TensorId,
     pub(super) from: OpId,
@@ -36,9 +36,10 @@ pub(super) struct InnerEdge {
     pub(super) link: LinkId,
 }
 
-/// The inside of a kernel. Positions are relative to the middle of its panel.
+/// The layout of one kernel. Coordinates are relative to the middle of its panel.
 pub(super) struct Inside {
-    /// Ops in layers 1 to `rows`; layers 0 and `rows + 1` hold the ends of ways through the panel.
+    /// Ops are in layers 1 to `rows`; layers 0 and `rows + 1` contain the ends of nets that cross the panel's
+    /// border.
     pub(super) graph: Layered,
     /// Anchors of the nodes.
     pub(super) x: Vec<f64>,
@@ -48,13 +49,13 @@ pub(super) struct Inside {
     /// Half the width of the panel.
     pub(super) half: f64,
     pub(super) edges: Vec<InnerEdge>,
-    /// Ways down from the panel's upper side to an op between others.
+    /// Nets that enter from the top of the panel to an op between others.
     pub(super) entries: Vec<(TensorId, OpId, NodeId, LinkId)>,
-    /// Ways from an op that is not in the last row to the panel's lower side.
+    /// Nets that leave an op above the last row through the bottom of the panel.
     pub(super) exits: Vec<(OpId, NodeId, LinkId)>,
 }
 
-/// Where an op stands in its kernel.
+/// The position of an op in its kernel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seat {
     /// Row, counted from the top.
@@ -63,11 +64,11 @@ pub(super) struct Seat {
     pub(super) node: NodeId,
     /// How edges from outside reach it.
     pub(super) access: Access,
-    /// Its middle, from the middle of the panel.
+    /// Its middle, relative to the middle of the panel.
     pub(super) x: f64,
 }
 
-/// Places the ops of one kernel; fills in their seats.
+/// Lays out the ops of one kernel and fills in their positions.
 pub(super) fn inside(
     graph: &Graph,
     partition: &Partition,
@@ -78,7 +79,7 @@ pub(super) fn inside(
     let members = &partition.groups[group];
     let is_inside = |op: OpId| partition.group_of[op] == group;
 
-    // Distance from the end of the kernel; members come in execution order.
+    // First as the distance from the end of the kernel; members are in execution order.
     let mut rows = 1;
     for &op in members.iter().rev() {
         let below = graph.successors[op].iter().filter(|&&s| is_inside(s));
@@ -178,14 +179,14 @@ pub(super) fn inside(
     }
 }
 
-/// Spreads the links that reach a box from above over its upper side, the one that carries the spine in the
+/// Spreads the ports of the links from above over the top of a box, with the link of the longest path in the
 /// middle.
 pub(super) fn spread_pins(graph: &mut Layered, place: &[usize], node: NodeId, width: f64) {
     let links = graph.above(node).to_vec();
     spread_links(graph, place, links, 0.0, width);
 }
 
-/// As [`spread_pins`] for some links of a node, around `middle`.
+/// The same for some links of a node, around `middle`.
 pub(super) fn spread_links(
     graph: &mut Layered,
     place: &[usize],
@@ -212,8 +213,8 @@ pub(super) fn spread_links(
     }
 }
 
-/// From which sides of the panel a box can be reached without running through another. A lone box is better
-/// reached where no lane passes it.
+/// The sides of the panel from which a box can be reached without crossing another box. If the box is alone in
+/// its row, a side without a dummy is preferred.
 pub(super) fn open_sides(graph: &Layered, node: NodeId) -> OpenSides {
     let row = &graph.layers[graph.nodes[node].layer];
     let mut boxes = row.iter().filter(|&&n| !graph.nodes[n].is_lane);
@@ -231,7 +232,7 @@ pub(super) fn open_sides(graph: &Layered, node: NodeId) -> OpenSides {
 }
 
 impl Inside {
-    /// Heights of the spaces above each row and below the last: room for runs, and for size labels between rows.
+    /// Heights of the spaces between rows and to the panel's border, with tracks and size labels.
     pub(super) fn gap(&self, layer: usize) -> f64 {
         let tracks = self.routes.count.get(layer).copied().unwrap_or(0);
         let room = if layer == 0 || layer == self.rows {
@@ -246,7 +247,7 @@ impl Inside {
         }
     }
 
-    /// From the start of the space below a layer to its first run.
+    /// Distance from the start of the space below a layer to its first track.
     pub(super) fn first_track(&self, layer: usize) -> f64 {
         if layer == 0 || layer == self.rows {
             PANEL_PADDING

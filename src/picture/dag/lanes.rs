@@ -1,5 +1,6 @@
-//! How a net gets from its source to targets in lower layers: as a lane through each layer between, or, where
-//! lanes would outnumber all else, on a detour right of the whole picture.
+//! Routes long nets through the layers. As in Sugiyama's method, a net has a dummy node in each layer between
+//! its source and its targets. If that takes too many dummies, the longest nets get detours, which are vertical
+//! lines to the right of the whole drawing.
 #![allow(
     clippy::indexing_slicing,
     reason = "node, link and net ids are dense indices of one graph"
@@ -10,27 +11,26 @@ use super::metrics::LANE_GAP;
 use crate::core::sorting::{rank_of, sort_by_rank, sort_pairs};
 use std::collections::BTreeSet;
 
-/// Lanes that a picture may hold: some for each box, and some in any case. Every activation of a training step
-/// that is kept for the way back would else make the picture quadratic.
+/// Limit for the dummies of a drawing. A training step keeps every activation for its backward pass, so that
+/// without a limit the number of dummies is quadratic.
 const LANES_PER_NODE: usize = 12;
 const LANES_AT_LEAST: usize = 4_000;
 
-/// A tensor on its way to all who read it.
+/// A hyperedge: a tensor with its source and all its readers.
 #[derive(Clone, Debug)]
 pub(super) struct Net {
     pub(super) source: NodeId,
-    /// Where it leaves the source, from that node's anchor.
+    /// Offset of the port at the source from that node's anchor.
     pub(super) source_offset: f64,
-    /// The last link of each target.
+    /// The last link to each target.
     ends: Vec<LinkId>,
-    /// The lower ends of its detour, from top to bottom.
+    /// The nodes in which its detour returns to the layers, from top to bottom.
     pub(super) outside: Vec<NodeId>,
 }
 
 impl Layered {
-    /// Joins `source` with each of `targets`, which lie in lower layers; the net runs as one trunk as far
-    /// as its deepest target. Gives the last link of each target; what lies above it is settled by
-    /// [`Layered::order`].
+    /// Adds a net from `source` to `targets`, which are in lower layers. Gives the last link to each target.
+    /// [`Layered::order`] adds the dummies above these links; all targets share them.
     pub(super) fn add_net(&mut self, source: NodeId, targets: &[NodeId]) -> Vec<LinkId> {
         let net = self.nets.len();
         let ends: Vec<LinkId> = (targets.iter())
@@ -58,7 +58,7 @@ impl Layered {
         id
     }
 
-    /// Leads every net through the layers between its source and its targets.
+    /// Inserts the dummies and detours of every net.
     pub(super) fn lay_lanes(&mut self) {
         let reach = self.reach();
         for net in 0..self.nets.len() {
@@ -69,7 +69,7 @@ impl Layered {
             let mut by_layer: Vec<(usize, LinkId)> =
                 ends.iter().map(|&end| (layer_of(end), end)).collect();
             sort_pairs(&mut by_layer);
-            // The lane that carries the net out of layer `at`.
+            // The dummy of the net in layer `at`, or its source.
             let (mut at, mut upper) = (first, source);
             for (layer, end) in by_layer {
                 if layer - first > reach {
@@ -109,7 +109,8 @@ impl Layered {
         self.nodes.len() - 1
     }
 
-    /// Layers that a net may cross in lanes, so that all lanes together stay within their number.
+    /// Largest number of layers that a net may cross with dummies, so that the number of dummies stays below
+    /// its limit.
     fn reach(&self) -> usize {
         let most = LANES_AT_LEAST.max(self.nodes.len() * LANES_PER_NODE);
         let mut reach = self.layers.len();
@@ -130,7 +131,7 @@ impl Layered {
         }
     }
 
-    /// Starts the first links of every net where it leaves its source.
+    /// Sets the upper offset of the first links of every net.
     pub(super) fn start_links(&mut self) {
         for link in &mut self.links {
             let net = &self.nets[link.net];
@@ -140,7 +141,7 @@ impl Layered {
         }
     }
 
-    /// Gives every detour its line right of all else, `x` being the anchors of the nodes.
+    /// Gives every detour a line to the right of the drawing; `x` are the anchors of the nodes.
     pub(super) fn place_detours(&self, x: &mut [f64]) {
         let mut right: f64 = 0.0;
         for &node in self.layers.iter().flatten() {
@@ -155,7 +156,7 @@ impl Layered {
         sort_by_rank(&mut spans, |&(first, last, net)| {
             (rank_of(first), rank_of(last), rank_of(net))
         });
-        // Lines that are free again, and those in use by the layer in which they end.
+        // Lines that are free, and those in use, by the layer in which their use ends.
         let mut free: BTreeSet<usize> = BTreeSet::new();
         let mut busy: BTreeSet<(usize, usize)> = BTreeSet::new();
         let mut count = 0;

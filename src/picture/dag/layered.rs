@@ -1,5 +1,5 @@
-//! A graph in layers: nets become links between neighbouring layers, long ones through lanes, and an order
-//! within each layer is found that crosses few links.
+//! A layered graph, as in Sugiyama's method: nets become links between adjacent layers, long ones through dummy
+//! nodes, and each layer is ordered to reduce crossings.
 #![allow(
     clippy::indexing_slicing,
     reason = "node, link and layer ids are dense indices of one graph"
@@ -8,56 +8,57 @@
 use super::lanes::Net;
 use crate::core::sorting::{rank_of, rank_of_float, sort_by_rank};
 
-/// Rounds of sweeps, and nodes up to which neighbours are also swapped one by one.
+/// Number of rounds of sweeps, and the largest number of nodes for which adjacent nodes are also swapped one by
+/// one.
 const ROUNDS: usize = 6;
 const SWAP_LIMIT: usize = 6_000;
 
 pub(super) type NodeId = usize;
 pub(super) type LinkId = usize;
 
-/// A box or one layer of a lane.
+/// A box or a dummy.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) layer: usize,
-    /// Room to the left of its anchor.
+    /// Space to the left of its anchor.
     pub(super) left: f64,
-    /// Room to the right of its anchor.
+    /// Space to the right of its anchor.
     pub(super) right: f64,
-    /// It is a piece of a net on its way through a layer.
+    /// Whether it is a dummy: the point at which a net crosses a layer.
     pub(super) is_lane: bool,
-    /// It is the lower end of a detour: right of its layer and no part of it.
+    /// Whether it is the lower end of a detour, which is to the right of its layer and not part of it.
     pub(super) is_outside: bool,
 }
 
-/// One step of a net from a layer to the next.
+/// The part of a net between two adjacent layers.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
     pub(super) net: usize,
     pub(super) upper: NodeId,
     pub(super) lower: NodeId,
-    /// Where it leaves the upper node, from that node's anchor.
+    /// Offset of its port at the upper node, from that node's anchor.
     pub(super) upper_offset: f64,
-    /// Where it reaches the lower node, from that node's anchor.
+    /// Offset of its port at the lower node, from that node's anchor.
     pub(super) lower_offset: f64,
-    /// It ends beside its lower node and not on it, so it is no part of a spine.
+    /// Whether it ends beside its lower node and not at its top. Such links are not aligned.
     pub(super) is_beside: bool,
 }
 
-/// Nodes in layers. Every link leads from one layer to the next.
+/// A graph in layers. Every link is between adjacent layers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layered {
     pub(super) nodes: Vec<Node>,
     pub(super) links: Vec<Link>,
     /// Nodes of each layer, from left to right.
     pub(super) layers: Vec<Vec<NodeId>>,
-    /// Links by their lower and by their upper node, known after [`Layered::order`]: for each node the end of
-    /// its links, behind a leading 0, and the links.
+    /// Links by lower node and by upper node, set by [`Layered::order`]: for each node the end of its range,
+    /// after a leading 0, and the links.
     above: (Vec<usize>, Vec<LinkId>),
     below: (Vec<usize>, Vec<LinkId>),
-    /// Longest way up and down from each node, in links; known after [`Layered::order`].
+    /// Length in links of the longest paths above and below each node, set by [`Layered::order`].
     depth: Vec<u32>,
     height: Vec<u32>,
-    /// Nets, by the numbers in their links.
+    /// Nets; links contain their index.
     pub(super) nets: Vec<Net>,
 }
 
@@ -92,15 +93,15 @@ impl Layered {
         &self.below.1[self.below.0[node]..self.below.0[node + 1]]
     }
 
-    /// Whether every link leads straight down.
+    /// Whether every link is a vertical line.
     pub(super) fn is_straight(&self) -> bool {
         self.links
             .iter()
             .all(|link| link.upper_offset == 0.0 && link.lower_offset == 0.0)
     }
 
-    /// How much a straight line matters here: the longest way that leads over this link. Lanes come last,
-    /// for the spine of a picture is made of boxes.
+    /// Priority of drawing this link as a straight line: the length of the longest path through it. 0 for links
+    /// of dummies, because the longest path should be straight between boxes.
     pub(super) fn weight(&self, link: LinkId) -> u32 {
         let Link {
             upper,
@@ -111,13 +112,13 @@ impl Layered {
         if is_beside || self.nodes[upper].is_lane || self.nodes[lower].is_lane {
             0
         } else {
-            // A chain is not measured: all its links are spine.
+            // Not measured if each layer has a single node; all priorities are then equal.
             let known = |of: &[u32], node: NodeId| of.get(node).copied().unwrap_or(0);
             known(&self.depth, upper) + known(&self.height, lower) + 1
         }
     }
 
-    /// The one link among `links` that carries the spine; `None` when two are equally long.
+    /// The link with the highest priority; `None` on a tie.
     pub(super) fn heaviest(&self, links: &[LinkId]) -> Option<LinkId> {
         if let &[only] = links {
             return Some(only);
@@ -128,8 +129,8 @@ impl Layered {
         (is_only && weight > 0).then_some(best)
     }
 
-    /// Orders each layer: a walk along the spine first, which is free of crossings for nested skips and
-    /// branches; where it is not, sweeps by barycentre and swaps of neighbours, of which the best is kept.
+    /// Orders each layer. A depth-first walk gives an order without crossings for nested skips and branches. If
+    /// crossings remain, sweeps by barycentre and swaps of adjacent nodes follow, and the best order is kept.
     /// `O(nodes + links log links)` for a fixed number of rounds.
     pub(super) fn order(&mut self) {
         self.lay_lanes();
@@ -194,8 +195,9 @@ impl Layered {
         (self.depth, self.height) = (depth, height);
     }
 
-    /// Places nodes in the order of a depth-first walk: down along the longest way first, and whatever else
-    /// feeds a node before going on below it, the shortest lane first. So a skip lies right of all that it skips.
+    /// Orders nodes by a depth-first walk. After a node come the nodes above it that are not placed yet, the end
+    /// of the shortest net first, then the nodes below it, the longest path first. So a skip is to the right of
+    /// the nodes that it skips.
     fn walk(&mut self) {
         let mut roots: Vec<NodeId> = self.layers.iter().flatten().copied().collect();
         sort_by_rank(&mut roots, |&n| {
@@ -213,7 +215,7 @@ impl Layered {
                 }
                 layers[self.nodes[node].layer].push(node);
                 let from = stack.len();
-                // The stack is last in, first out: lower neighbours first, least important first.
+                // Pushed in reverse, because the stack pops the last one first.
                 stack.extend(
                     self.below(node)
                         .iter()
@@ -230,7 +232,7 @@ impl Layered {
                         .map(|&l| self.links[l].upper)
                         .filter(|&n| !is_placed[n] && !self.nodes[n].is_outside),
                 );
-                // A deep source is the end of a short lane.
+                // The net from the deepest source is the shortest.
                 sort_by_rank(&mut stack[from..], |&n| {
                     (rank_of(self.lane_start(n)), -rank_of(n), 0)
                 });
@@ -239,7 +241,7 @@ impl Layered {
         self.layers = layers;
     }
 
-    /// Layer of the node itself, or for a lane the layer in which its net starts.
+    /// The layer of a box, or for a dummy the layer of its net's source.
     fn lane_start(&self, node: NodeId) -> usize {
         match self.above(node).first() {
             Some(&link) if self.nodes[node].is_lane => {
@@ -249,7 +251,7 @@ impl Layered {
         }
     }
 
-    /// For each node its place in its layer; behind the last one for what stands outside.
+    /// For each node its index in its layer; for nodes of detours the number of nodes in the layer.
     pub(super) fn places(&self) -> Vec<usize> {
         let outside = |node: &Node| self.layers[node.layer].len();
         let mut place: Vec<usize> = self.nodes.iter().map(outside).collect();
@@ -327,7 +329,7 @@ impl Layered {
         ends
     }
 
-    /// Pairs of links that cross, over all layers.
+    /// Number of crossings over all layers.
     pub(super) fn crossings(&self, place: &[usize]) -> u64 {
         let mut total = 0;
         for (layer, nodes) in self.layers.iter().enumerate() {
@@ -349,7 +351,7 @@ impl Layered {
     }
 }
 
-/// Crossings of the links to `left` with those to `right`, both sorted, when `left`'s node stands left.
+/// Crossings between the links to `left` and those to `right`, both sorted, with `left`'s node on the left.
 fn pair_crossings(left: &[usize], right: &[usize]) -> usize {
     let mut below = 0;
     let mut total = 0;
@@ -362,7 +364,7 @@ fn pair_crossings(left: &[usize], right: &[usize]) -> usize {
     total
 }
 
-/// Counts of places, with sums of prefixes in `O(log n)`.
+/// A Fenwick tree of counts by position; prefix sums in `O(log n)`.
 struct Fenwick(Vec<u64>);
 
 impl Fenwick {
@@ -378,7 +380,7 @@ impl Fenwick {
         }
     }
 
-    /// How many were added at `place` or left of it.
+    /// Sum of the counts up to `place`.
     fn up_to(&self, place: usize) -> u64 {
         let mut i = place + 1;
         let mut sum = 0;

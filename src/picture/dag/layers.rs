@@ -1,4 +1,4 @@
-//! In which layer each kernel stands.
+//! Layer assignment of kernels.
 #![allow(
     clippy::indexing_slicing,
     reason = "op, kernel, tensor and node ids are dense indices of one graph"
@@ -6,7 +6,8 @@
 
 use crate::core::{Graph, Partition};
 
-/// Layers of the kernels, from 1: below all producers, and sources as low as their readers let them.
+/// Layers of the kernels, from 1. Each is below its producers, and lowered towards its readers unless that
+/// lengthens the net of one of its inputs.
 pub(super) fn kernel_layers(graph: &Graph, partition: &Partition) -> Vec<usize> {
     let mut layers = vec![1_usize; partition.groups.len()];
     for (group, members) in partition.groups.iter().enumerate() {
@@ -19,7 +20,7 @@ pub(super) fn kernel_layers(graph: &Graph, partition: &Partition) -> Vec<usize> 
             }
         }
     }
-    // Deepest layer in which each tensor is read: lowering a kernel lengthens the lane of what it reads last.
+    // For each tensor the deepest layer in which it is read.
     let mut deepest = vec![0_usize; graph.tensors.len()];
     for (tensor, consumers) in graph.consumers.iter().enumerate() {
         let readers = consumers.iter().map(|&c| layers[partition.group_of[c]]);

@@ -1,4 +1,4 @@
-//! The layout as a whole: the steps from a graph to a picture, and what they share.
+//! The phases of the layout, and the data that they share.
 #![allow(
     clippy::indexing_slicing,
     reason = "op, kernel, tensor and node ids are dense indices of one graph"
@@ -14,17 +14,17 @@ use super::sides::{Lane, SidePill, Sides};
 use super::{DagLayout, EdgeEnd};
 use crate::core::{Graph, OpId, Partition, TensorId};
 
-/// How a net reaches a kernel.
+/// How a net enters a kernel.
 pub(super) enum Pin {
-    /// An op of the first row, from above.
+    /// From above, at an op of the first row.
     Top(OpId),
-    /// Ops beside which it comes down.
+    /// From a lane beside the panel.
     Beside,
-    /// By this entry of the kernel.
+    /// From above, through this entry of the kernel.
     Through(usize),
 }
 
-/// One branch of a net.
+/// One branch of a net: its part up to one kernel.
 pub(super) struct Branch {
     pub(super) tensor: TensorId,
     pub(super) from: EdgeEnd,
@@ -33,7 +33,7 @@ pub(super) struct Branch {
     pub(super) pin: Pin,
 }
 
-/// The picture while it is made.
+/// The layout while it is computed.
 pub(super) struct Picture<'a> {
     pub(super) graph: &'a Graph,
     pub(super) partition: &'a Partition,
@@ -42,20 +42,20 @@ pub(super) struct Picture<'a> {
     pub(super) insides: Vec<Inside>,
     pub(super) outer: Layered,
     pub(super) kernel_node: Vec<NodeId>,
-    /// Pills that stand in a layer of their own accord, and their nodes.
+    /// Pills that are nodes of a layer, and these nodes.
     pub(super) pill_nodes: Vec<(usize, NodeId)>,
     pub(super) branches: Vec<Branch>,
     pub(super) sides: Vec<Sides>,
-    /// For each kernel its pills, before they have sides.
+    /// For each kernel the pills beside it, before their sides are assigned.
     pub(super) side_pills: Vec<Vec<SidePill>>,
-    /// For each kernel its lanes, before they have sides.
+    /// For each kernel the lanes beside it, before their sides are assigned.
     pub(super) lanes: Vec<Vec<Lane>>,
     pub(super) layout: DagLayout,
 }
 
-/// Places every op of `graph`, with the ops of each kernel of `partition` in one panel.
+/// Lays out every op of `graph`, with the ops of each kernel of `partition` in one panel.
 ///
-/// Takes `O(n log n)` time in ops and reads. Sizes have no part in it.
+/// `O(n log n)` in ops and reads. Does not depend on sizes of tensors.
 pub fn layout(graph: &Graph, partition: &Partition) -> DagLayout {
     let op_width = op_width(graph);
     let seat = Seat {

@@ -1,4 +1,5 @@
-//! What the numbers make of a placed graph: how wide an edge is, what a size label says, what a screen reader hears.
+//! The parts of the drawing that depend on numbers: widths of edges, texts of size labels, names for screen
+//! readers.
 #![allow(
     clippy::indexing_slicing,
     reason = "op, kernel and tensor ids are dense indices of one analysis"
@@ -14,59 +15,59 @@ use crate::core::{Analysis, Execution, OpId, SizeSource, TensorId};
 use crate::present::format::{format_bytes, format_exact, format_percent};
 use crate::present::names::{joined, short_name};
 
-/// Room in a size label beside its text.
+/// Space in a size label beside its text.
 const SIZE_LABEL_PADDING: f64 = 12.0;
-/// Longest name that is read out or shown in a tooltip, in characters.
+/// Longest name in a tooltip or for a screen reader, in characters.
 const SPOKEN_NAME: usize = 120;
 
 /// An op's box.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OpLook {
-    /// Shape of the output, cut to the box.
+    /// Shape of the output, shortened to the width of the box.
     pub shape: String,
-    /// The op in words.
+    /// Description of the op.
     pub name: String,
 }
 
 /// A kernel's panel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PanelLook {
-    /// The kernel in words.
+    /// Description of the kernel.
     pub name: String,
 }
 
 /// An edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EdgeLook {
-    /// It goes through memory; else fusion keeps it on chip, or it is a free view.
+    /// Whether it goes through memory; otherwise fusion keeps it on chip, or it is a free view.
     pub is_dram: bool,
-    /// Width of its line when it goes through memory, in pixels.
+    /// Width of its line in pixels, if it goes through memory.
     pub width_px: f64,
 }
 
 /// The size label of a tensor that an op produces.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SizeLabelLook {
-    /// The tensor goes through memory, so the size label is shown.
+    /// Whether the tensor goes through memory, so that the size label is shown.
     pub is_shown: bool,
-    /// How many bytes, and how many kernels read them when there are several.
+    /// Its bytes, and the number of kernels that read it if there are several.
     pub text: String,
-    /// Its width around the text, in pixels.
+    /// Width with padding, in pixels.
     pub width_px: f64,
-    /// The same in words.
+    /// Description of the tensor.
     pub title: String,
 }
 
 /// The pill of a tensor that enters or leaves the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PillLook {
-    /// How many bytes, with a tilde when that is an assumption.
+    /// Its bytes, with a tilde if the size is assumed.
     pub text: String,
-    /// The tensor in words.
+    /// Description of the tensor.
     pub title: String,
 }
 
-/// All that depends on numbers, in the order of the layout's lists.
+/// All parts that depend on numbers, in the order of the layout's lists.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Looks {
     /// Ops.
@@ -75,13 +76,13 @@ pub struct Looks {
     pub panels: Vec<PanelLook>,
     /// Edges.
     pub edges: Vec<EdgeLook>,
-    /// Size labels; hidden ones where the layout has none.
+    /// Size labels; hidden ones for ops without a size label in the layout.
     pub size_labels: Vec<SizeLabelLook>,
     /// Pills.
     pub pills: Vec<PillLook>,
 }
 
-/// The numbers of `analysis` on its layout, fused or op by op. `O(ops + reads)` but for a sort of the reads.
+/// The numbers of `analysis` for its layout, fused or op by op. `O(ops + reads)`, but for a sort of the reads.
 pub fn looks(analysis: &Analysis, layout: &DagLayout, is_fused: bool) -> Looks {
     let view = View::new(analysis, is_fused);
     let ops = 0..analysis.graph.ops.len();
@@ -105,11 +106,11 @@ pub fn edge_width_px(bytes: u64) -> f64 {
 struct View<'a> {
     analysis: &'a Analysis,
     is_fused: bool,
-    /// Kernel and tensor of every read, sorted.
+    /// Pairs of kernel and tensor that it reads, sorted.
     reads: Vec<(usize, TensorId)>,
-    /// For each tensor how many kernels read it.
+    /// For each tensor the number of kernels that read it.
     readers: Vec<usize>,
-    /// For each tensor whether it is written.
+    /// For each tensor whether a kernel writes it.
     is_written: Vec<bool>,
 }
 
@@ -271,7 +272,7 @@ impl<'a> View<'a> {
         self.analysis.tensors[tensor].bytes
     }
 
-    /// The tensor, its size and who moves it.
+    /// The tensor, its size, and the kernels that write and read it.
     fn title(&self, tensor: TensorId) -> String {
         let bytes = self.bytes(tensor);
         let size = match self.analysis.tensors[tensor].source {
@@ -304,7 +305,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// A name, shortened for screen readers and tooltips.
+/// A name, shortened for tooltips and screen readers.
 fn spoken(name: &str) -> String {
     short_name(name, SPOKEN_NAME)
 }

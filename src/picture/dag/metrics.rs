@@ -1,47 +1,47 @@
-//! Sizes, and the width of text without a browser to ask.
+//! Dimensions of the drawing, and an estimate of text widths that needs no browser.
 
 /// Height of an op's box.
 pub const OP_HEIGHT: f64 = 36.0;
 /// Narrowest and widest box of an op.
 pub const OP_WIDTHS: (f64, f64) = (120.0, 176.0);
-/// A bold character over a regular one.
+/// Width of a bold character relative to a regular one.
 pub(super) const BOLD: f64 = 1.1;
-/// Room left and right of the text in an op's box.
+/// Space left and right of the text in an op's box.
 pub const OP_PADDING: f64 = 10.0;
-/// From a panel's border to the ops in it, on every side.
+/// Distance from a panel's border to the ops in it.
 pub const PANEL_PADDING: f64 = 7.0;
 /// Size of the label that says how many bytes a tensor has.
 pub const SIZE_LABEL_SIZE: (f64, f64) = (100.0, 17.0);
-/// Room above and below a size label.
+/// Space above and below a size label.
 pub const SIZE_LABEL_MARGIN: f64 = 3.5;
 /// Height of a pill.
 pub const PILL_HEIGHT: f64 = 30.0;
 /// Narrowest and widest pill.
 pub const PILL_WIDTHS: (f64, f64) = (62.0, 116.0);
-/// Font sizes: the function, then everything small.
+/// Font sizes: of the function, and of all other texts.
 pub const FONT_PX: (f64, f64) = (13.0, 11.0);
 
-/// Between the function and the name in an op's box.
+/// Distance between the function and the name in an op's box.
 pub const LABEL_GAP: f64 = 6.0;
-/// From a pill to the panel or op that it feeds.
+/// Distance from a pill to the panel or op that it feeds.
 pub(super) const PILL_GAP: f64 = 18.0;
-/// Between two pills of one op.
+/// Distance between two pills of one op.
 pub(super) const PILL_STACK_GAP: f64 = 6.0;
-/// Between two lanes, and between a lane and a box.
+/// Distance between two vertical lines (dummies, lanes, detours), and between one and a box.
 pub(super) const LANE_GAP: f64 = 16.0;
-/// Between two panels side by side.
+/// Distance between adjacent panels.
 pub(super) const PANEL_GAP: f64 = 28.0;
-/// Between two ops side by side in one panel.
+/// Distance between adjacent ops in a panel.
 pub(super) const OP_GAP: f64 = 16.0;
-/// Between two horizontal runs in the space between layers.
+/// Distance between two tracks in the space between layers.
 pub(super) const TRACK_GAP: f64 = 11.0;
-/// From the last horizontal run to the box below it.
+/// Distance from the last track to the box below it.
 pub(super) const APPROACH: f64 = 8.0;
-/// Height of the slot that a lane needs at the side of an op.
+/// Height that the port of a lane takes at the side of an op.
 pub(super) const ENTRY_SLOT: f64 = 14.0;
-/// Empty border of the whole picture; a kernel's badge reaches into it.
+/// Empty border of the drawing; a kernel's badge extends into it.
 pub(super) const MARGIN: f64 = 16.0;
-/// Digits of one dimension that every box has room for, so that a slider cannot widen it.
+/// Digits of one dimension for which every box has space, so that a slider cannot widen it.
 const RESERVED_DIGITS: usize = 5;
 
 /// Estimated width of `text` in a system font of this size, in the same unit as `font_px`.
@@ -49,11 +49,11 @@ pub fn text_width(text: &str, font_px: f64) -> f64 {
     text.chars().map(|c| char_em(c) * font_px).sum()
 }
 
-/// `text` as far as it fits into `width`, with an ellipsis where it was cut. Reads no further than that.
+/// `text`, cut to `width` with an ellipsis. Reads no further than the cut.
 pub fn fit_text(text: &str, width: f64, font_px: f64) -> String {
     let ellipsis = char_em('…') * font_px;
     let mut used = 0.0;
-    // End of the longest prefix that leaves room for the ellipsis.
+    // End of the longest prefix that leaves space for the ellipsis.
     let mut cut = 0;
     for (place, c) in text.char_indices() {
         used += char_em(c) * font_px;
@@ -69,14 +69,14 @@ pub fn fit_text(text: &str, width: f64, font_px: f64) -> String {
     text.to_owned()
 }
 
-/// Width that a shape of this rank can need, whatever its sizes are.
+/// Width reserved for a shape of this rank, whatever its sizes are.
 pub(super) fn reserved_shape_width(rank: usize) -> f64 {
     let digits = rank.saturating_mul(RESERVED_DIGITS) as f64 * char_em('0');
     let separators = rank.saturating_sub(1) as f64 * (char_em(',') + char_em(' '));
     (digits + separators + 2.0 * char_em('[')) * FONT_PX.1
 }
 
-/// Width of a character in em, rounded up over the usual system fonts.
+/// Width of a character in em: an upper estimate for common system fonts.
 fn char_em(c: char) -> f64 {
     match c {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | ' ' => 0.31,

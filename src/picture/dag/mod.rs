@@ -1,14 +1,15 @@
-//! The layout of the graph of ops: where every box, panel, pill, size label and edge lies.
+//! The layout of the graph of ops: positions of boxes, panels, pills, size labels and edges.
 //!
-//! Kernels are drawn as panels that never overlap, so the layout has two levels. Inside a kernel ops stand in
-//! rows (`kernel`); outside, kernels and the pills of external tensors stand in layers (`layout`). Both levels
-//! share the same three steps: order each layer (`layered`), find columns (`columns`), give each horizontal run
-//! between two layers its own height (`tracks`).
+//! Kernels are panels that do not overlap, so the layout has two levels. Inside a kernel ops are in rows
+//! (`kernel`); outside, kernels and the pills of external tensors are in layers (`join`). Both levels use
+//! Sugiyama's layered drawing: layer assignment, ordering with dummy nodes (`layered`), coordinates
+//! (`columns`), and orthogonal routing with tracks between the layers (`routes`, `tracks`). A *net* is a tensor
+//! with its source and all its readers, drawn as one line that branches.
 //!
 //! ```text
 //!            ( input )
 //!          +-----|----------+
-//!  (w) ----|-> matmul       |     a lane carries a skip past what it skips
+//!  (w) ----|-> matmul       |     a skip connection passes beside the kernel
 //!          |     :          |  |
 //!          |    gelu        |  |
 //!          +-----|----------+  |
@@ -17,8 +18,8 @@
 //!          |    add  <------|--+
 //! ```
 //!
-//! The layout depends on names, ranks, reads and groups only, never on sizes: nothing moves while a slider moves,
-//! and the unfused view uses the layout of the fused one.
+//! The layout depends on names, ranks, reads and kernels, never on sizes: nothing moves when a slider moves,
+//! and the unfused view has the same layout as the fused one.
 
 pub mod badge;
 mod boxes;
@@ -46,7 +47,7 @@ pub use layout::layout;
 use crate::core::{OpId, TensorId};
 use serde::Serialize;
 
-/// A point of the picture, in CSS pixels at scale 1, y downwards.
+/// A point of the drawing, in CSS pixels at scale 1, y downwards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Point {
     /// From the left border.
@@ -62,7 +63,7 @@ impl Point {
     }
 }
 
-/// A rectangle of the picture.
+/// A rectangle of the drawing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Rect {
     /// Left side.
@@ -86,12 +87,12 @@ impl Rect {
         self.y + self.height
     }
 
-    /// Whether a point lies on it.
+    /// Whether it contains a point.
     pub fn holds(&self, point: Point) -> bool {
         (self.x..=self.right()).contains(&point.x) && (self.y..=self.bottom()).contains(&point.y)
     }
 
-    /// The smallest rectangle around both.
+    /// The smallest rectangle that contains both.
     #[must_use]
     pub fn with(&self, other: &Self) -> Self {
         let (x, y) = (self.x.min(other.x), self.y.min(other.y));
@@ -112,21 +113,21 @@ impl Rect {
 /// The box of one op.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OpBox {
-    /// Its place.
+    /// Its rectangle.
     pub rect: Rect,
-    /// The function, or the op type when no function is known.
+    /// The function, or the op type if there is no function.
     pub function: String,
-    /// The op's name, cut to the room that is left.
+    /// The op's name, cut to the space that is left.
     pub label: String,
 }
 
-/// What a pill stands for.
+/// The role of a pill's tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PillKind {
-    /// An activation that comes from outside.
+    /// An external activation.
     Input,
-    /// A parameter of the model.
+    /// A parameter of the network.
     Weight,
     /// A result of the program, which no op reads.
     Output,
@@ -135,47 +136,47 @@ pub enum PillKind {
 /// A tensor that enters or leaves the program.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Pill {
-    /// The tensors: one, but for the last pill of an op that reads very many.
+    /// The tensors: one, except for the last pill of an op that reads very many.
     pub tensors: Vec<TensorId>,
-    /// What it stands for.
+    /// The role of the tensor.
     pub kind: PillKind,
-    /// Its place.
+    /// Its rectangle.
     pub rect: Rect,
-    /// The tensor's name, cut to the room there is.
+    /// The tensor's name, cut to the width of the pill.
     pub text: String,
 }
 
-/// What an edge joins.
+/// An end of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EdgeEnd {
-    /// The box of an op.
+    /// The box of this op.
     Op(OpId),
-    /// A pill, by its index.
+    /// The pill with this index.
     Pill(usize),
 }
 
-/// A tensor on its way from its producer to one consumer.
+/// An edge: a tensor from its producer to one consumer.
 ///
-/// Edges of one tensor share their first points, so that they look like a trunk that branches.
+/// Edges of one tensor share their first points, so that they look like one line that branches.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Edge {
-    /// What flows.
+    /// The tensor.
     pub tensor: TensorId,
-    /// Where it starts.
+    /// Its start.
     pub from: EdgeEnd,
-    /// Where it ends.
+    /// Its end.
     pub to: EdgeEnd,
-    /// Corners of the way, ends included; every piece is horizontal or vertical.
+    /// The corners, with both ends; every segment is horizontal or vertical.
     pub points: Vec<Point>,
 }
 
-/// A placed graph.
+/// The layout of a graph.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct DagLayout {
-    /// Width of the whole.
+    /// Width of the drawing.
     pub width: f64,
-    /// Height of the whole.
+    /// Height of the drawing.
     pub height: f64,
     /// For each op its box.
     pub ops: Vec<OpBox>,
@@ -185,6 +186,6 @@ pub struct DagLayout {
     pub pills: Vec<Pill>,
     /// Edges, by producer and consumer.
     pub edges: Vec<Edge>,
-    /// For each op the place of the size label that says how large its output is; `None` where a pill says it.
+    /// For each op the rectangle of its output's size label; `None` if a pill shows the size.
     pub size_labels: Vec<Option<Rect>>,
 }

@@ -1,4 +1,4 @@
-//! Polylines as SVG path data with rounded corners.
+//! SVG path data of polylines with rounded corners.
 
 use super::Point;
 use crate::picture::path_data::{push_command, rounded};
@@ -40,7 +40,7 @@ fn length(a: Point, b: Point) -> f64 {
     (a.x - b.x).hypot(a.y - b.y)
 }
 
-/// The point `distance` away from `a` on the way to `b`.
+/// The point at `distance` from `a` towards `b`.
 fn towards(a: Point, b: Point, distance: f64) -> Point {
     let whole = length(a, b);
     if whole <= distance || whole == 0.0 {

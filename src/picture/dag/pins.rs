@@ -1,4 +1,4 @@
-//! Where nets reach the kernels: on which side, and at which place.
+//! Ports: the points at which nets enter and leave kernels.
 #![allow(
     clippy::indexing_slicing,
     reason = "op, kernel, tensor and node ids are dense indices of one graph"
@@ -14,7 +14,7 @@ use crate::core::OpId;
 use crate::core::sorting::sort_pairs;
 
 impl Picture<'_> {
-    /// Decides on which side of its panel each lane and pill stands, and so how much room a kernel takes.
+    /// Assigns each lane and pill to a side of its panel. This gives the width of each kernel.
     pub(super) fn take_sides(&mut self) {
         let place = self.outer.places();
         let mut top_links: Vec<Vec<LinkId>> = vec![Vec::new(); self.insides.len()];
@@ -40,7 +40,7 @@ impl Picture<'_> {
         }
     }
 
-    /// Says where on its node each link starts and ends.
+    /// Sets the offsets of the ports of every link.
     pub(super) fn pin(&mut self) {
         for branch in &self.branches {
             if let EdgeEnd::Op(op) = branch.from {
@@ -81,8 +81,8 @@ impl Picture<'_> {
         }
     }
 
-    /// Moves lanes beside panels outwards to where they come from, as far as nothing else stands there: so they
-    /// come down without a bend.
+    /// Moves lanes outwards below their sources while the space beside the panel is free, so that these nets
+    /// need no bend.
     pub(super) fn slide_lanes(&mut self, x: &[f64]) {
         let place = self.outer.places();
         for (kernel, sides) in self.sides.iter().enumerate() {
@@ -113,7 +113,7 @@ impl Picture<'_> {
                     let from = x[link.upper] + link.upper_offset - x[node];
                     let own = side.sign() * link.lower_offset;
                     let wish = (side.sign() * from).min(limit).max(own);
-                    // Half a way there would only be another bend.
+                    // A lane that cannot reach the line of its source needs a bend anyway, so it stays.
                     let wish = if wish < side.sign() * from { own } else { wish };
                     self.outer.links[lane.link].lower_offset = side.sign() * wish;
                     limit = wish - LANE_GAP;

@@ -1,4 +1,4 @@
-//! Links to polylines.
+//! Orthogonal routing: links become polylines.
 #![allow(
     clippy::indexing_slicing,
     reason = "node, link and layer ids are dense indices of one graph"
@@ -11,25 +11,25 @@ use super::tracks::{Run, tracks};
 use crate::core::sorting::{rank_of, sort_by_rank};
 use std::collections::BTreeMap;
 
-/// Where the horizontal runs of a layered graph lie.
+/// The tracks of a layered graph.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Routes {
-    /// For each link the track of its run, counted from the top of its gap; `None` when it is straight.
+    /// For each link its track, counted from the top of its gap; `None` for a straight link.
     track: Vec<Option<usize>>,
-    /// For each net with a detour the track on which it leaves.
+    /// For each net with a detour the track on which it leaves its source's layer.
     detour_track: Vec<Option<usize>>,
-    /// For each layer how many tracks lie below it.
+    /// For each layer the number of tracks below it.
     pub(super) count: Vec<usize>,
 }
 
-/// Gives every bent net of every gap its track.
+/// Assigns tracks to the nets in every gap between layers.
 pub(super) fn routes(graph: &Layered, x: &[f64]) -> Routes {
     let mut routes = Routes {
         track: vec![None; graph.links.len()],
         detour_track: vec![None; graph.nets.len()],
         count: Vec::with_capacity(graph.layers.len()),
     };
-    // What comes from outside of the layers enters the gap below this layer.
+    // A detour returns into the gap below this layer.
     let mut outside: Vec<Vec<NodeId>> = vec![Vec::new(); graph.layers.len()];
     let mut leaving: Vec<Vec<usize>> = vec![Vec::new(); graph.layers.len()];
     for (id, net) in graph.nets.iter().enumerate() {
@@ -89,8 +89,8 @@ pub(super) fn routes(graph: &Layered, x: &[f64]) -> Routes {
 }
 
 impl Routes {
-    /// The corners on the way of the net that `last` ends: from below its source to above its target.
-    /// `gap_y` is the height of the first track below each layer.
+    /// The corners of a net on the way to `last`, from below its source to above its target. `gap_y` is the
+    /// height of the first track below each layer.
     pub(super) fn trail(
         &self,
         graph: &Layered,
@@ -125,7 +125,7 @@ impl Routes {
     }
 }
 
-/// Drops points that do not turn, so that every corner is one.
+/// Drops repeated points and points on a straight line, so that every inner point is a corner.
 pub(super) fn straighten(points: Vec<Point>) -> Vec<Point> {
     let near = |a: f64, b: f64| (a - b).abs() < 0.01;
     let mut kept: Vec<Point> = Vec::with_capacity(points.len());

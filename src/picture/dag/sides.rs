@@ -1,4 +1,6 @@
-//! The sides of a kernel's panel: which lanes and pills stand where beside which row.
+//! The sides of a kernel's panel, with the lanes and pills beside it.
+//!
+//! A *lane* is a vertical line beside a panel: on it a net comes down and turns into one or more ops.
 
 use super::layered::LinkId;
 use super::metrics::{ENTRY_SLOT, LANE_GAP, OP_HEIGHT, PILL_GAP, PILL_HEIGHT, PILL_STACK_GAP};
@@ -6,7 +8,7 @@ use crate::core::OpId;
 use crate::core::sorting::{rank_of, sort_by_rank};
 use std::collections::BTreeMap;
 
-/// Lanes of one side that a new one is compared with.
+/// Largest number of lanes of one side that a new lane is compared with.
 const COMPARED: usize = 64;
 
 /// Left or right.
@@ -33,7 +35,7 @@ impl Side {
     }
 }
 
-/// From which sides a box can be reached.
+/// The sides from which a box can be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OpenSides {
     Neither,
@@ -42,7 +44,7 @@ pub(super) enum OpenSides {
 }
 
 impl OpenSides {
-    /// The side, when there is no choice.
+    /// The side, if there is only one.
     pub(super) fn only(self) -> Option<Side> {
         match self {
             Self::One(side) => Some(side),
@@ -55,11 +57,11 @@ impl OpenSides {
 #[derive(Clone, Debug)]
 pub(super) struct Lane {
     pub(super) link: LinkId,
-    /// Rows and ops that it enters, from the top.
+    /// The rows and ops that it enters, from the top.
     pub(super) enters: Vec<(usize, OpId)>,
-    /// `None`: either side will do.
+    /// The side on which it must be; `None` if both are possible.
     pub(super) wants: Option<Side>,
-    /// Which side it would rather take.
+    /// The preferred side, if both are possible.
     pub(super) prefers: Side,
 }
 
@@ -72,7 +74,7 @@ impl Lane {
         self.enters.last().map_or(0, |e| e.0)
     }
 
-    /// Whether `self` can run between the panel and `outer` without a crossing.
+    /// Whether `self` can be between the panel and `outer` without a crossing.
     fn fits_inside(&self, outer: &Self) -> bool {
         self.last_row() <= outer.first_row()
     }
@@ -81,19 +83,19 @@ impl Lane {
 /// A pill beside a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SidePill {
-    /// Index in the picture.
+    /// Its index in the layout.
     pub(super) pill: usize,
     pub(super) op: OpId,
     pub(super) width: f64,
     pub(super) wants: Option<Side>,
 }
 
-/// What stands beside one op on one side, from top to bottom.
+/// Lanes and pills beside one op on one side, from top to bottom.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stack {
-    /// Lanes that turn in here, by their place in [`Sides::lanes`] of this side.
+    /// Lanes that enter here, by index in [`Sides::lanes`] of this side.
     pub(super) lanes: Vec<usize>,
-    /// Pills, by their index in the picture.
+    /// Pills, by index in the layout.
     pub(super) pills: Vec<usize>,
 }
 
@@ -110,7 +112,7 @@ impl Stack {
         .max(0.0)
     }
 
-    /// Heights of the middles of lanes and pills, from the middle of the op.
+    /// Vertical offsets of the lanes' ports and of the pills, from the middle of the op.
     pub(super) fn middles(&self) -> (Vec<f64>, Vec<f64>) {
         let mut y = -self.height() / 2.0;
         let mut step = |height: f64, gap: f64| {
@@ -127,7 +129,7 @@ impl Stack {
         (lanes, pills)
     }
 
-    /// Height of an op's box whose side all of these can reach.
+    /// Height of an op's box that all of its ports fit.
     pub(super) fn op_height(&self) -> f64 {
         let (lanes, pills) = self.middles();
         let reach = lanes
@@ -138,19 +140,20 @@ impl Stack {
     }
 }
 
-/// Both sides of one panel.
+/// The lanes and pills on both sides of one panel.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sides {
-    /// Lanes on the left and on the right, the nearest to the panel first.
+    /// Lanes on the left and on the right, from the panel outwards.
     pub(super) lanes: [Vec<Lane>; 2],
     /// Pills on the left and on the right.
     pub(super) pills: [Vec<SidePill>; 2],
-    /// For each op that has anything at its sides what stands there.
+    /// For each op with lanes or pills beside it the stacks on the left and on the right.
     stacks: BTreeMap<OpId, [Stack; 2]>,
 }
 
 impl Sides {
-    /// Gives every lane and pill its side: lanes where they come from and cross no other, pills opposite.
+    /// Assigns sides: lanes to the side nearest to their source if they cross no other lane, pills to the
+    /// emptier side.
     pub(super) fn new(mut lanes: Vec<Lane>, pills: &[SidePill]) -> Self {
         let mut sides = Self::default();
         sort_by_rank(&mut lanes, |lane| {
@@ -177,7 +180,7 @@ impl Sides {
         let mut last: Option<(OpId, Side)> = None;
         for &pill in pills {
             let side = pill.wants.unwrap_or(match last {
-                // Several pills of one op take turns.
+                // Several pills of one op alternate between the sides.
                 Some((op, side)) if op == pill.op => side.other(),
                 _ => usual,
             });
@@ -206,7 +209,7 @@ impl Sides {
             .all(|other| other.fits_inside(lane) || lane.fits_inside(other))
     }
 
-    /// What stands beside `op` on the left and on the right.
+    /// The stacks of `op` on the left and on the right.
     pub(super) fn stacks(&self, op: OpId) -> Option<&[Stack; 2]> {
         self.stacks.get(&op)
     }
@@ -216,14 +219,14 @@ impl Sides {
         self.pill_room(side) + LANE_GAP * (index + 1) as f64
     }
 
-    /// Room that the pills of this side take.
+    /// Width that the pills of this side take.
     fn pill_room(&self, side: Side) -> f64 {
         self.pills[side as usize]
             .iter()
             .fold(0.0_f64, |room, pill| room.max(PILL_GAP + pill.width))
     }
 
-    /// Room that this side takes in all.
+    /// Width that this side takes in all.
     pub(super) fn room(&self, side: Side) -> f64 {
         self.pill_room(side) + LANE_GAP * self.lanes[side as usize].len() as f64
     }

@@ -1,4 +1,4 @@
-//! Where the arrow keys lead in a placed graph.
+//! Keyboard navigation in a placed graph.
 #![allow(
     clippy::indexing_slicing,
     reason = "op and kernel ids are dense indices of one graph"
@@ -7,7 +7,7 @@
 use super::DagLayout;
 use crate::core::{Graph, OpId, Partition};
 
-/// What can have the focus.
+/// An element that can have the focus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FocusTarget {
     /// An op.
@@ -16,24 +16,24 @@ pub enum FocusTarget {
     Kernel(usize),
 }
 
-/// The place to which a key leads from `stop`; `None` when the key leads nowhere.
+/// The element to which `key` moves the focus; `None` if it does not move.
 ///
-/// Up and down follow edges, left and right the order of execution; page up and page down go from kernel to
-/// kernel, home and end to the first and the last op.
+/// Up and down follow edges, left and right the order of execution; page up and page down move between kernels,
+/// home and end to the first and the last op.
 pub fn step(
     graph: &Graph,
     partition: &Partition,
     layout: &DagLayout,
-    stop: FocusTarget,
+    focus: FocusTarget,
     key: &str,
 ) -> Option<FocusTarget> {
     let ops = graph.ops.len();
     let kernels = partition.groups.len();
     let last = ops.checked_sub(1)?;
-    if matches!(stop, FocusTarget::Op(op) if op > last) {
+    if matches!(focus, FocusTarget::Op(op) if op > last) {
         return None;
     }
-    match (key, stop) {
+    match (key, focus) {
         ("Home", _) => Some(FocusTarget::Op(0)),
         ("End", _) => Some(FocusTarget::Op(last)),
         ("PageDown", FocusTarget::Op(op)) => Some(FocusTarget::Kernel(
@@ -69,7 +69,7 @@ pub fn step(
     }
 }
 
-/// Of several neighbours the one that lies nearest.
+/// The nearest of several neighbours.
 fn nearest(layout: &DagLayout, op: OpId, neighbours: &[OpId]) -> Option<FocusTarget> {
     let from = layout.ops.get(op)?.rect.center();
     let distance = |&other: &OpId| {

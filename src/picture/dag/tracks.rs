@@ -1,20 +1,20 @@
-//! The space between two layers: which net runs horizontally at which height.
+//! Channel routing between two layers: assigns the horizontal segments of nets to tracks.
 
 use crate::core::sorting::{rank_of_float, sort_by_rank};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-/// Touching runs up to which every pair is compared.
+/// Largest number of overlapping runs for which every pair is compared.
 const PAIRWISE_LIMIT: usize = 64;
-/// Horizontal distance that two runs on one track keep.
+/// Smallest horizontal distance between two runs on one track.
 const CLEARANCE: f64 = 6.0;
 
-/// What one net does in the space between two layers.
+/// The horizontal segment of one net between two layers.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
-    /// Where it comes from above.
+    /// Where the net comes from above.
     pub(super) from: f64,
-    /// Where it goes below.
+    /// Where it continues below.
     pub(super) to: Vec<f64>,
 }
 
@@ -32,8 +32,8 @@ impl Run {
     }
 }
 
-/// For each run its track, counted from the top, or `None` when it goes straight down; and how many tracks
-/// there are. Runs share a track where they do not touch. `O(runs log runs)`.
+/// For each run its track, counted from the top, or `None` if it is a vertical line; and the number of tracks.
+/// Runs that do not overlap share tracks. `O(runs log runs)`.
 pub(super) fn tracks(runs: &[Run]) -> (Vec<Option<usize>>, usize) {
     let mut bent: Vec<(usize, &Run)> = runs
         .iter()
@@ -45,7 +45,7 @@ pub(super) fn tracks(runs: &[Run]) -> (Vec<Option<usize>>, usize) {
     let mut count = 0;
     let mut rest = bent.as_slice();
     while let Some((first, _)) = rest.split_first() {
-        // Runs that touch each other, directly or through others, are settled together.
+        // Runs that overlap, directly or through others, are assigned together.
         let mut reach = first.1.right();
         let touching = 1 + rest
             .iter()
@@ -73,7 +73,7 @@ pub(super) fn tracks(runs: &[Run]) -> (Vec<Option<usize>>, usize) {
     (track_of, count)
 }
 
-/// Tracks that cross least: each run below all that should be above it.
+/// Tracks with few crossings: each run is below all runs that should be above it.
 fn levels_by_pairs(cluster: &[(usize, &Run)]) -> Vec<usize> {
     let order = sort_by_pairs(cluster);
     let mut levels = vec![0; cluster.len()];
@@ -95,7 +95,7 @@ fn levels_by_pairs(cluster: &[(usize, &Run)]) -> Vec<usize> {
     levels
 }
 
-/// As few tracks as possible, for a crowd of runs, which come sorted by their left ends.
+/// As few tracks as possible, for many runs; they are sorted by their left ends.
 fn levels_by_space(cluster: &[(usize, &Run)]) -> Vec<usize> {
     let mut free: BTreeSet<usize> = BTreeSet::new();
     let mut busy: BTreeSet<(i64, usize)> = BTreeSet::new();
@@ -122,17 +122,17 @@ fn levels_by_space(cluster: &[(usize, &Run)]) -> Vec<usize> {
         .collect()
 }
 
-/// Crossings when `upper` runs above `lower`, doubled, with a line that would lie on another counted as more.
+/// Twice the number of crossings with `upper` above `lower`; collinear lines count more.
 fn cost(upper: &Run, lower: &Run) -> u32 {
     let mut cost = 0;
-    // The lower one comes down through the upper one's run.
+    // The line to `lower` crosses the run of `upper`.
     if lower.from > upper.left() - 0.5 && lower.from < upper.right() + 0.5 {
         cost += 2;
         if upper.to.iter().any(|&to| (to - lower.from).abs() < 0.5) {
             cost += 3;
         }
     }
-    // The upper one goes on down through the lower one's run.
+    // A line from `upper` crosses the run of `lower`.
     for &to in &upper.to {
         if to > lower.left() - 0.5 && to < lower.right() + 0.5 {
             cost += 2;
@@ -141,7 +141,7 @@ fn cost(upper: &Run, lower: &Run) -> u32 {
     cost
 }
 
-/// Which of two runs is better off above the other.
+/// Which of two runs should be above the other.
 fn above_first(a: &Run, b: &Run) -> Ordering {
     if a.right() < b.left() || b.right() < a.left() {
         return Ordering::Equal;
@@ -149,7 +149,7 @@ fn above_first(a: &Run, b: &Run) -> Ordering {
     cost(a, b).cmp(&cost(b, a))
 }
 
-/// An order that follows the pairwise wishes, each time taking the run with the fewest wishes against it.
+/// An order by the pairwise preferences: takes the run with the fewest preferences against it, again and again.
 fn sort_by_pairs(cluster: &[(usize, &Run)]) -> Vec<usize> {
     let wishes = |above: &(usize, &Run), below: &(usize, &Run)| {
         above_first(above.1, below.1) == Ordering::Less

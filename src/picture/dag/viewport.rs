@@ -1,25 +1,25 @@
-//! Which part of the picture is seen: pan, zoom and fit.
+//! The visible part of the drawing: pan, zoom and fit.
 
 use super::{Point, Rect};
 use crate::picture::path_data::{push_command, rounded};
 
 /// Zoom limits.
 const SCALES: (f64, f64) = (0.02, 4.0);
-/// A picture that fits is never drawn larger than this.
+/// Largest scale of a drawing that is fitted into the canvas.
 const FIT_SCALE: f64 = 1.25;
-/// The first view is never drawn smaller than this: one reads the top instead of guessing the whole.
+/// Smallest scale of the first view: a large graph starts legible at its top, not as a whole.
 const LEGIBLE_SCALE: f64 = 0.5;
-/// Part of the picture that always stays in sight, in screen pixels.
+/// Part of the drawing that always stays visible, in screen pixels.
 const KEPT: f64 = 48.0;
 
-/// Picture to screen: `screen = picture * scale + (x, y)`.
+/// Maps the drawing to the screen: `screen = picture * scale + (x, y)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Viewport {
-    /// Where the picture's left border is on the screen.
+    /// Screen coordinate of the drawing's left border.
     pub x: f64,
-    /// Where its upper border is.
+    /// Screen coordinate of its upper border.
     pub y: f64,
-    /// Screen pixels for each pixel of the picture.
+    /// Screen pixels per pixel of the drawing.
     pub scale: f64,
 }
 
@@ -27,14 +27,14 @@ pub struct Viewport {
 pub type Size = (f64, f64);
 
 impl Viewport {
-    /// The picture as it is.
+    /// No pan, scale 1.
     pub const IDENTITY: Self = Self {
         x: 0.0,
         y: 0.0,
         scale: 1.0,
     };
 
-    /// The whole picture in the middle of the canvas.
+    /// The whole drawing in the middle of the canvas.
     pub fn fit(picture: Size, canvas: Size) -> Self {
         let scale = fit_scale(picture, canvas);
         Self {
@@ -44,7 +44,7 @@ impl Viewport {
         }
     }
 
-    /// The view to start with: the whole picture where that can be read, else its top.
+    /// The first view: the whole drawing if it is legible, otherwise its top.
     pub fn first(picture: Size, canvas: Size) -> Self {
         let whole = Self::fit(picture, canvas);
         if whole.scale >= LEGIBLE_SCALE {
@@ -59,7 +59,7 @@ impl Viewport {
         }
     }
 
-    /// Zoomed by `factor` while the point of the picture under `at` (on the screen) stays there.
+    /// Zoomed by `factor`; the point of the drawing at screen position `at` stays there.
     #[must_use]
     pub fn zoomed(self, factor: f64, at: Point) -> Self {
         let scale = (self.scale * factor).clamp(SCALES.0, SCALES.1);
@@ -81,7 +81,7 @@ impl Viewport {
         }
     }
 
-    /// Moved back as far as needed to keep some of the picture in sight.
+    /// Panned back as far as needed to keep a part of the drawing visible.
     #[must_use]
     pub fn kept_in_sight(self, picture: Size, canvas: Size) -> Self {
         let keep = |at: f64, length: f64, room: f64| {
@@ -95,7 +95,7 @@ impl Viewport {
         }
     }
 
-    /// Moved as little as needed to show `rect` of the picture.
+    /// Panned as little as needed to show `rect` of the drawing.
     #[must_use]
     pub fn revealing(self, rect: Rect, canvas: Size) -> Self {
         const BORDER: f64 = 24.0;
@@ -122,7 +122,7 @@ impl Viewport {
         self.panned(dx, dy)
     }
 
-    /// Whether a point of the picture is in sight.
+    /// Whether a point of the drawing is visible.
     pub fn shows(&self, point: Point, canvas: Size) -> bool {
         let (x, y) = (self.x + point.x * self.scale, self.y + point.y * self.scale);
         (0.0..canvas.0).contains(&x) && (0.0..canvas.1).contains(&y)
