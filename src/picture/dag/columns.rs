@@ -22,28 +22,28 @@ pub(super) fn columns(graph: &Layered, gap: f64) -> Vec<f64> {
         graph.place_detours(&mut x);
         return x;
     }
-    let lines = Lines::new(graph);
-    let ties = Ties::new(graph, &lines, gap);
-    let order = ties.left_to_right();
-    let mut x = vec![0.0; lines.count];
+    let alignment = Alignment::new(graph);
+    let constraints = Constraints::new(graph, &alignment, gap);
+    let order = constraints.left_to_right();
+    let mut x = vec![0.0; alignment.count];
     for &block in &order {
-        let (low, _) = ties.limits(block, &x);
-        x[block] = low.max(ties.start[block]);
+        let (low, _) = constraints.limits(block, &x);
+        x[block] = low.max(constraints.start[block]);
     }
     for pass in 0..PASSES {
         for step in 0..order.len() {
             let back = order.len() - 1 - step;
             let block = order[if pass % 2 == 0 { back } else { step }];
-            ties.settle(block, &mut x);
+            constraints.move_to_neighbours(block, &mut x);
         }
     }
-    anchors(graph, &lines, &x, gap)
+    anchors(graph, &alignment, &x, gap)
 }
 
 /// Smallest distance between the anchors of two neighbours.
 fn distance(graph: &Layered, left: NodeId, right: NodeId, gap: f64) -> f64 {
     let (a, b) = (&graph.nodes[left], &graph.nodes[right]);
-    let gap = if a.is_lane || b.is_lane {
+    let gap = if a.is_dummy || b.is_dummy {
         LANE_GAP
     } else {
         gap
@@ -52,7 +52,7 @@ fn distance(graph: &Layered, left: NodeId, right: NodeId, gap: f64) -> f64 {
 }
 
 /// The vertical alignment of nodes into blocks.
-struct Lines {
+struct Alignment {
     /// Number of blocks.
     count: usize,
     /// For each node its block; `usize::MAX` for nodes of detours, which are outside the layers.
@@ -61,10 +61,10 @@ struct Lines {
     shift: Vec<f64>,
 }
 
-impl Lines {
+impl Alignment {
     fn new(graph: &Layered) -> Self {
         let place = graph.places();
-        let mut lines = Self {
+        let mut alignment = Self {
             count: 0,
             block_of: vec![usize::MAX; graph.nodes.len()],
             shift: vec![0.0; graph.nodes.len()],
@@ -73,19 +73,19 @@ impl Lines {
             if let Some(upper) = layer.checked_sub(1) {
                 for id in straight_links(graph, &place, upper) {
                     let link = &graph.links[id];
-                    lines.block_of[link.lower] = lines.block_of[link.upper];
-                    lines.shift[link.lower] =
-                        lines.shift[link.upper] + link.upper_offset - link.lower_offset;
+                    alignment.block_of[link.lower] = alignment.block_of[link.upper];
+                    alignment.shift[link.lower] =
+                        alignment.shift[link.upper] + link.upper_offset - link.lower_offset;
                 }
             }
             for &node in nodes {
-                if lines.block_of[node] == usize::MAX {
-                    lines.block_of[node] = lines.count;
-                    lines.count += 1;
+                if alignment.block_of[node] == usize::MAX {
+                    alignment.block_of[node] = alignment.count;
+                    alignment.count += 1;
                 }
             }
         }
-        lines
+        alignment
     }
 }
 
@@ -95,20 +95,20 @@ fn straight_links(graph: &Layered, place: &[usize], upper: usize) -> Vec<LinkId>
     let mut wanted: Vec<LinkId> = Vec::new();
     for &node in &graph.layers[upper] {
         let down = graph.below(node);
-        let goes_on = |&l: &LinkId| graph.nodes[graph.links[l].lower].is_lane;
-        let lane = graph.nodes[node].is_lane;
+        let goes_on = |&l: &LinkId| graph.nodes[graph.links[l].lower].is_dummy;
+        let is_dummy = graph.nodes[node].is_dummy;
         // A dummy aligns with the next dummy of its net; only the last one aligns with a box.
-        let next = down.iter().copied().find(|l| lane && goes_on(l));
+        let next = down.iter().copied().find(|l| is_dummy && goes_on(l));
         wanted.extend(next.or_else(|| graph.heaviest(down)));
     }
     wanted.retain(|&id| {
         let lower = graph.links[id].lower;
-        graph.nodes[lower].is_lane || graph.heaviest(graph.above(lower)) == Some(id)
+        graph.nodes[lower].is_dummy || graph.heaviest(graph.above(lower)) == Some(id)
     });
     sort_by_rank(&mut wanted, |&l| {
         let link = &graph.links[l];
-        let is_lane = graph.nodes[link.upper].is_lane && graph.nodes[link.lower].is_lane;
-        (i64::from(!is_lane), -rank_of(graph.weight(l)), rank_of(l))
+        let is_dummy = graph.nodes[link.upper].is_dummy && graph.nodes[link.lower].is_dummy;
+        (i64::from(!is_dummy), -rank_of(graph.weight(l)), rank_of(l))
     });
     let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
     wanted.retain(|&id| {
@@ -126,7 +126,7 @@ fn straight_links(graph: &Layered, place: &[usize], upper: usize) -> Vec<LinkId>
 }
 
 /// The constraints on the position of each block, in flat lists.
-struct Ties {
+struct Constraints {
     /// For each block its smallest coordinate.
     start: Vec<f64>,
     /// Blocks to the left, with the smallest distance of the two lines.
@@ -137,13 +137,13 @@ struct Ties {
     pulls: Flat<(usize, f64)>,
 }
 
-impl Ties {
-    fn new(graph: &Layered, lines: &Lines, gap: f64) -> Self {
-        let Lines {
+impl Constraints {
+    fn new(graph: &Layered, alignment: &Alignment, gap: f64) -> Self {
+        let Alignment {
             count,
             block_of,
             shift,
-        } = lines;
+        } = alignment;
         let mut start = vec![f64::NEG_INFINITY; *count];
         let inside = |&(_, &block): &(usize, &usize)| block != usize::MAX;
         for (node, &block) in block_of.iter().enumerate().filter(inside) {
@@ -163,13 +163,13 @@ impl Ties {
         let mut is_pulled = vec![false; *count];
         for link in &graph.links {
             let (upper, lower) = (block_of[link.upper], block_of[link.lower]);
-            if upper == lower || graph.nodes[link.upper].is_outside {
+            if upper == lower || graph.nodes[link.upper].is_detour {
                 continue;
             }
             let offset =
                 shift[link.upper] + link.upper_offset - shift[link.lower] - link.lower_offset;
             let ends = [(lower, (upper, offset)), (upper, (lower, -offset))];
-            if graph.nodes[link.upper].is_lane || graph.nodes[link.lower].is_lane {
+            if graph.nodes[link.upper].is_dummy || graph.nodes[link.lower].is_dummy {
                 soft.extend(ends);
             } else {
                 hard.extend(ends);
@@ -216,7 +216,7 @@ impl Ties {
     }
 
     /// Moves a block to the mean of the positions that its links prefer, within its limits.
-    fn settle(&self, block: usize, x: &mut [f64]) {
+    fn move_to_neighbours(&self, block: usize, x: &mut [f64]) {
         let pulls = self.pulls.of(block);
         if pulls.is_empty() {
             return;
@@ -230,8 +230,8 @@ impl Ties {
 }
 
 /// Positions of all nodes, shifted to start at 0. A last scan separates neighbours that are still too close.
-fn anchors(graph: &Layered, lines: &Lines, at: &[f64], gap: f64) -> Vec<f64> {
-    let mut x: Vec<f64> = (lines.block_of.iter().zip(&lines.shift))
+fn anchors(graph: &Layered, alignment: &Alignment, at: &[f64], gap: f64) -> Vec<f64> {
+    let mut x: Vec<f64> = (alignment.block_of.iter().zip(&alignment.shift))
         .map(|(&block, shift)| at.get(block).map_or(0.0, |x| x.round()) + shift)
         .collect();
     let mut least = f64::INFINITY;

@@ -4,9 +4,9 @@
     reason = "op, kernel, tensor and node ids are dense indices of one graph"
 )]
 
-use super::kernel::Seat;
+use super::kernel::OpPosition;
 use super::layered::LinkId;
-use super::layout::{Picture, Pin};
+use super::layout::{Picture, Port};
 use super::metrics::{
     APPROACH, MARGIN, OP_HEIGHT, PILL_GAP, PILL_HEIGHT, SIZE_LABEL_MARGIN, SIZE_LABEL_SIZE,
     TRACK_GAP,
@@ -32,7 +32,7 @@ impl Picture<'_> {
     pub(super) fn draw(&mut self, x: &[f64], routes: &Routes) {
         let Heights { top, bottom, gap } = self.heights(routes);
         let end = bottom.last().copied().unwrap_or(MARGIN);
-        self.layout.panels = vec![Rect::default(); self.insides.len()];
+        self.layout.panels = vec![Rect::default(); self.kernel_layouts.len()];
         self.layout.size_labels = vec![None; self.graph.ops.len()];
         for &(pill, node) in &self.pill_nodes {
             let layer = self.outer.nodes[node].layer;
@@ -41,8 +41,8 @@ impl Picture<'_> {
             // A source is placed directly above its reader, even if its layer has taller boxes.
             rect.y = bottom[layer] - SIZE_LABEL_MARGIN - PILL_HEIGHT;
         }
-        let mut inner_gaps = Vec::with_capacity(self.insides.len());
-        for kernel in 0..self.insides.len() {
+        let mut inner_gaps = Vec::with_capacity(self.kernel_layouts.len());
+        for kernel in 0..self.kernel_layouts.len() {
             let node = self.kernel_node[kernel];
             let layer = self.outer.nodes[node].layer;
             inner_gaps.push(self.draw_kernel(kernel, x[node], top[layer]));
@@ -75,10 +75,10 @@ impl Picture<'_> {
 
     /// Heights of the rows of a kernel: the tallest op or stack in each.
     fn row_heights(&self, kernel: usize) -> Vec<f64> {
-        let mut heights = vec![OP_HEIGHT; self.insides[kernel].rows];
+        let mut heights = vec![OP_HEIGHT; self.kernel_layouts[kernel].rows];
         for &op in &self.partition.groups[kernel] {
             if let Some(stacks) = self.sides[kernel].stacks(op) {
-                let height = &mut heights[self.seats[op].row];
+                let height = &mut heights[self.positions[op].row];
                 for stack in stacks {
                     *height = height.max(stack.height()).max(stack.op_height());
                 }
@@ -88,7 +88,7 @@ impl Picture<'_> {
     }
 
     fn kernel_height(&self, kernel: usize) -> f64 {
-        let inside = &self.insides[kernel];
+        let inside = &self.kernel_layouts[kernel];
         let rows: f64 = self.row_heights(kernel).iter().sum();
         let gaps: f64 = (0..=inside.rows).map(|layer| inside.gap(layer)).sum();
         rows + gaps
@@ -137,7 +137,7 @@ impl Picture<'_> {
     /// Places the panel, ops, size labels and pills of a kernel. Gives the height of the first track below each
     /// of its layers.
     fn draw_kernel(&mut self, kernel: usize, x: f64, top: f64) -> Vec<f64> {
-        let inside = &self.insides[kernel];
+        let inside = &self.kernel_layouts[kernel];
         let heights = self.row_heights(kernel);
         let mut row_top = Vec::with_capacity(inside.rows);
         let mut gap_y = vec![top + inside.first_track(0)];
@@ -156,20 +156,20 @@ impl Picture<'_> {
         };
         self.layout.panels[kernel] = panel;
         for &op in &self.partition.groups[kernel] {
-            let Seat { row, x: seat_x, .. } = self.seats[op];
+            let OpPosition { row, x: op_x, .. } = self.positions[op];
             let middle = row_top[row] + heights[row] / 2.0;
             let stacks = self.sides[kernel].stacks(op);
             let height = stacks.map_or(OP_HEIGHT, |[left, right]| {
                 left.op_height().max(right.op_height())
             });
             let rect = Rect {
-                x: x + seat_x - self.op_width / 2.0,
+                x: x + op_x - self.op_width / 2.0,
                 y: middle - height / 2.0,
                 width: self.op_width,
                 height,
             };
             self.layout.ops[op].rect = rect;
-            self.draw_output(op, row + 1 == self.insides[kernel].rows, panel);
+            self.draw_output(op, row + 1 == self.kernel_layouts[kernel].rows, panel);
             for side in [Side::Left, Side::Right] {
                 let Some(stacks) = self.sides[kernel].stacks(op) else {
                     break;
@@ -241,7 +241,7 @@ impl Picture<'_> {
     }
 
     fn draw_inner_edges(&mut self, kernel: usize, x: f64, gap_y: &[f64]) {
-        let inside = &self.insides[kernel];
+        let inside = &self.kernel_layouts[kernel];
         for edge in &inside.edges {
             let (from, to) = (
                 self.layout.ops[edge.from].rect,
@@ -261,7 +261,7 @@ impl Picture<'_> {
     }
 
     fn inner_trail(&self, kernel: usize, x: f64, gap_y: &[f64], link: LinkId) -> Vec<Point> {
-        let inside = &self.insides[kernel];
+        let inside = &self.kernel_layouts[kernel];
         let mut trail = inside.routes.trail(&inside.graph, &inside.x, gap_y, link);
         for point in &mut trail {
             point.x += x;
@@ -278,7 +278,8 @@ impl Picture<'_> {
                     let kernel = self.partition.group_of[op];
                     let rect = self.layout.ops[op].rect;
                     start.push(Point::new(rect.center().x, rect.bottom()));
-                    if let Some(exit) = self.insides[kernel].exits.iter().find(|e| e.0 == op) {
+                    if let Some(exit) = self.kernel_layouts[kernel].exits.iter().find(|e| e.0 == op)
+                    {
                         let x = x[self.kernel_node[kernel]];
                         start.extend(self.inner_trail(kernel, x, &inner[kernel], exit.2));
                     }
@@ -299,10 +300,10 @@ impl Picture<'_> {
                     points: straighten(start.iter().copied().chain(end).collect()),
                 });
             };
-            match branch.pin {
-                Pin::Top(op) => edge(op, vec![Point::new(end_x, self.layout.ops[op].rect.y)]),
-                Pin::Through(entry) => {
-                    let inside = &self.insides[branch.kernel];
+            match branch.port {
+                Port::Top(op) => edge(op, vec![Point::new(end_x, self.layout.ops[op].rect.y)]),
+                Port::Through(entry) => {
+                    let inside = &self.kernel_layouts[branch.kernel];
                     let (_, op, _, link) = inside.entries[entry];
                     let middle = x[self.kernel_node[branch.kernel]];
                     let mut end = vec![Point::new(end_x, self.layout.panels[branch.kernel].y)];
@@ -317,7 +318,7 @@ impl Picture<'_> {
                     end.push(Point::new(rect.center().x + offset, rect.y));
                     edge(op, end);
                 }
-                Pin::Beside => {
+                Port::Beside => {
                     for side in [Side::Left, Side::Right] {
                         let lanes = &self.sides[branch.kernel].lanes[side as usize];
                         let Some(index) = lanes.iter().position(|l| l.link == branch.link) else {

@@ -7,7 +7,7 @@
 use super::kernel::{Access, open_sides};
 use super::layered::{Layered, NodeId};
 use super::layers::kernel_layers;
-use super::layout::{Branch, Picture, Pin};
+use super::layout::{Branch, Picture, Port};
 use super::metrics::{FONT_PX, OP_PADDING, PILL_HEIGHT, PILL_WIDTHS, fit_text, text_width};
 use super::sides::{Lane, OpenSides, Side, SidePill};
 use super::{EdgeEnd, Pill, PillKind, Rect};
@@ -30,7 +30,7 @@ impl Picture<'_> {
         let layers = kernel_layers(self.graph, self.partition);
         let count = layers.iter().max().map_or(0, |l| l + 1);
         self.outer = Layered::new(count);
-        for (&layer, inside) in layers.iter().zip(&self.insides) {
+        for (&layer, inside) in layers.iter().zip(&self.kernel_layouts) {
             self.kernel_node
                 .push(self.outer.add_node(layer, inside.half, inside.half));
         }
@@ -67,12 +67,12 @@ impl Picture<'_> {
             return;
         }
         for op in readers {
-            let seat = self.seats[op];
+            let position = self.positions[op];
             let leads = known.role == TensorRole::Input
                 && self.graph.predecessors[op].is_empty()
                 && self.graph.inputs[op].first() == Some(&tensor);
             let above = layers[self.partition.group_of[op]] - 1;
-            match seat.access {
+            match position.access {
                 Access::Top if leads => self.add_pill_above(tensor, above, &[op]),
                 Access::Through => {
                     self.add_pill_above(tensor, above, &[op]);
@@ -88,8 +88,8 @@ impl Picture<'_> {
     }
 
     fn open_sides(&self, op: OpId) -> OpenSides {
-        let inside = &self.insides[self.partition.group_of[op]];
-        open_sides(&inside.graph, self.seats[op].node)
+        let inside = &self.kernel_layouts[self.partition.group_of[op]];
+        open_sides(&inside.graph, self.positions[op].node)
     }
 
     pub(super) fn new_pill(&mut self, tensor: TensorId, kind: PillKind) -> usize {
@@ -140,12 +140,12 @@ impl Picture<'_> {
             return;
         }
         let pill = self.new_pill(tensor, self.external_kind(tensor));
-        let wants = self.open_sides(op).only();
+        let fixed_side = self.open_sides(op).only();
         self.side_pills[kernel].push(SidePill {
             pill,
             op,
             width: self.layout.pills[pill].rect.width,
-            wants,
+            fixed_side,
         });
     }
 
@@ -153,7 +153,7 @@ impl Picture<'_> {
     /// readers.
     fn add_net(&mut self, tensor: TensorId, from: EdgeEnd, source: NodeId, readers: &[OpId]) {
         let mut targets = Vec::new();
-        let mut pins: Vec<(usize, Pin)> = Vec::new();
+        let mut ports: Vec<(usize, Port)> = Vec::new();
         // Readers of one kernel need not be adjacent in the list.
         let mut by_kernel: Vec<(usize, OpId)> = readers
             .iter()
@@ -164,22 +164,22 @@ impl Picture<'_> {
             let kernel = readers[0].0;
             let mut beside: Vec<(Option<Side>, Enters)> = Vec::new();
             for &(_, op) in readers {
-                match self.seats[op].access {
+                match self.positions[op].access {
                     Access::Top => {
                         targets.push(self.kernel_node[kernel]);
-                        pins.push((kernel, Pin::Top(op)));
+                        ports.push((kernel, Port::Top(op)));
                     }
                     Access::Through => {
-                        let entries = &self.insides[kernel].entries;
+                        let entries = &self.kernel_layouts[kernel].entries;
                         let entry = entries.partition_point(|e| (e.1, e.0) < (op, 0));
                         let own = entries[entry..].iter().take_while(|e| e.1 == op);
                         if let Some(nth) = own.map(|e| e.0).position(|t| t == tensor) {
                             targets.push(self.kernel_node[kernel]);
-                            pins.push((kernel, Pin::Through(entry + nth)));
+                            ports.push((kernel, Port::Through(entry + nth)));
                         }
                     }
                     Access::Side(side) => {
-                        let enter = (self.seats[op].row, op);
+                        let enter = (self.positions[op].row, op);
                         match beside.iter_mut().find(|b| b.0 == side || side.is_none()) {
                             Some(lane) => lane.1.push(enter),
                             None => beside.push((side, vec![enter])),
@@ -192,19 +192,19 @@ impl Picture<'_> {
                 self.lanes[kernel].push(Lane {
                     link: usize::MAX,
                     enters,
-                    wants: side,
-                    prefers: Side::Right,
+                    fixed_side: side,
+                    preferred_side: Side::Right,
                 });
                 targets.push(self.kernel_node[kernel]);
-                pins.push((kernel, Pin::Beside));
+                ports.push((kernel, Port::Beside));
             }
         }
         if targets.is_empty() {
             return;
         }
         let links = self.outer.add_net(source, &targets);
-        for (link, (kernel, pin)) in links.into_iter().zip(pins) {
-            if matches!(pin, Pin::Beside)
+        for (link, (kernel, port)) in links.into_iter().zip(ports) {
+            if matches!(port, Port::Beside)
                 && let Some(lane) = self.lanes[kernel].iter_mut().find(|l| l.link == usize::MAX)
             {
                 lane.link = link;
@@ -215,7 +215,7 @@ impl Picture<'_> {
                 from,
                 kernel,
                 link,
-                pin,
+                port,
             });
         }
     }

@@ -37,7 +37,7 @@ pub(super) struct InnerEdge {
 }
 
 /// The layout of one kernel. Coordinates are relative to the middle of its panel.
-pub(super) struct Inside {
+pub(super) struct KernelLayout {
     /// Ops are in layers 1 to `rows`; layers 0 and `rows + 1` contain the ends of nets that cross the panel's
     /// border.
     pub(super) graph: Layered,
@@ -57,10 +57,10 @@ pub(super) struct Inside {
 
 /// The position of an op in its kernel.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seat {
+pub(super) struct OpPosition {
     /// Row, counted from the top.
     pub(super) row: usize,
-    /// Its node in [`Inside::graph`].
+    /// Its node in [`KernelLayout::graph`].
     pub(super) node: NodeId,
     /// How edges from outside reach it.
     pub(super) access: Access,
@@ -69,13 +69,13 @@ pub(super) struct Seat {
 }
 
 /// Lays out the ops of one kernel and fills in their positions.
-pub(super) fn inside(
+pub(super) fn layout_kernel(
     graph: &Graph,
     partition: &Partition,
     group: usize,
     op_width: f64,
-    seats: &mut [Seat],
-) -> Inside {
+    positions: &mut [OpPosition],
+) -> KernelLayout {
     let members = &partition.groups[group];
     let is_inside = |op: OpId| partition.group_of[op] == group;
 
@@ -83,19 +83,20 @@ pub(super) fn inside(
     let mut rows = 1;
     for &op in members.iter().rev() {
         let below = graph.successors[op].iter().filter(|&&s| is_inside(s));
-        seats[op].row = below.map(|&s| seats[s].row + 1).max().unwrap_or(0);
-        rows = rows.max(seats[op].row + 1);
+        positions[op].row = below.map(|&s| positions[s].row + 1).max().unwrap_or(0);
+        rows = rows.max(positions[op].row + 1);
     }
     let mut in_row = vec![0_usize; rows];
     for &op in members {
-        seats[op].row = rows - 1 - seats[op].row;
-        in_row[seats[op].row] += 1;
+        positions[op].row = rows - 1 - positions[op].row;
+        in_row[positions[op].row] += 1;
     }
 
     let mut drawing = Layered::new(rows + 2);
     for &op in members {
-        seats[op].node = drawing.add_node(seats[op].row + 1, op_width / 2.0, op_width / 2.0);
-        seats[op].access = match (seats[op].row, in_row[seats[op].row]) {
+        positions[op].node =
+            drawing.add_node(positions[op].row + 1, op_width / 2.0, op_width / 2.0);
+        positions[op].access = match (positions[op].row, in_row[positions[op].row]) {
             (0, _) => Access::Top,
             (_, 1 | 2) => Access::Side(None),
             _ => Access::Through,
@@ -112,14 +113,14 @@ pub(super) fn inside(
             .copied()
             .filter(|&s| is_inside(s))
             .collect();
-        targets.retain(|&t| seats[t].row > seats[op].row);
-        let leaves_early = seats[op].row + 1 < rows && consumers.iter().any(|&s| !is_inside(s));
-        let mut nodes: Vec<NodeId> = targets.iter().map(|&t| seats[t].node).collect();
+        targets.retain(|&t| positions[t].row > positions[op].row);
+        let leaves_early = positions[op].row + 1 < rows && consumers.iter().any(|&s| !is_inside(s));
+        let mut nodes: Vec<NodeId> = targets.iter().map(|&t| positions[t].node).collect();
         if leaves_early {
             nodes.push(drawing.add_node(rows + 1, 0.0, 0.0));
         }
         if !nodes.is_empty() {
-            let links = drawing.add_net(seats[op].node, &nodes);
+            let links = drawing.add_net(positions[op].node, &nodes);
             edges.extend(targets.iter().zip(&links).map(|(&to, &link)| InnerEdge {
                 tensor,
                 from: op,
@@ -130,12 +131,12 @@ pub(super) fn inside(
                 exits.push((op, node, link));
             }
         }
-        if seats[op].access == Access::Through {
+        if positions[op].access == Access::Through {
             for tensor in graph.distinct_inputs(op) {
                 let producer = graph.tensors[tensor].producer;
                 if producer.is_none_or(|p| !is_inside(p)) {
                     let top = drawing.add_node(0, 0.0, 0.0);
-                    let links = drawing.add_net(top, &[seats[op].node]);
+                    let links = drawing.add_net(top, &[positions[op].node]);
                     entries.push((tensor, op, top, links[0]));
                 }
             }
@@ -145,10 +146,10 @@ pub(super) fn inside(
     drawing.order();
     let place = drawing.places();
     for &op in members {
-        let seat = &mut seats[op];
-        spread_pins(&mut drawing, &place, seat.node, op_width);
-        if seat.access == Access::Side(None) {
-            seat.access = Access::Side(open_sides(&drawing, seat.node).only());
+        let position = &mut positions[op];
+        spread_ports(&mut drawing, &place, position.node, op_width);
+        if position.access == Access::Side(None) {
+            position.access = Access::Side(open_sides(&drawing, position.node).only());
         }
     }
     let mut x = columns(&drawing, OP_GAP);
@@ -165,9 +166,9 @@ pub(super) fn inside(
         *x -= width / 2.0;
     }
     for &op in members {
-        seats[op].x = x[seats[op].node];
+        positions[op].x = x[positions[op].node];
     }
-    Inside {
+    KernelLayout {
         routes: routes(&drawing, &x),
         graph: drawing,
         x,
@@ -181,7 +182,7 @@ pub(super) fn inside(
 
 /// Spreads the ports of the links from above over the top of a box, with the link of the longest path in the
 /// middle.
-pub(super) fn spread_pins(graph: &mut Layered, place: &[usize], node: NodeId, width: f64) {
+pub(super) fn spread_ports(graph: &mut Layered, place: &[usize], node: NodeId, width: f64) {
     let links = graph.above(node).to_vec();
     spread_links(graph, place, links, 0.0, width);
 }
@@ -217,7 +218,7 @@ pub(super) fn spread_links(
 /// its row, a side without a dummy is preferred.
 pub(super) fn open_sides(graph: &Layered, node: NodeId) -> OpenSides {
     let row = &graph.layers[graph.nodes[node].layer];
-    let mut boxes = row.iter().filter(|&&n| !graph.nodes[n].is_lane);
+    let mut boxes = row.iter().filter(|&&n| !graph.nodes[n].is_dummy);
     let (first, last) = (boxes.clone().next(), boxes.next_back());
     match (first == Some(&node), last == Some(&node)) {
         (false, false) => OpenSides::Neither,
@@ -231,7 +232,7 @@ pub(super) fn open_sides(graph: &Layered, node: NodeId) -> OpenSides {
     }
 }
 
-impl Inside {
+impl KernelLayout {
     /// Heights of the spaces between rows and to the panel's border, with tracks and size labels.
     pub(super) fn gap(&self, layer: usize) -> f64 {
         let tracks = self.routes.count.get(layer).copied().unwrap_or(0);

@@ -5,7 +5,7 @@
     reason = "node, link and layer ids are dense indices of one graph"
 )]
 
-use super::lanes::Net;
+use super::nets::Net;
 use crate::core::sorting::{rank_of, rank_of_float, sort_by_rank};
 
 /// Number of rounds of sweeps, and the largest number of nodes for which adjacent nodes are also swapped one by
@@ -25,9 +25,9 @@ pub(super) struct Node {
     /// Space to the right of its anchor.
     pub(super) right: f64,
     /// Whether it is a dummy: the point at which a net crosses a layer.
-    pub(super) is_lane: bool,
+    pub(super) is_dummy: bool,
     /// Whether it is the lower end of a detour, which is to the right of its layer and not part of it.
-    pub(super) is_outside: bool,
+    pub(super) is_detour: bool,
 }
 
 /// The part of a net between two adjacent layers.
@@ -77,8 +77,8 @@ impl Layered {
             layer,
             left,
             right,
-            is_lane: false,
-            is_outside: false,
+            is_dummy: false,
+            is_detour: false,
         });
         id
     }
@@ -109,7 +109,7 @@ impl Layered {
             is_beside,
             ..
         } = self.links[link];
-        if is_beside || self.nodes[upper].is_lane || self.nodes[lower].is_lane {
+        if is_beside || self.nodes[upper].is_dummy || self.nodes[lower].is_dummy {
             0
         } else {
             // Not measured if each layer has a single node; all priorities are then equal.
@@ -133,7 +133,7 @@ impl Layered {
     /// crossings remain, sweeps by barycentre and swaps of adjacent nodes follow, and the best order is kept.
     /// `O(nodes + links log links)` for a fixed number of rounds.
     pub(super) fn order(&mut self) {
-        self.lay_lanes();
+        self.insert_dummies();
         self.above = self.by_node(|link| link.lower);
         self.below = self.by_node(|link| link.upper);
         if self.layers.iter().all(|layer| layer.len() <= 1) {
@@ -220,7 +220,7 @@ impl Layered {
                     self.below(node)
                         .iter()
                         .map(|&l| self.links[l].lower)
-                        .filter(|&n| !is_placed[n] && !self.nodes[n].is_lane),
+                        .filter(|&n| !is_placed[n] && !self.nodes[n].is_dummy),
                 );
                 sort_by_rank(&mut stack[from..], |&n| {
                     (rank_of(self.height[n]), -rank_of(n), 0)
@@ -230,11 +230,11 @@ impl Layered {
                     self.above(node)
                         .iter()
                         .map(|&l| self.links[l].upper)
-                        .filter(|&n| !is_placed[n] && !self.nodes[n].is_outside),
+                        .filter(|&n| !is_placed[n] && !self.nodes[n].is_detour),
                 );
                 // The net from the deepest source is the shortest.
                 sort_by_rank(&mut stack[from..], |&n| {
-                    (rank_of(self.lane_start(n)), -rank_of(n), 0)
+                    (rank_of(self.source_layer(n)), -rank_of(n), 0)
                 });
             }
         }
@@ -242,9 +242,9 @@ impl Layered {
     }
 
     /// The layer of a box, or for a dummy the layer of its net's source.
-    fn lane_start(&self, node: NodeId) -> usize {
+    fn source_layer(&self, node: NodeId) -> usize {
         match self.above(node).first() {
-            Some(&link) if self.nodes[node].is_lane => {
+            Some(&link) if self.nodes[node].is_dummy => {
                 self.nodes[self.nets[self.links[link].net].source].layer
             }
             _ => self.nodes[node].layer,

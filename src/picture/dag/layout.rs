@@ -6,7 +6,7 @@
 
 use super::boxes::{op_boxes, op_width};
 use super::columns::columns;
-use super::kernel::{Access, Inside, Seat, inside};
+use super::kernel::{Access, KernelLayout, OpPosition, layout_kernel};
 use super::layered::{Layered, LinkId, NodeId};
 use super::metrics::{MARGIN, PANEL_GAP};
 use super::routes::routes;
@@ -15,7 +15,7 @@ use super::{DagLayout, EdgeEnd};
 use crate::core::{Graph, OpId, Partition, TensorId};
 
 /// How a net enters a kernel.
-pub(super) enum Pin {
+pub(super) enum Port {
     /// From above, at an op of the first row.
     Top(OpId),
     /// From a lane beside the panel.
@@ -30,7 +30,7 @@ pub(super) struct Branch {
     pub(super) from: EdgeEnd,
     pub(super) kernel: usize,
     pub(super) link: LinkId,
-    pub(super) pin: Pin,
+    pub(super) port: Port,
 }
 
 /// The layout while it is computed.
@@ -38,8 +38,8 @@ pub(super) struct Picture<'a> {
     pub(super) graph: &'a Graph,
     pub(super) partition: &'a Partition,
     pub(super) op_width: f64,
-    pub(super) seats: Vec<Seat>,
-    pub(super) insides: Vec<Inside>,
+    pub(super) positions: Vec<OpPosition>,
+    pub(super) kernel_layouts: Vec<KernelLayout>,
     pub(super) outer: Layered,
     pub(super) kernel_node: Vec<NodeId>,
     /// Pills that are nodes of a layer, and these nodes.
@@ -58,23 +58,23 @@ pub(super) struct Picture<'a> {
 /// `O(n log n)` in ops and reads. Does not depend on sizes of tensors.
 pub fn layout(graph: &Graph, partition: &Partition) -> DagLayout {
     let op_width = op_width(graph);
-    let seat = Seat {
+    let position = OpPosition {
         row: 0,
         node: 0,
         access: Access::Top,
         x: 0.0,
     };
-    let mut seats = vec![seat; graph.ops.len()];
+    let mut positions = vec![position; graph.ops.len()];
     let kernels = partition.groups.len();
-    let insides = (0..kernels)
-        .map(|group| inside(graph, partition, group, op_width, &mut seats))
+    let kernel_layouts = (0..kernels)
+        .map(|group| layout_kernel(graph, partition, group, op_width, &mut positions))
         .collect();
     let mut picture = Picture {
         graph,
         partition,
         op_width,
-        seats,
-        insides,
+        positions,
+        kernel_layouts,
         outer: Layered::default(),
         kernel_node: Vec::with_capacity(kernels),
         pill_nodes: Vec::new(),
@@ -89,13 +89,13 @@ pub fn layout(graph: &Graph, partition: &Partition) -> DagLayout {
     };
     picture.join();
     picture.outer.order();
-    picture.take_sides();
-    picture.pin();
+    picture.assign_sides();
+    picture.place_ports();
     let mut x = columns(&picture.outer, PANEL_GAP);
     for x in &mut x {
         *x += MARGIN;
     }
-    picture.slide_lanes(&x);
+    picture.straighten_lanes(&x);
     let routes = routes(&picture.outer, &x);
     picture.draw(&x, &routes);
     picture.layout

@@ -30,13 +30,13 @@ pub(super) fn routes(graph: &Layered, x: &[f64]) -> Routes {
         count: Vec::with_capacity(graph.layers.len()),
     };
     // A detour returns into the gap below this layer.
-    let mut outside: Vec<Vec<NodeId>> = vec![Vec::new(); graph.layers.len()];
+    let mut detours: Vec<Vec<NodeId>> = vec![Vec::new(); graph.layers.len()];
     let mut leaving: Vec<Vec<usize>> = vec![Vec::new(); graph.layers.len()];
     for (id, net) in graph.nets.iter().enumerate() {
-        for &node in &net.outside {
-            outside[graph.nodes[node].layer].push(node);
+        for &node in &net.detour {
+            detours[graph.nodes[node].layer].push(node);
         }
-        if !net.outside.is_empty() {
+        if !net.detour.is_empty() {
             leaving[graph.nodes[net.source].layer].push(id);
         }
     }
@@ -44,7 +44,7 @@ pub(super) fn routes(graph: &Layered, x: &[f64]) -> Routes {
         let mut runs: Vec<Run> = Vec::new();
         let mut run_of_link: Vec<(LinkId, usize)> = Vec::new();
         let mut run_of_net: BTreeMap<(NodeId, usize), usize> = BTreeMap::new();
-        for &node in layer.iter().chain(&outside[index]) {
+        for &node in layer.iter().chain(&detours[index]) {
             let mut links: Vec<LinkId> = graph.below(node).to_vec();
             sort_by_rank(&mut links, |&l| {
                 (rank_of(graph.links[l].net), rank_of(l), 0)
@@ -65,7 +65,7 @@ pub(super) fn routes(graph: &Layered, x: &[f64]) -> Routes {
         let mut run_of_detour = Vec::with_capacity(leaving[index].len());
         for &id in &leaving[index] {
             let net = &graph.nets[id];
-            let to = net.outside.first().map(|&node| x[node]);
+            let to = net.detour.first().map(|&node| x[node]);
             let run = *run_of_net.entry((net.source, id)).or_insert(runs.len());
             if run == runs.len() {
                 runs.push(Run {
@@ -109,14 +109,14 @@ impl Routes {
                 points.push(Point::new(x[link.lower] + link.lower_offset, y));
                 points.push(Point::new(x[link.upper] + link.upper_offset, y));
             }
-            if let (true, Some(track)) = (upper.is_outside, self.detour_track[link.net]) {
+            if let (true, Some(track)) = (upper.is_detour, self.detour_track[link.net]) {
                 let from = &graph.nets[link.net];
                 let y = height(graph.nodes[from.source].layer, track);
                 points.push(Point::new(x[link.upper], y));
                 points.push(Point::new(x[from.source] + from.source_offset, y));
             }
             next = match graph.above(link.upper).first() {
-                Some(&above) if upper.is_lane => Some(above),
+                Some(&above) if upper.is_dummy => Some(above),
                 _ => None,
             };
         }

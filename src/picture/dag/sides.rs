@@ -60,9 +60,9 @@ pub(super) struct Lane {
     /// The rows and ops that it enters, from the top.
     pub(super) enters: Vec<(usize, OpId)>,
     /// The side on which it must be; `None` if both are possible.
-    pub(super) wants: Option<Side>,
+    pub(super) fixed_side: Option<Side>,
     /// The preferred side, if both are possible.
-    pub(super) prefers: Side,
+    pub(super) preferred_side: Side,
 }
 
 impl Lane {
@@ -87,7 +87,7 @@ pub(super) struct SidePill {
     pub(super) pill: usize,
     pub(super) op: OpId,
     pub(super) width: f64,
-    pub(super) wants: Option<Side>,
+    pub(super) fixed_side: Option<Side>,
 }
 
 /// Lanes and pills beside one op on one side, from top to bottom.
@@ -157,15 +157,17 @@ impl Sides {
     pub(super) fn new(mut lanes: Vec<Lane>, pills: &[SidePill]) -> Self {
         let mut sides = Self::default();
         sort_by_rank(&mut lanes, |lane| {
-            let is_free = i64::from(lane.wants.is_none());
+            let is_free = i64::from(lane.fixed_side.is_none());
             (is_free, rank_of(lane.last_row()), rank_of(lane.first_row()))
         });
         for lane in lanes {
-            let side = match lane.wants {
+            let side = match lane.fixed_side {
                 Some(side) => side,
-                None if sides.is_free(&lane, lane.prefers) => lane.prefers,
-                None if sides.is_free(&lane, lane.prefers.other()) => lane.prefers.other(),
-                None => lane.prefers,
+                None if sides.is_free(&lane, lane.preferred_side) => lane.preferred_side,
+                None if sides.is_free(&lane, lane.preferred_side.other()) => {
+                    lane.preferred_side.other()
+                }
+                None => lane.preferred_side,
             };
             let place = &mut sides.lanes[side as usize];
             let at = place.partition_point(|other| other.fits_inside(&lane));
@@ -179,7 +181,7 @@ impl Sides {
         };
         let mut last: Option<(OpId, Side)> = None;
         for &pill in pills {
-            let side = pill.wants.unwrap_or(match last {
+            let side = pill.fixed_side.unwrap_or(match last {
                 // Several pills of one op alternate between the sides.
                 Some((op, side)) if op == pill.op => side.other(),
                 _ => usual,

@@ -7,7 +7,7 @@
 use super::EdgeEnd;
 use super::kernel::spread_links;
 use super::layered::LinkId;
-use super::layout::{Picture, Pin};
+use super::layout::{Picture, Port};
 use super::metrics::{LANE_GAP, MARGIN};
 use super::sides::{Side, Sides};
 use crate::core::OpId;
@@ -15,11 +15,11 @@ use crate::core::sorting::sort_pairs;
 
 impl Picture<'_> {
     /// Assigns each lane and pill to a side of its panel. This gives the width of each kernel.
-    pub(super) fn take_sides(&mut self) {
+    pub(super) fn assign_sides(&mut self) {
         let place = self.outer.places();
-        let mut top_links: Vec<Vec<LinkId>> = vec![Vec::new(); self.insides.len()];
+        let mut top_links: Vec<Vec<LinkId>> = vec![Vec::new(); self.kernel_layouts.len()];
         for branch in &self.branches {
-            if !matches!(branch.pin, Pin::Beside) {
+            if !matches!(branch.port, Port::Beside) {
                 top_links[branch.kernel].push(branch.link);
             }
         }
@@ -29,25 +29,25 @@ impl Picture<'_> {
             let mut lanes = std::mem::take(&mut self.lanes[kernel]);
             for lane in &mut lanes {
                 if first.is_some_and(|first| from(&lane.link) < first) {
-                    lane.prefers = Side::Left;
+                    lane.preferred_side = Side::Left;
                 }
             }
             let sides = Sides::new(lanes, &self.side_pills[kernel]);
             let node = &mut self.outer.nodes[self.kernel_node[kernel]];
-            node.left = self.insides[kernel].half + sides.room(Side::Left);
-            node.right = self.insides[kernel].half + sides.room(Side::Right);
+            node.left = self.kernel_layouts[kernel].half + sides.room(Side::Left);
+            node.right = self.kernel_layouts[kernel].half + sides.room(Side::Right);
             self.sides.push(sides);
         }
     }
 
     /// Sets the offsets of the ports of every link.
-    pub(super) fn pin(&mut self) {
+    pub(super) fn place_ports(&mut self) {
         for branch in &self.branches {
             if let EdgeEnd::Op(op) = branch.from {
                 let kernel = self.partition.group_of[op];
-                let inside = &self.insides[kernel];
+                let inside = &self.kernel_layouts[kernel];
                 let exit = inside.exits.iter().find(|e| e.0 == op);
-                let offset = exit.map_or(self.seats[op].x, |e| inside.x[e.1]);
+                let offset = exit.map_or(self.positions[op].x, |e| inside.x[e.1]);
                 let net = self.outer.links[branch.link].net;
                 self.outer.nets[net].source_offset = offset;
             }
@@ -56,18 +56,18 @@ impl Picture<'_> {
         let place = self.outer.places();
         let mut tops: Vec<(OpId, LinkId)> = Vec::new();
         for branch in &self.branches {
-            match branch.pin {
-                Pin::Top(op) => tops.push((op, branch.link)),
-                Pin::Through(entry) => {
-                    let inside = &self.insides[branch.kernel];
+            match branch.port {
+                Port::Top(op) => tops.push((op, branch.link)),
+                Port::Through(entry) => {
+                    let inside = &self.kernel_layouts[branch.kernel];
                     self.outer.links[branch.link].lower_offset = inside.x[inside.entries[entry].2];
                 }
-                Pin::Beside => {}
+                Port::Beside => {}
             }
         }
         sort_pairs(&mut tops);
         for links in tops.chunk_by(|a, b| a.0 == b.0) {
-            let middle = self.seats[links[0].0].x;
+            let middle = self.positions[links[0].0].x;
             let links = links.iter().map(|l| l.1).collect();
             spread_links(&mut self.outer, &place, links, middle, self.op_width);
         }
@@ -75,7 +75,7 @@ impl Picture<'_> {
             for side in [Side::Left, Side::Right] {
                 for (index, lane) in sides.lanes[side as usize].iter().enumerate() {
                     self.outer.links[lane.link].lower_offset = side.sign()
-                        * (self.insides[kernel].half + sides.lane_distance(side, index));
+                        * (self.kernel_layouts[kernel].half + sides.lane_distance(side, index));
                 }
             }
         }
@@ -83,7 +83,7 @@ impl Picture<'_> {
 
     /// Moves lanes outwards below their sources while the space beside the panel is free, so that these nets
     /// need no bend.
-    pub(super) fn slide_lanes(&mut self, x: &[f64]) {
+    pub(super) fn straighten_lanes(&mut self, x: &[f64]) {
         let place = self.outer.places();
         for (kernel, sides) in self.sides.iter().enumerate() {
             let node = self.kernel_node[kernel];
@@ -106,7 +106,7 @@ impl Picture<'_> {
                 }
                 for lane in sides.lanes[side as usize].iter().rev() {
                     let link = &self.outer.links[lane.link];
-                    if self.outer.nodes[link.upper].is_outside {
+                    if self.outer.nodes[link.upper].is_detour {
                         limit = side.sign() * link.lower_offset - LANE_GAP;
                         continue;
                     }

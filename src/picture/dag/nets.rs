@@ -13,8 +13,8 @@ use std::collections::BTreeSet;
 
 /// Limit for the dummies of a drawing. A training step keeps every activation for its backward pass, so that
 /// without a limit the number of dummies is quadratic.
-const LANES_PER_NODE: usize = 12;
-const LANES_AT_LEAST: usize = 4_000;
+const DUMMIES_PER_NODE: usize = 12;
+const MIN_DUMMIES: usize = 4_000;
 
 /// A hyperedge: a tensor with its source and all its readers.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub(super) struct Net {
     /// The last link to each target.
     ends: Vec<LinkId>,
     /// The nodes in which its detour returns to the layers, from top to bottom.
-    pub(super) outside: Vec<NodeId>,
+    pub(super) detour: Vec<NodeId>,
 }
 
 impl Layered {
@@ -40,7 +40,7 @@ impl Layered {
             source,
             source_offset: 0.0,
             ends: ends.clone(),
-            outside: Vec::new(),
+            detour: Vec::new(),
         });
         ends
     }
@@ -59,7 +59,7 @@ impl Layered {
     }
 
     /// Inserts the dummies and detours of every net.
-    pub(super) fn lay_lanes(&mut self) {
+    pub(super) fn insert_dummies(&mut self) {
         let reach = self.reach();
         for net in 0..self.nets.len() {
             let source = self.nets[net].source;
@@ -73,38 +73,38 @@ impl Layered {
             let (mut at, mut upper) = (first, source);
             for (layer, end) in by_layer {
                 if layer - first > reach {
-                    let outside = match self.nets[net].outside.last() {
+                    let detour = match self.nets[net].detour.last() {
                         Some(&last) if self.nodes[last].layer + 1 == layer => last,
-                        _ => self.add_outside(net, layer - 1),
+                        _ => self.add_detour(net, layer - 1),
                     };
-                    self.links[end].upper = outside;
+                    self.links[end].upper = detour;
                     continue;
                 }
                 while at + 1 < layer {
                     at += 1;
-                    let lane = self.add_lane(at, false);
-                    self.layers[at].push(lane);
-                    self.add_link(net, upper, lane);
-                    upper = lane;
+                    let dummy = self.add_dummy(at, false);
+                    self.layers[at].push(dummy);
+                    self.add_link(net, upper, dummy);
+                    upper = dummy;
                 }
                 self.links[end].upper = upper;
             }
         }
     }
 
-    fn add_outside(&mut self, net: usize, layer: usize) -> NodeId {
-        let node = self.add_lane(layer, true);
-        self.nets[net].outside.push(node);
+    fn add_detour(&mut self, net: usize, layer: usize) -> NodeId {
+        let node = self.add_dummy(layer, true);
+        self.nets[net].detour.push(node);
         node
     }
 
-    fn add_lane(&mut self, layer: usize, is_outside: bool) -> NodeId {
+    fn add_dummy(&mut self, layer: usize, is_detour: bool) -> NodeId {
         self.nodes.push(Node {
             layer,
             left: 0.0,
             right: 0.0,
-            is_lane: true,
-            is_outside,
+            is_dummy: true,
+            is_detour,
         });
         self.nodes.len() - 1
     }
@@ -112,10 +112,10 @@ impl Layered {
     /// Largest number of layers that a net may cross with dummies, so that the number of dummies stays below
     /// its limit.
     fn reach(&self) -> usize {
-        let most = LANES_AT_LEAST.max(self.nodes.len() * LANES_PER_NODE);
+        let most = MIN_DUMMIES.max(self.nodes.len() * DUMMIES_PER_NODE);
         let mut reach = self.layers.len();
         loop {
-            let lanes: usize = (self.nets.iter())
+            let dummies: usize = (self.nets.iter())
                 .map(|net| {
                     let first = self.nodes[net.source].layer;
                     let layers = (net.ends.iter())
@@ -124,7 +124,7 @@ impl Layered {
                     layers.max().unwrap_or(0).saturating_sub(1)
                 })
                 .sum();
-            if lanes <= most || reach <= 1 {
+            if dummies <= most || reach <= 1 {
                 return reach;
             }
             reach /= 2;
@@ -149,7 +149,7 @@ impl Layered {
         }
         let mut spans: Vec<(usize, usize, usize)> = (self.nets.iter().enumerate())
             .filter_map(|(id, net)| {
-                let last = net.outside.last()?;
+                let last = net.detour.last()?;
                 Some((self.nodes[net.source].layer, self.nodes[*last].layer, id))
             })
             .collect();
@@ -173,7 +173,7 @@ impl Layered {
                 count - 1
             });
             busy.insert((last, line));
-            for &node in &self.nets[net].outside {
+            for &node in &self.nets[net].detour {
                 x[node] = right + LANE_GAP * (line + 1) as f64;
             }
         }
