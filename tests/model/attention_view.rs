@@ -1,4 +1,4 @@
-//! The view on attention: what a field's value comes to, its figures, and the chart.
+//! The attention panel: values of its fields, figures, chart.
 
 use fuseline::core::device;
 use fuseline::core::fusion::attention::{AttentionShape, LoopOrder, Tiles};
@@ -104,7 +104,7 @@ fn fields_keep_their_elements_while_sizes_move() {
     );
     assert!(before.has_same_templates(&after));
     assert!(after.html().text.contains(r#"aria-valuetext="32,768""#));
-    // M is the device's until it is chosen.
+    // M is that of the device until it is chosen.
     assert!(before.html().text.contains(r#"value="227""#));
     let of_program = AttentionShape {
         heads: 3,
@@ -146,7 +146,7 @@ fn the_square_rises_twice_as_steeply_as_the_line() {
     let sizes = Sizes::default();
     let rise = |role| {
         let points = points(role, &sizes);
-        // The last two lengths, where the square leads.
+        // The last two lengths, where the quadratic term dominates.
         (points[9].1 - points[10].1) / (points[10].0 - points[9].0)
     };
     let (square, line) = (rise(Role::SquarePoint), rise(Role::LinePoint));

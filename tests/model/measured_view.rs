@@ -1,4 +1,4 @@
-//! The view on the model against measurement: reading the file, the chart, the table.
+//! The panel that compares the model with measurements: reading the file, chart, table.
 
 use fuseline::core::analysis::measured::Variant;
 use fuseline::core::json::Json;
@@ -81,7 +81,7 @@ fn a_point_right_of_the_diagonal_is_predicted_too_short() {
     let pairs = pairs(&lines, Compared::Time);
     let drawn = scene(&pairs, Compared::Time.quantity(), (600.0, 480.0));
     assert_eq!(drawn.focus_order.len(), pairs.len());
-    // Where the diagonal runs: both axes have one scale.
+    // The diagonal, to check that both axes have one scale.
     let diagonal = drawn
         .marks
         .iter()

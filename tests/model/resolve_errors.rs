@@ -1,4 +1,4 @@
-//! One bad input for each diagnostic of resolving: severity, kind, place, words and the way to mend it.
+//! One invalid input for each diagnostic of resolving: severity, code, position, message and hint.
 
 use crate::resolve::resolved;
 use fuseline::core::model::diagnostic::line_and_column;
@@ -147,7 +147,7 @@ fn each_bad_input_has_one_finding_at_its_place() {
 }
 
 #[test]
-fn a_line_that_cannot_be_read_is_the_only_one_blamed() {
+fn an_invalid_line_is_reported_once() {
     let good = "param S = 64 in 1..128\ninput x : f16[S, 8]\nweight w : f16[8, 4]\ny = matmul(x, w)\nl: z = relu(y)\nu = exp(z)\n";
     for (broken, at) in [
         (good.replacen("S = 64", "S = = 64", 1), (1, 11)),

@@ -1,11 +1,11 @@
-//! What views show: the right words and figures, and names as text.
+//! Texts of the panels, and that names in them are escaped.
 
 use fuseline::core::{FusionOptions, Objective, Options, Policy, analyze_program, notation};
 use fuseline::markup::Markup;
 use fuseline::present::certificates::certificate_text;
 use fuseline::views::fusion_options::{Launch, options};
 
-/// The text of some markup, tags taken out.
+/// The text of some markup, without tags.
 pub(crate) fn words(markup: &Markup) -> String {
     let html = markup.html().text;
     let mut words = String::new();

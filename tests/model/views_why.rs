@@ -1,4 +1,4 @@
-//! The tab on why edges are not fused: sorted by price, names as text.
+//! The panel on edges that are not fused: sorted by savings, names escaped.
 
 use crate::views::words;
 use fuseline::core::analysis::why::{Verdict, Why};

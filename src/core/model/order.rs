@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn names_the_cycle_and_not_what_hangs_on_it() {
+    fn names_the_cycle_and_not_what_depends_on_it() {
         // Edges 0 <- 1 <- 2 <- 1; node 3 is free.
         assert_eq!(
             topological_order(&[vec![1], vec![2], vec![1], vec![]]),
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_what_no_cycle_holds_up() {
+    fn runs_what_depends_on_no_cycle() {
         // 0 is free, 1 <-> 2 is a cycle, 3 depends on it, 4 depends on 0.
         assert_eq!(
             runnable(&[vec![], vec![2], vec![1], vec![2], vec![0]]),
