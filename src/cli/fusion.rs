@@ -23,7 +23,7 @@ pub(super) struct FusionFlags {
     /// The compiler generates its matmuls, which take an epilogue (policy inductor).
     #[arg(long)]
     max_autotune: bool,
-    /// Run attention as one kernel, where matmul, softmax and matmul stand in a row.
+    /// Run matmul, softmax and matmul in a row as one kernel of attention.
     #[arg(long)]
     attention: bool,
     /// Most states that the search for the optimum looks at.

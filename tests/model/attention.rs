@@ -202,7 +202,7 @@ fn the_compilers_attention_rescales_too() {
     assert_eq!(found.fused.kernels[0].work.flops() - apart, more);
 }
 
-/// The example of the FlashAttention paper: 1024 heads of 1024 x 64 in f16 and 192 KiB on chip; it gives 4.4
+/// The example of the first flash attention paper: 1024 heads of 1024 x 64 in f16 and 192 KiB on chip; it gives 4.4
 /// GB.
 #[test]
 fn bytes_of_the_first_paper() {
@@ -225,7 +225,7 @@ fn bytes_of_the_first_paper() {
     assert_eq!(forward + backward, 4_336_910_336);
 }
 
-/// The formula of the FlashAttention-2 paper, which loops over Q: `2Nd + T_r * 2Nd + N` with `T_r = 1024 / 64`.
+/// The formula of the second flash attention paper, which loops over Q: `2Nd + T_r * 2Nd + N` with `T_r = 1024 / 64`.
 #[test]
 fn bytes_of_the_second_paper() {
     let shape = AttentionShape {

@@ -6,7 +6,7 @@ use super::metrics::{
 use super::{OpBox, Rect};
 use crate::core::{Graph, Op, Partition, TensorId};
 
-/// Whether [`layout`] gives the same for both, so that it can be reused when only sizes change.
+/// Whether [`super::layout()`] gives the same for both, so that it can be reused when only sizes change.
 pub fn has_same_picture(a: (&Graph, &Partition), b: (&Graph, &Partition)) -> bool {
     let same_op = |(a, b): (&Op, &Op)| {
         title(a) == title(b) && a.name == b.name && a.shape.len() == b.shape.len()

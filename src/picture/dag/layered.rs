@@ -5,7 +5,6 @@
     reason = "node, link and layer ids are dense indices of one graph"
 )]
 
-use super::nets::Net;
 use crate::core::sorting::{rank_of, rank_of_float, sort_by_rank};
 
 /// Number of rounds of sweeps, and the largest number of nodes for which adjacent nodes are also swapped one by
@@ -42,6 +41,18 @@ pub(super) struct Link {
     pub(super) lower_offset: f64,
     /// Whether it ends beside its lower node and not at its top. Such links are not aligned.
     pub(super) is_beside: bool,
+}
+
+/// A hyperedge: a tensor with its source and all its readers.
+#[derive(Clone, Debug)]
+pub(super) struct Net {
+    pub(super) source: NodeId,
+    /// Offset of the port at the source from that node's anchor.
+    pub(super) source_offset: f64,
+    /// The last link to each target.
+    pub(super) ends: Vec<LinkId>,
+    /// The nodes in which its detour returns to the layers, from top to bottom.
+    pub(super) detour: Vec<NodeId>,
 }
 
 /// A graph in layers. Every link is between adjacent layers.

@@ -6,7 +6,7 @@
     reason = "node, link and net ids are dense indices of one graph"
 )]
 
-use super::layered::{Layered, Link, LinkId, Node, NodeId};
+use super::layered::{Layered, Link, LinkId, Net, Node, NodeId};
 use super::metrics::LANE_GAP;
 use crate::core::sorting::{rank_of, sort_by_rank, sort_pairs};
 use std::collections::BTreeSet;
@@ -15,18 +15,6 @@ use std::collections::BTreeSet;
 /// without a limit the number of dummies is quadratic.
 const DUMMIES_PER_NODE: usize = 12;
 const MIN_DUMMIES: usize = 4_000;
-
-/// A hyperedge: a tensor with its source and all its readers.
-#[derive(Clone, Debug)]
-pub(super) struct Net {
-    pub(super) source: NodeId,
-    /// Offset of the port at the source from that node's anchor.
-    pub(super) source_offset: f64,
-    /// The last link to each target.
-    ends: Vec<LinkId>,
-    /// The nodes in which its detour returns to the layers, from top to bottom.
-    pub(super) detour: Vec<NodeId>,
-}
 
 impl Layered {
     /// Adds a net from `source` to `targets`, which are in lower layers. Gives the last link to each target.
