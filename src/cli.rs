@@ -101,7 +101,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The reason has been printed.
+/// The command has failed and its reason has been printed.
 struct Failed;
 
 fn analyze_file(
@@ -143,17 +143,17 @@ fn analyze_file(
     }
 }
 
-/// The report with what it does not say of itself.
+/// The report, with results that the library's report does not contain.
 #[derive(Serialize)]
 struct FullReport<'a> {
     #[serde(flatten)]
     report: Report,
     /// Kernels that are attention, with their tiles.
     attentions: Vec<AttentionReport<'a>>,
-    /// What led to the kernels, where that was asked for.
+    /// The decisions that led to the kernels, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     decisions: Option<Vec<Step<'a>>>,
-    /// What each kernel asks of the device, where that was asked for and is known.
+    /// The resources of each kernel, if requested and known.
     #[serde(skip_serializing_if = "Option::is_none")]
     limits: Option<Vec<LimitsReport>>,
 }
@@ -189,7 +189,7 @@ fn show(
     };
     let printed = written.and_then(|text| std::io::stdout().lock().write_all(text.as_bytes()));
     match printed {
-        // Whoever closed the pipe has read enough.
+        // A closed pipe is no failure: its reader needs no more.
         Err(problem) if problem.kind() != std::io::ErrorKind::BrokenPipe => {
             eprintln!("error: {problem}");
             Err(Failed)

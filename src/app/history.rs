@@ -1,37 +1,37 @@
-//! Undo and redo over the text.
+//! Undo and redo of the text.
 
 use crate::core::Policy;
 
-/// Steps that are kept; the oldest are forgotten first.
+/// Most steps that are kept; the oldest are dropped first.
 const MAX_STEPS: usize = 300;
-/// Bytes of text that all kept steps may hold together.
+/// Most bytes of text that all kept steps hold together.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
-/// A pause that begins a new step, in milliseconds.
+/// Pause after which an edit begins a new step, in milliseconds.
 const PAUSE_MS: f64 = 1000.0;
 
-/// Where an edit comes from. Edits of one origin without a pause between them are one step back.
+/// The control that made an edit. Edits from the same one without a pause between them are one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// Keys in the text editor.
     Typing,
     /// The slider or number box of this param.
     Param(String),
-    /// Anything that is a step of its own: a button, a picker, a pasted program.
+    /// An edit that is always a step of its own: a button, a picker, a pasted program.
     Single,
 }
 
-/// A text to go to, with what came with it.
+/// A state of the text that undo or redo can restore.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The text.
     pub text: String,
-    /// The example that it began as.
+    /// The example that the text started from.
     pub example: Option<&'static str>,
-    /// Its policy, if the edit changed that as well; a policy that was chosen apart stays.
+    /// The policy, if the edit changed it too. A policy that was chosen separately is not restored.
     pub policy: Option<Policy>,
 }
 
-/// The texts before and after the present one.
+/// The undo and redo stacks.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     undo: Vec<Step>,
@@ -40,7 +40,7 @@ pub struct History {
 }
 
 impl History {
-    /// Records that `before` is about to be replaced.
+    /// Records the text before an edit.
     pub fn record(&mut self, before: Step, origin: Origin, now_ms: f64) {
         let is_same_step = self
             .last
@@ -54,27 +54,27 @@ impl History {
         self.last = Some((origin, now_ms));
     }
 
-    /// Ends the present step: the next edit is a new one.
+    /// Ends the present step, so that the next edit begins a new one.
     pub fn seal(&mut self) {
         self.last = None;
     }
 
-    /// One step back; `present`, with its policy, can be reached again by [`History::redo`].
+    /// Undoes one step; [`History::redo`] can restore `present` and its policy.
     pub fn undo(&mut self, present: Step) -> Option<Step> {
         travel(&mut self.undo, &mut self.redo, present, &mut self.last)
     }
 
-    /// What the last [`History::undo`] left.
+    /// Restores the state before the last [`History::undo`].
     pub fn redo(&mut self, present: Step) -> Option<Step> {
         travel(&mut self.redo, &mut self.undo, present, &mut self.last)
     }
 
-    /// Whether there is a step back.
+    /// Whether there is a step to undo.
     pub fn can_undo(&self) -> bool {
         !self.undo.is_empty()
     }
 
-    /// Whether there is a step forward again.
+    /// Whether there is a step to redo.
     pub fn can_redo(&self) -> bool {
         !self.redo.is_empty()
     }
@@ -102,7 +102,7 @@ fn travel(
     Some(step)
 }
 
-/// End of what differs in `after`, as a byte offset: where a caret belongs when `before` has become `after`.
+/// End of the changed part of `after`, as a byte offset: the caret goes there after undo and redo.
 pub fn end_of_change(before: &str, after: &str) -> usize {
     let (head, tail) = common_ends(before, after);
     let mut end = (after.len() - tail).max(head);
@@ -112,13 +112,13 @@ pub fn end_of_change(before: &str, after: &str) -> usize {
     end
 }
 
-/// Whether most of `before` is gone: `after` is another text rather than an edited one.
+/// Whether most of `before` is gone, so that `after` is another text and not an edit of it.
 pub fn keeps_little(before: &str, after: &str) -> bool {
     let (head, tail) = common_ends(before, after);
     (head + tail) * 2 < before.len()
 }
 
-/// Bytes that two texts have in common at their start and at their end.
+/// Lengths in bytes of the common prefix and suffix of two texts.
 fn common_ends(before: &str, after: &str) -> (usize, usize) {
     let equal = |(b, a): &(u8, u8)| b == a;
     let head = before.bytes().zip(after.bytes()).take_while(equal);
@@ -203,7 +203,7 @@ mod tests {
         };
         history.record(first.clone(), Origin::Single, 0.0);
         history.record(step("b"), Origin::Typing, 1.0);
-        // The last edit left the policy alone, so another one that was chosen since stays.
+        // The last edit did not change the policy, so undo keeps the one that was chosen since.
         let back = history.undo(present("c", Policy::Optimal));
         assert_eq!(back, Some(step("b")));
         assert_eq!(

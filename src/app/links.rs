@@ -1,39 +1,40 @@
-//! The whole state of the page in a link's fragment: `v1.` and the compressed state in URL-safe base64.
+//! Share links: the state of the page in the fragment of its address, as `v1.` and the compressed state in
+//! URL-safe base64.
 //!
-//! The state is a header of `key=value` lines, an empty line, and the text; unknown keys are skipped, so that a
-//! later version may add some. Browsers carry zlib and base64 (RFC 1950, RFC 4648), so `browser` packs and
-//! unpacks. zlib ends with a checksum: a link that lost or changed a character is recognised.
+//! The state is a header of `key=value` lines, an empty line, and the text. Unknown keys are skipped, so that a
+//! later version can add keys. Browsers implement zlib (RFC 1950) and base64 (RFC 4648), so `browser`
+//! compresses and decompresses. The checksum of zlib detects a link with lost or changed characters.
 
 use crate::core::model::device::{Device, Source, default_device, device};
 use crate::core::model::options::{Conventions, FusionOptions, Policy, Switch};
 use std::fmt::Write as _;
 use strum::VariantArray;
 
-/// Longest fragment that is looked at, in bytes. Browsers carry more, chat programs less.
+/// Longest fragment that is read, in bytes. Browsers accept more, chat programs less.
 pub const MAX_LINK_BYTES: usize = 512 * 1024;
-/// Largest state that a link may unpack to, in bytes: a link of a few bytes can claim terabytes.
+/// Largest decompressed state, in bytes: a link of a few bytes can decompress to terabytes.
 pub const MAX_STATE_BYTES: usize = 2 * 1024 * 1024;
 
 const VERSION: &str = "v1.";
 
-/// What a link carries.
+/// The state that a link stores.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SharedState {
     /// The op list.
     pub text: String,
-    /// Who decides what fuses.
+    /// The fusion policy.
     pub policy: Policy,
-    /// What the policies may do.
+    /// Options of the policies.
     pub fusion: FusionOptions,
     /// How bytes are counted.
     pub conventions: Conventions,
-    /// What the kernels run on.
+    /// The device that the kernels run on.
     pub device: Device,
-    /// The unfused picture is shown.
+    /// Whether the unfused graph is shown.
     pub is_unfused_view: bool,
     /// Name of the selected op.
     pub selected_op: Option<String>,
-    /// Name of the open tab, when it is not the first.
+    /// Name of the open tab, if it is not the first.
     pub open_tab: Option<String>,
 }
 
@@ -52,23 +53,23 @@ impl Default for SharedState {
     }
 }
 
-/// Why a link could not be opened.
+/// Why a link cannot be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShareError {
     /// It does not start with a version: `#hello`.
     NotALink,
-    /// Its version is not ours: `v9.…`.
+    /// Its version is not supported: `v9.…`.
     UnknownVersion,
-    /// Characters are missing or changed: the base64, the compression or the checksum does not hold.
+    /// Characters are missing or changed: base64, compression or checksum is invalid.
     Damaged,
-    /// It is longer than [`MAX_LINK_BYTES`] or unpacks to more than [`MAX_STATE_BYTES`].
+    /// It is longer than [`MAX_LINK_BYTES`] or decompresses to more than [`MAX_STATE_BYTES`].
     TooLarge,
-    /// The browser has no zlib to offer.
+    /// The browser has no zlib streams.
     Unsupported,
 }
 
 impl ShareError {
-    /// What happened and what to do, for the visitor.
+    /// The problem and what to do about it, for the user.
     pub const fn message(self) -> &'static str {
         match self {
             Self::NotALink => {
@@ -90,7 +91,7 @@ impl ShareError {
     }
 }
 
-/// The fragment (without `#`) around a packed state in base64, as browsers write it. `O(base64)`.
+/// The fragment (without `#`) for a compressed state in standard base64. `O(base64)`.
 ///
 /// # Errors
 /// [`ShareError::TooLarge`] past [`MAX_LINK_BYTES`].
@@ -115,10 +116,10 @@ pub fn fragment_of(base64: &str) -> Result<String, ShareError> {
     Ok(fragment)
 }
 
-/// The packed state in a fragment (without `#`), as base64 that browsers read. `O(fragment)`.
+/// The compressed state of a fragment (without `#`), in standard base64. `O(fragment)`.
 ///
 /// # Errors
-/// Whatever shows already that the fragment is no whole link of this version.
+/// The fragment is not a complete link of this version.
 pub fn packed_in(fragment: &str) -> Result<String, ShareError> {
     if fragment.len() > MAX_LINK_BYTES {
         return Err(ShareError::TooLarge);
@@ -136,7 +137,7 @@ pub fn packed_in(fragment: &str) -> Result<String, ShareError> {
             ShareError::NotALink
         }
     })?;
-    // Browsers skip blanks and read what is padded; a link has neither.
+    // Browsers accept blanks and padding in base64; a link has neither.
     let base64 = packed.chars().map(|c| match c {
         '-' => Some('+'),
         '_' => Some('/'),
@@ -146,8 +147,8 @@ pub fn packed_in(fragment: &str) -> Result<String, ShareError> {
     base64.filter(|b| !b.is_empty()).ok_or(ShareError::Damaged)
 }
 
-/// `state` as text that [`read_state`] turns back. Only what differs from the defaults is written: most links carry
-/// little beside the op list. `O(text)`.
+/// `state` as text, for [`read_state`]. Only values that differ from the defaults are written, so that most
+/// links contain little beside the op list. `O(text)`.
 ///
 /// # Errors
 /// [`ShareError::TooLarge`] past [`MAX_STATE_BYTES`].
@@ -162,7 +163,7 @@ pub fn write_state(state: &SharedState) -> Result<String, ShareError> {
     let default = SharedState::default();
     let mut header = String::new();
     let mut put = |key: &str, value: &str| {
-        // A line break in a value would end it; no name can hold one, so nothing is lost.
+        // A line break would end the value. No name can contain one, so replacing it loses nothing.
         let value = value.replace(['\n', '\r'], " ");
         let _ = writeln!(header, "{key}={value}");
     };
@@ -225,10 +226,10 @@ pub fn write_state(state: &SharedState) -> Result<String, ShareError> {
     Ok(header)
 }
 
-/// The state that was written. A value that means nothing here leaves the default. `O(written)`.
+/// The state in a text of [`write_state`]. An invalid value leaves the default. `O(written)`.
 ///
 /// # Errors
-/// [`ShareError::Damaged`] when it is no UTF-8, or lacks the empty line that ends the header.
+/// [`ShareError::Damaged`] if it is not UTF-8, or has no empty line after the header.
 pub fn read_state(written: Vec<u8>) -> Result<SharedState, ShareError> {
     let written = String::from_utf8(written).map_err(|_| ShareError::Damaged)?;
     let (header, text) = match written.strip_prefix('\n') {
@@ -249,7 +250,7 @@ pub fn read_state(written: Vec<u8>) -> Result<SharedState, ShareError> {
                 state.conventions.reshape = value.parse().unwrap_or_default();
             }
             "device" => state.device = device(value).unwrap_or(default_device()).clone(),
-            // Behind the device, whose launch it replaces.
+            // Keys are in order, so the device is already read; this replaces its launch time.
             "launch" => {
                 if let Ok(launch_s) = value.parse() {
                     state.device = state.device.with_launch_s(launch_s);

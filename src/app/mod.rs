@@ -1,6 +1,6 @@
-//! What the page knows: its state in signals, what storage keeps and links carry, and undo.
+//! The page's state: signals, storage, share links and undo.
 //!
-//! Undo, links and what is opened are pure and native as well, so that tests reach them.
+//! Undo, links and what is opened are pure and also compiled natively, for the tests.
 
 pub mod history;
 pub mod links;

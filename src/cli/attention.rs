@@ -1,4 +1,4 @@
-//! Attention kernels: their tiles, and their bytes by both counts.
+//! Attention kernels: their tiles, and their bytes by two counts.
 
 use crate::core::fusion::attention::{AttentionShape, LoopOrder, Tiles};
 use crate::core::{Analysis, KernelId};
@@ -6,10 +6,10 @@ use crate::present::format::{format_bytes, format_exact};
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// A kernel that is attention, whether the option or the compiler made it one.
+/// A kernel that is attention, whether through the option or by the compiler.
 #[derive(Serialize)]
 pub(super) struct AttentionReport<'a> {
-    /// Its place in the list of kernels, from 0.
+    /// Its index in the list of kernels, from 0.
     kernel: KernelId,
     /// Names of its ops.
     ops: Vec<&'a str>,
@@ -24,12 +24,13 @@ pub(super) struct AttentionReport<'a> {
     key_rows: u64,
     query_tiles: u64,
     key_tiles: u64,
-    /// Q, K, V and the result: every tensor once, and with each tile of K and V fetched anew for each tile of Q.
+    /// Bytes of Q, K, V and the result: each tensor counted once, and with K and V read again for each tile of
+    /// Q.
     bytes_once: u64,
     bytes_tiled: u64,
-    /// Which of the two the figures of the kernel use.
+    /// Which of the two counts the figures of the kernel use.
     counted: &'static str,
-    /// What the cache must hold for memory to see every tensor once; `null` where its size is not known.
+    /// K and V of one head. If the cache holds them, memory sees every tensor once.
     key_value_bytes_of_head: u64,
     fits_cache: Option<bool>,
 }
@@ -67,7 +68,7 @@ pub(super) fn attentions(analysis: &Analysis) -> Vec<AttentionReport<'_>> {
         .collect()
 }
 
-/// A few lines for each attention kernel.
+/// A few lines of text for each attention kernel.
 pub(super) fn attention_lines(analysis: &Analysis) -> String {
     let exact = |n: u64| format_exact(n.into());
     let mut text = String::new();

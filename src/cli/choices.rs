@@ -1,9 +1,8 @@
-//! What the arguments choose beside the program.
+//! The arguments that choose policy, conventions and device.
 
-use super::fusion::FusionFlags;
-use crate::core::device;
+use crate::cli::fusion::FusionFlags;
 use crate::core::{
-    Conventions, DEVICES, Device, Externals, Options, Policy, ReshapeCost, default_device,
+    Conventions, DEVICES, Device, Externals, Options, Policy, ReshapeCost, default_device, device,
 };
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -24,16 +23,16 @@ pub(super) struct Choices {
     /// What a lone reshape costs.
     #[arg(long, default_value = "copy", value_parser = by_name::<ReshapeCost>())]
     reshape: ReshapeCost,
-    /// What times are predicted for, by id; an unknown one prints the list.
+    /// The device for which times are predicted, by id; an unknown one prints the list.
     #[arg(long, default_value = &*default_device().id, value_name = "NAME", value_parser = known_device)]
     device: &'static Device,
     /// Time that starting a kernel adds, in microseconds, instead of the device's own.
     #[arg(long, value_name = "MICROSECONDS", value_parser = microseconds)]
     launch_us: Option<f64>,
-    /// Print what each kernel asks of the device too, and when fusing hurts.
+    /// Also print the resources that each kernel needs of the device, and warnings where fusing costs time.
     #[arg(long)]
     pub(super) limits: bool,
-    /// Print what the policy decided too, step by step.
+    /// Also print the decisions of the policy, step by step.
     #[arg(long)]
     pub(super) steps: bool,
     /// Print JSON instead of a table.

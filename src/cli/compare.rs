@@ -1,4 +1,4 @@
-//! `report`: every measured row beside its prediction, and how far the two are apart.
+//! `report`: every measured row beside its prediction, and the errors of the predictions.
 
 use crate::cli::Failed;
 use crate::core::analysis::measured::{
@@ -9,7 +9,7 @@ use crate::core::notation::parse;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A row, what it says and how its eager run compares.
+/// A measured row and its prediction.
 struct Line {
     row: Row,
     predicted: Predicted,
@@ -69,7 +69,7 @@ impl Line {
         ))
     }
 
-    /// The model or the measurement says that more is read from DRAM than the compulsory traffic.
+    /// By model or measurement more is read from DRAM than the compulsory traffic.
     fn reads_again(&self) -> bool {
         let most = self.predicted.compulsory_read_bytes as f64 * 1.02;
         (self.reads()).is_some_and(|(predicted, measured)| predicted > most || measured > most)
@@ -80,7 +80,7 @@ impl Line {
     }
 }
 
-/// For each compiled line its speedup over the eager line of the same pattern and size.
+/// Predicted and measured speedup of each compiled line over the eager line of the same pattern and size.
 fn speedups(lines: &[Line]) -> Vec<(usize, (f64, f64))> {
     let eager: BTreeMap<(&str, &[i64]), (f64, f64)> = lines
         .iter()
@@ -148,7 +148,7 @@ fn table(lines: &[Line]) {
 }
 
 fn summary(lines: &[Line]) {
-    /// The H200's cache.
+    /// Size of the H200's L2 cache.
     const L2_BYTES: u64 = 62_914_560;
     let all = || lines.iter().enumerate();
     let exceeds = |line: &Line| line.predicted.largest_kernel_bytes > L2_BYTES;

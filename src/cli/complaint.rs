@@ -1,9 +1,9 @@
-//! What is wrong, for a terminal.
+//! Diagnostics for a terminal.
 
 use crate::cli::Failed;
 use crate::core::model::diagnostic::{Diagnostic, line_and_column};
 
-/// Findings on standard error, each with line, column and the source line.
+/// Prints diagnostics on standard error, each with line, column and the source line.
 pub(super) fn complain(file: &str, text: &str, diagnostics: &[Diagnostic]) -> Failed {
     const SHOWN: usize = 50;
     for diagnostic in diagnostics.iter().take(SHOWN) {
@@ -28,7 +28,7 @@ pub(super) fn complain(file: &str, text: &str, diagnostics: &[Diagnostic]) -> Fa
     Failed
 }
 
-/// A part of the source line that fits a terminal, and where in it the mark goes.
+/// A section of the source line that fits a terminal, and the position of the mark in it.
 fn excerpt(source: &str, column: usize, marked: &str) -> (String, usize, usize) {
     const WIDTH: usize = 96;
     let skipped = column.saturating_sub(WIDTH / 2);

@@ -5,11 +5,11 @@ use crate::core::{FusionOptions, Objective};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args};
 
-/// What the policies may do.
+/// Options of the policies.
 #[derive(Args)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct FusionFlags {
-    /// What the optimum is smallest in.
+    /// What the optimum minimizes.
     #[arg(long, default_value = "bytes", value_parser = by_name::<Objective>())]
     objective: Objective,
     /// Ops that only read a common tensor may share a kernel.
@@ -24,7 +24,7 @@ pub(super) struct FusionFlags {
     /// The compiler generates its matmuls, which take an epilogue (policy inductor).
     #[arg(long)]
     max_autotune: bool,
-    /// Run attention as one kernel, where matmul, softmax and matmul stand in a row.
+    /// Run matmul, softmax and matmul in a row as one kernel of attention.
     #[arg(long)]
     attention: bool,
     /// Most states that the search for the optimum looks at.

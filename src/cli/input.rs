@@ -1,4 +1,4 @@
-//! The program that is to be analysed, in any of its three forms.
+//! Reads the program to analyse, in any of its three forms.
 
 use crate::cli::Failed;
 use crate::cli::choices::one_of;
@@ -11,7 +11,7 @@ use std::io::Read;
 pub(super) fn read_all(mut source: impl Read) -> std::io::Result<String> {
     let mut bytes = Vec::new();
     source.read_to_end(&mut bytes)?;
-    // A stray byte becomes a visible character that the parser points at.
+    // An invalid byte becomes a visible character, so that the parser can point at it.
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -1,4 +1,4 @@
-//! `--limits`: what each kernel asks of a multiprocessor, and when fusing it hurts.
+//! `--limits`: the resources that each kernel needs of a multiprocessor, and warnings where fusing costs time.
 
 use crate::core::Analysis;
 use crate::core::analysis::device_model::Tiling;
@@ -8,39 +8,39 @@ use crate::present::warnings::warning_text;
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// What one kernel asks of the device.
+/// The resources of one kernel.
 #[derive(Serialize)]
 pub(super) struct LimitsReport {
-    /// Bytes that one block wants on chip, and what it may have.
+    /// On-chip bytes that one block needs, and those that it can allocate.
     on_chip_bytes: u64,
     on_chip_available_bytes: u64,
     live_values: u64,
-    /// Of one thread, before spills.
+    /// Registers of one thread, before spills.
     registers_per_thread: u64,
     threads_per_block: u64,
     blocks: u64,
-    /// Resident threads over those that a multiprocessor could hold.
+    /// Resident threads over the most that a multiprocessor can hold.
     occupancy: f64,
     waves: u64,
-    /// How a matmul is cut.
+    /// The tiles of a matmul.
     tiling: Option<TilingReport>,
-    /// What would hurt, in words.
+    /// Warnings in words.
     warnings: Vec<String>,
 }
 
-/// How a matmul is cut into tiles.
+/// The tiles of a matmul.
 #[derive(Serialize)]
 struct TilingReport {
     tile_rows: f64,
     tile_columns: f64,
     tiles: f64,
-    /// Part of the elements of all tiles that lie inside the output.
+    /// Share of the elements of all tiles that are inside the output.
     tile_efficiency: f64,
-    /// Part of the slots of all waves that compute something.
+    /// Share of the slots of all waves that hold a tile.
     wave_efficiency: f64,
 }
 
-/// One object for each kernel, in order; `None` where the multiprocessors of the device are not known.
+/// One object for each kernel, in order; `None` if the multiprocessors of the device are unknown.
 pub(super) fn limits_report(analysis: &Analysis) -> Option<Vec<LimitsReport>> {
     let of_kernel = |kernel: &KernelLimits| LimitsReport {
         on_chip_bytes: kernel.on_chip_bytes,

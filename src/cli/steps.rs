@@ -1,4 +1,4 @@
-//! `--steps`: what the policy decided, in order.
+//! `--steps`: the decisions of the policy, in order.
 
 use crate::core::Analysis;
 use crate::core::fusion::record::{Decision, record};
@@ -6,19 +6,19 @@ use crate::present::decisions::decision_text;
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// One decision by names.
+/// One decision, with names instead of ids.
 #[derive(Serialize)]
 pub(super) struct Step<'a> {
     kind: &'static str,
-    /// The ops that it is about.
+    /// Names of the ops that it is about.
     ops: Vec<&'a str>,
     /// The decision in a sentence, with its reason and figures.
     text: String,
-    /// Kernels once it is made.
+    /// Number of kernels after the decision.
     kernels: usize,
 }
 
-/// One line for each decision, with the number of kernels behind it.
+/// One line for each decision, with the number of kernels after it.
 pub(super) fn steps_table(analysis: &Analysis) -> String {
     let mut text = format!("\n{:>5}  {:>7}  decision\n", "step", "kernels");
     for (index, step) in steps(analysis).iter().enumerate() {

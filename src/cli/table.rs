@@ -1,4 +1,4 @@
-//! The analysis as a table for people.
+//! The analysis as a table of text.
 
 use crate::core::{Analysis, OpId};
 use crate::present::certificates::certificate_sentence;
@@ -9,9 +9,9 @@ use crate::present::names::{joined, op_name, short_name};
 use crate::present::times::{bound_name, lower_bound_text, time_text, total_time_text};
 use std::fmt::Write as _;
 
-/// Characters of a name.
+/// Longest name in the table, in characters.
 const NAME_CHARS: usize = 32;
-/// Ops of a kernel that are named.
+/// Most ops of a kernel that the table names.
 const NAMED_OPS: usize = 6;
 
 /// The headline and one line for each kernel.
@@ -60,7 +60,7 @@ pub(super) fn table(analysis: &Analysis) -> String {
     let line = |cells: &[&str]| {
         let mut line = String::new();
         for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
-            // Words to the left, figures to the right.
+            // Words are aligned left, figures right.
             let _ = match column {
                 1 | 6 => write!(line, "{cell:<width$}  "),
                 _ => write!(line, "{cell:>width$}  "),

@@ -1,4 +1,4 @@
-//! Lines of the text as coloured pieces with marks where something is wrong: what lies behind the editor's text area.
+//! The text as highlighted lines with underlined diagnostics, drawn behind the editor's text area.
 
 use crate::core::model::diagnostic::{Diagnostic, Severity, Span};
 use crate::core::notation::{TokenKind, highlight};
@@ -11,22 +11,22 @@ const MAX_COLORED_BYTES: usize = 200_000;
 /// One line of the text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct CodeLine {
-    /// Its pieces; joined, they are the line.
+    /// Its pieces; concatenated, they are the line.
     pub pieces: Vec<CodePiece>,
-    /// The worst that is said about it.
+    /// The highest severity of its diagnostics.
     pub worst: Option<Severity>,
     /// It belongs to what is selected.
     pub is_selected: bool,
 }
 
-/// A run of characters that look the same.
+/// A run of characters with the same style.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CodePiece {
     /// The characters.
     pub text: String,
-    /// The CSS class of its kind; empty for plain text.
+    /// The CSS class of its token kind; empty for plain text.
     pub class: &'static str,
-    /// The worst that is said about it.
+    /// The highest severity of its diagnostics.
     pub mark: Option<Severity>,
 }
 
@@ -95,7 +95,7 @@ pub fn code_lines(
     };
     let mut lines: Vec<CodeLine> = spans.iter().map(line).collect();
     for diagnostic in diagnostics {
-        // A finding at the very end of a line has no character to stand under.
+        // A diagnostic at the end of a line has no character to underline, so its line is marked.
         if let Some(start) = diagnostic.span.map(|span| span.start)
             && (within.start..=within.end).contains(&start)
             && let Some(line) = lines.get_mut(spans.partition_point(|span| span.end < start))
@@ -142,7 +142,7 @@ pub fn line_of(text: &str, offset: usize) -> usize {
     text.bytes().take(offset).filter(|&b| b == b'\n').count()
 }
 
-/// The bytes of the line that holds a byte offset, without its end.
+/// The bytes of the line that contains a byte offset, without its line break.
 pub fn line_at(text: &str, offset: usize) -> Span {
     let offset = offset.min(text.len());
     let bytes = text.as_bytes();
@@ -161,7 +161,7 @@ pub fn line_at(text: &str, offset: usize) -> Span {
     )
 }
 
-/// The byte offset of an offset in UTF-16 units, as a text area counts; the end for one past it.
+/// The byte offset for an offset in UTF-16 units, as browsers count; past the end it is the end.
 pub fn byte_of_utf16(text: &str, units: usize) -> usize {
     let mut units_before = 0;
     let mut characters = characters(text);
@@ -174,7 +174,7 @@ pub fn byte_of_utf16(text: &str, units: usize) -> usize {
         .map_or(text.len(), |(byte, _)| byte)
 }
 
-/// The offset in UTF-16 units of a byte offset, as a text area counts.
+/// The offset in UTF-16 units for a byte offset.
 pub fn utf16_of_byte(text: &str, byte: usize) -> usize {
     let characters = characters(text).take_while(|&(at, _)| at < byte);
     characters.map(|(_, width)| width).sum()

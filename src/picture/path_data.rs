@@ -1,8 +1,8 @@
-//! The words of SVG: a command and its numbers.
+//! SVG path data and transforms: commands and their numbers.
 
 use std::fmt::Write as _;
 
-/// Appends `command` and the numbers behind it: `L30 20.5`.
+/// Appends `command` and its numbers: `L30 20.5`.
 pub(crate) fn push_command(data: &mut String, command: &str, numbers: &[f64]) {
     data.push_str(command);
     for (place, &number) in numbers.iter().enumerate() {
@@ -14,7 +14,7 @@ pub(crate) fn push_command(data: &mut String, command: &str, numbers: &[f64]) {
     }
 }
 
-/// `value` to so many decimals: what a picture needs is shorter than what a float holds.
+/// `value` rounded to so many decimals, which keeps path data short.
 pub(crate) fn rounded(value: f64, decimals: u32) -> f64 {
     let unit = f64::from(10_u32.pow(decimals));
     (value * unit).round() / unit

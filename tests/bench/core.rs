@@ -1,13 +1,13 @@
-//! Speed of the core: the time for each op must not grow with the program.
+//! Speed of the core: the time per op must not grow with the size of the program.
 //!
-//! Criterion gives the distributions; the summary at the end gives ns per op and the ratio that matters,
-//! both sizes measured in turns in one run, because the machine's speed drifts. The summary of ops and texts
-//! counts processor time: where other processes run, a long run is interrupted and a short one is not.
+//! Criterion measures the distributions. The summary at the end prints ns per op and the ratio between two
+//! sizes, which are measured in turns in one run because the machine's speed drifts. The summary of ops and
+//! texts uses processor time, because other processes interrupt long runs more than short ones.
 #![allow(
     missing_docs,
     clippy::unwrap_used,
     clippy::expect_used,
-    reason = "criterion's macros, and a benchmark fails loudly"
+    reason = "criterion's macros, and a benchmark may panic"
 )]
 
 #[path = "../model/gpt2.rs"]
@@ -26,23 +26,23 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// The page's memory grows and is never given back; the system's allocator returns it after each run and
-/// takes it anew, which costs the large sizes more than the analysis does. This one keeps what it has, but
-/// only as `MIMALLOC_PURGE_DELAY` in `.cargo/config.toml` tells it.
+/// The page's memory grows and is never returned. The system's allocator returns it after each run and requests
+/// it again, which costs the large sizes more than the analysis does. This one keeps it, with the setting
+/// `MIMALLOC_PURGE_DELAY` in `.cargo/config.toml`.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const SIZES: [usize; 3] = [14, 10_000, 100_000];
-/// GPT-2 blocks in a row whose optimum is searched.
+/// Numbers of chained GPT-2 blocks whose optimum is searched.
 const BLOCKS: [usize; 4] = [1, 12, 48, 96];
-/// Ops of a graph that is made to be hard: more ways to fuse than any budget holds.
+/// Ops of a graph with more ways to fuse than the search budget can visit.
 const HARD_OPS: usize = 60;
-/// A page needs about this many times as long, and is to answer in 50 ms.
+/// Assumed slowdown of the page against native code. The page's limit is 50 ms.
 const PAGE_FACTOR: f64 = 3.0;
-/// Ten times the ops may take at most this many times the time.
+/// Largest allowed ratio of times when the number of ops grows tenfold.
 const LINEAR_LIMIT: f64 = 12.0;
 
-/// Transformer blocks in a row, each reading the one before, cut at `count` ops.
+/// Chained transformer blocks, cut at `count` ops.
 fn stack(count: usize) -> (Vec<Op>, Vec<TensorDecl>) {
     let (block, externals) = transformer_block(512, 768, 12, 2).expect("a valid block");
     let mut ops = Vec::with_capacity(count + block.len());
@@ -136,12 +136,12 @@ fn text_to_analysis(c: &mut Criterion) {
     }
 }
 
-/// The optimum of GPT-2 blocks in a row: each block is a few regions of its own.
+/// The optimum of chained GPT-2 blocks: each block consists of a few regions.
 fn optimum(c: &mut Criterion) {
     blocks_in_a_row(c, "optimum", Policy::Optimal);
 }
 
-/// The compiler's kernels of the same blocks.
+/// The kernels of policy `inductor` for the same blocks.
 fn compiler(c: &mut Criterion) {
     blocks_in_a_row(c, "compiler", Policy::Inductor);
 }
@@ -194,7 +194,8 @@ fn optimum_summary() {
     );
 }
 
-/// Elementwise ops that each read two of the six before, so that nearly every set of neighbours may be a kernel.
+/// Elementwise ops that each read two of the six ops before them, so that nearly every set of neighbours can be
+/// a kernel.
 fn hard_graph(seed: u64) -> Graph {
     let mut state = seed;
     let mut random = |below: u64| {
@@ -252,7 +253,7 @@ const fn verdict(holds: bool) -> &'static str {
     if holds { "holds" } else { "DOES NOT HOLD" }
 }
 
-/// Median seconds for each size, taken in turns.
+/// Median seconds for each size, measured in turns.
 fn medians(rounds: usize, sizes: usize, run: &dyn Fn(usize) -> Duration) -> Vec<f64> {
     let mut seconds = vec![Vec::with_capacity(rounds); sizes];
     for _ in 0..rounds {

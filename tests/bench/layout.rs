@@ -1,11 +1,11 @@
-//! Speed of the graph's layout on 48 GPT-2 blocks, and that it stays linear.
+//! Speed of the graph's layout on 48 GPT-2 blocks, and whether it is linear.
 //!
-//! `cargo bench --bench layout` prints the table. With `-- --graph` it prints the graph as JSON instead, which
-//! `node tests/bench/layout_elk.mjs` gives to ELK and sets beside ours.
+//! `cargo bench --bench layout` prints the table. With `-- --graph` it prints the graphs as JSON, for
+//! `node tests/bench/layout_elk.mjs`, which compares the layout with ELK's.
 #![allow(
     clippy::unwrap_used,
     clippy::cast_possible_truncation,
-    reason = "a benchmark fails loudly"
+    reason = "a benchmark may panic"
 )]
 
 #[path = "../model/dag_check.rs"]
@@ -23,9 +23,9 @@ use std::time::Instant;
 
 const BLOCKS: usize = 48;
 const RUNS: usize = 15;
-/// Most time that the layout of [`BLOCKS`] blocks may take.
+/// Time limit for the layout of [`BLOCKS`] blocks.
 const LIMIT_MS: f64 = 30.0;
-/// Ten times the ops may take at most this many times the time.
+/// Largest allowed ratio of times when the number of ops grows tenfold.
 const LINEAR_LIMIT: f64 = 12.0;
 
 struct Case {
@@ -66,7 +66,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Runs the cases in turns, for the machine's speed drifts.
+/// Runs the cases in turns, because the machine's speed drifts.
 fn run_in_turns(cases: &mut [Case]) {
     for _ in 0..RUNS {
         for case in &mut *cases {
@@ -75,7 +75,7 @@ fn run_in_turns(cases: &mut [Case]) {
     }
 }
 
-/// Boxes, groups and edges as they are, and what came of them here.
+/// Boxes, groups and edges, and the results of our layout.
 fn as_json(name: &str, case: &Case) -> serde_json::Value {
     let picture = &case.picture;
     let id = |end: EdgeEnd| match end {
@@ -106,7 +106,7 @@ fn main() {
         return;
     }
     let mut cases = [BLOCKS, 4 * BLOCKS, 40 * BLOCKS].map(|blocks| Case::new(blocks, true));
-    // Alone, as a page lays out its one graph; the large ones would leave it cold caches.
+    // Measured alone, as on the page with its one graph; the large cases would leave the caches cold.
     run_in_turns(&mut cases[..1]);
     run_in_turns(&mut cases[1..]);
     println!("layout of GPT-2 blocks, median of {RUNS} runs");

@@ -1,9 +1,9 @@
-// The same graphs placed by ELK's layered algorithm, set beside ours:
+// Lays out the same graphs with ELK's layered algorithm and prints its figures beside ours:
 //
 //   npm install --prefix tests/bench
 //   cargo bench --bench layout -- --graph | node tests/bench/layout_elk.mjs
 //
-// Groups are compound nodes and all boxes have the sizes that ours have.
+// Kernels are compound nodes; boxes have the same sizes as in our layout.
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 
@@ -48,7 +48,7 @@ async function byElk({ groups, ops, pills, edges, panel_padding: pad }) {
   return { ms, width: placed.width, height: placed.height, crossings: crossings(placed, edges) };
 }
 
-/** Points in which lines of different tensors cross; lines that only touch do not. */
+/** Number of points where lines of different tensors cross; lines that only touch do not count. */
 function crossings(placed, edges) {
   const across = [];
   const down = [];

@@ -1,5 +1,5 @@
-// The page's speed as a visitor feels it: main-thread time from a slider's `input` event to the end of the next frame,
-// beside the same for a bare page with one slider, and the time from navigation to the first drawn chart.
+// Speed of the page: main-thread time from a slider's `input` event to the end of the next frame, the same for an
+// empty page with one slider, and the time from navigation to the first drawn chart.
 // Usage: node tests/bench/page.mjs, after the release build.
 
 import { createRequire } from 'node:module';
@@ -17,11 +17,11 @@ const TABS = ['Kernels', 'Limits'];
 const BARE_PAGE = `<!doctype html><input type="range" min="128" max="16384" step="128" value="2048"><output>2048</output>`;
 const CHART = '.chart-panel svg.chart';
 
-/** The value below which a share of the sorted values lies. */
+/** The quantile of the values at `share`, by nearest rank. */
 const quantile = (values, share) => [...values].sort((a, b) => a - b)[Math.ceil(values.length * share) - 1];
 
 /**
- * Moves the slider once a frame and marks the moment of each event and the end of the frame that follows it.
+ * Moves the slider once per frame and records a performance mark at each event and at the end of the next frame.
  * Runs in the page.
  */
 async function dragSlider({ slider, events }) {
@@ -46,7 +46,7 @@ async function dragSlider({ slider, events }) {
   }
 }
 
-/** For each event the milliseconds in which the main thread was busy between its two marks. */
+/** For each event the time between its two marks in which the main thread was busy, in milliseconds. */
 function busyMilliseconds(trace) {
   const marks = new Map();
   for (const { name, ts, cat, ph } of trace.traceEvents) {

@@ -1,4 +1,4 @@
-//! Attention as one kernel: found, planned as one op, counted both ways.
+//! Attention as one kernel: detection, planning as one op, and both counts of its bytes.
 
 use crate::measured;
 use fuseline::core::device;
@@ -79,7 +79,7 @@ fn without_the_option_nothing_changes() {
     assert_eq!(analysis.partition.kernels.len(), 11);
 }
 
-/// Each line turns one thing that attention needs into something else.
+/// Each case replaces one property that attention requires.
 #[test]
 fn what_is_not_attention() {
     for (from, to) in [
@@ -90,12 +90,12 @@ fn what_is_not_attention() {
         ("relu(out)", "matmul(probs, v)"),
         ("relu(out)", "relu(scores)"),
         ("exp(shift)", "sigmoid(shift)"),
-        // Over the queries, over the heads.
+        // Along the queries, and along the heads.
         ("max(biased)", "max(biased, axis=-2)"),
         ("sum(power)", "sum(power, axis=-2)"),
         ("sum(power)", "sum(power, axis=0)"),
         ("matmul(kept, v)", "matmul(kept, v, transpose_a=true)"),
-        // What follows the softmax must let it scale what it has summed.
+        // An op after the softmax must commute with the scaling of sums.
         ("dropout(probs)", "exp(probs)"),
         ("dropout(probs)", "relu(probs)"),
         ("dropout(probs)", "mul(probs, probs)"),
@@ -131,7 +131,7 @@ fn what_may_follow_the_softmax() {
     }
 }
 
-/// All sizes are the same here, so that the shapes do not tell an axis from another.
+/// All sizes are equal, so that shapes do not distinguish axes.
 #[test]
 fn the_softmax_runs_over_the_keys_and_so_does_the_product_with_v() {
     let found = |softmax: &str, product: &str| {
@@ -156,7 +156,7 @@ fn the_softmax_runs_over_the_keys_and_so_does_the_product_with_v() {
     ] {
         assert!(!found(softmax, "matmul(p, v)"), "{softmax}");
     }
-    // V may lie in memory with its keys last.
+    // V may be stored with its keys last.
     assert!(found("softmax(s)", "matmul(p, v, transpose_b=true)"));
     for product in [
         "matmul(p, v, transpose_a=true)",
@@ -167,7 +167,7 @@ fn the_softmax_runs_over_the_keys_and_so_does_the_product_with_v() {
     }
 }
 
-/// One V for each of 8 heads, and one row of scores for all: the heads of the result are not those of the scores.
+/// One V for each of 8 heads, but a single row of scores: the heads of the result are not those of the scores.
 #[test]
 fn scores_that_several_heads_share_are_not_counted() {
     let text = "input q : f16[64, 64]\ninput v : f16[8, 64, 64]\n\
@@ -187,7 +187,7 @@ fn flops_are_those_of_the_ops_and_the_rescaling() {
     assert_eq!(sum(&one) - sum(&apart), 8 * 512 * (64 + 3) * 2);
 }
 
-/// The same kernel, whoever found it: the option or the compiler.
+/// The count is the same whether the option or the compiler forms the kernel.
 #[test]
 fn the_compilers_attention_rescales_too() {
     let text = "input q : f16[8, 512, 64]\ninput k : f16[8, 512, 64]\ninput v : f16[8, 512, 64]\n\
@@ -207,7 +207,8 @@ fn the_compilers_attention_rescales_too() {
     );
 }
 
-/// The example of the first paper: 1024 heads of 1024 x 64 in f16 and 192 KiB on chip; it prints 4.4 GB.
+/// The example of the first flash attention paper: 1024 heads of 1024 x 64 in f16 and 192 KiB on chip; it gives 4.4
+/// GB.
 #[test]
 fn bytes_of_the_first_paper() {
     let shape = AttentionShape {
@@ -229,7 +230,7 @@ fn bytes_of_the_first_paper() {
     assert_eq!(forward + backward, 4_336_910_336);
 }
 
-/// Over Q: `2Nd + T_r * 2Nd + N` with `T_r = 1024 / 64`.
+/// The formula of the second flash attention paper, which loops over Q: `2Nd + T_r * 2Nd + N` with `T_r = 1024 / 64`.
 #[test]
 fn bytes_of_the_second_paper() {
     let shape = AttentionShape {
@@ -248,7 +249,7 @@ fn bytes_of_the_second_paper() {
     );
 }
 
-/// 16 heads of 2048 x 64 in bf16: one head's K and V fit the cache, so DRAM sees Q, K and V once, 12.6 MB.
+/// 16 heads of 2048 x 64 in bf16: K and V of one head fit the cache, so DRAM reads Q, K and V once, 12.6 MB.
 #[test]
 fn reads_of_a_measured_flash_kernel() {
     let measured = measured::rows()
@@ -261,7 +262,7 @@ fn reads_of_a_measured_flash_kernel() {
     assert!(read.abs_diff(measured.dram_read_bytes.unwrap()) * 200 < read);
 }
 
-/// Four heads of queries share a head of K and V: 32 of 2048 x 128 for Q and the result, 8 for K and V.
+/// Four heads of Q share one head of K and V: 32 heads of 2048 x 128 for Q and the result, 8 for K and V.
 #[test]
 fn grouped_queries_read_their_keys_once() {
     let text = fuseline::core::examples::EXAMPLES
@@ -330,7 +331,7 @@ fn extreme_sizes_saturate() {
     assert_eq!(shape.rescaling(tiles).vector_flops, u128::MAX);
 }
 
-/// The attention of a block with heads as views is found, and runs in the block's order.
+/// The attention of a block whose heads are views is found, and runs in the order of the block.
 #[test]
 fn a_block_plans_it_as_one_op() {
     let size = [1024, 1024, 16];

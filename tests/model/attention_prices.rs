@@ -1,4 +1,4 @@
-//! Attention in the search: what the search counts is what the result comes to.
+//! Attention in the search: the cost that the search computes equals the cost of the result.
 
 use crate::partitions::choices;
 use crate::random_graph::fusable_ops;
@@ -33,7 +33,7 @@ fn certified(analysis: &Analysis) -> f64 {
     }
 }
 
-/// What stands between the two products.
+/// The optional ops between the two matmuls.
 #[derive(Clone, Copy, Debug)]
 struct Parts {
     is_apart: bool,
@@ -53,7 +53,7 @@ fn parts() -> impl Strategy<Value = Option<Parts>> {
     )
 }
 
-/// The list with attention of 8 keys in the place of some of its matmuls; the mask, and some of Q, K and V, may be
+/// The list with some of its matmuls replaced by attention of 8 keys; the mask, and some of Q, K and V, may be
 /// external.
 fn with_attention(ops: &[Op], drawn: &[Option<Parts>]) -> Vec<Op> {
     let mut all = Vec::new();
@@ -119,7 +119,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_certificate_is_the_cost_and_nobody_is_better(
+    fn the_certificate_is_the_cost_and_no_other_kernels_are_better(
         (ops, tensors) in fusable_ops(1..=12),
         drawn in prop::collection::vec(parts(), 1..4),
         options in choices(),
@@ -136,7 +136,7 @@ proptest! {
         prop_assert!(is_close(certified(&best), cost(&best)), "{} {}", certified(&best), cost(&best));
         prop_assume!(best.certificate.unwrap().is_optimal);
 
-        // The kernels of other policies as far as they are legal, and kernels at random.
+        // The kernels of other policies where they are legal, and random kernels.
         let mut stated: Vec<Vec<u32>> = vec![marks.into_iter().cycle().take(ops.len()).collect()];
         for policy in [Policy::None, Policy::Rules, Policy::Inductor] {
             let theirs = analysis_of(&ops, &tensors, &options, policy);
@@ -155,7 +155,7 @@ proptest! {
     }
 }
 
-/// Of the drawn lists enough hold attention for the property to say something about it.
+/// Enough of the drawn lists contain attention for the property to be tested.
 #[test]
 fn a_list_with_a_matmul_gets_attention() {
     let matmul = Op::new("t", OpType::Matmul, &["x", "y"], "t", &[6, 10], 2);
@@ -186,7 +186,7 @@ fn in_time(text: &str, policy: Policy) -> Analysis {
         .unwrap()
 }
 
-/// Heads so small that the softmax takes longer than both products: 64 x 1024 x 1024 x 5 FLOPs and more.
+/// Heads so small that the softmax takes longer than both matmuls: 64 x 1024 x 1024 x 5 FLOPs and more.
 #[test]
 fn the_softmax_of_small_heads_counts_in_the_search() {
     let text = "input q : f16[64, 1024, 8]\ninput k : f16[64, 1024, 8]\ninput v : f16[64, 1024, 8]\n\
@@ -196,7 +196,7 @@ fn the_softmax_of_small_heads_counts_in_the_search() {
     assert!(best.fused.time_s > 7e-6, "{}", best.fused.time_s);
 }
 
-/// Twelve ops behind an attention that is busy with its softmax are better off in the kernel of a matmul.
+/// Twelve ops after an attention that is bound by its softmax are cheaper in the kernel of a matmul.
 #[test]
 fn work_goes_where_the_units_are_idle() {
     let text = |first: &str, chain: &str, last: &str| {

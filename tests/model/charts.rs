@@ -1,6 +1,6 @@
-//! Charts against golden pictures, and what holds for every chart.
+//! Charts compared with golden files, and their common properties.
 //!
-//! `UPDATE_GOLDEN=1 cargo test --test model charts` writes the pictures anew; look at them before committing.
+//! `UPDATE_GOLDEN=1 cargo test --test model charts` rewrites the files; look at them before committing.
 
 use crate::charts_svg::svg;
 use fuseline::core::analysis::transformer::transformer_block;
@@ -24,7 +24,7 @@ fn transformer() -> Analysis {
     analyze(&ops, &externals, &rules()).unwrap()
 }
 
-/// The exercise's four ops.
+/// The four ops of the exercise.
 fn exercise() -> Analysis {
     let shape = [1024, 4096];
     let ops = [
@@ -96,7 +96,7 @@ fn rooflines_are_as_drawn_before() {
     }
 }
 
-/// The sizes that a page with three columns, and a phone, ask for.
+/// The sizes of a page with three columns and of a phone.
 #[test]
 fn narrow_rooflines_are_as_drawn_before() {
     let analysis = transformer();

@@ -1,4 +1,4 @@
-//! What holds for the charts of every program on every device.
+//! Properties of the charts of every program on every device.
 
 use crate::random_graph;
 use fuseline::core::analysis::transformer::transformer_block;
@@ -13,7 +13,7 @@ use fuseline::picture::charts::{roofline, traffic_bars};
 use proptest::prelude::*;
 use std::collections::{BTreeSet, HashSet};
 
-/// Phone, panel, projector, and a sliver that nobody should make.
+/// Phone, panel, projector, and a size too small for any layout.
 const SIZES: [(f64, f64); 4] = [
     (320.0, 260.0),
     (480.0, 360.0),
@@ -59,7 +59,7 @@ fn points_of(mark: &Mark) -> Vec<Point> {
     }
 }
 
-/// Every mark is on the frame, every focusable one has a name and is reached once.
+/// Every mark is inside the frame; every focusable mark has a name and appears once.
 fn check_sound(scene: &Scene) {
     let (width, height) = (scene.width, scene.height);
     for mark in &scene.marks {
@@ -99,7 +99,7 @@ fn center_of(scene: &Scene, role: Role, kernel: KernelId) -> Option<Point> {
     })
 }
 
-/// The value that a tick's text says: `0.1`, `10 k`, `1 TFLOP/s`.
+/// The value of a tick label: `0.1`, `10 k`, `1 TFLOP/s`.
 fn tick_value(text: &str) -> f64 {
     let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
     let power = match unit.strip_suffix("FLOP/s").unwrap_or(unit) {
@@ -115,7 +115,7 @@ fn tick_value(text: &str) -> f64 {
     number.parse::<f64>().unwrap() * 10_f64.powi(power)
 }
 
-/// Decimal logarithms of values to places along one axis, read off its first and last tick.
+/// Maps decimal logarithms to positions along one axis, from its first and last tick.
 fn scale(scene: &Scene, is_x: bool) -> impl Fn(f64) -> f64 + use<> {
     let ticks: Vec<(f64, f64)> = scene
         .marks
@@ -135,7 +135,7 @@ fn scale(scene: &Scene, is_x: bool) -> impl Fn(f64) -> f64 + use<> {
     move |value| first.1 + (value.log10() - first.0) * px_per_decade
 }
 
-/// Every point stands where its intensity and rate put it: on the roof, whatever else stands there.
+/// Every point is at its intensity and rate, on the roof, even if other marks overlap it.
 fn check_points_are_exact(analysis: &Analysis) {
     for size in [(300.0, 260.0), (900.0, 600.0)] {
         let scene = roofline::scene(analysis, size);
@@ -211,8 +211,8 @@ fn bar(scene: &Scene, is_upper: bool) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Segments follow each other without gap or overlap, are as long as their bytes, and the gap at the end of
-/// the fused bar is what the fused program does not move.
+/// Segments are adjacent, their lengths are proportional to their bytes, and the gap at the end of the fused
+/// bar is the traffic that fusion saves.
 fn check_bars_add_up(analysis: &Analysis) {
     let scene = traffic_bars::scene(analysis, (900.0, 200.0));
     let unfused = analysis.unfused.traffic.total;
@@ -321,7 +321,7 @@ fn a_long_program_has_a_few_hundred_marks() {
     let ops: Vec<Op> = (0..20_000)
         .map(|op| {
             let input = if op == 0 { "x" } else { &names[op - 1] };
-            // Reductions close a group, so that there are many kernels; sizes differ, so that points do.
+            // Each reduction ends a kernel, so there are many; different sizes give different points.
             let op_type = if op % 3 == 2 {
                 OpType::Reduction
             } else {
@@ -427,7 +427,7 @@ fn numbers_hide_neither_each_other_nor_names() {
     }
 }
 
-/// The different texts of ticks while the sequence length goes through all of its 128 steps.
+/// The number of different sets of tick labels over all 128 steps of the sequence length.
 fn frames_of_slider(draw: fn(&Analysis, (f64, f64)) -> Scene) -> usize {
     let frames: BTreeSet<Vec<String>> = (128..=16384)
         .step_by(128)

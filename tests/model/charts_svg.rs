@@ -1,4 +1,4 @@
-//! A scene as SVG text, one mark a line: what the page shows, without a browser.
+//! A scene as SVG text, one mark on each line: the page's chart without a browser.
 
 use fuseline::picture::charts::scene::{Mark, Scene, Shape};
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! The command line as somebody in a shell uses it.
+//! The command line, run as a process.
 
 use serde_json::Value;
 use std::io::Write;
@@ -13,7 +13,7 @@ pub(crate) fn run(arguments: &[&str], stdin: &str) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // A call that is refused at once may be gone before it has read.
+    // A process that refuses its arguments may exit before it reads its input.
     let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
     child.wait_with_output().unwrap()
 }
@@ -313,7 +313,7 @@ fn a_launch_of_ones_own_and_the_limits() {
     let report = json(&["analyze", "-", "--limits", "--json"], NOTATION);
     let limits = report["limits"].as_array().unwrap();
     assert_eq!(limits.len(), report["kernels"].as_array().unwrap().len());
-    // 1024 x 4096 in six by 32 tiles of 192 x 128, which take two waves of 108.
+    // 1024 x 4096 as six by 32 tiles of 192 x 128, in two waves of 108.
     let tiling = serde_json::json!({
         "tile_rows": 192.0,
         "tile_columns": 128.0,

@@ -1,9 +1,9 @@
-//! The flags about fusion, each seen in the kernels that it changes.
+//! The fusion flags, each tested by the kernels that it changes.
 
 use crate::cli::{json, run, stderr, stdout};
 use serde_json::Value;
 
-/// A softmax taken apart, then a matmul of what it gives; two ops read `x`.
+/// A decomposed softmax, then a matmul of its result; two ops read `x`.
 const PROGRAM: &str = "\
 input x : f32[64, 128]
 weight w : f32[128, 32]
@@ -55,7 +55,8 @@ fn the_report_says_what_is_proven() {
         whole["certificate"]["cost"]["bytes"],
         whole["fused_traffic"]["total"]
     );
-    // With a prologue the kernels where the search starts are not the best; without, they are, but for rounding.
+    // With a prologue the kernels that the search starts from are not the best; without it they are, except for
+    // rounding.
     let flags = ["--budget", "0", "--objective", "time"];
     assert_eq!(report(&flags)["certificate"]["is_optimal"], true);
     let cut = report(&[&flags[..], &["--prologue"]].concat());
@@ -73,7 +74,7 @@ fn the_report_says_what_is_proven() {
 fn the_table_calls_nothing_optimal_that_is_not_proven() {
     let proven = run(&["analyze", "-", "--policy", "optimal"], PROGRAM);
     assert!(stdout(&proven).contains("\noptimal in bytes: "));
-    // With a prologue the compiler's kernels, where the search starts, are not the best.
+    // With a prologue the compiler's kernels, from which the search starts, are not the best.
     let flags = ["--policy", "optimal", "--prologue", "--budget", "0"];
     let cut = run(&[["analyze", "-"].as_slice(), &flags].concat(), PROGRAM);
     let line = stdout(&cut).lines().nth(2).unwrap();
@@ -100,7 +101,7 @@ fn a_word_that_is_no_choice_is_refused_with_the_choices() {
 fn json_says_why_an_edge_is_not_fused() {
     let report = json(&["analyze", "-", "--json"], PROGRAM);
     let edges = report["edges"].as_array().unwrap();
-    // big: x is external. low, e (1), total (1), y (2), z (1) read six outputs; low reads one.
+    // Edges by reader: big none, because x is external; low 1, e 1, total 1, y 2, z 1.
     assert_eq!(edges.len(), 6);
     let first = &edges[0];
     assert_eq!(
@@ -117,7 +118,7 @@ fn json_says_why_an_edge_is_not_fused() {
         first["reason_facts"],
         serde_json::json!({ "reduction": "big", "after": "low" })
     );
-    // `big` is neither written nor read, 64 * 4 bytes each; `x` is read once instead of twice.
+    // `big` is neither written nor read, 64 * 4 bytes each; `x` is read once and not twice.
     assert_eq!(first["saved_bytes"], 2 * 256 + 64 * 128 * 4);
     assert!(first["saved_us"].as_f64().unwrap() > 0.0);
     let fused = edges.iter().find(|edge| edge["fused"] == true).unwrap();
@@ -131,7 +132,7 @@ fn json_says_why_an_edge_is_not_fused() {
 fn steps_are_printed_and_reported() {
     let table = run(&["analyze", "-", "--steps"], PROGRAM);
     let lines = stdout(&table);
-    // Seven ops alone at first; `low` is read twice and starts a kernel, as `e` does.
+    // Seven ops alone at first; `low` has two readers and starts a kernel, like `e`.
     assert!(
         lines.contains("    1        7  `big` starts a kernel\n"),
         "{lines}"
@@ -184,7 +185,7 @@ fn attention_kernels_show_their_tiles_and_both_counts() {
         ];
         let numbers = numbers.map(|name| found[name].as_u64().unwrap());
         assert_eq!(numbers, [0, 4, 2, 64, 454, 8, 2]);
-        // Q and the result of four heads, K and V of two.
+        // Q and the result have four heads, K and V two.
         let once = 2 * (2 * 4 + 2 * 2) * 512 * 64_u64;
         let tiled = 2 * 4 * (2 * 512 * 64 + 8 * 2 * 512 * 64 + 512_u64);
         assert_eq!(

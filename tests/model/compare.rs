@@ -1,4 +1,4 @@
-//! Policies side by side: the numbers of each alone, and the edges on which they differ.
+//! Policies side by side: the numbers of each policy, and the edges on which they differ.
 
 use crate::random_graph::fusable_ops;
 use fuseline::core::analysis::compare::compare;
@@ -16,7 +16,7 @@ fn example(id: &str, policy: Policy) -> Analysis {
     outcome.analysis.unwrap()
 }
 
-/// How many edges this partition keeps inside a kernel.
+/// Number of edges inside a kernel.
 fn kept(analysis: &Analysis) -> usize {
     let partition = &analysis.partition;
     let edges = analysis.graph.ops.ids().flat_map(|op| {
@@ -107,9 +107,9 @@ fn a_row_names_the_first_edges_that_differ_and_its_tooltip_more() {
     );
 }
 
-/// Without it, a visitor wonders why the kernels by hand are worse than the rules.
+/// Otherwise a user would wonder why manual kernels are worse than those of the rules.
 #[test]
-fn kernels_by_hand_that_nobody_has_stated_are_said_to_be_none() {
+fn manual_without_marks_says_so() {
     let text = "input x : f16[8, 8]\ny = relu(x)\nz = gelu(y)\n";
     assert_eq!(row_of(text, Policy::Manual).note, "no kernels stated yet");
     let stated = text
@@ -140,7 +140,7 @@ fn one_roofline_shows_every_policy_by_markers_of_its_own() {
                 .filter(|mark| policy_of(mark.role) == Some(policy))
                 .count()
         };
-        // Points that coincide share a marker, so there are at most as many as kernels that have one.
+        // Points that coincide share a marker, so there are at most as many markers as kernels with a point.
         assert!(count(Policy::None) >= count(Policy::Rules));
         for compared in &all {
             assert!((1..=compared.analysis.fused.kernels.len()).contains(&count(compared.policy)));
@@ -148,7 +148,8 @@ fn one_roofline_shows_every_policy_by_markers_of_its_own() {
     }
 }
 
-/// As in the three layers, where `none` and `manual` agree on every kernel: a marker that covers another hides a policy.
+/// In the example of three layers `none` and `manual` agree on every kernel; a marker must not hide another
+/// one.
 #[test]
 fn markers_of_policies_stand_on_each_other_and_at_their_intensity() {
     for e in EXAMPLES {
@@ -185,7 +186,7 @@ fn a_marker_says_how_many_kernels_share_it() {
     }
 }
 
-/// The middle of the box of a marker, whose shapes are upright.
+/// The middle of a marker's box; markers are not rotated.
 fn middle_of(shape: &Shape) -> (f64, f64) {
     match shape {
         Shape::Circle { center, .. } => *center,
@@ -201,7 +202,8 @@ fn middle_of(shape: &Shape) -> (f64, f64) {
     }
 }
 
-/// 973 MB against an optimum of 1.96 GB in the GPT-2 block is no contradiction, and the table says why.
+/// 973 MB by the compiler against an optimum of 1.96 GB in the GPT-2 block: the table explains it by the flash
+/// kernel.
 #[test]
 fn a_flash_kernel_of_the_compiler_is_named_in_its_row() {
     let with_attention = |id: &str| -> Vec<_> {
@@ -215,7 +217,7 @@ fn a_flash_kernel_of_the_compiler_is_named_in_its_row() {
     assert_eq!(with_attention("mlp2"), []);
 }
 
-/// Matmuls, row kernels and chains of all sizes, far more than the stacks of a picture have room for.
+/// Matmuls, row kernels and chains of all sizes: more than the stacks of markers in a chart can show.
 fn many_kernels(count: usize) -> String {
     let part = |n: usize| {
         let (rows, inner, columns) = (16 << (n % 9), 16 << (n * 5 % 9), 16 << (n * 7 % 8));
@@ -233,7 +235,7 @@ fn many_kernels(count: usize) -> String {
     (0..count).map(part).collect()
 }
 
-/// A marker beyond the frame is not seen.
+/// Markers beyond the frame would be invisible.
 #[test]
 fn stacks_stay_in_the_frame() {
     for count in [10, 40, 120] {

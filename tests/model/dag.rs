@@ -1,6 +1,6 @@
-//! The picture of the graph: nothing overlaps, no line is lost, nothing moves while a slider moves.
+//! The layout of the graph: no overlaps, no lost edges, no movement when sizes change.
 //!
-//! `DAG_SVG=dir cargo test --test model dag` also writes all pictures into `dir`.
+//! `DAG_SVG=dir cargo test --test model dag` also writes all drawings to `dir`.
 
 use crate::dag_check::{crossings, faults};
 use crate::dag_svg::svg;
@@ -58,7 +58,7 @@ fn assert_crossings(name: &str, analysis: &Analysis, allowed: usize) {
 #[test]
 fn examples_have_no_overlap_and_no_crossing() {
     for example in EXAMPLES {
-        // Two kernels there read the same two tables, which layers cannot draw without a crossing.
+        // Two of its kernels read the same two tables, which a layered drawing cannot show without a crossing.
         let allowed = if example.id == "llama" { 4 } else { 0 };
         assert_crossings(example.id, &of_text(example.text), allowed);
     }
@@ -70,12 +70,12 @@ fn gpt2_blocks_have_no_overlap_and_no_crossing() {
     assert_clean("gpt2_stack", &of_gpt2(48));
 }
 
-/// Groups that no policy makes: convex, but with several results and ops that others read.
+/// Partitions that no policy makes: convex kernels with several results and with ops that others read.
 fn any_partition(count: usize, cuts: &[bool]) -> Partition {
     let mut groups: Vec<Vec<OpId>> = Vec::new();
     for op in (0..count).map(OpId::new) {
         match groups.last_mut() {
-            // Consecutive ops of a list in execution order are convex whatever they read.
+            // Consecutive ops in execution order are always convex.
             Some(group)
                 if !cuts
                     .get(op.index() % cuts.len().max(1))
@@ -168,7 +168,7 @@ fn an_op_with_very_many_inputs_gets_few_pills() {
     );
 }
 
-/// A network that keeps every activation for the way back: `depth` nested skips.
+/// A network that keeps every activation for its backward pass: `depth` nested skips.
 fn hourglass(depth: usize) -> Vec<Op> {
     let mut ops = Vec::new();
     let mut last = "x".to_owned();

@@ -1,12 +1,12 @@
-//! What a picture of a graph must hold, measured on its geometry.
+//! Checks of a drawing's geometry.
 
 use fuseline::core::{Graph, KernelId, OpId, Partition, TensorId};
 use fuseline::picture::dag::{DagLayout, Edge, EdgeEnd, Point, Rect};
 
-/// Lines may share a border; more is an overlap.
+/// Tolerance in pixels: boxes may share a border.
 const SLACK: f64 = 0.5;
 
-/// Everything that is wrong with a picture, in words; empty when it is sound.
+/// All faults of a drawing, in words; empty if there are none.
 pub(crate) fn faults(graph: &Graph, partition: &Partition, layout: &DagLayout) -> Vec<String> {
     let mut faults = Vec::new();
     let mut boxes: Vec<(String, Rect)> = Vec::new();
@@ -18,7 +18,7 @@ pub(crate) fn faults(graph: &Graph, partition: &Partition, layout: &DagLayout) -
     }
     overlaps(&boxes, &mut faults);
 
-    // Size labels stand between ops of a panel or outside it: they must not meet ops and pills.
+    // Size labels are between ops of a panel or outside it, so they must not overlap ops and pills.
     let mut boxes: Vec<(String, Rect)> = Vec::new();
     for (op, place) in layout.ops.iter_enumerated() {
         boxes.push((format!("op {op} ({})", graph.ops[op].name), place.rect));
@@ -77,7 +77,7 @@ fn overlaps(boxes: &[(String, Rect)], faults: &mut Vec<String>) {
     }
 }
 
-/// Every edge starts and ends on the border of what it joins, and no read is left out.
+/// Every edge starts and ends on the border of its boxes, and every read has an edge.
 fn edge_ends(graph: &Graph, layout: &DagLayout, faults: &mut Vec<String>) {
     let rect_of = |end: EdgeEnd| match end {
         EdgeEnd::Op(op) => layout.ops[op].rect,
@@ -140,7 +140,7 @@ struct Segment {
     tensor: TensorId,
 }
 
-/// Points in which lines of different tensors cross, and boxes or foreign panels that a line runs through.
+/// Number of crossings of lines of different tensors, and of boxes or foreign panels that a line crosses.
 pub(crate) fn crossings(partition: &Partition, layout: &DagLayout) -> (usize, usize) {
     let mut across = Vec::new();
     let mut down = Vec::new();
@@ -159,7 +159,7 @@ pub(crate) fn crossings(partition: &Partition, layout: &DagLayout) -> (usize, us
             }
         }
     }
-    // Each pair of tensors that meet at a point counts once, however many edges share the line.
+    // Each pair of tensors that meet at a point counts once, however many of their edges share the line.
     let mut met = std::collections::HashSet::new();
     down.sort_by(|s, t| s.a.x.total_cmp(&t.a.x));
     for h in &across {
@@ -225,7 +225,7 @@ fn through_boxes(partition: &Partition, layout: &DagLayout) -> usize {
     hits
 }
 
-/// Whether a line passes through the inside of a rectangle.
+/// Whether a line crosses the inside of a rectangle.
 fn runs_through(edge: &Edge, rect: Rect) -> bool {
     edge.points.windows(2).any(|pair| {
         let (a, b) = (pair[0], pair[1]);

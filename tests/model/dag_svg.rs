@@ -1,4 +1,4 @@
-//! A placed graph as SVG text with the page's classes: what the page shows, without a browser.
+//! A layout as SVG text with the page's classes: the page's drawing without a browser.
 
 use fuseline::core::Analysis;
 use fuseline::picture::dag::looks::looks;
@@ -6,7 +6,7 @@ use fuseline::picture::dag::path::path_data;
 use fuseline::picture::dag::{DagLayout, PillKind, layout};
 use std::fmt::Write as _;
 
-/// The picture of an analysis, fused or op by op.
+/// The drawing of an analysis, fused or op by op.
 pub(crate) fn svg(analysis: &Analysis, is_fused: bool) -> String {
     let picture = layout(&analysis.graph, &analysis.partition);
     draw(analysis, &picture, is_fused)

@@ -1,9 +1,9 @@
-//! The table of devices: figures that contradict each other would show here.
+//! Consistency of the table of devices.
 
 use fuseline::core::device;
 use fuseline::core::{DEVICES, DType, Device, default_device};
 
-/// Dense FLOPs of one multiprocessor in one clock on f16 operands, from the architectures' documents.
+/// Dense f16 FLOPs of one multiprocessor in one clock, from the vendors' documents.
 const MATRIX_FLOPS_PER_CLOCK: [(&str, f64); 17] = [
     ("p100", 256.0),
     ("v100", 1024.0),
@@ -24,7 +24,7 @@ const MATRIX_FLOPS_PER_CLOCK: [(&str, f64); 17] = [
     ("mi355x", 4096.0),
 ];
 
-/// Since Hopper the matrix units run below the highest clock: 1.83 of 1.98 GHz on an H100.
+/// Since Hopper the matrix units run below the highest clock: at 1.83 of 1.98 GHz on an H100.
 #[test]
 fn matrix_rates_follow_from_clocks_and_multiprocessors() {
     for (id, per_clock) in MATRIX_FLOPS_PER_CLOCK {
@@ -79,7 +79,7 @@ fn a_launch_of_ones_own_replaces_the_devices() {
     }
 }
 
-/// Beyond what a device can be, a link's figures are left out, and the form says the range.
+/// Figures of a link outside these limits are ignored, and the form shows the limits.
 #[test]
 fn figures_of_ones_own_stay_within_what_a_device_can_be() {
     let figures = |by: f64| Device::custom(2e12 * by, 312e12 * by, 19.5e12 * by, 0.0);

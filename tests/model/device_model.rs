@@ -1,4 +1,4 @@
-//! The device count: waves of tiles, what they read again, and what the cache serves.
+//! The device model: waves of tiles, repeated reads, and reads served by the cache.
 
 use fuseline::core::analysis::device_model::{DeviceCount, Product, device_count};
 use fuseline::core::device;
@@ -26,7 +26,7 @@ fn read_bytes(product: Product) -> f64 {
     once + product.read_again_bytes(tiling, H200_MULTIPROCESSORS, H200_L2_BYTES)
 }
 
-/// Rows, K and columns of a product in bf16, and the DRAM reads in MB that Nsight Compute counted on an H200.
+/// Rows, K and columns of matmuls in bf16, and the DRAM reads in MB measured with Nsight Compute on an H200.
 const MEASURED_READS: [(f64, f64, f64, f64); 11] = [
     (4096.0, 4096.0, 4096.0, 148.6),
     (4096.0, 4096.0, 12_288.0, 457.0),
@@ -52,7 +52,7 @@ fn a_matmul_reads_its_operands_again_wave_after_wave() {
     }
 }
 
-/// Triton's template at 4096 cubed: 190 MB, where the library reads 149.
+/// Triton's template at 4096 cubed reads 190 MB, the library 149.
 #[test]
 fn generated_tiles_read_more() {
     let product = product(4096.0, 4096.0, 4096.0);
@@ -62,7 +62,7 @@ fn generated_tiles_read_more() {
     assert!((0.9..1.1).contains(&ratio), "{ratio}");
 }
 
-/// 109 tiles of 256 x 128 on 108 multiprocessors take two waves: 50.5 % of the slots compute.
+/// 109 tiles of 256 x 128 on 108 multiprocessors take two waves: 50.5 % of the slots are used.
 #[test]
 fn one_tile_too_many_costs_a_wave() {
     let tiling = product(109.0 * 256.0, 64.0, 128.0).cut((256.0, 128.0), 108.0);
@@ -73,7 +73,7 @@ fn one_tile_too_many_costs_a_wave() {
     assert!((ragged.tile_efficiency - 257.0 / 512.0).abs() < 1e-12);
 }
 
-/// A batch of products that each fit a wave reads nothing twice, however many there are.
+/// Batched matmuls that each fit one wave read nothing twice, whatever their number.
 #[test]
 fn small_products_of_a_batch_read_once() {
     let scores = Product {
@@ -99,7 +99,7 @@ fn count_of(text: &str, policy: Policy, device_id: &str) -> DeviceCount {
     device_count(&analysis_of(text, policy, device_id)).unwrap()
 }
 
-/// The cache keeps what a small program moves from one run to the next, and not what a large one does.
+/// The cache keeps the data of a small program from one run to the next, but not that of a large one.
 #[test]
 fn a_small_program_runs_from_the_cache() {
     let text = |rows: u64| {
@@ -109,13 +109,13 @@ fn a_small_program_runs_from_the_cache() {
     let large = count_of(&text(256 * 64), Policy::None, "h200")
         .time_s
         .unwrap();
-    // Without a cache, 6 accesses of 2 MiB and three starts.
+    // Without a cache: 6 accesses of 2 MiB and three launches.
     let uncached_s = 6.0 * 2_097_152.0 / 4.3e12 + 3.0 * 2e-6;
     assert!(small < uncached_s && uncached_s < small * 1.2);
     assert!((large / (64.0 * 6.0 * 2_097_152.0 / 4.3e12 + 3.0 * 2e-6) - 1.0).abs() < 1e-9);
 }
 
-/// Without a matmul and without a second pass over rows the two counts of reads are one.
+/// Without matmuls and second passes over rows, the model's reads equal the compulsory traffic.
 #[test]
 fn element_wise_kernels_read_the_compulsory_traffic() {
     let text = "input a : f16[8192, 8192]\ninput b : f16[8192, 8192]\nx = add(a, b)\ny = sum(x)\n";
@@ -135,7 +135,8 @@ fn element_wise_kernels_read_the_compulsory_traffic() {
     );
 }
 
-/// A head of 2^17 keys in f16 has 33.5 MB of K and V at 64 columns, which an H200's cache of 60 MiB holds, and 67.1 MB at 128.
+/// A head of 2^17 keys in f16 has 33.5 MB of K and V at 64 columns, which fit the H200's cache of 60 MiB, and
+/// 67.1 MB at 128.
 #[test]
 fn attention_reads_its_keys_again_where_the_cache_cannot_hold_a_head() {
     let analysis = |columns: u64| {
@@ -152,14 +153,14 @@ fn attention_reads_its_keys_again_where_the_cache_cannot_hold_a_head() {
     };
     let (fits, once) = reads(&analysis(64));
     assert!((fits - once).abs() < 1.0, "{fits} {once}");
-    // Tiles of 128 queries: 1024 times K and V of each head, and one sum a row.
+    // Tiles of 128 queries: K and V of each head 1024 times, and one sum per row.
     let (beyond, once) = reads(&analysis(128));
     let head = 131_072.0 * 128.0 * 2.0;
     let again = 4.0 * (1023.0 * 2.0 * head + 131_072.0 * 2.0);
     assert!((beyond - once - again).abs() < 1.0, "{beyond} {once}");
 }
 
-/// Where the roofline has no peak, or no K, the device count has no time: no other type's rate stands in.
+/// Without a peak or without K there is no time: the rate of another type is not used instead.
 #[test]
 fn a_time_without_a_rate_is_not_known() {
     let matmul = |dtype: &str| {
@@ -168,10 +169,10 @@ fn a_time_without_a_rate_is_not_known() {
     let time_s = |text: &str| count_of(text, Policy::None, "h200").time_s;
     let (f16, tf32) = (time_s(&matmul("f16")), time_s(&matmul("f32")));
     assert!(tf32.unwrap() > 1.5 * f16.unwrap());
-    // The device has no figure for f64, on matrix or on vector units.
+    // The device has no f64 figure, neither for matrix nor for vector units.
     assert_eq!(time_s(&matmul("f64")), None);
     assert_eq!(time_s("input a : f64[4096, 4096]\ny = exp(a)\n"), None);
     assert_eq!(time_s("y = matmul(a, b) : f16[4096, 4096]\n"), None);
-    // Nothing is computed here.
+    // A transpose computes nothing.
     assert!(time_s("input a : f64[4096, 4096]\ny = transpose(a)\n").is_some());
 }

@@ -1,4 +1,4 @@
-//! Edits of the text: each changes what it must and leaves every other byte alone.
+//! Edits of the text: each changes what it must and no other byte.
 
 use fuseline::core::model::program::Program;
 use fuseline::core::notation::edit::{
@@ -24,7 +24,7 @@ up: y1 = matmul(x, w)       # one
         ) : f16[S, 64]
 ";
 
-/// The text that `edit` gives; all of its lines but those in `changed` (old, new) are as they were.
+/// The text after `edit`. Asserts that all lines are unchanged except those in `changed` (old, new).
 fn edited(edit: impl Fn(&str, &Program) -> String, changed: &[(&str, &str)]) -> String {
     let program = parse(TEXT).program;
     let result = edit(TEXT, &program);
@@ -171,7 +171,7 @@ fn rename_op_renames_label_or_tensor() {
         ],
     );
     edited(rename(1, "y2"), &[]);
-    // A label lives apart from tensors.
+    // Labels and tensors may have the same name.
     edited(rename(0, "x"), &[("up: ", "x: ")]);
     let twice = "y: y = relu(x)\nz = relu(y)";
     assert_eq!(
@@ -281,7 +281,7 @@ fn a_program_of_another_text_breaks_nothing() {
 fn pasted_lines_share_no_line_with_what_was_there() {
     let ops = "p = relu(x)\nq = exp(p)\n";
     let pasted = |text, start, end| paste_lines(text, Span::new(start, end), ops);
-    // Nothing selected: behind the line, on an empty line, in an empty text, beyond the end.
+    // Without a selection: below the line, on an empty line, in an empty text, beyond the end.
     assert_eq!(pasted("a\nb\n", 0, 0), format!("a\n{ops}b\n"));
     assert_eq!(pasted("a\r\nb", 1, 1), "a\np = relu(x)\nq = exp(p)\r\nb");
     assert_eq!(pasted("a\n\nb", 2, 2), format!("a\n{ops}b"));
@@ -289,7 +289,7 @@ fn pasted_lines_share_no_line_with_what_was_there() {
     assert_eq!(pasted("a", 1, 1), format!("a\n{ops}"));
     assert_eq!(pasted(" \n", 0, 0), ops);
     assert_eq!(pasted("a", 9, 9), format!("a\n{ops}"));
-    // A selection goes, whole lines or parts.
+    // A selection is replaced, whole lines or parts of them.
     assert_eq!(pasted("a\nb\nc", 2, 4), format!("a\n{ops}c"));
     assert_eq!(pasted("aa\nbb", 1, 4), format!("a\n{ops}b"));
     assert_eq!(pasted("a\nb\n", 0, 3), ops);

@@ -1,5 +1,4 @@
-//! The examples: the folder and the table agree, all are free of complaints, and their numbers are those
-//! that one gets by hand.
+//! The examples: folder and table agree, none has diagnostics, and their numbers equal those computed by hand.
 
 use fuseline::core::analysis::transformer::transformer_block;
 use fuseline::core::examples::{EXAMPLES, Example, example};
@@ -83,12 +82,12 @@ fn every_example_says_what_to_watch_for_and_has_sliders() {
     }
 }
 
-/// Bytes by hand, from the tensors that each kernel reads and writes.
+/// Bytes computed by hand, from the tensors that each kernel reads and writes.
 #[test]
 fn the_numbers_are_those_by_hand() {
     const MB: u64 = 1 << 20;
-    // Exercise: x, w1, w2, y4 of 2, 8, 8 and 2 MiB, the bias of 8 KiB; y1, y2, y3 of 8 MiB move twice
-    // each, fused only y3.
+    // Exercise: x, w1, w2, y4 of 2, 8, 8 and 2 MiB, the bias of 8 KiB. y1, y2, y3 of 8 MiB are written and
+    // read; fused, only y3 is.
     let exercise = |moved: u64| (2 + 8 + 8 + 2) * MB + 8192 + moved * 2 * 8 * MB;
     // A row of LayerNorm+GELU is 4096 * 1024 * 2 bytes; both weights are 2 KiB.
     let rows = |times: u64| times * 8 * MB + 2 * 2048;
@@ -100,11 +99,12 @@ fn the_numbers_are_those_by_hand() {
     let resnet = |images: u64| images * 12_845_056 + 2 * 73_728 + 4 * 128;
     // MLP: x and y of 8 MiB, two weights of 8 MiB, biases of 8 and 2 KiB, a hidden tensor of 32 MiB.
     let mlp = |hidden: u64| 4 * 8 * MB + 8192 + 2048 + hidden * 32 * MB;
-    // SwiGLU: x (twice) and y of 32 MiB, three weights and the hidden tensors of 86 MiB; silu and product join the gate.
+    // SwiGLU: x (twice) and y of 32 MiB, three weights and the hidden tensors of 86 MiB; silu and the product
+    // fuse into the gate.
     let swiglu = |hidden: u64| 3 * 32 * MB + (3 + hidden) * 86 * MB;
-    // Multi-head: as attention without mask and dropout, w_out of 2 MiB and its bias.
+    // Multi-head: like attention without mask and dropout, with w_out of 2 MiB and its bias.
     let heads = |scores: u64, rows: u64| scores * 128 * MB + rows * 4 * MB + 2 * MB + 2048;
-    // Bottleneck: narrow images as those of the block, wide ones four times as large.
+    // Bottleneck: narrow images like those of the block, wide ones four times as large.
     let weights = 2 * (64 * 256 + 64 * 64 * 9 + 256 * 64) + 2 * 2 * (64 + 64 + 256);
     let bottleneck = |narrow: u64, wide: u64| (narrow + 4 * wide) * 12_845_056 + weights;
     let expected: [(&str, usize, &[usize], u64, u64); 12] = [
@@ -122,7 +122,7 @@ fn the_numbers_are_those_by_hand() {
         ("diamond", 4, &[1, 3], 10 * 2 * MB, 5 * 2 * MB),
         ("resnet_block", 7, &[3, 4], resnet(15), resnet(5)),
         ("mlp", 4, &[3, 1], mlp(6), mlp(2)),
-        // Softmax taken apart: 8MN + 4M elements; exp joins the subtraction, which saves 2MN.
+        // Decomposed softmax: 8MN + 4M elements; exp fuses with the subtraction, which saves 2MN.
         (
             "softmax",
             5,
@@ -164,7 +164,7 @@ fn from_4096_on_the_scores_move_most_of_the_bytes_of_the_transformer() {
     assert!(scores * 3 > analysis.unfused.traffic.total * 2);
 }
 
-/// FLOPs by hand: 2 * output elements * K for what runs on matrix units.
+/// FLOPs computed by hand: 2 * output elements * K for ops on matrix units.
 #[test]
 fn the_flops_are_those_by_hand() {
     let flops = |id: &str| {
@@ -222,7 +222,8 @@ fn heads_that_do_not_divide_cost_one_error_with_its_figures() {
     );
 }
 
-/// Each slider from end to end, the others at their start; the heads where they divide.
+/// Each slider over its whole range, the others at their initial values; the heads only where they divide the
+/// width.
 #[test]
 fn every_slider_position_analyses_without_an_error() {
     for example in EXAMPLES {
@@ -231,7 +232,7 @@ fn every_slider_position_analyses_without_an_error() {
             let range = param.range.unwrap();
             let step = usize::try_from(range.step).unwrap();
             for value in (range.min..=range.max).step_by(step) {
-                // Where its heads do not divide the width the page says so.
+                // This number of heads does not divide the width, and the page reports it.
                 if (example.id, param.name.text.as_str(), value) == ("transformer", "heads", 96) {
                     continue;
                 }

@@ -1,7 +1,7 @@
 //! Every example under every policy: kernels, and bytes through memory at the sizes of its text.
 //!
-//! `examples.rs` sums up single ones by hand; here each figure stands beside its neighbours, so that a change
-//! of a policy shows what it does to all of them.
+//! `examples.rs` computes a few by hand. Here the figures are listed side by side, so that the effect of a
+//! changed policy on all of them is visible.
 
 use fuseline::core::examples::EXAMPLES;
 use fuseline::core::model::options::PAGE_BUDGET_STATES;
@@ -70,7 +70,7 @@ fn kernels_and_bytes_of_every_example() {
     assert_eq!(found, FIGURES);
 }
 
-/// The optimum is proven, and none of the others needs less where its kernels are those of the baseline rules.
+/// The optimum is proven, and no other policy needs less if its kernels are those of the baseline rules.
 #[test]
 fn the_optimum_of_every_example_is_proven() {
     for (example, (_, figures)) in EXAMPLES.iter().zip(FIGURES) {
@@ -81,7 +81,8 @@ fn the_optimum_of_every_example_is_proven() {
     }
 }
 
-/// The known answer: layer norm, QKV, scores, softmax, values, projection, layer norm, and two of the MLP.
+/// The known result: layer norm, QKV, scores, softmax, values, projection, layer norm, and two kernels of the
+/// MLP.
 #[test]
 fn a_gpt2_block_has_nine_kernels_at_the_optimum() {
     let gpt2 = EXAMPLES.iter().find(|e| e.id == "gpt2").unwrap();

@@ -1,11 +1,11 @@
-//! The shape that each function gives, and the inputs that it refuses.
+//! The output shape of each function, and the inputs that it refuses.
 
 use crate::resolve::{ops, resolved};
 use fuseline::core::Code;
 use fuseline::core::model::functions::FUNCTIONS;
 use std::collections::BTreeSet;
 
-/// Tensors for the calls below.
+/// Declarations for the calls below.
 const HEAD: &str = "input v : f16[6]
 input m : f16[8, 6]
 input n : f16[6, 5]
@@ -22,7 +22,7 @@ input c6 : f16[6]
 input b5 : f16[5]
 ";
 
-/// A call and the shape that comes out.
+/// A call and its output shape.
 #[rustfmt::skip]
 const SHAPES: &[(&str, &[u64])] = &[
     ("add(m, m)", &[8, 6]),
@@ -118,7 +118,7 @@ const SHAPES: &[(&str, &[u64])] = &[
 fn every_function_gives_its_shape() {
     let mut called = BTreeSet::new();
     for (call, shape) in SHAPES {
-        // Every tensor has a reader, so that only the call is under test.
+        // An op that reads every tensor, so that there are no notes about unused ones.
         let text = format!(
             "{HEAD}y = {call}\nall = elementwise(v, m, n, t, r, q, u, i, s, f, g, b4, c6, b5) : f16[1]"
         );
@@ -129,7 +129,7 @@ fn every_function_gives_its_shape() {
     assert_eq!(called, table);
 }
 
-/// The annotation of what comes out anyway changes nothing; any other one is an error.
+/// An annotation equal to the inferred shape changes nothing; any other one is an error.
 #[test]
 fn an_annotation_is_checked() {
     for (call, shape) in SHAPES {
@@ -142,7 +142,7 @@ fn an_annotation_is_checked() {
         let text = |shape: &[u64]| format!("{HEAD}y = {call} : {dtype}{shape:?}");
         assert!(!resolved(&text(shape)).ops.is_empty(), "{call}");
         if call.starts_with("rearrange") {
-            // It is whatever its annotation says.
+            // Its shape is the annotation.
             continue;
         }
         let mut wrong = shape.to_vec();
@@ -161,7 +161,7 @@ fn an_annotation_is_checked() {
     }
 }
 
-/// A call that is refused, why, and the message.
+/// An invalid call, its code and its message.
 #[rustfmt::skip]
 const REFUSED: &[(&str, Code, &str)] = &[
     ("add(m, n)", Code::ShapeMismatch, "`n` f16[6, 5] does not broadcast with `m` f16[8, 6]"),
@@ -178,7 +178,7 @@ const REFUSED: &[(&str, Code, &str)] = &[
     ("matmul(m, v)", Code::ShapeMismatch, "`v` f16[6] is no matrix"),
     ("matmul(q, i, transpose_a=true)", Code::ShapeMismatch, "`q` f16[3, 8, 6] and `i` f16[2, 6, 9, 7] do not multiply: K is 8 on the left and 9 on the right"),
     ("matmul(q, q, k=0) : f16[1]", Code::NonPositiveSize, "`k` is 0"),
-    ("matmul(q, q, k=4)", Code::MissingShape, "a matmul with `k=` says nothing about its shape"),
+    ("matmul(q, q, k=4)", Code::MissingShape, "a matmul with `k=` needs a shape"),
     ("linear(m, n)", Code::ShapeMismatch, "`m` f16[8, 6] has 6 features, but `n` f16[6, 5] takes 5"),
     ("linear(m, t, b4)", Code::ShapeMismatch, "the bias `b4` f16[4] must be [5]"),
     ("linear(s, t)", Code::ShapeMismatch, "`s` f16[] is a scalar"),

@@ -1,7 +1,7 @@
-//! GPT-2 as it stands in a trace: 51 small ops a block, so that a picture of many blocks can be timed.
+//! GPT-2 as in an operator trace: 51 small ops per block, for timing the layout of many blocks.
 #![allow(
     unreachable_pub,
-    reason = "the benchmark of the layout reads this file too"
+    reason = "the benchmark of the layout includes this file too"
 )]
 
 use fuseline::core::{Op, OpType, TensorDecl, TensorRole};
@@ -70,7 +70,7 @@ impl Trace {
         self.weighted(&n("beta"), "add", &scaled, &[H], &[S, H])
     }
 
-    /// 18 ops: projections, heads, scores to output, and the way back.
+    /// 18 ops: projections, heads, scores, output, and the projection back.
     fn attention(&mut self, x: &str) -> String {
         let hd = H / HEADS;
         let qkv = self.weighted("qkv", "matmul", x, &[H, 3 * H], &[S, 3 * H]);
@@ -121,7 +121,7 @@ impl Trace {
     }
 }
 
-/// `blocks` blocks in a row; without weights the list reads nothing but one input.
+/// `blocks` chained blocks; without weights the list reads a single input.
 pub fn gpt2(blocks: usize, has_weights: bool) -> (Vec<Op>, Vec<TensorDecl>) {
     let mut trace = Trace {
         ops: Vec::with_capacity(blocks * OPS_PER_BLOCK),

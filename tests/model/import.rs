@@ -1,4 +1,4 @@
-//! Lists of ops and pasted `Op(...)` lines, read into programs that mean the same.
+//! JSON lists of ops and pasted `Op(...)` lines, imported as programs with the same meaning.
 
 use fuseline::core::analysis::transformer;
 use fuseline::core::cost::work::matmul_k;
@@ -10,7 +10,7 @@ use fuseline::core::resolve::resolve;
 use fuseline::core::{DType, Graph, Op, OpType, TensorDecl, build_graph};
 use serde_json::{Value, json};
 
-/// The exercise's own text, with what stands around it.
+/// The text of the exercise, with the statements around its ops.
 const EXERCISE: &str = r#"
 ```python
 ops = [
@@ -91,7 +91,7 @@ q = elementwise(z) : f32[8]
         print(&line.program),
         "y = elementwise(x) : f32[8] @kernel 3\n"
     );
-    // An op with its kernel is written as it is read.
+    // An op with its kernel survives a round trip.
     let ops: Vec<Op> = serde_json::from_value(list).unwrap();
     assert_eq!(serde_json::to_value(&ops[0]).unwrap()["kernel"], 3);
     assert_eq!(
@@ -134,7 +134,7 @@ fn forms_are_told_apart() {
     }
 }
 
-/// What the traffic and the fusion rules look at.
+/// The properties of an op that traffic and fusion rules look at.
 fn essence(op: &Op) -> Op {
     let inputs: Vec<&str> = op.inputs.iter().map(String::as_str).collect();
     Op::new(
@@ -147,7 +147,7 @@ fn essence(op: &Op) -> Op {
     )
 }
 
-/// Import, print, parse and resolve; the result has the same ops, tensors and contraction lengths.
+/// Imports, prints, parses and resolves; asserts the same ops, tensors and K.
 fn check_round_trip(ops: &[Op], tensors: &[TensorDecl], from: &Parsed) {
     assert_eq!(from.diagnostics, []);
     let parsed = parse(&print(&from.program));

@@ -1,4 +1,4 @@
-//! One bad input for each thing that reading a list of ops can say.
+//! One invalid input for each diagnostic of importing a list of ops.
 
 use fuseline::core::Code;
 use fuseline::core::model::diagnostic::{Severity, line_and_column};
@@ -21,7 +21,7 @@ fn elementwise(output: &str) -> Value {
     })
 }
 
-/// A field of `bad`, the first of two ops, its value as JSON, and what that costs.
+/// A field of `bad`, the first of two ops, its value as JSON, and the expected diagnostic.
 #[rustfmt::skip]
 const BAD_FIELDS: &[(&str, &str, Code, &str)] = &[
     ("op_type", r#""elemntwise""#, Code::UnknownOpType, "op 1 (`bad`): there is no op type `elemntwise`"),
@@ -148,7 +148,7 @@ fn bad_tensors_cost_one_diagnostic_each() {
     );
 }
 
-/// The second of three lines, and what it costs: code, column, message.
+/// The second of three lines and its diagnostic: code, column, message.
 #[rustfmt::skip]
 const BAD_LINES: &[(&str, Code, usize, &str)] = &[
     (r#"Op("a", "elementwise" ["x"], "y", (4,), 2)"#, Code::MalformedOpLine, 23, "expected `,` or `)`, found `[`"),

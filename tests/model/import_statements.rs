@@ -1,4 +1,4 @@
-//! Which statement an op of a list becomes.
+//! The statement that an op of a list becomes.
 
 use fuseline::core::notation::import::{OpList, program_of_op_list};
 use fuseline::core::notation::{parse, print};
@@ -20,7 +20,7 @@ type Case = (
     &'static str,
 );
 
-/// Op type, inputs, shape, further fields; and the statement. Beside `a` to `q` nothing is declared.
+/// Op type, inputs, shape, further fields; and the statement. Only `a` to `q` are declared.
 #[rustfmt::skip]
 const CASES: &[Case] = &[
     ("matmul", &["a", "b"], &[8, 6], "{}", "y = matmul(a, b) : f16[8, 6]"),

@@ -1,4 +1,5 @@
-//! Policy `inductor`: launches as torch.compile's on an H200, pattern by pattern, and the recipe rule by rule.
+//! Policy `inductor`: its launches against those of torch.compile on an H200, pattern by pattern, and each rule
+//! of its recipe.
 
 use crate::measured::{analysis, rows};
 use fuseline::core::notation::parse;
@@ -12,7 +13,7 @@ const EAGER: &str = "eager";
 const DEFAULT: &str = "inductor";
 const TUNED: &str = "inductor_triton_gemm";
 
-/// Variant, pattern, launches measured, launches predicted, and why they differ where they do.
+/// Variant, pattern, measured launches, predicted launches, and the reason for a difference.
 #[rustfmt::skip]
 const LAUNCHES: &[(&str, &str, usize, usize, &str)] = &[
     (EAGER, "linear_bias", 2, 2, ""),
@@ -110,7 +111,7 @@ fn every_pattern_with_its_launches() {
     }
 }
 
-/// Where no matmul reads tiles twice, a compiled kernel reads from DRAM the compulsory traffic.
+/// If no matmul reads tiles twice, a compiled kernel reads the compulsory traffic from DRAM.
 #[test]
 fn compiled_kernels_without_a_matmul_read_what_was_measured() {
     let mut compared = 0;
@@ -140,7 +141,7 @@ fn analyzed(text: &str, variant: &str) -> Analysis {
     outcome.analysis.unwrap()
 }
 
-/// Kernels as words, such as `h + y`; ops that a kernel computes again stand in brackets.
+/// Kernels in words, such as `h + y`; recomputed ops are in brackets.
 fn kernels_of(text: &str, variant: &str) -> Vec<String> {
     let analysis = analyzed(text, variant);
     let name = |&op: &OpId| analysis.graph.ops[op].name.as_str();
@@ -181,7 +182,7 @@ fn of(ops: &str) -> Vec<String> {
 
 #[test]
 fn a_pointwise_op_with_two_readers_is_computed_twice() {
-    // Two matmuls in between keep the readers apart.
+    // Two matmuls separate the readers.
     let text = "p = add(a, b)\nq = relu(p)\nm = matmul(q, w)\nn = matmul(m, w)\ny = add(n, p)";
     assert_eq!(of(text), ["p + q", "m", "n", "y (p)"]);
     let head = "input a : f16[64, 256]\ninput b : f16[64, 256]\nweight w : f16[256, 256]\n";
@@ -193,7 +194,7 @@ fn a_pointwise_op_with_two_readers_is_computed_twice() {
         .map(|k| (k.bytes_read, k.bytes_written))
         .collect();
     let (full, weight) = (64 * 256 * 2, 256 * 256 * 2);
-    // The last kernel reads a and b again instead of p, which never reaches memory.
+    // The last kernel reads a and b again and not p, which is never written.
     assert_eq!(
         moved,
         [
@@ -230,7 +231,7 @@ fn a_shared_expression_of_more_than_thirty_operations_is_a_buffer() {
             "q = relu(g{last})\nm = matmul(q, w)\nn = matmul(m, w)\ny = add(n, g{last})"
         )
     };
-    // GELU counts eight.
+    // GELU counts as eight operations.
     assert_eq!(
         of(&chain(3)),
         ["g0 + g1 + g2 + q", "m", "n", "y (g0 + g1 + g2)"]
@@ -246,14 +247,14 @@ fn pointwise_ops_and_reductions_of_the_same_rows_share_a_kernel() {
 
 #[test]
 fn reductions_of_other_rows_stay_apart() {
-    // Rows and columns of a square: as many and as wide, but others.
+    // Rows and columns of a square: equal in number and size, but different elements.
     let square = "input x : f16[64, 64]\nr = sum(x)\nc = sum(x, axis=0)";
     assert_eq!(kernels(square), ["r", "c"]);
     assert_eq!(
         kernels("input x : f16[64, 64]\nr = sum(x)\nc = max(x)"),
         ["r + c"]
     );
-    // A norm's too, and so does a value of each row that is read across the rows.
+    // The same for norms, and for a value per row that is read along the columns.
     let square = |ops: &str| kernels(&["input x : f16[64, 64]\n", ops].concat());
     assert_eq!(square("s = softmax(x, axis=0)\ny = sum(s)"), ["s", "y (s)"]);
     assert_eq!(
@@ -275,10 +276,10 @@ fn reductions_of_other_rows_stay_apart() {
 fn what_is_read_in_another_order_stays_apart() {
     let text = "r = softmax(a)\nm = matmul(r, w)\nt = transpose(r)\ny = relu(t)";
     assert_eq!(of(text), ["r + t", "m", "y"]);
-    // The elements of a norm are a pointwise op behind its row values, inlined as any other.
+    // The elements of a norm are a pointwise op after its row values, which is inlined like any other.
     let text = "r = softmax(a)\nt = transpose(r)\ny = relu(t)";
     assert_eq!(of(text), ["r", "t + y (r)"]);
-    // A pointwise op is inlined through the view instead.
+    // A pointwise op is inlined through the view.
     assert_eq!(
         of("r = relu(a)\nt = transpose(r)\ny = exp(t)"),
         ["r + t + y"]
@@ -307,12 +308,12 @@ fn a_matmul_takes_a_bias_and_nothing_else() {
         of("h = matmul(a, w)\ny = add(v, h)\nz = sum(y)"),
         ["h + y", "z"]
     );
-    // Into pointwise readers the bias is fused instead.
+    // The bias is fused into pointwise readers instead.
     assert_eq!(
         of("h = matmul(a, w)\ny = add(h, v)\nz = relu(y)"),
         ["h", "y + z"]
     );
-    // A residual is no bias, and a product that somebody else reads is needed without it.
+    // A residual is not a bias, and a product with another reader is needed without it.
     assert_eq!(of("h = matmul(a, w)\ny = add(h, b)"), ["h", "y"]);
     assert_eq!(
         of("h = matmul(a, w)\ny = add(h, v)\nz = sum(h)"),
@@ -373,7 +374,7 @@ fn attention_becomes_one_kernel_where_a_pattern_fits() {
     );
     let masked = "c = scale(s, factor=0.1)\nm = mask(c)\nw = softmax(m)\np = dropout(w, p=0.1)\n";
     assert_eq!(attention(4, masked), ["s + c + m + w + p + o"]);
-    // Masked first, scaled then, or seen by somebody else: no pattern.
+    // Mask before scale, or another reader: no pattern.
     let other = "m = mask(s)\nc = scale(m, factor=0.1)\np = softmax(c)\n";
     assert_eq!(attention(4, other), ["s", "m + c + p", "o"]);
     let seen = "c = scale(s, factor=0.1)\np = softmax(c)\nz = relu(c)\n";
@@ -396,7 +397,7 @@ fn attention_over_attention_is_found_once() {
 
 #[test]
 fn a_kernel_holds_at_most_sixty_four_nodes() {
-    // Each softmax is a node; all share one input.
+    // Each softmax is a node; all read one input.
     let mut text = "input x : f16[8, 16]\n".to_owned();
     for op in 0..100 {
         writeln!(text, "y{op} = softmax(x)").unwrap();
@@ -414,13 +415,13 @@ fn a_kernel_holds_at_most_sixty_four_nodes() {
     );
 }
 
-/// The counter-example of two convex groups that need each other: whatever fuses, the rest can still run.
+/// Two convex kernels that would depend on each other: the result of every fusion must be acyclic.
 #[test]
 fn no_fusion_makes_a_cycle() {
     let text = "input x : f16[8, 16]\na1 = softmax(x)\nm1 = matmul(a1, w)\nb1 = softmax(m1)\n\
                 weight w : f16[16, 16]\nb2 = softmax(x)\ny = add(b1, b2)";
     let groups = kernels(text);
-    // b2 shares x with a1 and its result with b1, but a1 and b1 have a matmul between them.
+    // b2 shares x with a1 and its result with b1, but there is a matmul between a1 and b1.
     assert_eq!(groups.len(), 3);
     assert!(groups.contains(&"m1".to_owned()), "{groups:?}");
 }
@@ -440,7 +441,7 @@ fn long_chains_of_views_and_wide_concats_stay_cheap() {
     assert_eq!(members, 3001);
 }
 
-/// The compiler reads a slice's source again in each kernel that wants the slice.
+/// The compiler reads the source of a slice again in each kernel that uses the slice.
 fn slice_read_by(readers: std::ops::Range<u64>, rows: u64) -> Analysis {
     let mut text = format!("input big : f16[{rows}, 1048576]\ns = slice(big, end=1, axis=0)\n");
     for i in readers {
@@ -463,7 +464,7 @@ fn kernels_that_compute_again_may_move_more_and_say_so() {
     assert!(analysis.savings_pct < -90.0, "{}", analysis.savings_pct);
 }
 
-/// One by one the ops stay below 2^63 bytes; read again by each of ten kernels they pass 2^64.
+/// Unfused, the bytes stay below 2^63; read again by ten kernels they exceed 2^64.
 #[test]
 fn sums_of_what_is_read_again_never_wrap() {
     let analysis = slice_read_by(2..12, 1 << 40);

@@ -34,7 +34,7 @@ fn a_row_for_each_kernel_with_its_bytes_before_and_after() {
         (KernelId::new(1), OpId::new(2))
     );
     let figures = &rows[0].figures;
-    // x, w, y | y, z against x, w, z, of 256 * 256 * 2 bytes each.
+    // x, w, y and y, z; fused x, w, z; each of 256 * 256 * 2 bytes.
     assert_eq!(figures.exact_bytes, "655,360 B unfused, 393,216 B fused");
     assert_eq!(figures.lower_bound_reason, None);
     assert!(figures.times.ends_with(&format!("{} fused", figures.time)));
@@ -49,13 +49,13 @@ fn the_total_is_that_of_the_analysis() {
         total.exact_bytes,
         "2,298,478,592 B unfused, 1,962,934,272 B fused"
     );
-    // A sum has no intensity and no single bound.
+    // A total has no intensity and no bound.
     assert_eq!((total.intensity.as_str(), total.bound), ("", ""));
 }
 
 #[test]
 fn a_row_says_what_hurts() {
-    // So short a sequence has fewer tiles than the device multiprocessors.
+    // At this sequence length there are fewer tiles than multiprocessors.
     let analysis = transformer(128, "a100-80");
     let rows = kernel_rows(&analysis, usize::MAX);
     let said: Vec<_> = rows.into_iter().map(|row| row.harm).collect();
@@ -75,7 +75,7 @@ fn an_unknown_peak_makes_the_time_a_lower_bound_that_says_why() {
 
 #[test]
 fn a_figure_that_rests_on_an_assumed_size_is_marked() {
-    // With batch dimensions the undeclared operand could be shared or batched.
+    // With batch dimensions the undeclared operand may be shared or batched.
     let analysis = of_text("input x : f16[4, 64, 64]\ny = matmul(x, r, k=64) : f16[4, 64, 64]\n");
     let figures = &kernel_rows(&analysis, 1)[0].figures;
     assert!(figures.fused_bytes.starts_with('~'), "{figures:?}");

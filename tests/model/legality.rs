@@ -1,4 +1,4 @@
-//! Whether a row of a kernel fits on chip, against every way to run its passes.
+//! Whether the rows of a kernel fit on chip, compared with all ways to schedule its passes.
 
 use crate::ids::ops_of_set;
 use crate::random_graph::{fusable_ops, small_device};
@@ -19,7 +19,7 @@ fn optimum(text: &str) -> Analysis {
     analyze_program(&parsed.program, &options).analysis.unwrap()
 }
 
-/// What is wrong with the whole program as one kernel.
+/// Why the whole program cannot be one kernel.
 fn whole(text: &str) -> Result<(), Reason> {
     let analysis = optimum(text);
     let ops: Vec<OpId> = analysis.graph.ops.ids().collect();
@@ -38,15 +38,15 @@ fn row_values(text: &str) -> Option<usize> {
 fn a_value_that_lives_across_a_reduction_waits_on_chip() {
     let x = "input x : f32[16, 1048576]\n";
     for (program, values) in [
-        // `e` waits, or else `x`, from which it is made behind the sum.
+        // `e` is kept, or `x` if `e` is computed after the sum.
         ("e = exp(x)\nr = sum(x)\ny = mul(e, r)\n", Some(1)),
         ("r = sum(x)\ny = mul(x, r)\n", Some(1)),
-        // One sum of two rows waits instead of both.
+        // One sum of two rows is kept instead of both rows.
         (
             "a = relu(x)\nb = exp(x)\nr = sum(a)\nt = sum(b)\nc = add(a, b)\ny = mul(c, r)\nz = mul(y, t)\n",
             Some(1),
         ),
-        // Both are needed.
+        // Both rows are needed.
         (
             "a = relu(x)\nb = exp(x)\nr = sum(a)\nt = sum(b)\nc = mul(a, r)\nd = mul(b, t)\ny = add(c, d)\n",
             Some(2),
@@ -54,9 +54,9 @@ fn a_value_that_lives_across_a_reduction_waits_on_chip() {
         // Softmax reads its row again.
         ("e = exp(x)\ns = softmax(e)\n", Some(1)),
         ("s = softmax(x)\ny = add(s, x)\n", Some(1)),
-        // One pass takes both sums, and no row waits.
+        // One pass computes both sums, so no row is kept.
         ("r = sum(x)\ne = exp(x)\nt = sum(e)\ny = add(r, t)\n", None),
-        // `z` is read once, behind the sum.
+        // `z` is read once, after the sum.
         (
             "input z : f32[16, 1048576]\nr = sum(x)\ny = mul(z, r)\n",
             None,
@@ -66,7 +66,7 @@ fn a_value_that_lives_across_a_reduction_waits_on_chip() {
     }
 }
 
-/// An undeclared input counts as large as its reader's output, in bytes and on chip alike.
+/// An undeclared input is as large as its reader's output, in bytes and on chip.
 #[test]
 fn what_nothing_declares_waits_on_chip_as_what_is_declared() {
     let program = "s = softmax(x) : f32[16, 1048576]\ny = relu(s)\n";
@@ -88,7 +88,7 @@ fn what_nothing_declares_waits_on_chip_as_what_is_declared() {
     assert_eq!(rows_kept(program), (1, 2));
 }
 
-/// What the limits say of a kernel is what the legality looked at.
+/// The limits and the legality count the same rows.
 #[test]
 fn the_optimum_keeps_no_row_that_does_not_fit() {
     for program in [
@@ -105,7 +105,7 @@ fn the_optimum_keeps_no_row_that_does_not_fit() {
     }
 }
 
-/// Squares, so that counts of elements tell nothing.
+/// Squares, so that numbers of elements do not distinguish rows from columns.
 #[test]
 fn rows_are_the_same_elements_and_not_only_as_many() {
     for (program, is_legal) in [
@@ -175,7 +175,7 @@ fn rows_are_the_same_elements_and_not_only_as_many() {
     }
 }
 
-/// The fewest rows that wait, over every pass in which each op can run.
+/// The smallest number of rows kept on chip, over all assignments of ops to passes.
 fn fewest_rows(graph: &Graph, ops: &[OpId], passes: &mut Vec<usize>, full: u64) -> usize {
     let is_reduction = |op: OpId| graph.ops[op].op_type == OpType::Reduction;
     let elements = |op: OpId| graph.ops[op].shape.iter().product::<u64>();

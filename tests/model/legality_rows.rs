@@ -1,4 +1,5 @@
-//! Whether the rows of a kernel are rows, element by element: what depends on each other must be one block's.
+//! Whether the rows of a legal kernel are independent, element by element: elements that depend on each other
+//! must belong to one block.
 
 use crate::ids::ops_of_set;
 use fuseline::core::fusion::legality;
@@ -10,7 +11,7 @@ use proptest::prelude::*;
 const N: usize = 3;
 const INPUTS: [(&str, [usize; 2]); 3] = [("x", [N, N]), ("z", [N, N]), ("g", [1, N])];
 
-/// What an op of the test does; places are those of tensors, inputs first.
+/// An op of the test; numbers are indices of tensors, inputs first.
 #[derive(Clone, Debug)]
 enum Does {
     Add(usize, usize),
@@ -19,13 +20,13 @@ enum Does {
     Transpose(usize),
 }
 
-/// A tensor, and a place in it.
+/// Index of a tensor and of an element in it.
 type Element = (usize, usize);
 
 struct Tensor {
     name: String,
     shape: Vec<usize>,
-    /// For each element those that it is made from.
+    /// For each element the elements that it is computed from.
     from: Vec<Vec<Element>>,
 }
 
@@ -43,7 +44,7 @@ fn coordinates(shape: &[usize], mut place: usize) -> Vec<usize> {
     found
 }
 
-/// The place of the element that stands at these coordinates, broadcast to them.
+/// Index of the element at these coordinates, to which the tensor is broadcast.
 fn place_of(shape: &[usize], at: &[usize]) -> usize {
     let at = &at[at.len() - shape.len()..];
     let pairs = shape.iter().zip(at);
@@ -54,7 +55,7 @@ fn elements(shape: &[usize]) -> usize {
     shape.iter().product()
 }
 
-/// The tensor that an op makes of others, and its line; `None` where it does not apply.
+/// The tensor that an op computes, and its statement; `None` if the op does not apply.
 fn made(tensors: &[Tensor], does: &Does) -> Option<(Tensor, String)> {
     let name = format!("t{}", tensors.len());
     let of = |tensor: usize| (&tensors[tensor].shape, &tensors[tensor].name);
@@ -142,8 +143,8 @@ fn made(tensors: &[Tensor], does: &Does) -> Option<(Tensor, String)> {
     Some((Tensor { name, shape, from }, line))
 }
 
-/// Blocks that could work on a kernel of these tensors, none of which needs what another one loads or makes. Of an
-/// input only whole squares count as loaded: a smaller one is at hand for all.
+/// The number of independent blocks of a kernel of these tensors. For inputs only whole squares count as
+/// loaded; smaller ones are available to all blocks.
 fn blocks(tensors: &[Tensor], group: &[usize]) -> usize {
     let mut first = vec![0];
     for tensor in tensors {
@@ -223,7 +224,7 @@ proptest! {
         for set in 1_usize..1 << all.len() {
             let ops = ops_of_set(set);
             let group: Vec<usize> = ops.iter().map(|op| op.index() + INPUTS.len()).collect();
-            // How many rows the first reduction makes something of.
+            // The number of rows of the first reduction.
             let rows = ops.iter().find_map(|&op| match &all[op.index()] {
                 Does::Reduce(..) => Some(elements(&tensors[op.index() + INPUTS.len()].shape)),
                 Does::Softmax(a, axis) => Some(elements(&tensors[*a].shape) / tensors[*a].shape[*axis]),

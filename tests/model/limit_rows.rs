@@ -29,7 +29,7 @@ fn a_row_for_each_kernel_in_order() {
     assert_eq!(rows.len(), analysis.fused.kernels.len());
     for (kernel, row) in analysis.fused.kernels.ids().zip(&rows) {
         assert_eq!((row.kernel, row.first_op), (kernel, first_op(kernel)));
-        // What a block may have on this device; a view that is not launched asks for nothing.
+        // The limit of a block on this device. A free view is not launched and needs no resources.
         assert!(
             row.on_chip.ends_with(" / 232 kB") || row.on_chip == "–",
             "{row:?}"
@@ -49,7 +49,7 @@ fn what_gains_little_is_worth_knowing_and_does_no_harm() {
 
 #[test]
 fn what_hurts_stands_in_the_row_of_its_kernel() {
-    // So short a sequence has fewer tiles than the device multiprocessors.
+    // At this sequence length there are fewer tiles than multiprocessors.
     let analysis = transformer_of(128, device("a100-80").unwrap().clone());
     let rows = rows(&analysis);
     let harms = harms(&analysis);
@@ -57,7 +57,7 @@ fn what_hurts_stands_in_the_row_of_its_kernel() {
     assert!(harms.iter().any(|harm| !harm.is_empty()));
     for (row, harm) in rows.iter().zip(&harms) {
         assert!(row.warnings.contains(harm.as_str()), "{harm} in {row:?}");
-        // Figures, not adjectives.
+        // Warnings contain figures.
         assert!(harm.is_empty() || harm.contains(|c: char| c.is_ascii_digit()));
     }
 }

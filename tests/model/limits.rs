@@ -1,4 +1,4 @@
-//! What kernels ask of a multiprocessor, and when fusing them would hurt.
+//! Resources that kernels need of a multiprocessor, and warnings where fusing costs time.
 
 use crate::measured;
 use fuseline::core::analysis::limits::{KernelLimits, Warning, limits};
@@ -27,7 +27,8 @@ fn limits_of(text: &str, device_id: &str) -> Vec<KernelLimits> {
     limits(&analysis).unwrap().into_iter().collect()
 }
 
-/// Two operands of 8 elements a thread and three addresses: 22 registers, as a compiler's kernel had on an H200.
+/// Two operands of 8 elements per thread and three addresses: 22 registers, as in the compiler's kernel on an
+/// H200.
 #[test]
 fn registers_of_an_element_wise_kernel() {
     let text =
@@ -41,7 +42,8 @@ fn registers_of_an_element_wise_kernel() {
     assert_eq!(kernel.warnings, []);
 }
 
-/// Generated kernels of the measured patterns: registers of a thread that the compiler reports, matmuls aside.
+/// Registers per thread of the generated kernels of the measured patterns as the compiler reports them, without
+/// matmuls.
 #[test]
 fn registers_are_near_those_of_a_compilers_kernels() {
     let text = include_str!("../measure/results/h100_registers.json");
@@ -79,8 +81,8 @@ fn registers_are_near_those_of_a_compilers_kernels() {
     );
 }
 
-/// Softmax taken apart: what is loaded, what comes of it and a running sum, 8 elements of each, and two addresses. A
-/// compiler's kernel had 28 to 40 registers.
+/// A decomposed softmax: the loaded values, the results and a running sum, 8 elements of each, and two
+/// addresses. The compiler's kernels had 28 to 40 registers.
 #[test]
 fn registers_along_rows_hold_what_the_reductions_have_so_far() {
     let text = "input x : f32[4096, 4096]\nm = max(x)\ns = sub(x, m)\ne = exp(s)\nt = sum(e)\ny = div(e, t)\n";
@@ -98,7 +100,7 @@ fn registers_along_rows_hold_what_the_reductions_have_so_far() {
     assert_eq!(of("input x : f32[4096, 4096]\ny = softmax(x)\n"), (3, 28));
 }
 
-/// Registers are given out in eights: of 512 threads with 42 each two blocks fit, not three.
+/// Registers are allocated in units of eight: of blocks with 512 threads and 42 registers two fit, not three.
 #[test]
 fn registers_are_given_out_in_units() {
     let text = "input a : f16[8192, 8192]\ninput b : f16[8192, 8192]\nweight g : f16[8192]\nweight h : f16[8192]\n\
@@ -114,7 +116,7 @@ fn registers_are_given_out_in_units() {
     );
 }
 
-/// A chain whose results are all wanted at its end holds all of them: 40 values of 8 elements.
+/// A chain whose results are all needed at its end keeps all of them: 40 values of 8 elements.
 #[test]
 fn a_kernel_that_holds_too_much_spills() {
     use std::fmt::Write as _;
@@ -153,7 +155,8 @@ fn a_matmul_in_two_waves_for_one_tile() {
     assert_eq!(kernel.warnings, []);
 }
 
-/// A matmul of 256 x 128 tiles: 128 sums and 40 more registers, four steps of 384 x 64 in f16 on chip.
+/// A matmul with tiles of 256 x 128: 128 accumulators and 40 further registers, four stages of 384 x 64 in f16
+/// on chip.
 #[test]
 fn a_matmul_fills_its_block() {
     let text = "input a : f16[4096, 4096]\nweight w : f16[4096, 4096]\ny = matmul(a, w)\n";
@@ -162,7 +165,7 @@ fn a_matmul_fills_its_block() {
     assert_eq!(kernel.on_chip_bytes, 4 * 384 * 64 * 2);
     assert!(kernel.on_chip_bytes <= kernel.on_chip_available_bytes);
     assert_eq!((kernel.blocks, kernel.waves), (512, 4));
-    // Where four do not fit there are three, and where no two of them fit the steps are less deep.
+    // If four stages do not fit there are three; if two do not fit, each is less deep.
     let a100 = &limits_of(text, "a100-80")[0];
     assert_eq!(a100.on_chip_bytes, 3 * 384 * 64 * 2);
     let wide = text.replace("f16", "f32");
@@ -179,7 +182,7 @@ fn a_matmul_fills_its_block() {
     }
 }
 
-/// Few long rows: fused with its reduction the element-wise part runs in 16 blocks instead of thousands.
+/// Few long rows: fused with its reduction, the elementwise part runs in 16 blocks and not in thousands.
 #[test]
 fn fusing_along_few_rows_idles_the_device() {
     let text = "input x : f16[16, 1048576]\ny = exp(x)\nz = sum(y)\n";
@@ -200,7 +203,7 @@ fn fusing_along_few_rows_idles_the_device() {
     );
 }
 
-/// A bias behind a product of 8192 cubed saves bytes and hardly any time.
+/// A bias after a matmul of 8192 cubed saves bytes and hardly any time.
 #[test]
 fn an_epilogue_behind_a_large_matmul_hardly_pays() {
     let text = "input x : f16[8192, 8192]\nweight w : f16[8192, 8192]\nweight b : f16[8192]\n\
@@ -215,7 +218,7 @@ fn an_epilogue_behind_a_large_matmul_hardly_pays() {
     );
 }
 
-/// The rows are those that are reduced: 64 columns of 1048576, none of which waits on chip.
+/// Rows run along the reduced axes: 64 columns of 1048576 elements, none of which is kept on chip.
 #[test]
 fn rows_of_a_reduction_lie_along_its_axes() {
     let x = "input x : f16[1048576, 64]\n";
@@ -227,12 +230,12 @@ fn rows_of_a_reduction_lie_along_its_axes() {
     assert_eq!((kernel.blocks, kernel.on_chip_bytes), (64, 4 << 20));
     let kernel = &limits_of(&[x, "m = softmax(x)\n"].concat(), "a100-80")[0];
     assert_eq!((kernel.blocks, kernel.on_chip_bytes), (1 << 20, 256));
-    // Squares, whose shapes do not tell.
+    // Squares, whose shapes do not distinguish axes.
     let square = "input x : f16[64, 64, 64]\nm = max(x, axis=[0, 1], keepdim=false)\n";
     assert_eq!(limits_of(square, "a100-80")[0].blocks, 64);
 }
 
-/// Fusing what has one value a row saves little, and yet the kernel waits for memory.
+/// Fusing an op with one value per row saves little, but the kernel is bound by memory.
 #[test]
 fn a_kernel_that_waits_for_memory_is_not_bound_by_arithmetic() {
     let text = "input x : f16[8192, 8192]\ns = sum(x)\nr = relu(s)\n";
@@ -249,7 +252,7 @@ fn a_kernel_that_waits_for_memory_is_not_bound_by_arithmetic() {
     assert_eq!(kernel.warnings, []);
 }
 
-/// Attention by its own tiles: 16 heads of 2048 queries in tiles of 64.
+/// Attention uses its own tiles: 16 heads of 2048 queries in tiles of 64.
 #[test]
 fn an_attention_kernel_has_the_tiles_of_its_paper() {
     let text = "input q : f16[16, 2048, 64]\ninput k : f16[16, 2048, 64]\ninput v : f16[16, 2048, 64]\n\

@@ -1,4 +1,4 @@
-//! What the model promises, seen from outside.
+//! Tests of the public interface of the core, the texts for people and the drawings.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

@@ -1,4 +1,4 @@
-//! The visitor's own kernels: stated in the text, checked, edited.
+//! Manual kernels: marked in the text, checked, edited.
 
 use crate::random_graph::fusable_ops;
 use fuseline::core::analysis::why::Why;
@@ -59,14 +59,14 @@ fn ops_of_one_number_are_one_kernel() {
     let (kernels, refused) = shown(CHAIN);
     assert_eq!(kernels, ["a", "m b", "c"]);
     assert_eq!(refused, []);
-    // No other policy looks at the numbers.
+    // All other policies ignore the marks.
     let parsed = parse(CHAIN);
     let rules = analyze_program(&parsed.program, &Options::default());
     assert_eq!(rules.analysis.unwrap().partition.kernels.len(), 2);
 }
 
 #[test]
-fn what_is_illegal_is_said_and_falls_apart_into_legal_pieces() {
+fn an_illegal_kernel_is_reported_and_split_into_legal_ones() {
     let text = CHAIN
         .replace("a = relu(x) ", "a = relu(x) @kernel 7")
         .replace("c = exp(b)", "c = exp(b) @kernel 7");
@@ -83,7 +83,7 @@ fn what_is_illegal_is_said_and_falls_apart_into_legal_pieces() {
 }
 
 #[test]
-fn kernels_that_need_each_other_are_refused_with_the_way_round() {
+fn kernels_in_a_cycle_are_refused_with_its_path() {
     let text = "\
 input x : f16[8]
 input y : f16[8]
@@ -106,10 +106,10 @@ y1 = add(b1, b2) @kernel 2
     );
 }
 
-/// Each kernel needs an op that needs the kernel; after 64 of them every stated kernel falls apart, also one that
-/// could run, and says why.
+/// Each kernel depends on an op that depends on the kernel. After 64 such kernels every marked kernel is split,
+/// including one that could run, with a diagnostic.
 #[test]
-fn giving_up_on_kernels_that_need_each_other_is_said() {
+fn too_many_cycles_are_reported() {
     let mut text =
         "input x : f32[8]\nu = relu(x) @kernel 1000\nv = exp(u) @kernel 1000\n".to_owned();
     for of in 0..70 {
@@ -131,7 +131,7 @@ fn giving_up_on_kernels_that_need_each_other_is_said() {
 }
 
 #[test]
-fn a_mark_that_cannot_be_read_names_its_mend() {
+fn an_invalid_mark_says_how_to_correct_it() {
     for (line, message) in [
         ("y = relu(x) @", "the line ends before `kernel`"),
         (
@@ -210,7 +210,7 @@ fn kernels_are_merged_and_cut_in_the_text() {
         partition: &analysis.partition,
         statement_of_op: &before.statement_of_op,
     };
-    // The gain is known before it is done.
+    // The gain is shown before the merge.
     let gain = Why::new(&analysis)
         .merge(KernelId::new(1), KernelId::new(2))
         .unwrap();
@@ -233,7 +233,7 @@ fn kernels_are_merged_and_cut_in_the_text() {
     let saved = analysis.fused.traffic.total - merged.fused.traffic.total;
     assert_eq!(gain.saved_bytes, i64::try_from(saved).unwrap());
     assert!((gain.saved_s - (analysis.fused.time_s - merged.fused.time_s)).abs() < 1e-15);
-    // What is refused has its reason before it is done.
+    // A refused merge shows its reason before it is tried.
     assert_eq!(
         Why::new(&merged).merge(KernelId::new(0), KernelId::new(1)),
         Err(Reason::MatmulStarts {
@@ -253,8 +253,8 @@ fn kernels_are_merged_and_cut_in_the_text() {
     assert!(cut.contains("# its epilogue") && cut.contains("m = matmul(a, w)\n"));
 }
 
-/// Numbers that a merge or a cut writes are those of the pictures, in which kernels stand in the order in which
-/// they run: also where the first op of a kernel waits for another kernel, and where attention is one kernel.
+/// Marks written by a merge or a cut use the numbers in pictures, where kernels are in execution order. This
+/// holds if the first op of a kernel depends on another kernel, and if attention is one kernel.
 #[test]
 fn written_numbers_are_those_of_the_pictures() {
     let mut seen = 0;
@@ -292,7 +292,7 @@ fn written_numbers_are_those_of_the_pictures() {
             for text in changed.iter().step_by(5) {
                 let after = analyze_program(&parse(text).program, &options(Policy::Manual));
                 let after = after.analysis.unwrap();
-                // An attention that the options make one kernel cannot be cut.
+                // If an option makes attention one kernel, it cannot be cut.
                 let is_as_stated = |(op, kernel): (&Op, &KernelId)| {
                     let (ops, kernels) = (&after.graph.ops, &after.partition.kernel_of);
                     let same = ops.iter().zip(kernels).filter(|(_, k)| *k == kernel);

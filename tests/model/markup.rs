@@ -1,4 +1,4 @@
-//! Markup: names stay text, and every value is found again where it stands.
+//! Markup: names are escaped, and every value can be updated in place.
 
 use fuseline::markup::{ABSENT, Gap, Markup, Part};
 

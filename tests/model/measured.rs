@@ -1,5 +1,5 @@
-//! The measured patterns: each is an op list that says what was measured, and run op by op it launches what
-//! eager PyTorch launched.
+//! The measured patterns: op lists that describe the measured programs. Op by op they launch as many kernels as
+//! eager PyTorch.
 
 use fuseline::core::notation::parse;
 use fuseline::core::{Analysis, Conventions, Options, Policy, ReshapeCost, analyze_program};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// One row of the measured file.
+/// A row of the measured file.
 pub(crate) struct Row {
     pub(crate) pattern: String,
     pub(crate) variant: String,
@@ -39,7 +39,7 @@ pub(crate) fn rows() -> Vec<Row> {
     .collect()
 }
 
-/// A pattern at its measured size; views are free, as they are on a GPU.
+/// A pattern at its measured size; views are free, as on a GPU.
 pub(crate) fn analysis(pattern: &str, size: &[i64], options: &Options) -> Analysis {
     let text = std::fs::read_to_string(folder().join(format!("{pattern}.fuse"))).unwrap();
     let parsed = parse(&text);
@@ -75,7 +75,7 @@ fn every_pattern_has_an_op_list_and_every_op_list_a_pattern() {
     assert_eq!(files, patterns);
 }
 
-/// The text holds the measured size, so the page opens what was measured.
+/// The text contains the measured size, so that the page shows the measured program.
 #[test]
 fn the_written_params_are_the_measured_sizes() {
     for row in rows() {
@@ -91,7 +91,7 @@ fn the_written_params_are_the_measured_sizes() {
 fn op_by_op_they_launch_what_eager_pytorch_launched() {
     for row in rows().iter().filter(|row| row.variant == "eager") {
         let analysis = analysis(&row.pattern, &row.size, &Options::of_policy(Policy::None));
-        // One library call stands for these four ops, compiler or not.
+        // One library call executes these four ops, in eager mode and compiled.
         let launches = match row.pattern.as_str() {
             "sdpa_flash" => 4,
             _ => row.launches,
@@ -100,7 +100,7 @@ fn op_by_op_they_launch_what_eager_pytorch_launched() {
     }
 }
 
-/// Where no matmul reads tiles twice and the data pass the 60 MB of the L2, DRAM reads are compulsory.
+/// If no matmul reads tiles twice and the data exceed the 60 MB of the L2, DRAM reads are compulsory.
 #[test]
 fn op_by_op_they_read_what_was_measured() {
     let mut compared = 0;
@@ -108,7 +108,7 @@ fn op_by_op_they_read_what_was_measured() {
         let analysis = analysis(&row.pattern, &row.size, &Options::of_policy(Policy::None));
         let ops = &analysis.graph.ops;
         let has_matmul = ops.iter().any(|op| op.k.is_some());
-        // The layer norm kernel of PyTorch reads its row again when it is as wide as here.
+        // PyTorch's layer norm reads rows of this width twice.
         let has_layer_norm = ops
             .iter()
             .any(|op| op.function.as_deref() == Some("layer_norm"));

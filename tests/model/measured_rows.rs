@@ -1,4 +1,4 @@
-//! The model against measurement: reading the file, the chart, the table.
+//! The panel that compares the model with measurements: reading the file, chart, table.
 
 use fuseline::core::analysis::measured::{Measurements, Variant};
 use fuseline::core::json::read_json;
@@ -69,7 +69,7 @@ fn a_point_right_of_the_diagonal_is_predicted_too_short() {
     let comparisons = comparisons(&rows, Quantity::Time);
     let drawn = scene(&comparisons, Quantity::Time, (600.0, 480.0));
     assert_eq!(drawn.focus_order.len(), comparisons.len());
-    // Where the diagonal runs: both axes have one scale.
+    // The diagonal, to check that both axes have one scale.
     let diagonal = drawn
         .marks
         .iter()

@@ -1,4 +1,4 @@
-//! The notation: what it reads, and one bad input for each of its diagnostics.
+//! The notation: statements, printing, highlighting.
 
 use fuseline::core::model::diagnostic::Span;
 use fuseline::core::model::program::{AttributeValue, ExprKind};

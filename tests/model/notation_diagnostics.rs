@@ -1,4 +1,4 @@
-//! One bad input for each thing that the parser can say, with place and words.
+//! One invalid input for each diagnostic of the parser, with position and message.
 
 use fuseline::core::model::diagnostic::{Severity, line_and_column};
 use fuseline::core::notation::parse;
@@ -14,7 +14,7 @@ fn shown(text: &str, diagnostics: &[Diagnostic]) -> Vec<(Code, (usize, usize), S
         .collect()
 }
 
-/// Each text costs exactly this one finding: code, line and column, message.
+/// Each text has exactly one diagnostic: code, line and column, message.
 const CASES: &[(&str, Code, (usize, usize), &str)] = &[
     (
         "y = = add(x)",
@@ -34,13 +34,13 @@ const CASES: &[(&str, Code, (usize, usize), &str)] = &[
         "y = add(x, $)",
         Code::UnknownCharacter,
         (1, 12),
-        "`$` is no part of the notation",
+        "`$` is not part of the notation",
     ),
     (
         "input x : f16[S×2]",
         Code::UnknownCharacter,
         (1, 16),
-        "`×` is no part of the notation",
+        "`×` is not part of the notation",
     ),
     (
         "y = add(x, b",
@@ -76,7 +76,7 @@ const CASES: &[(&str, Code, (usize, usize), &str)] = &[
         "y = sum(axis=1, x)",
         Code::Syntax,
         (1, 17),
-        "the input `x` stands behind an attribute",
+        "the input `x` comes after an attribute",
     ),
     (
         "y = sum(x, axis=1, axis=2)",
@@ -277,7 +277,7 @@ fn every_bad_input_has_its_own_diagnostic() {
 }
 
 #[test]
-fn every_diagnostic_says_how_to_mend_it() {
+fn every_diagnostic_has_a_hint() {
     for &(text, ..) in CASES {
         for diagnostic in parse(text).diagnostics {
             assert!(diagnostic.hint.is_some_and(|h| !h.is_empty()), "{text}");

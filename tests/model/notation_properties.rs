@@ -1,4 +1,4 @@
-//! Properties of the notation: reading is total, printing and reading are inverse.
+//! Properties of the notation: parsing is total; printing and parsing are inverse.
 
 use fuseline::core::model::diagnostic::Span;
 use fuseline::core::model::program::{
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use std::collections::HashSet;
 use strum::VariantArray;
 
-/// Pieces of the notation, so that random texts come near it.
+/// Fragments of the notation, so that random texts resemble it.
 const PIECES: &[&str] = &[
     "param",
     "input",
@@ -222,7 +222,7 @@ fn op() -> impl Strategy<Value = OpStatement> {
         )
 }
 
-/// Programs without a name twice.
+/// Programs without duplicate names.
 fn program() -> impl Strategy<Value = Program> {
     (
         vec(param(), 0..4),

@@ -1,4 +1,4 @@
-//! The optimum against every acyclic legal partition, tried one by one, and what holds of it on any graph.
+//! The optimum compared with every acyclic legal partition by brute force, and its properties on any graph.
 
 use crate::partitions::{
     brute_force, choices, cost_of, is_close, is_legal, optimum, runs_in_order,
@@ -27,7 +27,7 @@ proptest! {
     }
 }
 
-/// The same list in another order, without names that tell.
+/// The same list in another order, with names that do not show it.
 fn renumbered(ops: &[Op], seed: u64) -> Vec<Op> {
     let mut shuffled = ops.to_vec();
     let mut state = seed | 1;
@@ -79,7 +79,7 @@ proptest! {
         prop_assert!(is_close(cost, certificate.cost.value()));
         for &policy in Policy::VARIANTS {
             let other = plan(&graph, &Options { policy, ..options.clone() }).partition;
-            // What is computed twice is no partition into kernels in this sense.
+            // Partitions that recompute ops are not in the search space.
             if other.recomputed.is_empty() && is_legal(&graph, &options, &other) {
                 let theirs = cost_of(&graph, &options, &other);
                 prop_assert!(cost <= theirs || is_close(cost, theirs), "{cost}, {policy:?} {theirs}");
@@ -121,7 +121,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
-    // Beyond a word of ops the order decides which of them lie in one word.
+    // For regions with more ops than a word, the order decides which ops share a word.
     #[test]
     fn long_programs_cost_the_same_in_any_order((ops, externals) in fusable_ops(66..=90), options in choices(), seed in any::<u64>()) {
         let options = Options { fusion: FusionOptions { budget_states: 3_000, ..options.fusion }, ..options };

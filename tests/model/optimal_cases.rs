@@ -13,9 +13,9 @@ use fuseline::core::{
 };
 use strum::VariantArray;
 
-/// Two groups that are convex and connected and yet need each other first.
+/// Two groups that are convex and connected but depend on each other.
 #[test]
-fn kernels_that_need_each_other_are_refused() {
+fn kernels_in_a_cycle_are_refused() {
     let ops = [
         elementwise("a1", &["x"]),
         elementwise("b1", &["y"]),
@@ -48,13 +48,13 @@ fn kernels_that_need_each_other_are_refused() {
         certificate.cost.value(),
         brute_force(&graph, &options)
     ));
-    // What the two groups together would cost is out of reach.
+    // The cost of the two groups together cannot be reached.
     let refused = Partition::new(&[ops_of(&[0, 3, 4]), ops_of(&[1, 2, 5])], ops.len());
     assert!(!runs_in_order(&graph, &refused));
     assert!(cost_of(&graph, &options, &refused) < certificate.cost.value());
 }
 
-/// A way out of a group and back into it: what lies between must be in it or after it.
+/// A path that leaves a group and returns: the ops on it must be in the group or after it.
 #[test]
 fn a_kernel_is_not_taken_around_another() {
     let ops = [
@@ -116,7 +116,7 @@ fn a_gpt2_block_has_nine_kernels() {
     }
 }
 
-/// What only reads a common tensor shares no kernel across the matmuls between, so blocks stay apart. With prologues
+/// Horizontal kernels do not cross the matmuls between blocks, so blocks are separate regions. With prologues
 /// all blocks are one region, which is solved word by word.
 #[test]
 fn blocks_in_a_row_are_proven_with_horizontal_kernels_and_prologues_as_well() {
@@ -170,7 +170,7 @@ fn a_region_beyond_a_word_is_never_called_optimal_without_proof() {
     assert_eq!(certificate.lower_bound, Amount::Bytes(4096));
 }
 
-/// A tree of adds: each of its parts may be a kernel, far too many to list.
+/// A tree of adds: each part of it can be a kernel, which are too many to list.
 #[test]
 fn a_bound_that_rounding_keeps_below_the_cost_is_a_proof() {
     let leaves = 32;
@@ -199,17 +199,17 @@ fn a_bound_that_rounding_keeps_below_the_cost_is_a_proof() {
     }
 }
 
-/// Four ops may be one kernel, with as many operands as there may be; two or three of them that are tied have one
-/// more, and no other policy has them together.
+/// Four ops can be one kernel, with the maximum number of operands. Two or three of them have one operand more,
+/// and no other policy has all four in a kernel.
 #[test]
-fn a_kernel_is_found_where_none_on_the_way_to_it_is_legal() {
+fn a_kernel_is_found_although_its_parts_are_not_legal() {
     let many: Vec<String> = (0..94).map(|i| format!("x{i}")).collect();
     let mut inputs: Vec<&str> = many.iter().map(String::as_str).collect();
     let mut ops = vec![elementwise("a", &inputs)];
     inputs.reverse();
     ops.push(elementwise("b", &inputs));
     for name in ["c", "d"] {
-        // Of another size than their inputs, which the compiler does not take along.
+        // Their size differs from that of their inputs, so the compiler does not fuse them.
         let both = ["a", "b"];
         ops.push(Op::new(
             name,

@@ -1,5 +1,5 @@
-//! The search beyond a word against an exact method that shares nothing with it but the legality: two chains that read
-//! each other have so few downsets that all can be tried.
+//! The search in regions of more than a word, compared with an independent exact method that shares only the
+//! legality: two chains that read each other have so few downsets that all of them can be visited.
 
 use crate::partitions::{
     choices, cost_of, cost_of_group, is_close, is_legal, optimum, runs_in_order,
@@ -8,18 +8,19 @@ use fuseline::core::fusion::legality;
 use fuseline::core::{Graph, Op, OpId, OpType, Options, TensorDecl, build_graph};
 use proptest::prelude::*;
 
-/// Which chain the ops of a list belong to.
+/// For each op whether it belongs to the left chain.
 type Chains = Vec<bool>;
 
 const ROWS: u64 = 6;
 const WIDTH: u64 = 10;
 
-/// One drawn op: its kind, whether its chain is left, how far back it reads the other one, bytes of an element.
+/// One drawn op: its kind, whether it is in the left chain, how far back it reads the other chain, bytes per
+/// element.
 type Drawn = (u8, u8, usize, u32);
 
-/// Ops each of which reads the last one of its chain, or outside; some read the other chain, or an input of all, too.
-/// `leaving` sixtieths of the ops leave the chain of the op before; with none of them one chain waits for the other, from
-/// `first` on, for longer than a word.
+/// Ops that each read the last op of their chain, or an external tensor; some also read the other chain, or an
+/// input common to all. `leaving` of sixty ops change the chain. With none of them one chain depends on the
+/// other from `first` on, over more ops than a word has bits.
 fn ladder(drawn: &[Drawn], leaving: u8, first: usize) -> (Vec<Op>, Vec<TensorDecl>, Chains) {
     let mut chain_of = Vec::new();
     let mut chain = false;
@@ -68,8 +69,8 @@ fn ladder(drawn: &[Drawn], leaving: u8, first: usize) -> (Vec<Op>, Vec<TensorDec
     )
 }
 
-/// The least that any acyclic partition costs. What has run is the beginnings of both chains, and so is what has run
-/// after the next kernel.
+/// The lowest cost of any acyclic partition. A downset consists of a prefix of each chain, before and after
+/// every kernel.
 fn least(graph: &Graph, options: &Options, chain_of: &Chains) -> f64 {
     let of_chain = |chain: bool| -> Vec<OpId> {
         (0..chain_of.len())

@@ -1,4 +1,4 @@
-//! The search where a region has more ops than a word has bits.
+//! The search in regions with more ops than a word has bits.
 
 use crate::partitions::{
     choices, cost_of, elementwise, is_close, is_legal, optimum, runs_in_order,
@@ -14,7 +14,7 @@ fn with_budget(options: &Options, budget_states: usize) -> Options {
     options
 }
 
-/// Adds of two earlier values so far back, so that a cut goes through some of them.
+/// Adds of two earlier values within `reach`, so that every cut crosses some edges.
 fn adds(picks: &[(usize, usize)], reach: usize) -> Vec<Op> {
     let names: Vec<String> = (0..picks.len()).map(|op| format!("t{op}")).collect();
     let name = |op: usize, pick: usize| match op.checked_sub(pick % reach + 1) {
@@ -28,7 +28,7 @@ fn adds(picks: &[(usize, usize)], reach: usize) -> Vec<Op> {
     each.map(add).collect()
 }
 
-/// Kernels that run, are legal and cost what the certificate says, none of them worse for a larger budget.
+/// Kernels are in order, are legal and cost what the certificate says; a larger budget never makes them worse.
 fn check_budgets(graph: &Graph, options: &Options) -> Result<(), TestCaseError> {
     let mut last = f64::INFINITY;
     for budget in [0, 60, 700, 1_500, 4_000, 15_000] {
@@ -62,7 +62,7 @@ proptest! {
     }
 }
 
-/// The least that a chain costs: every tensor where it is cut is written and read.
+/// The lowest cost of a chain: every tensor at a cut is written and read.
 fn best_cuts(bytes: &[u64], most_ops: usize) -> u64 {
     let mut best = vec![0];
     for to in 1..=bytes.len() {
@@ -99,7 +99,7 @@ proptest! {
 #[test]
 fn seventy_adds_are_cut_at_least_as_well_as_by_hand() {
     for seed in 0..8_usize {
-        // Each adds any earlier value to the last one, so some places are much better for a cut than others.
+        // Each op adds an earlier value to the last one, so some cuts are much better than others.
         let pick = |op: usize| (0, (op + 1) * (2 * seed + 17) * 31 % (op + 1));
         let picks: Vec<(usize, usize)> = (0..70).map(pick).collect();
         let graph = build_graph(adds(&picks, 70), &[]).unwrap();
@@ -118,7 +118,7 @@ fn seventy_adds_are_cut_at_least_as_well_as_by_hand() {
     }
 }
 
-/// The compiler runs both results in one kernel, of which the search sees them as two regions.
+/// The compiler runs both results in one kernel; the search sees them as two regions.
 #[test]
 fn a_kernel_that_reaches_into_another_region_is_none() {
     let mut ops = vec![elementwise("alone", &["x"])];

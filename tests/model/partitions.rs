@@ -1,4 +1,4 @@
-//! Partitions as the tests of the search see them: what they cost, whether they run, and the best of all.
+//! Partitions in the tests of the search: their cost, whether they can run, and the best of all.
 
 use crate::ids::ops_of_set;
 use crate::random_graph::small_device;
@@ -15,8 +15,8 @@ use fuseline::core::{
 use proptest::prelude::*;
 use strum::VariantArray;
 
-/// The least that any acyclic partition into legal groups costs. Convexity is not assumed: groups are all
-/// subsets that the legality lets pass, and every partition is put in order or refused.
+/// The lowest cost of any acyclic partition into legal groups. Convexity is not assumed: groups are all legal
+/// subsets, and every partition is ordered or rejected.
 pub(crate) fn brute_force(graph: &Graph, options: &Options) -> f64 {
     let count = graph.ops.len();
     let cost: Vec<Option<f64>> = (0..1_usize << count)
@@ -105,7 +105,7 @@ fn can_run(before: &[usize], groups: &[usize]) -> bool {
     true
 }
 
-/// Bytes or seconds of one group, as the analysis counts them, with every other op alone.
+/// Bytes or seconds of one group, counted by the analysis with every other op alone.
 pub(crate) fn cost_of_group(graph: &Graph, options: &Options, ops: &[OpId]) -> f64 {
     let kernel_of = |op: OpId| KernelId::new(if ops.contains(&op) { 0 } else { op.index() + 1 });
     let kernels = graph.ops.ids().map(kernel_of).collect();
@@ -127,7 +127,7 @@ pub(crate) fn cost_of_group(graph: &Graph, options: &Options, ops: &[OpId]) -> f
     }
 }
 
-/// Cost of a partition as the analysis adds it up.
+/// Cost of a partition, counted by the analysis.
 pub(crate) fn cost_of(graph: &Graph, options: &Options, partition: &Partition) -> f64 {
     let groups = partition.kernels.iter();
     groups.map(|ops| cost_of_group(graph, options, ops)).sum()
@@ -174,7 +174,7 @@ pub(crate) fn choices() -> impl Strategy<Value = Options> {
         )
 }
 
-/// All groups may be kernels, and none computes what another one does.
+/// Whether all groups are legal kernels and none recomputes an op.
 pub(crate) fn is_legal(graph: &Graph, options: &Options, partition: &Partition) -> bool {
     let mut groups = partition.kernels.iter();
     let recomputes_nothing = partition.recomputed.iter().all(<[OpId]>::is_empty);
@@ -192,7 +192,7 @@ pub(crate) fn runs_in_order(graph: &Graph, partition: &Partition) -> bool {
     }) && ran.into_iter().all(|ran| ran)
 }
 
-/// An op whose tensors are all as large as each other.
+/// An op whose tensors all have the same size.
 pub(crate) fn elementwise(name: &str, inputs: &[&str]) -> Op {
     Op::new(name, OpType::Elementwise, inputs, name, &[1024], 2)
 }

@@ -1,4 +1,4 @@
-//! What is said where a device has no figure for a type, and where it computes in another one.
+//! Texts for devices without a figure for a type, and for types that are computed in another one.
 
 use fuseline::core::device;
 use fuseline::core::notation::parse;
@@ -66,7 +66,7 @@ fn a_known_peak_leaves_nothing_open() {
 }
 
 #[test]
-fn vector_work_in_f64_is_not_held_against_the_f32_rate() {
+fn vector_work_in_f64_does_not_use_the_f32_rate() {
     let analysis = analysis("y = gelu(x) : f64[4096, 4096]", "a100-80");
     let kernel = &analysis.fused.kernels[KernelId::new(0)];
     assert_eq!(kernel.placement.bound, Bound::Unknown);
@@ -92,7 +92,7 @@ fn devices_without_a_vector_figure_and_matmuls_without_k_leave_the_time_open() {
     assert!(words.contains("length K"), "{words}");
 }
 
-/// V100's matrix units take f16 alone, P100 has none, A100 no f8: the figures' own column says so.
+/// V100's matrix units support only f16, P100 has none, A100 has no f8; the table of figures says so.
 #[test]
 fn a_type_that_the_device_lacks_is_named_with_the_one_that_it_computes_in() {
     for (dtype, id, words, tflops) in [

@@ -1,4 +1,4 @@
-//! The model against the measurements: every row of the measured files.
+//! The model compared with every row of the measured files.
 
 use fuseline::core::analysis::measured::{Measurements, Predicted, Row, Variant, errors, predict};
 use fuseline::core::json::read_json;
@@ -6,7 +6,7 @@ use fuseline::core::notation::parse;
 use std::path::Path;
 
 const FILES: [&str; 2] = ["h200.json", "h200_sizes.json"];
-/// Sizes that the model has never seen; without counters.
+/// Sizes measured after the model was finished; without counters.
 const FRESH: &str = "h200_fresh.json";
 
 fn predictions(file: &str) -> Vec<(Row, Predicted)> {
@@ -21,7 +21,7 @@ fn predictions(file: &str) -> Vec<(Row, Predicted)> {
     rows.into_iter().map(predicted).collect()
 }
 
-/// Pairs (predicted, measured) of the reads of the rows that are kept.
+/// Predicted and measured reads of the selected rows.
 fn reads(rows: &[(Row, Predicted)], keep: impl Fn(&Predicted) -> bool) -> Vec<(f64, f64)> {
     let kept = rows.iter().filter(|(_, predicted)| keep(predicted));
     kept.filter_map(|(row, predicted)| {
@@ -44,7 +44,7 @@ fn reads_without_a_matmul_are_compulsory_beyond_the_cache() {
         );
         assert!(errors.worst < 0.03, "{file}: {errors:?}");
     }
-    // The file that the brief of this model names: all within 2 %.
+    // All rows of the file that the model was made for are within 2 %.
     let known = reads(&predictions("h200.json"), |p| {
         !p.has_matmul && p.largest_kernel_bytes > L2_BYTES
     });

@@ -1,4 +1,4 @@
-//! What holds for every graph.
+//! Properties of every graph.
 
 use crate::random_graph;
 use fuseline::core::{
@@ -24,7 +24,7 @@ fn analysis(ops: &[Op], externals: &[TensorDecl], conventions: Conventions) -> A
     analyze(ops, externals, &options).unwrap()
 }
 
-/// The baseline rules' scan once more, written as its sentences: groups as lists, searched linearly.
+/// The scan of the baseline rules, written again in the simplest way: groups as lists, linear searches.
 fn rules_by_the_letter(graph: &Graph) -> Vec<Vec<OpId>> {
     let mut groups: Vec<Vec<OpId>> = Vec::new();
     let holds = |group: &[OpId], op_type| group.iter().any(|&op| graph.ops[op].op_type == op_type);
@@ -62,7 +62,7 @@ fn rules_by_the_letter(graph: &Graph) -> Vec<Vec<OpId>> {
     groups
 }
 
-/// Whether the kernels can run in the order in which they are listed.
+/// Whether the kernels can run in their order.
 fn runs_in_order(graph: &Graph, kernels: &Partition) -> bool {
     graph.ops.ids().all(|op| {
         graph.predecessors[op]

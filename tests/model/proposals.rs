@@ -1,4 +1,4 @@
-//! Changes by hand: what they would bring is said before they are done, and holds afterwards.
+//! Manual changes: their predicted effect equals the actual one.
 
 use fuseline::core::notation::parse;
 use fuseline::core::{Analysis, KernelId, OpId, Options, Outcome, Policy, analyze_program};
@@ -39,7 +39,7 @@ fn a_merge_says_its_gain_and_keeps_it() {
         Change::Merge(KernelId::new(1), KernelId::new(0)),
     );
     let text = merged.text.unwrap();
-    // a is neither written nor read: two times 1024 * 1024 * 2 bytes.
+    // a is neither written nor read: twice 1024 * 1024 * 2 bytes.
     assert!(
         merged
             .words

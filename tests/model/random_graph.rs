@@ -1,12 +1,11 @@
-//! Random op lists for properties.
+//! Random lists of ops for property tests.
 
 use fuseline::core::model::device::OnChip;
 use fuseline::core::{Device, Op, OpType, TensorDecl};
 use proptest::prelude::*;
 use strum::VariantArray;
 
-/// A list in execution order whose ops read earlier outputs or external tensors, and the externals'
-/// declared sizes.
+/// A list in execution order whose ops read earlier outputs or external tensors, and the declarations of these.
 pub(crate) fn ops(max_ops: usize) -> impl Strategy<Value = (Vec<Op>, Vec<TensorDecl>)> {
     let op = (
         prop::sample::select(OpType::VARIANTS),
@@ -21,7 +20,7 @@ pub(crate) fn ops(max_ops: usize) -> impl Strategy<Value = (Vec<Op>, Vec<TensorD
         let mut ops = Vec::new();
         for (index, (op_type, picks, shape, bytes, follows)) in drawn.into_iter().enumerate() {
             let mut inputs: Vec<String> = picks.iter().map(|p| p.get(&names).clone()).collect();
-            // Chains are what fuses: half of the ops read the op before.
+            // Half of the ops read the op before them, because chains can be fused.
             if let (true, Some(last)) = (follows, names.last()) {
                 inputs[0].clone_from(last);
             }
@@ -37,7 +36,7 @@ pub(crate) fn ops(max_ops: usize) -> impl Strategy<Value = (Vec<Op>, Vec<TensorD
     })
 }
 
-/// Ops that fuse more often than not, of a few shapes that agree: whole rows, one value a row, and matmuls.
+/// Ops that can often be fused, of a few compatible shapes: whole rows, one value per row, and matmuls.
 pub(crate) fn fusable_ops(
     ops: std::ops::RangeInclusive<usize>,
 ) -> impl Strategy<Value = (Vec<Op>, Vec<TensorDecl>)> {
@@ -87,7 +86,7 @@ pub(crate) fn fusable_ops(
     })
 }
 
-/// A device on which bytes, arithmetic and launches of such small programs all count.
+/// A device on which bytes, arithmetic and launches of such small programs all matter.
 pub(crate) fn small_device(on_chip_bytes: u64) -> Device {
     let mut device = Device::custom(1e8, 1e9, 2e8, 1e-6);
     device.hardware.on_chip = OnChip::Scratchpad {

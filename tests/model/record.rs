@@ -1,4 +1,4 @@
-//! The decisions of each policy, in order, and the partitions on the way.
+//! The decisions of each policy in order, and the intermediate partitions.
 
 use crate::ids::ops;
 use crate::random_graph;
@@ -23,7 +23,7 @@ fn sentences(graph: &Graph, record: &Record) -> Vec<String> {
         .collect()
 }
 
-/// Each kernel reads only what kernels before it, or it itself, have computed.
+/// Each kernel depends only on ops of earlier kernels or of its own.
 fn runs_in_order(graph: &Graph, kernels: &Partition) -> bool {
     let mut is_there = IdVec::from_elem(false, graph.ops.len());
     for kernel in kernels.kernels.ids() {
@@ -44,7 +44,7 @@ fn runs_in_order(graph: &Graph, kernels: &Partition) -> bool {
     is_there.iter().all(|&there| there)
 }
 
-/// One or several options for each policy.
+/// At least one set of options for each policy.
 fn all_options() -> Vec<Options> {
     let mut all = Vec::new();
     for &policy in Policy::VARIANTS {

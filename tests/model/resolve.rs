@@ -1,4 +1,4 @@
-//! From a text to ops: element types, K, order, undeclared tensors, size and any text at all.
+//! Resolving a text to ops: element types, K, order, undeclared tensors, and random texts.
 
 use fuseline::core::model::graph::SizeSource;
 use fuseline::core::model::sizes::inferred_shape;
@@ -16,7 +16,7 @@ pub(crate) fn resolved(text: &str) -> Resolved {
     resolve(&parsed.program)
 }
 
-/// The ops of a text about which there is nothing to say.
+/// The ops of a text without diagnostics.
 pub(crate) fn ops(text: &str) -> Vec<Op> {
     let resolved = resolved(text);
     assert_eq!(resolved.diagnostics, [], "{text}");
@@ -95,7 +95,7 @@ fn statements_may_stand_in_any_order() {
 }
 
 #[test]
-fn what_hangs_on_an_error_is_left_out_without_another() {
+fn what_depends_on_an_error_is_left_out_without_another_one() {
     let text = "input x : f16[8]\ny = gellu(x)\nz = relu(y)\nu = neg(x)\nv = add(z, u) : f16[8]";
     let resolved = resolved(text);
     assert_eq!(resolved.diagnostics.len(), 1);
@@ -143,7 +143,7 @@ fn k_follows_from_the_operands_or_is_stated() {
         ("conv2d(i, f, groups=2)", Some(3 * 3 * 3)),
         ("matmul(p, p, k=2*2) : f16[2, 8, 8]", Some(4)),
         ("matmul(p, p, k=unknown) : f16[2, 8, 8]", None),
-        // The weight alone is enough.
+        // The weight alone gives K.
         ("linear(u, w) : f16[8, 5]", Some(6)),
         ("conv2d(u, f) : f16[1, 4, 9, 9]", Some(27)),
         ("matmul(u, v) : f16[8, 5]", None),
@@ -153,7 +153,7 @@ fn k_follows_from_the_operands_or_is_stated() {
 }
 
 #[test]
-fn a_matmul_whose_k_nothing_says_has_a_note_and_no_flops() {
+fn a_matmul_with_unknown_k_has_a_note_and_no_flops() {
     let unknown = |text: &str| {
         let found = resolved(text).diagnostics;
         found.iter().filter(|d| d.code == Code::UnknownK).count()
@@ -165,7 +165,7 @@ fn a_matmul_whose_k_nothing_says_has_a_note_and_no_flops() {
         ),
         1
     );
-    // One declared operand is enough.
+    // One declared operand gives K.
     assert_eq!(
         unknown("input u : f16[8, 6]\ny = matmul(u, v) : f16[8, 5]"),
         0
@@ -178,7 +178,7 @@ fn a_matmul_whose_k_nothing_says_has_a_note_and_no_flops() {
     assert!(analysis.fused.kernels[KernelId::new(0)].work.is_unknown);
 }
 
-/// The line that the hint offers, added to the text, mends it and changes no byte.
+/// Adding the declaration of the hint to the text resolves the warning and changes no byte.
 #[test]
 fn the_offered_declaration_says_what_was_inferred_or_assumed() {
     let head = "input x : f16[8, 6]\nweight m : f16[6, 5]\n";
@@ -229,7 +229,7 @@ fn the_offered_declaration_says_what_was_inferred_or_assumed() {
             SizeSource::Assumed,
         ),
     ] {
-        // Both declared tensors have a reader, so that nothing else is to be said.
+        // Both declared tensors have a reader, so that there is no note about them.
         let text = format!("{head}y = {call}\nz = neg(x)\nv = neg(m)\n");
         let resolved = resolved(&text);
         let [warning] = &resolved.diagnostics[..] else {
@@ -312,7 +312,7 @@ fn a_text_full_of_errors_stays_readable() {
     assert!(diagnostics.iter().all(|d| d.message.len() < 200));
 }
 
-/// A statement of the notation or something close to it.
+/// A valid statement of the notation, or an almost valid one.
 fn any_statement() -> impl Strategy<Value = String> {
     let name = || prop::sample::select(vec!["a", "b", "c", "d", "x", "y", "S", "H"]);
     let size = || {
@@ -380,7 +380,7 @@ fn any_statement() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Total, deterministic, and what comes out is a list that the next phase takes but for its bytes.
+    /// Total and deterministic; the next phase accepts the list unless its bytes overflow.
     #[test]
     fn any_program_resolves(statements in prop::collection::vec(any_statement(), 0..12)) {
         let text = statements.join("\n");

@@ -1,4 +1,4 @@
-//! One bad input for each diagnostic of resolving: severity, kind, place, words and the way to mend it.
+//! One invalid input for each diagnostic of resolving: severity, code, position, message and hint.
 
 use crate::resolve::resolved;
 use fuseline::core::model::diagnostic::line_and_column;
@@ -37,7 +37,7 @@ const CASES: &[Case] = &[
         "there is no function `gellu`", "did you mean `gelu`?"),
     error("input x : f16[4]\ny = convolution(x)", Code::UnknownFunction, (2, 5),
         "there is no function `convolution`",
-        "use a function of the list, or `elementwise` or `reduction` with the shape behind a colon"),
+        "use a function of the list, or `elementwise` or `reduction` with the shape after a colon"),
     error("input x : f16[4]\ny = add(x)", Code::WrongInputCount, (2, 5),
         "`add` takes 2 inputs, not 1", "name 1 more input"),
     error("input x : f16[4]\ny = relu(x, x, x)", Code::WrongInputCount, (2, 5),
@@ -55,16 +55,16 @@ const CASES: &[Case] = &[
     error("input x : f16[4]\ny = softmax(x, axis=all)", Code::UnknownParam, (2, 16),
         "no param is called `all`", "declare it: `param all = 1024`"),
     error("a = relu(b) : f16[4]\nb = relu(c) : f16[4]\nc = relu(a) : f16[4]", Code::Cycle, (1, 1),
-        "the ops need each other in a circle: a → c → b → a", "break the circle: one of these ops must read another tensor"),
+        "the ops form a cycle: a → c → b → a", "break the cycle: one of these ops must read another tensor"),
     error("x = relu(x)", Code::Cycle, (1, 1),
-        "the ops need each other in a circle: x → x", "break the circle: one of these ops must read another tensor"),
+        "the ops form a cycle: x → x", "break the cycle: one of these ops must read another tensor"),
     Case { text: "input x : f16[8, 6]\ny = matmul(x, w) : f16[8, 5]", severity: Severity::Warning,
         code: Code::UndeclaredTensor, at: (2, 15),
-        message: "nothing declares `w`: from the other shapes of its reader it is f16[6, 5]",
+        message: "`w` is not declared: the other shapes of its reader give f16[6, 5]",
         hint: "declare it: `weight w : f16[6, 5]`" },
     Case { text: "input x : f16[8, 6]\ny = add(x, b) : f16[8, 6]", severity: Severity::Warning,
         code: Code::UndeclaredTensor, at: (2, 12),
-        message: "nothing declares `b`: as a guess it counts as large as `y`, f16[8, 6]",
+        message: "`b` is not declared: it is assumed to be as large as `y`, f16[8, 6]",
         hint: "declare it: `input b : f16[8, 6]`" },
     error("param heads = 4\ninput x : f16[headz]\ny = relu(x)", Code::UnknownParam, (2, 15),
         "no param is called `headz`", "did you mean `heads`?"),
@@ -74,28 +74,28 @@ const CASES: &[Case] = &[
         "`z` f16[7, 6] does not broadcast with `x` f16[8, 6]",
         "sizes are compared from the last one; each pair must be equal, or one of them 1"),
     error("input x : f16[8, 6]\ny = sum(x) : f16[8]", Code::AnnotationMismatch, (2, 14),
-        "`y` is annotated as [8], but `sum` gives [8, 1]", "remove the annotation, or mend it or the inputs"),
+        "`y` is annotated as [8], but `sum` gives [8, 1]", "remove the annotation, or correct it or the inputs"),
     error("input x : f16[8, 6]\ny = matmul(x, x, transpose_b=true) : f16[8, 6]", Code::AnnotationMismatch, (2, 38),
         "`y` is annotated as [8, 6], but `matmul` gives [8, 8]",
-        "remove the annotation, mend it, or state `k=` when the operands hold more than is read"),
+        "remove the annotation, correct it, or state `k=` when the operands hold more than is read"),
     error("input x : f16[8, 6]\ny = relu(x) : f32[8, 6]", Code::AnnotationMismatch, (2, 15),
         "`y` is annotated as f32, but `relu` gives f16", "write f16, or add a `cast` where the element type changes"),
     error("input x : f16[8]\ny = cast(x, dtype=f32) : bf16[8]", Code::AnnotationMismatch, (2, 26),
         "`y` is annotated as bf16, but `cast` gives f32", "write f32, or let the attribute say the same"),
     error("input x : f16[8, 6]\ny = elementwise(x)", Code::MissingShape, (2, 5),
-        "`elementwise` says nothing about its shape", "write it behind a colon, such as `: f16[8, 6]`"),
+        "`elementwise` needs a shape", "write it after a colon, such as `: f16[8, 6]`"),
     error("y = reduction()", Code::MissingShape, (1, 5),
-        "`reduction` says nothing about its shape", "write it behind a colon, such as `: f16[1024]`"),
+        "`reduction` needs a shape", "write it after a colon, such as `: f16[1024]`"),
     error("input x : f16[8, 6]\ny = reshape(x)", Code::MissingShape, (2, 5),
-        "a reshape needs its new shape", "write it behind a colon, such as `: f16[...]`, or as `shape=[...]`"),
+        "a reshape needs its new shape", "write it after a colon, such as `: f16[...]`, or as `shape=[...]`"),
     error("input x : f16[8, 6]\ny = matmul(x, w)", Code::MissingShape, (2, 15),
-        "the shape of `y` depends on `w`, which nothing declares",
-        "declare it, such as `weight w : f16[6, 1024]`, or write the op's own shape behind a colon"),
+        "the shape of `y` depends on `w`, which is not declared",
+        "declare it, such as `weight w : f16[6, 1024]`, or write the op's own shape after a colon"),
     error("y = relu(x)", Code::MissingShape, (1, 10),
-        "the shape of `y` depends on `x`, which nothing declares",
-        "declare it, such as `input x : f16[1024, 1024]`, or write the op's own shape behind a colon"),
+        "the shape of `y` depends on `x`, which is not declared",
+        "declare it, such as `input x : f16[1024, 1024]`, or write the op's own shape after a colon"),
     error("input embedding : f32[8, 6]\na = relu(embedding)\ny = relu(embeding)", Code::MissingShape, (3, 10),
-        "the shape of `y` depends on `embeding`, which nothing declares", "did you mean `embedding`?"),
+        "the shape of `y` depends on `embeding`, which is not declared", "did you mean `embedding`?"),
     error("param S = 4\ninput x : f16[S - 4]\ny = relu(x)", Code::NonPositiveSize, (2, 15),
         "`S - 4` is 0", "every size is at least 1"),
     error("param H = 4096\nparam n = 33\ninput x : f16[H / n, 2]\ny = relu(x)", Code::InexactDivision, (3, 15),
@@ -110,7 +110,7 @@ const CASES: &[Case] = &[
         "the bytes of `y` f16[4000000000, 4000000000] pass 2^63", "use smaller sizes"),
     Case { text: "input p : f16[7, 3]\ninput q : f16[9, 6]\ny = matmul(p, q, k=unknown) : f16[8, 5]", severity: Severity::Note,
         code: Code::UnknownK, at: (3, 5),
-        message: "the contraction length of `y` is unknown: it has no FLOPs and no point",
+        message: "the contraction length of `y` is unknown: it has no FLOPs and no point on the roofline",
         hint: "declare its operands, or state it: `k=1024`" },
     Case { text: "input x : f16[8]\ninput z : f16[8]\ny = relu(x)", severity: Severity::Note,
         code: Code::UnusedTensor, at: (2, 7),
@@ -147,7 +147,7 @@ fn each_bad_input_has_one_finding_at_its_place() {
 }
 
 #[test]
-fn a_line_that_cannot_be_read_is_the_only_one_blamed() {
+fn an_invalid_line_is_reported_once() {
     let good = "param S = 64 in 1..128\ninput x : f16[S, 8]\nweight w : f16[8, 4]\ny = matmul(x, w)\nl: z = relu(y)\nu = exp(z)\n";
     for (broken, at) in [
         (good.replacen("S = 64", "S = = 64", 1), (1, 11)),

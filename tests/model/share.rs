@@ -1,5 +1,5 @@
-//! Share links: the whole state there and back as text, and what of a link can be judged before it is unpacked.
-//! `tests/web/share.rs` and `tests/e2e/share.spec.mjs` hold the packing, which is the browser's.
+//! Share links: round trips of the state as text, and checks before decompression. `tests/web/share.rs` and
+//! `tests/e2e/share.spec.mjs` test the compression, which is the browser's.
 
 use fuseline::app::links::{
     MAX_LINK_BYTES, MAX_STATE_BYTES, ShareError, SharedState, fragment_of, packed_in, read_state,
@@ -19,7 +19,7 @@ fn there_and_back(state: &SharedState) -> Result<SharedState, ShareError> {
 fn every_choice_travels() {
     for device in DEVICES.iter().cloned().chain([
         Device::custom(1e12, 2e14, 3e13, 0.0),
-        // No short decimal stands for these.
+        // Values without a short decimal representation.
         Device::custom(1e12 / 3.0, 2e14 / 7.0, 1e13 * (0.1 + 0.2), 2.3e-6 / 3.0),
         fuseline::core::default_device().clone().with_launch_s(0.0),
         fuseline::core::device("h200")
@@ -56,7 +56,7 @@ fn every_choice_travels() {
 
 #[test]
 fn a_state_of_this_version_is_read_for_ever() {
-    // Kept as it was first written: a change that breaks it breaks every link in every slide deck.
+    // As first written: if this fails, every existing link is broken.
     let written = "device=h200\nview=unfused\n\nparam S = 512\ny = relu(x)\n";
     let expected = SharedState {
         text: "param S = 512\ny = relu(x)\n".to_owned(),

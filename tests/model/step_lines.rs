@@ -1,4 +1,4 @@
-//! Stepping through the decisions of a policy: numbers on the way, and words.
+//! The steps panel: numbers after each decision, and texts.
 
 use crate::random_graph::fusable_ops;
 use fuseline::core::analysis::replay::analysis_with;
@@ -32,7 +32,7 @@ proptest! {
             let first = analysis_after(&whole, &record, 0);
             prop_assert_eq!(&first.fused.traffic.total, &first.unfused.traffic.total);
             let mut last = analysis_after(&whole, &record, count);
-            // What a search knows belongs to its end.
+            // Results of the search exist only after its last step.
             last.certificate.clone_from(&whole.certificate);
             last.refused.clone_from(&whole.refused);
             prop_assert_eq!(&last, &whole);
@@ -69,7 +69,7 @@ o = matmul(p, v)
     assert_eq!(before.fused.traffic.total, before.unfused.traffic.total);
     assert_eq!(before.fused.launches, 3);
     assert_eq!(whole.fused.launches, 1);
-    // Tiles do more arithmetic than the ops that they replace.
+    // Tiling adds FLOPs to those of the ops that it replaces.
     assert!(
         whole.fused.kernels[KernelId::new(0)].work.vector_flops
             > before.fused.kernels[KernelId::new(1)].work.vector_flops

@@ -1,4 +1,4 @@
-//! What views show: the right words and figures, and names as text.
+//! Texts of the panels, and that names in them are escaped.
 
 use fuseline::core::model::options::Switch;
 use fuseline::core::{

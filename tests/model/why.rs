@@ -1,4 +1,4 @@
-//! Why edges are not fused, and what fusing them would save.
+//! Why edges are not fused, and what fusing them saves.
 
 use crate::ids::ops;
 use crate::partitions::choices;
@@ -22,7 +22,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use strum::VariantArray;
 
-/// Bytes and seconds of all kernels, counted from nothing.
+/// Bytes and seconds of all kernels, computed from scratch.
 fn totals(graph: &Graph, options: &Options, partition: &Partition) -> (u64, f64) {
     let traffics = kernel_traffic(graph, partition, options.conventions);
     let mut sum = (0, 0.0);
@@ -38,7 +38,7 @@ fn totals(graph: &Graph, options: &Options, partition: &Partition) -> (u64, f64)
     sum
 }
 
-/// The partition in which two kernels are one, in no particular order.
+/// The partition with two kernels merged, in no particular order.
 fn merged(partition: &Partition, a: KernelId, b: KernelId) -> Partition {
     let (into, gone) = (a.min(b), a.max(b));
     let kernel = |k: KernelId| match k {
@@ -91,7 +91,7 @@ proptest! {
             let saved_bytes = i64::try_from(before.0).unwrap() - i64::try_from(after.0).unwrap();
             prop_assert_eq!(price.saved_bytes, saved_bytes, "{:?}", edge);
             prop_assert!((price.saved_s - (before.1 - after.1)).abs() <= 1e-9 * before.1, "{:?}", edge);
-            // A reason against a merge is one that holds.
+            // A reason against a merge must be true of the merged kernel.
             let whole = &after_partition.kernels[a.min(b)];
             let is_free_to_merge = matches!(
                 reason,
@@ -103,7 +103,7 @@ proptest! {
             }
             if let Reason::Cycle { path } = reason {
                 prop_assert!(!can_be_ordered(graph, &after_partition));
-                // From one kernel to the other, each op feeding the next or running in the kernel that it is in.
+                // A path from one kernel to the other: each op feeds the next or is in the same kernel.
                 prop_assert_eq!(partition.kernel_of[path[0]], a);
                 prop_assert!(partition.computes(b, path[path.len() - 1]));
                 let goes_on = path.windows(2).all(|pair| {
@@ -112,7 +112,7 @@ proptest! {
                 });
                 prop_assert!(goes_on, "{path:?}");
             }
-            // The compiler has rules of its own.
+            // The compiler has its own rules.
             let is_compilers = matches!(
                 reason,
                 Reason::TooManyNodes { .. }
@@ -151,7 +151,7 @@ proptest! {
     }
 }
 
-/// Whether kernels can run in some order, with what is computed again needing no other kernel.
+/// Whether kernels can be ordered, with recomputed ops depending on no other kernel.
 fn can_be_ordered(graph: &Graph, partition: &Partition) -> bool {
     let kernels = partition.kernels.ids();
     let mut done = IdVec::from_elem(false, kernels.len());
@@ -176,7 +176,7 @@ pub(crate) fn analysis(text: &str, options: &Options) -> Analysis {
     analyze_program(&parsed.program, options).analysis.unwrap()
 }
 
-/// Why two ops are apart, and the price of merging their kernels.
+/// Why two ops are in different kernels, and the price of merging these.
 pub(crate) fn ask(text: &str, options: &Options, first: &str, second: &str) -> (Reason, Price) {
     let analysis = analysis(text, options);
     let op = |name: &str| analysis.graph.op_named(name).unwrap();
@@ -205,7 +205,7 @@ e = mul(c, d)
 #[test]
 fn the_rules_name_what_kept_an_edge_apart() {
     let rules = under(Policy::Rules);
-    // Ops by their places: a 0, m 1, b 2, s 3, c 4, d 5, e 6.
+    // Ops by index: a 0, m 1, b 2, s 3, c 4, d 5, e 6.
     let (reason, price) = ask(RULES, &rules, "a", "m");
     assert_eq!(
         reason,
@@ -214,7 +214,7 @@ fn the_rules_name_what_kept_an_edge_apart() {
             before: OpId::new(0)
         }
     );
-    // `a` would neither be written nor read: twice 64 * 128 * 2 bytes.
+    // `a` would be neither written nor read: twice 64 * 128 * 2 bytes.
     assert_eq!(price.saved_bytes, 2 * 16_384);
     let (reason, _) = ask(RULES, &rules, "b", "s");
     assert_eq!(
@@ -290,7 +290,7 @@ fn the_legality_names_figures_and_paths() {
         "a",
         "c",
     );
-    // The kernel of `c` holds the matmul, which would no longer come first.
+    // The kernel of `c` contains the matmul, which would no longer come first.
     assert_eq!(
         reason,
         Reason::MatmulStarts {
@@ -354,7 +354,7 @@ fn the_limits_name_what_is_beyond_them() {
 
 #[test]
 fn what_both_kernels_compute_is_computed_once_when_they_are_one() {
-    // The compiler computes the chain of `c` in both kernels, and on this device arithmetic takes longest.
+    // The compiler computes the chain of `c` in both kernels, and on this device arithmetic is the bound.
     let text = "\
 input x : f16[64, 64]
 weight w : f16[64, 64]
@@ -396,7 +396,8 @@ fn words_hold_names_and_figures() {
     assert_eq!(sentences[1], "They run in one kernel.");
 }
 
-/// The maximum ends its kernel; that it and the exponentials are apart has the same reason, though a third op is between them.
+/// The maximum ends its kernel. It and the exponentials are in different kernels for the same reason, though a
+/// third op is between them.
 #[test]
 fn ops_that_do_not_feed_each_other_have_the_reason_of_an_edge_between_their_kernels() {
     let text = "input x : f16[64, 256]\nm = max(x)\nd = sub(x, m)\ne = exp(d)\n";
@@ -412,7 +413,7 @@ fn ops_that_do_not_feed_each_other_have_the_reason_of_an_edge_between_their_kern
 
 #[test]
 fn what_cannot_run_has_no_price_in_words() {
-    // `b` needs the matmul, which needs `a`.
+    // `b` depends on the matmul, which depends on `a`.
     let text = "input x : f16[64, 64]\nweight w : f16[64, 64]\na = relu(x)\nm = matmul(a, w)\nb = add(m, a)\n";
     let analysis = analysis(text, &under(Policy::None));
     let said = verdict_sentence(
@@ -425,7 +426,7 @@ fn what_cannot_run_has_no_price_in_words() {
     );
 }
 
-/// Without a launch, ops that wait for arithmetic take as long in one kernel as in two, but for rounding.
+/// Without launch times, ops bound by arithmetic take as long in one kernel as in two, except for rounding.
 #[test]
 fn what_only_rounding_saves_does_not_pay() {
     let options = Options {

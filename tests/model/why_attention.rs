@@ -5,7 +5,7 @@ use fuseline::core::analysis::why::Why;
 use fuseline::core::fusion::reason::Reason;
 use fuseline::core::{FusionOptions, OpId, Options, Policy};
 
-/// A matmul into attention with a mask, and what reads the attention.
+/// A matmul into attention with a mask, and ops that read the attention.
 const AROUND_ATTENTION: &str = "\
 input x : f16[2, 256, 64]
 input k : f16[2, 64, 256]
@@ -37,7 +37,7 @@ fn attention_in_one_kernel_is_one_op_to_the_reasons() {
         let options = with_attention(policy);
         ask(AROUND_ATTENTION, &options, first, second).0
     };
-    // Ops by their places: q 0, mask 1, scores 2 to out 5, low 6, y 7, total 8. The last op names the kernel.
+    // Ops by index: q 0, mask 1, scores 2 to out 5, low 6, y 7, total 8. The last op names the kernel.
     for policy in [Policy::None, Policy::Rules, Policy::Optimal] {
         assert_eq!(
             reason(policy, "q", "scores"),
@@ -63,7 +63,7 @@ fn attention_in_one_kernel_is_one_op_to_the_reasons() {
             reduction: OpId::new(8)
         }
     );
-    // It is the other reader that keeps the rules from going on, not the softmax inside.
+    // The rules stop because of the other reader, not because of the softmax inside.
     assert_eq!(
         reason(Policy::Rules, "out", "low"),
         Reason::AnotherConsumer {

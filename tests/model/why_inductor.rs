@@ -1,4 +1,4 @@
-//! Why the compiler did not fuse: its own refusals, not the legality of the optimum.
+//! Reasons of policy `inductor`: its own refusals, not the legality of the optimum.
 
 use crate::random_graph::fusable_ops;
 use crate::why::{analysis, ask, under};
@@ -25,7 +25,7 @@ fn a_library_call_takes_no_epilogue_and_the_reason_says_so() {
             matmul: OpId::new(0)
         }
     );
-    // `h` would neither be written nor read, and fusing would still save that.
+    // `h` would be neither written nor read, so fusing would still save its bytes.
     assert_eq!(price.saved_bytes, 2 * 2 * 4096 * 4096);
     let graph = analysis(text, &under(Policy::Inductor)).graph;
     assert_eq!(
@@ -65,7 +65,8 @@ weight v : f16[1, 128]
 
 #[test]
 fn kernels_that_were_never_compared_are_said_to_be() {
-    // Transposed, the tensor is read in another order than it was written in: no pair for the compiler.
+    // The transposed tensor is read in another order than it was written in, so the compiler does not compare
+    // the kernels.
     let text = "\
 input x : f16[64, 128]
 weight w : f16[128, 32]
@@ -76,7 +77,7 @@ q = softmax(x)
 ";
     let options = under(Policy::Inductor);
     assert_eq!(ask(text, &options, "y", "q").0, Reason::NotCompared);
-    // And yet there is a nearer reason where one of them is a library call.
+    // If one of them is a library call, that is the reason.
     let call = Reason::LibraryCall {
         matmul: OpId::new(0),
     };

@@ -1,4 +1,4 @@
-//! Whether kernels can be put in an order. Convex groups are not enough: two can need each other.
+//! Orders kernels so that they can run. Convex kernels are not enough: two of them can depend on each other.
 
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, KernelId, OpId};
@@ -7,11 +7,11 @@ use crate::core::model::partition::Partition;
 
 /// The partition with these kernels in an order in which they can run, ties by the first op.
 ///
-/// `kernel_of` gives each op a kernel below the number of ops; numbers need not be dense.
+/// `kernel_of` gives each op a kernel below the number of ops; the numbers need not be dense.
 /// `O((ops + reads) log ops)`.
 ///
 /// # Errors
-/// A way round kernels that need each other: ops of which each feeds the next or shares its kernel, back to
+/// A cycle, as a path of ops: each op feeds the next one or is in the same kernel, and the last one is in
 /// the kernel of the first.
 pub(crate) fn in_order(
     graph: &Graph,
@@ -40,7 +40,7 @@ pub(crate) fn in_order(
     Ok(Partition::of_ops(kernel_of, needs.len()))
 }
 
-/// The ops by which each kernel of a cycle feeds the next.
+/// The ops by which each kernel of a cycle feeds the next one.
 fn path(graph: &Graph, kernel_of: &IdVec<OpId, KernelId>, cycle: &[KernelId]) -> Vec<OpId> {
     let mut path = Vec::new();
     for (&kernel, &next) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {

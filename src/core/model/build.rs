@@ -1,4 +1,4 @@
-//! A list of ops to a graph: names looked up, edges found, faults named.
+//! Builds a graph from a list of ops: looks names up, finds the edges, reports errors.
 
 use crate::core::model::adjacency::Adjacency;
 use crate::core::model::diagnostic::{Code, Diagnostic};
@@ -13,11 +13,11 @@ use std::borrow::Cow;
 
 /// Builds the graph of `ops`; `externals` gives the declared sizes of external tensors.
 ///
-/// A list that is given away is not copied. An unsorted one is sorted stably first. Takes `O(ops + reads)` time when the list is sorted.
+/// An owned list is not copied. An unsorted list is first sorted stably. `O(ops + reads)` for a sorted list.
 ///
 /// # Errors
-/// Every duplicate name or output, a cycle (named op by op), a size of zero, and a program whose
-/// bytes pass `2^63 - 1`, each about the op that it concerns.
+/// Duplicate names and outputs, a cycle (named op by op), sizes of zero, and programs whose bytes exceed
+/// `2^63 - 1`. Each diagnostic is about the op that causes it.
 ///
 /// ```
 /// use fuseline::core::{build_graph, Op, OpId, OpType::*};
@@ -41,38 +41,38 @@ pub fn build_graph<'a>(
 }
 
 fn graph_of(ops: IdVec<OpId, Op>, externals: &[TensorDecl]) -> Result<Graph, Vec<Diagnostic>> {
-    let reads = Reads::of(&ops, externals)?;
+    let reads = DefUse::of(&ops, externals)?;
     let graph = if reads.is_in_order {
         let listed_at = (0..ops.len()).collect();
         reads.graph(ops, listed_at)
     } else {
         let order = reads.execution_order(&ops).map_err(|d| vec![d])?;
         let sorted = order.iter().map(|&listed| ops[listed].clone()).collect();
-        let reads = Reads::of(&sorted, externals)?;
+        let reads = DefUse::of(&sorted, externals)?;
         reads.graph(sorted, order.iter().map(|listed| listed.index()).collect())
     };
     check_total_bytes(&graph)?;
     Ok(graph)
 }
 
-/// What each op of a list reads and writes, every name looked up once.
+/// The definitions and uses of tensors in a list of ops, each name looked up once.
 ///
-/// All in one pass, while an op and what it has just read are in a near cache: in a long list the look-ups
-/// would otherwise wait for memory.
-struct Reads {
+/// One pass, because an op and the names it has just read are still in a near cache; separate passes over a
+/// long list wait for memory.
+struct DefUse {
     /// In order of first appearance.
     tensors: IdVec<TensorId, Tensor>,
     inputs: Adjacency<OpId, TensorId>,
     output: IdVec<OpId, TensorId>,
-    /// No op reads what a later one writes.
+    /// Every op follows the producers of its inputs.
     is_in_order: bool,
 }
 
-impl Reads {
+impl DefUse {
     /// # Errors
-    /// What is wrong with single ops, before any edge is looked at.
+    /// Errors of single ops, found before edges are known.
     fn of(ops: &IdVec<OpId, Op>, externals: &[TensorDecl]) -> Result<Self, Vec<Diagnostic>> {
-        // From the end: of two declarations of one name the last counts.
+        // In reverse, so that of two declarations of one name the last counts.
         let mut declared = Names::with_capacity(externals.len());
         let declared_name = |place: usize| externals.get(place).map_or("", |t| t.name.as_str());
         for (place, tensor) in externals.iter().enumerate().rev() {
@@ -133,7 +133,7 @@ impl Reads {
         }
     }
 
-    /// The order in which the ops can run, or the cycle that forbids any.
+    /// An order in which the ops can run, or a cycle.
     fn execution_order(&self, ops: &IdVec<OpId, Op>) -> Result<Vec<OpId>, Diagnostic> {
         let producers = |reads: &[TensorId]| {
             reads
@@ -151,7 +151,7 @@ impl Reads {
         })
     }
 
-    /// The graph of these ops, which are in order.
+    /// The graph of `ops`, which are in execution order.
     fn graph(self, ops: IdVec<OpId, Op>, listed_at: IdVec<OpId, usize>) -> Graph {
         let consumers = self.inputs.inverted(self.tensors.len());
         let mut successors = Adjacency::with_capacity(ops.len(), ops.len() * 2);
@@ -187,7 +187,7 @@ fn size_of_zero(op: &Op) -> Diagnostic {
     Diagnostic::error(Code::NonPositiveSize, message).hint("every size is at least 1")
 }
 
-/// The error for a cycle through the ops of these names; each op feeds the next, the last the first.
+/// The error for a cycle of ops with these names; each op feeds the next, the last one feeds the first.
 pub(crate) fn cycle_diagnostic(names: &[&str]) -> Diagnostic {
     const SHOWN: usize = 8;
     let mut path: Vec<&str> = names.iter().copied().take(SHOWN).collect();
@@ -197,12 +197,12 @@ pub(crate) fn cycle_diagnostic(names: &[&str]) -> Diagnostic {
     path.extend(names.first());
     Diagnostic::error(
         Code::Cycle,
-        format!("the ops need each other in a circle: {}", path.join(" → ")),
+        format!("the ops form a cycle: {}", path.join(" → ")),
     )
-    .hint("break the circle: one of these ops must read another tensor")
+    .hint("break the cycle: one of these ops must read another tensor")
 }
 
-/// One check here spares every sum of bytes downstream its own.
+/// Checks the bytes of the whole program once, so that no later sum can overflow.
 fn check_total_bytes(graph: &Graph) -> Result<(), Vec<Diagnostic>> {
     let mut total: u64 = 0;
     for (op, &output) in graph.output.iter_enumerated() {
@@ -221,7 +221,7 @@ fn check_total_bytes(graph: &Graph) -> Result<(), Vec<Diagnostic>> {
             if known.bytes_per_element.is_some() && known.bytes().is_none() {
                 return Err(of(tensor));
             }
-            // Another convention may count an external tensor as large as its reader's output.
+            // Under another convention an external tensor counts as large as its reader's output.
             let (read, _) = read_size(graph, op, tensor, Externals::Declared);
             moved = moved.and_then(|m| m.checked_add(read.max(written)));
         }

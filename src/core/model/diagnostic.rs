@@ -1,4 +1,4 @@
-//! What the core has to say about a visitor's text: what is wrong, where, and how to mend it.
+//! Diagnostics about a program text: errors, warnings and notes, each with a span and a hint.
 
 use serde::Serialize;
 
@@ -29,7 +29,7 @@ impl Span {
     }
 }
 
-/// How much a diagnostic matters.
+/// The severity of a diagnostic.
 #[derive(
     Clone,
     Copy,
@@ -46,9 +46,9 @@ impl Span {
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum Severity {
-    /// A fact worth knowing: nothing to mend.
+    /// A fact that needs no correction.
     Note,
-    /// The numbers stand on an assumption that is named.
+    /// The numbers depend on an assumption, which the message names.
     Warning,
     /// The statement is left out of the analysis.
     Error,
@@ -60,54 +60,54 @@ pub enum Severity {
 pub enum Code {
     /// The line is not a statement of the notation: `y = = add(x)`.
     Syntax,
-    /// A byte that is no part of the notation: `y = add(x, $)`.
+    /// A character that is not part of the notation: `y = add(x, $)`.
     UnknownCharacter,
     /// The input is not valid JSON, or not a list of ops.
     MalformedJson,
-    /// An `Op(...)` line lacks fields or has them in another form.
+    /// An `Op(...)` line lacks fields or has fields of the wrong form.
     MalformedOpLine,
-    /// `op_type` is none of the four.
+    /// `op_type` is not one of the four.
     UnknownOpType,
     /// No function of this name: `y = gellu(x)`.
     UnknownFunction,
     /// No element type of this name or width: `f17[4]`.
     UnknownDtype,
-    /// The function takes no such attribute, or not with this value.
+    /// The function does not take the attribute, or not with this value.
     UnknownAttribute,
-    /// `add(x)`: the function takes another number of inputs.
+    /// Wrong number of inputs, such as `add(x)`.
     WrongInputCount,
     /// Two ops write one tensor.
     DuplicateOutput,
-    /// Two ops carry one label.
+    /// Two ops have the same label.
     DuplicateOpName,
     /// A tensor or param is declared twice, or declared and produced.
     DuplicateDeclaration,
-    /// An op needs, over others, its own output.
+    /// An op depends on its own output, directly or over other ops.
     Cycle,
-    /// Nothing declares or produces the tensor: its size was inferred or assumed.
+    /// The tensor is neither declared nor produced: its size is inferred or assumed.
     UndeclaredTensor,
     /// A shape names a param that no line declares.
     UnknownParam,
     /// The shapes of the inputs do not fit each other.
     ShapeMismatch,
-    /// The annotation says another shape or type than the op gives.
+    /// The annotation contradicts the shape or type of the op.
     AnnotationMismatch,
-    /// The shape follows from nothing and is not given.
+    /// The shape is neither annotated nor inferred.
     MissingShape,
     /// A size of zero or below.
     NonPositiveSize,
     /// `H / heads` leaves a remainder.
     InexactDivision,
-    /// A number, a product of sizes or the bytes of the program pass 2^63.
+    /// A number, a product of sizes or the bytes of the program exceed 2^63.
     Overflow,
-    /// The value of a param lies outside its range, or the range is empty.
+    /// The value of a param is outside its range, or the range is empty.
     ParamOutOfRange,
-    /// The contraction length K of a matmul is unknown: it has no FLOPs and no point.
+    /// K of a matmul is unknown: it has no FLOPs and no point on the roofline.
     #[serde(rename = "unknown-contraction")]
     UnknownK,
     /// A declared tensor that no op reads.
     UnusedTensor,
-    /// Ops that the text wants in one kernel cannot be one.
+    /// The ops of one kernel mark cannot be one kernel.
     IllegalKernel,
     /// There are no ops.
     EmptyProgram,
@@ -115,25 +115,25 @@ pub enum Code {
     HeadsDoNotDivide,
 }
 
-/// One finding.
+/// One diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// How much it matters.
     pub severity: Severity,
     /// Its kind.
     pub code: Code,
-    /// Where in the source text, when there is one.
+    /// Position in the source text, if there is one.
     pub span: Option<Span>,
-    /// Index into the list of ops that the finding is about, when it is about one.
+    /// Index of the op that the diagnostic is about, in the list of ops.
     pub op: Option<usize>,
-    /// What is wrong, in one sentence without a full stop.
+    /// The problem, in one sentence without a full stop.
     pub message: String,
-    /// How to mend it, as an imperative.
+    /// How to correct it, as an imperative.
     pub hint: Option<String>,
 }
 
 impl Diagnostic {
-    /// A finding without place or hint.
+    /// A diagnostic without span and hint.
     pub fn new(severity: Severity, code: Code, message: impl Into<String>) -> Self {
         Self {
             severity,
@@ -145,31 +145,31 @@ impl Diagnostic {
         }
     }
 
-    /// An error without place or hint.
+    /// An error without span and hint.
     pub fn error(code: Code, message: impl Into<String>) -> Self {
         Self::new(Severity::Error, code, message)
     }
 
-    /// A warning without place or hint.
+    /// A warning without span and hint.
     pub fn warning(code: Code, message: impl Into<String>) -> Self {
         Self::new(Severity::Warning, code, message)
     }
 
-    /// The same finding at `span`.
+    /// The same diagnostic at `span`.
     #[must_use]
     pub fn at(mut self, span: Span) -> Self {
         self.span = Some(span);
         self
     }
 
-    /// The same finding about the op with this index.
+    /// The same diagnostic about the op with this index.
     #[must_use]
     pub fn about(mut self, op: usize) -> Self {
         self.op = Some(op);
         self
     }
 
-    /// The same finding with a way to mend it.
+    /// The same diagnostic with a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -182,9 +182,9 @@ pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
     diagnostics.iter().any(|d| d.severity == Severity::Error)
 }
 
-/// The findings of reading a text and of analysing it, in text order; those without a place come first.
+/// The diagnostics of parsing a text and of analysing it, in text order; those without a span come first.
 ///
-/// That there are no ops is left out when errors say why.
+/// The error that there are no ops is left out if other errors explain it.
 pub fn merged(read: Vec<Diagnostic>, analysed: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let mut all = read;
     all.extend(analysed);
@@ -195,12 +195,12 @@ pub fn merged(read: Vec<Diagnostic>, analysed: Vec<Diagnostic>) -> Vec<Diagnosti
     all
 }
 
-/// By place in the text; those without a place come first.
+/// By position in the text; diagnostics without a span come first.
 pub(crate) fn sort_in_text_order(diagnostics: &mut [Diagnostic]) {
     diagnostics.sort_by_key(|d| d.span);
 }
 
-/// One-based line and column (in characters) of a byte offset, as editors count them.
+/// One-based line and column of a byte offset; columns count characters, as editors do.
 pub fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
     let mut end = offset.min(text.len());
     while !text.is_char_boundary(end) {

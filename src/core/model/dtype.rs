@@ -24,7 +24,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 pub enum DType {
     /// IEEE double precision.
     F64,
-    /// IEEE single precision; matrix units run it as TF32 where they can.
+    /// IEEE single precision; computed as TF32 on matrix units that support it.
     F32,
     /// bfloat16.
     Bf16,
@@ -38,7 +38,7 @@ pub enum DType {
     I32,
     /// 8-bit integer.
     I8,
-    /// One byte per truth value.
+    /// A Boolean; one byte.
     Bool,
 }
 
@@ -58,7 +58,7 @@ impl DType {
         self.into()
     }
 
-    /// The float of this width: what `bytes_per_element` alone says of an op.
+    /// The float type with this width: the meaning of `bytes_per_element` without a `dtype`.
     pub const fn float_of_bytes(bytes: u32) -> Option<Self> {
         match bytes {
             8 => Some(Self::F64),

@@ -1,15 +1,14 @@
-//! The table of functions: one row for each, and the only place that knows their FLOPs and shape rules.
+//! The table of functions: one row for each, the only place that holds their FLOPs and shape rules.
 //!
-//! FLOP counts follow the usual convention: one multiply-add is two; elementwise functions count for each output
-//! element, reductions for each *input* element. Transcendental functions have no agreed count; here each
-//! of exp, log, tanh, erf, sqrt and a division counts 1, as one instruction of a GPU's special function
-//! units would, and a composed function counts its steps. With that GELU in its tanh form comes to 8,
-//! softmax to 5 and layer norm to 8. Work for each row instead of each element (the rsqrt of a norm, the
-//! division of a mean) is left out.
+//! FLOP counts follow the usual convention: a multiply-add is two; elementwise functions count per output
+//! element, reductions per *input* element. For transcendental functions there is no convention. Here each exp,
+//! log, tanh, erf, sqrt and division counts 1, like one instruction of a GPU's special function units, and a
+//! composed function counts its steps: GELU in its tanh form is 8, softmax 5, layer norm 8. Work per row
+//! instead of per element (the rsqrt of a norm, the division of a mean) is left out.
 
 use crate::core::model::op_type::OpType;
 
-/// How the output's shape follows from the inputs'.
+/// How the output's shape is inferred from the inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShapeRule {
     /// Right-aligned broadcasting of all inputs, as in NumPy.
@@ -28,49 +27,50 @@ pub enum ShapeRule {
     Conv2d,
     /// `[B, C, H, W] -> [B, C, H', W']` by a window.
     Pool2d,
-    /// As many elements in another shape, given by the annotation or `shape=[..]`; a copy may keep its own.
+    /// The same number of elements in another shape, given by the annotation or `shape=[..]`; `contiguous` may
+    /// keep its shape.
     Reshape,
-    /// Whatever the annotation says, from any number of inputs.
+    /// The annotated shape, from any number of inputs.
     Stated,
-    /// Dimensions in another order.
+    /// The dimensions in another order.
     Transpose,
     /// One of `parts` equal pieces along an axis.
     Split,
-    /// All inputs one behind the other along an axis.
+    /// The inputs concatenated along an axis.
     Concat,
-    /// `start..end` along an axis.
+    /// The elements `start..end` along an axis.
     Slice,
 }
 
 /// One row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// What a program calls it.
+    /// Its name in a program.
     pub name: &'static str,
-    /// What the fusion rules see.
+    /// Its op type, which the fusion rules look at.
     pub op_type: OpType,
-    /// Fewest inputs.
+    /// Minimum number of inputs.
     pub min_inputs: usize,
-    /// Most inputs; [`ANY_NUMBER`] for a list of any length.
+    /// Maximum number of inputs; [`ANY_NUMBER`] for a list of any length.
     pub max_inputs: usize,
-    /// For each output element (elementwise) or input element (reduction); 0 for the other types.
+    /// FLOPs per output element (elementwise) or input element (reduction); 0 for the other types.
     pub flops_per_element: u64,
-    /// How the output's shape follows.
+    /// How the output's shape is inferred.
     pub shape_rule: ShapeRule,
-    /// Attributes that it takes, each described in [`ATTRIBUTES`].
+    /// Attributes that it takes; each is described in [`ATTRIBUTES`].
     pub attributes: &'static [&'static str],
-    /// Whether it only renames bytes.
+    /// Whether the output is another index order of the same bytes.
     pub is_view: bool,
-    /// What it computes, in a few words.
+    /// A short description for the reader.
     pub summary: &'static str,
-    /// What the FLOP count consists of.
+    /// The operations that the FLOP count adds up.
     pub flops_source: &'static str,
 }
 
-/// [`Function::max_inputs`] of a function that takes a list.
+/// [`Function::max_inputs`] of a function that takes a list of inputs.
 pub const ANY_NUMBER: usize = usize::MAX;
 
-/// What values an attribute takes.
+/// The values that an attribute can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttributeKind {
     /// An integer expression over params.
@@ -79,7 +79,7 @@ pub enum AttributeKind {
     SizeOrSizes,
     /// A list of integers.
     Sizes,
-    /// Any number; no size depends on it.
+    /// Any number; sizes do not depend on it.
     Number,
     /// `true` or `false`.
     Flag,
@@ -90,7 +90,7 @@ pub enum AttributeKind {
 }
 
 impl AttributeKind {
-    /// What to write behind the equals sign, for a hint.
+    /// The form of a value, for a hint.
     pub const fn expected(self) -> &'static str {
         match self {
             Self::Size => "an integer",
@@ -104,18 +104,18 @@ impl AttributeKind {
     }
 }
 
-/// An attribute; it means the same wherever it is taken.
+/// An attribute; it has the same meaning in every function that takes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttributeSpec {
     /// Its name.
     pub name: &'static str,
-    /// What values it takes.
+    /// The values that it can have.
     pub kind: AttributeKind,
-    /// What it says, and its default.
+    /// Its meaning and its default.
     pub summary: &'static str,
 }
 
-/// All attributes that any function takes.
+/// All attributes of all functions.
 #[rustfmt::skip]
 pub const ATTRIBUTES: &[AttributeSpec] = &[
     attribute("axis", AttributeKind::SizeOrSizes, "dimension to work along, counted from the end when negative; -1 by default"),
@@ -144,12 +144,12 @@ pub const ATTRIBUTES: &[AttributeSpec] = &[
     attribute("max", AttributeKind::Number, "upper bound"),
 ];
 
-/// The function of this name.
+/// The function with this name.
 pub fn find(name: &str) -> Option<&'static Function> {
     FUNCTIONS.iter().find(|f| f.name == name)
 }
 
-/// The attribute of this name.
+/// The attribute with this name.
 pub fn find_attribute(name: &str) -> Option<&'static AttributeSpec> {
     ATTRIBUTES.iter().find(|a| a.name == name)
 }
@@ -166,7 +166,7 @@ const fn attribute(
     }
 }
 
-/// A function of one input and of its shape.
+/// A function of one input that keeps its shape.
 const fn unary(
     name: &'static str,
     flops: u64,
@@ -187,7 +187,7 @@ const fn unary(
     }
 }
 
-/// A function of two inputs that broadcast.
+/// A function of two inputs that are broadcast.
 const fn binary(
     name: &'static str,
     flops: u64,
@@ -199,7 +199,7 @@ const fn binary(
         .shaped(ShapeRule::Broadcast)
 }
 
-/// A function that keeps one value of each row.
+/// A reduction that gives one value for each row.
 const fn reduce(
     name: &'static str,
     flops: u64,
@@ -212,7 +212,7 @@ const fn reduce(
         .with(&["axis", "keepdim"])
 }
 
-/// A function that looks at whole rows and keeps the shape.
+/// A reduction over rows that keeps the shape, such as softmax.
 const fn normalize(
     name: &'static str,
     flops: u64,

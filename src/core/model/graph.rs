@@ -1,4 +1,4 @@
-//! Ops to a graph: who produces and who consumes each tensor.
+//! The graph of ops: the producer and the consumers of each tensor.
 
 use crate::core::model::adjacency::Adjacency;
 use crate::core::model::dtype::DType;
@@ -11,24 +11,24 @@ use serde::Serialize;
 /// A tensor of the graph. Its name and shape are [`Graph::tensor_name`] and [`Graph::tensor_shape`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tensor {
-    /// Bytes of one element, where known.
+    /// Bytes of one element, if known.
     pub bytes_per_element: Option<u32>,
-    /// Element type where more is known than its width.
+    /// Element type, if it is known and not only its width.
     pub dtype: Option<DType>,
-    /// What it is for, when it is external.
+    /// Input or weight, for an external tensor.
     pub role: TensorRole,
     /// The op that writes it; `None` for an external tensor.
     pub producer: Option<OpId>,
-    /// Kept here, for the shape lies elsewhere in memory: bytes are asked for at every read.
+    /// A copy of `product(shape)`: bytes are read often, and the shape is elsewhere in memory.
     elements: Option<u64>,
-    /// What is said of an external one; of others their op says it.
+    /// Name and shape of an external tensor; for others the op has them.
     external: Option<Box<External>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct External {
     name: String,
-    /// As declared, if it is.
+    /// The declared shape, if there is one.
     shape: Option<Vec<u64>>,
 }
 
@@ -56,11 +56,11 @@ impl Tensor {
 pub struct Graph {
     /// In execution order: the given order when it is topological, else sorted stably.
     pub ops: IdVec<OpId, Op>,
-    /// For each op its index in the list that was given.
+    /// For each op its index in the list that the graph was built from.
     pub listed_at: IdVec<OpId, usize>,
     /// In order of first appearance over the ops (inputs before output).
     pub tensors: IdVec<TensorId, Tensor>,
-    /// For each op the tensors that it reads, as often as it names them.
+    /// For each op the tensors that it reads, repeated if it names one twice.
     pub inputs: Adjacency<OpId, TensorId>,
     /// For each op the tensor that it writes.
     pub output: IdVec<OpId, TensorId>,
@@ -70,38 +70,39 @@ pub struct Graph {
     pub predecessors: Adjacency<OpId, OpId>,
     /// For each op the ops that read its output, each once, ascending.
     pub successors: Adjacency<OpId, OpId>,
-    /// Ops that stand for several of another graph, ascending.
+    /// Ops that each replace several ops of another graph, ascending.
     pub(crate) stand_ins: Vec<StandIn>,
 }
 
-/// Why a tensor counts as large as it does.
+/// Where the counted size of a tensor comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SizeSource {
-    /// An op of the program produces it with this shape.
+    /// An op of the program writes it with this shape.
     Produced,
-    /// A declaration says so.
+    /// Its declaration.
     Declared,
-    /// The other shapes of the op leave no other size.
+    /// The other shapes of the op allow only this size.
     Inferred,
-    /// Taken as large as its reader's output.
+    /// Assumed to be as large as its reader's output.
     Assumed,
     /// Counted as 0 bytes by convention.
     Ignored,
 }
 
-/// An op in the place of several: what shapes say of it is not what it does.
+/// An op that replaces several ops. Its cost cannot be computed from its shapes, so it is stored here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StandIn {
     pub(crate) op: OpId,
-    /// What the ops compute, and what their one kernel computes beyond them.
+    /// The FLOPs of the replaced ops, and those that their one kernel adds.
     pub(crate) work: Work,
-    /// What their one kernel reads of each tensor, as the largest reader among them counts it.
+    /// Tensors that their kernel reads, with bytes as counted for the largest reader.
     pub(crate) reads: Vec<(TensorId, u64, SizeSource)>,
 }
 
 impl Graph {
-    /// What this op stands for; `None` for all ops but those of a graph with attentions rewritten. Logarithmic in their number.
+    /// The stored cost of an op; `None` for ordinary ops. Only graphs with rewritten attention have any.
+    /// Logarithmic in their number.
     pub(crate) fn stand_in(&self, op: OpId) -> Option<&StandIn> {
         let place = self.stand_ins.binary_search_by_key(&op, |s| s.op).ok()?;
         self.stand_ins.get(place)
@@ -117,7 +118,7 @@ impl Graph {
             .map(|(_, &tensor)| tensor)
     }
 
-    /// No op consumes the tensor: a result of the program.
+    /// Whether no op consumes the tensor, so that it is a result of the program.
     pub fn is_final(&self, tensor: TensorId) -> bool {
         self.consumers[tensor].is_empty()
     }
@@ -127,7 +128,7 @@ impl Graph {
         name_of(&self.tensors[tensor], &self.ops)
     }
 
-    /// Produced: its op's shape. External: its declared shape, if any.
+    /// The op's shape for a produced tensor, the declared shape, if any, for an external one.
     pub fn tensor_shape(&self, tensor: TensorId) -> Option<&[u64]> {
         let tensor = &self.tensors[tensor];
         match tensor.producer {
@@ -136,19 +137,19 @@ impl Graph {
         }
     }
 
-    /// The tensor of this name. Linear in the tensors.
+    /// The tensor with this name. Linear in the tensors.
     pub fn tensor_named(&self, name: &str) -> Option<TensorId> {
         let mut tensors = self.tensors.ids();
         tensors.find(|&tensor| self.tensor_name(tensor) == name)
     }
 
-    /// The op of this name. Linear in the ops.
+    /// The op with this name. Linear in the ops.
     pub fn op_named(&self, name: &str) -> Option<OpId> {
         self.ops.ids().find(|&op| self.ops[op].name == name)
     }
 }
 
-/// A graph by names instead of ids, as plain objects for JavaScript and JSON.
+/// A graph with names instead of ids, as plain objects for JavaScript and JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize)]
 pub struct NamedGraph {
     /// For each produced tensor the op that writes it.
@@ -208,7 +209,7 @@ impl Tensor {
         }
     }
 
-    /// A tensor that no op writes, as declared, if it is.
+    /// An external tensor, with its declaration if there is one.
     pub(super) fn external(name: &str, declared: Option<&TensorDecl>) -> Self {
         Self {
             bytes_per_element: declared.map(|d| d.bytes_per_element),

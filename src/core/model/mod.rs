@@ -1,4 +1,4 @@
-//! What is analysed and under which choices: ops and tensors, programs and graphs, devices, diagnostics.
+//! The data model: ops and tensors, programs and graphs, partitions, options, devices, diagnostics.
 
 pub(crate) mod acyclic;
 pub mod adjacency;

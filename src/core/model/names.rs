@@ -4,7 +4,7 @@ use hashbrown::hash_table::{Entry, HashTable};
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
 
-/// Finds the place of a name in a list that stands elsewhere and tells, as `name_of`, what is where.
+/// Finds the index of a name in a list that the caller owns; `name_of` gives the name at an index.
 ///
 /// A hash table of four bytes a name, which stays in a near cache for a hundred thousand of them. Kept for
 /// `cargo bench --bench core`: at 10,000 ops the std map with the same hasher, keyed by `&str` and by `Cow<str>`, makes
@@ -20,14 +20,14 @@ impl Names {
         }
     }
 
-    /// The place of a name that is known.
+    /// The index of a known name.
     pub(crate) fn find<'a>(&self, name: &str, name_of: &dyn Fn(usize) -> &'a str) -> Option<usize> {
         let is_same = |&place: &u32| name_of(place as usize) == name;
         let place = self.places.find(FxBuildHasher.hash_one(name), is_same)?;
         Some(*place as usize)
     }
 
-    /// The place of a name, and whether it is new; a new one is at `next`, where `name_of` knows it from now on.
+    /// The index of a name, and whether it is new. A new name gets the index `next`, where the caller adds it.
     pub(crate) fn place<'a>(
         &mut self,
         name: &str,
@@ -40,7 +40,7 @@ impl Names {
         match self.places.entry(hash, is_same, hash_of) {
             Entry::Occupied(known) => (*known.get() as usize, false),
             Entry::Vacant(free) => {
-                // A text with 2^32 names does not fit the memory that it is read into.
+                // A text with 2^32 names does not fit into memory.
                 free.insert(u32::try_from(next).unwrap_or(u32::MAX));
                 (next, true)
             }

@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use strum::IntoStaticStr;
 
-/// One operation: unfused, one kernel.
+/// One operation. Unfused, each op is one kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Op {
     /// Unique among the ops.
     pub name: String,
-    /// What the fusion rules look at.
+    /// Its op type, which the baseline rules look at.
     pub op_type: OpType,
-    /// Tensors read, in the order of the call; one may be named twice.
+    /// Tensors read, in argument order; a tensor may be repeated.
     pub inputs: Vec<String>,
     /// The tensor written; no other op writes it.
     pub output: String,
@@ -22,35 +22,35 @@ pub struct Op {
     pub shape: Vec<u64>,
     /// Bytes of one output element.
     pub bytes_per_element: u32,
-    /// Which function of [`super::functions`]: decides FLOPs and display, never fusion.
+    /// The function of [`super::functions`]; decides FLOPs and texts, never fusion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function: Option<Cow<'static, str>>,
-    /// Element type of the output when more is known than its width.
+    /// Element type of the output, if it is known and not only its width.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dtype: Option<DType>,
-    /// Contraction length K of a matmul (for a convolution, input channels times kernel area) when
-    /// it is known beyond the shapes of the operands.
+    /// K of a matmul (for a convolution, input channels times kernel area), if it does not follow from the
+    /// shapes of the operands.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         rename = "contraction"
     )]
     pub k: Option<u64>,
-    /// Goes along another axis of its first input than the last, which shapes need not tell: a softmax with `axis=-2`,
-    /// a matmul with `transpose_a=true`.
+    /// Works along another axis of its first input than the last, which shapes alone may not show: a softmax
+    /// with `axis=-2`, a matmul with `transpose_a=true`.
     #[serde(skip)]
     pub is_across_rows: bool,
-    /// The axes of its first input that a reduction goes along, bit `i` for dimension `i`; 0 for the last one, or
-    /// where nothing but its shapes tells them.
+    /// The reduced axes of the first input, bit `i` for dimension `i`; 0 for the last one, or if only shapes
+    /// are known.
     #[serde(skip)]
     pub axes: u32,
-    /// The kernel that the visitor wants it in, under policy `manual`.
+    /// The kernel mark of the op, for policy `manual`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<u32>,
 }
 
 impl Op {
-    /// An op with its required fields alone.
+    /// An op with its required fields only.
     pub fn new(
         name: &str,
         op_type: OpType,
@@ -89,14 +89,15 @@ impl Op {
         self
     }
 
-    /// Element type of the output: the stated one, else the float of its width.
+    /// Element type of the output: the given one, otherwise the float of its width.
     pub fn element_type(&self) -> Option<DType> {
         self.dtype.or(DType::float_of_bytes(self.bytes_per_element))
     }
 
-    /// Whether the op only renames bytes, so that *reshape is a view* makes it free.
+    /// Whether the output is another index order of the same bytes, so that the convention *reshape is a view*
+    /// makes it free.
     ///
-    /// Concatenation gathers several tensors and stays a copy.
+    /// Concatenation gathers several tensors, so it is a copy.
     pub fn is_view(&self) -> bool {
         self.op_type == OpType::Reshape
             && self.inputs.len() == 1
@@ -106,17 +107,17 @@ impl Op {
     }
 }
 
-/// What an external tensor is for; display only.
+/// The role of an external tensor; for display only.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, IntoStaticStr,
 )]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum TensorRole {
-    /// An activation that comes from outside.
+    /// An activation.
     #[default]
     Input,
-    /// A parameter of the model.
+    /// A parameter of the network.
     Weight,
 }
 
@@ -130,7 +131,7 @@ impl TensorRole {
 /// The declared size of an external tensor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TensorDecl {
-    /// The name that ops read it by.
+    /// Its name.
     pub name: String,
     /// Outermost dimension first; empty for a scalar.
     pub shape: Vec<u64>,
@@ -139,7 +140,7 @@ pub struct TensorDecl {
     /// Input or weight.
     #[serde(default)]
     pub role: TensorRole,
-    /// Element type when more is known than its width.
+    /// Element type, if it is known and not only its width.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dtype: Option<DType>,
 }
@@ -156,13 +157,13 @@ impl TensorDecl {
         }
     }
 
-    /// The stated element type, else the float of its width.
+    /// The given element type, otherwise the float of its width.
     pub fn element_type(&self) -> Option<DType> {
         self.dtype.or(DType::float_of_bytes(self.bytes_per_element))
     }
 }
 
-/// `product(shape)`, or `None` past `2^63 - 1`.
+/// `product(shape)`; `None` above `2^63 - 1`.
 pub fn element_count(shape: &[u64]) -> Option<u64> {
     shape
         .iter()
@@ -170,14 +171,14 @@ pub fn element_count(shape: &[u64]) -> Option<u64> {
         .filter(|&n| i64::try_from(n).is_ok())
 }
 
-/// `product(shape) * bytes_per_element`, or `None` past `2^63 - 1`.
+/// `product(shape) * bytes_per_element`; `None` above `2^63 - 1`.
 pub fn byte_count(shape: &[u64], bytes_per_element: u32) -> Option<u64> {
     element_count(shape)?
         .checked_mul(u64::from(bytes_per_element))
         .filter(|&n| i64::try_from(n).is_ok())
 }
 
-/// A shape as people write it: `[2048, 4096]`.
+/// A shape as text: `[2048, 4096]`.
 pub fn shape_text(shape: &[u64]) -> String {
     let dims: Vec<String> = shape.iter().map(u64::to_string).collect();
     format!("[{}]", dims.join(", "))

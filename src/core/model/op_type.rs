@@ -1,9 +1,9 @@
-//! How an op touches its data.
+//! Op types: how an op accesses its data.
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-/// How an op touches its data; the only thing that the baseline rules look at.
+/// How an op accesses its data; the only property that the baseline rules look at.
 #[derive(
     Clone,
     Copy,
@@ -22,13 +22,13 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum OpType {
-    /// One output element from the elements at the same place: relu, add, dropout.
+    /// Each output element depends on the input elements at the same position: relu, add, dropout.
     Elementwise,
-    /// Looks along an axis: sum, softmax, layer norm.
+    /// Combines elements along an axis: sum, softmax, layer norm.
     Reduction,
-    /// Runs on the matrix units: matmul, linear, conv2d.
+    /// Runs on matrix units: matmul, linear, conv2d.
     Matmul,
-    /// Moves or renames elements without arithmetic: reshape, transpose, concat.
+    /// Moves or reindexes elements without arithmetic: reshape, transpose, concat.
     Reshape,
 }
 

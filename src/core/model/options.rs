@@ -1,19 +1,19 @@
-//! What a visitor chooses beside the text: who decides what fuses, how bytes are counted, and the device.
+//! The user's choices beside the text: fusion policy, byte-counting conventions, device.
 
 use crate::core::model::device::{Device, default_device};
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-/// What a visitor chooses beside the text.
+/// The user's choices beside the text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Who decides what fuses.
+    /// The fusion policy.
     pub policy: Policy,
-    /// What it may do.
+    /// Options of the policies.
     pub fusion: FusionOptions,
     /// How bytes are counted.
     pub conventions: Conventions,
-    /// What the kernels run on.
+    /// The device that the kernels run on.
     pub device: Device,
 }
 
@@ -29,7 +29,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The default choices under this policy.
+    /// The default options with another policy.
     pub fn of_policy(policy: Policy) -> Self {
         Self {
             policy,
@@ -38,7 +38,7 @@ impl Options {
     }
 }
 
-/// Who decides what fuses.
+/// A fusion policy: decides which ops run as one kernel.
 #[derive(
     Clone,
     Copy,
@@ -58,14 +58,14 @@ impl Options {
 pub enum Policy {
     /// Every op is its own kernel.
     None,
-    /// The baseline rules: one forward scan.
+    /// The baseline rules, in one forward scan.
     #[default]
     Rules,
-    /// What torch.compile would launch.
+    /// A prediction of the kernels of torch.compile.
     Inductor,
     /// The cheapest legal partition.
     Optimal,
-    /// The visitor's own kernels.
+    /// The kernel marks of the text.
     Manual,
 }
 
@@ -76,36 +76,36 @@ impl Policy {
     }
 }
 
-/// The choices that the policies look at; a policy ignores what does not concern it.
+/// Options of the policies; each policy ignores those that do not concern it.
 #[allow(
     clippy::struct_excessive_bools,
     reason = "independent switches, each a flag of the command line"
 )]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FusionOptions {
-    /// What the cheapest partition is cheapest in.
+    /// What the cheapest partition minimizes.
     pub objective: Objective,
-    /// Ops that only read a common tensor may share a kernel.
+    /// Ops without a dependency that read a common tensor may share a kernel.
     pub horizontal: bool,
-    /// Elementwise and reshape ops may run in the kernel of a matmul that reads them.
+    /// Elementwise and reshape ops may run inside the kernel of a matmul that reads their output.
     pub prologue: bool,
-    /// Ops may follow a reduction in its kernel while the row that they need again fits on chip.
+    /// Ops may follow a reduction in its kernel if the rows that they read again fit on chip.
     pub after_reductions: bool,
-    /// The compiler generates its matmuls and fuses what follows into them.
+    /// The compiler generates its matmuls and fuses epilogues into them.
     pub max_autotune: bool,
-    /// Attention runs as one kernel, which never writes the scores; see [`crate::core::fusion::attention`].
+    /// Attention runs as one kernel that never writes the scores; see [`crate::core::fusion::attention`].
     pub attention: bool,
-    /// Most ops in one kernel; above [`MAX_OPS`] it counts as that.
+    /// Maximum ops in one kernel; at most [`MAX_OPS`].
     pub max_ops: usize,
-    /// Most states that an exact search looks at, over the whole program.
+    /// Maximum states that an exact search visits, over the whole program.
     pub budget_states: usize,
 }
 
-/// A kernel of the legality holds at most so many ops: sets of ops are the bits of a word.
+/// Upper limit of [`FusionOptions::max_ops`]: a set of ops is a 64-bit word.
 pub const MAX_OPS: usize = 64;
 
-/// The budget of a search on the page: a worst-case graph of sixty ops takes some 50 ms there. Half of it proves
-/// every example. The command line looks at ten times as many.
+/// The search budget of the page. A worst-case graph of sixty ops takes about 50 ms with it, and half of it
+/// proves every example. The command line uses ten times as many.
 pub const PAGE_BUDGET_STATES: usize = 20_000;
 
 impl Default for FusionOptions {
@@ -123,7 +123,7 @@ impl Default for FusionOptions {
     }
 }
 
-/// One of the switches among the options.
+/// A Boolean option of the policies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Switch {
@@ -145,7 +145,7 @@ impl Switch {
         self.into()
     }
 
-    /// The flag that it sets.
+    /// The option that the switch sets.
     pub const fn flag(self, options: &mut FusionOptions) -> &mut bool {
         match self {
             Self::Horizontal => &mut options.horizontal,
@@ -156,7 +156,7 @@ impl Switch {
         }
     }
 
-    /// Whether this policy looks at it.
+    /// Whether the policy uses the option.
     pub const fn concerns(self, policy: Policy) -> bool {
         match self {
             Self::Horizontal | Self::Prologue | Self::AfterReductions => {
@@ -175,10 +175,10 @@ impl Switch {
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum Objective {
-    /// Bytes through memory; among equals the fewest kernels.
+    /// Bytes through memory; on a tie the fewest kernels.
     #[default]
     Bytes,
-    /// Predicted time; among equals the fewest kernels.
+    /// Predicted time; on a tie the fewest kernels.
     Time,
 }
 
@@ -193,13 +193,13 @@ impl Objective {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default, rename_all = "snake_case")]
 pub struct Conventions {
-    /// Sizes of external tensors.
+    /// How external tensors are counted.
     pub externals: Externals,
-    /// Price of a lone reshape.
+    /// How reshapes are counted.
     pub reshape: ReshapeCost,
 }
 
-/// How large an external tensor counts.
+/// The counted size of an external tensor.
 #[derive(
     Clone,
     Copy,
@@ -217,12 +217,13 @@ pub struct Conventions {
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Externals {
-    /// As declared; else as the other shapes of the op force it to be; else as its reader's output.
+    /// The declared size; otherwise the only one that the op's other shapes allow; otherwise that of its
+    /// reader's output.
     #[default]
     Declared,
-    /// 0 bytes: only tensors that the program produces count.
+    /// 0 bytes: only produced tensors count.
     KnownOnly,
-    /// As the output of the op that reads it, whatever is declared.
+    /// The size of its reader's output, even if it is declared.
     OutputShape,
 }
 
@@ -233,7 +234,7 @@ impl Externals {
     }
 }
 
-/// What a reshape costs that stands alone.
+/// The cost of a reshape.
 #[derive(
     Clone,
     Copy,
@@ -251,10 +252,10 @@ impl Externals {
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum ReshapeCost {
-    /// It reads its input and writes its output like any op.
+    /// A copy: it reads its input and writes its output like any op.
     #[default]
     Copy,
-    /// It is another way to index the same bytes: free, and its readers read the bytes that it names.
+    /// A view, which is another indexing of the same bytes: free, and its readers read the underlying bytes.
     View,
 }
 

@@ -4,12 +4,12 @@ use crate::core::model::ids::{Id, IdVec};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The nodes in an order in which each follows its predecessors, ties by the smaller id.
+/// The nodes, each after its predecessors, ties by the smaller id.
 ///
-/// `O((n + edges) log n)`. Callers keep a list that is in order already as it is, without building its edges.
+/// `O((n + edges) log n)`. For a list that is sorted already, callers skip this and need no edges.
 ///
 /// # Errors
-/// A cycle: each node is a predecessor of the next, the last one of the first.
+/// A cycle: each node is a predecessor of the next one, the last node of the first.
 pub(crate) fn topological_order<I: Id>(predecessors: &IdVec<I, Vec<I>>) -> Result<Vec<I>, Vec<I>> {
     let (order, missing) = run(predecessors);
     if order.len() == predecessors.len() {
@@ -19,12 +19,13 @@ pub(crate) fn topological_order<I: Id>(predecessors: &IdVec<I, Vec<I>>) -> Resul
     }
 }
 
-/// The nodes that are on no cycle and behind none, in the same order.
+/// The nodes that neither are on a cycle nor depend on one, in the same order.
 pub(crate) fn runnable<I: Id>(predecessors: &IdVec<I, Vec<I>>) -> Vec<I> {
     run(predecessors).0
 }
 
-/// Takes nodes while any is ready; gives their order, and for each node how many predecessors it still lacks.
+/// Takes nodes while any is ready. Gives their order, and for each node the number of predecessors not yet
+/// taken.
 fn run<I: Id>(predecessors: &IdVec<I, Vec<I>>) -> (Vec<I>, IdVec<I, usize>) {
     let count = predecessors.len();
     let mut missing: IdVec<I, usize> = predecessors.iter().map(Vec::len).collect();
@@ -52,7 +53,8 @@ fn run<I: Id>(predecessors: &IdVec<I, Vec<I>>) -> (Vec<I>, IdVec<I, usize>) {
     (order, missing)
 }
 
-/// Walks backwards among the unfinished nodes, where each has an unfinished predecessor, until one repeats.
+/// A cycle among the nodes that were not taken. Each has such a predecessor, so a walk backwards repeats a
+/// node.
 fn cycle<I: Id>(predecessors: &IdVec<I, Vec<I>>, missing: &IdVec<I, usize>) -> Vec<I> {
     let mut seen_at = IdVec::from_elem(None, predecessors.len());
     let mut path = Vec::new();
@@ -96,8 +98,8 @@ mod tests {
     }
 
     #[test]
-    fn names_the_cycle_and_not_what_hangs_on_it() {
-        // 0 <- 1 <- 2 <- 1, 3 free
+    fn names_the_cycle_and_not_what_depends_on_it() {
+        // Edges 0 <- 1 <- 2 <- 1; node 3 is free.
         let cyclic = predecessors(&[&[1], &[2], &[1], &[]]);
         assert_eq!(topological_order(&cyclic), Err(ops(&[1, 2])));
         let itself = predecessors(&[&[0]]);
@@ -105,8 +107,8 @@ mod tests {
     }
 
     #[test]
-    fn runs_what_no_cycle_holds_up() {
-        // 0 free, 1 <-> 2, 3 behind the cycle, 4 behind 0
+    fn runs_what_depends_on_no_cycle() {
+        // 0 is free, 1 <-> 2 is a cycle, 3 depends on it, 4 depends on 0.
         let some = predecessors(&[&[], &[2], &[1], &[2], &[0]]);
         assert_eq!(runnable(&some), ops(&[0, 4]));
     }

@@ -1,25 +1,25 @@
-//! Which ops run as which kernel.
+//! A partition of the ops into kernels.
 
 use crate::core::model::acyclic;
 use crate::core::model::adjacency::Adjacency;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, KernelId, OpId};
 
-/// The kernels of a graph: each op in exactly one, kernels in an order in which they can run, the ops of
-/// one kernel in execution order.
+/// The kernels of a graph. Each op is in exactly one; kernels are in an order in which they can run, and the
+/// ops of a kernel in execution order.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Partition {
     /// The ops of each kernel.
     pub kernels: Adjacency<KernelId, OpId>,
     /// For each op its kernel.
     pub kernel_of: IdVec<OpId, KernelId>,
-    /// For each kernel the ops of other kernels that it computes again instead of reading their outputs;
-    /// empty but for policies that recompute.
+    /// For each kernel the ops of other kernels that it computes again instead of reading their outputs. Empty
+    /// for policies that do not recompute.
     pub recomputed: Adjacency<KernelId, OpId>,
 }
 
 impl Partition {
-    /// The partition with these kernels, which hold each of `ops` ops once.
+    /// The partition with these kernels. Each of the `ops` ops is in one of them.
     pub fn new(kernels: &[Vec<OpId>], ops: usize) -> Self {
         let mut kernel_of = IdVec::from_elem(KernelId::new(0), ops);
         for (kernel, members) in kernels.iter().enumerate() {
@@ -32,7 +32,7 @@ impl Partition {
         Self::of_ops(kernel_of, kernels.len())
     }
 
-    /// The partition in which each op belongs to this kernel, of `kernels` in all. `O(ops + kernels)`.
+    /// The partition that maps each op to its kernel; `kernels` is their number. `O(ops + kernels)`.
     pub fn of_ops(kernel_of: IdVec<OpId, KernelId>, kernels: usize) -> Self {
         let pairs = kernel_of
             .iter_enumerated()

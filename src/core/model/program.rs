@@ -1,26 +1,26 @@
-//! A program as the visitor wrote it: params, declarations and ops, each with its place in the text.
+//! The syntax tree of a program text: params, declarations and ops, each with its span.
 //!
-//! Shapes are still expressions over params here; [`crate::core::resolve`] evaluates them.
+//! Shapes are expressions over params; [`crate::core::resolve`] evaluates them.
 
 use crate::core::model::diagnostic::Span;
 use crate::core::model::dtype::DType;
 use crate::core::model::op::TensorRole;
 
-/// A name and where it stands.
+/// A name and its span.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Name {
     /// The name itself.
     pub text: String,
-    /// Its place.
+    /// Its span in the text.
     pub span: Span,
 }
 
 /// A size: an integer expression over params.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expr {
-    /// What is computed.
+    /// Its operation.
     pub kind: ExprKind,
-    /// Its place.
+    /// Its span in the text.
     pub span: Span,
 }
 
@@ -33,7 +33,7 @@ pub enum ExprKind {
     Param(String),
     /// `-a`.
     Negate(Box<Expr>),
-    /// `a op b`; `/` is exact.
+    /// `a op b`; `/` is exact division.
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
 }
 
@@ -50,14 +50,14 @@ pub enum BinaryOp {
     Div,
 }
 
-/// `param S = 2048 in 128..16384 step 128`: a slider on the page when it has a range.
+/// `param S = 2048 in 128..16384 step 128`. With a range it is a slider on the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Param {
-    /// What expressions call it.
+    /// Its name in expressions.
     pub name: Name,
-    /// Its value; always a literal, so that a slider can write it back.
+    /// Its value; always a literal, so that a slider can replace it.
     pub value: i64,
-    /// Where the value stands in the text.
+    /// Span of the value.
     pub value_span: Span,
     /// The slider's range.
     pub range: Option<ParamRange>,
@@ -72,7 +72,7 @@ pub struct ParamRange {
     pub min: i64,
     /// Largest value.
     pub max: i64,
-    /// Distance of two values; 1 when not written.
+    /// Distance between two values; 1 if not given.
     pub step: i64,
 }
 
@@ -81,7 +81,7 @@ pub struct ParamRange {
 pub struct TypeAnnotation {
     /// Element type.
     pub dtype: DType,
-    /// Where the element type's name stands, so that a picker can rewrite it.
+    /// Span of the element type, so that a picker can replace it.
     pub dtype_span: Span,
     /// Sizes, outermost first; empty for a scalar, `f32[]`.
     pub dims: Vec<Expr>,
@@ -109,7 +109,7 @@ pub enum AttributeValue {
     Size(Expr),
     /// `perm=[0, 2, 1]`.
     Sizes(Vec<Expr>),
-    /// `p=0.1`: kept as written, for no size depends on it.
+    /// `p=0.1`; kept as text, because no size depends on it.
     Number(String),
     /// `keepdim=false`, `k=unknown`, `dtype=f32`.
     Word(String),
@@ -126,10 +126,10 @@ pub struct Attribute {
     pub span: Span,
 }
 
-/// `@kernel 3` behind a statement: the kernel that the visitor wants the op in.
+/// `@kernel 3` after a statement: the kernel in which the user wants the op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelMark {
-    /// Ops of one number are to be one kernel.
+    /// Ops with the same number form one kernel.
     pub number: u32,
     /// From `@` to the number.
     pub span: Span,
@@ -138,32 +138,32 @@ pub struct KernelMark {
 /// `ffn_up: y1 = matmul(x, w) : f16[S, 4*H]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpStatement {
-    /// The op's own name, when it differs from its output's.
+    /// The op's name, if it differs from that of its output.
     pub label: Option<Name>,
     /// The tensor written.
     pub output: Name,
-    /// A function of the table, or a bare op type.
+    /// A function of the table, or an op type.
     pub callee: Name,
     /// Tensors read.
     pub inputs: Vec<Name>,
     /// Attributes, after the inputs.
     pub attributes: Vec<Attribute>,
-    /// The stated type of the output.
+    /// The type annotation of the output.
     pub annotation: Option<TypeAnnotation>,
-    /// The kernel that it is to run in.
+    /// The kernel mark.
     pub kernel: Option<KernelMark>,
-    /// The whole statement, without a comment behind it.
+    /// The whole statement, without a comment that follows it.
     pub span: Span,
 }
 
 impl OpStatement {
-    /// The op's name: its label, else its output.
+    /// The op's name: its label, otherwise its output.
     pub fn name(&self) -> &Name {
         self.label.as_ref().unwrap_or(&self.output)
     }
 }
 
-/// All statements of a text that could be read, each kind in text order.
+/// All valid statements of a text, each kind in text order.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Program {
     /// Params.
@@ -172,13 +172,13 @@ pub struct Program {
     pub declarations: Vec<Declaration>,
     /// Ops.
     pub ops: Vec<OpStatement>,
-    /// Names of params and tensors whose statements could not be read: what hangs on them needs no error of
-    /// its own.
+    /// Names of params and tensors whose statements are invalid. Statements that use them get no error of their
+    /// own.
     pub unreadable: Vec<Name>,
 }
 
 impl Program {
-    /// The same program with every span empty: what two texts that say the same have in common.
+    /// The same program with every span empty, for comparing the meaning of two texts.
     #[must_use]
     pub fn without_spans(mut self) -> Self {
         let empty = Span::default();

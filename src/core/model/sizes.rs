@@ -1,4 +1,4 @@
-//! How large a tensor counts: the conventions that a visitor chooses, and what is inferred or assumed.
+//! Counted sizes of tensors: declared, inferred or assumed, by the chosen convention.
 
 use crate::core::model::graph::{Graph, SizeSource};
 use crate::core::model::ids::{OpId, TensorId};
@@ -6,7 +6,7 @@ use crate::core::model::op::{Op, byte_count};
 use crate::core::model::op_type::OpType;
 use crate::core::model::options::Externals;
 
-/// Bytes that `op` reads when it reads `tensor`, and why so many.
+/// Bytes that `op` reads of `tensor`, and where that size comes from.
 pub fn read_size(
     graph: &Graph,
     op: OpId,
@@ -36,8 +36,8 @@ pub fn read_size(
     }
 }
 
-/// The only size that an undeclared input can have, where the op's other shapes leave no choice:
-/// a reshape moves every element, and a matmul's operands share K.
+/// The bytes of an undeclared input, if the op's other shapes allow only one size: a reshape keeps the number
+/// of elements, and the operands of a matmul share K.
 fn inferred_bytes(graph: &Graph, op: OpId, tensor: TensorId) -> Option<u64> {
     byte_count(
         &inferred_shape(graph, op, tensor)?,
@@ -45,16 +45,16 @@ fn inferred_bytes(graph: &Graph, op: OpId, tensor: TensorId) -> Option<u64> {
     )
 }
 
-/// The shape behind [`SizeSource::Inferred`]; for a reshape any shape of as many elements, the output's.
+/// The shape for [`SizeSource::Inferred`]; for a reshape that of the output, which has as many elements.
 ///
-/// A matmul gives it when the missing operand is a matrix: the other operand is one too and so is the
-/// output. With batch dimensions it could be shared or batched, which is a choice and no inference.
+/// For a matmul the other operand and the output must be matrices. With batch dimensions the missing operand
+/// could be shared or batched, so nothing is inferred.
 pub fn inferred_shape(graph: &Graph, op: OpId, tensor: TensorId) -> Option<Vec<u64>> {
     let shape_of = |t: TensorId| graph.tensor_shape(t);
     inferred_operand(&graph.ops[op], &graph.inputs[op], tensor, shape_of)
 }
 
-/// The same for an op outside a graph, whose tensors go by any ids.
+/// The same for an op outside a graph; tensors have any ids.
 pub(crate) fn inferred_operand<'a, T: Copy + PartialEq>(
     definition: &Op,
     inputs: &[T],
@@ -70,7 +70,7 @@ pub(crate) fn inferred_operand<'a, T: Copy + PartialEq>(
             let (&[rows, columns], &[d0, d1]) = (&definition.shape[..], shape_of(other)?) else {
                 return None;
             };
-            // One side of the other operand is a side of the output, its second one is K.
+            // One dimension of the known operand is one of the output, the other one is K.
             let (kept, free) = if missing_left {
                 (columns, rows)
             } else {

@@ -1,31 +1,31 @@
-//! Arithmetic: FLOPs by the units that do them.
+//! Arithmetic work in FLOPs, by the unit that executes them.
 
 use crate::core::model::dtype::DType;
 
-/// Arithmetic of an op or a kernel.
+/// The arithmetic of an op or a kernel.
 ///
-/// `u128` holds any matmul: output elements and K are below `2^63` each.
+/// `u128` is wide enough for any matmul: output elements and K are below `2^63` each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// FLOPs on the matrix units.
     pub matrix_flops: u128,
     /// FLOPs on the vector units.
     pub vector_flops: u128,
-    /// Element type that the matrix units multiply, when there is a matmul.
+    /// Element type of the matmul operands, if there is a matmul.
     pub matrix_dtype: Option<DType>,
-    /// Some of the vector FLOPs are in f64, which the vector units' f32 rate says nothing of.
+    /// Some vector FLOPs are in f64, so the vector units' f32 rate does not apply.
     pub has_vector_f64: bool,
-    /// A matmul's contraction length is unknown: its FLOPs are missing here, and it has no point.
+    /// K of a matmul is unknown, so its FLOPs are not included and it has no point on the roofline.
     pub is_unknown: bool,
 }
 
 impl Work {
-    /// Both kinds together.
+    /// Matrix and vector FLOPs together.
     pub fn flops(&self) -> u128 {
         self.matrix_flops.saturating_add(self.vector_flops)
     }
 
-    /// The work of both, as one kernel does it.
+    /// The work of both in one kernel.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {

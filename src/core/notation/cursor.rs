@@ -1,20 +1,20 @@
-//! A place in the tokens of one statement, and what is said when something else must stand there.
+//! A cursor over the tokens of one statement, and the diagnostics for an unexpected token.
 
 use super::lexer::{Lexeme, Token, unquoted};
 use super::spelling::shortened;
 use crate::core::model::diagnostic::{Code, Diagnostic, Span};
 use crate::core::model::program::Name;
 
-/// What was read, or the one diagnostic that the statement costs.
+/// A parsed value, or the one diagnostic that is reported for its statement.
 pub(super) type Parse<T> = Result<T, Diagnostic>;
 
-/// Reads the tokens of one statement.
+/// A position in the tokens of one statement.
 pub(super) struct Cursor<'a> {
     /// The whole text.
     pub(super) text: &'a str,
     /// The statement's tokens, without comments and newlines.
     pub(super) tokens: &'a [Token],
-    /// How many of them are taken.
+    /// Number of tokens taken so far.
     pub(super) at: usize,
 }
 
@@ -31,7 +31,7 @@ impl<'a> Cursor<'a> {
         self.tokens.get(self.at + distance).map(|t| t.kind)
     }
 
-    /// How many tokens of a kind stand before the next bracket that closes.
+    /// Number of tokens of a kind before the next closing bracket.
     pub(super) fn count_ahead(&self, kind: Lexeme, close: Lexeme) -> usize {
         let ahead = self.tokens.get(self.at..).unwrap_or(&[]);
         let inside = ahead.iter().take_while(|t| t.kind != close);
@@ -48,7 +48,7 @@ impl<'a> Cursor<'a> {
         last.map_or(Span::default(), |t| t.span)
     }
 
-    /// From the start of the statement to the last token taken.
+    /// From the start of the statement to the end of the last token taken.
     pub(super) fn span_so_far(&self) -> Span {
         let first = self.tokens.first().map_or(Span::default(), |t| t.span);
         first.to(self.last_span())
@@ -95,7 +95,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// `2048` or `-1`, and where it stands.
+    /// An integer such as `2048` or `-1`, and its span.
     pub(super) fn integer(&mut self, hint: &str) -> Parse<(i64, Span)> {
         let minus = self.take(Lexeme::Minus);
         let token = self.take(Lexeme::Int).ok_or_else(|| match self.peek() {
@@ -129,7 +129,7 @@ impl<'a> Cursor<'a> {
         Ok(value)
     }
 
-    /// Takes a comma, or leaves the closing bracket to be taken.
+    /// Takes a comma. A closing bracket is left for the caller to take.
     pub(super) fn separator(&mut self, open: Token, close: Lexeme, what: &str) -> Parse<()> {
         if self.take(Lexeme::Comma).is_some() || self.peek_kind() == Some(close) {
             return Ok(());
@@ -145,11 +145,11 @@ impl<'a> Cursor<'a> {
             ),
             Some(_) => self
                 .expected(what)
-                .hint("separate what stands in brackets by commas"),
+                .hint("separate the items in brackets by commas"),
         })
     }
 
-    /// The next token is not `what` must stand here.
+    /// The error that `what` is expected here, and not the next token.
     pub(super) fn expected(&self, what: &str) -> Diagnostic {
         let Some(token) = self.peek() else {
             return Diagnostic::error(Code::Syntax, format!("the line ends before {what}"))
@@ -162,7 +162,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// What is wrong with the token itself, wherever it stands.
+    /// The error for a token that is invalid in every position.
     pub(super) fn unreadable(&self, token: Token) -> Option<Diagnostic> {
         let found = self.slice(token);
         let problem = match token.kind {
@@ -199,16 +199,16 @@ fn unknown_character(character: &str) -> Diagnostic {
         "÷" => "write `/` for a quotient",
         "−" | "–" | "—" => "write a minus as `-`",
         ";" => "write one statement a line",
-        "{" | "}" => "sizes stand in `[ ]`, inputs in `( )`",
+        "{" | "}" => "write sizes in `[ ]` and inputs in `( )`",
         "\"" | "'" | "“" | "”" | "‘" | "’" => {
             "write a name with special characters in backquotes"
         }
         "." => "write a number with a digit before the point, a range as `1..8`",
-        _ => "remove it, or put it into a comment behind `#`",
+        _ => "remove it, or put it into a comment after `#`",
     };
     Diagnostic::error(
         Code::UnknownCharacter,
-        format!("`{character}` is no part of the notation"),
+        format!("`{character}` is not part of the notation"),
     )
     .hint(hint)
 }

@@ -5,7 +5,7 @@ use super::lexer::Lexeme;
 use crate::core::model::diagnostic::{Code, Diagnostic, Span};
 use crate::core::model::program::{BinaryOp, Expr, ExprKind};
 
-/// Deepest nesting of an expression, so that nobody who walks one runs out of stack.
+/// Deepest nesting of an expression. Bounds the stack of every recursive walk over one.
 const MAX_DEPTH: usize = 64;
 
 /// Reads one expression.
@@ -13,13 +13,13 @@ pub(super) fn expression(cursor: &mut Cursor<'_>) -> Parse<Expr> {
     sum(cursor, 0).map(|nested| nested.expr)
 }
 
-/// An expression and how deep it nests.
+/// An expression and its nesting depth.
 struct Nested {
     expr: Expr,
     depth: usize,
 }
 
-/// `outside` is how many brackets and signs stand around it.
+/// `outside` is the number of brackets and signs around this expression.
 fn sum(cursor: &mut Cursor<'_>, outside: usize) -> Parse<Nested> {
     let mut left = product(cursor, outside)?;
     while let Some(operator) = match cursor.peek_kind() {

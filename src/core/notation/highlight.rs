@@ -1,4 +1,4 @@
-//! Lines of a text as coloured pieces, for the editor.
+//! Syntax highlighting for the editor.
 
 use crate::core::model::diagnostic::Span;
 use crate::core::model::dtype::DType;
@@ -7,18 +7,18 @@ use crate::core::notation::parser::{declaring_keyword, starts_statement};
 use crate::core::notation::{Statements, name_text};
 use std::collections::HashSet;
 
-/// What a piece of the text is.
+/// The highlighting class of a span of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TokenKind {
     /// `param`, `input`, `weight`, `in`, `step`, `@kernel`, and words such as `false` and `unknown`.
     Keyword,
-    /// A param, where it is declared and where it is used.
+    /// A param, in its declaration and in expressions.
     Param,
     /// A tensor.
     Tensor,
     /// The label of an op.
     Label,
-    /// What an op calls.
+    /// The function of an op.
     Function,
     /// The name of an attribute.
     Attribute,
@@ -30,7 +30,7 @@ pub enum TokenKind {
     Comment,
     /// Operators, brackets and separators.
     Punctuation,
-    /// What is no part of the notation.
+    /// Characters that are not part of the notation.
     Error,
     /// White space and line ends.
     Space,
@@ -115,7 +115,7 @@ fn statement_start(text: &str, line_start: usize) -> usize {
     start
 }
 
-/// Which part of a statement a token stands in.
+/// The part of a statement that a token belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum StatementPart {
     /// `param ...`
@@ -205,7 +205,7 @@ fn kinds_of_statement<'a>(
     })
 }
 
-/// Whether the token is all of an attribute's value.
+/// Whether the token is the whole value of an attribute.
 fn is_lone_value(statement: &[Token], index: usize) -> bool {
     let kind = |i: usize| statement.get(i).map(|t| t.kind);
     index.checked_sub(1).and_then(kind) == Some(Lexeme::Equals)

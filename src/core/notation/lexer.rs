@@ -1,13 +1,13 @@
-//! Text to tokens. Every byte of the text is in one token or is white space between two.
+//! The lexer. Every byte of the text is in one token or in white space between two.
 
 use crate::core::model::diagnostic::Span;
 
 /// One token of the notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token {
-    /// What it is.
+    /// Its kind.
     pub(super) kind: Lexeme,
-    /// Where it stands.
+    /// Its position in the text.
     pub(super) span: Span,
 }
 
@@ -16,7 +16,7 @@ pub(super) struct Token {
 pub(super) enum Lexeme {
     /// `h.0.attn`
     Name,
-    /// A name in backquotes, which may hold any character.
+    /// A name in backquotes, which may contain any character.
     QuotedName,
     /// `2048`, `1_000`
     Int,
@@ -52,11 +52,11 @@ pub(super) enum Lexeme {
     Comment,
     /// The end of a line.
     Newline,
-    /// A number that runs into letters: `4H`.
+    /// Digits followed by letters: `4H`.
     MalformedNumber,
-    /// A backquote that its line does not close.
+    /// A backquote without a closing one on its line.
     OpenQuote,
-    /// A character that is no part of the notation.
+    /// A character that is not part of the notation.
     Unknown,
 }
 
@@ -68,7 +68,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// Reads a text line by line: all its tokens take eight times the memory of the text.
+/// Reads a text line by line, because the tokens of a whole text take eight times its memory.
 pub(super) struct Lines<'a> {
     text: &'a str,
     rest: &'a str,
@@ -86,7 +86,7 @@ impl<'a> Lines<'a> {
         self.text.len() - self.rest.len()
     }
 
-    /// Appends the tokens of the next line, the newline among them. Whether there was a line.
+    /// Appends the tokens of the next line, its newline included. `false` at the end of the text.
     pub(super) fn next(&mut self, tokens: &mut Vec<Token>) -> bool {
         let is_line = !self.rest.is_empty();
         while let Some(first) = self.rest.chars().next() {
@@ -113,7 +113,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The token that `rest` starts with, and its length in bytes.
+/// Kind and length in bytes of the token at the start of `rest`.
 fn token(rest: &str, first: char) -> (Lexeme, usize) {
     let single = match first {
         '=' => Lexeme::Equals,
@@ -153,8 +153,8 @@ fn continues_name(c: char) -> bool {
     c == '_' || c.is_alphanumeric()
 }
 
-/// Length of the name that `rest` starts with. A dot belongs to it only before another of its characters,
-/// so that `a..b` is a range.
+/// Length of the name at the start of `rest`. A dot belongs to a name only if another of its characters
+/// follows, so that `a..b` is a range.
 fn name_length(rest: &str) -> usize {
     let mut end = 0;
     let mut pending_dot = 0;
@@ -216,7 +216,7 @@ fn quoted(rest: &str) -> (Lexeme, usize) {
     (Lexeme::OpenQuote, line_length(rest))
 }
 
-/// What a name in backquotes says, or `None` when it holds an escape that there is not.
+/// The name inside backquotes with its escapes replaced; `None` for an unknown escape.
 pub(super) fn unquoted(token: &str) -> Option<String> {
     let inner = token.strip_prefix('`')?.strip_suffix('`')?;
     if !inner.contains('\\') {
@@ -238,7 +238,13 @@ pub(super) fn unquoted(token: &str) -> Option<String> {
     Some(name)
 }
 
-/// `name` as the notation writes it: as it is when it fits, else in backquotes.
+/// The name that a token stands for; as written if it contains an unknown escape.
+pub(super) fn name_text(text: &str, token: Token) -> String {
+    let written = token.span.slice(text);
+    unquoted(written).unwrap_or_else(|| written.to_owned())
+}
+
+/// `name` as the notation writes it: in backquotes only if it needs them.
 pub(crate) fn written_name(name: &str) -> String {
     let fits = name.starts_with(starts_name) && name_length(name) == name.len();
     if fits {

@@ -1,4 +1,4 @@
-//! Text to program and back.
+//! The notation: parser, printer, highlighting, imports and edits of programs as text.
 
 mod cursor;
 pub mod edit;
@@ -11,25 +11,16 @@ mod printer;
 mod reader;
 pub(crate) mod spelling;
 
-use crate::core::model::diagnostic::{Diagnostic, Span};
+use crate::core::model::diagnostic::Span;
 use crate::core::model::program::{Attribute, AttributeValue, ExprKind, OpStatement, Program};
-use lexer::{Lexeme, Lines, Token, tokens, unquoted};
-use parser::{starts_statement, statement};
-use reader::Reader;
-use std::collections::{HashMap, HashSet};
-
 pub use highlight::{TokenKind, highlight};
 pub(crate) use lexer::written_name;
+use lexer::{Lexeme, Lines, Token, name_text, tokens};
+use parser::{starts_statement, statement};
 pub use printer::{print, print_expr};
-
-/// A text as far as it could be read.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Parsed {
-    /// The statements that could be read.
-    pub program: Program,
-    /// One diagnostic for each line that could not, in text order.
-    pub diagnostics: Vec<Diagnostic>,
-}
+pub use reader::Parsed;
+use reader::Reader;
+use std::collections::{HashMap, HashSet};
 
 /// Reads a program. Total: any bytes give a program and diagnostics. `O(text)`.
 ///
@@ -48,17 +39,18 @@ pub fn parse(text: &str) -> Parsed {
             Err(problem) => reader.refuse(tokens, problem),
         }
     }
-    settle_words(text, &reader.params, &mut reader.parsed.program);
+    resolve_words(text, &reader.params, &mut reader.parsed.program);
     reader.parsed
 }
 
-/// `k=S` is a size when a param `S` stands anywhere in the text, else `S` is a word.
-fn settle_words(text: &str, params: &HashMap<String, Span>, program: &mut Program) {
+/// Decides whether the value of `k=S` is the param `S` or a word. Params may be declared anywhere in the text,
+/// so this runs after the last statement.
+fn resolve_words(text: &str, params: &HashMap<String, Span>, program: &mut Program) {
     for op in &mut program.ops {
         for Attribute { value, .. } in &mut op.attributes {
             if let AttributeValue::Size(expr) = value
                 && let ExprKind::Param(name) = &expr.kind
-                // In brackets, or in backquotes, a name is what it looks like.
+                // A name in brackets or backquotes is never a word.
                 && expr.span.slice(text) == name
                 && !params.contains_key(name)
             {
@@ -68,12 +60,13 @@ fn settle_words(text: &str, params: &HashMap<String, Span>, program: &mut Progra
     }
 }
 
-/// Takes the tokens of a text statement by statement, without comments and newlines.
+/// Splits the tokens of a text into statements, without comments and newlines.
 struct Statements<'a> {
     text: &'a str,
     lines: Lines<'a>,
-    /// Of the statement at hand, and behind it those of the line that showed its end, if one had to be read.
-    at_hand: Vec<Token>,
+    /// Tokens of the present statement, followed by those of the next line if it had to be read to find the
+    /// end.
+    pending: Vec<Token>,
     statement_len: usize,
 }
 
@@ -83,44 +76,44 @@ impl<'a> Statements<'a> {
         Self {
             text,
             lines: Lines::from(text, line_start),
-            at_hand: Vec::new(),
+            pending: Vec::new(),
             statement_len: 0,
         }
     }
 
     fn next(&mut self) -> Option<&[Token]> {
-        self.at_hand.drain(..self.statement_len);
+        self.pending.drain(..self.statement_len);
         self.statement_len = 0;
         let mut open_brackets = 0;
         loop {
-            let line = self.at_hand.get(self.statement_len..).unwrap_or(&[]);
-            // A bracket that is never closed must not swallow the rest of the text.
+            let line = self.pending.get(self.statement_len..).unwrap_or(&[]);
+            // An unclosed bracket ends at the next line that can only be a statement.
             if open_brackets > 0 && starts_statement(self.text, line) {
                 break;
             }
             open_brackets = line.iter().fold(open_brackets, brackets_behind);
-            self.statement_len = self.at_hand.len();
+            self.statement_len = self.pending.len();
             let is_complete = open_brackets == 0 && self.statement_len > 0;
             if is_complete || !self.read_line() {
                 break;
             }
         }
-        let statement = self.at_hand.get(..self.statement_len)?;
+        let statement = self.pending.get(..self.statement_len)?;
         Some(statement).filter(|tokens| !tokens.is_empty())
     }
 
-    /// Whether there was a line.
+    /// Reads a line; `false` at the end of the text.
     fn read_line(&mut self) -> bool {
-        let is_line = self.lines.next(&mut self.at_hand);
-        // A comment runs to the newline.
+        let is_line = self.lines.next(&mut self.pending);
+        // A comment ends at the newline, so at most these two tokens are dropped.
         for end in [Lexeme::Newline, Lexeme::Comment] {
-            self.at_hand.pop_if(|last| last.kind == end);
+            self.pending.pop_if(|last| last.kind == end);
         }
         is_line
     }
 }
 
-/// How many brackets are open behind a token.
+/// Number of open brackets after a token.
 fn brackets_behind(open: usize, token: &Token) -> usize {
     match token.kind {
         Lexeme::OpenParen | Lexeme::OpenBracket => open + 1,
@@ -129,16 +122,16 @@ fn brackets_behind(open: usize, token: &Token) -> usize {
     }
 }
 
-/// Where the brackets of a call stand.
-pub(crate) struct ArgumentPlaces {
+/// The parentheses of a call.
+pub(crate) struct CallParens {
     /// `(`
     pub(crate) open: Span,
     /// `)`
     pub(crate) close: Span,
 }
 
-/// Finds the brackets of an op's call again.
-pub(crate) fn argument_places(text: &str, op: &OpStatement) -> Option<ArgumentPlaces> {
+/// Finds the parentheses of an op's call in the text.
+pub(crate) fn call_parens(text: &str, op: &OpStatement) -> Option<CallParens> {
     let start = op.callee.span.end;
     let mut open = None;
     let mut depth = 0_usize;
@@ -152,7 +145,7 @@ pub(crate) fn argument_places(text: &str, op: &OpStatement) -> Option<ArgumentPl
             Lexeme::CloseParen => {
                 depth = depth.saturating_sub(1);
                 if depth == 0 {
-                    return Some(ArgumentPlaces {
+                    return Some(CallParens {
                         open: open?,
                         close: span,
                     });
@@ -164,16 +157,10 @@ pub(crate) fn argument_places(text: &str, op: &OpStatement) -> Option<ArgumentPl
     None
 }
 
-/// Every name that the text mentions, for whatever, also in lines that cannot be read.
+/// Every name in the text, also in lines that cannot be parsed.
 pub(crate) fn names_in(text: &str) -> HashSet<String> {
     (tokens(text).into_iter())
         .filter(|t| matches!(t.kind, Lexeme::Name | Lexeme::QuotedName))
         .map(|t| name_text(text, t))
         .collect()
-}
-
-/// The name that a token says; as written where it holds an unknown escape.
-fn name_text(text: &str, token: Token) -> String {
-    let written = token.span.slice(text);
-    unquoted(written).unwrap_or_else(|| written.to_owned())
 }

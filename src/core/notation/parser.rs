@@ -1,11 +1,12 @@
-//! Tokens to statements.
+//! The parser of statements.
 //!
 //! ```text
 //! program     = { [ statement ] [ comment ] newline } ;
 //! statement   = param | declaration | operation ;
 //! param       = "param" name "=" integer [ "in" integer ".." integer [ "step" integer ] ] ;
 //! declaration = ( "input" | "weight" ) name ":" annotation ;
-//! operation   = [ name ":" ] name "=" name "(" [ arguments ] ")" [ ":" annotation ] ;
+//! operation   = [ name ":" ] name "=" name "(" [ arguments ] ")" [ ":" annotation ] [ mark ] ;
+//! mark        = "@" "kernel" digits ;
 //! arguments   = argument { "," argument } [ "," ] ;
 //! argument    = name | attribute ;                      (* inputs first, then attributes *)
 //! attribute   = name "=" ( list | [ "-" ] float | expr ) ;  (* a lone name that is no param is a word *)
@@ -18,9 +19,9 @@
 //! name        = letter-or-_ { letter, digit or _ | "." before one of these } | "`" any "`" ;
 //! ```
 //!
-//! A statement ends with its line, but for a newline inside brackets. `param`, `input`, `weight`, `in` and
-//! `step` are keywords only where the grammar has them, so a tensor may be called `input`. A comment runs
-//! from `#` to the end of the line. In backquotes `` \` ``, `\\`, `\n` and `\r` are escapes.
+//! A statement ends with its line, except that newlines inside brackets are skipped. `param`, `input`, `weight`,
+//! `in` and `step` are keywords only where the grammar has them, so a tensor may be called `input`. A comment
+//! runs from `#` to the end of the line. In backquotes `` \` ``, `\\`, `\n` and `\r` are escapes.
 
 use crate::core::model::diagnostic::{Code, Diagnostic};
 use crate::core::model::op::TensorRole;
@@ -34,9 +35,9 @@ use crate::core::notation::lexer::{Lexeme, Token};
 use crate::core::notation::spelling::{nearest_dtype, quoted, shortened};
 use std::collections::HashSet;
 
-/// One statement that could be read.
+/// One parsed statement.
 pub(super) enum Statement {
-    /// A param, and what is doubtful about it.
+    /// A param, and a diagnostic about its value or range.
     Param(Param, Option<Diagnostic>),
     /// An external tensor.
     Declaration(Declaration),
@@ -44,7 +45,7 @@ pub(super) enum Statement {
     Op(OpStatement),
 }
 
-/// Reads the one statement that `tokens` are; they hold no comment and no newline, and at least one token.
+/// Parses one statement. `tokens` contains at least one token, no comments and no newlines.
 pub(super) fn statement(text: &str, tokens: &[Token]) -> Result<Statement, Diagnostic> {
     let mut cursor = Cursor {
         text,
@@ -72,7 +73,7 @@ pub(super) fn statement(text: &str, tokens: &[Token]) -> Result<Statement, Diagn
 const OTHER_FORM: &str =
     "`Op(...)` lines and JSON become notation when they are pasted, or opened as a file";
 
-/// Whether a statement that is none starts as [`super::import`] reads it.
+/// Whether an invalid statement starts like one of the forms that [`super::import`] reads.
 fn is_other_form(text: &str, tokens: &[Token]) -> bool {
     let starts = |token: Option<&Token>, all: &[&str]| {
         token.is_some_and(|token| all.contains(&token.span.slice(text)))
@@ -81,8 +82,8 @@ fn is_other_form(text: &str, tokens: &[Token]) -> bool {
         || starts(tokens.first(), &["Op"]) && starts(tokens.get(1), &["("])
 }
 
-/// `param`, `input` or `weight` when the statement starts with one. What follows decides, for a tensor may
-/// be called `input`.
+/// `param`, `input` or `weight` if the statement starts with that keyword. The next token decides, because a
+/// tensor may be called `input`.
 pub(super) fn declaring_keyword<'a>(text: &'a str, tokens: &[Token]) -> Option<&'a str> {
     let first = tokens.first().filter(|t| t.kind == Lexeme::Name)?;
     let is_plain_name = matches!(
@@ -93,7 +94,7 @@ pub(super) fn declaring_keyword<'a>(text: &'a str, tokens: &[Token]) -> Option<&
     Some(word).filter(|w| !is_plain_name && matches!(*w, "param" | "input" | "weight"))
 }
 
-/// Whether the line that starts with `tokens` can only be a new statement, even where a bracket is open.
+/// Whether a line that starts with `tokens` can only be a new statement, even if a bracket is still open.
 pub(super) fn starts_statement(text: &str, tokens: &[Token]) -> bool {
     let kind = |i: usize| tokens.get(i).map(|t| t.kind);
     let is_name = |i: usize| matches!(kind(i), Some(Lexeme::Name | Lexeme::QuotedName));
@@ -113,7 +114,7 @@ impl Cursor<'_> {
         self.expect(Lexeme::Equals, "`=`", HINT)?;
         let (value, value_span) = self.integer(HINT)?;
         let mut range = None;
-        let mut doubt = None;
+        let mut finding = None;
         if self.take_word("in") {
             let (min, min_span) = self.integer(HINT)?;
             self.expect(Lexeme::DotDot, "`..`", HINT)?;
@@ -127,16 +128,16 @@ impl Cursor<'_> {
             match range_problem(&name.text, value, ParamRange { min, max, step }) {
                 Some((problem, RangePart::Value)) => {
                     range = Some(ParamRange { min, max, step });
-                    doubt = Some(problem.at(value_span));
+                    finding = Some(problem.at(value_span));
                 }
-                Some((problem, RangePart::Ends)) => doubt = Some(problem.at(range_span)),
-                Some((problem, RangePart::Step)) => doubt = Some(problem.at(step_span)),
+                Some((problem, RangePart::Ends)) => finding = Some(problem.at(range_span)),
+                Some((problem, RangePart::Step)) => finding = Some(problem.at(step_span)),
                 None => range = Some(ParamRange { min, max, step }),
             }
         }
         if value < 1 {
-            // The param stays in the program: its slider is the quickest way to mend it.
-            doubt = Some(
+            // The param stays in the program, so that its slider can correct it.
+            finding = Some(
                 Diagnostic::error(
                     Code::NonPositiveSize,
                     format!("{} is {value}", quoted(&name.text)),
@@ -152,7 +153,7 @@ impl Cursor<'_> {
             range,
             span: self.span_so_far(),
         };
-        Ok(Statement::Param(param, doubt))
+        Ok(Statement::Param(param, finding))
     }
 
     fn declaration(&mut self, role: TensorRole) -> Parse<Statement> {
@@ -188,7 +189,7 @@ impl Cursor<'_> {
             label = Some(output);
             output = self.name(
                 "the name of the output",
-                "a label stands before an op: `label: y = relu(x)`",
+                "a label comes before an op: `label: y = relu(x)`",
             )?;
         }
         self.expect(Lexeme::Equals, "`=`", HINT)?;
@@ -213,7 +214,7 @@ impl Cursor<'_> {
     }
 
     fn kernel_mark(&mut self) -> Parse<Option<KernelMark>> {
-        const HINT: &str = "write `@kernel 3` behind each op that is to run in kernel 3";
+        const HINT: &str = "write `@kernel 3` after each op that is to run in kernel 3";
         let Some(at) = self.take(Lexeme::At) else {
             return Ok(None);
         };
@@ -237,7 +238,7 @@ impl Cursor<'_> {
 
     fn arguments(&mut self, open: Token) -> Parse<(Vec<Name>, Vec<Attribute>)> {
         const HINT: &str = "list input tensors, then attributes: `softmax(x, axis=-1)`";
-        // Lists of their exact length: a vector that grows starts with four, which few ops need.
+        // Exact capacities save memory: a growing vector starts with four elements, which few ops need.
         let attributes = self.count_ahead(Lexeme::Equals, Lexeme::CloseParen);
         let arguments = self.count_ahead(Lexeme::Comma, Lexeme::CloseParen) + 1;
         let mut inputs = Vec::with_capacity(arguments.saturating_sub(attributes));
@@ -272,10 +273,7 @@ impl Cursor<'_> {
             } else {
                 return Err(Diagnostic::error(
                     Code::Syntax,
-                    format!(
-                        "the input {} stands behind an attribute",
-                        quoted(&name.text)
-                    ),
+                    format!("the input {} comes after an attribute", quoted(&name.text)),
                 )
                 .at(name.span)
                 .hint("name the inputs first, then the attributes"));
@@ -300,7 +298,7 @@ impl Cursor<'_> {
             self.kind_ahead(1),
             None | Some(Lexeme::Comma | Lexeme::CloseParen)
         );
-        // Which words are params is known only at the end of the text.
+        // Whether a name is a param or a word is known only at the end of the text.
         match self.peek() {
             Some(token) if is_lone && token.kind == Lexeme::Name => {
                 self.at += 1;
@@ -336,7 +334,7 @@ impl Cursor<'_> {
         })
     }
 
-    /// Sizes up to the closing bracket.
+    /// The sizes up to the closing bracket, which is taken too.
     fn sizes(&mut self, open: Token) -> Parse<Vec<Expr>> {
         let commas = self.count_ahead(Lexeme::Comma, Lexeme::CloseBracket);
         let mut sizes = Vec::with_capacity(commas + 1);
@@ -358,12 +356,12 @@ impl Cursor<'_> {
                 format!("the statement is complete before `{found}`"),
             )
             .at(token.span)
-            .hint("write one statement a line, and comments behind `#`")
+            .hint("write one statement a line, and comments after `#`")
         })
     }
 }
 
-/// Which part of a range a finding is about.
+/// The part of a range that a diagnostic is about.
 enum RangePart {
     Value,
     Ends,
@@ -396,7 +394,7 @@ fn range_problem(name: &str, value: i64, range: ParamRange) -> Option<(Diagnosti
     None
 }
 
-/// The error for an element type that there is not.
+/// The error for an unknown element type.
 pub(super) fn unknown_dtype(name: &str) -> Diagnostic {
     Diagnostic::error(
         Code::UnknownDtype,

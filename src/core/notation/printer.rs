@@ -1,19 +1,19 @@
-//! Program to text.
+//! Prints a program as text.
 
 use crate::core::model::program::{
     Attribute, AttributeValue, BinaryOp, Expr, ExprKind, Name, OpStatement, Param, ParamRange,
     Program, TypeAnnotation,
 };
-use crate::core::notation::written_name;
+use crate::core::notation::lexer::written_name;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-/// Widest column that is padded, in characters: one long name must not push all others away.
+/// Widest column that is padded, in characters, so that one long name does not indent all others.
 const WIDEST_COLUMN: usize = 24;
 
-/// Writes a program so that [`super::parse`] gives the same program again, but for spans.
+/// Prints a program so that [`super::parse`] gives the same program again, except for its spans.
 ///
-/// Params come first, then declarations, then ops, one a line, their names in columns. `O(program)`.
+/// Params come first, then declarations, then ops, one on each line, with names in columns. `O(program)`.
 ///
 /// ```
 /// use fuseline::core::notation::{parse, print};
@@ -67,7 +67,7 @@ pub fn print(program: &Program) -> String {
     text
 }
 
-/// Width of the widest written name that is not too wide for a column.
+/// Width of the widest printed name that fits a column.
 fn column_width<'a>(names: impl Iterator<Item = &'a Name>) -> usize {
     names
         .map(|name| written_name(&name.text).chars().count())
@@ -111,7 +111,7 @@ fn call_text(op: &OpStatement, is_param: &dyn Fn(&str) -> bool) -> String {
 fn attribute_text(attribute: &Attribute, is_param: &dyn Fn(&str) -> bool) -> String {
     match &attribute.value {
         AttributeValue::Size(expr) => match &expr.kind {
-            // Bare, it would be read as a word.
+            // Without brackets or backquotes it would be parsed as a word.
             ExprKind::Param(name) if !is_param(name) || written_name(name) != *name => {
                 format!("({})", written_name(name))
             }
@@ -144,13 +144,13 @@ pub fn print_expr(expr: &Expr) -> String {
     expr_text(expr, 0)
 }
 
-/// `expr`, in brackets when its operator binds weaker than `binding`.
+/// `expr`, in brackets if its operator binds weaker than `binding`.
 fn expr_text(expr: &Expr, binding: u8) -> String {
     match &expr.kind {
         ExprKind::Int(value) => value.to_string(),
         ExprKind::Param(name) => written_name(name),
         ExprKind::Negate(operand) => match operand.kind {
-            // `-1` is a literal, `-(1)` the negation of one.
+            // `-1` is a literal; `-(1)` is the negation of a literal.
             ExprKind::Int(value) if value >= 0 => format!("-({value})"),
             _ => format!("-{}", expr_text(operand, NEGATION)),
         },

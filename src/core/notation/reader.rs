@@ -1,26 +1,34 @@
-//! Statements to a program: what is there already is refused.
+//! Collects statements into a program and refuses duplicate names.
 
-use super::lexer::{Lexeme, Token};
-use super::parser::Statement;
-use super::spelling::quoted;
-use super::{Parsed, name_text};
 use crate::core::model::diagnostic::{Code, Diagnostic, Span};
 use crate::core::model::names::Names;
-use crate::core::model::program::{Declaration, Name, OpStatement};
+use crate::core::model::program::{Declaration, Name, OpStatement, Program};
+use crate::core::notation::lexer::{Lexeme, Token, name_text};
+use crate::core::notation::parser::Statement;
+use crate::core::notation::spelling::quoted;
 use std::collections::HashMap;
 
-/// Collects statements and refuses what is there already.
+/// The result of parsing a text.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Parsed {
+    /// The valid statements.
+    pub program: Program,
+    /// One diagnostic for each invalid statement, in text order.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Collects statements into a program and refuses duplicate names.
 pub(super) struct Reader<'a> {
     text: &'a str,
     pub(super) parsed: Parsed,
     newlines: Vec<usize>,
-    /// Where each param is declared first, also where its statement could not be read.
+    /// First declaration of each param, including those whose statement could not be parsed.
     pub(super) params: HashMap<String, Span>,
-    /// Names to places in the program's declarations.
+    /// Declared tensors, by index into the program's declarations.
     declared: Names,
-    /// Outputs to places in its ops.
+    /// Outputs, by index into its ops.
     produced: Names,
-    /// The ops' own names.
+    /// Names of ops, by index into its ops.
     op_names: Names,
 }
 
@@ -28,7 +36,7 @@ impl<'a> Reader<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         let newlines: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
         let mut parsed = Parsed::default();
-        // A line of an op is seldom shorter; lines may be empty.
+        // Few ops have shorter lines; empty lines are not ops.
         let ops = newlines.len().min(text.len() / 16) + 1;
         parsed.program.ops.reserve_exact(ops);
         Self {
@@ -42,13 +50,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes note of a statement that could not be read.
+    /// Records a statement that could not be parsed.
     pub(super) fn refuse(&mut self, tokens: &[Token], problem: Diagnostic) {
         self.parsed.diagnostics.push(problem);
         self.remember_unreadable(tokens);
     }
 
-    /// Keeps the name that a statement would have given, so that its uses are not blamed as well.
+    /// Records the name that an invalid statement declares, so that its uses get no error of their own.
     fn remember_unreadable(&mut self, tokens: &[Token]) {
         let is_name = |t: &Token| matches!(t.kind, Lexeme::Name | Lexeme::QuotedName);
         let named = match tokens {
@@ -77,26 +85,26 @@ impl<'a> Reader<'a> {
             .first()
             .is_some_and(|keyword| keyword.span.slice(self.text) == "param")
         {
-            // Its uses are no words, though it has no value.
+            // Its uses are params and not words, although it has no value.
             self.params.entry(name.text.clone()).or_insert(name.span);
         }
         self.parsed.program.unreadable.push(name);
     }
 
-    /// One-based line of a place in the text. `O(log lines)`.
+    /// One-based line of a span. `O(log lines)`.
     fn line_of(&self, span: Span) -> usize {
         self.newlines.partition_point(|&n| n < span.start) + 1
     }
 
     pub(super) fn accept(&mut self, statement: Statement) {
         let problem = match statement {
-            Statement::Param(param, doubt) => {
+            Statement::Param(param, finding) => {
                 if let Some(&first) = self.params.get(&param.name.text) {
                     Some(self.twice("the param", &param.name, first))
                 } else {
                     self.params.insert(param.name.text.clone(), param.name.span);
                     self.parsed.program.params.push(param);
-                    doubt
+                    finding
                 }
             }
             Statement::Declaration(declaration) => self.accept_declaration(declaration),
@@ -192,6 +200,6 @@ impl<'a> Reader<'a> {
             ),
         )
         .at(name.span)
-        .hint("rename one of the two: only tensors from outside are declared")
+        .hint("rename one of the two: only external tensors are declared")
     }
 }

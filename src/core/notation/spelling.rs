@@ -1,18 +1,18 @@
-//! Names in messages: shortened, and the nearest known one.
+//! Names in messages: shortening, and the nearest known name for a misspelt one.
 
 use crate::core::model::dtype::DType;
 use strsim::levenshtein;
 use strum::VariantArray;
 
-/// Longest name that a message repeats in full, in characters.
+/// Longest name that a message shows in full, in characters.
 const SHOWN: usize = 40;
 
-/// `text`, or its beginning when it is long.
+/// `text`, cut to the length that messages show.
 pub(crate) fn shortened(text: &str) -> String {
     first_chars(text, SHOWN)
 }
 
-/// `text`, or its first characters where it has more than so many.
+/// `text`, cut after `most` characters.
 pub(crate) fn first_chars(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or("")),
@@ -25,7 +25,7 @@ pub(crate) fn quoted(name: &str) -> String {
     format!("`{}`", shortened(name))
 }
 
-/// The element type that `name` most likely means.
+/// The element type that an unknown `name` most likely means.
 pub(super) fn nearest_dtype(name: &str) -> DType {
     let name = shortened(name).to_lowercase();
     let alias = match name.as_str() {
@@ -49,16 +49,15 @@ pub(super) fn nearest_dtype(name: &str) -> DType {
     })
 }
 
-/// The candidate that is one or two letters away from `name`, the nearest first, ties by order.
+/// The candidate within one or two edits of `name`, the nearest first; on a tie the first in order.
 ///
-/// Looks at the first 500 candidates only: a suggestion is a courtesy, and a text with thousands of
-/// errors must stay fast.
+/// Considers the first 500 candidates only, so that a text with thousands of errors stays fast.
 pub(crate) fn nearest<'a>(
     name: &str,
     candidates: impl Iterator<Item = &'a str>,
 ) -> Option<&'a str> {
     const CANDIDATES: usize = 500;
-    // One letter of a short name is most of it.
+    // An edit of a short name changes most of it.
     let limit = match name.len() {
         0 | 1 => return None,
         2 | 3 => 1,

@@ -7,17 +7,17 @@ use crate::core::model::functions::{AttributeKind, find_attribute};
 use crate::core::model::program::{Attribute, AttributeValue, Expr, ExprKind, OpStatement};
 use crate::core::notation::spelling::{nearest, quoted};
 
-/// The attributes of one call beside the params that their values may name.
+/// The attributes of one call, and the params that their expressions may name.
 #[derive(Clone, Copy)]
 pub(super) struct Attributes<'a> {
-    /// As written, in order.
+    /// In text order.
     pub(super) list: &'a [Attribute],
-    /// What their expressions may name.
+    /// The params that expressions may name.
     pub(super) params: &'a Params<'a>,
 }
 
 impl<'a> Attributes<'a> {
-    /// Where an attribute stands, or where it is missing.
+    /// Span of an attribute, or of the call if it has none of this name.
     pub(super) fn span(&self, name: &str, call: Span) -> Span {
         self.get(name).map_or(call, |attribute| attribute.span)
     }
@@ -55,7 +55,7 @@ impl<'a> Attributes<'a> {
         }
     }
 
-    /// Height and width of a window: one number stands for both.
+    /// Height and width of a window; a single number is used for both.
     pub(super) fn pair(
         &self,
         name: &str,
@@ -106,7 +106,7 @@ impl<'a> Attributes<'a> {
         self.get(name).is_some()
     }
 
-    /// The value of an attribute does not do: `axis=3` of a matrix.
+    /// An error about the value of an attribute, such as `axis=3` of a matrix.
     pub(super) fn problem(&self, name: &str, why: &str) -> Diagnostic {
         let problem = Diagnostic::error(Code::UnknownAttribute, format!("`{name}` {why}"));
         match self.get(name) {
@@ -116,13 +116,14 @@ impl<'a> Attributes<'a> {
     }
 }
 
-/// Whether a flag of the statement is written as true.
+/// Whether the statement sets a flag to true.
 pub(super) fn is_set(statement: &OpStatement, flag: &str) -> bool {
     let mut attributes = statement.attributes.iter();
     attributes.any(|a| a.name.text == flag && word(&a.value) == Some("true"))
 }
 
-/// The first attribute that the callee does not take, takes with other values, or has twice.
+/// The error for the first attribute that the callee does not take, that has an invalid value, or that is
+/// repeated.
 pub(super) fn check_attributes(
     statement: &OpStatement,
     allowed: &[&'static str],
@@ -157,7 +158,7 @@ pub(super) fn check_attributes(
             )
             | (AttributeKind::SizeOrSizes | AttributeKind::Sizes, AttributeValue::Sizes(_))
             | (AttributeKind::Number, AttributeValue::Number(_)) => true,
-            // Only whether the params exist matters: a factor of 1/8 is no size.
+            // The value itself is not needed, so `1/8` is valid here although it is no size.
             (AttributeKind::Number, AttributeValue::Size(expr)) => match evaluate(expr, params) {
                 Err(problem) if problem.code == Code::UnknownParam => return Err(problem),
                 _ => true,
@@ -167,7 +168,7 @@ pub(super) fn check_attributes(
                 word(value).is_some_and(|word| word.parse::<DType>().is_ok())
             }
             (AttributeKind::SizeOrUnknown, value) if word(value) == Some("unknown") => true,
-            // A lone name is a param wherever a number may stand.
+            // A single name is a param wherever a number is valid.
             (kind, AttributeValue::Word(name)) if kind != AttributeKind::Sizes => {
                 evaluate(&param(name, attribute.span), params)?;
                 true
@@ -211,7 +212,7 @@ fn unfit(attribute: &Attribute, expected: &str) -> Diagnostic {
         .hint(format!("write `{name}=` and {expected}"))
 }
 
-/// The value as a word, when it is one; a lone name is one whether it was read as a word or as a param.
+/// The value as a word. A single name is one, whether it was parsed as a word or as a param.
 fn word(value: &AttributeValue) -> Option<&str> {
     match value {
         AttributeValue::Word(word) => Some(word),

@@ -1,4 +1,4 @@
-//! Size expressions: their value over the params.
+//! Evaluates size expressions over the params.
 
 use crate::core::model::diagnostic::{Code, Diagnostic};
 use crate::core::model::program::{BinaryOp, Expr, ExprKind, Param, Program};
@@ -7,27 +7,27 @@ use crate::core::notation::spelling::{nearest, quoted, shortened};
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
-/// The failure of what hangs on a statement that could not be read, which has its own diagnostic already.
-fn blamed_elsewhere() -> Diagnostic {
+/// An empty diagnostic, for a use of a name whose statement is invalid and has its own diagnostic.
+fn reported_elsewhere() -> Diagnostic {
     Diagnostic::error(Code::UnknownParam, "")
 }
 
-/// Whether a failure is for nobody's eyes.
-pub(super) fn is_blamed_elsewhere(problem: &Diagnostic) -> bool {
+/// Whether the failure follows from an invalid statement, so that reporting it would repeat an error.
+pub(super) fn is_reported_elsewhere(problem: &Diagnostic) -> bool {
     problem.message.is_empty()
 }
 
-/// The values of the params, for look-up by name.
+/// Values of the params by name.
 pub(super) struct Params<'a> {
     values: HashMap<&'a str, i64>,
     list: &'a [Param],
     unreadable: HashSet<&'a str>,
-    /// A text with thousands of errors must stay fast, and nobody reads that many suggestions.
+    /// Number of suggestions still to be searched: bounds the time for a text with thousands of errors.
     suggestions_left: Cell<u32>,
 }
 
 impl<'a> Params<'a> {
-    /// The first declaration of a name counts, as in the parser.
+    /// On duplicate params the first counts, as in the parser.
     pub(super) fn new(program: &'a Program) -> Self {
         let list = &program.params;
         let mut values = HashMap::with_capacity(list.len());
@@ -44,7 +44,7 @@ impl<'a> Params<'a> {
         }
     }
 
-    /// The known name that was probably meant.
+    /// The known name nearest to a misspelt one.
     pub(super) fn suggest<'n>(
         &self,
         name: &str,
@@ -58,7 +58,7 @@ impl<'a> Params<'a> {
     fn value(&self, name: &str) -> Result<i64, Diagnostic> {
         self.values.get(name).copied().ok_or_else(|| {
             if self.unreadable.contains(name) {
-                return blamed_elsewhere();
+                return reported_elsewhere();
             }
             let unknown = Diagnostic::error(
                 Code::UnknownParam,
@@ -74,7 +74,7 @@ impl<'a> Params<'a> {
 
 /// The value of an expression, in exact integer arithmetic.
 ///
-/// Walks with its own stack, so that no depth of nesting can exhaust the thread's.
+/// Uses a stack on the heap, so that deep nesting cannot overflow the thread's stack.
 pub(super) fn evaluate(expr: &Expr, params: &Params<'_>) -> Result<i64, Diagnostic> {
     match &expr.kind {
         ExprKind::Int(value) => return Ok(*value),
@@ -165,7 +165,7 @@ pub(super) fn evaluate_size(expr: &Expr, params: &Params<'_>) -> Result<u64, Dia
     }
 }
 
-/// An expression as a message shows it.
+/// An expression, printed for a message.
 fn expr_text(expr: &Expr) -> String {
     quoted(&print_expr(expr))
 }

@@ -1,4 +1,4 @@
-//! Program to ops: params into sizes, shapes and element types inferred, every name looked up.
+//! Resolves a program to ops: evaluates sizes, looks names up, infers shapes and element types.
 
 mod attributes;
 mod expr;
@@ -14,30 +14,30 @@ use crate::core::model::op::{Op, TensorDecl};
 use crate::core::model::order::{runnable, topological_order};
 use crate::core::model::program::{Declaration, Program};
 use crate::core::notation::spelling::quoted;
-use expr::{Params, is_blamed_elsewhere};
+use expr::{Params, is_reported_elsewhere};
 use scope::{ExternalId, KnownTensors, Origin, Scope, StatementId};
 pub(super) use shapes::infer_call;
 use statement::{resolve_op, resolve_shape};
 use undeclared::{note_unknown_k, warn_of_undeclared};
 
-/// The ops and tensors of a program, and what is wrong with it.
+/// The ops and tensors of a program, and its diagnostics.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Resolved {
     /// The ops whose shapes are known, in text order.
     pub ops: Vec<Op>,
-    /// For each of them its statement in [`Program::ops`].
+    /// For each op the index of its statement in [`Program::ops`].
     pub statement_of_op: Vec<usize>,
     /// Declared external tensors whose sizes are known.
     pub externals: Vec<TensorDecl>,
-    /// What is wrong or assumed, in text order. [`Diagnostic::op`] is an index into [`Program::ops`].
+    /// Errors, warnings and notes, in text order. [`Diagnostic::op`] is an index into [`Program::ops`].
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Resolves a program. Total: an op that cannot be resolved is left out with one diagnostic, and ops that
-/// hang on it are left out without another, whether annotated or not.
+/// Resolves a program. Total: an op that cannot be resolved is left out with one diagnostic, and so are the ops
+/// that depend on it, without one.
 ///
-/// The element type of a result is the first input's (of `where` the second's), unless it is a cast, a
-/// bare op type or a matmul with an annotation. `O(program)` for a text in execution order.
+/// The element type of a result is that of the first input (of the second for `where`), except for casts, bare
+/// op types and annotated matmuls. `O(program)` for a text in execution order.
 ///
 /// ```
 /// use fuseline::core::{notation::parse, resolve::resolve, OpType};
@@ -54,7 +54,7 @@ pub fn resolve(program: &Program) -> Resolved {
     let mut externals: IdVec<ExternalId, TensorDecl> =
         IdVec::with_capacity(program.declarations.len());
     for declaration in &program.declarations {
-        // What is declared twice, or declared and produced, the parser has refused.
+        // The parser has already refused tensors that are declared twice, or both declared and produced.
         let Some(tensor) = scope
             .tensor(&declaration.name.text)
             .filter(|&tensor| scope.tensors[tensor] == Origin::Undeclared)
@@ -67,7 +67,7 @@ pub fn resolve(program: &Program) -> Resolved {
             }
             Err(problem) => {
                 scope.tensors[tensor] = Origin::Broken;
-                if !is_blamed_elsewhere(&problem) {
+                if !is_reported_elsewhere(&problem) {
                     diagnostics.push(problem);
                 }
             }
@@ -95,7 +95,7 @@ pub fn resolve(program: &Program) -> Resolved {
         };
         match resolve_op(id, statement, &params, &known) {
             Ok(op) => ops[id] = op,
-            Err(problem) if is_blamed_elsewhere(&problem) => {}
+            Err(problem) if is_reported_elsewhere(&problem) => {}
             Err(problem) => {
                 let span = problem.span.unwrap_or(statement.callee.span);
                 diagnostics.push(problem.at(span).about(id.index()));
@@ -123,8 +123,8 @@ pub fn resolve(program: &Program) -> Resolved {
     }
 }
 
-/// Text order where it is one in which the ops can run. Ops on a cycle and behind it are missing, with one
-/// error for the first cycle.
+/// Text order if every op follows its producers there, otherwise a topological order. Ops on a cycle, and ops
+/// that depend on one, are left out, with one error for the first cycle.
 fn execution_order(
     program: &Program,
     scope: &Scope<'_>,

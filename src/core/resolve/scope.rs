@@ -1,4 +1,4 @@
-//! The tensors of a program under dense ids, and what is known about them.
+//! The tensors of a program by dense ids, and the types that are known so far.
 
 use crate::core::model::adjacency::Adjacency;
 use crate::core::model::dtype::DType;
@@ -16,24 +16,24 @@ define_ids! {
     pub(super) struct ExternalId;
 }
 
-/// Where a tensor comes from.
+/// How a tensor is defined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
     /// A declaration.
     Declared(ExternalId),
-    /// Declared or written, but its statement could not be read or its size not evaluated.
+    /// Declared or written, but the statement is invalid or a size has no value.
     Broken,
     /// A statement.
     Produced(StatementId),
-    /// Nothing declares or produces it.
+    /// Neither declared nor written.
     Undeclared,
 }
 
-/// The tensors of a program under dense ids.
+/// The tensors of a program by dense ids.
 pub(super) struct Scope<'a> {
     ids: Names,
     names: IdVec<NameId, &'a str>,
-    /// For each tensor where it comes from.
+    /// For each tensor how it is defined.
     pub(super) tensors: IdVec<NameId, Origin>,
     /// For each tensor whether a statement reads it.
     pub(super) is_read: IdVec<NameId, bool>,
@@ -83,7 +83,7 @@ impl<'a> Scope<'a> {
         NameId::new(place)
     }
 
-    /// The tensor of this name.
+    /// The tensor with this name.
     pub(super) fn tensor(&self, name: &str) -> Option<NameId> {
         let name_of = |place: usize| self.names[NameId::new(place)];
         self.ids.find(name, &name_of).map(NameId::new)
@@ -102,13 +102,13 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// Everything that is known about tensors so far.
+/// The part of a program that is resolved so far, from which the types of tensors are looked up.
 pub(super) struct KnownTensors<'a> {
     /// All statements.
     pub(super) program: &'a Program,
-    /// Ids and origins.
+    /// Ids and definitions.
     pub(super) scope: &'a Scope<'a>,
-    /// For each statement its op, when it is resolved.
+    /// For each statement its op, if it is resolved.
     pub(super) ops: &'a IdVec<StatementId, Option<Op>>,
     /// Declared tensors.
     pub(super) externals: &'a IdVec<ExternalId, TensorDecl>,

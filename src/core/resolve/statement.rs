@@ -1,15 +1,10 @@
-//! One statement to one op: the callee looked up, inputs and attributes checked, its type found.
+//! Resolves one statement to one op: looks up the callee, checks inputs and attributes, infers the type.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
     reason = "a rank is a small number"
 )]
 
-use super::attributes::{Attributes, check_attributes};
-use super::expr::{Params, evaluate_size};
-use super::scope::{KnownTensors, NameId, Origin, StatementId};
-use super::shapes::{Call, Inferred, Operand, infer, tensor_text};
-use super::undeclared::missing_size;
 use crate::core::model::diagnostic::{Code, Diagnostic, Span};
 use crate::core::model::dtype::DType;
 use crate::core::model::functions;
@@ -18,13 +13,18 @@ use crate::core::model::op::{Op, byte_count, element_count, shape_text};
 use crate::core::model::op_type::OpType;
 use crate::core::model::program::{OpStatement, TypeAnnotation};
 use crate::core::notation::spelling::quoted;
+use crate::core::resolve::attributes::{Attributes, check_attributes};
+use crate::core::resolve::expr::{Params, evaluate_size};
+use crate::core::resolve::scope::{KnownTensors, NameId, Origin, StatementId};
+use crate::core::resolve::shapes::{Call, InferredShape, Operand, infer, tensor_text};
+use crate::core::resolve::undeclared::missing_size;
 use std::borrow::Cow;
 
-/// What a statement calls.
+/// The callee of a statement.
 #[derive(Clone, Copy)]
 enum Callee {
     Function(&'static Function),
-    /// `elementwise` or `reduction`: the shape is as annotated.
+    /// `elementwise` or `reduction`, whose shape is the annotated one.
     Bare(OpType),
 }
 
@@ -49,13 +49,13 @@ impl Callee {
         Err(match params.suggest(name, known) {
             Some(known) => unknown.hint(format!("did you mean `{known}`?")),
             None => unknown.hint(
-                "use a function of the list, or `elementwise` or `reduction` with the shape behind a colon",
+                "use a function of the list, or `elementwise` or `reduction` with the shape after a colon",
             ),
         })
     }
 }
 
-/// The op of a statement; `None` when it hangs on one that is left out.
+/// The op of a statement; `None` if it depends on an op that is left out.
 pub(super) fn resolve_op(
     id: StatementId,
     statement: &OpStatement,
@@ -63,7 +63,7 @@ pub(super) fn resolve_op(
     known: &KnownTensors<'_>,
 ) -> Result<Option<Op>, Diagnostic> {
     let reads = &known.scope.reads[id];
-    let hangs = reads
+    let depends_on_missing = reads
         .iter()
         .any(|&tensor| match known.scope.tensors[tensor] {
             Origin::Produced(producer) => known.ops[producer].is_none(),
@@ -72,7 +72,7 @@ pub(super) fn resolve_op(
         });
     let callee = Callee::find(statement, params)?;
     check_inputs(statement, callee)?;
-    if hangs {
+    if depends_on_missing {
         return Ok(None);
     }
     let allowed = match callee {
@@ -131,7 +131,7 @@ pub(super) fn resolve_op(
     }))
 }
 
-/// Whether the op goes along another axis of its first input than the last; asked of matmuls and of what keeps its shape.
+/// Whether a matmul or an op that keeps its shape works along another axis of its first input than the last.
 fn is_across_rows(callee: Callee, attributes: Attributes<'_>, axes: u32) -> bool {
     let Callee::Function(function) = callee else {
         return false;
@@ -143,8 +143,8 @@ fn is_across_rows(callee: Callee, attributes: Attributes<'_>, axes: u32) -> bool
     }
 }
 
-/// The axes that a reduction goes along, bit `i` for dimension `i` of its input; `rank` is its result's. 0 along the last
-/// one alone, of anything else, and beyond 32 dimensions.
+/// The reduced axes, bit `i` for dimension `i` of the input; `rank` is that of the output. 0 if only the last
+/// axis is reduced, for ops that are not reductions, and beyond 32 dimensions.
 fn reduced_axes(callee: Callee, attributes: Attributes<'_>, rank: usize) -> u32 {
     let Callee::Function(function) = callee else {
         return 0;
@@ -182,7 +182,7 @@ fn reduced_axes(callee: Callee, attributes: Attributes<'_>, rank: usize) -> u32 
 }
 
 fn check_inputs(statement: &OpStatement, callee: Callee) -> Result<(), Diagnostic> {
-    // A matmul that states its K may read packed or separate parts of its operands.
+    // A matmul that states its K may read operands in packed or in separate tensors.
     let states_k = statement.attributes.iter().any(|a| a.name.text == "k");
     let (fewest, most) = match callee {
         Callee::Function(function) if states_k && function.attributes.contains(&"k") => {
@@ -228,10 +228,10 @@ fn bare_without_shape(
         });
     Diagnostic::error(
         Code::MissingShape,
-        format!("`{}` says nothing about its shape", op_type.name()),
+        format!("`{}` needs a shape", op_type.name()),
     )
     .at(statement.callee.span)
-    .hint(format!("write it behind a colon, such as `: {example}`"))
+    .hint(format!("write it after a colon, such as `: {example}`"))
 }
 
 /// Shape, K and element type of a call of a function.
@@ -242,7 +242,7 @@ fn resolve_call(
     params: &Params<'_>,
     reads: &[NameId],
     known: &KnownTensors<'_>,
-) -> Result<(Inferred, DType), Diagnostic> {
+) -> Result<(InferredShape, DType), Diagnostic> {
     let attributes = Attributes {
         list: &statement.attributes,
         params,
@@ -253,7 +253,7 @@ fn resolve_call(
             operands.push(Operand { name, shape, dtype });
         }
     }
-    // The first input decides, of a selection the first of the two that it selects from.
+    // The first input gives the element type; for `where` the second does, because the first is the condition.
     let leading = usize::from(function.name == "where");
     let inferred_dtype = reads
         .get(leading)
@@ -263,22 +263,21 @@ fn resolve_call(
 
     if attributes.has("k") {
         let Some(shape) = annotated else {
-            return Err(Diagnostic::error(
-                Code::MissingShape,
-                "a matmul with `k=` says nothing about its shape",
-            )
-            .at(attributes.span("k", statement.callee.span))
-            .hint("write the shape behind a colon, or remove `k=`"));
+            return Err(
+                Diagnostic::error(Code::MissingShape, "a matmul with `k=` needs a shape")
+                    .at(attributes.span("k", statement.callee.span))
+                    .hint("write the shape after a colon, or remove `k=`"),
+            );
         };
         let k = stated_k(attributes)?;
-        return Ok((Inferred { shape, k }, dtype.unwrap_or(DType::F16)));
+        return Ok((InferredShape { shape, k }, dtype.unwrap_or(DType::F16)));
     }
     if operands.len() < reads.len() {
-        // An input that nothing declares: only an annotation can say what comes out.
+        // With an undeclared input only the annotation gives the shape.
         return match (annotated, dtype) {
             (Some(shape), Some(dtype)) => {
                 let k = weight_k(function, reads, known);
-                Ok((Inferred { shape, k }, dtype))
+                Ok((InferredShape { shape, k }, dtype))
             }
             _ => Err(missing_size(
                 statement, function, &operands, reads, known, params,
@@ -311,15 +310,15 @@ fn resolve_call(
         .at(annotation.span)
         .hint(match function.shape_rule {
             ShapeRule::Matmul => {
-                "remove the annotation, mend it, or state `k=` when the operands hold more than is read"
+                "remove the annotation, correct it, or state `k=` when the operands hold more than is read"
             }
-            _ => "remove the annotation, or mend it or the inputs",
+            _ => "remove the annotation, or correct it or the inputs",
         }));
     }
     Ok((inferred, dtype))
 }
 
-/// The element type of the result; `None` when it follows from nothing.
+/// The element type of the result; `None` if neither inputs nor annotation give one.
 fn result_dtype(
     statement: &OpStatement,
     function: &Function,
@@ -366,7 +365,7 @@ fn result_dtype(
     }
 }
 
-/// `k=K`, or nothing for `k=unknown`.
+/// The value of `k=K`; `None` for `k=unknown`.
 fn stated_k(attributes: Attributes<'_>) -> Result<Option<u64>, Diagnostic> {
     if attributes.is_unknown("k") {
         return Ok(None);
@@ -384,7 +383,7 @@ fn stated_k(attributes: Attributes<'_>) -> Result<Option<u64>, Diagnostic> {
     }
 }
 
-/// K of a linear layer or a convolution whose weight alone is declared.
+/// K of a linear layer or convolution of which only the weight is declared.
 fn weight_k(function: &Function, reads: &[NameId], known: &KnownTensors<'_>) -> Option<u64> {
     match function.shape_rule {
         ShapeRule::Linear | ShapeRule::Conv2d => {

@@ -1,9 +1,6 @@
-//! Tensors that nothing declares or produces: what they count as, and how to declare them.
+//! Tensors that are neither declared nor produced: their assumed sizes, and the declarations that hints
+//! propose.
 
-use super::attributes;
-use super::expr::Params;
-use super::scope::{KnownTensors, NameId, Origin};
-use super::shapes::Operand;
 use crate::core::cost::work::k_of_shapes;
 use crate::core::model::diagnostic::{Code, Diagnostic, Severity};
 use crate::core::model::dtype::DType;
@@ -16,6 +13,10 @@ use crate::core::model::program::OpStatement;
 use crate::core::model::sizes::inferred_operand;
 use crate::core::notation::spelling::quoted;
 use crate::core::notation::written_name;
+use crate::core::resolve::attributes;
+use crate::core::resolve::expr::Params;
+use crate::core::resolve::scope::{KnownTensors, NameId, Origin};
+use crate::core::resolve::shapes::Operand;
 
 /// One warning for each undeclared tensor that a resolved op reads, at its first use in the text.
 pub(super) fn warn_of_undeclared(known: &KnownTensors<'_>, diagnostics: &mut Vec<Diagnostic>) {
@@ -31,13 +32,10 @@ pub(super) fn warn_of_undeclared(known: &KnownTensors<'_>, diagnostics: &mut Vec
             let shape_of = |t: NameId| known.type_of(t).map(|(shape, _)| shape);
             let (mut shape, why) =
                 if let Some(shape) = inferred_operand(op, reads, tensor, shape_of) {
-                    (
-                        shape,
-                        "from the other shapes of its reader it is".to_owned(),
-                    )
+                    (shape, "the other shapes of its reader give".to_owned())
                 } else {
                     let reader = quoted(&op.output);
-                    let why = format!("as a guess it counts as large as {reader},");
+                    let why = format!("it is assumed to be as large as {reader},");
                     (op.shape.clone(), why)
                 };
             let transposed = ["transpose_a", "transpose_b"];
@@ -52,7 +50,7 @@ pub(super) fn warn_of_undeclared(known: &KnownTensors<'_>, diagnostics: &mut Vec
                 Diagnostic::warning(
                     Code::UndeclaredTensor,
                     format!(
-                        "nothing declares {}: {why} {}{}",
+                        "{} is not declared: {why} {}{}",
                         quoted(&name.text),
                         dtype.name(),
                         shape_text(&shape)
@@ -69,7 +67,7 @@ pub(super) fn warn_of_undeclared(known: &KnownTensors<'_>, diagnostics: &mut Vec
     }
 }
 
-/// A matmul whose K nothing says has no FLOPs, which must not look like a result.
+/// Notes each matmul whose K is unknown, because its missing FLOPs must not look like a result.
 pub(super) fn note_unknown_k(known: &KnownTensors<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for (id, statement, op) in known.resolved() {
         if op.op_type != OpType::Matmul || op.k.is_some() {
@@ -88,7 +86,7 @@ pub(super) fn note_unknown_k(known: &KnownTensors<'_>, diagnostics: &mut Vec<Dia
                 Severity::Note,
                 Code::UnknownK,
                 format!(
-                    "the contraction length of {} is unknown: it has no FLOPs and no point",
+                    "the contraction length of {} is unknown: it has no FLOPs and no point on the roofline",
                     quoted(&op.name)
                 ),
             )
@@ -99,7 +97,7 @@ pub(super) fn note_unknown_k(known: &KnownTensors<'_>, diagnostics: &mut Vec<Dia
     }
 }
 
-/// The error of an op whose shape depends on a tensor that nothing declares.
+/// The error of an op whose shape depends on an undeclared tensor.
 pub(super) fn missing_size(
     statement: &OpStatement,
     function: &Function,
@@ -118,7 +116,7 @@ pub(super) fn missing_size(
     let missing = Diagnostic::error(
         Code::MissingShape,
         format!(
-            "the shape of {} depends on {}, which nothing declares",
+            "the shape of {} depends on {}, which is not declared",
             quoted(&statement.output.text),
             quoted(&name.text)
         ),
@@ -137,11 +135,11 @@ pub(super) fn missing_size(
     let shape = example_shape(function, place, operands);
     let example = declaration(role_of(Some(function), place), &name.text, dtype, &shape);
     missing.hint(format!(
-        "declare it, such as `{example}`, or write the op's own shape behind a colon"
+        "declare it, such as `{example}`, or write the op's own shape after a colon"
     ))
 }
 
-/// A shape that the missing input could have, as far as the others say.
+/// An example of a shape for the missing input that fits the known operands.
 fn example_shape(function: &Function, place: usize, operands: &[Operand<'_>]) -> Vec<u64> {
     const FREE: u64 = 1024;
     let other = operands.first().map_or(&[][..], |operand| operand.shape);
@@ -157,7 +155,7 @@ fn example_shape(function: &Function, place: usize, operands: &[Operand<'_>]) ->
     }
 }
 
-/// What an input at this place of a call usually is.
+/// The usual role of an input at this position of a call.
 fn role_of(function: Option<&Function>, place: usize) -> TensorRole {
     let takes_weights = function.is_some_and(|f| match f.shape_rule {
         ShapeRule::Matmul | ShapeRule::Linear | ShapeRule::Conv2d | ShapeRule::PerChannel => true,

@@ -1,8 +1,8 @@
-//! What a device is built of: multiprocessors and the memories on chip.
+//! The hardware of a device: multiprocessors and on-chip memories.
 
 use crate::core::model::device::Figure;
 
-/// Figures that decide how a kernel fits a device. `None`: not known, or the device has no such thing.
+/// Figures that limit how kernels fit a device. `None`: unknown, or the device has no such unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hardware {
     /// Multiprocessors (NVIDIA), compute units (AMD), cores.
@@ -11,32 +11,32 @@ pub struct Hardware {
     pub clock_hz: Option<Figure>,
     /// Device memory.
     pub memory_bytes: Option<Figure>,
-    /// Cache that all multiprocessors share: L2, or what stands in its place.
+    /// Cache that all multiprocessors share: L2, or its equivalent.
     pub l2_bytes: Option<Figure>,
-    /// What one multiprocessor holds.
+    /// Memories of one multiprocessor.
     pub on_chip: OnChip,
 }
 
-/// The memories of one multiprocessor, as far as they are known.
+/// The memories of one multiprocessor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum OnChip {
-    /// Registers, shared memory and threads, as GPUs have them.
+    /// Registers, shared memory and threads of a GPU.
     Multiprocessor(Multiprocessor),
-    /// A memory that software manages: a TPU's vector memory, the memory of a thread group.
+    /// A memory managed by software, such as the vector memory of a TPU or the memory of a thread group.
     Scratchpad {
         /// Its size.
         bytes: u64,
-        /// Whether the source was at hand.
+        /// The source was read when the figure was entered.
         is_confirmed: bool,
     },
-    /// No figure.
+    /// No figure is known.
     Unknown,
 }
 
-/// What one multiprocessor holds; the same for all devices of an architecture.
+/// Limits of one multiprocessor; the same for all devices of an architecture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Multiprocessor {
-    /// Shared memory that one block may ask for.
+    /// Shared memory that one block can allocate.
     pub shared_bytes_per_block: u32,
     /// Shared memory of all resident blocks together.
     pub shared_bytes: u32,
@@ -46,11 +46,11 @@ pub struct Multiprocessor {
     pub blocks: u32,
     /// 32-bit registers of all resident threads together.
     pub registers: u32,
-    /// Most registers of one thread; beyond that values spill to memory.
+    /// Most registers of one thread; further values spill to memory.
     pub registers_per_thread: u32,
-    /// Threads that step together: a warp or a wave.
+    /// Threads that execute in lockstep: a warp (NVIDIA) or a wavefront (AMD).
     pub lanes: u32,
-    /// Whether the sources of these figures were at hand.
+    /// The sources were read when the figures were entered.
     pub is_confirmed: bool,
 }
 
@@ -64,7 +64,7 @@ impl Hardware {
         on_chip: OnChip::Unknown,
     };
 
-    /// What one multiprocessor holds, where the device is a GPU whose figures are known.
+    /// Limits of one multiprocessor, if the device is a GPU whose figures are known.
     pub const fn multiprocessor(&self) -> Option<Multiprocessor> {
         match self.on_chip {
             OnChip::Multiprocessor(multiprocessor) => Some(multiprocessor),
@@ -109,8 +109,8 @@ pub(super) const AMPERE: Multiprocessor = nvidia([101_376, 102_400], 1536, 16, t
 pub(super) const ADA: Multiprocessor = nvidia([101_376, 102_400], 1536, 24, false);
 pub(super) const HOPPER: Multiprocessor = nvidia([232_448, 233_472], 2048, 32, true);
 pub(super) const BLACKWELL: Multiprocessor = nvidia([232_448, 233_472], 2048, 32, true);
-/// The compiler's table says 131,072 bytes of shared memory; NVIDIA's documents say 102,400 for this
-/// compute capability, as for the smaller card of the family.
+/// The compiler's table gives 131,072 bytes of shared memory; NVIDIA's documents give 102,400 for this compute
+/// capability, as for the smaller card of the family.
 pub(super) const BLACKWELL_RTX: Multiprocessor = nvidia([101_376, 102_400], 1536, 24, false);
 pub(super) const CDNA: Multiprocessor = cdna(65_536, true);
 pub(super) const CDNA_4: Multiprocessor = cdna(163_840, true);

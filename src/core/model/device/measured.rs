@@ -1,4 +1,4 @@
-//! What a device was measured to reach: each figure has a physical meaning and a measurement as its source.
+//! Measured rates of devices. Each figure has a physical meaning and a measurement as its source.
 
 use crate::core::model::device::Device;
 
@@ -7,22 +7,22 @@ use crate::core::model::device::Device;
 pub struct Measured {
     /// Memory bandwidth that element-wise kernels over more than 500 MB reach, in byte/s.
     pub memory_bytes_per_s: f64,
-    /// The same while all data stay in the shared cache.
+    /// The same for data that stays in the shared cache.
     pub l2_bytes_per_s: f64,
-    /// Bytes that the shared cache keeps from one kernel to the next. Less than its size: it is two halves, and each
-    /// keeps copies of what the other one holds.
+    /// Bytes that the shared cache keeps from one kernel to the next. Less than its size, because each of its
+    /// two halves also holds copies of data of the other half.
     pub l2_kept_bytes: f64,
     /// Matrix rate on f16 operands that large products of random numbers reach, in FLOP/s.
     pub matrix_f16_flops_per_s: f64,
-    /// Start and end of a kernel inside a graph: launch, first loads, last stores.
+    /// Fixed time of a kernel inside a graph: launch, first loads, last stores.
     pub kernel_s: f64,
-    /// The same for a matmul, whose pipeline of tiles has to fill and whose last tile has to be written.
+    /// Fixed time of a matmul, which also fills its pipeline of tiles and writes its last tile.
     pub matmul_s: f64,
-    /// Start and end of one tile of a convolution, which does not overlap them.
+    /// Fixed time of each tile of a convolution; these times do not overlap.
     pub convolution_tile_s: f64,
-    /// Part of the library's matrix rate that generated matmuls reach.
+    /// Matrix rate of generated matmuls as a share of the library's.
     pub generated_matmul_share: f64,
-    /// Instructions on the vector units, each counted once however many FLOPs it has.
+    /// Instructions of the vector units; each counts once, whatever its FLOPs.
     pub vector_per_s: f64,
     /// Exponentials.
     pub exp_per_s: f64,
@@ -32,23 +32,24 @@ pub struct Measured {
     pub tanh_per_s: f64,
     /// Divisions.
     pub division_per_s: f64,
-    /// Elements of a library kernel whose operands have different strides: index arithmetic bounds it.
+    /// Elements of a library kernel whose operands have different strides; index arithmetic is the bound.
     pub strided_per_s: f64,
     /// Elements of a library reduction along rows.
     pub library_sum_per_s: f64,
-    /// Elements of a library softmax that holds a row in the registers of a warp.
+    /// Elements of a library softmax that keeps a row in the registers of a warp.
     pub library_softmax_per_s: f64,
     /// Elements of a library softmax over rows of more than 2048.
     pub library_wide_softmax_per_s: f64,
     /// Elements of a library layer norm.
     pub library_layer_norm_per_s: f64,
-    /// Elements of a library pooling of 2 x 2 windows, channels last: 0.21 to 0.38 a picosecond from 5 to 67 million
-    /// elements.
+    /// Elements of a library pooling with 2 x 2 windows, channels last. Measured: 0.21 to 0.38 elements a
+    /// picosecond from 5 to 67 million elements.
     pub library_pool_per_s: f64,
-    /// What each wave of rows waits for the barriers of its reductions, in a generated kernel that goes over its rows
-    /// more than once.
+    /// Time that each wave of rows waits at the barriers of its reductions, in a generated kernel with more
+    /// than one pass over its rows.
     pub row_wave_s: f64,
-    /// Elements of a pass that updates a running mean and variance, or half a running maximum and sum.
+    /// Elements of a pass that updates running statistics: a mean and a variance. With a maximum and a sum each
+    /// element counts twice.
     pub online_per_s: f64,
 }
 
@@ -78,7 +79,7 @@ static H200: Measured = Measured {
 };
 
 impl Device {
-    /// What this device was measured to reach; `None` where there is no measurement.
+    /// Measured rates of this device; `None` without a measurement.
     pub fn measured(&self) -> Option<&'static Measured> {
         (self.id == "h200").then_some(&H200)
     }

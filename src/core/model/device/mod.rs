@@ -7,17 +7,16 @@ mod table;
 pub use crate::core::model::device::hardware::{Hardware, Multiprocessor, OnChip};
 pub use crate::core::model::device::measured::Measured;
 pub use crate::core::model::device::table::DEVICES;
-
 use crate::core::model::dtype::DType;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-/// A figure of a device, and whether its source was at hand when it was written down.
+/// A figure of a device, and whether its source was read when it was entered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
     /// The figure.
     pub value: f64,
-    /// `false`: recalled from a data sheet and not fetched again; shown with a question mark.
+    /// `false`: entered from memory, without the data sheet at hand; shown with a question mark.
     pub is_confirmed: bool,
 }
 
@@ -32,20 +31,20 @@ pub enum Source {
     XlaRocm,
     /// The compiler's table of TPUs.
     Pallas,
-    /// The vendor's conference talk.
+    /// A conference talk of the vendor.
     HotChips,
     /// Published microbenchmarks.
     MetalBenchmarks,
     /// The vendor's data sheet.
     DataSheet,
-    /// Data sheets, from memory.
+    /// Data sheets, quoted from memory.
     Recalled,
-    /// The visitor's own figures.
+    /// The user's own figures.
     Custom,
 }
 
 impl Source {
-    /// The source as a reader would look it up.
+    /// The source in words, for readers who want to look it up.
     pub const fn citation(self) -> &'static str {
         match self {
             Self::Xla => "openxla/xla, gpu/target_config/specs/*.txtpb at 183fa00cb5d8",
@@ -63,14 +62,14 @@ impl Source {
     }
 }
 
-/// Which operands of 16 bits a device multiplies on matrix units.
+/// The 16-bit operand types that the matrix units accept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatrixUnits {
     /// None: matmuls run on the vector units.
     Absent,
-    /// f16, not bf16.
+    /// f16, but not bf16.
     F16,
-    /// Both.
+    /// f16 and bf16.
     F16AndBf16,
 }
 
@@ -79,13 +78,13 @@ pub enum MatrixUnits {
 pub struct Peak {
     /// In FLOP/s.
     pub figure: Figure,
-    /// The type that it computes in, where that is not the operands' own.
+    /// The type of the computation, if it is not that of the operands.
     pub computed_as: Option<ComputeType>,
-    /// The vector units do it, for want of matrix units that take the type.
+    /// The vector units compute it, because no matrix unit accepts the type.
     pub is_on_vector_units: bool,
 }
 
-/// A type that matmuls of another type are computed in.
+/// A type in which matmuls of other operand types are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ComputeType {
     /// 16-bit floats.
@@ -101,46 +100,47 @@ pub enum ComputeType {
 pub struct Device {
     /// Short name for links and the command line.
     pub id: Cow<'static, str>,
-    /// Name for people.
+    /// Name in texts.
     pub name: Cow<'static, str>,
     /// Where the figures come from.
     pub source: Source,
     /// Bandwidth of its memory.
     pub memory_bytes_per_s: Figure,
-    /// f32 rate of the vector units, which run everything but matmuls; f16 data are computed in f32 there.
+    /// f32 rate of the vector units, which run everything but matmuls. f16 data is computed in f32 there.
     pub vector_flops_per_s: Option<Figure>,
     /// Matrix units on f32 operands, computed as TF32.
     pub matrix_tf32_flops_per_s: Option<Figure>,
-    /// Matmuls on f16 operands, and on bf16 ones where `matrix_units` takes them.
+    /// Matmuls on f16 operands, and on bf16 if `matrix_units` accepts it.
     pub matrix_f16_flops_per_s: Option<Figure>,
     /// Matrix units on f8 operands.
     pub matrix_f8_flops_per_s: Option<Figure>,
     /// Matrix units on i8 operands.
     pub matrix_i8_flops_per_s: Option<Figure>,
-    /// Time that starting one kernel adds.
+    /// Time that one kernel launch adds.
     pub launch_s: Figure,
-    /// What the matrix units take.
+    /// The 16-bit types that the matrix units accept.
     pub matrix_units: MatrixUnits,
-    /// How many multiprocessors, how large its caches.
+    /// Multiprocessors and on-chip memories.
     pub hardware: Hardware,
 }
 
-/// Bandwidths that a device of a visitor's own may have, in byte/s: 1 GB/s to 100 TB/s.
+/// Valid bandwidths of a custom device, in byte/s: 1 GB/s to 100 TB/s.
 pub const OWN_BYTES_PER_S: RangeInclusive<f64> = 1e9..=1e14;
-/// Its rates, in FLOP/s: 0.1 TFLOP/s to 100 PFLOP/s.
+/// Valid rates of a custom device, in FLOP/s: 0.1 TFLOP/s to 100 PFLOP/s.
 pub const OWN_FLOPS_PER_S: RangeInclusive<f64> = 1e11..=1e17;
-/// Its launches, in seconds: up to 10 ms.
+/// Valid launch times of a custom device, in seconds: up to 10 ms.
 pub const OWN_LAUNCH_S: RangeInclusive<f64> = 0.0..=1e-2;
 
-/// What one launch adds when the queue is full; an order of magnitude, to be replaced by a measured figure.
+/// Time that one launch adds to a full queue. An order of magnitude, not a measured figure.
 const LAUNCH_S: Figure = Figure {
     value: 2e-6,
     is_confirmed: false,
 };
 
 impl Device {
-    /// Peak of matmuls on operands of `dtype`, `None` where nothing is known. What the device lacks is computed in the
-    /// next wider type: f8 as f16, 16 bits as f32, and f32 on the vector units where there is no TF32.
+    /// Peak of matmuls on operands of `dtype`; `None` if unknown. A type that the device does not support is
+    /// computed in the next wider one: f8 as f16, 16-bit types as f32, and f32 on the vector units if there is
+    /// no TF32.
     pub fn matmul_peak(&self, dtype: DType) -> Option<Peak> {
         let vector = |computed_as| (self.vector_flops_per_s, computed_as, true);
         let f16 = |computed_as| {
@@ -175,8 +175,8 @@ impl Device {
         self.matmul_peak(dtype).map(|peak| peak.figure)
     }
 
-    /// Memory on chip that one block of a kernel can hold values in, in bytes: the shared memory that a block
-    /// may ask for. A device whose figure is not known counts as the default device.
+    /// On-chip memory in which one block of a kernel can keep values, in bytes: the shared memory that a block
+    /// can allocate. A device without this figure counts as the default device.
     ///
     /// ```
     /// use fuseline::core::device;
@@ -190,8 +190,7 @@ impl Device {
         }
     }
 
-    /// The same device with this time for starting a kernel, in seconds, as a visitor chose it; one outside
-    /// [`OWN_LAUNCH_S`] changes nothing.
+    /// The same device with another launch time, in seconds. A time outside [`OWN_LAUNCH_S`] changes nothing.
     #[must_use]
     pub fn with_launch_s(mut self, launch_s: f64) -> Self {
         if OWN_LAUNCH_S.contains(&launch_s) {
@@ -212,8 +211,8 @@ impl Device {
             .is_some_and(|listed_s| listed_s.total_cmp(&launch_s).is_ne())
     }
 
-    /// Whether bandwidth and rates lie within [`OWN_BYTES_PER_S`] and [`OWN_FLOPS_PER_S`], as a visitor's own have to:
-    /// beyond them the texts of figures would grow without end.
+    /// Whether bandwidth and rates lie within [`OWN_BYTES_PER_S`] and [`OWN_FLOPS_PER_S`], as those of a custom
+    /// device must. The bounds keep the texts of figures short.
     pub fn is_plausible(&self) -> bool {
         let rates = [self.vector_flops_per_s, self.matrix_f16_flops_per_s];
         let mut rates = rates.iter().flatten();
@@ -221,8 +220,8 @@ impl Device {
             && rates.all(|rate| OWN_FLOPS_PER_S.contains(&rate.value))
     }
 
-    /// A device of the visitor's own. Rates in FLOP/s, bandwidth in byte/s; `matrix` holds for every type.
-    /// Figures that are not finite and positive are replaced by the default device's.
+    /// A custom device. Rates in FLOP/s, bandwidth in byte/s; `matrix` is used for every type. Figures that are
+    /// not finite and positive are replaced by those of the default device.
     pub fn custom(
         memory_bytes_per_s: f64,
         matrix_flops_per_s: f64,
@@ -273,7 +272,7 @@ pub fn default_device() -> &'static Device {
     &DEVICES[DEFAULT]
 }
 
-/// Place of the default in the table; checked when the crate is compiled.
+/// Index of the default device in the table; checked at compile time.
 const DEFAULT: usize = 3;
 
 const fn sourced_si(value: f64) -> Figure {

@@ -1,7 +1,8 @@
-//! The table of devices. Sources: those of [`Source`]; `s` had its source at hand, `r` is recalled.
+//! The table of devices. Sources are those of [`Source`]. In a row `s` marks a figure whose source was read,
+//! `r` one from memory.
 #![allow(
     clippy::unnecessary_wraps,
-    reason = "a figure that is there stands beside figures that are not"
+    reason = "rows mix these figures with `None` for unknown ones"
 )]
 
 use crate::core::model::device::hardware::{
@@ -11,12 +12,13 @@ use crate::core::model::device::hardware::{
 use crate::core::model::device::{Device, Figure, LAUNCH_S, MatrixUnits, Source};
 use std::borrow::Cow;
 
-/// All known devices. A row: bandwidth in GB/s; vector f32, then matrix TF32, f16, f8 and i8 in TFLOP/s. Below
-/// it: multiprocessors, clock in GHz, memory, shared cache; what a multiprocessor holds.
+/// All known devices. First line of a row: bandwidth in GB/s; peaks for vector f32, then matrix TF32, f16, f8
+/// and i8, in TFLOP/s. Second line: multiprocessors, clock in GHz, memory, shared cache, limits of a
+/// multiprocessor.
 ///
-/// For the A100 PCIe the data sheet stands instead of the compiler's table, whose clock gives
-/// 245.6 TFLOP/s; an f8 rate that only i8 has is left out. The H200's cache is what its driver reports; the
-/// compiler's table says 50 MiB.
+/// The A100 PCIe uses the data sheet, because the clock in the compiler's table gives 245.6 TFLOP/s. An f8 rate
+/// that only i8 reaches is left out. The H200's cache size is the one that its driver reports; the compiler's
+/// table says 50 MiB.
 #[rustfmt::skip]
 pub static DEVICES: &[Device] = &[
     row("p100", "P100 SXM2", Source::Xla, sourced(732.0), [r(10.6), None, r(21.2), None, None],
@@ -91,7 +93,7 @@ pub static DEVICES: &[Device] = &[
         [r(80.0), None, gb(r(512.0)), None], OnChip::Scratchpad { bytes: 32 * KIB, is_confirmed: false }).with(MatrixUnits::Absent),
 ];
 
-/// A figure whose source was at hand.
+/// A figure whose source was read.
 const fn sourced(value: f64) -> Figure {
     Figure {
         value,
@@ -99,7 +101,7 @@ const fn sourced(value: f64) -> Figure {
     }
 }
 
-/// The same, from memory.
+/// A figure from memory.
 const fn recalled(value: f64) -> Figure {
     Figure {
         value,

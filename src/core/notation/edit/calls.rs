@@ -1,11 +1,11 @@
-//! Edits within one statement: what it calls, what it reads, what type it states.
+//! Edits within one statement: its function, its inputs, its type annotation.
 
 use crate::core::model::diagnostic::Span;
 use crate::core::model::program::{OpStatement, Program};
 use crate::core::notation::edit::replaced;
-use crate::core::notation::{ArgumentPlaces, argument_places, written_name};
+use crate::core::notation::{CallParens, call_parens, written_name};
 
-/// Lets the op call another function; inputs, attributes and annotation stay.
+/// Replaces the function of an op; inputs, attributes and annotation stay.
 pub fn set_callee(text: &str, program: &Program, op: usize, callee: &str) -> String {
     let edits = (program.ops.get(op))
         .map(|statement| (statement.callee.span, written_name(callee)))
@@ -14,7 +14,7 @@ pub fn set_callee(text: &str, program: &Program, op: usize, callee: &str) -> Str
     replaced(text, edits)
 }
 
-/// Lets the op read other tensors.
+/// Replaces the inputs of an op.
 pub fn set_inputs(text: &str, program: &Program, op: usize, inputs: &[String]) -> String {
     let edits = (program.ops.get(op))
         .map(|statement| input_edits(text, statement, inputs))
@@ -38,7 +38,7 @@ fn input_edits(text: &str, statement: &OpStatement, inputs: &[String]) -> Vec<(S
         }
         return edits;
     }
-    let Some(ArgumentPlaces { open, close }) = argument_places(text, statement) else {
+    let Some(CallParens { open, close }) = call_parens(text, statement) else {
         return Vec::new();
     };
     let (end, separator) = match statement.attributes.first() {
@@ -52,7 +52,7 @@ fn input_edits(text: &str, statement: &OpStatement, inputs: &[String]) -> Vec<(S
     )]
 }
 
-/// States the type of the op's output, such as `f16[S, 4*H]`, or states none.
+/// Writes the type annotation of the op's output, such as `f16[S, 4*H]`, or removes it.
 pub fn set_annotation(
     text: &str,
     program: &Program,
@@ -64,13 +64,13 @@ pub fn set_annotation(
         match (&statement.annotation, one_line) {
             (Some(old), Some(new)) => Some((old.span, new)),
             (Some(old), None) => {
-                let call_end = argument_places(text, statement)?.close.end;
+                let call_end = call_parens(text, statement)?.close.end;
                 Some((Span::new(call_end, old.span.end), String::new()))
             }
             (None, Some(new)) => {
-                // A type stands before what is said of the kernel.
+                // The annotation goes before the kernel mark.
                 let end = match statement.kernel {
-                    Some(_) => argument_places(text, statement)?.close.end,
+                    Some(_) => call_parens(text, statement)?.close.end,
                     None => statement.span.end,
                 };
                 Some((Span::new(end, end), format!(" : {new}")))

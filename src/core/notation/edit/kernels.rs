@@ -1,4 +1,4 @@
-//! Edits of the stated kernels, `@kernel 3`: merged, cut, set.
+//! Edits of kernel marks, `@kernel 3`: merge two kernels, cut one in two, set the mark of one op.
 
 use crate::core::model::diagnostic::Span;
 use crate::core::model::graph::Graph;
@@ -7,7 +7,7 @@ use crate::core::model::partition::Partition;
 use crate::core::model::program::Program;
 use crate::core::notation::edit::replaced;
 
-/// What the edits of kernels start from: the kernels as they are shown, and the statement of each op.
+/// The state that an edit of kernels starts from: the kernels as shown, and the statement of each op.
 #[derive(Clone, Copy)]
 pub struct ShownKernels<'a> {
     /// The ops.
@@ -18,7 +18,7 @@ pub struct ShownKernels<'a> {
     pub statement_of_op: &'a IdVec<OpId, usize>,
 }
 
-/// States the kernel of one op, or none.
+/// Writes or removes the kernel mark of one op.
 pub fn set_kernel(text: &str, program: &Program, op: usize, kernel: Option<u32>) -> String {
     replaced(
         text,
@@ -26,9 +26,9 @@ pub fn set_kernel(text: &str, program: &Program, op: usize, kernel: Option<u32>)
     )
 }
 
-/// States the kernels that are shown with two of them as one; comments and layout stay.
+/// Marks the kernels as shown, with two of them as one; comments and layout stay.
 ///
-/// Whether it is legal is [`crate::core::analysis::why::Why::merge`]'s to say, before.
+/// The caller checks first whether the merge is legal, by [`crate::core::analysis::why::Why::merge`].
 pub fn merge_kernels(
     text: &str,
     program: &Program,
@@ -41,8 +41,8 @@ pub fn merge_kernels(
     state(text, program, shown, &merged.collect())
 }
 
-/// States the kernels that are shown with one of them cut in two: the consumer and what follows it in the
-/// kernel leave it. Ops of two kernels change nothing but that the kernels are stated.
+/// Marks the kernels as shown, with one of them cut in two: the consumer, and the ops of the kernel that depend
+/// on it, form a new kernel. If the two ops are in different kernels already, only the marks are written.
 pub fn cut_edge(
     text: &str,
     program: &Program,
@@ -66,8 +66,8 @@ pub fn cut_edge(
     state(text, program, shown, &kernel_of)
 }
 
-/// Writes the number that its kernel will have in the pictures behind each op that shares its kernel, and
-/// removes all others. Kernels that need each other have no such numbers and keep those that they come with.
+/// Marks each op that shares its kernel with the number that pictures give that kernel, and removes all other
+/// marks. If the kernels form a cycle, no order numbers them, and they keep the numbers of `kernel_of`.
 fn state(
     text: &str,
     program: &Program,

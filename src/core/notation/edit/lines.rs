@@ -1,4 +1,4 @@
-//! Edits of whole statements: added, removed, moved.
+//! Edits of whole statements: add, remove, move.
 
 use crate::core::model::diagnostic::Span;
 use crate::core::model::functions;
@@ -8,13 +8,13 @@ use crate::core::model::program::{OpStatement, Program};
 use crate::core::notation::edit::replaced;
 use crate::core::notation::{names_in, written_name};
 
-/// Adds `relu` on the output of the op `after`, or of the last op, in a line of its own behind it.
+/// Adds `relu` on the output of the op `after`, or of the last op, on a new line below it.
 ///
-/// Without ops it becomes the first one, on the first declared tensor or on a newly declared input.
+/// Without ops it becomes the first op, on the first declared tensor or on a newly declared input.
 pub fn add_op(text: &str, program: &Program, after: Option<usize>) -> String {
     let taken = names_in(text);
     let is_free = |name: &String| !taken.contains(name);
-    // One more candidate than there are names, so one of them is free.
+    // There is one candidate more than there are names, so at least one is free.
     let output = (program.ops.len() + 1..=program.ops.len() + taken.len() + 1)
         .map(|number| format!("y{number}"))
         .find(is_free)
@@ -55,8 +55,8 @@ pub fn add_op(text: &str, program: &Program, after: Option<usize>) -> String {
     edited
 }
 
-/// Puts `lines` in place of what is selected, and where nothing is behind the line of the caret. They share no
-/// line with what was there. `O(text)`.
+/// Replaces the selection by `lines`; without a selection they go below the line of the caret. They always
+/// start and end on lines of their own. `O(text)`.
 pub fn paste_lines(text: &str, selected: Span, lines: &str) -> String {
     let Span { mut start, mut end } = selected;
     if start == end {
@@ -76,8 +76,8 @@ pub fn paste_lines(text: &str, selected: Span, lines: &str) -> String {
 
 /// Removes the statement of an op with its lines.
 ///
-/// Where the op keeps the shape of its first input, its readers read that instead; else they stay as
-/// they are.
+/// If the op keeps the shape of its first input, its readers read that input instead; otherwise they are
+/// unchanged.
 pub fn remove_op(text: &str, program: &Program, op: usize) -> String {
     let Some(statement) = program.ops.get(op) else {
         return text.to_owned();
@@ -141,7 +141,7 @@ pub fn move_op(text: &str, program: &Program, op: usize, to_index: usize) -> Str
     parts.concat().join("\n")
 }
 
-/// First and last line of a statement, from zero.
+/// Zero-based first and last line of a statement.
 fn line_range(text: &str, statement: &OpStatement) -> (usize, usize) {
     let line = |end: usize| {
         let before = text.get(..end).unwrap_or("");
@@ -150,20 +150,20 @@ fn line_range(text: &str, statement: &OpStatement) -> (usize, usize) {
     (line(statement.span.start), line(statement.span.end))
 }
 
-/// Where the line of `offset` starts.
+/// Start of the line that contains `offset`.
 fn line_start(text: &str, offset: usize) -> usize {
     let before = text.get(..offset).unwrap_or("");
     before.rfind('\n').map_or(0, |newline| newline + 1)
 }
 
-/// Where the line of `offset` ends, before its line break.
+/// End of the line that contains `offset`, without its line break.
 fn line_end(text: &str, offset: usize) -> usize {
     let rest = text.get(offset..).unwrap_or("");
     let line = rest.split('\n').next().unwrap_or("");
     offset + line.strip_suffix('\r').unwrap_or(line).len()
 }
 
-/// White space as wide as what stands before `offset` in its line.
+/// White space as wide as the text before `offset` on its line.
 fn indent(text: &str, offset: usize) -> String {
     let before = text.get(line_start(text, offset)..offset).unwrap_or("");
     let blank = |c: char| if c.is_whitespace() { c } else { ' ' };

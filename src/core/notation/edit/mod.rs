@@ -1,8 +1,8 @@
-//! Edits of the text by the table, the sliders and the pickers: text in, text out.
+//! Edits of the text that the table, the sliders and the pickers make: text in, text out.
 //!
-//! Each takes a text and the program that [`crate::core::notation::parse`] made of it, and changes nothing but what
-//! must change: comments, layout and lines that could not be read stay. An index that the program does
-//! not have leaves the text as it is. All take `O(text)`.
+//! Each takes a text and the program that [`crate::core::notation::parse`] made of it. Comments, layout and
+//! lines that could not be parsed stay. An index that is not in the program leaves the text unchanged. All take
+//! `O(text)`.
 
 mod calls;
 mod kernels;
@@ -34,7 +34,7 @@ pub fn set_param(text: &str, program: &Program, param_index: usize, value: i64) 
     replaced(text, edits)
 }
 
-/// The element type that most annotations name; of equally many the first in the program.
+/// The most frequent element type of the annotations; on a tie the first in the program.
 pub fn main_dtype(program: &Program) -> Option<DType> {
     let counted = |dtype: DType| annotations(program).filter(|a| a.dtype == dtype).count();
     let most = DType::VARIANTS.iter().copied().map(counted).max()?;
@@ -43,7 +43,7 @@ pub fn main_dtype(program: &Program) -> Option<DType> {
         .find(|&dtype| counted(dtype) == most)
 }
 
-/// Writes `dtype` wherever an annotation names the [`main_dtype`].
+/// Writes `dtype` in every annotation that has the [`main_dtype`].
 pub fn set_dtype(text: &str, program: &Program, dtype: DType) -> String {
     let main = main_dtype(program);
     let edits = annotations(program)
@@ -58,7 +58,7 @@ fn annotations(program: &Program) -> impl Iterator<Item = &TypeAnnotation> {
     declared.chain(program.ops.iter().filter_map(|op| op.annotation.as_ref()))
 }
 
-/// `text` with each span replaced; of spans that overlap the first counts.
+/// `text` with each span replaced; of overlapping spans only the first is replaced.
 fn replaced(text: &str, mut edits: Vec<(Span, String)>) -> String {
     edits.sort_by_key(|(span, _)| *span);
     let mut edited = String::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! New names for ops and tensors, wherever they are mentioned.
+//! Renames ops and tensors in every statement that names them.
 
 use crate::core::model::diagnostic::{Code, Diagnostic, Span};
 use crate::core::model::program::{Name, Program};
@@ -6,7 +6,7 @@ use crate::core::notation::edit::replaced;
 use crate::core::notation::spelling::quoted;
 use crate::core::notation::written_name;
 
-/// Renames an op: its label when it has one, else its output with all who read it.
+/// Renames an op: its label if it has one, otherwise its output in every statement.
 ///
 /// # Errors
 /// The name is empty, or another op or tensor has it.
@@ -30,12 +30,11 @@ pub fn rename_op(
     Ok(replaced(text, vec![(label.span, written_name(new_name))]))
 }
 
-/// Renames a tensor where it is declared, written and read. A name that no statement mentions changes
+/// Renames a tensor in its declaration, its op and its readers. A name that no statement contains changes
 /// nothing.
 ///
 /// # Errors
-/// The name is empty, or another tensor has it, or the op that writes the tensor would get the name of
-/// another op.
+/// The name is empty, another tensor has it, or the op that writes the tensor would get the name of another op.
 pub fn rename_tensor(
     text: &str,
     program: &Program,
@@ -61,7 +60,7 @@ pub fn rename_tensor(
     {
         check_no_op_is_called(program, new_name)?;
         if op.span.start < op.output.span.start {
-            // `y: y = ...`: what looks like a label is the output's name once more.
+            // In `y: y = ...` the label repeats the output; the new name replaces both.
             let written_twice = Span::new(op.span.start, op.output.span.end);
             edits.push((written_twice, written_name(new_name)));
         }
@@ -69,7 +68,7 @@ pub fn rename_tensor(
     Ok(replaced(text, edits))
 }
 
-/// Every place of the program that names a tensor.
+/// Every occurrence of a tensor's name in the program.
 fn mentions(program: &Program) -> impl Iterator<Item = &Name> {
     let declared = program.declarations.iter().map(|d| &d.name);
     let in_ops = (program.ops.iter()).flat_map(|op| op.inputs.iter().chain([&op.output]));

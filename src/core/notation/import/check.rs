@@ -1,4 +1,4 @@
-//! Entries to ops of the contract: every field looked at, one diagnostic for each entry that does not fit.
+//! Checks the entries of a list and makes ops of them; each invalid entry gets one diagnostic.
 
 use crate::core::model::diagnostic::{Code, Diagnostic, Severity, Span};
 use crate::core::model::dtype::DType;
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use strsim::levenshtein;
 use strum::VariantArray;
 
-/// Where an `Op(...)` line and its fields stand.
+/// Spans of an `Op(...)` line and of its fields.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FieldSpans {
     /// The whole call.

@@ -1,4 +1,4 @@
-//! The two other forms of a program, a JSON list of ops and pasted `Op(...)` lines, to the notation.
+//! Converts the two other input forms, a JSON list of ops and pasted `Op(...)` lines, to programs.
 
 mod check;
 mod op_lines;
@@ -17,18 +17,18 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 pub use values::{OpList, Tensors};
 
-/// The forms in which a program comes.
+/// The input forms of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// For [`super::parse`].
+    /// The notation, for [`super::parse`].
     Notation,
     /// For [`crate::core::json::read_json`] into an [`OpList`], then [`program_of_op_list`].
     Json,
-    /// For [`read_op_lines`].
+    /// Python lines, for [`read_op_lines`].
     OpLines,
 }
 
-/// Which form a text most likely has, from how it and its lines start. `O(text)`.
+/// The most likely form of a text, judged by its first characters and those of its lines. `O(text)`.
 pub fn form_of(text: &str) -> Form {
     let start = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
     if op_lines::holds_op_lines(text) && !start.starts_with('{') {
@@ -42,8 +42,8 @@ pub fn form_of(text: &str) -> Form {
 
 /// Reads pasted lines `Op("matmul1", "matmul", ["x", "w1"], "y1", (1024, 4096), 2),`. Total; `O(text)`.
 ///
-/// Fields may be given by name, strings in either quotes, lists as tuples. What stands around the calls is
-/// skipped. Spans are places in the pasted text.
+/// Fields may be positional or named, strings may have either quotes, lists may be tuples. Text around the
+/// calls is skipped. Spans are positions in the pasted text.
 pub fn read_op_lines(text: &str) -> Parsed {
     let mut diagnostics = Vec::new();
     let mut lines = Vec::new();
@@ -61,8 +61,8 @@ pub fn read_op_lines(text: &str) -> Parsed {
     parsed
 }
 
-/// Turns a list into a program. An entry that does not fit costs a diagnostic that names it
-/// and is left out. Total; `O(list)`. Spans are empty: a list has no text.
+/// Converts a list to a program. An invalid entry is left out, with one diagnostic that names it. Total;
+/// `O(list)`. Spans are empty because a list has no text.
 pub fn program_of_op_list(list: &OpList) -> Parsed {
     let mut diagnostics = Vec::new();
     let mut tensors = Vec::new();
@@ -92,11 +92,11 @@ pub fn program_of_op_list(list: &OpList) -> Parsed {
     parsed
 }
 
-/// The ops of a list as they are, for the JavaScript API's functions: a function that the table does not know
-/// and an element width that no type has are the caller's own. `O(list)`.
+/// The ops of a list as given, for the functions of the JavaScript API: functions that are not in the table and
+/// element widths that no type has are allowed. `O(list)`.
 ///
 /// # Errors
-/// One diagnostic for each entry that is no op.
+/// One diagnostic for each invalid entry.
 pub fn ops_of_list(list: &OpList) -> Result<Vec<Op>, Vec<Diagnostic>> {
     let mut ops = Vec::with_capacity(list.ops.len());
     let mut problems = Vec::new();
@@ -118,10 +118,10 @@ pub fn ops_of_list(list: &OpList) -> Result<Vec<Op>, Vec<Diagnostic>> {
     }
 }
 
-/// The declarations of a list of tensors, as [`ops_of_list`].
+/// The declarations in a list of tensors, like [`ops_of_list`].
 ///
 /// # Errors
-/// One diagnostic for each entry that is no tensor.
+/// One diagnostic for each invalid entry.
 pub fn tensors_of_list(list: &[Value]) -> Result<Vec<TensorDecl>, Vec<Diagnostic>> {
     let mut tensors = Vec::with_capacity(list.len());
     let mut problems = Vec::new();
@@ -193,7 +193,7 @@ fn program_of_entries<'a>(
         let Some(op) = writer.get(&tensor.name).and_then(|&op| ops.get(op)) else {
             return true;
         };
-        // Lists often give the size of every tensor; the op's own word counts.
+        // Lists often give the size of every tensor. For an op's output the op's own size counts.
         if (&tensor.shape, tensor.bytes_per_element) != (&op.shape, op.bytes_per_element) {
             diagnostics.push(
                 Diagnostic::warning(
@@ -204,7 +204,7 @@ fn program_of_entries<'a>(
                         quoted(&op.name)
                     ),
                 )
-                .hint("remove it from `tensors`, or mend it"),
+                .hint("remove it from `tensors`, or correct it"),
             );
         }
         false
@@ -222,7 +222,7 @@ fn program_of_entries<'a>(
     }
 }
 
-/// Puts the statements where the pasted text says the same.
+/// Gives the statements the spans of the pasted `Op(...)` lines.
 fn place_ops(program: &mut Program, spans: &[Option<&FieldSpans>]) {
     for (op, spans) in program.ops.iter_mut().zip(spans) {
         let Some(spans) = spans else { continue };

@@ -1,6 +1,6 @@
-//! Python lines `Op("relu", "elementwise", ["x"], "y", (1024, 4096), 2)`, as an exercise has them.
+//! Scanner for Python lines such as `Op("relu", "elementwise", ["x"], "y", (1024, 4096), 2)`.
 //!
-//! Whatever stands around the calls is skipped: the list's brackets, comments, other statements.
+//! Text around the calls is skipped: the list's brackets, comments, other statements.
 
 use crate::core::model::diagnostic::{Code, Diagnostic, Span};
 use crate::core::notation::import::check::FieldSpans;
@@ -8,11 +8,11 @@ use crate::core::notation::import::values::FIELDS;
 use crate::core::notation::spelling::shortened;
 use serde_json::{Map, Number, Value};
 
-/// A call that could be read.
+/// One parsed call.
 pub(super) struct OpLine {
     /// Its fields; those that an op does not have too, as in JSON.
     pub(super) fields: Map<String, Value>,
-    /// Where they stand.
+    /// Their spans.
     pub(super) spans: FieldSpans,
 }
 
@@ -26,7 +26,7 @@ pub(super) fn op_lines(text: &str) -> Vec<Result<OpLine, Diagnostic>> {
     lines
 }
 
-/// Whether some line starts with an `Op(...)`, within a list or alone.
+/// Whether a line starts with an `Op(...)`, alone or inside a list.
 pub(super) fn holds_op_lines(text: &str) -> bool {
     text.lines().any(|line| {
         let line = line.trim_start();
@@ -48,7 +48,7 @@ impl<'a> Scanner<'a> {
         self.rest().chars().next()
     }
 
-    /// Whether a bracket that is still open will not be closed: the text ends or the next call begins.
+    /// Whether an open bracket can no longer be closed: the text ends or the next call begins.
     fn is_behind_call(&self) -> bool {
         self.rest().is_empty() || self.rest().starts_with("Op(")
     }
@@ -68,14 +68,14 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Goes behind the next `Op(` that is no part of a comment, a string or a longer name.
+    /// Moves past the next `Op(` that is not part of a comment, a string or a longer name.
     fn next_call(&mut self) -> Option<usize> {
         let mut is_in_name = false;
         while let Some(c) = self.peek() {
             if c == '#' {
                 self.skip_line();
             } else if matches!(c, '"' | '\'') {
-                // An odd quote in text around the calls must not hide the lines behind it.
+                // An unpaired quote in the text around the calls skips the rest of its line only.
                 if self.string().is_err() {
                     self.skip_line();
                 }
@@ -91,7 +91,7 @@ impl<'a> Scanner<'a> {
         None
     }
 
-    /// Reads the fields of a call whose bracket is taken, and goes behind it.
+    /// Reads the fields of a call whose opening bracket is taken, up to its closing bracket.
     fn call(&mut self, start: usize) -> Result<OpLine, Diagnostic> {
         let mut fields = Map::new();
         let mut spans = FieldSpans::default();
@@ -137,7 +137,7 @@ impl<'a> Scanner<'a> {
         is_next
     }
 
-    /// `name =`, taken.
+    /// Takes `name =` and gives the name.
     fn keyword(&mut self) -> Option<&'a str> {
         let rest = self.rest();
         let name_end = rest.find(|c: char| c != '_' && !c.is_alphanumeric())?;
@@ -157,7 +157,7 @@ impl<'a> Scanner<'a> {
         loop {
             self.skip_space();
             if self.take(']') || self.take(')') {
-                // Python's `("x")` is no tuple.
+                // In Python `("x")` is a string and not a tuple.
                 let is_grouping =
                     !has_comma && self.text.get(open..).is_some_and(|t| t.starts_with('('));
                 return Ok(match (many.pop(), is_grouping) {
@@ -199,7 +199,7 @@ impl<'a> Scanner<'a> {
         Ok(value)
     }
 
-    /// A string in single or double quotes; it ends within its line.
+    /// A string in single or double quotes, which must end on its line.
     fn string(&mut self) -> Result<String, Diagnostic> {
         let start = self.at;
         let mut characters = self.rest().char_indices();

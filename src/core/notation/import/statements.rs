@@ -1,4 +1,4 @@
-//! Ops of a list to statements of the notation that resolve to the same ops.
+//! Converts ops to statements of the notation that resolve to the same ops.
 
 use crate::core::cost::work::k_of_shapes;
 use crate::core::model::diagnostic::{Code, Diagnostic, Span};
@@ -15,10 +15,10 @@ use crate::core::notation::spelling::quoted;
 use crate::core::resolve::infer_call;
 use std::collections::HashMap;
 
-/// The program whose ops are `ops` and whose declarations are `tensors`; every op states its type.
+/// The program whose ops are `ops` and whose declarations are `tensors`; every op gets a type annotation.
 ///
-/// An op keeps its function where the table knows it and its shapes fit it. The diagnostics (warnings,
-/// with the op's index) name the ops that lose it. `O(ops + reads)`.
+/// An op keeps its function if the table has it and its shapes fit it. Each op that loses its function gets a
+/// warning with its index. `O(ops + reads)`.
 ///
 /// ```
 /// use fuseline::core::notation::{import::program_of_ops, print};
@@ -75,7 +75,7 @@ pub fn program_of_ops(ops: &[Op], tensors: &[TensorDecl]) -> (Program, Vec<Diagn
                     ),
                 )
                 .about(index)
-                .hint("mend the shape, or remove `function`"),
+                .hint("correct the shape, or remove `function`"),
             );
         }
         program.ops.push(OpStatement {
@@ -95,7 +95,7 @@ pub fn program_of_ops(ops: &[Op], tensors: &[TensorDecl]) -> (Program, Vec<Diagn
     (program, doubts)
 }
 
-/// The inputs of an op, and what is known of them.
+/// The inputs of an op and their known types.
 #[derive(Clone, Copy)]
 struct Inputs<'a> {
     known: &'a [Option<(&'a [u64], DType)>],
@@ -112,13 +112,13 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// Whether the call gives the op's shape, and its K where it states one.
+/// Whether the call infers the op's shape, and its K if the op has one.
 fn gives(rule: ShapeRule, types: &[(&[u64], DType)], attributes: &[Attribute], op: &Op) -> bool {
     infer_call(rule, types, attributes, &op.shape)
         .is_some_and(|(shape, k)| shape == op.shape && (op.k.is_none() || k == op.k))
 }
 
-/// What the statement calls, with which attributes, and whether that is the op's own function.
+/// Callee and attributes of the statement, and whether the callee is the op's own function.
 fn call_of<'a>(op: &'a Op, inputs: Inputs<'_>) -> (&'a str, Vec<Attribute>, bool) {
     let function = op.function.as_deref().and_then(functions::find);
     if let Some(function) = function.filter(|f| f.shape_rule != ShapeRule::Matmul)
@@ -134,7 +134,7 @@ fn call_of<'a>(op: &'a Op, inputs: Inputs<'_>) -> (&'a str, Vec<Attribute>, bool
     }
 }
 
-/// The attributes with which `function` gives the op; `None` when none do.
+/// Attributes with which `function` infers the op's shape; `None` if there are none.
 fn fitting_attributes(function: &Function, op: &Op, inputs: Inputs<'_>) -> Option<Vec<Attribute>> {
     if !(function.min_inputs..=function.max_inputs).contains(&op.inputs.len()) {
         return None;
@@ -159,12 +159,12 @@ fn fitting_attributes(function: &Function, op: &Op, inputs: Inputs<'_>) -> Optio
     let types = inputs.types();
     candidates.into_iter().find(|attributes| match &types {
         Some(types) => gives(function.shape_rule, types, attributes, op),
-        // The annotation decides, but only `matmul` can state K.
+        // The annotation gives the shape, but only `matmul` can state K.
         None => op.k.is_none(),
     })
 }
 
-/// `matmul` as plain as the operands allow; `k=` says that they may be packed.
+/// The fewest attributes of `matmul` that the operands allow; `k=` says that operands may be packed.
 fn matmul_attributes(op: &Op, inputs: Inputs<'_>) -> Vec<Attribute> {
     const LAYOUTS: [&[&str]; 4] = [
         &[],
@@ -198,7 +198,7 @@ fn matmul_attributes(op: &Op, inputs: Inputs<'_>) -> Vec<Attribute> {
     vec![attribute("k", value)]
 }
 
-/// `reshape` where it keeps the elements of one input and their type.
+/// `reshape` if the op keeps the elements of its one input and their type.
 fn reshape_callee(op: &Op, inputs: Inputs<'_>) -> &'static str {
     let keeps = match inputs.known {
         [Some((shape, dtype))] => {
@@ -237,7 +237,7 @@ fn word(name: &str, word: &str) -> Attribute {
 }
 
 fn annotation(shape: &[u64], dtype: Option<DType>) -> TypeAnnotation {
-    // Sizes past 2^63 are refused before: their bytes could not be counted.
+    // Larger sizes have been refused before, because their bytes overflow.
     let size = |&size: &u64| int(i64::try_from(size).unwrap_or(i64::MAX));
     TypeAnnotation {
         dtype: dtype.unwrap_or(DType::F32),

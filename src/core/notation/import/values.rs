@@ -1,5 +1,5 @@
-//! What a list of ops holds before anything is checked: a wrong value costs its own op a diagnostic and not the
-//! visitor the list.
+//! Unchecked values of a list of ops. Reading accepts almost any value, so that a wrong one costs only its own
+//! op and not the whole list.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};

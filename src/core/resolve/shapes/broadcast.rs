@@ -1,10 +1,10 @@
-//! Shapes that need not be equal: NumPy's broadcasting, and one value for each channel.
+//! Shape rules with broadcasting: NumPy's, and one value for each channel.
 
-use super::{Operand, mismatch, text};
+use super::call::{Operand, mismatch, text};
 use crate::core::model::diagnostic::Diagnostic;
 use crate::core::model::op::shape_text;
 
-/// Aligns two shapes at their last dimension; `None` when a pair of sizes is unequal and neither is 1.
+/// Aligns two shapes at their last dimension; `None` if a pair of sizes differs and neither is 1.
 pub(super) fn broadcast(a: &[u64], b: &[u64]) -> Option<Vec<u64>> {
     let (long, short) = if a.len() >= b.len() { (a, b) } else { (b, a) };
     let mut shape = long.to_vec();
@@ -25,7 +25,8 @@ pub(super) fn broadcast_all(operands: &[Operand<'_>]) -> Result<Vec<u64>, Diagno
             continue;
         }
         shape = broadcast(&shape, operand.shape).ok_or_else(|| {
-            // The first earlier input that clashes by itself, else the result so far.
+            // The first earlier input that does not broadcast with this one, or else the broadcast shape so
+            // far.
             let clashing = operands
                 .iter()
                 .take(index)

@@ -1,6 +1,6 @@
-//! Rules of the ops that only move elements.
+//! Shape rules of ops that only move elements.
 
-use super::{Call, Operand, dimension, mismatch, missing, required_axis, text, too_large};
+use super::call::{Call, Operand, dimension, mismatch, missing, required_axis, text, too_large};
 use crate::core::model::diagnostic::{Code, Diagnostic};
 use crate::core::model::op::{element_count, shape_text};
 use crate::core::notation::spelling::shortened;
@@ -14,7 +14,7 @@ pub(super) fn reshape(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, 
         (None, None) if call.callee.text == "contiguous" => return Ok(input.shape.to_vec()),
         (None, None) => {
             return Err(missing(call, "a reshape needs its new shape").hint(format!(
-                "write it behind a colon, such as `: {}[...]`, or as `shape=[...]`",
+                "write it after a colon, such as `: {}[...]`, or as `shape=[...]`",
                 input.dtype.name()
             )));
         }
@@ -37,7 +37,7 @@ pub(super) fn reshape(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, 
     .hint("a reshape keeps the number of elements"))
 }
 
-/// A written shape, in which one `-1` stands for whatever the number of elements leaves.
+/// A written shape with its `-1`, if there is one, replaced by the size that keeps the number of elements.
 fn filled(call: &Call<'_>, values: &[i64], elements: Option<u64>) -> Result<Vec<u64>, Diagnostic> {
     let problem = |value: i64| {
         Diagnostic::error(

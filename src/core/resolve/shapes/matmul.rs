@@ -1,14 +1,14 @@
 //! Matrix products: `matmul` and `linear`.
 
 use super::broadcast::broadcast;
-use super::{Call, Inferred, Operand, mismatch, text};
+use super::call::{Call, InferredShape, Operand, mismatch, text};
 use crate::core::model::diagnostic::Diagnostic;
 
 pub(super) fn matmul(
     call: &Call<'_>,
     a: &Operand<'_>,
     b: &Operand<'_>,
-) -> Result<Inferred, Diagnostic> {
+) -> Result<InferredShape, Diagnostic> {
     let (a_batch, rows, a_k) = matrix(a, call.attributes.flag("transpose_a", false))?;
     let (b_batch, b_k, columns) = matrix(b, call.attributes.flag("transpose_b", false))?;
     if a_k != b_k {
@@ -39,13 +39,13 @@ pub(super) fn matmul(
         .hint("each pair of batch sizes must be equal, or one of them 1")
     })?;
     shape.extend([rows, columns]);
-    Ok(Inferred {
+    Ok(InferredShape {
         shape,
         k: Some(a_k),
     })
 }
 
-/// Batch dimensions and the last two sizes, swapped when transposed.
+/// Batch dimensions and the last two sizes, which are swapped if the operand is transposed.
 fn matrix<'a>(
     operand: &Operand<'a>,
     transposed: bool,
@@ -65,7 +65,7 @@ pub(super) fn linear(
     x: &Operand<'_>,
     weight: &Operand<'_>,
     bias: Option<&Operand<'_>>,
-) -> Result<Inferred, Diagnostic> {
+) -> Result<InferredShape, Diagnostic> {
     let Some((&k, rows)) = x.shape.split_last() else {
         return Err(mismatch(x, format!("{} is a scalar", text(x)))
             .hint("the input of a linear layer has at least one dimension"));
@@ -93,7 +93,7 @@ pub(super) fn linear(
     check_bias(bias, features)?;
     let mut shape = rows.to_vec();
     shape.push(features);
-    Ok(Inferred { shape, k: Some(k) })
+    Ok(InferredShape { shape, k: Some(k) })
 }
 
 pub(super) fn check_bias(bias: Option<&Operand<'_>>, features: u64) -> Result<(), Diagnostic> {

@@ -1,7 +1,7 @@
-//! Windows that slide over images: convolutions and pools.
+//! Shape rules of sliding windows: convolutions and pools.
 
+use super::call::{Call, InferredShape, Operand, mismatch, missing, text, too_large};
 use super::matmul::check_bias;
-use super::{Call, Inferred, Operand, mismatch, missing, text, too_large};
 use crate::core::model::diagnostic::Diagnostic;
 use crate::core::model::op::element_count;
 use crate::core::notation::spelling::shortened;
@@ -11,7 +11,7 @@ pub(super) fn conv2d(
     x: &Operand<'_>,
     weight: &Operand<'_>,
     bias: Option<&Operand<'_>>,
-) -> Result<Inferred, Diagnostic> {
+) -> Result<InferredShape, Diagnostic> {
     let &[batch, channels, height, width] = x.shape else {
         return Err(not_an_image(x));
     };
@@ -56,7 +56,7 @@ pub(super) fn conv2d(
     let [height, width] = slide(call, x, [height, width], window, stride, padding, dilation)?;
     let contraction = element_count(&[weight_channels, kernel_height, kernel_width])
         .ok_or_else(|| too_large(call))?;
-    Ok(Inferred {
+    Ok(InferredShape {
         shape: vec![batch, features, height, width],
         k: Some(contraction),
     })
@@ -97,7 +97,7 @@ fn not_an_image(operand: &Operand<'_>) -> Diagnostic {
         .hint("the input is [batch, channels, height, width]")
 }
 
-/// How many places a window takes on height and width: `(size + 2p - d(w - 1) - 1) / s + 1`, rounded down.
+/// Positions of a window along height and width: `(size + 2p - d(w - 1) - 1) / s + 1`, rounded down.
 fn slide(
     call: &Call<'_>,
     input: &Operand<'_>,

@@ -1,0 +1,129 @@
+//! A call as the shape rules see it, and the errors and look-ups that they share.
+
+use crate::core::model::diagnostic::{Code, Diagnostic, Span};
+use crate::core::model::dtype::DType;
+use crate::core::model::op::shape_text;
+use crate::core::model::program::Name;
+use crate::core::notation::spelling::quoted;
+use crate::core::resolve::attributes::Attributes;
+
+/// An input whose type is known.
+#[derive(Clone, Copy)]
+pub(in crate::core::resolve) struct Operand<'a> {
+    /// Its name and its span in the call.
+    pub(in crate::core::resolve) name: &'a Name,
+    /// Its shape.
+    pub(in crate::core::resolve) shape: &'a [u64],
+    /// Its element type.
+    pub(in crate::core::resolve) dtype: DType,
+}
+
+/// Result of a shape rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::core::resolve) struct InferredShape {
+    /// Shape of the output.
+    pub(in crate::core::resolve) shape: Vec<u64>,
+    /// Contraction length of a matmul, a linear layer or a convolution.
+    pub(in crate::core::resolve) k: Option<u64>,
+}
+
+impl From<Vec<u64>> for InferredShape {
+    fn from(shape: Vec<u64>) -> Self {
+        Self { shape, k: None }
+    }
+}
+
+/// A call whose inputs have known types, and whose number of inputs and attributes are checked.
+#[derive(Clone, Copy)]
+pub(in crate::core::resolve) struct Call<'a> {
+    /// Inputs, in order.
+    pub(in crate::core::resolve) operands: &'a [Operand<'a>],
+    /// Attributes.
+    pub(in crate::core::resolve) attributes: Attributes<'a>,
+    /// Name of the function, for messages.
+    pub(in crate::core::resolve) callee: &'a Name,
+    /// The annotated shape and its span, for the rules that take it as their result.
+    pub(in crate::core::resolve) annotated: Option<(&'a [u64], Span)>,
+}
+
+/// A tensor in a message: `a` f16[2, 3].
+pub(in crate::core::resolve) fn tensor_text(name: &str, dtype: DType, shape: &[u64]) -> String {
+    format!("{} {}{}", quoted(name), dtype.name(), shape_text(shape))
+}
+
+pub(super) fn text(operand: &Operand<'_>) -> String {
+    tensor_text(&operand.name.text, operand.dtype, operand.shape)
+}
+
+pub(super) fn mismatch(at: &Operand<'_>, message: String) -> Diagnostic {
+    Diagnostic::error(Code::ShapeMismatch, message).at(at.name.span)
+}
+
+pub(super) fn missing(call: &Call<'_>, message: &str) -> Diagnostic {
+    Diagnostic::error(Code::MissingShape, message).at(call.callee.span)
+}
+
+pub(super) fn too_large(call: &Call<'_>) -> Diagnostic {
+    Diagnostic::error(
+        Code::Overflow,
+        format!("a size in `{}` passes 2^63", call.callee.text),
+    )
+    .at(call.callee.span)
+    .hint("use smaller sizes")
+}
+
+/// The dimension that `axis` names, by default the last; `None` for a scalar.
+pub(super) fn axis(call: &Call<'_>, input: &Operand<'_>) -> Result<Option<usize>, Diagnostic> {
+    match call.attributes.sizes("axis")?.as_deref() {
+        None => Ok(input.shape.len().checked_sub(1)),
+        Some(&[axis]) => dimension(call, "axis", axis, input).map(Some),
+        Some(_) => Err(call
+            .attributes
+            .problem("axis", "must be one dimension here")
+            .hint("write one number, such as `axis=-1`")),
+    }
+}
+
+/// As [`axis`], but a scalar is an error.
+pub(super) fn required_axis(call: &Call<'_>, input: &Operand<'_>) -> Result<usize, Diagnostic> {
+    axis(call, input)?.ok_or_else(|| {
+        mismatch(
+            input,
+            format!("{} is a scalar and has no dimension", text(input)),
+        )
+        .hint("give it at least one dimension")
+    })
+}
+
+/// A dimension; negative values count from the end.
+pub(super) fn dimension(
+    call: &Call<'_>,
+    name: &str,
+    value: i64,
+    input: &Operand<'_>,
+) -> Result<usize, Diagnostic> {
+    let rank = input.shape.len();
+    let dimension = if value < 0 {
+        usize::try_from(value.unsigned_abs())
+            .ok()
+            .and_then(|back| rank.checked_sub(back))
+    } else {
+        usize::try_from(value).ok().filter(|&d| d < rank)
+    };
+    dimension.ok_or_else(|| {
+        let dimensions = if rank == 1 {
+            "1 dimension".to_owned()
+        } else {
+            format!("{rank} dimensions")
+        };
+        let problem = call.attributes.problem(
+            name,
+            &format!("is {value}, but {} has {dimensions}", text(input)),
+        );
+        if rank == 0 {
+            problem.hint("a scalar has no dimension to name")
+        } else {
+            problem.hint(format!("use a number from -{rank} to {}", rank - 1))
+        }
+    })
+}
