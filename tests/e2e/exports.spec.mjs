@@ -79,7 +79,7 @@ test('a mistake throws an Error that says what to mend', async ({ page }) => {
   expect(messages.huge).toMatch(/2\^63/);
   expect(messages.noList).toMatch(/^ops: /);
   expect(messages.type).toMatch(/convolution/);
-  expect(messages.cycle).toMatch(/circle.*add/);
+  expect(messages.cycle).toMatch(/cycle.*add/);
   expect(messages.twice).toMatch(/matmul1/);
   expect(messages.option).toMatch(/external/);
 });
