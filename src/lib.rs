@@ -5,10 +5,8 @@
 
 pub mod app;
 pub mod core;
-pub mod markup;
 pub mod picture;
 pub mod present;
-pub mod views;
 
 #[cfg(target_arch = "wasm32")]
 pub mod browser;

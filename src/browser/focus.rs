@@ -3,8 +3,8 @@
 use js_sys::Reflect;
 use wasm_bindgen::JsCast;
 use web_sys::{
-    Element, Event, HtmlBodyElement, HtmlElement, HtmlInputElement, HtmlTextAreaElement,
-    ScrollIntoViewOptions, ScrollLogicalPosition,
+    Element, Event, HtmlBodyElement, HtmlInputElement, HtmlTextAreaElement, ScrollIntoViewOptions,
+    ScrollLogicalPosition,
 };
 
 /// A selection in a text field, in UTF-16 units as browsers count; `start == end` is a caret.
@@ -14,16 +14,6 @@ pub struct Caret {
     pub start: u32,
     /// One past the last.
     pub end: u32,
-}
-
-/// Focuses the element of this id. `false` when there is none.
-pub fn focus(id: &str) -> bool {
-    focusable(id).is_some_and(|e| e.focus().is_ok())
-}
-
-/// Whether the element of this id has the focus.
-pub fn is_focused(id: &str) -> bool {
-    active_element().is_some_and(|e| e.id() == id)
 }
 
 /// Whether anything in the page has the focus.
@@ -118,17 +108,6 @@ pub fn input_value(event: &Event) -> String {
         .unwrap_or_default()
 }
 
-/// Id of the element that has the focus, when it stands in `root`.
-pub(super) fn focused_id_in(root: &Element) -> Option<String> {
-    let focused = active_element().filter(|e| root.contains(Some(e)))?;
-    Some(focused.id()).filter(|id| !id.is_empty())
-}
-
 fn active_element() -> Option<Element> {
     super::document()?.active_element()
-}
-
-/// The element of this id, for its `focus`, which elements of HTML and of SVG have alike.
-pub(super) fn focusable(id: &str) -> Option<HtmlElement> {
-    super::element(id).map(JsCast::unchecked_into)
 }

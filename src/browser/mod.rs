@@ -10,7 +10,6 @@ mod later;
 mod listen;
 mod location;
 mod overlay;
-mod place;
 mod share_out;
 mod size;
 mod storage;
@@ -20,25 +19,18 @@ mod zlib;
 pub use fetch::fetch_text;
 pub use files::{chosen_file, download, dropped_file, pasted_text, read_file};
 pub use focus::{
-    Caret, caret, first_line_in_view, focus, has_focus, has_focus_in_text_field, has_focus_within,
-    input_value, is_focused, reveal, reveal_in, scroll_to_line, set_caret,
+    Caret, caret, first_line_in_view, has_focus, has_focus_in_text_field, has_focus_within,
+    input_value, reveal, reveal_in, scroll_to_line, set_caret,
 };
 pub use js_sys::futures::spawn_local as spawn;
 pub use later::Later;
-pub use listen::{
-    closest_attribute, closest_number, event_as, is_within, listen, listen_to_window, next_frame,
-    on_window,
-};
+pub use listen::{is_within, next_frame, on_window};
 pub use location::{address, clear_fragment, fragment};
 pub use overlay::{install_panic_hook, remember_text};
-pub use place::{List, Place, write_markup};
 pub use share_out::copy;
-pub use size::{content_size, observe_size, type_scale};
+pub use size::{content_size, observe_element, type_scale};
 pub use storage::{load, store};
-pub use svg::{
-    capture_pointer, closest_id, focus_in_place, is_target, point_in, set_attribute, set_class,
-    set_flag, set_style, set_text,
-};
+pub use svg::{capture_pointer, focus_in_place, point_on};
 pub use web_sys::{Event, File};
 pub use zlib::{pack, unpack};
 
@@ -60,17 +52,6 @@ pub fn set_root_attribute(name: &str, value: Option<&str>) {
     }
 }
 
-/// Removes the element of this id, if there is one.
-pub fn remove_element(id: &str) {
-    if let Some(element) = element(id) {
-        element.remove();
-    }
-}
-
 fn document() -> Option<web_sys::Document> {
     web_sys::window()?.document()
-}
-
-fn element(id: &str) -> Option<web_sys::Element> {
-    document()?.get_element_by_id(id)
 }

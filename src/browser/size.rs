@@ -7,19 +7,10 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{Element, ResizeObserver, ResizeObserverEntry};
 
-/// Calls `changed(width, height)` with the size of the element's content in CSS pixels, once it stands in the page
-/// and whenever it changes, as long as the component is mounted that calls this.
-pub fn observe_size(id: &str, changed: impl Fn(f64, f64) + 'static) {
-    let id = id.to_owned();
-    let changed = StoredValue::new_local(changed);
-    Effect::new(move || {
-        if let Some(element) = super::element(&id) {
-            // Owned by this effect, which ends with its component.
-            StoredValue::new_local(Observation::of(&element, move |width, height| {
-                changed.try_with_value(|changed| changed(width, height));
-            }));
-        }
-    });
+/// Calls `changed(width, height)` with the size of the element's content in CSS pixels, soon and whenever it changes,
+/// until the owner of the caller is cleaned up.
+pub fn observe_element(element: &Element, changed: impl Fn(f64, f64) + 'static) {
+    StoredValue::new_local(Observation::of(element, changed));
 }
 
 /// Width and height of an element's content in CSS pixels: 0 before the element stands in the page, and while it is in

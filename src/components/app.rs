@@ -39,7 +39,7 @@ pub fn App(
             <Headline />
             <div class="workbench">
                 <Sliders />
-                <GraphPanel page />
+                <GraphPanel />
                 <Charts />
                 <Ops />
             </div>

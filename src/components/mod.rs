@@ -6,11 +6,6 @@ pub use crate::present::badge;
 
 pub mod bar;
 pub mod charts;
-mod dag_merge;
-mod dag_moves;
-mod dag_parts;
-mod dag_updates;
-pub mod dag_view;
 pub mod diagnostics;
 pub mod graph;
 pub mod headline;

@@ -3,7 +3,7 @@
 use crate::core::KernelId;
 
 /// Colours in the palette of `style/tokens.css`.
-const COLORS: usize = 12;
+pub const COLORS: usize = 12;
 
 /// The classes that colour whatever belongs to a kernel, and mark its round through the palette:
 /// after twelve kernels the colours repeat with another badge shape.

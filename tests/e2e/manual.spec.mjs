@@ -15,7 +15,7 @@ d = matmul(c, x)
 const graph = (page) => page.getByRole('region', { name: 'Graph' });
 const kernelPanel = (page, number) => graph(page).getByRole('button', { name: new RegExp(`^kernel ${number} of`) });
 const op = (page, name) => graph(page).getByRole('button', { name: new RegExp(`^${name},`) });
-const status = (page) => page.locator('#dag-status');
+const status = (page) => graph(page).getByRole('status');
 
 test.beforeEach(async ({ page, open }) => {
   await open();

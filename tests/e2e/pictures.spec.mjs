@@ -261,6 +261,19 @@ test.describe('the graph', () => {
     await expect(page.getByRole('heading', { name: /qkv_proj/ })).toBeVisible();
   });
 
+  test('the focus stays on the op of the same name when an edit is taken back', async ({ page }) => {
+    await write(page, 'input x : f16[64]\nbefore = tanh(x)\ngelu = relu(before)\n');
+    await chooseExample(page, 'Diamond');
+    await op(page, 'gelu').focus();
+    await page.keyboard.press('ControlOrMeta+z');
+    await expect(op(page, 'before')).toHaveCount(1);
+    await expect(op(page, 'gelu')).toBeFocused();
+    await op(page, 'before').focus();
+    await page.keyboard.press('ControlOrMeta+Shift+z');
+    await expect(op(page, 'before')).toHaveCount(0);
+    await expect(graph(page).getByRole('group', { name: /^graph of/ })).toBeFocused();
+  });
+
   test('every example is drawn', async ({ page }) => {
     for (const title of await exampleTitles(page)) {
       await chooseExample(page, title);

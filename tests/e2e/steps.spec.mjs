@@ -6,7 +6,8 @@ import { chooseView, editor, headlineBytes, kernels, picker, put, viewSwitch } f
 const panel = (page) => page.getByRole('tabpanel', { name: 'Steps' });
 const now = (page) => panel(page).getByRole('status');
 const button = (page, name) => panel(page).getByRole('button', { name, exact: true });
-const panels = (page) => page.locator('#dag-canvas .dag-kernel');
+const graph = (page) => page.getByRole('region', { name: 'Graph' });
+const panels = (page) => graph(page).getByRole('button', { name: /^kernel \d+ of/ });
 
 test.beforeEach(async ({ page, open }) => {
   await open();
@@ -71,7 +72,7 @@ test('a refusal says why, and the graph marks the ops that it is about', async (
   await expect(refusal).toHaveText(/never sees the whole row that the reduction softmax needs/);
   await refusal.click();
   await expect(viewSwitch(page, 'Fused')).toBeChecked();
-  const marked = page.locator('#dag-canvas .is-decided');
+  const marked = graph(page).locator('.is-decided');
   await expect(marked).toHaveCount(2);
   await expect(marked.first()).toHaveAccessibleName(/attn_scores/);
   await expect(marked.last()).toHaveAccessibleName(/softmax/);
@@ -83,7 +84,7 @@ test('both ends of an edge come into sight', async ({ page }) => {
   await picker(page, 'Fusion').selectOption('inductor');
   await panel(page).getByRole('button', { name: /ffn_up, gelu stay apart/ }).click();
   await page.evaluate(() => scrollTo(0, 0));
-  const marked = page.locator('#dag-canvas .is-decided');
+  const marked = graph(page).locator('.is-decided');
   await expect(marked).toHaveCount(2);
   for (const op of [marked.first(), marked.last()]) await expect(op).toBeInViewport({ ratio: 0.99 });
 });
@@ -91,8 +92,9 @@ test('both ends of an edge come into sight', async ({ page }) => {
 test('the controls and the graph are seen together, and hide nothing', async ({ page }) => {
   for (const [width, height] of [[390, 844], [1366, 768], [1920, 1080]]) {
     await page.setViewportSize({ width, height });
-    await page.locator('#dag-canvas').scrollIntoViewIfNeeded();
-    await expect(page.locator('#dag-canvas')).toBeInViewport();
+    const canvas = graph(page).getByRole('group', { name: /^graph of/ });
+    await canvas.scrollIntoViewIfNeeded();
+    await expect(canvas).toBeInViewport();
     await expect(button(page, 'Step back')).toBeInViewport({ ratio: 1 });
     await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
     const [list, controls] = await Promise.all([panel(page).getByRole('list').boundingBox(), now(page).boundingBox()]);
@@ -103,7 +105,7 @@ test('the controls and the graph are seen together, and hide nothing', async ({ 
 
 test('somebody who has moved the graph keeps looking at the same place', async ({ page }) => {
   await button(page, 'First step').click();
-  const parts = page.locator('#dag-parts');
+  const parts = graph(page).locator('.dag-parts');
   await page.getByRole('button', { name: 'Fit' }).click();
   await page.getByRole('button', { name: 'Zoom out' }).click();
   const before = await parts.getAttribute('transform');
@@ -157,7 +159,7 @@ test('kernels that are merged by hand on the way are seen at once', async ({ pag
   await slider.fill('2');
   await expect(panels(page)).toHaveCount(13);
   // A kernel of two ops and the next one.
-  await page.locator('#dag-kernel-5').focus();
+  await graph(page).getByRole('button', { name: /^kernel 6 of/ }).focus();
   await page.keyboard.press('m');
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('Enter');

@@ -30,7 +30,7 @@ test('a row selects its two ops in the graph, and again nothing', async ({ page 
   await edge.focus();
   await page.keyboard.press('Enter');
   await expect(edge).toHaveAttribute('aria-pressed', 'true');
-  const ops = page.locator('#dag-canvas .dag-op-box[aria-pressed="true"]');
+  const ops = page.getByRole('region', { name: 'Graph' }).locator('.dag-op-box[aria-pressed="true"]');
   await expect(ops).toHaveCount(2);
   await expect(edge).toBeFocused();
   await page.keyboard.press('Enter');
@@ -38,7 +38,7 @@ test('a row selects its two ops in the graph, and again nothing', async ({ page 
 });
 
 test('the size label of an edge in the graph opens its reason', async ({ page }) => {
-  await page.locator('#dag-canvas .dag-size-label.is-shown').first().click();
+  await page.locator('.dag-size-label.is-shown').first().click();
   await expect(page.getByRole('tab', { name: 'Why not' })).toHaveAttribute('aria-selected', 'true');
   const selected = panel(page).locator('tr.is-selected');
   await expect(selected).toHaveCount(1);

@@ -1,10 +1,11 @@
 //! A layout as SVG text with the page's classes: the page's drawing without a browser.
 
 use fuseline::core::Analysis;
-use fuseline::picture::dag::looks::looks;
+use fuseline::picture::dag::looks::Looks;
 use fuseline::picture::dag::path::path_data;
 use fuseline::picture::dag::{DagLayout, PillKind, layout};
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 /// The drawing of an analysis, fused or op by op.
 pub(crate) fn svg(analysis: &Analysis, is_fused: bool) -> String {
@@ -13,7 +14,7 @@ pub(crate) fn svg(analysis: &Analysis, is_fused: bool) -> String {
 }
 
 fn draw(analysis: &Analysis, picture: &DagLayout, is_fused: bool) -> String {
-    let looks = looks(analysis, picture, is_fused);
+    let looks = Looks::new(Arc::new(analysis.clone()), is_fused);
     let view = if is_fused { "is-fused" } else { "is-unfused" };
     let (width, height) = (picture.width, picture.height);
     let mut out = format!(
@@ -30,8 +31,9 @@ fn draw(analysis: &Analysis, picture: &DagLayout, is_fused: bool) -> String {
             panel.height
         );
     }
-    for (edge, look) in picture.edges.iter().zip(&looks.edges) {
-        let class = if look.is_dram {
+    for edge in &picture.edges {
+        let look = looks.edge(edge);
+        let memory = if look.is_dram {
             "is-dram"
         } else {
             "is-on-chip"
@@ -39,11 +41,12 @@ fn draw(analysis: &Analysis, picture: &DagLayout, is_fused: bool) -> String {
         let width = if look.is_dram { look.width_px } else { 1.5 };
         let _ = writeln!(
             out,
-            "<path class=\"dag-edge {class}\" stroke-width=\"{width:.2}\" d=\"{}\"/>",
+            "<path class=\"dag-edge {memory}\" stroke-width=\"{width:.2}\" d=\"{}\"/>",
             path_data(&edge.points, 10.0)
         );
     }
-    for (op, look) in picture.ops.iter().zip(&looks.ops) {
+    for (id, op) in picture.ops.iter_enumerated() {
+        let look = looks.op(id, op.rect.width);
         let middle = op.rect.center();
         let _ = writeln!(
             out,
@@ -74,7 +77,8 @@ fn draw(analysis: &Analysis, picture: &DagLayout, is_fused: bool) -> String {
             kernel + 1
         );
     }
-    for (label, look) in picture.size_labels.iter().zip(&looks.size_labels) {
+    for (op, label) in picture.size_labels.iter_enumerated() {
+        let look = looks.size_label(op);
         if let (Some(label), true) = (label, look.is_shown) {
             let width = look.width_px;
             let _ = writeln!(
@@ -89,7 +93,14 @@ fn draw(analysis: &Analysis, picture: &DagLayout, is_fused: bool) -> String {
             );
         }
     }
-    for (pill, look) in picture.pills.iter().zip(&looks.pills) {
+    draw_pills(&mut out, picture, &looks);
+    out.push_str("</svg>\n");
+    out
+}
+
+fn draw_pills(out: &mut String, picture: &DagLayout, looks: &Looks) {
+    for pill in &picture.pills {
+        let look = looks.pill(pill);
         let kind = match pill.kind {
             PillKind::Input => "is-input",
             PillKind::Weight => "is-weight",
@@ -111,8 +122,6 @@ fn draw(analysis: &Analysis, picture: &DagLayout, is_fused: bool) -> String {
             escaped(&look.text)
         );
     }
-    out.push_str("</svg>\n");
-    out
 }
 
 fn escaped(text: &str) -> String {

@@ -40,7 +40,6 @@ mod legality_rows;
 mod limit_rows;
 mod limits;
 mod manual;
-mod markup;
 mod measured;
 mod measured_rows;
 mod notation;

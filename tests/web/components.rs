@@ -4,8 +4,8 @@ use crate::mounted::{Mounted, mounted, settled};
 use fuseline::app::history::Origin;
 use fuseline::app::state::{Page, Selection, Tab};
 use fuseline::components::bar::top_bar::TopBar;
-use fuseline::components::dag_view::DagView;
 use fuseline::components::diagnostics::DiagnosticsList;
+use fuseline::components::graph::GraphCanvas;
 use fuseline::components::headline::Headline;
 use fuseline::components::ops::table::OpsTable;
 use fuseline::components::results::Results;
@@ -253,7 +253,7 @@ async fn a_finding_names_its_place_and_its_mend() {
 
 #[wasm_bindgen_test]
 async fn the_graph_keeps_its_places_when_sizes_change_and_when_it_is_switched() {
-    let (root, page) = over(TEXT, |page| view! { <DagView page /> }).await;
+    let (root, page) = over(TEXT, |_| view! { <GraphCanvas /> }).await;
     let places = |root: &Mounted| -> Vec<_> {
         let rects = root.all(".dag-op rect");
         rects

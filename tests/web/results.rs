@@ -4,7 +4,7 @@ use crate::components::{TEXT, over};
 use crate::mounted::{Mounted, drawn, settled};
 use fuseline::app::history::Origin;
 use fuseline::app::state::{FocusRequest, Selection, Tab};
-use fuseline::components::dag_view::DagView;
+use fuseline::components::graph::GraphCanvas;
 use fuseline::components::results::Results;
 use fuseline::components::results::compare::ComparePanel;
 use fuseline::components::results::kernel_details::KernelDetailsPanel;
@@ -162,9 +162,9 @@ async fn a_row_of_reasons_selects_its_edge_and_is_asked_about() {
 
 #[wasm_bindgen_test]
 async fn the_graph_marks_the_ops_of_the_present_decision_at_once() {
-    let (root, page) = over(TEXT, |page| view! { <DagView page /> <Results /> }).await;
+    let (root, page) = over(TEXT, |_| view! { <GraphCanvas /> <Results /> }).await;
     let marked = |root: &Mounted| -> Vec<_> {
-        let ops = root.all("#dag-canvas .is-decided").into_iter();
+        let ops = root.all(".dag .is-decided").into_iter();
         let name = |op: Element| op.get_attribute("aria-label").unwrap_or_default();
         ops.map(|op| name(op).split(',').next().unwrap_or_default().to_owned())
             .collect()

@@ -37,10 +37,11 @@ impl Selection {
 /// it shows is up to date, and clears it: no component looks for an element that another one made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FocusRequest {
+    /// The graph: the op or kernel that is selected, else the part that had the focus last, else the graph as a whole. For a
+    /// focus whose element has left the page.
+    Graph,
     /// A fused kernel in the graph.
     GraphKernel(KernelId),
-    /// What is selected in the graph, else the graph itself.
-    Graph,
     /// The button of a fused kernel in the table of kernels.
     KernelButton(KernelId),
     /// A place of the text in the editor, which is selected and scrolled to.

@@ -4,9 +4,8 @@ use super::metrics::text_width;
 use super::{Point, Rect};
 use crate::core::KernelId;
 use crate::picture::path_data::push_command;
+use crate::present::badge::COLORS;
 
-/// Colours before another shape begins.
-const COLORS: usize = 12;
 /// Half the height of a badge.
 const HALF: f64 = 9.5;
 

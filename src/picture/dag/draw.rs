@@ -4,8 +4,7 @@ use super::kernel::{RowId, Seat};
 use super::layered::{LayerId, LinkId, NodeId};
 use super::layout::{Picture, Pin};
 use super::metrics::{
-    APPROACH, MARGIN, OP_HEIGHT, PILL_GAP, PILL_HEIGHT, SIZE_LABEL_MARGIN, SIZE_LABEL_SIZE,
-    TRACK_GAP,
+    APPROACH, MARGIN, OP_HEIGHT, PILL_GAP, PILL_HEIGHT, SIZE_LABEL_MARGIN, SIZE_LABEL_PX, TRACK_GAP,
 };
 use super::routes::{Routes, straighten};
 use super::sides::Side;
@@ -96,7 +95,7 @@ impl Picture<'_> {
             + if is_result {
                 APPROACH + PILL_HEIGHT
             } else {
-                SIZE_LABEL_SIZE.1 + SIZE_LABEL_MARGIN
+                SIZE_LABEL_PX.1 + SIZE_LABEL_MARGIN
             }
     }
 
@@ -201,10 +200,10 @@ impl Picture<'_> {
             });
         } else {
             self.layout.size_labels[op] = Some(Rect {
-                x: x - SIZE_LABEL_SIZE.0 / 2.0,
+                x: x - SIZE_LABEL_PX.0 / 2.0,
                 y,
-                width: SIZE_LABEL_SIZE.0,
-                height: SIZE_LABEL_SIZE.1,
+                width: SIZE_LABEL_PX.0,
+                height: SIZE_LABEL_PX.1,
             });
         }
     }

@@ -3,7 +3,7 @@
 use super::columns::columns;
 use super::layered::{LayerId, Layered, LinkId, NodeId, Places};
 use super::metrics::{
-    APPROACH, LANE_GAP, OP_GAP, PANEL_PADDING, SIZE_LABEL_MARGIN, SIZE_LABEL_SIZE, TRACK_GAP,
+    APPROACH, LANE_GAP, OP_GAP, PANEL_PADDING, SIZE_LABEL_MARGIN, SIZE_LABEL_PX, TRACK_GAP,
 };
 use super::routes::{Routes, routes};
 use super::sides::{OpenSides, Side};
@@ -25,7 +25,7 @@ impl RowId {
 }
 
 /// Room between two rows: a size label and its margins.
-pub(super) const ROW_GAP: f64 = SIZE_LABEL_SIZE.1 + 2.0 * SIZE_LABEL_MARGIN;
+pub(super) const ROW_GAP: f64 = SIZE_LABEL_PX.1 + 2.0 * SIZE_LABEL_MARGIN;
 
 /// How an edge from outside reaches an op of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,13 +1,14 @@
 //! What the numbers make of a placed graph: how wide an edge is, what a size label says, what a screen reader hears.
 
 use crate::core::model::op::shape_text;
-use crate::core::{Analysis, Execution, IdVec, KernelId, OpId, SizeSource, TensorId};
+use crate::core::{Analysis, IdVec, KernelId, OpId, SizeSource, TensorId};
 use crate::picture::dag::metrics::{
-    BOLD, FONT_PX, OP_PADDING, PILL_WIDTHS, SIZE_LABEL_SIZE, fit_text, text_width,
+    BOLD, FONT_PX, OP_PADDING, PILL_WIDTHS, SIZE_LABEL_PX, fit_text, text_width,
 };
-use crate::picture::dag::{DagLayout, Edge, EdgeEnd, Pill, PillId, PillKind};
+use crate::picture::dag::{Edge, EdgeEnd, Pill, PillKind};
 use crate::present::format::{format_bytes, format_exact, format_percent};
 use crate::present::names::{joined, short_name};
+use std::sync::Arc;
 
 /// Room in a size label beside its text.
 const SIZE_LABEL_PADDING: f64 = 12.0;
@@ -33,16 +34,16 @@ pub struct PanelLook {
 /// An edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EdgeLook {
-    /// It goes through memory; else fusion keeps it on chip, or it is a free view.
+    /// It goes through memory (DRAM); else fusion keeps it on chip, or it is a free view.
     pub is_dram: bool,
     /// Width of its line when it goes through memory, in pixels.
     pub width_px: f64,
 }
 
-/// The size label of a tensor that an op produces.
+/// The label on the edge of a tensor that an op produces.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SizeLabelLook {
-    /// The tensor goes through memory, so the size label is shown.
+    /// The tensor goes through memory, so the label is shown.
     pub is_shown: bool,
     /// How many bytes, and how many kernels read them when there are several.
     pub text: String,
@@ -61,44 +62,16 @@ pub struct PillLook {
     pub title: String,
 }
 
-/// All that depends on numbers, in the order of the layout's lists.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Looks {
-    /// Ops.
-    pub ops: IdVec<OpId, OpLook>,
-    /// Panels.
-    pub panels: IdVec<KernelId, PanelLook>,
-    /// Edges.
-    pub edges: Vec<EdgeLook>,
-    /// Size labels; hidden ones where the layout has none.
-    pub size_labels: IdVec<OpId, SizeLabelLook>,
-    /// Pills.
-    pub pills: IdVec<PillId, PillLook>,
-}
-
-/// The numbers of `analysis` on its layout, fused or op by op. `O(ops + reads)` but for a sort of the reads.
-pub fn looks(analysis: &Analysis, layout: &DagLayout, is_fused: bool) -> Looks {
-    let view = View::new(analysis, is_fused);
-    let ops = analysis.graph.ops.ids();
-    Looks {
-        ops: ops.clone().map(|op| view.op(op, layout)).collect(),
-        panels: (analysis.partition.kernels.ids())
-            .map(|kernel| view.panel(kernel))
-            .collect(),
-        edges: layout.edges.iter().map(|edge| view.edge(edge)).collect(),
-        size_labels: ops.map(|op| view.size_label(op)).collect(),
-        pills: layout.pills.iter().map(|pill| view.pill(pill)).collect(),
-    }
-}
-
 /// Width of an edge through memory: 1.5 px for a kilobyte, 0.8 px more for each power of ten.
 pub fn edge_width_px(bytes: u64) -> f64 {
     let powers = ((bytes.max(1) as f64).log10() - 3.0).clamp(0.0, 7.5);
     1.5 + 0.8 * powers
 }
 
-struct View<'a> {
-    analysis: &'a Analysis,
+/// What an analysis says of the parts of its picture. Each look is made when it is asked for, so a picture of which
+/// little is in sight costs little.
+pub struct Looks {
+    analysis: Arc<Analysis>,
     is_fused: bool,
     /// Kernel and tensor of every read, sorted.
     reads: Vec<(KernelId, TensorId)>,
@@ -108,31 +81,34 @@ struct View<'a> {
     is_written: IdVec<TensorId, bool>,
 }
 
-impl<'a> View<'a> {
-    fn new(analysis: &'a Analysis, is_fused: bool) -> Self {
-        let execution: &Execution = if is_fused {
+impl Looks {
+    /// The looks of the fused kernels, or of one kernel for each op. `O(ops + reads)` but for a sort of the reads.
+    pub fn new(analysis: Arc<Analysis>, is_fused: bool) -> Self {
+        let mut reads = Vec::new();
+        let mut readers = IdVec::from_elem(0, analysis.graph.tensors.len());
+        let mut is_written = IdVec::from_elem(false, analysis.graph.tensors.len());
+        let execution = if is_fused {
             &analysis.fused
         } else {
             &analysis.unfused
         };
-        let mut view = Self {
-            analysis,
-            is_fused,
-            reads: Vec::new(),
-            readers: IdVec::from_elem(0, analysis.graph.tensors.len()),
-            is_written: IdVec::from_elem(false, analysis.graph.tensors.len()),
-        };
         for (kernel, run) in execution.kernels.iter_enumerated() {
             for read in &run.traffic.reads {
-                view.reads.push((kernel, read.tensor));
-                view.readers[read.tensor] += 1;
+                reads.push((kernel, read.tensor));
+                readers[read.tensor] += 1;
             }
             for write in &run.traffic.writes {
-                view.is_written[write.tensor] = true;
+                is_written[write.tensor] = true;
             }
         }
-        view.reads.sort_unstable();
-        view
+        reads.sort_unstable();
+        Self {
+            analysis,
+            is_fused,
+            reads,
+            readers,
+            is_written,
+        }
     }
 
     fn is_read_by(&self, op: OpId, tensor: TensorId) -> bool {
@@ -148,7 +124,8 @@ impl<'a> View<'a> {
         self.is_written[tensor] || self.readers[tensor] > 0
     }
 
-    fn op(&self, op: OpId, layout: &DagLayout) -> OpLook {
+    /// An op whose box is so wide.
+    pub fn op(&self, op: OpId, width: f64) -> OpLook {
         let definition = &self.analysis.graph.ops[op];
         let tensor = self.analysis.graph.output[op];
         let shape = shape_text(&definition.shape);
@@ -164,7 +141,6 @@ impl<'a> View<'a> {
         } else {
             "stays on chip".to_owned()
         };
-        let width = layout.ops.get(op).map_or(0.0, |b| b.rect.width);
         OpLook {
             name: format!(
                 "{name}, {}, kernel {kernel} of {kernels}, output {}, {fate}",
@@ -175,7 +151,8 @@ impl<'a> View<'a> {
         }
     }
 
-    fn panel(&self, kernel: KernelId) -> PanelLook {
+    /// The panel of a fused kernel.
+    pub fn panel(&self, kernel: KernelId) -> PanelLook {
         let ops = &self.analysis.partition.kernels[kernel];
         let names = ops
             .iter()
@@ -199,7 +176,8 @@ impl<'a> View<'a> {
         }
     }
 
-    fn edge(&self, edge: &Edge) -> EdgeLook {
+    /// An edge of the layout.
+    pub fn edge(&self, edge: &Edge) -> EdgeLook {
         let is_dram = match edge.to {
             EdgeEnd::Op(op) => self.is_read_by(op, edge.tensor),
             EdgeEnd::Pill(_) => self.is_written[edge.tensor],
@@ -210,11 +188,12 @@ impl<'a> View<'a> {
         }
     }
 
-    fn size_label(&self, op: OpId) -> SizeLabelLook {
+    /// The size label below an op.
+    pub fn size_label(&self, op: OpId) -> SizeLabelLook {
         let tensor = self.analysis.graph.output[op];
         let readers = self.readers[tensor];
         let bytes = format_bytes(self.bytes(tensor));
-        let room = SIZE_LABEL_SIZE.0 - SIZE_LABEL_PADDING;
+        let room = SIZE_LABEL_PX.0 - SIZE_LABEL_PADDING;
         let text = if readers > 1 {
             fit_text(&format!("{bytes} x{readers}"), room, BOLD * FONT_PX.1)
         } else {
@@ -229,7 +208,8 @@ impl<'a> View<'a> {
         }
     }
 
-    fn pill(&self, pill: &Pill) -> PillLook {
+    /// A pill of the layout.
+    pub fn pill(&self, pill: &Pill) -> PillLook {
         let sum: u64 = pill.tensors.iter().map(|&t| self.bytes(t)).sum();
         let is_assumed = pill
             .tensors

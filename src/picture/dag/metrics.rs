@@ -11,7 +11,7 @@ pub const OP_PADDING: f64 = 10.0;
 /// From a panel's border to the ops in it, on every side.
 pub const PANEL_PADDING: f64 = 7.0;
 /// Size of the label that says how many bytes a tensor has.
-pub const SIZE_LABEL_SIZE: (f64, f64) = (100.0, 17.0);
+pub const SIZE_LABEL_PX: (f64, f64) = (100.0, 17.0);
 /// Room above and below a size label.
 pub const SIZE_LABEL_MARGIN: f64 = 3.5;
 /// Height of a pill.

@@ -24,6 +24,7 @@ pub mod badge;
 mod boxes;
 mod columns;
 mod draw;
+pub mod focus;
 mod join;
 mod kernel;
 mod lanes;
@@ -32,19 +33,20 @@ mod layers;
 mod layout;
 pub mod looks;
 pub mod metrics;
+pub mod overview;
 pub mod path;
 mod pins;
 mod routes;
 mod sides;
-pub mod steps;
+pub mod sight;
 mod tracks;
 pub mod viewport;
 
-pub use boxes::has_same_picture;
-pub use layout::layout;
-
 use crate::core::model::ids::define_ids;
 use crate::core::{IdVec, KernelId, OpId, TensorId};
+pub use boxes::has_same_picture;
+use focus::FocusTarget;
+pub use layout::layout;
 use serde::Serialize;
 
 define_ids! {
@@ -95,6 +97,24 @@ impl Rect {
     /// Whether a point lies on it.
     pub fn holds(&self, point: Point) -> bool {
         (self.x..=self.right()).contains(&point.x) && (self.y..=self.bottom()).contains(&point.y)
+    }
+
+    /// Whether both have a point in common, be it on their borders.
+    pub fn meets(&self, other: &Self) -> bool {
+        self.x <= other.right()
+            && other.x <= self.right()
+            && self.y <= other.bottom()
+            && other.y <= self.bottom()
+    }
+
+    /// The smallest rectangle that holds two points.
+    pub fn between(a: Point, b: Point) -> Self {
+        Self {
+            x: a.x.min(b.x),
+            y: a.y.min(b.y),
+            width: (a.x - b.x).abs(),
+            height: (a.y - b.y).abs(),
+        }
     }
 
     /// The smallest rectangle around both.
@@ -161,6 +181,16 @@ pub enum EdgeEnd {
     Pill(PillId),
 }
 
+impl EdgeEnd {
+    /// The op, if it is one.
+    pub const fn op(self) -> Option<OpId> {
+        match self {
+            Self::Op(op) => Some(op),
+            Self::Pill(_) => None,
+        }
+    }
+}
+
 /// A tensor on its way from its producer to one consumer.
 ///
 /// Edges of one tensor share their first points, so that they look like a trunk that branches.
@@ -191,6 +221,40 @@ pub struct DagLayout {
     pub pills: IdVec<PillId, Pill>,
     /// Edges, by producer and consumer.
     pub edges: Vec<Edge>,
-    /// For each op the place of the size label that says how large its output is; `None` where a pill says it.
+    /// For each op the place of the label that says how large its output is; `None` where a pill says it.
     pub size_labels: IdVec<OpId, Option<Rect>>,
+}
+
+impl DagLayout {
+    /// Where an op or a kernel lies; `None` when the graph has no such part.
+    pub fn rect_of(&self, target: FocusTarget) -> Option<Rect> {
+        match target {
+            FocusTarget::Op(op) => self.ops.get(op).map(|op| op.rect),
+            FocusTarget::Kernel(kernel) => self.panels.get(kernel).copied(),
+        }
+    }
+
+    /// The kernel whose panel lies under a point.
+    pub fn kernel_at(&self, point: Point) -> Option<KernelId> {
+        let mut panels = self.panels.iter_enumerated();
+        panels.find_map(|(kernel, panel)| panel.holds(point).then_some(kernel))
+    }
+
+    /// What lies under a point: an op, else a kernel.
+    pub fn target_at(&self, point: Point) -> Option<FocusTarget> {
+        let mut ops = self.ops.iter_enumerated();
+        let op = ops.find_map(|(op, place)| place.rect.holds(point).then_some(op));
+        op.map(FocusTarget::Op)
+            .or_else(|| self.kernel_at(point).map(FocusTarget::Kernel))
+    }
+
+    /// Whether an edge comes from the pill of a weight.
+    pub fn brings_weight(&self, edge: &Edge) -> bool {
+        match edge.from {
+            EdgeEnd::Pill(pill) => {
+                (self.pills.get(pill)).is_some_and(|pill| pill.kind == PillKind::Weight)
+            }
+            EdgeEnd::Op(_) => false,
+        }
+    }
 }

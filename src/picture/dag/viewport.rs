@@ -124,8 +124,38 @@ impl Viewport {
 
     /// Whether a point of the picture is in sight.
     pub fn shows(&self, point: Point, canvas: Size) -> bool {
-        let (x, y) = (self.x + point.x * self.scale, self.y + point.y * self.scale);
+        let Point { x, y } = self.on_canvas(point);
         (0.0..canvas.0).contains(&x) && (0.0..canvas.1).contains(&y)
+    }
+
+    /// The part of the picture that is in sight, grown to the borders of cells that are about a sixth of it: panning and
+    /// zooming give the same region for many frames.
+    pub fn region(&self, canvas: Size) -> Rect {
+        const CELLS: f64 = 4.0;
+        let grown = |from: f64, length: f64| {
+            let (from, length) = (-from / self.scale, length / self.scale);
+            let cell = (length / CELLS).log2().floor().exp2();
+            let start = (from / cell).floor() * cell;
+            (start, ((from + length) / cell).ceil() * cell - start)
+        };
+        let (x, width) = grown(self.x, canvas.0);
+        let (y, height) = grown(self.y, canvas.1);
+        Rect {
+            x,
+            y,
+            width,
+            height,
+        }
+    }
+
+    /// The point of the picture under a point of the canvas.
+    pub fn in_picture(&self, at: Point) -> Point {
+        Point::new((at.x - self.x) / self.scale, (at.y - self.y) / self.scale)
+    }
+
+    /// The point of the canvas over a point of the picture.
+    pub fn on_canvas(&self, at: Point) -> Point {
+        Point::new(at.x * self.scale + self.x, at.y * self.scale + self.y)
     }
 
     /// As an SVG transform.
@@ -191,6 +221,27 @@ mod tests {
         let lost = Viewport::fit(PICTURE, CANVAS).panned(1e6, -1e6);
         let kept = lost.kept_in_sight(PICTURE, CANVAS);
         assert!(kept.x <= CANVAS.0 - KEPT && kept.y + PICTURE.1 * kept.scale >= KEPT);
+    }
+
+    #[test]
+    fn the_region_holds_what_is_in_sight_and_seldom_changes() {
+        let mut view = Viewport::first((300.0, 30_000.0), CANVAS);
+        let mut regions = vec![view.region(CANVAS)];
+        for _ in 0..100 {
+            view = view.panned(0.0, -8.0);
+            let region = view.region(CANVAS);
+            for corner in [Point::new(0.0, 0.0), Point::new(CANVAS.0, CANVAS.1)] {
+                assert!(region.holds(view.in_picture(corner)), "{region:?} {view:?}");
+            }
+            assert!(region.width < 1.6 * CANVAS.0 && region.height < 1.6 * CANVAS.1);
+            regions.push(region);
+        }
+        regions.dedup();
+        assert!(
+            regions.len() < 16,
+            "{} regions in 100 frames",
+            regions.len()
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Where the arrow keys lead in a placed graph.
+//! What can have the focus in a placed graph, and where the keys lead from it.
 
 use super::DagLayout;
 use crate::core::model::ids::Id;
@@ -13,24 +13,24 @@ pub enum FocusTarget {
     Kernel(KernelId),
 }
 
-/// The place to which a key leads from `stop`; `None` when the key leads nowhere.
+/// The place to which a key leads from `from`; `None` when the key leads nowhere.
 ///
 /// Up and down follow edges, left and right the order of execution; page up and page down go from kernel to
 /// kernel, home and end to the first and the last op.
-pub fn step(
+pub fn target_of_key(
     graph: &Graph,
     partition: &Partition,
     layout: &DagLayout,
-    stop: FocusTarget,
+    from: FocusTarget,
     key: &str,
 ) -> Option<FocusTarget> {
     let mut ops = graph.ops.ids();
     let op_beside = |op, step| beside(op, step, graph.ops.len());
     let kernel_beside = |kernel, step| beside(kernel, step, partition.kernels.len());
-    if matches!(stop, FocusTarget::Op(op) if op.index() >= ops.len()) {
+    if matches!(from, FocusTarget::Op(op) if op.index() >= ops.len()) {
         return None;
     }
-    match (key, stop) {
+    match (key, from) {
         ("Home", _) => ops.next().map(FocusTarget::Op),
         ("End", _) => ops.next_back().map(FocusTarget::Op),
         ("PageDown", FocusTarget::Op(op)) => {

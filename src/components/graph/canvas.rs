@@ -1,0 +1,103 @@
+//! The graph with its zoom buttons.
+
+use super::keys::ZOOM_STEP;
+use super::picture::Picture;
+use super::state::Graph;
+use crate::app::state::{Page, Selection, SetIfChanged};
+use crate::browser::{self, Later};
+use leptos::html;
+use leptos::prelude::*;
+use std::time::Duration;
+
+/// Ops up to which the switch between fused and unfused is animated; a browser takes seconds over thousands of
+/// transitions.
+const ANIMATED_OPS: usize = 200;
+/// How long the switch may move things.
+const SWITCH: Duration = Duration::from_millis(400);
+
+/// Shows the page's graph, fused or op by op; nothing but looks differs between the two.
+///
+/// Fills its container. Drags pan, pinches and the wheel with Ctrl or Command zoom, the plain wheel scrolls
+/// the page. The picture is one tab stop beside the canvas: arrow keys follow edges.
+#[component]
+pub fn GraphCanvas() -> impl IntoView {
+    let page = Page::of_context();
+    let graph = Graph::new(page);
+    let frame = NodeRef::<html::Div>::new();
+    Effect::new(move || {
+        if let Some(frame) = frame.get() {
+            browser::observe_element(&frame, move |width, height| {
+                graph.canvas_px.set_if_changed((width, height));
+            });
+        }
+    });
+    let is_switching = is_switching(page, graph);
+    let op_count = move || graph.placed.with(|placed| placed.layout.ops.len());
+    let name = move || {
+        let kernels = graph.placed.with(|placed| placed.layout.panels.len());
+        format!("graph of {} operations in {kernels} kernels", op_count())
+    };
+    let status = Memo::new(move |_| graph.status());
+    view! {
+        <div class="dag-frame" node_ref=frame>
+            <svg
+                class="dag"
+                class:is-unfused=move || !page.is_fused.get()
+                class:has-selection=move || page.selection.get() != Selection::Nothing
+                class:is-switching=is_switching
+                role="group"
+                aria-label=name
+                aria-describedby="dag-help"
+                tabindex="0"
+                node_ref=graph.canvas
+                on:wheel=move |event| graph.wheel(&event)
+                on:pointerdown=move |event| graph.press(&event)
+                on:pointermove=move |event| graph.drag(&event)
+                on:pointerup=move |event| graph.lift(&event, true)
+                on:pointercancel=move |event| graph.lift(&event, false)
+                on:click=move |event| graph.click_canvas(&event)
+                on:keydown=move |event| graph.press_key(&event)
+            >
+                <g class="dag-parts" transform=move || graph.viewport.get().transform()>
+                    // Another layout is another picture: nothing of the one before is kept.
+                    <For each=move || [graph.placed.get()] key=|placed| placed.number children=move |placed| {
+                        view! { <Picture graph placed /> }
+                    } />
+                </g>
+                <path class="dag-merge-line" aria-hidden="true" d=move || graph.merge_line()></path>
+            </svg>
+            <p class="dag-status" role="status" aria-live="polite">{status}</p>
+            <p class="dag-empty" hidden=move || op_count() != 0>"No operations yet."</p>
+            <div class="dag-tools" role="group" aria-label="Zoom">
+                <button type="button" aria-label="Zoom in" title="Zoom in (+)" on:click=move |_| graph.zoom(ZOOM_STEP, None)>
+                    "+"
+                </button>
+                <button type="button" aria-label="Zoom out" title="Zoom out (−)" on:click=move |_| graph.zoom(1.0 / ZOOM_STEP, None)>
+                    "−"
+                </button>
+                <button type="button" title="Show the whole graph (0)" on:click=move |_| graph.fit()>"Fit"</button>
+            </div>
+            <p class="sr-only" id="dag-help">
+                "Arrow keys follow the edges from operation to operation, Page Up and Page Down go from kernel to kernel, Enter selects. Plus, minus and 0 zoom. M merges a kernel with another one, X cuts its kernel before an operation. On the graph itself arrow keys move it."
+            </p>
+        </div>
+    }
+}
+
+/// The view has just been switched between fused and unfused, so edges may move.
+fn is_switching(page: Page, graph: Graph) -> RwSignal<bool> {
+    let is_switching = RwSignal::new(false);
+    let end = Later::after(SWITCH);
+    Effect::new(move |before: Option<bool>| {
+        let is_fused = page.is_fused.get();
+        let op_count = graph
+            .placed
+            .with_untracked(|placed| placed.layout.ops.len());
+        if before.is_some_and(|before| before != is_fused) && op_count <= ANIMATED_OPS {
+            is_switching.set(true);
+            end.call(move || is_switching.set(false));
+        }
+        is_fused
+    });
+    is_switching
+}

@@ -1,0 +1,70 @@
+//! A tensor on its way from one part to another.
+
+use super::picture::touches;
+use super::state::{Graph, Placed, PlacedOnce};
+use crate::core::{OpId, OpType};
+use crate::picture::dag::Edge;
+use crate::picture::dag::path::path_data;
+use leptos::prelude::*;
+
+/// Radius of an edge's corners.
+const CORNER: f64 = 10.0;
+
+/// A line through memory, over a dotted one on chip where the tensor may stay there; one of the two is seen.
+#[component]
+pub(super) fn EdgePart(
+    /// The graph.
+    graph: Graph,
+    /// Its layout.
+    placed: PlacedOnce,
+    /// The edge, by its place in the layout.
+    edge: usize,
+) -> impl IntoView {
+    let (data, is_weight, may_stay_on_chip) = placed.with_value(|placed| {
+        let place = placed.layout.edges.get(edge)?;
+        let data = path_data(&place.points, CORNER);
+        let is_weight = placed.layout.brings_weight(place);
+        Some((data, is_weight, may_stay_on_chip(placed, place)))
+    })?;
+    let look = move || {
+        let look = placed.with_value(|placed| {
+            let place = placed.layout.edges.get(edge)?;
+            graph.with_looks(placed.number, |looks| looks.edge(place))
+        });
+        look.unwrap_or_default()
+    };
+    let is_touched = move || {
+        let selection = graph.selection.get();
+        placed.with_value(|placed| {
+            let place = placed.layout.edges.get(edge);
+            place.is_some_and(|place| touches(place, &placed.analysis.partition, selection))
+        })
+    };
+    let on_chip =
+        may_stay_on_chip.then(|| view! { <path class="dag-on-chip" d=data.clone()></path> });
+    Some(view! {
+        <g
+            class="dag-edge"
+            class:is-weight=is_weight
+            class:is-dram=move || look().is_dram
+            class:is-touched=is_touched
+        >
+            {on_chip}
+            <path class="dag-dram" d=data stroke-width=move || look().width_px></path>
+        </g>
+    })
+}
+
+/// Only tensors inside a kernel and around reshapes, which may be free views, ever leave memory out.
+fn may_stay_on_chip(placed: &Placed, edge: &Edge) -> bool {
+    let analysis = &placed.analysis;
+    let (from, to) = (edge.from.op(), edge.to.op());
+    let kernel = |op: OpId| analysis.partition.kernel_of.get(op);
+    let is_reshape = |op: OpId| {
+        let op = analysis.graph.ops.get(op);
+        op.is_some_and(|op| op.op_type == OpType::Reshape)
+    };
+    from.zip(to).is_some_and(|(a, b)| kernel(a) == kernel(b))
+        || from.is_some_and(is_reshape)
+        || to.is_some_and(is_reshape)
+}

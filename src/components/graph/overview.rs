@@ -1,0 +1,56 @@
+//! Very many parts as few paths.
+
+use super::state::{Graph, PlacedOnce};
+use crate::core::KernelId;
+use crate::picture::dag::overview::{EdgeStyle, Edges, boxes, edges};
+use crate::present::badge::kernel_class;
+use leptos::prelude::*;
+
+/// The parts in sight without words. They are neither buttons nor read out: what is, stands over them in full.
+#[component]
+pub(super) fn Overview(
+    /// The graph.
+    graph: Graph,
+    /// Its layout.
+    placed: PlacedOnce,
+) -> impl IntoView {
+    let placed = placed.get_value();
+    let number = placed.number;
+    let of_boxes = placed.clone();
+    let boxes = Memo::new(move |_| graph.sight.with(|sight| boxes(&of_boxes.layout, sight)));
+    let edges = graph.look(number, move |looks| {
+        graph
+            .sight
+            .with(|sight| edges(&placed.layout, sight, looks))
+    });
+    let panels = move || {
+        let panel = |(kernel, data): &(KernelId, String)| {
+            let class = format!("dag-panel {}", kernel_class(*kernel));
+            view! { <path class=class d=data.clone()></path> }
+        };
+        boxes.with(|boxes| boxes.panels.iter().map(panel).collect_view())
+    };
+    let lines = move || {
+        let line = |Edges { style, data }: &Edges| {
+            view! { <path class=line_class(*style) stroke-width=style.width_px d=data.clone()></path> }
+        };
+        edges.with(|edges| edges.iter().map(line).collect_view())
+    };
+    view! {
+        <g class="dag-overview" aria-hidden="true">
+            {panels}
+            {lines}
+            <path class="dag-ops" d=move || boxes.with(|boxes| boxes.ops.clone())></path>
+            <path class="dag-weights" d=move || boxes.with(|boxes| boxes.weights.clone())></path>
+            <path class="dag-activations" d=move || boxes.with(|boxes| boxes.activations.clone())></path>
+        </g>
+    }
+}
+
+const fn line_class(style: EdgeStyle) -> &'static str {
+    match (style.is_dram, style.is_weight) {
+        (false, _) => "dag-on-chip",
+        (true, false) => "dag-dram",
+        (true, true) => "dag-dram is-weight",
+    }
+}

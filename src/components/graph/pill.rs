@@ -1,0 +1,38 @@
+//! The pill of a tensor that enters or leaves the program.
+
+use super::state::{Graph, PlacedOnce};
+use crate::picture::dag::{PillId, PillKind};
+use leptos::prelude::*;
+
+/// A pill with the tensor's name and bytes.
+#[component]
+pub(super) fn PillPart(
+    /// The graph.
+    graph: Graph,
+    /// Its layout.
+    placed: PlacedOnce,
+    /// The pill, by its place in the layout.
+    pill: PillId,
+) -> impl IntoView {
+    let placed = placed.get_value();
+    let place = placed.layout.pills.get(pill)?.clone();
+    let class = match place.kind {
+        PillKind::Input => "dag-pill is-input",
+        PillKind::Weight => "dag-pill is-weight",
+        PillKind::Output => "dag-pill is-output",
+    };
+    let (rect, middle) = (place.rect, place.rect.center());
+    let name = place.text.clone();
+    let look = graph.look(placed.number, move |looks| looks.pill(&place));
+    let title = move || look.with(|look| look.title.clone());
+    Some(view! {
+        <g class=class role="img" aria-label=title>
+            <title>{title}</title>
+            <rect x=rect.x y=rect.y width=rect.width height=rect.height rx=rect.height / 2.0></rect>
+            <text class="dag-name" x=middle.x y=middle.y - 2.0>{name}</text>
+            <text class="dag-bytes" x=middle.x y=middle.y + 10.0>
+                {move || look.with(|look| look.text.clone())}
+            </text>
+        </g>
+    })
+}

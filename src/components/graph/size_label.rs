@@ -1,0 +1,42 @@
+//! The label that says how large the output of an op is.
+
+use super::state::{Graph, PlacedOnce};
+use crate::core::OpId;
+use leptos::prelude::*;
+
+/// A label below the op, shown while its tensor goes through memory. A click asks why it does.
+#[component]
+pub(super) fn SizeLabelPart(
+    /// The graph.
+    graph: Graph,
+    /// Its layout.
+    placed: PlacedOnce,
+    /// The op.
+    op: OpId,
+) -> impl IntoView {
+    let placed = placed.get_value();
+    let place = (*placed.layout.size_labels.get(op)?)?;
+    let middle = place.center();
+    let look = graph.look(placed.number, move |looks| looks.size_label(op));
+    let width = move || look.with(|look| look.width_px);
+    Some(view! {
+        <g
+            class="dag-size-label"
+            class:is-shown=move || look.with(|look| look.is_shown)
+            on:click=move |event| {
+                event.stop_propagation();
+                graph.click_size_label(op);
+            }
+        >
+            <title>{move || look.with(|look| look.title.clone())}</title>
+            <rect
+                x=move || middle.x - width() / 2.0
+                y=place.y
+                width=width
+                height=place.height
+                rx=place.height / 2.0
+            ></rect>
+            <text x=middle.x y=middle.y + 4.0>{move || look.with(|look| look.text.clone())}</text>
+        </g>
+    })
+}

@@ -1,0 +1,105 @@
+// What the benchmarks of the page measure with: the main thread's time from an action to the end of the frame that shows it.
+
+import { createRequire } from 'node:module';
+import { args, executablePath } from '../e2e/chromium.mjs';
+
+const { chromium } = createRequire(new URL('../e2e/', import.meta.url))('@playwright/test');
+
+/** Counts the processor's time instead of the clock's: for a machine that does other work at the same time. */
+const CPU_TIME = process.env.CPU_TIME === '1';
+
+/** The size of a small laptop's window. */
+export const viewport = { width: 1366, height: 768 };
+
+export const launch = () => chromium.launch({ executablePath, args });
+
+/** The value below which a share of the values lies. */
+export const quantile = (values, share) => [...values].sort((a, b) => a - b)[Math.ceil(values.length * share) - 1];
+
+export const ms = (value) => `${value.toFixed(2)} ms`;
+
+/** One line of a table: a name, the median and the 95th percentile. */
+export const row = (name, median, p95) => console.log(`${name.padEnd(52)} ${median.padStart(10)} ${p95.padStart(10)}`);
+
+/**
+ * Does an action once a frame and marks the moment of each and the end of the frame that follows it. Runs in the page.
+ * `kind` names one of `actions`, `target` is its element.
+ */
+async function actEachFrame({ kind, target, events }) {
+  const nextFrameEnd = () => new Promise((ended) => {
+    requestAnimationFrame(() => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = ended; // runs after the frame's style, layout and paint
+      port2.postMessage(null);
+    });
+  });
+  const element = document.querySelector(target);
+  const { left, top, width, height } = element.getBoundingClientRect();
+  const middle = { clientX: left + width / 2, clientY: top + height / 2 };
+  const pointer = (type, dy) => element.dispatchEvent(new PointerEvent(type, {
+    ...middle, clientY: middle.clientY + dy, pointerId: 1, button: 0, bubbles: true, cancelable: true,
+  }));
+  const actions = {
+    /** Moves a slider. */
+    slider: (event) => {
+      const [min, max, step] = [element.min, element.max, element.step].map(Number);
+      const steps = Math.floor((max - min) / step);
+      element.value = String(min + step * (1 + ((event * 7) % steps)));
+      element.dispatchEvent(new Event('input', { bubbles: true }));
+    },
+    /** Drags the picture up by 40 pixels, as one scrolls through a graph. */
+    pan: (event) => {
+      if (event === 0) pointer('pointerdown', 0);
+      pointer('pointermove', -40 * (event + 1));
+      if (event === events - 1) pointer('pointerup', -40 * events);
+    },
+    /** Turns the wheel: out to the whole graph in the first half, in again in the second. */
+    zoom: (event) => element.dispatchEvent(new WheelEvent('wheel', {
+      ...middle, deltaY: event < events / 2 ? 40 : -40, ctrlKey: true, bubbles: true, cancelable: true,
+    })),
+  };
+  for (let event = 0; event < events; event += 1) {
+    await nextFrameEnd();
+    await new Promise((task) => { setTimeout(task); });
+    performance.mark(`event-${event}`);
+    actions[kind](event);
+    await nextFrameEnd();
+    performance.mark(`frame-${event}`);
+  }
+}
+
+/** For each event the milliseconds in which the main thread was busy between its two marks. */
+function busyMilliseconds(trace, events) {
+  const marks = new Map();
+  for (const { name, ts, cat, ph } of trace.traceEvents) {
+    if (cat.includes('blink.user_timing') && ph !== 'E') marks.set(name, ts);
+  }
+  const main = trace.traceEvents.find((event) => event.name === 'event-0');
+  // A task that runs when the trace ends has no duration.
+  const tasks = trace.traceEvents.filter(({ name, pid, tid, dur }) => name === 'RunTask' && pid === main.pid && tid === main.tid && dur);
+  return Array.from({ length: events }, (_, event) => {
+    const [from, to] = [marks.get(`event-${event}`), marks.get(`frame-${event}`)];
+    const busy = tasks.reduce((sum, task) => {
+      const inside = Math.max(0, Math.min(task.ts + task.dur, to) - Math.max(task.ts, from));
+      return sum + (CPU_TIME ? inside * (task.tdur ?? task.dur) / task.dur : inside);
+    }, 0);
+    return busy / 1000;
+  });
+}
+
+/** The main thread's milliseconds for each of so many events that `act` marks in the page. */
+export async function measureMarked(browser, page, events, act) {
+  await browser.startTracing(page, {
+    categories: ['blink.user_timing', 'devtools.timeline', 'disabled-by-default-devtools.timeline'],
+  });
+  await act();
+  const trace = JSON.parse((await browser.stopTracing()).toString());
+  return busyMilliseconds(trace, events);
+}
+
+/** The main thread's milliseconds for each of `events` actions of a kind on an element, after some to warm up. */
+export async function measure(browser, page, kind, target, { events, warmUp = 0 }) {
+  if (warmUp > 0) await page.evaluate(actEachFrame, { kind, target, events: warmUp });
+  await page.evaluate(() => performance.clearMarks());
+  return measureMarked(browser, page, events, () => page.evaluate(actEachFrame, { kind, target, events }));
+}
