@@ -19,7 +19,7 @@ export const quantile = (values, share) => [...values].sort((a, b) => a - b)[Mat
 export const ms = (value) => `${value.toFixed(2)} ms`;
 
 /** One line of a table: a name, the median and the 95th percentile. */
-export const row = (name, median, p95) => console.log(`${name.padEnd(52)} ${median.padStart(10)} ${p95.padStart(10)}`);
+export const row = (name, median, p95) => console.log(`${name.padEnd(64)} ${median.padStart(10)} ${p95.padStart(10)}`);
 
 /**
  * Does an action once a frame and marks the moment of each and the end of the frame that follows it. Runs in the page.

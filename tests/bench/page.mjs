@@ -1,5 +1,6 @@
 // The page's speed as a visitor feels it: main-thread time from a slider's `input` event to the end of the next frame,
-// beside the same for a bare page with one slider, and the time from navigation to the first drawn chart.
+// beside the same for a bare page with one slider, and the time from navigation to the first drawn chart, on this machine
+// and as a visitor with a slow line and a slow processor has it.
 // Usage: node tests/bench/page.mjs, after the release build.
 
 import { fileURLToPath } from 'node:url';
@@ -13,11 +14,27 @@ const LOADS = 7;
 const TABS = ['Kernels', 'Limits'];
 const BARE_PAGE = `<!doctype html><input type="range" min="128" max="16384" step="128" value="2048"><output>2048</output>`;
 const CHART = '.chart-panel svg.chart';
+const SLOW_MBIT_PER_S = 10;
+const SLOW_LATENCY_MS = 40;
+const SLOW_PROCESSOR = 4;
+const SLOW_LIMIT_S = 3;
+
+/** Gives a page a slow line and a slow processor. Chromium slows the main thread alone. */
+async function slowDown(page) {
+  const devtools = await page.context().newCDPSession(page);
+  const bytesPerSecond = SLOW_MBIT_PER_S * 1e6 / 8;
+  await devtools.send('Network.enable');
+  await devtools.send('Network.emulateNetworkConditions', {
+    offline: false, latency: SLOW_LATENCY_MS, downloadThroughput: bytesPerSecond, uploadThroughput: bytesPerSecond,
+  });
+  await devtools.send('Emulation.setCPUThrottlingRate', { rate: SLOW_PROCESSOR });
+}
 
 /** Milliseconds from navigation to the first frame with the chart, in a fresh profile. */
-async function measureLoad(browser, url) {
+async function measureLoad(browser, url, { slow }) {
   const context = await browser.newContext({ viewport });
   const page = await context.newPage();
+  if (slow) await slowDown(page);
   await page.addInitScript((chart) => {
     const look = () => {
       const marks = document.querySelectorAll(`:is(${chart}) :is(circle, path)`);
@@ -33,7 +50,7 @@ async function measureLoad(browser, url) {
   return drawn;
 }
 
-const { server, url } = await serve(fileURLToPath(new URL('../../dist', import.meta.url)));
+const { server, url } = await serve(fileURLToPath(new URL('../../dist', import.meta.url)), { brotli: true });
 const browser = await launch();
 const count = { events: EVENTS, warmUp: WARM_UP_EVENTS };
 
@@ -50,12 +67,17 @@ await page.goto(url);
 await page.waitForSelector(CHART);
 const pageMs = {};
 for (const tab of TABS) {
-  await page.getByRole('tab', { name: tab, exact: true }).click();
+  // Without the mouse, which would scroll the pictures out of sight.
+  await page.getByRole('tab', { name: tab, exact: true }).dispatchEvent('click');
   pageMs[tab] = await measure(browser, page, 'slider', '.slider-list input[type=range]', count);
 }
 
 const loadMs = [];
-for (let load = 0; load < LOADS; load += 1) loadMs.push(await measureLoad(browser, url));
+const slowLoadMs = [];
+for (let load = 0; load < LOADS; load += 1) {
+  loadMs.push(await measureLoad(browser, url, { slow: false }));
+  slowLoadMs.push(await measureLoad(browser, url, { slow: true }));
+}
 
 row(`main-thread time, slider event to next frame (n=${EVENTS})`, 'median', '95th pct');
 for (const tab of TABS) {
@@ -63,6 +85,10 @@ for (const tab of TABS) {
 }
 row('  a bare page with one slider', ms(quantile(bareMs, 0.5)), ms(quantile(bareMs, 0.95)));
 row(`navigation to the first drawn chart (n=${LOADS})`, ms(quantile(loadMs, 0.5)), ms(quantile(loadMs, 0.95)));
+row(
+  `  at ${SLOW_MBIT_PER_S} Mbit/s, processor slowed ${SLOW_PROCESSOR} times (at most ${SLOW_LIMIT_S} s)`,
+  ms(quantile(slowLoadMs, 0.5)), ms(quantile(slowLoadMs, 0.95)),
+);
 
 await browser.close();
 server.close();

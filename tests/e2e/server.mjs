@@ -1,10 +1,12 @@
 // A static file server for dist/: `./dev serve` runs it, and the tests and benchmarks import it.
 
 import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { extname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliCompress } from 'node:zlib';
 
 const TYPES = {
   '.css': 'text/css; charset=utf-8',
@@ -33,10 +35,16 @@ async function fileFor(root, pathname) {
 /**
  * Serves the folder `root` under the path `base` ('/' or '/some/folder/') on 127.0.0.1.
  * Port 0 takes any free one; a taken port is followed by the next, up to `tries` of them.
+ * With `brotli` each file is sent compressed, as a host on the internet would, and compressed once.
  * Returns the server and the address of the page.
  */
-export async function serve(root, { port = 0, base = '/', tries = 1 } = {}) {
+export async function serve(root, { port = 0, base = '/', tries = 1, brotli = false } = {}) {
   const folder = resolve(root);
+  const compressed = new Map();
+  const compress = (file) => {
+    if (!compressed.has(file)) compressed.set(file, readFile(file).then(promisify(brotliCompress)));
+    return compressed.get(file);
+  };
   const server = createServer(async (request, response) => {
     try {
       const pathname = decodeURIComponent(new URL(request.url, 'http://localhost').pathname);
@@ -49,8 +57,10 @@ export async function serve(root, { port = 0, base = '/', tries = 1 } = {}) {
         'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream',
         'Cache-Control': 'no-cache',
         'X-Content-Type-Options': 'nosniff',
+        ...(brotli && { 'Content-Encoding': 'br' }),
       });
       if (request.method === 'HEAD') response.end();
+      else if (brotli) response.end(await compress(file));
       else createReadStream(file).pipe(response);
     } catch {
       response.writeHead(400).end();
