@@ -6,9 +6,7 @@ use super::geometry::{Point, Rect};
 use super::heights::Heights;
 use super::kernel_layout::{OpPosition, RowId};
 use super::layered::{LayerId, NodeId};
-use super::metrics::{
-    APPROACH, OP_HEIGHT, PILL_GAP, PILL_HEIGHT, SIZE_LABEL_MARGIN, SIZE_LABEL_PX,
-};
+use super::metrics::{APPROACH, PILL_GAP, PILL_HEIGHT, SIZE_LABEL_MARGIN, SIZE_LABEL_PX};
 use super::side::Side;
 use crate::core::{IdVec, KernelId, OpId};
 
