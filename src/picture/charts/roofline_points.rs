@@ -154,12 +154,12 @@ fn number_marks(analysis: &Analysis, point: &KernelPoint) -> Vec<Mark> {
     };
     let plate = Bounds::centered(center, point.plate_size());
     let (upper_left, lower_right) = ((plate.left, plate.top), (plate.right, plate.bottom));
-    let place = (center.0, center.1 + 4.2);
+    let baseline = (center.0, center.1 + 4.2);
     vec![
         rect(Role::NumberPlate, upper_left, lower_right)
             .of_kernel(point.kernel)
             .named(point.label(analysis)),
-        text(Role::Number, place, Anchor::Middle, point.number_text()).of_kernel(point.kernel),
+        text(Role::Number, baseline, Anchor::Middle, point.number_text()).of_kernel(point.kernel),
     ]
 }
 

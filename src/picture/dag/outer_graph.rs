@@ -18,6 +18,9 @@ const SHARED_PILL_READERS: usize = 3;
 /// Pills beside one op; the last one stands for all further tensors.
 const PILLS_PER_OP: usize = 6;
 
+/// Rows and ops that a lane enters.
+type Enters = Vec<(RowId, OpId)>;
+
 impl LayoutBuilder<'_> {
     /// Adds kernels and pills as nodes, and the nets between them.
     pub(super) fn build_outer_graph(&mut self) {
@@ -174,7 +177,7 @@ impl LayoutBuilder<'_> {
                 continue;
             };
             // Lanes by the side that they need, with the rows and ops that they enter.
-            let mut lanes: Vec<(Option<Side>, Vec<(RowId, OpId)>)> = Vec::new();
+            let mut lanes: Vec<(Option<Side>, Enters)> = Vec::new();
             for &(_, op) in readers {
                 let position = self.positions[op];
                 match position.access {
