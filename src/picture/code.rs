@@ -5,7 +5,7 @@ use crate::core::notation::{TokenKind, highlight};
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// Lines of more bytes than these, together, are shown in one colour, with marks: a line may be as long as the text.
+/// Bytes up to which the shown lines are coloured by token; a single line may be as long as the text.
 const MAX_COLORED_BYTES: usize = 200_000;
 
 /// One line of the text.
@@ -15,7 +15,7 @@ pub struct CodeLine {
     pub pieces: Vec<CodePiece>,
     /// The highest severity of its diagnostics.
     pub worst: Option<Severity>,
-    /// It belongs to what is selected.
+    /// Whether a part of the line is selected.
     pub is_selected: bool,
 }
 
@@ -30,10 +30,10 @@ pub struct CodePiece {
     pub mark: Option<Severity>,
 }
 
-/// How much room a text takes.
+/// The size of a text in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextSize {
-    /// Its lines; an empty text has one.
+    /// Number of lines; an empty text has one.
     pub lines: usize,
     /// Characters of its longest line.
     pub columns: usize,
@@ -48,8 +48,10 @@ pub fn text_size(text: &str) -> TextSize {
     }
 }
 
-/// Those of these lines of `text`, counted from 0, that there are. `selected` are the places of what is selected. Linear
-/// in the lines and in the places, and no slower in the text than a search for line ends and params.
+/// The lines of `text` in a range of line numbers, counted from 0, as far as they exist. A line with a byte of `selected`
+/// is selected.
+///
+/// Linear in the lines and spans, and as fast in the text as a search for line ends and params.
 pub fn code_lines(
     text: &str,
     lines: Range<usize>,
@@ -77,7 +79,7 @@ pub fn code_lines(
             ..CodeLine::default()
         };
         let mut start = span.start;
-        // A piece or a mark may go on in the lines that follow.
+        // A token or a mark may continue on the next line.
         while start < span.end {
             while pieces.next_if(|(piece, _)| piece.end <= start).is_some() {}
             while marks.next_if(|(mark, _)| mark.end <= start).is_some() {}
@@ -95,7 +97,7 @@ pub fn code_lines(
     };
     let mut lines: Vec<CodeLine> = spans.iter().map(line).collect();
     for diagnostic in diagnostics {
-        // A diagnostic at the end of a line has no character to underline, so its line is marked.
+        // The line is marked even where a diagnostic at its end has no character to underline.
         if let Some(start) = diagnostic.span.map(|span| span.start)
             && (within.start..=within.end).contains(&start)
             && let Some(line) = lines.get_mut(spans.partition_point(|span| span.end < start))
@@ -107,7 +109,7 @@ pub fn code_lines(
 }
 
 impl CodeLine {
-    /// Adds characters behind the last ones.
+    /// Appends text.
     fn add(&mut self, text: &str, class: &'static str, mark: Option<Severity>) {
         match self.pieces.last_mut() {
             Some(last) if last.class == class && last.mark == mark => last.text.push_str(text),
@@ -120,7 +122,7 @@ impl CodeLine {
     }
 }
 
-/// The places of those of these lines that there are, without their ends.
+/// The spans of a range of lines, as far as they exist, without line breaks.
 fn line_spans(text: &str, lines: Range<usize>) -> Vec<Span> {
     let ends = text.match_indices('\n').map(|(at, _)| at);
     let mut start = 0;
@@ -132,7 +134,7 @@ fn line_spans(text: &str, lines: Range<usize>) -> Vec<Span> {
     spans.skip(lines.start).take(lines.len()).collect()
 }
 
-/// Whether two places have a byte in common, or one ends where the other begins.
+/// Whether two spans overlap or adjoin.
 fn touch(a: Span, b: Span) -> bool {
     a.start <= b.end && b.start <= a.end
 }
@@ -144,24 +146,15 @@ pub fn line_of(text: &str, offset: usize) -> usize {
 
 /// The bytes of the line that contains a byte offset, without its line break.
 pub fn line_at(text: &str, offset: usize) -> Span {
-    let offset = offset.min(text.len());
-    let bytes = text.as_bytes();
-    let is_end = |&b: &u8| b == b'\n';
+    let (before, after) = text.as_bytes().split_at(offset.min(text.len()));
+    let is_break = |&b: &u8| b == b'\n';
     Span::new(
-        bytes
-            .iter()
-            .take(offset)
-            .rposition(is_end)
-            .map_or(0, |at| at + 1),
-        bytes
-            .iter()
-            .skip(offset)
-            .position(is_end)
-            .map_or(text.len(), |at| offset + at),
+        before.iter().rposition(is_break).map_or(0, |at| at + 1),
+        (after.iter().position(is_break)).map_or(text.len(), |at| before.len() + at),
     )
 }
 
-/// The byte offset for an offset in UTF-16 units, as browsers count; past the end it is the end.
+/// The byte offset of an offset in UTF-16 units, in which browsers count; the end of the text for offsets past it.
 pub fn byte_of_utf16(text: &str, units: usize) -> usize {
     let mut units_before = 0;
     let mut characters = characters(text);
@@ -174,13 +167,13 @@ pub fn byte_of_utf16(text: &str, units: usize) -> usize {
         .map_or(text.len(), |(byte, _)| byte)
 }
 
-/// The offset in UTF-16 units for a byte offset.
+/// The offset in UTF-16 units of a byte offset.
 pub fn utf16_of_byte(text: &str, byte: usize) -> usize {
     let characters = characters(text).take_while(|&(at, _)| at < byte);
     characters.map(|(_, width)| width).sum()
 }
 
-/// Where each character begins, and its width in UTF-16 units. A text area takes `\r\n` for one character.
+/// The byte offset of each character, and its width in UTF-16 units. In a text area `\r\n` is one character.
 fn characters(text: &str) -> impl Iterator<Item = (usize, usize)> {
     text.char_indices().map(|(at, c)| {
         let is_joined = c == '\r' && text.as_bytes().get(at + 1) == Some(&b'\n');
@@ -202,8 +195,8 @@ const fn class(kind: TokenKind) -> &'static str {
     }
 }
 
-/// Places within some lines that do not overlap, in order; where findings overlap, the one that begins first wins, and of
-/// two that begin together the worse.
+/// The spans that are underlined, in order and without overlaps. Of overlapping diagnostics the one that begins first wins,
+/// and of two that begin together the more severe.
 fn marks(text: &str, within: Span, diagnostics: &[Diagnostic]) -> Vec<(Span, Severity)> {
     let mut found: Vec<(Span, Severity)> = diagnostics
         .iter()

@@ -72,22 +72,16 @@ fn gpt2_blocks_have_no_overlap_and_no_crossing() {
 
 /// Partitions that no policy makes: convex kernels with several results and with ops that others read.
 fn any_partition(count: usize, cuts: &[bool]) -> Partition {
-    let mut groups: Vec<Vec<OpId>> = Vec::new();
+    let mut kernels: Vec<Vec<OpId>> = Vec::new();
     for op in (0..count).map(OpId::new) {
-        match groups.last_mut() {
+        let starts_kernel = cuts.get(op.index() % cuts.len().max(1)) != Some(&false);
+        match kernels.last_mut() {
             // Consecutive ops in execution order are always convex.
-            Some(group)
-                if !cuts
-                    .get(op.index() % cuts.len().max(1))
-                    .copied()
-                    .unwrap_or(true) =>
-            {
-                group.push(op);
-            }
-            _ => groups.push(vec![op]),
+            Some(kernel) if !starts_kernel => kernel.push(op),
+            _ => kernels.push(vec![op]),
         }
     }
-    Partition::new(&groups, count)
+    Partition::new(&kernels, count)
 }
 
 proptest! {
@@ -104,7 +98,7 @@ proptest! {
     }
 
     #[test]
-    fn any_groups_have_no_overlap(
+    fn any_kernels_have_no_overlap(
         (ops, externals) in random_graph::ops(30),
         cuts in prop::collection::vec(any::<bool>(), 1..12),
     ) {

@@ -39,7 +39,7 @@ pub(crate) fn faults(graph: &Graph, partition: &Partition, layout: &DagLayout) -
             faults.push(format!("op {op} is not inside its panel"));
         }
     }
-    for (name, rect) in boxes.iter().chain(&[]) {
+    for (name, rect) in &boxes {
         let picture = Rect {
             x: 0.0,
             y: 0.0,

@@ -23,8 +23,8 @@ pub(super) fn KernelPart(
     let badge = badge(kernel, panel);
     let target = FocusTarget::Kernel(kernel);
     let number = placed.number;
-    let look = graph.look(number, move |looks| looks.panel(kernel));
-    let name = move || look.with(|look| look.name.clone());
+    let name = graph.look(number, move |looks| looks.panel_name(kernel));
+    let name = move || name.get();
     let is_selected = move || graph.is_selected(target);
     let role = move || graph.role_in_plan(kernel);
     let node = NodeRef::new();

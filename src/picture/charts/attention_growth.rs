@@ -1,20 +1,22 @@
-//! How the bytes of attention grow with the length of the sequence, on logarithmic axes: a square is a line twice as
-//! steep as a line that grows with the length alone.
+//! How the bytes of attention grow with the length of the sequence. On logarithmic axes quadratic growth is a line twice
+//! as steep as linear growth.
 
 use crate::core::fusion::attention::Growth;
 use crate::core::model::device::Device;
-use crate::picture::charts::axes::{Frame, Margins, decades, draw_frame, drawable, power_text};
+use crate::picture::charts::axis::{decades, power_text};
 use crate::picture::charts::bounds::Bounds;
-use crate::picture::charts::scene::{Anchor, Label, Mark, Role, Scene, Shape, tenths, text};
+use crate::picture::charts::frame::{Frame, Margins, draw_frame, drawable, is_compact};
+use crate::picture::charts::marks::{circle, text};
+use crate::picture::charts::scene::{Anchor, Label, Role, Scene};
 use crate::present::attention::{AttentionCount, AttentionSizes, LENGTH_POWERS};
 use crate::present::format::{format_bytes, format_exact};
 use strum::IntoEnumIterator;
 
 /// Draws the three counts of bytes over the length into a frame of `size` units, at least 240 by 140, and marks the length
-/// that was chosen. Axes snap to whole decades, so the frame stands still while a slider moves. A fixed number of marks.
+/// that was chosen. Axes are of whole decades, so the frame stays the same while a slider moves. `O(1)` marks.
 pub fn scene(sizes: &AttentionSizes, device: &Device, size: (f64, f64)) -> Scene {
     let size = drawable(size);
-    let is_compact = size.0 < 520.0;
+    let is_compact = is_compact(size);
     let all = sizes.growth(device, LENGTH_POWERS.map(|power| 1 << power));
     let present = sizes.growth(device, std::iter::once(sizes.shape.queries));
     let ends = |of: fn(&Growth) -> u64| {
@@ -32,7 +34,7 @@ pub fn scene(sizes: &AttentionSizes, device: &Device, size: (f64, f64)) -> Scene
         .collect();
     let y = decades(low.max(1) as f64, high.max(10) as f64, 2);
     if let Some(here) = present.first() {
-        // Values beyond an axis stand at its ends.
+        // Values beyond an axis are placed at its ends.
         let length = here.length as f64;
         lines.insert(0, (Role::Ridge, vec![(length, 0.0), (length, f64::MAX)]));
     }
@@ -52,18 +54,13 @@ pub fn scene(sizes: &AttentionSizes, device: &Device, size: (f64, f64)) -> Scene
         lines: &lines,
     };
     let mut marks = Vec::new();
-    let mut focus_order = Vec::new();
     let plot = draw_frame(&frame, &mut marks);
     for (growths, radius) in [(&all, 3.0), (&present, 6.0)] {
         for count in AttentionCount::iter() {
             for growth in growths {
                 let (x, y) = values(growth, count);
-                focus_order.push(marks.len());
-                let circle = Shape::Circle {
-                    center: tenths(plot.place(x, y)),
-                    radius,
-                };
-                marks.push(Mark::new(point_role(count), circle).named(label(growth, count)));
+                let point = circle(point_role(count), plot.place(x, y), radius);
+                marks.push(point.named(label(growth, count)));
             }
         }
     }
@@ -85,14 +82,12 @@ pub fn scene(sizes: &AttentionSizes, device: &Device, size: (f64, f64)) -> Scene
         Anchor::Start,
         "bytes moved",
     ));
-    Scene {
-        width: size.0,
-        height: size.1,
-        title: "Bytes of attention over the length of the sequence".to_owned(),
-        description: description(present.first()),
+    Scene::new(
+        size,
+        "Bytes of attention over the length of the sequence",
+        description(present.first()),
         marks,
-        focus_order,
-    }
+    )
 }
 
 const fn curve_role(count: AttentionCount) -> Role {
@@ -111,7 +106,7 @@ const fn point_role(count: AttentionCount) -> Role {
     }
 }
 
-/// Where the curve of a count is at a length: the length and the bytes.
+/// A point of the curve of a count: the length and the bytes.
 fn values(growth: &Growth, count: AttentionCount) -> (f64, f64) {
     (growth.length as f64, count.bytes(growth) as f64)
 }

@@ -1,4 +1,4 @@
-//! Upright rectangles by their edges.
+//! Upright rectangles by their edges, distances and directions.
 
 use crate::picture::charts::scene::Point;
 
@@ -36,4 +36,25 @@ impl Bounds {
     pub(super) fn height(&self) -> f64 {
         self.bottom - self.top
     }
+}
+
+/// Distance of two points.
+pub(super) fn distance(a: Point, b: Point) -> f64 {
+    (a.0 - b.0).hypot(a.1 - b.1)
+}
+
+/// The unit vector from one point to another; rightwards when they are the same.
+pub(super) fn direction(from: Point, to: Point) -> Point {
+    let length = distance(from, to);
+    if length > 1e-9 {
+        ((to.0 - from.0) / length, (to.1 - from.1) / length)
+    } else {
+        (1.0, 0.0)
+    }
+}
+
+/// The point at `length` from one point towards another.
+pub(super) fn toward(from: Point, to: Point, length: f64) -> Point {
+    let (ux, uy) = direction(from, to);
+    (from.0 + ux * length, from.1 + uy * length)
 }

@@ -1,28 +1,25 @@
-//! Words about kernels that charts share.
+//! Names and labels of kernels that several charts use.
 
-use crate::core::{Analysis, Kernel, KernelId, OpId, Placement};
+use crate::core::{Analysis, KernelId, OpId, Placement};
 use crate::picture::charts::scene::Label;
 use crate::present::format::{format_bytes, format_intensity, format_rate};
 use crate::present::names::{counted, joined, op_name, short_name};
 use crate::present::times::{bound_name, time_text};
 
-/// Characters of a name.
+/// Characters of a name, at most.
 const NAME_CHARS: usize = 28;
 /// Ops that a kernel is named after, at most.
 const OPS_NAMED: usize = 3;
 
-/// A name that fits a tooltip.
-pub(super) fn short(name: &str) -> String {
-    short_name(name, NAME_CHARS)
-}
-
 /// `ffn_up + gelu`, or the first ops and how many more there are.
 pub(super) fn short_op_names(analysis: &Analysis, ops: &[OpId]) -> String {
-    let names = ops.iter().map(|&op| short(op_name(&analysis.graph, op)));
+    let names = ops
+        .iter()
+        .map(|&op| short_name(op_name(&analysis.graph, op), NAME_CHARS));
     joined(names, [" + "; 2], OPS_NAMED)
 }
 
-/// `kernel 7: ffn_up + gelu`, as people count.
+/// `kernel 7: ffn_up + gelu`.
 pub(super) fn kernel_heading(analysis: &Analysis, kernel: KernelId) -> String {
     let ops = analysis
         .fused
@@ -36,7 +33,7 @@ pub(super) fn kernel_heading(analysis: &Analysis, kernel: KernelId) -> String {
     )
 }
 
-/// Says of a point that so many other kernels share it.
+/// Adds to the label of a point how many other kernels are there.
 pub(super) fn add_others(label: &mut Label, other_count: usize) {
     if other_count > 0 {
         let also = format!("{} here", counted(other_count, "more kernel"));
@@ -45,7 +42,7 @@ pub(super) fn add_others(label: &mut Label, other_count: usize) {
     }
 }
 
-/// A point of the roofline: intensity, rate, bytes and what holds it back.
+/// The label of a point of the roofline: intensity, rate, bytes, bound and time.
 pub(super) fn point_label(heading: String, placement: &Placement, bytes: u64) -> Label {
     let mut facts = Vec::new();
     if let Some(intensity) = placement.intensity {
@@ -63,13 +60,4 @@ pub(super) fn point_label(heading: String, placement: &Placement, bytes: u64) ->
     facts.push(("bound by", bound_name(placement.bound).to_owned()));
     facts.push(("predicted", time_text(placement)));
     Label::new(heading, facts)
-}
-
-/// The point of a fused kernel.
-pub(super) fn kernel_label(analysis: &Analysis, id: KernelId, kernel: &Kernel) -> Label {
-    point_label(
-        kernel_heading(analysis, id),
-        &kernel.placement,
-        kernel.bytes(),
-    )
 }

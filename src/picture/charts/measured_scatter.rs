@@ -1,18 +1,20 @@
-//! Predicted against measured, on logarithmic axes of one scale: what lies on the diagonal is predicted exactly.
+//! Predicted against measured, on logarithmic axes of one scale: points on the diagonal are predicted exactly.
 
 use crate::core::analysis::measured::Variant;
-use crate::picture::charts::axes::{Frame, Margins, decades, draw_frame, drawable};
+use crate::picture::charts::axis::decades;
 use crate::picture::charts::bounds::Bounds;
-use crate::picture::charts::scene::{Anchor, Label, Mark, Point, Role, Scene, Shape, tenths, text};
+use crate::picture::charts::frame::{Frame, Margins, draw_frame, drawable, is_compact};
+use crate::picture::charts::marks::{circle, polygon, rect, tenths, text};
+use crate::picture::charts::scene::{Anchor, Label, Mark, Point, Role, Scene};
 use crate::present::measured::{Comparison, Quantity, error_text, variant_text};
 
 /// Factor between the diagonal and the two thin lines beside it.
-pub const BAND: f64 = 1.25;
+const BAND: f64 = 1.25;
 
 /// Draws a point for each comparison into a frame of `size` units, at least 240 by 140. `O(comparisons)`.
 pub fn scene(comparisons: &[Comparison], quantity: Quantity, size: (f64, f64)) -> Scene {
     let size = drawable(size);
-    let is_compact = size.0 < 520.0;
+    let is_compact = is_compact(size);
     let values = || {
         let both = comparisons
             .iter()
@@ -32,7 +34,7 @@ pub fn scene(comparisons: &[Comparison], quantity: Quantity, size: (f64, f64)) -
         (Role::MemoryRoof, beside(1.0)),
     ];
     let ticks = |value: f64| {
-        // Of the lines between powers of ten the texts would stand too close.
+        // Texts at lines between powers of ten would be too close.
         let power = value.log10();
         if (power - power.round()).abs() < 1e-6 {
             without_zeros(&quantity.text(value))
@@ -57,9 +59,7 @@ pub fn scene(comparisons: &[Comparison], quantity: Quantity, size: (f64, f64)) -
     };
     let mut marks = Vec::new();
     let plot = draw_frame(&frame, &mut marks);
-    let mut focus_order = Vec::new();
     for comparison in comparisons {
-        focus_order.push(marks.len());
         let place = plot.place(comparison.measured, comparison.predicted);
         marks.push(point(comparison, place, quantity));
     }
@@ -82,45 +82,25 @@ pub fn scene(comparisons: &[Comparison], quantity: Quantity, size: (f64, f64)) -
         Anchor::Start,
         "predicted",
     ));
-    Scene {
-        width: size.0,
-        height: size.1,
-        title: format!("{}, predicted against measured", quantity.name()),
-        description: "Both axes are logarithmic and of one scale. Points on the thick line are predicted exactly; the thin lines stand 25 % above and 20 % below what was measured.".to_owned(),
+    Scene::new(
+        size,
+        format!("{}, predicted against measured", quantity.name()),
+        "Both axes are logarithmic and of one scale. Points on the thick line are predicted exactly; the thin lines stand 25 % above and 20 % below what was measured.",
         marks,
-        focus_order,
-    }
+    )
 }
 
-/// A run of a library, a compiler or a compiler with its own matmuls; its shape says which, as its colour does.
+/// A measured run. Shapes distinguish variants for those who cannot see the colours.
 fn point(comparison: &Comparison, place: Point, quantity: Quantity) -> Mark {
     let (x, y) = tenths(place);
     let side = 4.5;
-    let (role, shape) = match comparison.variant {
-        Variant::Eager => (
-            Role::EagerPoint,
-            Shape::Circle {
-                center: (x, y),
-                radius: 4.0,
-            },
-        ),
-        Variant::Inductor => (
-            Role::CompiledPoint,
-            Shape::Rect {
-                corner: tenths((x - 3.5, y - 3.5)),
-                width: 7.0,
-                height: 7.0,
-            },
-        ),
-        Variant::InductorTritonGemm => (
-            Role::TunedPoint,
-            Shape::Path {
-                points: [(x, y - side), (x + side, y + side), (x - side, y + side)]
-                    .map(tenths)
-                    .to_vec(),
-                is_closed: true,
-            },
-        ),
+    let mark = match comparison.variant {
+        Variant::Eager => circle(Role::EagerPoint, (x, y), 4.0),
+        Variant::Inductor => rect(Role::CompiledPoint, (x - 3.5, y - 3.5), (x + 3.5, y + 3.5)),
+        Variant::InductorTritonGemm => {
+            let corners = [(x, y - side), (x + side, y + side), (x - side, y + side)];
+            polygon(Role::TunedPoint, &corners)
+        }
     };
     let facts = vec![
         ("", variant_text(comparison.variant).to_owned()),
@@ -128,7 +108,7 @@ fn point(comparison: &Comparison, place: Point, quantity: Quantity) -> Mark {
         ("measured", quantity.text(comparison.measured)),
         ("error", error_text(comparison.error())),
     ];
-    Mark::new(role, shape).named(Label::new(comparison.name.clone(), facts))
+    mark.named(Label::new(comparison.name.clone(), facts))
 }
 
 /// The text of a power of ten without its zeros: `10 µs`.

@@ -1,11 +1,29 @@
-//! Which parts of a plot are occupied, on a coarse grid, so that a label finds a free place without a look at every
+//! Which parts of a plot are occupied, on a coarse grid, so that a label finds a free place without comparing it with every
 //! mark.
 
 use crate::picture::charts::bounds::Bounds;
-use crate::picture::charts::scene::{Anchor, Mark, Point, Shape, text_width};
+use crate::picture::charts::marks::text_width;
+use crate::picture::charts::scene::{Anchor, Mark, Point, Shape};
 
 /// Side of a cell, in the scene's units.
 const CELL: f64 = 2.0;
+
+/// What is occupied on a plot. A label needs a place that neither words nor lines occupy; lines may cross lines, but
+/// no words.
+pub(super) struct LabelSpace {
+    pub(super) words: OccupancyGrid,
+    pub(super) lines: OccupancyGrid,
+}
+
+impl LabelSpace {
+    /// All of `plot` is free.
+    pub(super) fn new(plot: Bounds) -> Self {
+        Self {
+            words: OccupancyGrid::new(plot),
+            lines: OccupancyGrid::new(plot),
+        }
+    }
+}
 
 /// The occupied cells of a plot.
 pub(super) struct OccupancyGrid {
@@ -39,12 +57,58 @@ impl OccupancyGrid {
                 .all(|cell| self.is_occupied.get(cell) == Some(&false))
     }
 
-    /// Occupies what of `area` is on the plot.
+    /// Occupies the part of `area` that is on the plot.
     pub(super) fn occupy(&mut self, area: &Bounds) {
         for cell in self.cells_of(area) {
             if let Some(is_occupied) = self.is_occupied.get_mut(cell) {
                 *is_occupied = true;
             }
+        }
+    }
+
+    /// Occupies squares along a straight line, `half` a width to each side.
+    pub(super) fn occupy_line(&mut self, [from, to]: [Point; 2], half: f64) {
+        let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+        let steps = cells(dx.hypot(dy)).max(1);
+        for step in 0..=steps {
+            let share = step as f64 / steps as f64;
+            let center = (from.0 + dx * share, from.1 + dy * share);
+            self.occupy(&Bounds::around(center, half));
+        }
+    }
+
+    /// Occupies what a text covers: one rectangle, or squares along its line where it is turned. Ignores other marks.
+    pub(super) fn occupy_text(&mut self, mark: &Mark) {
+        let Shape::Text {
+            at: (x, y),
+            anchor,
+            turn_deg,
+            text,
+        } = &mark.shape
+        else {
+            return;
+        };
+        let width = text_width(text);
+        let start = match anchor {
+            Anchor::Start => 0.0,
+            Anchor::Middle => -width / 2.0,
+            Anchor::End => -width,
+        };
+        if *turn_deg == 0.0 {
+            self.occupy(&Bounds {
+                left: x + start,
+                top: y - 10.0,
+                right: x + start + width,
+                bottom: y + 3.0,
+            });
+            return;
+        }
+        let (sin, cos) = turn_deg.to_radians().sin_cos();
+        let mut along = start;
+        while along < start + width {
+            let center = (x + along * cos, y + along * sin - 4.0);
+            self.occupy(&Bounds::around(center, 7.0));
+            along += 8.0;
         }
     }
 
@@ -67,54 +131,6 @@ impl OccupancyGrid {
 )]
 fn cells(length: f64) -> usize {
     (length / CELL).floor().clamp(0.0, 1e4) as usize
-}
-
-/// Squares along a straight line, which reach `half` a width to each side.
-pub(super) fn bounds_of_line(from: Point, to: Point, half: f64) -> Vec<Bounds> {
-    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
-    let steps = cells(dx.hypot(dy)).max(1);
-    (0..=steps)
-        .map(|step| {
-            let share = step as f64 / steps as f64;
-            Bounds::around((from.0 + dx * share, from.1 + dy * share), half)
-        })
-        .collect()
-}
-
-/// What a text covers: one rectangle, or several along its line where it is turned. Nothing for other marks.
-pub(super) fn bounds_of_text(mark: &Mark) -> Vec<Bounds> {
-    let Shape::Text {
-        at: (x, y),
-        anchor,
-        turn_deg,
-        text,
-    } = &mark.shape
-    else {
-        return Vec::new();
-    };
-    let width = text_width(text);
-    let start = match anchor {
-        Anchor::Start => 0.0,
-        Anchor::Middle => -width / 2.0,
-        Anchor::End => -width,
-    };
-    if *turn_deg == 0.0 {
-        return vec![Bounds {
-            left: x + start,
-            top: y - 10.0,
-            right: x + start + width,
-            bottom: y + 3.0,
-        }];
-    }
-    let (sin, cos) = turn_deg.to_radians().sin_cos();
-    let mut covered = Vec::new();
-    let mut along = start;
-    while along < start + width {
-        let center = (x + along * cos, y + along * sin - 4.0);
-        covered.push(Bounds::around(center, 7.0));
-        along += 8.0;
-    }
-    covered
 }
 
 #[cfg(test)]

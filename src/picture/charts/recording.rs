@@ -1,12 +1,11 @@
 //! A drawing backend for plotters that records marks instead of painting pixels.
 //!
-//! Plotters styles by colour and knows no roles. So a recording has one role for all lines and one for all texts that
-//! reach it, and what differs in role is drawn into recordings of its own. Plotters places marks on whole pixels, so
-//! charts are drawn [`SCALE`] times as large and scaled down here.
+//! Plotters has colours and no roles, so a recording has one role for all its lines and one for all its texts, and marks of
+//! other roles need other recordings. Plotters rounds to whole pixels, so charts are drawn [`SCALE`] times as large and
+//! scaled down here.
 
-use crate::picture::charts::scene::{
-    Anchor, FONT_PX, Mark, Point, Role, Shape, tenth, tenths, text_width,
-};
+use crate::picture::charts::marks::{tenth, tenths, text_width};
+use crate::picture::charts::scene::{Anchor, FONT_PX, Mark, Point, Role, Shape};
 use plotters::style::text_anchor::{HPos, VPos};
 use plotters_backend::{
     BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind,
@@ -17,7 +16,7 @@ use std::convert::Infallible;
 /// Plotters' pixels for one unit of the scene.
 pub(super) const SCALE: f64 = 10.0;
 
-/// Records the lines and texts that plotters draws at the end of `marks`.
+/// Appends to `marks` the lines and texts that plotters draws.
 #[derive(Debug)]
 pub(super) struct Recording<'a> {
     /// Width and height of the frame, in the scene's units.
@@ -55,7 +54,7 @@ impl DrawingBackend for Recording<'_> {
         Ok(())
     }
 
-    /// Plotters paints pixels for shapes other than lines and texts, which frames do not have.
+    /// Never called: plotters draws pixels only for shapes other than lines and texts.
     fn draw_pixel(&mut self, _: BackendCoord, _: BackendColor) -> Recorded {
         Ok(())
     }
@@ -90,7 +89,7 @@ impl DrawingBackend for Recording<'_> {
     ) -> Recorded {
         let (x, y) = scaled(pos);
         let place = style.anchor();
-        // From the anchor to the baseline, for a font whose capitals are 0.7 em high.
+        // From the anchor to the baseline of a font whose capitals are 0.7 em high.
         let down_em = match place.v_pos {
             VPos::Top => 0.85,
             VPos::Center => 0.35,
@@ -117,7 +116,7 @@ impl DrawingBackend for Recording<'_> {
         Ok(())
     }
 
-    /// Without this plotters would measure text by a font or through the page.
+    /// The default would need a font.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -135,7 +134,7 @@ impl DrawingBackend for Recording<'_> {
     }
 }
 
-/// A place of plotters in the scene.
+/// Pixels of plotters to units of the scene.
 fn scaled((x, y): BackendCoord) -> Point {
     (f64::from(x) / SCALE, f64::from(y) / SCALE)
 }
@@ -146,7 +145,7 @@ mod tests {
     use plotters::style::{BLACK, FontDesc, FontFamily, FontStyle, ShapeStyle};
 
     #[test]
-    fn lines_and_texts_are_scaled_down_and_have_the_recording_s_roles() {
+    fn lines_and_texts_are_scaled_down_and_have_the_roles_of_the_recording() {
         let mut marks = Vec::new();
         let mut recording = Recording {
             size: (30.0, 20.0),

@@ -1,11 +1,12 @@
-//! How fusion moves a kernel's point: an arc from one exact place to another that hangs below the roof, so that moves
-//! along the same piece of roof can be told apart.
+//! How fusion moves a kernel's point: an arc below the roof from one place to the other. Arcs of several kernels along
+//! the same part of the roof do not cover each other.
 
-use crate::picture::charts::bounds::Bounds;
+use crate::picture::charts::bounds::{Bounds, direction, distance, toward};
+use crate::picture::charts::marks::{polygon, tenths};
 use crate::picture::charts::occupancy::OccupancyGrid;
-use crate::picture::charts::scene::{Mark, Point, Role, Shape, tenths};
+use crate::picture::charts::scene::{Mark, Point, Role, Shape};
 
-/// A cubic curve from where a kernel's ops stand to where the fused kernel stands.
+/// A cubic curve from the place of a kernel's ops to that of the fused kernel.
 pub(super) struct MoveArc {
     from: Point,
     controls: [Point; 2],
@@ -13,24 +14,23 @@ pub(super) struct MoveArc {
 }
 
 impl MoveArc {
-    /// Straight.
-    pub(super) fn straight(from: Point, to: Point) -> Self {
-        let third = (to.0 - from.0, to.1 - from.1);
+    fn straight(from: Point, to: Point) -> Self {
+        let third = ((to.0 - from.0) / 3.0, (to.1 - from.1) / 3.0);
         Self {
             from,
             controls: [
-                (from.0 + third.0 / 3.0, from.1 + third.1 / 3.0),
-                (to.0 - third.0 / 3.0, to.1 - third.1 / 3.0),
+                (from.0 + third.0, from.1 + third.1),
+                (to.0 - third.0, to.1 - third.1),
             ],
             to,
         }
     }
 
-    /// Its middle stands `sag` units to the lower right of the straight way (negative: to the upper left);
-    /// `bulge` carries it beyond its ends on both sides.
+    /// An arc whose middle is `sag` units to the lower right of the straight line (negative: to the upper left), and that
+    /// leads `bulge` units beyond its ends.
     fn hanging(from: Point, to: Point, sag: f64, bulge: f64) -> Self {
-        let (ux, uy) = unit(from, to);
-        // The middle of a cubic curve stands three quarters of the way to its controls.
+        let (ux, uy) = direction(from, to);
+        // The middle of a cubic curve is at three quarters of the distance to its control points.
         let reach = sag / 0.75;
         let (nx, ny) = (-uy * reach, ux * reach);
         Self {
@@ -43,7 +43,7 @@ impl MoveArc {
         }
     }
 
-    /// The point at `share` of the curve, from 0 to 1.
+    /// The point of the curve at the parameter `share`, from 0 to 1.
     fn at(&self, share: f64) -> Point {
         let rest = 1.0 - share;
         let weights = [
@@ -61,32 +61,31 @@ impl MoveArc {
             })
     }
 
-    /// What the line covers, but for its ends, where other arcs may end as well.
+    /// What the line covers, except for its ends, where other arcs may end too.
     fn bounds(&self) -> Vec<Bounds> {
         const STEPS: u8 = 24;
         const ENDS: f64 = 8.0;
-        let is_apart = |a: Point, b: Point| (a.0 - b.0).hypot(a.1 - b.1) > ENDS;
         (1..STEPS)
             .map(|step| self.at(f64::from(step) / f64::from(STEPS)))
-            .filter(|&at| is_apart(at, self.from) && is_apart(at, self.to))
+            .filter(|&at| distance(at, self.from) > ENDS && distance(at, self.to) > ENDS)
             .map(|at| Bounds::around(at, 1.5))
             .collect()
     }
 
-    /// Occupies what it covers.
+    /// Occupies what the line covers.
     pub(super) fn occupy(&self, lines: &mut OccupancyGrid) {
         for part in self.bounds() {
             lines.occupy(&part);
         }
     }
 
-    /// The line and its arrow head, from the edge of the hollow point to that of the solid one.
+    /// The line and its arrow head, between the edges of the hollow and the solid point with these radii.
     pub(super) fn marks(&self, hollow: f64, solid: f64) -> [Mark; 2] {
         let head = solid + 1.5;
         let half = head * 0.5;
         let tip = toward(self.to, self.controls[1], solid);
         let neck = toward(self.to, self.controls[1], solid + head);
-        let (ux, uy) = unit(neck, tip);
+        let (ux, uy) = direction(neck, tip);
         [
             Mark::new(
                 Role::Link,
@@ -98,49 +97,46 @@ impl MoveArc {
                     controls: self.controls.map(tenths),
                 },
             ),
-            Mark::new(
+            polygon(
                 Role::LinkHead,
-                Shape::Path {
-                    points: vec![
-                        tenths(tip),
-                        tenths((neck.0 - uy * half, neck.1 + ux * half)),
-                        tenths((neck.0 + uy * half, neck.1 - ux * half)),
-                    ],
-                    is_closed: true,
-                },
+                &[
+                    tip,
+                    (neck.0 - uy * half, neck.1 + ux * half),
+                    (neck.0 + uy * half, neck.1 - ux * half),
+                ],
             ),
         ]
     }
 }
 
-/// How a point moves.
-pub(super) struct Move {
+/// How fusion moves a point.
+pub(super) struct PointMove {
     /// The point, by the caller's index.
     pub(super) point: usize,
     pub(super) from: Point,
     pub(super) to: Point,
 }
 
-impl Move {
+impl PointMove {
     pub(super) fn length(&self) -> f64 {
-        (self.to.0 - self.from.0).hypot(self.to.1 - self.from.1)
+        distance(self.from, self.to)
     }
 
-    /// Whether both go along the same piece of roof.
+    /// Whether both move along the same part of the roof.
     fn overlaps(&self, other: &Self) -> bool {
         self.from.0 < other.to.0 && other.from.0 < self.to.0
     }
 }
 
-/// Distance between the arcs of moves along the same piece of roof.
+/// Distance between the arcs of moves along the same part of the roof.
 const ARC_GAP: f64 = 9.0;
-/// Arcs that hang below each other, at most; further ones lie over these.
+/// Arcs that are drawn below each other, at most; further ones cover these.
 const MAX_DEPTH: u8 = 7;
 
-/// The arcs of `moves` below the roof, by the index of their points: a longer one around the shorter ones that it
-/// overlaps. Where an arc would leave the plot or hide words it hangs deeper, or stands above the roof.
+/// The arcs of `moves` below the roof, with the indices of their points: longer ones around the shorter ones that they
+/// overlap. An arc that would leave the plot or hide words is drawn deeper, or above the roof.
 pub(super) fn arcs_below_roof(
-    mut moves: Vec<Move>,
+    mut moves: Vec<PointMove>,
     radius: f64,
     words: &OccupancyGrid,
 ) -> Vec<(usize, MoveArc)> {
@@ -148,7 +144,7 @@ pub(super) fn arcs_below_roof(
         let lengths = a.length().total_cmp(&b.length());
         lengths.then(a.point.cmp(&b.point))
     });
-    let mut placed: Vec<(Move, u8)> = Vec::new();
+    let mut placed: Vec<(PointMove, u8)> = Vec::new();
     let mut arcs = Vec::new();
     for next in moves {
         let inner = placed.iter().filter(|(other, _)| next.overlaps(other));
@@ -161,10 +157,11 @@ pub(super) fn arcs_below_roof(
     arcs
 }
 
-fn free_arc(next: &Move, sag: f64, depth: u8, words: &OccupancyGrid) -> MoveArc {
+/// The first arc of a move at this depth that hides no words, else a straight line.
+fn free_arc(next: &PointMove, sag: f64, depth: u8, words: &OccupancyGrid) -> MoveArc {
     const ATTEMPTS: u8 = 5;
     let depth = f64::from(depth);
-    // A long arc is flat, a short one around others a loop.
+    // Long arcs are flat, short ones around others are loops.
     let bulge = depth * 4.0 - next.length() * 0.2;
     for side in [1.0, -1.0] {
         for step in 0..ATTEMPTS {
@@ -176,21 +173,4 @@ fn free_arc(next: &Move, sag: f64, depth: u8, words: &OccupancyGrid) -> MoveArc 
         }
     }
     MoveArc::straight(next.from, next.to)
-}
-
-/// Direction from one point to another; rightwards when they are one.
-fn unit(from: Point, to: Point) -> Point {
-    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
-    let length = dx.hypot(dy);
-    if length > 1e-9 {
-        (dx / length, dy / length)
-    } else {
-        (1.0, 0.0)
-    }
-}
-
-/// The point at `distance` on the way from one point to another.
-pub(super) fn toward(from: Point, to: Point, distance: f64) -> Point {
-    let (ux, uy) = unit(from, to);
-    (from.0 + ux * distance, from.1 + uy * distance)
 }

@@ -3,19 +3,20 @@
 use crate::core::analysis::compare::Compared;
 use crate::core::{Analysis, KernelId, Policy};
 use crate::picture::charts::labels::{add_others, kernel_heading, point_label};
-use crate::picture::charts::roofline::{PointLayout, RooflineFrame, point_of};
-use crate::picture::charts::scene::{Mark, Point, Role, Scene, Shape, tenths};
+use crate::picture::charts::marks::{circle, polygon};
+use crate::picture::charts::roofline_frame::{RooflineFrame, point_of};
+use crate::picture::charts::roofline_names::PointLayout;
+use crate::picture::charts::scene::{Mark, Point, Role, Scene, Shape};
 use strum::VariantArray;
 
 /// Draws the kernels of `all` over the roofs of `chosen`. Kernels of one policy that would cover each other share
-/// a marker. Those that would cover markers of other policies stand on them, the first on its point: nothing else
-/// stands above a roof, and the intensity stays. Where that leads out of the frame they cover each other below it.
+/// a marker. A marker that would cover one of another policy is stacked on top of it, at its own intensity; nothing else is
+/// above a roof. Stacks end at the top of the frame, where markers do cover each other.
 ///
 /// `O(kernels · markers + markers² · markers of a stack)`, with a few hundred markers at most.
 pub fn scene(chosen: &Analysis, all: &[Compared], size: (f64, f64)) -> Scene {
     let analyses: Vec<&Analysis> = all.iter().map(|compared| &compared.analysis).collect();
     let mut frame = RooflineFrame::new(chosen, &analyses, size, PointLayout::Stacked);
-    let mut focus_order = Vec::new();
     let mut occupied: Vec<Point> = Vec::new();
     let radius = if frame.is_compact { 5.0 } else { 6.5 };
     let reach = radius * 2.1;
@@ -44,19 +45,17 @@ pub fn scene(chosen: &Analysis, all: &[Compared], size: (f64, f64)) -> Scene {
             marker.place = free_place(marker.place, reach, &occupied);
             marker.place.1 = marker.place.1.max(highest);
             occupied.push(marker.place);
-            focus_order.push(frame.marks.len());
             frame.marks.extend(marker.mark(*policy, analysis, radius));
         }
     }
     frame.scene(
-        focus_order,
         ". Each marker is a kernel of one policy; those that share a place stand on each other.",
     )
 }
 
 /// The lowest place at or above a point where a marker covers no other one.
 fn free_place((x, mut y): Point, reach: f64, occupied: &[Point]) -> Point {
-    // Each round leaves one marker below.
+    // Each round moves it above one marker at least.
     for _ in 0..occupied.len() {
         let covered = occupied
             .iter()
@@ -75,12 +74,12 @@ fn is_near(a: Point, b: Point, reach: f64) -> bool {
     (a.0 - b.0).abs() < reach && (a.1 - b.1).abs() < reach
 }
 
-/// The policy that a mark of such a picture belongs to.
+/// The policy whose markers have this role.
 pub fn policy_of(role: Role) -> Option<Policy> {
     (Policy::VARIANTS.iter().copied()).find(|&policy| role_of(policy) == role)
 }
 
-/// What the markers of a policy look like.
+/// The role of a policy's markers.
 pub const fn role_of(policy: Policy) -> Role {
     match policy {
         Policy::None => Role::PolicyNone,
@@ -91,33 +90,27 @@ pub const fn role_of(policy: Policy) -> Role {
     }
 }
 
-/// The outline of a policy's marker: a shape tells policies apart where colours do not.
+/// A policy's marker. Shapes distinguish policies for those who cannot see the colours.
 pub fn marker(policy: Policy, (x, y): Point, radius: f64) -> Shape {
+    let role = role_of(policy);
     let corners: &[Point] = match policy {
-        Policy::None => {
-            return Shape::Circle {
-                center: tenths((x, y)),
-                radius,
-            };
-        }
+        Policy::None => return circle(role, (x, y), radius).shape,
         Policy::Rules => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
         Policy::Inductor => &[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)],
         Policy::Optimal => &[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)],
         Policy::Manual => &[(0.0, 1.2), (1.1, -0.8), (-1.1, -0.8)],
     };
-    let corner = |&(dx, dy): &Point| tenths((x + dx * radius, y + dy * radius));
-    Shape::Path {
-        points: corners.iter().map(corner).collect(),
-        is_closed: true,
-    }
+    let corner = |&(dx, dy): &Point| (x + dx * radius, y + dy * radius);
+    let corners: Vec<Point> = corners.iter().map(corner).collect();
+    polygon(role, &corners).shape
 }
 
-/// A place where kernels of one policy stand.
+/// Kernels of one policy at one place.
 struct Marker {
     /// The first of them.
     kernel: KernelId,
     place: Point,
-    /// The others.
+    /// How many there are besides the first.
     other_count: usize,
 }
 

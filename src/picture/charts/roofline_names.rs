@@ -1,39 +1,43 @@
-//! The words on a roofline: axes, roofs, ridge and regions.
+//! The texts on a roofline: axes, roofs, ridge and regions.
 
-use crate::picture::charts::axes::{Axis, Plot};
 use crate::picture::charts::bounds::Bounds;
-use crate::picture::charts::occupancy::{OccupancyGrid, bounds_of_text};
-use crate::picture::charts::roofline::{PointLayout, Roofs, figure_text};
-use crate::picture::charts::scene::{Anchor, Mark, Point, Role, Shape, tenths, text, text_width};
+use crate::picture::charts::frame::Plot;
+use crate::picture::charts::marks::{circle, tenths, text, text_width};
+use crate::picture::charts::roofs::{Roofs, figure_text};
+use crate::picture::charts::scene::{Anchor, Mark, Point, Role, Shape};
 use crate::present::devices::computed_as;
 use crate::present::format::{format_bandwidth, format_intensity, format_rate};
 
-/// Names what [`super::roofline`] draws, and marks the places of the names as occupied.
-pub(super) fn draw_names(
-    roofs: &Roofs,
-    plot: &Plot,
-    x: Axis,
-    (is_compact, layout): (bool, PointLayout),
-    marks: &mut Vec<Mark>,
-    words: &mut OccupancyGrid,
-) {
-    let first = marks.len();
-    draw_axis_titles(plot, is_compact, marks);
-    draw_peak_names(roofs, plot, x, (is_compact, layout), marks);
-    // Where points stand on each other no place is left along the slope of a narrow plot.
-    if !(is_compact && layout == PointLayout::Stacked) {
-        draw_slope_name(roofs, plot, x, layout, marks);
-    }
-    draw_ridge(roofs, plot, marks);
-    for name in marks.iter().skip(first) {
-        for covered in bounds_of_text(name) {
-            words.occupy(&covered);
-        }
-    }
+/// How points at the same place are drawn, which decides where there is space for names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum PointLayout {
+    /// Each point at its place, with arrows below the roof.
+    Exact,
+    /// Stacked, from the roof up.
+    Stacked,
 }
 
-fn draw_axis_titles(plot: &Plot, is_compact: bool, marks: &mut Vec<Mark>) {
-    let bounds = plot.bounds;
+/// The names of axes, roofs, ridge and regions, and the point of the ridge.
+pub(super) fn names(
+    roofs: &Roofs,
+    plot: &Plot,
+    is_compact: bool,
+    layout: PointLayout,
+) -> Vec<Mark> {
+    let mut marks = Vec::from(axis_titles(plot, is_compact));
+    peak_names(roofs, plot, is_compact, layout, &mut marks);
+    // In a narrow plot stacked points leave no space along the slope.
+    if !(is_compact && layout == PointLayout::Stacked) {
+        marks.extend(slope_name(roofs, plot, layout));
+    }
+    ridge_names(roofs, plot, &mut marks);
+    marks
+}
+
+fn axis_titles(plot: &Plot, is_compact: bool) -> [Mark; 2] {
+    let Bounds {
+        top, right, bottom, ..
+    } = plot.bounds;
     let (across, up) = if is_compact {
         ("FLOP per byte moved", "attainable FLOP/s")
     } else {
@@ -42,32 +46,26 @@ fn draw_axis_titles(plot: &Plot, is_compact: bool, marks: &mut Vec<Mark>) {
             "attainable rate",
         )
     };
-    marks.push(text(
-        Role::AxisTitle,
-        (bounds.right, bounds.bottom + 38.0),
-        Anchor::End,
-        across,
-    ));
-    marks.push(text(
-        Role::AxisTitle,
-        (0.0, bounds.top - 14.0),
-        Anchor::Start,
-        up,
-    ));
+    let title = |at, anchor, words| text(Role::AxisTitle, at, anchor, words);
+    [
+        title((right, bottom + 38.0), Anchor::End, across),
+        title((0.0, top - 14.0), Anchor::Start, up),
+    ]
 }
 
 /// Peaks are named at their right ends: matrix units above, so that numbers of points fit between, vector
-/// units below; all below where points stand on each other.
-fn draw_peak_names(
+/// units below; all below where points are stacked.
+fn peak_names(
     roofs: &Roofs,
     plot: &Plot,
-    x: Axis,
-    (is_compact, layout): (bool, PointLayout),
+    is_compact: bool,
+    layout: PointLayout,
     marks: &mut Vec<Mark>,
 ) {
     let Bounds { top, right, .. } = plot.bounds;
-    let (_, end) = x.ends();
+    let (_, end) = plot.x_ends();
     let units = if is_compact { "" } else { " units" };
+    let name = |y: f64, words: String| text(Role::RoofText, (right - 4.0, y), Anchor::End, words);
     for (dtype, peak) in &roofs.matrix {
         let (_, y) = plot.place(end, peak.figure.value);
         let above = match layout {
@@ -89,52 +87,36 @@ fn draw_peak_names(
                 computed_as(peak)
             )
         };
-        marks.push(text(
-            Role::RoofText,
-            (right - 4.0, y - above),
-            Anchor::End,
-            words,
-        ));
+        marks.push(name(y - above, words));
     }
     if let Some(peak) = roofs.vector {
         let (_, y) = plot.place(end, peak.value);
         let words = format!("vector{units} {}", figure_text(peak, format_rate));
-        marks.push(text(
-            Role::RoofText,
-            (right - 4.0, y + 15.0),
-            Anchor::End,
-            words,
-        ));
+        marks.push(name(y + 15.0, words));
     }
 }
 
-/// The slope is named above the numbers of its points, or below it where points stand on each other. Beside a
-/// roof of matrix units the name keeps to the upper part: kernels without a matmul stand in the lower one.
-fn draw_slope_name(
-    roofs: &Roofs,
-    plot: &Plot,
-    x: Axis,
-    layout: PointLayout,
-    marks: &mut Vec<Mark>,
-) {
-    let left = plot.bounds.left;
-    let (start, end) = x.ends();
+/// The slope is named above the numbers of its points, or below it where points are stacked. Beside a roof of matrix
+/// units the name is in the upper part: kernels without a matmul are in the lower one.
+fn slope_name(roofs: &Roofs, plot: &Plot, layout: PointLayout) -> Option<Mark> {
+    let bandwidth = roofs.bandwidth.value;
+    let (start, end) = plot.x_ends();
     let words = format!("memory {}", figure_text(roofs.bandwidth, format_bandwidth));
-    let foot = (left, plot.place(start, start * roofs.bandwidth.value).1);
+    let foot = (plot.bounds.left, plot.place(start, start * bandwidth).1);
     // Without a peak the slope goes on to the end of the plot.
-    let summit_rate = roofs.peaks().reduce(f64::max);
-    let summit_rate = summit_rate.unwrap_or_else(|| plot.y_end().min(end * roofs.bandwidth.value));
-    let summit = plot.place(summit_rate / roofs.bandwidth.value, summit_rate);
+    let summit_rate =
+        (roofs.peaks().reduce(f64::max)).unwrap_or_else(|| plot.y_end().min(end * bandwidth));
+    let summit = plot.place(summit_rate / bandwidth, summit_rate);
     let (share, above) = match layout {
         PointLayout::Exact if roofs.matrix.is_empty() => (0.36, 26.0),
         PointLayout::Exact => (0.6, 26.0),
         PointLayout::Stacked => (0.36, -24.0),
     };
-    marks.extend(slope_text(summit, foot, &words, share, above));
+    slope_text(summit, foot, &words, share, above)
 }
 
-/// The ridge, its figure, and the regions on both sides of it.
-fn draw_ridge(roofs: &Roofs, plot: &Plot, marks: &mut Vec<Mark>) {
+/// The point of the ridge, its intensity, and the regions on both sides of it.
+fn ridge_names(roofs: &Roofs, plot: &Plot, marks: &mut Vec<Mark>) {
     const GAP: f64 = 8.0;
     let Some(peak) = roofs.main_peak() else {
         return;
@@ -147,13 +129,7 @@ fn draw_ridge(roofs: &Roofs, plot: &Plot, marks: &mut Vec<Mark>) {
     } = plot.bounds;
     let ridge = roofs.ridge(peak);
     let center = plot.place(ridge, peak.value);
-    marks.push(Mark::new(
-        Role::RidgePoint,
-        Shape::Circle {
-            center,
-            radius: 3.0,
-        },
-    ));
+    marks.push(circle(Role::RidgePoint, center, 3.0));
     let fits = |words: &str| center.0 + GAP + text_width(words) < right;
     let after =
         |y: f64, role: Role, words: &str| text(role, (center.0 + GAP, y), Anchor::Start, words);
@@ -182,12 +158,12 @@ fn draw_ridge(roofs: &Roofs, plot: &Plot, marks: &mut Vec<Mark>) {
     });
 }
 
-/// The name of the slope, written along it at this share of its length and so far above it.
+/// A text along the slope, at this share of its length and `above` units above it. `None` where it does not fit.
 fn slope_text(summit: Point, foot: Point, words: &str, share: f64, above: f64) -> Option<Mark> {
     let (dx, dy) = (summit.0 - foot.0, summit.1 - foot.1);
     let length = dx.hypot(dy);
     let half = text_width(words) / 2.0;
-    // The words start on the plot, although they stand above the slope, and end before its summit.
+    // The text starts on the plot and ends before the summit.
     let middle = (length * share).max(half + above);
     if middle + half > length {
         return None;

@@ -1,9 +1,9 @@
-//! Numbers beside the points of the roofline: points that share a place share a row of numbers.
+//! Numbers beside the points of the roofline. Those of points at nearly the same place form a row.
 
-use crate::picture::charts::bounds::Bounds;
-use crate::picture::charts::roofline::LabelSpace;
-use crate::picture::charts::roofline_arcs::toward;
-use crate::picture::charts::scene::{Mark, Point, Role, line};
+use crate::picture::charts::bounds::{Bounds, distance, toward};
+use crate::picture::charts::marks::line;
+use crate::picture::charts::occupancy::LabelSpace;
+use crate::picture::charts::scene::{Mark, Point, Role};
 use std::cmp::Reverse;
 
 /// Numbers in a row, at most.
@@ -11,18 +11,18 @@ const MAX_IN_ROW: usize = 5;
 /// Distance between the plates of a row.
 const PLATE_GAP: f64 = 3.0;
 
-/// A number that stands beside its point.
+/// A number that needs a place beside its point.
 pub(super) struct Number {
     /// The point, by the caller's index.
     pub(super) point: usize,
-    /// Where the point stands.
+    /// The place of the point.
     pub(super) point_at: Point,
     /// Width and height of its plate.
     pub(super) plate_size: (f64, f64),
 }
 
-/// Places `numbers`: for each that finds a free place its point's index and the centre of its plate; and the lines that
-/// lead from rows which stand at a distance to their points.
+/// Finds free places for `numbers`: the index of the point and the centre of the plate of each number that has one; and
+/// lines from rows to points that are not close.
 pub(super) fn place_numbers(
     numbers: Vec<Number>,
     radius: f64,
@@ -43,7 +43,7 @@ pub(super) fn place_numbers(
             let Some(found) = free_place(point, size, radius, &group_places, space) else {
                 continue;
             };
-            // Numbers of other points keep a distance, so that the two do not read as one row.
+            // With space to the numbers of other points, so that the two do not read as one row.
             space.words.occupy(&Bounds {
                 left: found.left - 9.0,
                 right: found.right + 9.0,
@@ -63,45 +63,37 @@ pub(super) fn place_numbers(
     (placed, leaders)
 }
 
-/// Between all points of a row.
+/// The centre of the points of a row.
 fn middle_of(row: &[Number]) -> Point {
-    let ends = |part: fn(Point) -> f64| {
-        let parts = row.iter().map(|number| part(number.point_at));
-        let (least, most) = parts.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), at| {
-            (least.min(at), most.max(at))
-        });
-        f64::midpoint(least, most)
+    let middle = |coordinate: fn(Point) -> f64| {
+        let all = || row.iter().map(|number| coordinate(number.point_at));
+        let (least, most) = (all().reduce(f64::min), all().reduce(f64::max));
+        f64::midpoint(least.unwrap_or_default(), most.unwrap_or_default())
     };
-    (ends(|place| place.0), ends(|place| place.1))
+    (middle(|place| place.0), middle(|place| place.1))
 }
 
-/// Numbers whose points nearly coincide, together.
+/// Groups of numbers whose points nearly coincide, the largest first.
 fn groups(numbers: Vec<Number>, radius: f64) -> Vec<Vec<Number>> {
     let mut groups: Vec<Vec<Number>> = Vec::new();
     for number in numbers {
         let near = groups.iter_mut().find(|group| {
-            group.first().is_some_and(|first| {
-                let (dx, dy) = (
-                    first.point_at.0 - number.point_at.0,
-                    first.point_at.1 - number.point_at.1,
-                );
-                dx.hypot(dy) < radius * 1.6
-            })
+            let first = group.first();
+            first.is_some_and(|first| distance(first.point_at, number.point_at) < radius * 1.6)
         });
         match near {
             Some(group) => group.push(number),
             None => groups.push(vec![number]),
         }
     }
-    // The widest rows choose first.
     groups.sort_by_key(|group| Reverse(group.len()));
     groups
 }
 
-/// The nearest free place around a point, above it rather than below, and no nearer to another of `places`. Where there
-/// is none, one that lines cross; where there is none of those either, one that another point is nearer to.
+/// The nearest free place around a point, above it rather than below, that is not closer to another of `places`. If there
+/// is none, one that lines cross; if there is none of those either, one that is closer to another point.
 fn free_place(
-    (x, y): Point,
+    point: Point,
     size: (f64, f64),
     radius: f64,
     places: &[Point],
@@ -128,16 +120,15 @@ fn free_place(
             let reach = radius + 2.5 + f64::from(step) * 4.0;
             DIRECTIONS.iter().map(move |(dx, dy)| {
                 (
-                    x + dx * (reach + size.0 / 2.0),
-                    y + dy * (reach + size.1 / 2.0),
+                    point.0 + dx * (reach + size.0 / 2.0),
+                    point.1 + dy * (reach + size.1 / 2.0),
                 )
             })
         })
     };
     let is_nearest = |center: &Point| {
-        let distance = |to: &Point| (center.0 - to.0).hypot(center.1 - to.1);
-        let own = distance(&(x, y));
-        places.iter().all(|place| distance(place) >= own - 0.1)
+        let own = distance(*center, point);
+        (places.iter()).all(|&place| distance(*center, place) >= own - 0.1)
     };
     let is_clear = |wanted: &Bounds| space.words.is_free(wanted) && space.lines.is_free(wanted);
     let bounds = |center| Bounds::centered(center, size);
@@ -149,13 +140,12 @@ fn free_place(
         .or_else(|| candidates().map(bounds).find(has_no_words))
 }
 
-/// From a point to its row, where the row does not stand right beside it.
+/// The line from a point to its row, if they are not close.
 fn leader(place: Point, row: Bounds, radius: f64) -> Option<Mark> {
     let nearest = (
         place.0.clamp(row.left + 3.0, row.right - 3.0),
         place.1.clamp(row.top, row.bottom),
     );
-    let distance = (nearest.0 - place.0).hypot(nearest.1 - place.1);
-    (distance > radius + 7.0)
+    (distance(place, nearest) > radius + 7.0)
         .then(|| line(Role::Leader, &[toward(place, nearest, radius), nearest]))
 }

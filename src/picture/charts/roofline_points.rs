@@ -1,41 +1,37 @@
-//! The points of the roofline: each kernel before and after fusion, exactly where it stands,
-//! and numbered.
+//! The points of the roofline: each kernel before and after fusion, with its number.
 
-use crate::core::{Analysis, Kernel, KernelId};
-use crate::picture::charts::axes::Plot;
-use crate::picture::charts::bounds::Bounds;
-use crate::picture::charts::labels::{
-    add_others, kernel_heading, kernel_label, point_label, short_op_names,
-};
-use crate::picture::charts::roofline::{LabelSpace, RooflineFrame, point_of};
-use crate::picture::charts::roofline_arcs::{Move, MoveArc, arcs_below_roof};
+use crate::core::{Analysis, KernelId};
+use crate::picture::charts::bounds::{Bounds, distance};
+use crate::picture::charts::frame::Plot;
+use crate::picture::charts::labels::{add_others, kernel_heading, point_label, short_op_names};
+use crate::picture::charts::marks::{circle, rect, text, text_width};
+use crate::picture::charts::occupancy::LabelSpace;
+use crate::picture::charts::roofline_arcs::{MoveArc, PointMove, arcs_below_roof};
+use crate::picture::charts::roofline_frame::{RooflineFrame, point_of};
 use crate::picture::charts::roofline_numbers::{Number, place_numbers};
-use crate::picture::charts::scene::{
-    Anchor, Label, Mark, Point, Role, Shape, rect, tenths, text, text_width,
-};
-use crate::present::names::joined;
+use crate::picture::charts::scene::{Anchor, Label, Mark, Point, Role};
 use std::collections::BTreeMap;
 
-/// Above this many ops the ops' own points are left out.
+/// Above this many ops they have no points of their own.
 const MAX_OPS_SHOWN: usize = 400;
-/// Above this many kernels those that share a place share a point.
+/// Above this many kernels those at the same place share a point.
 const MAX_SEPARATE_KERNELS: usize = 64;
-/// Numbers that are placed, at most.
+/// Numbers, at most.
 const MAX_NUMBERS: usize = 64;
 
-/// Width of the ring by which a hollow point shows behind its solid one.
+/// Width of the ring that a hollow point shows behind its solid one.
 const RING: f64 = 2.5;
 
-/// A kernel's points, each where its intensity and rate put it.
+/// The points of a kernel.
 struct KernelPoint {
     kernel: KernelId,
-    /// Further kernels that share this point.
+    /// Further kernels at this point.
     other_count: usize,
-    /// The fused kernel.
+    /// The place of the fused kernel.
     fused_at: Point,
-    /// Its ops before fusion, when there are several.
+    /// The place of its ops before fusion, when there are several.
     unfused_at: Option<Point>,
-    /// The way from before to after, when it is long enough to see.
+    /// From the latter place to the former, when they are far enough apart.
     arc: Option<MoveArc>,
     /// The centre of its number's plate.
     number_at: Option<Point>,
@@ -55,23 +51,25 @@ impl KernelPoint {
         (text_width(&self.number_text()) + 3.0, 12.0)
     }
 
-    /// How far fusion moves it.
-    fn distance(&self) -> f64 {
-        self.unfused_at.map_or(0.0, |(x, y)| {
-            (self.fused_at.0 - x).hypot(self.fused_at.1 - y)
-        })
+    /// The label of the fused kernel.
+    fn label(&self, analysis: &Analysis) -> Label {
+        let kernel = &analysis.fused.kernels[self.kernel];
+        let heading = kernel_heading(analysis, self.kernel);
+        let mut label = point_label(heading, &kernel.placement, kernel.bytes());
+        add_others(&mut label, self.other_count);
+        label
     }
 }
 
-/// Radii of the marks.
-struct Sizes {
+/// Radii of the points.
+struct Radii {
     solid: f64,
     hollow: f64,
     op: f64,
 }
 
-/// Draws all points and gives the order of the arrow keys: kernel by kernel, the solid point, the hollow one, its ops.
-pub(super) fn draw_points(analysis: &Analysis, frame: &mut RooflineFrame) -> Vec<usize> {
+/// Draws all points, arcs and numbers.
+pub(super) fn draw_points(analysis: &Analysis, frame: &mut RooflineFrame) {
     let RooflineFrame {
         plot,
         is_compact,
@@ -79,134 +77,90 @@ pub(super) fn draw_points(analysis: &Analysis, frame: &mut RooflineFrame) -> Vec
         marks,
         ..
     } = frame;
-    let sizes = if *is_compact {
-        Sizes {
+    let radii = if *is_compact {
+        Radii {
             solid: 4.5,
             hollow: 3.5,
             op: 2.0,
         }
     } else {
-        Sizes {
+        Radii {
             solid: 6.0,
             hollow: 5.0,
             op: 2.5,
         }
     };
     let mut points = points_of_kernels(analysis, plot);
-    let leaders = place_arcs_and_numbers(&mut points, &sizes, space);
-    // Kernel, rank within it, and mark; sorted at the end.
-    let mut order: Vec<(KernelId, u8, usize)> = Vec::new();
+    let leaders = place_arcs_and_numbers(&mut points, &radii, space);
     if analysis.graph.ops.len() <= MAX_OPS_SHOWN {
-        op_points(analysis, plot, &sizes, marks, &mut order);
+        marks.extend(op_points(analysis, plot, radii.op));
     }
     marks.extend(leaders);
-    hollow_points(analysis, &points, &sizes, marks, &mut order);
+    marks.extend((points.iter()).filter_map(|point| hollow_point(analysis, point, &radii)));
     for point in &points {
         if let Some(arc) = &point.arc {
-            let parts = arc.marks(sizes.hollow, sizes.solid);
+            let parts = arc.marks(radii.hollow, radii.solid);
             marks.extend(parts.map(|mark| mark.of_kernel(point.kernel)));
         }
     }
-    for point in &points {
-        if let Some(label) = label_of(analysis, point) {
-            order.push((point.kernel, 0, marks.len()));
-            marks.push(
-                circle(Role::SolidPoint, point.fused_at, sizes.solid)
-                    .of_kernel(point.kernel)
-                    .named(label),
-            );
-        }
-    }
-    for point in &points {
-        marks.extend(number_marks(analysis, point));
-    }
-    order.sort_unstable();
-    order.into_iter().map(|(_, _, mark)| mark).collect()
+    marks.extend(points.iter().map(|point| {
+        circle(Role::SolidPoint, point.fused_at, radii.solid)
+            .of_kernel(point.kernel)
+            .named(point.label(analysis))
+    }));
+    marks.extend(
+        points
+            .iter()
+            .flat_map(|point| number_marks(analysis, point)),
+    );
 }
 
-/// The label of a fused kernel's point, and of those that share it.
-fn label_of(analysis: &Analysis, point: &KernelPoint) -> Option<Label> {
-    let kernel = analysis.fused.kernels.get(point.kernel)?;
-    let mut label = kernel_label(analysis, point.kernel, kernel);
-    add_others(&mut label, point.other_count);
-    Some(label)
-}
-
-fn hollow_points(
-    analysis: &Analysis,
-    points: &[KernelPoint],
-    sizes: &Sizes,
-    marks: &mut Vec<Mark>,
-    order: &mut Vec<(KernelId, u8, usize)>,
-) {
-    for point in points {
-        let (Some(unfused_at), Some(comparison)) =
-            (point.unfused_at, analysis.comparisons.get(point.kernel))
-        else {
-            continue;
+/// The labelled points kernel by kernel: the solid one, the hollow one, those of its ops.
+pub(super) fn focus_order(marks: &[Mark]) -> Vec<usize> {
+    let key = |mark: &Mark| {
+        mark.label.as_ref()?;
+        let rank = match mark.role {
+            Role::SolidPoint => 0,
+            Role::HollowPoint => 1,
+            Role::OpPoint => 2,
+            _ => return None,
         };
-        // A ring of it shows however near the solid point stands in front of it.
-        let radius = (sizes.solid + RING - point.distance()).max(sizes.hollow);
-        let heading = format!("{}, before fusion", kernel_heading(analysis, point.kernel));
-        let placement = &comparison.unfused_placement;
-        let label = point_label(heading, placement, comparison.unfused_bytes);
-        order.push((point.kernel, 1, marks.len()));
-        marks.push(
-            circle(Role::HollowPoint, unfused_at, radius)
-                .of_kernel(point.kernel)
-                .named(label),
-        );
-    }
+        Some((mark.kernel, rank))
+    };
+    let mut order: Vec<_> = (marks.iter().enumerate())
+        .filter_map(|(index, mark)| Some((key(mark)?, index)))
+        .collect();
+    order.sort_unstable();
+    order.into_iter().map(|(_, index)| index).collect()
 }
 
-/// A kernel's number on its plate, which has the label of the point because other points may cover that.
+/// A kernel before fusion. `None` for a kernel of one op.
+fn hollow_point(analysis: &Analysis, point: &KernelPoint, radii: &Radii) -> Option<Mark> {
+    let unfused_at = point.unfused_at?;
+    let comparison = analysis.comparisons.get(point.kernel)?;
+    // So large that a ring of it shows, however close the solid point in front of it is.
+    let radius = (radii.solid + RING - distance(unfused_at, point.fused_at)).max(radii.hollow);
+    let heading = format!("{}, before fusion", kernel_heading(analysis, point.kernel));
+    let placement = &comparison.unfused_placement;
+    let label = point_label(heading, placement, comparison.unfused_bytes);
+    let mark = circle(Role::HollowPoint, unfused_at, radius);
+    Some(mark.of_kernel(point.kernel).named(label))
+}
+
+/// A kernel's number on its plate. The plate has the label of the point, because other points may cover that.
 fn number_marks(analysis: &Analysis, point: &KernelPoint) -> Vec<Mark> {
-    let (Some(center), Some(label)) = (point.number_at, label_of(analysis, point)) else {
+    let Some(center) = point.number_at else {
         return Vec::new();
     };
     let plate = Bounds::centered(center, point.plate_size());
-    let number = text(
-        Role::Number,
-        (center.0, center.1 + 4.2),
-        Anchor::Middle,
-        point.number_text(),
-    );
+    let (upper_left, lower_right) = ((plate.left, plate.top), (plate.right, plate.bottom));
+    let baseline = (center.0, center.1 + 4.2);
     vec![
-        rect(
-            Role::NumberPlate,
-            (plate.left, plate.top),
-            (plate.right, plate.bottom),
-        )
-        .of_kernel(point.kernel)
-        .named(label),
-        number.of_kernel(point.kernel),
+        rect(Role::NumberPlate, upper_left, lower_right)
+            .of_kernel(point.kernel)
+            .named(point.label(analysis)),
+        text(Role::Number, baseline, Anchor::Middle, point.number_text()).of_kernel(point.kernel),
     ]
-}
-
-/// Kernels that have no point, in a sentence; `None` when each has one.
-pub(super) fn without_point(analysis: &Analysis) -> Option<String> {
-    const NAMED: usize = 8;
-    let missing: Vec<(KernelId, &Kernel)> = analysis
-        .fused
-        .kernels
-        .iter_enumerated()
-        .filter(|(_, kernel)| point_of(&kernel.placement).is_none())
-        .collect();
-    if missing.is_empty() {
-        return None;
-    }
-    let names = missing.iter().map(|&(id, kernel)| {
-        let why = if kernel.work.is_unknown {
-            "K is unknown"
-        } else {
-            "no FLOPs"
-        };
-        format!("{} ({why})", kernel_heading(analysis, id))
-    });
-    Some(format!(
-        "Without a point: {}.",
-        joined(names, ["; "; 2], NAMED)
-    ))
 }
 
 fn points_of_kernels(analysis: &Analysis, plot: &Plot) -> Vec<KernelPoint> {
@@ -219,8 +173,8 @@ fn points_of_kernels(analysis: &Analysis, plot: &Plot) -> Vec<KernelPoint> {
         };
         let fused_at = plot.place(intensity, rate);
         if is_shared {
-            let known = point_in_cell.entry(cell(fused_at)).or_insert(points.len());
-            if let Some(point) = points.get_mut(*known) {
+            let index = *point_in_cell.entry(cell(fused_at)).or_insert(points.len());
+            if let Some(point) = points.get_mut(index) {
                 point.other_count += 1;
                 continue;
             }
@@ -246,90 +200,65 @@ fn cell((x, y): Point) -> (i64, i64) {
     ((x / 4.0).floor() as i64, (y / 4.0).floor() as i64)
 }
 
-/// Places the arcs of kernels that move, and all numbers. Gives the lines from numbers to points that they stand at a
-/// distance from.
+/// Places the arcs of kernels that fusion moves, and all numbers. Returns the lines from numbers to points that are not
+/// close.
 fn place_arcs_and_numbers(
     points: &mut [KernelPoint],
-    sizes: &Sizes,
+    radii: &Radii,
     space: &mut LabelSpace,
 ) -> Vec<Mark> {
     for point in points.iter() {
-        space
-            .lines
-            .occupy(&Bounds::around(point.fused_at, sizes.solid));
+        let solid = Bounds::around(point.fused_at, radii.solid);
+        space.lines.occupy(&solid);
         if let Some(unfused_at) = point.unfused_at {
-            space
-                .lines
-                .occupy(&Bounds::around(unfused_at, sizes.hollow));
+            let hollow = Bounds::around(unfused_at, radii.hollow);
+            space.lines.occupy(&hollow);
         }
     }
-    let moves = points
-        .iter()
-        .enumerate()
+    let moves = (points.iter().enumerate())
         .filter_map(|(index, point)| {
-            Some(Move {
+            Some(PointMove {
                 point: index,
                 from: point.unfused_at?,
                 to: point.fused_at,
             })
         })
-        .filter(|way| way.length() >= sizes.hollow + sizes.solid)
+        .filter(|moved| moved.length() >= radii.hollow + radii.solid)
         .collect();
-    for (index, arc) in arcs_below_roof(moves, sizes.solid, &space.words) {
+    for (index, arc) in arcs_below_roof(moves, radii.solid, &space.words) {
         arc.occupy(&mut space.lines);
-        if let Some(point) = points.get_mut(index) {
-            point.arc = Some(arc);
-        }
+        points[index].arc = Some(arc);
     }
-    let numbers = points
-        .iter()
-        .enumerate()
-        .take(MAX_NUMBERS)
+    let numbers = (points.iter().enumerate().take(MAX_NUMBERS))
         .map(|(index, point)| Number {
             point: index,
             point_at: point.fused_at,
             plate_size: point.plate_size(),
         })
         .collect();
-    let (placed, leaders) = place_numbers(numbers, sizes.solid, space);
+    let (placed, leaders) = place_numbers(numbers, radii.solid, space);
     for (index, center) in placed {
-        if let Some(point) = points.get_mut(index) {
-            point.number_at = Some(center);
-        }
+        points[index].number_at = Some(center);
     }
     leaders
 }
 
-fn op_points(
-    analysis: &Analysis,
-    plot: &Plot,
-    sizes: &Sizes,
-    marks: &mut Vec<Mark>,
-    order: &mut Vec<(KernelId, u8, usize)>,
-) {
+/// The points of single ops.
+fn op_points(analysis: &Analysis, plot: &Plot, radius: f64) -> Vec<Mark> {
+    let mut marks = Vec::new();
     for (op, &kernel) in analysis.partition.kernel_of.iter_enumerated() {
         let alone = analysis.unfused.of_lone_op(op);
         let Some((intensity, rate)) = point_of(&alone.placement) else {
             continue;
         };
-        let mut mark =
-            circle(Role::OpPoint, plot.place(intensity, rate), sizes.op).of_kernel(kernel);
-        // An op that is a kernel of its own stands under its solid point and needs no second name.
+        let place = plot.place(intensity, rate);
+        let mut mark = circle(Role::OpPoint, place, radius).of_kernel(kernel);
+        // The point of a lone op is covered by that of its kernel, which has the label.
         if analysis.fused.kernels[kernel].ops.len() > 1 {
             let heading = format!("{} alone", short_op_names(analysis, &[op]));
             mark = mark.named(point_label(heading, &alone.placement, alone.bytes()));
-            order.push((kernel, 2, marks.len()));
         }
         marks.push(mark);
     }
-}
-
-fn circle(role: Role, center: Point, radius: f64) -> Mark {
-    Mark::new(
-        role,
-        Shape::Circle {
-            center: tenths(center),
-            radius,
-        },
-    )
+    marks
 }

@@ -1,23 +1,25 @@
 //! A chart as plain data: marks with a role instead of a colour.
 //!
-//! The page shows a [`Scene`] as SVG with one CSS class for each role, so a chart follows the theme, is
-//! crisp at any density, and can be tested without a browser.
+//! The page shows a [`Scene`] as SVG with one CSS class for each role, so a chart follows the theme, and can be tested
+//! without a browser.
+
+pub use crate::picture::charts::role::Role;
 
 use crate::core::KernelId;
 use crate::picture::path_data::push_command;
-use std::collections::HashMap;
+use crate::present::badge::COLORS;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
-use strum::IntoStaticStr;
 
-/// Size of type that charts lay out for, in the scene's units. The style sheet uses the same.
+/// Font size of charts, in the scene's units. The style sheet uses the same.
 pub const FONT_PX: f64 = 12.0;
 
 /// A chart.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Scene {
-    /// Width of the frame; one unit is one CSS pixel at the size that the scene was made for.
+    /// Width, in CSS pixels unless the page scales the chart.
     pub width: f64,
-    /// Height of the frame.
+    /// Height.
     pub height: f64,
     /// Accessible name of the chart.
     pub title: String,
@@ -25,29 +27,41 @@ pub struct Scene {
     pub description: String,
     /// In drawing order, later ones on top.
     pub marks: Vec<Mark>,
-    /// The marks that can be focused, in the order of the arrow keys. Each of them has a label.
+    /// Indices of the marks that can be focused, in the order of the arrow keys. Each of them has a label.
     pub focus_order: Vec<usize>,
 }
 
 impl Scene {
+    /// A chart in which the arrow keys go from label to label in drawing order.
+    pub(super) fn new(
+        (width, height): (f64, f64),
+        title: impl Into<String>,
+        description: impl Into<String>,
+        marks: Vec<Mark>,
+    ) -> Self {
+        let labels = marks.iter().enumerate().filter(|(_, m)| m.label.is_some());
+        Self {
+            width,
+            height,
+            title: title.into(),
+            description: description.into(),
+            focus_order: labels.map(|(index, _)| index).collect(),
+            marks,
+        }
+    }
+
     /// The key of each mark, in the order of [`Scene::marks`].
     pub fn keys(&self) -> Vec<MarkKey> {
-        let mut is_focusable = vec![false; self.marks.len()];
-        for &mark in &self.focus_order {
-            if let Some(is_focusable) = is_focusable.get_mut(mark) {
-                *is_focusable = true;
-            }
-        }
+        let focusable: HashSet<usize> = self.focus_order.iter().copied().collect();
         let mut counts: HashMap<MarkKey, usize> = HashMap::new();
-        let marks = self.marks.iter().zip(is_focusable);
-        marks
-            .map(|(mark, is_focusable)| {
+        (self.marks.iter().enumerate())
+            .map(|(index, mark)| {
                 let first = MarkKey {
                     role: mark.role,
                     kernel: mark.kernel,
                     reach: match &mark.label {
                         None => Reach::None,
-                        Some(_) if is_focusable => Reach::PointerAndKeyboard,
+                        Some(_) if focusable.contains(&index) => Reach::PointerAndKeyboard,
                         Some(_) => Reach::Pointer,
                     },
                     place: 0,
@@ -61,24 +75,28 @@ impl Scene {
     }
 }
 
-/// What makes a mark the same one in the next scene, when sizes have changed.
+/// What identifies a mark in the next scene too, in which sizes have changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MarkKey {
     /// What it stands for.
     pub role: Role,
     /// The fused kernel that it belongs to.
     pub kernel: Option<KernelId>,
-    /// How it is reached.
+    /// How a visitor reaches it.
     pub reach: Reach,
-    /// Its place among the marks that have all of this alike.
+    /// Its index among the marks of which the above is the same.
     pub place: usize,
 }
 
 impl MarkKey {
-    /// The CSS classes of the mark: its role's, and `kernel-1` to `kernel-12` for a part of a kernel.
+    /// The CSS classes of the mark: its role's, and that of its kernel's colour, `kernel-1` to `kernel-12`.
     pub fn class(&self) -> String {
         match self.kernel {
-            Some(kernel) => format!("{} kernel-{}", self.role.class(), kernel.index() % 12 + 1),
+            Some(kernel) => format!(
+                "{} kernel-{}",
+                self.role.class(),
+                kernel.index() % COLORS + 1
+            ),
             None => self.role.class().to_owned(),
         }
     }
@@ -89,7 +107,7 @@ impl MarkKey {
 pub enum Reach {
     /// Not at all: it has no label.
     None,
-    /// By the pointer. The keyboard reaches the same label elsewhere.
+    /// By the pointer. The keyboard reaches another mark with the same label.
     Pointer,
     /// By the pointer and the arrow keys.
     PointerAndKeyboard,
@@ -98,13 +116,13 @@ pub enum Reach {
 /// One element of a chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
-    /// Where and in which form.
+    /// Its form and place.
     pub shape: Shape,
-    /// What it stands for, which decides how it looks.
+    /// What it stands for. The style sheet colours marks by their roles.
     pub role: Role,
     /// The fused kernel that it belongs to.
     pub kernel: Option<KernelId>,
-    /// Its name and tooltip, when it stands for a figure.
+    /// Its name and tooltip, if it has any.
     pub label: Option<Label>,
 }
 
@@ -119,7 +137,7 @@ impl Mark {
         }
     }
 
-    /// The same mark, as a part of a kernel.
+    /// The same mark, as one of a kernel.
     #[must_use]
     pub fn of_kernel(mut self, kernel: KernelId) -> Self {
         self.kernel = Some(kernel);
@@ -134,14 +152,14 @@ impl Mark {
     }
 }
 
-/// What a reader learns from a mark.
+/// The name and the tooltip of a mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// All of it in one phrase, for screen readers.
+    /// All of the label in one phrase, for screen readers.
     pub name: String,
     /// Heading of the tooltip.
     pub heading: String,
-    /// Lines of the tooltip: what, and how much.
+    /// Lines of the tooltip: a quantity, and its value.
     pub facts: Vec<(&'static str, String)>,
 }
 
@@ -176,7 +194,7 @@ pub enum Shape {
     Curve {
         /// Its ends, from start to end.
         ends: [Point; 2],
-        /// Where it heads for from its start, and where it comes from at its end.
+        /// Its control points.
         controls: [Point; 2],
     },
     /// A disc.
@@ -197,9 +215,9 @@ pub enum Shape {
     },
     /// One line of text.
     Text {
-        /// Where the anchor stands on the baseline.
+        /// The place of the anchor, on the baseline.
         at: Point,
-        /// Which part of the text stands there.
+        /// Which part of the text is at that place.
         anchor: Anchor,
         /// Clockwise turn around `at`, in degrees.
         turn_deg: f64,
@@ -209,7 +227,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// The `d` of an SVG path; empty for shapes that are no path.
+    /// The `d` attribute of an SVG path; empty for shapes that are none.
     pub fn path_data(&self) -> String {
         let mut data = String::new();
         match self {
@@ -238,7 +256,7 @@ impl Shape {
 /// `(x, y)` in the scene.
 pub type Point = (f64, f64);
 
-/// Which part of a text stands at its point.
+/// Which part of a text is at its place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum Anchor {
@@ -256,188 +274,4 @@ impl Anchor {
     pub fn name(self) -> &'static str {
         self.into()
     }
-}
-
-/// What a mark stands for. Its name in kebab case, after `mark-`, is the CSS class of its marks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
-#[strum(serialize_all = "kebab-case", prefix = "mark-")]
-pub enum Role {
-    /// A grid line.
-    Mesh,
-    /// An axis and its ticks.
-    Axis,
-    /// The text at a tick.
-    AxisText,
-    /// What an axis shows.
-    AxisTitle,
-    /// The slope of the roofline: memory bandwidth.
-    MemoryRoof,
-    /// The peak of the matrix units.
-    MatrixRoof,
-    /// The peak of the vector units.
-    VectorRoof,
-    /// The name and figure of a roof.
-    RoofText,
-    /// The line between memory-bound and compute-bound.
-    Ridge,
-    /// The point of the ridge.
-    RidgePoint,
-    /// The figure of the ridge.
-    RidgeText,
-    /// The name of a region.
-    RegionText,
-    /// One op, run alone.
-    OpPoint,
-    /// The ops of a kernel before fusion.
-    HollowPoint,
-    /// A fused kernel.
-    SolidPoint,
-    /// A kernel of policy `none` among those of all policies.
-    #[strum(serialize = "policy mark-policy-none")]
-    PolicyNone,
-    /// A kernel of policy `rules`.
-    #[strum(serialize = "policy mark-policy-rules")]
-    PolicyRules,
-    /// A kernel of policy `inductor`.
-    #[strum(serialize = "policy mark-policy-inductor")]
-    PolicyInductor,
-    /// A kernel of policy `optimal`.
-    #[strum(serialize = "policy mark-policy-optimal")]
-    PolicyOptimal,
-    /// A kernel of policy `manual`.
-    #[strum(serialize = "policy mark-policy-manual")]
-    PolicyManual,
-    /// The way from the hollow to the solid point.
-    Link,
-    /// Its arrow head.
-    LinkHead,
-    /// From numbers to the place of their points, where they stand apart.
-    Leader,
-    /// What a kernel's number stands on, and a second place to point at the kernel.
-    NumberPlate,
-    /// The number of a kernel.
-    Number,
-    /// Bytes read.
-    Read,
-    /// Bytes written.
-    Write,
-    /// Bytes read before fusion, beside those after.
-    ReadBefore,
-    /// Bytes written before fusion, beside those after.
-    WriteBefore,
-    /// Bytes that fusion saves.
-    Saved,
-    /// Their figure.
-    SavedText,
-    /// Joins a kernel's segments in two bars.
-    Ribbon,
-    /// The name of a bar.
-    BarText,
-    /// The figure of a bar.
-    BarFigure,
-    /// Bytes that grow with the square of a length.
-    SquareCurve,
-    /// A point of it.
-    SquarePoint,
-    /// Bytes of tiles that are fetched anew.
-    TileCurve,
-    /// A point of it.
-    TilePoint,
-    /// Bytes that grow with a length alone.
-    LineCurve,
-    /// A point of it.
-    LinePoint,
-    /// A measured run of library kernels.
-    EagerPoint,
-    /// A measured run of what a compiler made.
-    CompiledPoint,
-    /// The same where the compiler made its matmuls too.
-    TunedPoint,
-}
-
-impl Role {
-    /// The CSS class of marks in this role.
-    pub fn class(self) -> &'static str {
-        self.into()
-    }
-
-    /// Whether marks in this role are hatched.
-    pub const fn is_hatched(self) -> bool {
-        matches!(self, Self::Write | Self::WriteBefore)
-    }
-
-    /// Whether marks in this role come to the front when their kernel is selected or pointed at.
-    pub const fn is_raised(self) -> bool {
-        matches!(
-            self,
-            Self::HollowPoint
-                | Self::SolidPoint
-                | Self::Link
-                | Self::LinkHead
-                | Self::NumberPlate
-                | Self::Number
-        )
-    }
-}
-
-/// A place on the frame, rounded to the tenth of a unit that charts draw with.
-pub(super) fn tenth(px: f64) -> f64 {
-    // Adding zero turns a rounded minus zero into zero.
-    (px * 10.0).round() / 10.0 + 0.0
-}
-
-/// Both coordinates rounded as by [`tenth`].
-pub(super) fn tenths((x, y): Point) -> Point {
-    (tenth(x), tenth(y))
-}
-
-/// A text of one line.
-pub(super) fn text(role: Role, at: Point, anchor: Anchor, text: impl Into<String>) -> Mark {
-    Mark::new(
-        role,
-        Shape::Text {
-            at: tenths(at),
-            anchor,
-            turn_deg: 0.0,
-            text: text.into(),
-        },
-    )
-}
-
-/// Straight lines through `points`.
-pub(super) fn line(role: Role, points: &[Point]) -> Mark {
-    Mark::new(
-        role,
-        Shape::Path {
-            points: points.iter().copied().map(tenths).collect(),
-            is_closed: false,
-        },
-    )
-}
-
-/// A rectangle by its edges; never of negative size.
-pub(super) fn rect(role: Role, (left, top): Point, (right, bottom): Point) -> Mark {
-    let (corner, end) = (tenths((left, top)), tenths((right, bottom)));
-    Mark::new(
-        role,
-        Shape::Rect {
-            corner,
-            width: tenth((end.0 - corner.0).max(0.0)),
-            height: tenth((end.1 - corner.1).max(0.0)),
-        },
-    )
-}
-
-/// Width of a text in the chart's type, estimated by the widest of common system fonts: there is no font to
-/// measure with, and too much space is better than an overlap.
-pub(super) fn text_width(text: &str) -> f64 {
-    let ems = |c: char| match c {
-        'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ' ' | '|' | '\'' => 0.32,
-        'f' | 't' | 'r' | '/' | '(' | ')' | '-' => 0.4,
-        'm' | 'w' | 'M' | 'W' | '%' | '+' | '−' => 0.9,
-        '0'..='9' | '?' => 0.64,
-        'A'..='Z' => 0.68,
-        _ => 0.61,
-    };
-    text.chars().map(ems).sum::<f64>() * FONT_PX
 }

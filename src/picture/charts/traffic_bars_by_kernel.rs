@@ -1,17 +1,19 @@
 //! Memory traffic kernel by kernel: what each reads and writes, before and after fusion.
 
 use crate::core::{Analysis, KernelId};
-use crate::picture::charts::axes::{Frame, Margins, Plot, draw_frame, drawable, round_axis};
+use crate::picture::charts::bytes_axis::draw_bytes_frame;
+use crate::picture::charts::frame::{Margins, Plot, drawable, is_compact};
+use crate::picture::charts::kernel_bytes::KernelBytes;
 use crate::picture::charts::labels::{kernel_heading, short_op_names};
-use crate::picture::charts::scene::{Anchor, Label, Mark, Role, Scene, rect, text};
-use crate::picture::charts::traffic_bars::{KernelBytes, tick_count, tick_text};
+use crate::picture::charts::marks::{rect, text};
+use crate::picture::charts::scene::{Anchor, Label, Mark, Role, Scene};
 use crate::present::format::format_bytes;
 use crate::present::names::{counted, short_name};
 use std::cmp::Reverse;
 
-/// Rows, at most. Kernels beyond that share the last one.
+/// Rows, at most. Further kernels share the last one.
 const MAX_ROWS: usize = 40;
-/// Characters of a kernel's name, which stands in a column.
+/// Characters of a kernel's name, at most.
 const NAME_CHARS: usize = 26;
 const ROW_HEIGHT: f64 = 28.0;
 const TOP: f64 = 22.0;
@@ -25,44 +27,33 @@ struct Row {
     bytes: KernelBytes,
 }
 
-/// Draws a row for each fused kernel, reads left and writes right on one scale, into a frame of `width` units (at least 240);
-/// its height follows from the number of kernels.
+/// Draws a row for each fused kernel, reads left and writes right on one scale, into a frame of `width` units (at least
+/// 240); its height follows from the number of kernels.
 ///
-/// Of many kernels those that move most before fusion have their own rows, in the order in which they run.
+/// Of many kernels those that move most bytes before fusion have rows of their own, in the order in which they run.
 pub fn by_kernel_scene(analysis: &Analysis, width: f64) -> Scene {
     let rows = rows(analysis);
     let (width, _) = drawable((width, 0.0));
-    let is_compact = width < 520.0;
     let size = (width, TOP + BOTTOM + ROW_HEIGHT * rows.len().max(1) as f64);
     let max_bytes = rows
         .iter()
-        .flat_map(|row| [row.bytes.read_before, row.bytes.written_before])
+        .flat_map(|row| [row.bytes.unfused.read, row.bytes.unfused.written])
         .max()
         .unwrap_or(0);
+    let is_compact = is_compact(size);
     let names = if is_compact { 26.0 } else { 214.0 };
     let (gap, right) = (44.0, 26.0);
     let column = ((width - names - gap - right) / 2.0).max(20.0);
 
     let mut marks = Vec::new();
     let mut plot = |left: f64, right: f64, title: &str| {
-        let plot = draw_frame(
-            &Frame {
-                size,
-                margins: Margins {
-                    top: TOP,
-                    right,
-                    bottom: BOTTOM,
-                    left,
-                },
-                x: round_axis(max_bytes as f64),
-                y: None,
-                x_ticks: tick_count(column),
-                x_text: &tick_text,
-                y_text: &|_| String::new(),
-                lines: &[],
-            },
-            &mut marks,
-        );
+        let margins = Margins {
+            top: TOP,
+            right,
+            bottom: BOTTOM,
+            left,
+        };
+        let plot = draw_bytes_frame(size, margins, max_bytes, column, &mut marks);
         let at = (plot.bounds.left, TOP - 8.0);
         marks.push(text(Role::BarText, at, Anchor::Start, title));
         plot
@@ -70,7 +61,6 @@ pub fn by_kernel_scene(analysis: &Analysis, width: f64) -> Scene {
     let reads = plot(names, column + gap + right, "read");
     let writes = plot(names + column + gap, right, "written");
 
-    let mut focus_order = Vec::new();
     for (index, row) in rows.iter().enumerate() {
         let top = TOP + ROW_HEIGHT * index as f64;
         let of_kernel = |mark: Mark| match row.kernel {
@@ -90,46 +80,33 @@ pub fn by_kernel_scene(analysis: &Analysis, width: f64) -> Scene {
             let at = (28.0, top + 18.0);
             marks.push(text(Role::BarFigure, at, Anchor::Start, row.name.as_str()));
         }
-        let bytes = row.bytes;
+        let KernelBytes { unfused, fused } = row.bytes;
         for (role, plot, count, offset, verb) in [
-            (
-                Role::ReadBefore,
-                &reads,
-                bytes.read_before,
-                4.0,
-                "read unfused",
-            ),
-            (Role::Read, &reads, bytes.read, 14.0, "read fused"),
+            (Role::ReadBefore, &reads, unfused.read, 4.0, "read unfused"),
+            (Role::Read, &reads, fused.read, 14.0, "read fused"),
             (
                 Role::WriteBefore,
                 &writes,
-                bytes.written_before,
+                unfused.written,
                 4.0,
                 "written unfused",
             ),
-            (Role::Write, &writes, bytes.written, 14.0, "written fused"),
+            (Role::Write, &writes, fused.written, 14.0, "written fused"),
         ] {
             let label = Label::new(row.heading.as_str(), vec![(verb, format_bytes(count))]);
-            focus_order.push(marks.len());
             marks.push(of_kernel(bar(plot, role, count, top + offset)).named(label));
         }
     }
-    Scene {
-        width,
-        height: size.1,
-        title: "Memory traffic by kernel".to_owned(),
-        description:
-            "Bytes that each fused kernel reads and writes, above before fusion, below after."
-                .to_owned(),
+    Scene::new(
+        size,
+        "Memory traffic by kernel",
+        "Bytes that each fused kernel reads and writes, above before fusion, below after.",
         marks,
-        focus_order,
-    }
+    )
 }
 
 fn bar(plot: &Plot, role: Role, bytes: u64, top: f64) -> Mark {
-    let start = plot.place(0.0, 0.0).0;
-    let end = plot.place(bytes as f64, 0.0).0;
-    rect(role, (start, top), (end, top + 9.0))
+    rect(role, (plot.x(0.0), top), (plot.x(bytes as f64), top + 9.0))
 }
 
 fn rows(analysis: &Analysis) -> Vec<Row> {
@@ -162,7 +139,7 @@ fn rows(analysis: &Analysis) -> Vec<Row> {
         let rest = (analysis.fused.kernels.ids())
             .filter(|kernel| shown.binary_search(kernel).is_err())
             .fold(KernelBytes::default(), |sum, kernel| {
-                sum.and(KernelBytes::of(analysis, kernel))
+                sum + KernelBytes::of(analysis, kernel)
             });
         let name = counted(kernels - shown.len(), "more kernel");
         rows.push(Row {

@@ -1,7 +1,7 @@
 //! The badge with a kernel's number, on the corner of its panel.
 
+use super::geometry::{Point, Rect};
 use super::metrics::text_width;
-use super::{Point, Rect};
 use crate::core::KernelId;
 use crate::picture::path_data::push_command;
 use crate::present::badge::COLORS;
@@ -9,23 +9,24 @@ use crate::present::badge::COLORS;
 /// Half the height of a badge.
 const HALF: f64 = 9.5;
 
-/// A badge: its outline and where its number stands.
+/// A badge: its outline, and the place of its number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Badge {
-    /// SVG path data of the outline: a pill, after twelve kernels a box, after twenty-four a leaf.
+    /// SVG path data of the outline. Colours repeat after twelve kernels, so the form changes: a pill, then a box, then a
+    /// box with two round corners.
     pub outline: String,
-    /// Middle of the number.
+    /// Centre of the number.
     pub center: Point,
 }
 
 /// The badge of a kernel on the upper left corner of its panel.
 pub fn badge(kernel: KernelId, panel: Rect) -> Badge {
     let half_width = HALF.max(text_width(&kernel.number().to_string(), 11.0) / 2.0 + 4.0);
-    // Wide badges grow into the panel, so that they stay clear of what stands beside it.
+    // Wide badges grow into the panel and not over what is beside it.
     let center = Point::new(panel.x + half_width - 6.5, panel.y + 3.0);
     let (left, right) = (center.x - half_width, center.x + half_width);
     let (top, bottom) = (center.y - HALF, center.y + HALF);
-    // Radii of the corners that point up left and down right, and of the two others.
+    // Radii of the upper left and lower right corners, and of the two others.
     let (main, other) = match kernel.index() / COLORS % 3 {
         0 => (HALF, HALF),
         1 => (2.5, 2.5),

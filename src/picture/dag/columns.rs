@@ -1,5 +1,5 @@
-//! Horizontal positions: what belongs on one straight line becomes a block, blocks are packed from the left,
-//! then moved towards their neighbours as far as there is room.
+//! Horizontal positions: nodes on one vertical line form a block, as in the method of Brandes and Köpf. Blocks are packed
+//! from the left, then each moves to the mean of those that it is linked with, as far as its neighbours let it.
 
 use super::layered::{LayerId, Layered, LinkId, NodeId, Places};
 use super::metrics::LANE_GAP;
@@ -9,15 +9,15 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 define_ids! {
-    /// Nodes that share one vertical line.
+    /// Nodes on one vertical line.
     struct BlockId;
 }
 
-/// Passes in which blocks move towards their neighbours.
+/// Passes over all blocks in which each moves to the mean of those that it is linked with.
 const PASSES: usize = 8;
 
-/// The anchor of each node, the leftmost box or lane touching 0. `gap` lies between two boxes; lanes need less.
-/// `O(links log links)`.
+/// The anchor of each node, such that the leftmost box or lane starts at 0. `gap` is the distance between two boxes;
+/// lanes need less. `O(links log links)`.
 pub(super) fn columns(graph: &Layered, gap: f64) -> IdVec<NodeId, f64> {
     if graph.layers.iter().all(|layer| layer.len() <= 1) && graph.is_straight() {
         let left = graph.nodes.iter().map(|node| node.left);
@@ -25,26 +25,24 @@ pub(super) fn columns(graph: &Layered, gap: f64) -> IdVec<NodeId, f64> {
         graph.place_detours(&mut x);
         return x;
     }
-    let lines = Lines::new(graph);
-    let ties = Ties::new(graph, &lines, gap);
-    let order = ties.left_to_right();
-    let mut x = IdVec::from_elem(0.0, lines.count);
+    let blocks = Blocks::new(graph);
+    let constraints = Constraints::new(graph, &blocks, gap);
+    let mut order = constraints.left_to_right();
+    let mut x = IdVec::from_elem(0.0, blocks.count);
     for &block in &order {
-        let (low, _) = ties.limits(block, &x);
-        x[block] = low.max(ties.start[block]);
+        let (low, _) = constraints.limits(block, &x);
+        x[block] = low.max(constraints.start[block]);
     }
-    for pass in 0..PASSES {
-        let mut settle = |&block: &BlockId| ties.settle(block, &mut x);
-        if pass % 2 == 0 {
-            order.iter().rev().for_each(&mut settle);
-        } else {
-            order.iter().for_each(&mut settle);
+    for _ in 0..PASSES {
+        order.reverse();
+        for &block in &order {
+            constraints.move_to_mean(block, &mut x);
         }
     }
-    anchors(graph, &lines, &x, gap)
+    anchors(graph, &blocks, &x, gap)
 }
 
-/// Smallest distance of two neighbours' anchors.
+/// Smallest distance between the anchors of two neighbours in a layer.
 fn distance(graph: &Layered, left: NodeId, right: NodeId, gap: f64) -> f64 {
     let (a, b) = (&graph.nodes[left], &graph.nodes[right]);
     let gap = if a.is_lane || b.is_lane {
@@ -55,20 +53,20 @@ fn distance(graph: &Layered, left: NodeId, right: NodeId, gap: f64) -> f64 {
     a.right + gap + b.left
 }
 
-/// Which nodes share one vertical line.
-struct Lines {
+/// Which nodes are on one vertical line.
+struct Blocks {
     /// Number of blocks.
     count: usize,
-    /// For each node its block; `None` for what stands outside of the layers.
+    /// The block of each node; `None` outside of the layers.
     block_of: IdVec<NodeId, Option<BlockId>>,
-    /// From a block's line to a node's anchor.
+    /// From the line of its block to each node's anchor.
     shift: IdVec<NodeId, f64>,
 }
 
-impl Lines {
+impl Blocks {
     fn new(graph: &Layered) -> Self {
         let place = graph.places();
-        let mut lines = Self {
+        let mut blocks = Self {
             count: 0,
             block_of: IdVec::from_elem(None, graph.nodes.len()),
             shift: IdVec::from_elem(0.0, graph.nodes.len()),
@@ -77,33 +75,35 @@ impl Lines {
             if let Some(upper) = layer.above() {
                 for id in straight_links(graph, &place, upper) {
                     let link = &graph.links[id];
-                    lines.block_of[link.lower] = lines.block_of[link.upper];
-                    lines.shift[link.lower] =
-                        lines.shift[link.upper] + link.upper_offset - link.lower_offset;
+                    blocks.block_of[link.lower] = blocks.block_of[link.upper];
+                    blocks.shift[link.lower] =
+                        blocks.shift[link.upper] + link.upper_offset - link.lower_offset;
                 }
             }
             for &node in nodes {
-                lines.block_of[node].get_or_insert_with(|| {
-                    lines.count += 1;
-                    BlockId::new(lines.count - 1)
+                blocks.block_of[node].get_or_insert_with(|| {
+                    blocks.count += 1;
+                    BlockId::new(blocks.count - 1)
                 });
             }
         }
-        lines
+        blocks
     }
 }
 
-/// The links below layer `upper` that are drawn straight: lanes first, then the longest ways, none that
-/// crosses one taken before.
+/// The links below layer `upper` that are drawn straight: lanes first, then those on the longest paths, and none that
+/// crosses one chosen before.
 fn straight_links(graph: &Layered, place: &Places, upper: LayerId) -> Vec<LinkId> {
     let mut wanted: Vec<LinkId> = Vec::new();
     for &node in &graph.layers[upper] {
         let down = graph.below(node);
-        let goes_on = |&l: &LinkId| graph.nodes[graph.links[l].lower].is_lane;
-        let lane = graph.nodes[node].is_lane;
-        // A lane goes on straight; only its last piece ends at a box.
-        let next = down.iter().copied().find(|l| lane && goes_on(l));
-        wanted.extend(next.or_else(|| graph.heaviest(down)));
+        let is_in_lane = |&l: &LinkId| graph.nodes[graph.links[l].lower].is_lane;
+        let lane = if graph.nodes[node].is_lane {
+            down.iter().copied().find(is_in_lane)
+        } else {
+            None
+        };
+        wanted.extend(lane.or_else(|| graph.heaviest(down)));
     }
     wanted.retain(|&id| {
         let lower = graph.links[id].lower;
@@ -129,25 +129,25 @@ fn straight_links(graph: &Layered, place: &Places, upper: LayerId) -> Vec<LinkId
     wanted
 }
 
-/// What a block's place depends on.
-struct Ties {
-    /// For each block how far right it starts at least.
+/// What the position of each block depends on.
+struct Constraints {
+    /// The leftmost position of each block at which none of its nodes starts left of 0.
     start: IdVec<BlockId, f64>,
-    /// Blocks on the left, and how far away their lines stay.
+    /// Blocks next to it on the left, and the least distance from them.
     left: Adjacency<BlockId, (BlockId, f64)>,
-    /// Blocks on the right, likewise.
+    /// Blocks next to it on the right, and the least distance from them.
     right: Adjacency<BlockId, (BlockId, f64)>,
-    /// Blocks that pull, and where this line would be from theirs.
-    pulls: Adjacency<BlockId, (BlockId, f64)>,
+    /// Blocks that it is linked with, and the distance from them at which the link is straight.
+    linked: Adjacency<BlockId, (BlockId, f64)>,
 }
 
-impl Ties {
-    fn new(graph: &Layered, lines: &Lines, gap: f64) -> Self {
-        let Lines {
+impl Constraints {
+    fn new(graph: &Layered, blocks: &Blocks, gap: f64) -> Self {
+        let Blocks {
             count,
             block_of,
             shift,
-        } = lines;
+        } = blocks;
         let mut start = IdVec::from_elem(f64::NEG_INFINITY, *count);
         for (node, block) in block_of.iter_enumerated() {
             if let Some(block) = *block {
@@ -165,10 +165,10 @@ impl Ties {
                 right.push((of_a, (of_b, apart)));
             }
         }
-        // Boxes pull; lanes only follow, unless nothing else pulls.
-        let mut hard = Vec::new();
-        let mut soft = Vec::new();
-        let mut is_pulled = IdVec::from_elem(false, *count);
+        // Links of lanes count only for blocks that no other link leads to.
+        let mut linked = Vec::new();
+        let mut by_lanes = Vec::new();
+        let mut is_linked = IdVec::from_elem(false, *count);
         for link in &graph.links {
             let (Some(upper), Some(lower)) = (block_of[link.upper], block_of[link.lower]) else {
                 continue;
@@ -180,24 +180,24 @@ impl Ties {
                 shift[link.upper] + link.upper_offset - shift[link.lower] - link.lower_offset;
             let ends = [(lower, (upper, offset)), (upper, (lower, -offset))];
             if graph.nodes[link.upper].is_lane || graph.nodes[link.lower].is_lane {
-                soft.extend(ends);
+                by_lanes.extend(ends);
             } else {
-                hard.extend(ends);
-                is_pulled[upper] = true;
-                is_pulled[lower] = true;
+                linked.extend(ends);
+                is_linked[upper] = true;
+                is_linked[lower] = true;
             }
         }
-        soft.retain(|&(block, _)| !is_pulled[block]);
-        hard.extend(soft);
+        by_lanes.retain(|&(block, _)| !is_linked[block]);
+        linked.extend(by_lanes);
         Self {
             start,
             left: Adjacency::from_pairs(*count, left.into_iter()),
             right: Adjacency::from_pairs(*count, right.into_iter()),
-            pulls: Adjacency::from_pairs(*count, hard.into_iter()),
+            linked: Adjacency::from_pairs(*count, linked.into_iter()),
         }
     }
 
-    /// Blocks so that each comes after all that lie left of it.
+    /// All blocks, each after those to the left of it.
     fn left_to_right(&self) -> Vec<BlockId> {
         let mut waits_for: IdVec<BlockId, usize> = self.left.iter().map(<[_]>::len).collect();
         let mut order: Vec<BlockId> = waits_for.ids().filter(|&b| waits_for[b] == 0).collect();
@@ -214,7 +214,7 @@ impl Ties {
         order
     }
 
-    /// How far left and right a block may go while all others stay.
+    /// How far left and right a block may move while all others stay.
     fn limits(&self, block: BlockId, x: &IdVec<BlockId, f64>) -> (f64, f64) {
         let left = self.left[block].iter().map(|&(b, apart)| x[b] + apart);
         let right = self.right[block].iter().map(|&(b, apart)| x[b] - apart);
@@ -224,29 +224,29 @@ impl Ties {
         )
     }
 
-    /// Moves a block to the middle of what it is linked with, within its limits.
-    fn settle(&self, block: BlockId, x: &mut IdVec<BlockId, f64>) {
-        let pulls = &self.pulls[block];
-        if pulls.is_empty() {
+    /// Moves a block to the mean of the positions at which its links are straight, within its limits.
+    fn move_to_mean(&self, block: BlockId, x: &mut IdVec<BlockId, f64>) {
+        let linked = &self.linked[block];
+        if linked.is_empty() {
             return;
         }
-        let sum: f64 = pulls.iter().map(|&(b, offset)| x[b] + offset).sum();
+        let sum: f64 = linked.iter().map(|&(b, offset)| x[b] + offset).sum();
         let (low, high) = self.limits(block, x);
         if low <= high {
-            x[block] = (sum / pulls.len() as f64).clamp(low, high);
+            x[block] = (sum / linked.len() as f64).clamp(low, high);
         }
     }
 }
 
-/// Positions of all nodes, shifted to start at 0. A last scan keeps neighbours apart whatever the blocks
-/// came to.
+/// Positions of all nodes from those of the blocks, shifted to start at 0. Neighbours that overlap all the same are moved
+/// apart.
 fn anchors(
     graph: &Layered,
-    lines: &Lines,
+    blocks: &Blocks,
     at: &IdVec<BlockId, f64>,
     gap: f64,
 ) -> IdVec<NodeId, f64> {
-    let mut x: IdVec<NodeId, f64> = (lines.block_of.iter().zip(&lines.shift))
+    let mut x: IdVec<NodeId, f64> = (blocks.block_of.iter().zip(&blocks.shift))
         .map(|(block, shift)| block.map_or(0.0, |block| at[block].round()) + shift)
         .collect();
     let mut least = f64::INFINITY;

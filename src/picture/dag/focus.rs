@@ -1,6 +1,7 @@
-//! What can have the focus in a placed graph, and where the keys lead from it.
+//! What can have the focus in the graph, where it is, and where the keys lead from it.
 
-use super::DagLayout;
+use super::dag_layout::DagLayout;
+use super::geometry::{Point, Rect};
 use crate::core::model::ids::Id;
 use crate::core::{Graph, KernelId, OpId, Partition};
 
@@ -13,9 +14,33 @@ pub enum FocusTarget {
     Kernel(KernelId),
 }
 
-/// The place to which a key leads from `from`; `None` when the key leads nowhere.
+impl DagLayout {
+    /// Where an op or a kernel is; `None` when the graph does not have it.
+    pub fn rect_of(&self, target: FocusTarget) -> Option<Rect> {
+        match target {
+            FocusTarget::Op(op) => self.ops.get(op).map(|op| op.rect),
+            FocusTarget::Kernel(kernel) => self.panels.get(kernel).copied(),
+        }
+    }
+
+    /// The kernel whose panel holds a point.
+    pub fn kernel_at(&self, point: Point) -> Option<KernelId> {
+        let mut panels = self.panels.iter_enumerated();
+        panels.find_map(|(kernel, panel)| panel.holds(point).then_some(kernel))
+    }
+
+    /// The op whose box holds a point, else the kernel.
+    pub fn target_at(&self, point: Point) -> Option<FocusTarget> {
+        let mut ops = self.ops.iter_enumerated();
+        let op = ops.find_map(|(op, place)| place.rect.holds(point).then_some(op));
+        op.map(FocusTarget::Op)
+            .or_else(|| self.kernel_at(point).map(FocusTarget::Kernel))
+    }
+}
+
+/// Where a key moves the focus; `None` when it does not.
 ///
-/// Up and down follow edges, left and right the order of execution; page up and page down go from kernel to
+/// The up and down arrows follow edges, left and right the order of execution; page up and page down go from kernel to
 /// kernel, home and end to the first and the last op.
 pub fn target_of_key(
     graph: &Graph,
@@ -61,13 +86,13 @@ pub fn target_of_key(
     }
 }
 
-/// The id so many steps behind this one, of `count` in all.
+/// The id `steps` after this one, of `count` in all.
 fn beside<I: Id>(id: I, steps: isize, count: usize) -> Option<I> {
     let index = id.index().checked_add_signed(steps)?;
     (index < count).then(|| I::from_index(index))
 }
 
-/// Of several neighbours the one that lies nearest.
+/// The nearest of several neighbours.
 fn nearest(layout: &DagLayout, op: OpId, neighbours: &[OpId]) -> Option<FocusTarget> {
     let from = layout.ops.get(op)?.rect.center();
     let distance = |&other: &OpId| {

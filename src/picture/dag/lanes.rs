@@ -1,60 +1,20 @@
-//! How a net gets from its source to targets in lower layers: as a lane through each layer between, or, where
-//! lanes would outnumber all else, on a detour right of the whole picture.
+//! How a net gets from its source to targets several layers below: by a lane, one node in each layer between, or, where
+//! lanes would outnumber the boxes by far, by a detour to the right of the whole graph.
 
-use super::layered::{LayerId, Layered, Link, LinkId, NetId, Node, NodeId};
+use super::intervals::assign_lines;
+use super::layered::{LayerId, Layered, LinkId, NetId, Node, NodeId};
 use super::metrics::LANE_GAP;
 use crate::core::model::ids::IdVec;
-use std::collections::BTreeSet;
 
-/// Lanes that a picture may hold: some for each box, and some in any case. Every activation of a training step
-/// that is kept for the way back would else make the picture quadratic.
+/// Lane nodes that a graph may hold for each box, and in any case. Training steps keep every activation for the backward
+/// pass, so their lanes would make the graph quadratic.
 const LANES_PER_NODE: usize = 12;
 const LANES_AT_LEAST: usize = 4_000;
 
-/// A tensor on its way to all who read it.
-#[derive(Clone, Debug)]
-pub(super) struct Net {
-    pub(super) source: NodeId,
-    /// Where it leaves the source, from that node's anchor.
-    pub(super) source_offset: f64,
-    /// The last link of each target.
-    ends: Vec<LinkId>,
-    /// The lower ends of its detour, from top to bottom.
-    pub(super) outside: Vec<NodeId>,
-}
-
 impl Layered {
-    /// Joins `source` with each of `targets`, which lie in lower layers; the net runs as one trunk as far
-    /// as its deepest target. Gives the last link of each target; what lies above it is settled by
-    /// [`Layered::order`].
-    pub(super) fn add_net(&mut self, source: NodeId, targets: &[NodeId]) -> Vec<LinkId> {
-        let net = self.nets.next_id();
-        let ends: Vec<LinkId> = (targets.iter())
-            .map(|&target| self.add_link(net, source, target))
-            .collect();
-        self.nets.push(Net {
-            source,
-            source_offset: 0.0,
-            ends: ends.clone(),
-            outside: Vec::new(),
-        });
-        ends
-    }
-
-    fn add_link(&mut self, net: NetId, upper: NodeId, lower: NodeId) -> LinkId {
-        self.links.push(Link {
-            net,
-            upper,
-            lower,
-            upper_offset: 0.0,
-            lower_offset: 0.0,
-            is_beside: false,
-        })
-    }
-
     /// Leads every net through the layers between its source and its targets.
-    pub(super) fn lay_lanes(&mut self) {
-        let reach = self.reach();
+    pub(super) fn add_lanes(&mut self) {
+        let max_span = self.max_lane_span();
         for net in self.nets.ids() {
             let source = self.nets[net].source;
             let ends = std::mem::take(&mut self.nets[net].ends);
@@ -63,10 +23,10 @@ impl Layered {
             let mut by_layer: Vec<(LayerId, LinkId)> =
                 ends.iter().map(|&end| (layer_of(end), end)).collect();
             by_layer.sort_unstable();
-            // The lane that carries the net out of layer `at`.
+            // The net has reached this layer, at this node.
             let (mut at, mut upper) = (first, source);
             for (layer, end) in by_layer {
-                if layer.since(first) > reach {
+                if layer.since(first) > max_span {
                     let outside = match self.nets[net].outside.last() {
                         Some(&last) if self.nodes[last].layer.below() == layer => last,
                         _ => self.add_outside(net, layer.above().unwrap_or(layer)),
@@ -102,38 +62,28 @@ impl Layered {
         })
     }
 
-    /// Layers that a net may cross in lanes, so that all lanes together stay within their number.
-    fn reach(&self) -> usize {
-        let most = LANES_AT_LEAST.max(self.nodes.len() * LANES_PER_NODE);
-        let mut reach = self.layers.len();
+    /// Layers that a net may span in lanes, so that the graph does not hold too many.
+    fn max_lane_span(&self) -> usize {
+        let max_lanes = LANES_AT_LEAST.max(self.nodes.len() * LANES_PER_NODE);
+        let mut max_span = self.layers.len();
         loop {
             let lanes: usize = (self.nets.iter())
                 .map(|net| {
                     let first = self.nodes[net.source].layer;
                     let layers = (net.ends.iter())
                         .map(|&end| self.nodes[self.links[end].lower].layer.since(first))
-                        .filter(|&span| span <= reach);
+                        .filter(|&span| span <= max_span);
                     layers.max().unwrap_or(0).saturating_sub(1)
                 })
                 .sum();
-            if lanes <= most || reach <= 1 {
-                return reach;
+            if lanes <= max_lanes || max_span <= 1 {
+                return max_span;
             }
-            reach /= 2;
+            max_span /= 2;
         }
     }
 
-    /// Starts the first links of every net where it leaves its source.
-    pub(super) fn start_links(&mut self) {
-        for link in &mut self.links {
-            let net = &self.nets[link.net];
-            if link.upper == net.source {
-                link.upper_offset = net.source_offset;
-            }
-        }
-    }
-
-    /// Gives every detour its line right of all else, `x` being the anchors of the nodes.
+    /// Gives every detour a vertical line to the right of all boxes and lanes, `x` being the anchors of the nodes.
     pub(super) fn place_detours(&self, x: &mut IdVec<NodeId, f64>) {
         let mut right: f64 = 0.0;
         for &node in self.layers.iter().flatten() {
@@ -146,23 +96,8 @@ impl Layered {
             })
             .collect();
         spans.sort_unstable();
-        // Lines that are free again, and those in use by the layer in which they end.
-        let mut free: BTreeSet<usize> = BTreeSet::new();
-        let mut busy: BTreeSet<(LayerId, usize)> = BTreeSet::new();
-        let mut count = 0;
-        for (first, last, net) in spans {
-            while let Some(&(end, line)) = busy.first() {
-                if end >= first {
-                    break;
-                }
-                busy.pop_first();
-                free.insert(line);
-            }
-            let line = free.pop_first().unwrap_or_else(|| {
-                count += 1;
-                count - 1
-            });
-            busy.insert((last, line));
+        let lines = assign_lines(spans.iter().map(|&(first, last, _)| (first, last)));
+        for (&(_, _, net), line) in spans.iter().zip(lines) {
             for &node in &self.nets[net].outside {
                 x[node] = right + LANE_GAP * (line + 1) as f64;
             }

@@ -1,14 +1,9 @@
-//! A graph in layers: nets become links between neighbouring layers, long ones through lanes, and an order
-//! within each layer is found that crosses few links.
+//! A layered graph: nodes in layers, and nets that lead from one node to others in lower layers.
+//!
+//! `lanes` splits nets that span several layers, `ordering` orders each layer, `columns` assigns horizontal positions.
 
-use super::lanes::Net;
 use crate::core::model::adjacency::Adjacency;
 use crate::core::model::ids::{IdVec, define_ids};
-use std::cmp::Reverse;
-
-/// Rounds of sweeps, and nodes up to which neighbours are also swapped one by one.
-const ROUNDS: usize = 6;
-const SWAP_LIMIT: usize = 6_000;
 
 define_ids! {
     /// A box or one layer of a lane.
@@ -35,26 +30,26 @@ impl LayerId {
         }
     }
 
-    /// How many layers it lies below another one.
+    /// How many layers it is below `upper`.
     pub(super) const fn since(self, upper: Self) -> usize {
         self.index().saturating_sub(upper.index())
     }
 }
 
-/// For each node its place in its layer, from the left.
+/// The position of each node in its layer, from the left.
 pub(super) type Places = IdVec<NodeId, usize>;
 
-/// A box or one layer of a lane.
+/// A box or one layer of a lane, which the literature calls a dummy node.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) layer: LayerId,
-    /// Room to the left of its anchor.
+    /// Width to the left of its anchor.
     pub(super) left: f64,
-    /// Room to the right of its anchor.
+    /// Width to the right of its anchor.
     pub(super) right: f64,
-    /// It is a piece of a net on its way through a layer.
+    /// A net passes through the layer here.
     pub(super) is_lane: bool,
-    /// It is the lower end of a detour: right of its layer and no part of it.
+    /// It is the lower end of a detour, to the right of all layers and in none of them.
     pub(super) is_outside: bool,
 }
 
@@ -68,24 +63,36 @@ pub(super) struct Link {
     pub(super) upper_offset: f64,
     /// Where it reaches the lower node, from that node's anchor.
     pub(super) lower_offset: f64,
-    /// It ends beside its lower node and not on it, so it is no part of a spine.
+    /// It ends beside its lower node, so nothing is gained by drawing it straight.
     pub(super) is_beside: bool,
 }
 
-/// Nodes in layers. Every link leads from one layer to the next.
+/// A tensor on its way to all who read it.
+#[derive(Clone, Debug)]
+pub(super) struct Net {
+    pub(super) source: NodeId,
+    /// Where it leaves the source, from that node's anchor.
+    pub(super) source_offset: f64,
+    /// The last link to each target.
+    pub(super) ends: Vec<LinkId>,
+    /// The lower ends of its detour, from top to bottom.
+    pub(super) outside: Vec<NodeId>,
+}
+
+/// Nodes in layers. After [`Layered::order`] every link leads from one layer to the next.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layered {
     pub(super) nodes: IdVec<NodeId, Node>,
     pub(super) links: IdVec<LinkId, Link>,
+    pub(super) nets: IdVec<NetId, Net>,
     /// Nodes of each layer, from left to right.
     pub(super) layers: IdVec<LayerId, Vec<NodeId>>,
-    /// Links by their lower and by their upper node, known after [`Layered::order`].
+    /// Links by their lower and by their upper node; filled by [`Layered::order`], like the next two.
     above: Adjacency<NodeId, LinkId>,
     below: Adjacency<NodeId, LinkId>,
-    /// Longest way up and down from each node, in links; known after [`Layered::order`].
-    depth: IdVec<NodeId, u32>,
-    height: IdVec<NodeId, u32>,
-    pub(super) nets: IdVec<NetId, Net>,
+    /// Links on the longest path from above to each node, and from the node downwards.
+    pub(super) depth: IdVec<NodeId, u32>,
+    pub(super) height: IdVec<NodeId, u32>,
 }
 
 impl Layered {
@@ -108,6 +115,65 @@ impl Layered {
         id
     }
 
+    /// A net without targets.
+    pub(super) fn add_net(&mut self, source: NodeId) -> NetId {
+        self.nets.push(Net {
+            source,
+            source_offset: 0.0,
+            ends: Vec::new(),
+            outside: Vec::new(),
+        })
+    }
+
+    /// Leads a net to `target` in a lower layer, and returns the last link on the way; [`Layered::order`] adds
+    /// those above it. All targets share the lanes as far as the deepest one.
+    pub(super) fn add_target(&mut self, net: NetId, target: NodeId) -> LinkId {
+        let link = self.add_link(net, self.nets[net].source, target);
+        self.nets[net].ends.push(link);
+        link
+    }
+
+    pub(super) fn add_link(&mut self, net: NetId, upper: NodeId, lower: NodeId) -> LinkId {
+        self.links.push(Link {
+            net,
+            upper,
+            lower,
+            upper_offset: 0.0,
+            lower_offset: 0.0,
+            is_beside: false,
+        })
+    }
+
+    /// Starts the first links of every net where it leaves its source.
+    pub(super) fn start_links(&mut self) {
+        for link in &mut self.links {
+            let net = &self.nets[link.net];
+            if link.upper == net.source {
+                link.upper_offset = net.source_offset;
+            }
+        }
+    }
+
+    /// Indexes the links by their nodes, and measures the longest paths.
+    pub(super) fn index_links(&mut self) {
+        let links = self.links.iter_enumerated();
+        let by_lower = links.clone().map(|(id, link)| (link.lower, id));
+        let by_upper = links.map(|(id, link)| (link.upper, id));
+        self.above = Adjacency::from_pairs(self.nodes.len(), by_lower);
+        self.below = Adjacency::from_pairs(self.nodes.len(), by_upper);
+        let mut depth = IdVec::from_elem(0, self.nodes.len());
+        let mut height = IdVec::from_elem(0, self.nodes.len());
+        for &node in self.layers.iter().flatten() {
+            let uppers = self.uppers(node);
+            depth[node] = uppers.map(|upper| depth[upper] + 1).max().unwrap_or(0);
+        }
+        for &node in self.layers.iter().rev().flatten() {
+            let lowers = self.lowers(node);
+            height[node] = lowers.map(|lower| height[lower] + 1).max().unwrap_or(0);
+        }
+        (self.depth, self.height) = (depth, height);
+    }
+
     /// Links that reach a node from above.
     pub(super) fn above(&self, node: NodeId) -> &[LinkId] {
         &self.above[node]
@@ -118,135 +184,17 @@ impl Layered {
         &self.below[node]
     }
 
-    /// Whether every link leads straight down.
-    pub(super) fn is_straight(&self) -> bool {
-        self.links
-            .iter()
-            .all(|link| link.upper_offset == 0.0 && link.lower_offset == 0.0)
+    /// The upper ends of the links that reach a node from above.
+    pub(super) fn uppers(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        self.above(node).iter().map(|&link| self.links[link].upper)
     }
 
-    /// How much a straight line matters here: the longest way that leads over this link. Lanes come last,
-    /// for the spine of a picture is made of boxes.
-    pub(super) fn weight(&self, link: LinkId) -> u32 {
-        let Link {
-            upper,
-            lower,
-            is_beside,
-            ..
-        } = self.links[link];
-        if is_beside || self.nodes[upper].is_lane || self.nodes[lower].is_lane {
-            0
-        } else {
-            // A chain is not measured: all its links are spine.
-            let known = |of: &IdVec<NodeId, u32>, node: NodeId| of.get(node).copied().unwrap_or(0);
-            known(&self.depth, upper) + known(&self.height, lower) + 1
-        }
+    /// The lower ends of the links that leave a node downwards.
+    pub(super) fn lowers(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        self.below(node).iter().map(|&link| self.links[link].lower)
     }
 
-    /// The one link among `links` that carries the spine; `None` when two are equally long.
-    pub(super) fn heaviest(&self, links: &[LinkId]) -> Option<LinkId> {
-        if let &[only] = links {
-            return Some(only);
-        }
-        let best = links.iter().copied().max_by_key(|&l| self.weight(l))?;
-        let weight = self.weight(best);
-        let is_only = links.iter().filter(|&&l| self.weight(l) == weight).count() == 1;
-        (is_only && weight > 0).then_some(best)
-    }
-
-    /// Orders each layer: a walk along the spine first, which is free of crossings for nested skips and
-    /// branches; where it is not, sweeps by barycentre and swaps of neighbours, of which the best is kept.
-    /// `O(nodes + links log links)` for a fixed number of rounds.
-    pub(super) fn order(&mut self) {
-        self.lay_lanes();
-        let links = self.links.iter_enumerated();
-        let by_lower = links.clone().map(|(id, link)| (link.lower, id));
-        let by_upper = links.map(|(id, link)| (link.upper, id));
-        self.above = Adjacency::from_pairs(self.nodes.len(), by_lower);
-        self.below = Adjacency::from_pairs(self.nodes.len(), by_upper);
-        if self.layers.iter().all(|layer| layer.len() <= 1) {
-            return;
-        }
-        self.measure();
-        self.walk();
-        let mut place = self.places();
-        let mut best = self.crossings(&place);
-        let mut best_layers = self.layers.clone();
-        for round in 0..ROUNDS {
-            if best == 0 {
-                break;
-            }
-            for downwards in [round % 2 == 0, round % 2 != 0] {
-                self.sweep(&mut place, downwards);
-                if self.nodes.len() <= SWAP_LIMIT {
-                    self.swap_neighbours(&mut place);
-                }
-                let crossings = self.crossings(&place);
-                if crossings < best {
-                    best = crossings;
-                    best_layers.clone_from(&self.layers);
-                }
-            }
-        }
-        self.layers = best_layers;
-    }
-
-    fn measure(&mut self) {
-        let mut depth = IdVec::from_elem(0, self.nodes.len());
-        let mut height = IdVec::from_elem(0, self.nodes.len());
-        for &node in self.layers.iter().flatten() {
-            let uppers = self.above(node).iter().map(|&l| self.links[l].upper);
-            depth[node] = uppers.map(|upper| depth[upper] + 1).max().unwrap_or(0);
-        }
-        for &node in self.layers.iter().rev().flatten() {
-            let lowers = self.below(node).iter().map(|&l| self.links[l].lower);
-            height[node] = lowers.map(|lower| height[lower] + 1).max().unwrap_or(0);
-        }
-        (self.depth, self.height) = (depth, height);
-    }
-
-    /// Places nodes in the order of a depth-first walk: down along the longest way first, and whatever else
-    /// feeds a node before going on below it, the shortest lane first. So a skip lies right of all that it skips.
-    fn walk(&mut self) {
-        let mut roots: Vec<NodeId> = self.layers.iter().flatten().copied().collect();
-        roots.sort_by_key(|&n| (Reverse(self.height[n] + self.depth[n]), self.nodes[n].layer));
-        let mut layers = IdVec::from_elem(Vec::new(), self.layers.len());
-        let mut is_placed = IdVec::from_elem(false, self.nodes.len());
-        let mut stack = Vec::new();
-        let mut next = Vec::new();
-        for root in roots {
-            stack.push(root);
-            while let Some(node) = stack.pop() {
-                if std::mem::replace(&mut is_placed[node], true) {
-                    continue;
-                }
-                layers[self.nodes[node].layer].push(node);
-                // The stack is last in, first out: lower neighbours first, least important first.
-                let lowers = self.below(node).iter().map(|&l| self.links[l].lower);
-                next.extend(lowers.filter(|&n| !is_placed[n] && !self.nodes[n].is_lane));
-                next.sort_by_key(|&n| (self.height[n], Reverse(n)));
-                stack.append(&mut next);
-                // A deep source is the end of a short lane.
-                let uppers = self.above(node).iter().map(|&l| self.links[l].upper);
-                next.extend(uppers.filter(|&n| !is_placed[n] && !self.nodes[n].is_outside));
-                next.sort_by_key(|&n| (self.lane_start(n), Reverse(n)));
-                stack.append(&mut next);
-            }
-        }
-        self.layers = layers;
-    }
-
-    /// Layer of the node itself, or for a lane the layer in which its net starts.
-    fn lane_start(&self, node: NodeId) -> LayerId {
-        match self.above(node).first() {
-            Some(&link) if self.nodes[node].is_lane => {
-                self.nodes[self.nets[self.links[link].net].source].layer
-            }
-            _ => self.nodes[node].layer,
-        }
-    }
-
-    /// For each node its place in its layer; behind the last one for what stands outside.
+    /// The position of each node in its layer; behind the last one for nodes outside of the layers.
     pub(super) fn places(&self) -> Places {
         let outside = |node: &Node| self.layers[node.layer].len();
         let mut place: Places = self.nodes.iter().map(outside).collect();
@@ -258,133 +206,37 @@ impl Layered {
         place
     }
 
-    fn sweep(&mut self, place: &mut Places, downwards: bool) {
-        let mut keys = IdVec::from_elem(0.0, self.nodes.len());
-        let ids = self.layers.ids();
-        for (down, up) in ids.clone().zip(ids.rev()) {
-            let layer = if downwards { down } else { up };
-            let mut nodes = std::mem::take(&mut self.layers[layer]);
-            for &node in &nodes {
-                let neighbours = if downwards {
-                    self.above(node)
-                } else {
-                    self.below(node)
-                };
-                let sum: usize = neighbours
-                    .iter()
-                    .map(|&l| {
-                        let link = &self.links[l];
-                        place[if downwards { link.upper } else { link.lower }]
-                    })
-                    .sum();
-                keys[node] = if neighbours.is_empty() {
-                    place[node] as f64
-                } else {
-                    sum as f64 / neighbours.len() as f64
-                };
-            }
-            nodes.sort_by(|&a, &b| f64::total_cmp(&keys[a], &keys[b]));
-            for (index, &node) in nodes.iter().enumerate() {
-                place[node] = index;
-            }
-            self.layers[layer] = nodes;
-        }
-    }
-
-    fn swap_neighbours(&mut self, place: &mut Places) {
-        for layer in self.layers.ids() {
-            for right in 1..self.layers[layer].len() {
-                let Some(&[a, b]) = self.layers[layer].get(right - 1..=right) else {
-                    continue;
-                };
-                let crossed = |first: NodeId, second: NodeId| {
-                    pair_crossings(
-                        &self.ends(self.above(first), place, true),
-                        &self.ends(self.above(second), place, true),
-                    ) + pair_crossings(
-                        &self.ends(self.below(first), place, false),
-                        &self.ends(self.below(second), place, false),
-                    )
-                };
-                if crossed(b, a) < crossed(a, b) {
-                    self.layers[layer].swap(right - 1, right);
-                    (place[a], place[b]) = (place[b], place[a]);
-                }
-            }
-        }
-    }
-
-    fn ends(&self, links: &[LinkId], place: &Places, upper: bool) -> Vec<usize> {
-        let mut ends: Vec<usize> = links
+    /// Whether every link leaves and reaches its nodes at their anchors.
+    pub(super) fn is_straight(&self) -> bool {
+        self.links
             .iter()
-            .map(|&l| {
-                let link = &self.links[l];
-                place[if upper { link.upper } else { link.lower }]
-            })
-            .collect();
-        ends.sort_unstable();
-        ends
+            .all(|link| link.upper_offset == 0.0 && link.lower_offset == 0.0)
     }
 
-    /// Pairs of links that cross, over all layers.
-    pub(super) fn crossings(&self, place: &Places) -> u64 {
-        let mut total = 0;
-        for (layer, nodes) in self.layers.iter_enumerated() {
-            let width = self.layers.get(layer.below()).map_or(0, Vec::len);
-            let mut seen = Fenwick::new(width);
-            let mut count = 0;
-            for &node in nodes {
-                let ends = self.ends(self.below(node), place, false);
-                for &end in &ends {
-                    total += count - seen.up_to(end);
-                }
-                for &end in &ends {
-                    seen.add(end);
-                    count += 1;
-                }
-            }
-        }
-        total
-    }
-}
-
-/// Crossings of the links to `left` with those to `right`, both sorted, when `left`'s node stands left.
-fn pair_crossings(left: &[usize], right: &[usize]) -> usize {
-    let mut below = 0;
-    let mut total = 0;
-    for &end in left {
-        while right.get(below).is_some_and(|&r| r < end) {
-            below += 1;
-        }
-        total += below;
-    }
-    total
-}
-
-/// Counts of places, with sums of prefixes in `O(log n)`.
-struct Fenwick(Vec<u64>);
-
-impl Fenwick {
-    fn new(len: usize) -> Self {
-        Self(vec![0; len + 1])
-    }
-
-    fn add(&mut self, place: usize) {
-        let mut i = place + 1;
-        while let Some(count) = self.0.get_mut(i) {
-            *count += 1;
-            i += i & i.wrapping_neg();
+    /// How much it matters that a link is straight: the length of the longest path over it. Links of lanes come last,
+    /// because the eye follows the boxes.
+    pub(super) fn weight(&self, link: LinkId) -> u32 {
+        let Link {
+            upper,
+            lower,
+            is_beside,
+            ..
+        } = self.links[link];
+        if is_beside || self.nodes[upper].is_lane || self.nodes[lower].is_lane {
+            0
+        } else {
+            self.depth[upper] + self.height[lower] + 1
         }
     }
 
-    /// How many were added at `place` or left of it.
-    fn up_to(&self, place: usize) -> u64 {
-        let mut i = place + 1;
-        let mut sum = 0;
-        while i > 0 {
-            sum += self.0.get(i).copied().unwrap_or(0);
-            i &= i - 1;
+    /// The one link of greatest weight; `None` when several are equal.
+    pub(super) fn heaviest(&self, links: &[LinkId]) -> Option<LinkId> {
+        if let &[only] = links {
+            return Some(only);
         }
-        sum
+        let best = links.iter().copied().max_by_key(|&l| self.weight(l))?;
+        let weight = self.weight(best);
+        let is_only = links.iter().filter(|&&l| self.weight(l) == weight).count() == 1;
+        (is_only && weight > 0).then_some(best)
     }
 }

@@ -1,88 +1,81 @@
-//! What the numbers make of a placed graph: how wide an edge is, what a size label says, what a screen reader hears.
+//! What depends on bytes in the drawing of a layout: widths of edges, texts of size labels and pills, names for screen
+//! readers.
 
+use super::dag_layout::{Edge, EdgeEnd, Pill, PillKind};
+use super::metrics::{
+    BOLD, OP_PADDING, PILL_WIDTHS, SIZE_LABEL_PX, SMALL_FONT_PX, fit_text, text_width,
+};
 use crate::core::model::op::shape_text;
 use crate::core::{Analysis, IdVec, KernelId, OpId, SizeSource, TensorId};
-use crate::picture::dag::metrics::{
-    BOLD, FONT_PX, OP_PADDING, PILL_WIDTHS, SIZE_LABEL_PX, fit_text, text_width,
-};
-use crate::picture::dag::{Edge, EdgeEnd, Pill, PillKind};
 use crate::present::format::{format_bytes, format_exact, format_percent};
 use crate::present::names::{joined, short_name};
 use std::sync::Arc;
 
-/// Room in a size label beside its text.
+/// Width of a size label beyond that of its text.
 const SIZE_LABEL_PADDING: f64 = 12.0;
-/// Longest name that is read out or shown in a tooltip, in characters.
-const SPOKEN_NAME: usize = 120;
+/// Characters of a name in texts for screen readers and in tooltips.
+const SPOKEN_NAME_CHARS: usize = 120;
 
 /// An op's box.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OpLook {
     /// Shape of the output, cut to the box.
     pub shape: String,
-    /// The op in words.
-    pub name: String,
-}
-
-/// A kernel's panel.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PanelLook {
-    /// The kernel in words.
+    /// Its name for screen readers.
     pub name: String,
 }
 
 /// An edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EdgeLook {
-    /// It goes through memory (DRAM); else fusion keeps it on chip, or it is a free view.
+    /// The tensor goes through DRAM; else fusion keeps it on chip, or it is a view, which costs nothing.
     pub is_dram: bool,
-    /// Width of its line when it goes through memory, in pixels.
+    /// Width of the line of a DRAM edge.
     pub width_px: f64,
 }
 
 /// The label on the edge of a tensor that an op produces.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SizeLabelLook {
-    /// The tensor goes through memory, so the label is shown.
+    /// The tensor goes through DRAM. The label of one on chip is hidden.
     pub is_shown: bool,
-    /// How many bytes, and how many kernels read them when there are several.
+    /// Bytes, and the number of readers when several kernels read the tensor.
     pub text: String,
-    /// Its width around the text, in pixels.
+    /// Width of the label.
     pub width_px: f64,
-    /// The same in words.
+    /// Its tooltip.
     pub title: String,
 }
 
 /// The pill of a tensor that enters or leaves the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PillLook {
-    /// How many bytes, with a tilde when that is an assumption.
+    /// Bytes, with a tilde when they are assumed.
     pub text: String,
-    /// The tensor in words.
+    /// Its tooltip.
     pub title: String,
 }
 
-/// Width of an edge through memory: 1.5 px for a kilobyte, 0.8 px more for each power of ten.
-pub fn edge_width_px(bytes: u64) -> f64 {
+/// Width of a DRAM edge: 1.5 px for a kilobyte, 0.8 px more for each power of ten.
+fn edge_width_px(bytes: u64) -> f64 {
     let powers = ((bytes.max(1) as f64).log10() - 3.0).clamp(0.0, 7.5);
     1.5 + 0.8 * powers
 }
 
-/// What an analysis says of the parts of its picture. Each look is made when it is asked for, so a picture of which
-/// little is in sight costs little.
+/// The look of each part of a layout. It is computed when it is asked for, so parts out of sight cost nothing.
 pub struct Looks {
     analysis: Arc<Analysis>,
     is_fused: bool,
-    /// Kernel and tensor of every read, sorted.
+    /// Kernel and tensor of each read, sorted.
     reads: Vec<(KernelId, TensorId)>,
-    /// For each tensor how many kernels read it.
+    /// How many kernels read each tensor.
     readers: IdVec<TensorId, usize>,
-    /// For each tensor whether it is written.
+    /// Whether a kernel writes each tensor.
     is_written: IdVec<TensorId, bool>,
 }
 
 impl Looks {
-    /// The looks of the fused kernels, or of one kernel for each op. `O(ops + reads)` but for a sort of the reads.
+    /// The looks for the fused kernels, or for one kernel for each op. `O(ops + reads log reads)`.
     pub fn new(analysis: Arc<Analysis>, is_fused: bool) -> Self {
         let mut reads = Vec::new();
         let mut readers = IdVec::from_elem(0, analysis.graph.tensors.len());
@@ -124,7 +117,7 @@ impl Looks {
         self.is_written[tensor] || self.readers[tensor] > 0
     }
 
-    /// An op whose box is so wide.
+    /// An op whose box has this width.
     pub fn op(&self, op: OpId, width: f64) -> OpLook {
         let definition = &self.analysis.graph.ops[op];
         let tensor = self.analysis.graph.output[op];
@@ -136,23 +129,23 @@ impl Looks {
         }
         let kernel = self.analysis.partition.kernel_of[op].number();
         let kernels = self.analysis.partition.kernels.len();
-        let fate = if self.is_through_memory(tensor) {
+        let output = if self.is_through_memory(tensor) {
             format!("{} through memory", format_bytes(self.bytes(tensor)))
         } else {
             "stays on chip".to_owned()
         };
         OpLook {
             name: format!(
-                "{name}, {}, kernel {kernel} of {kernels}, output {}, {fate}",
+                "{name}, {}, kernel {kernel} of {kernels}, output {}, {output}",
                 definition.op_type.name(),
                 spoken(&shape)
             ),
-            shape: fit_text(&shape, width - 2.0 * OP_PADDING, FONT_PX.1),
+            shape: fit_text(&shape, width - 2.0 * OP_PADDING, SMALL_FONT_PX),
         }
     }
 
-    /// The panel of a fused kernel.
-    pub fn panel(&self, kernel: KernelId) -> PanelLook {
+    /// The name of a fused kernel's panel for screen readers.
+    pub fn panel_name(&self, kernel: KernelId) -> String {
         let ops = &self.analysis.partition.kernels[kernel];
         let names = ops
             .iter()
@@ -166,14 +159,12 @@ impl Looks {
         } else {
             String::new()
         };
-        PanelLook {
-            name: format!(
-                "kernel {} of {}: {names}, {} through memory{saved}",
-                kernel.number(),
-                self.analysis.partition.kernels.len(),
-                format_bytes(run.bytes()),
-            ),
-        }
+        format!(
+            "kernel {} of {}: {names}, {} through memory{saved}",
+            kernel.number(),
+            self.analysis.partition.kernels.len(),
+            format_bytes(run.bytes()),
+        )
     }
 
     /// An edge of the layout.
@@ -195,11 +186,11 @@ impl Looks {
         let bytes = format_bytes(self.bytes(tensor));
         let room = SIZE_LABEL_PX.0 - SIZE_LABEL_PADDING;
         let text = if readers > 1 {
-            fit_text(&format!("{bytes} x{readers}"), room, BOLD * FONT_PX.1)
+            fit_text(&format!("{bytes} x{readers}"), room, BOLD * SMALL_FONT_PX)
         } else {
             bytes
         };
-        let width = text_width(&text, BOLD * FONT_PX.1).min(room) + SIZE_LABEL_PADDING;
+        let width = text_width(&text, BOLD * SMALL_FONT_PX).min(room) + SIZE_LABEL_PADDING;
         SizeLabelLook {
             is_shown: self.is_through_memory(tensor),
             width_px: width.round(),
@@ -237,7 +228,7 @@ impl Looks {
             _ => format!("{} tensors from outside, {text}", pill.tensors.len()),
         };
         PillLook {
-            text: fit_text(&text, PILL_WIDTHS.1 - 8.0, FONT_PX.1),
+            text: fit_text(&text, PILL_WIDTHS.1 - 8.0, SMALL_FONT_PX),
             title,
         }
     }
@@ -246,7 +237,7 @@ impl Looks {
         self.analysis.tensors[tensor].bytes
     }
 
-    /// The tensor, its size and who moves it.
+    /// A tensor, its size, and how many kernels read and write it.
     fn title(&self, tensor: TensorId) -> String {
         let bytes = self.bytes(tensor);
         let size = match self.analysis.tensors[tensor].source {
@@ -281,7 +272,7 @@ impl Looks {
 
 /// A name, shortened for screen readers and tooltips.
 fn spoken(name: &str) -> String {
-    short_name(name, SPOKEN_NAME)
+    short_name(name, SPOKEN_NAME_CHARS)
 }
 
 #[cfg(test)]

@@ -1,33 +1,35 @@
-//! Sizes, and the width of text without a browser to ask.
+//! Sizes of the parts of a layout, and an estimate of the width of text, because no browser is there to measure it.
 
 /// Height of an op's box.
-pub const OP_HEIGHT: f64 = 36.0;
-/// Narrowest and widest box of an op.
-pub const OP_WIDTHS: (f64, f64) = (120.0, 176.0);
-/// A bold character over a regular one.
+pub(super) const OP_HEIGHT: f64 = 36.0;
+/// Least and greatest width of an op's box.
+pub(super) const OP_WIDTHS: (f64, f64) = (120.0, 176.0);
+/// Width of bold text over that of regular text.
 pub(super) const BOLD: f64 = 1.1;
-/// Room left and right of the text in an op's box.
-pub const OP_PADDING: f64 = 10.0;
+/// Space left and right of the text in an op's box.
+pub(super) const OP_PADDING: f64 = 10.0;
 /// From a panel's border to the ops in it, on every side.
 pub const PANEL_PADDING: f64 = 7.0;
-/// Size of the label that says how many bytes a tensor has.
-pub const SIZE_LABEL_PX: (f64, f64) = (100.0, 17.0);
-/// Room above and below a size label.
-pub const SIZE_LABEL_MARGIN: f64 = 3.5;
+/// Width and height of the label with the size of a tensor.
+pub(super) const SIZE_LABEL_PX: (f64, f64) = (100.0, 17.0);
+/// Space above and below a size label.
+pub(super) const SIZE_LABEL_MARGIN: f64 = 3.5;
 /// Height of a pill.
-pub const PILL_HEIGHT: f64 = 30.0;
-/// Narrowest and widest pill.
-pub const PILL_WIDTHS: (f64, f64) = (62.0, 116.0);
-/// Font sizes: the function, then everything small.
-pub const FONT_PX: (f64, f64) = (13.0, 11.0);
+pub(super) const PILL_HEIGHT: f64 = 30.0;
+/// Least and greatest width of a pill.
+pub(super) const PILL_WIDTHS: (f64, f64) = (62.0, 116.0);
+/// Font size of an op's function.
+pub(super) const FUNCTION_FONT_PX: f64 = 13.0;
+/// Font size of all other texts.
+pub(super) const SMALL_FONT_PX: f64 = 11.0;
 
 /// Between the function and the name in an op's box.
-pub const LABEL_GAP: f64 = 6.0;
+pub(super) const LABEL_GAP: f64 = 6.0;
 /// From a pill to the panel or op that it feeds.
 pub(super) const PILL_GAP: f64 = 18.0;
 /// Between two pills of one op.
 pub(super) const PILL_STACK_GAP: f64 = 6.0;
-/// Between two lanes, and between a lane and a box.
+/// Between two lanes, or between a lane and a box.
 pub(super) const LANE_GAP: f64 = 16.0;
 /// Between two panels side by side.
 pub(super) const PANEL_GAP: f64 = 28.0;
@@ -37,23 +39,23 @@ pub(super) const OP_GAP: f64 = 16.0;
 pub(super) const TRACK_GAP: f64 = 11.0;
 /// From the last horizontal run to the box below it.
 pub(super) const APPROACH: f64 = 8.0;
-/// Height of the slot that a lane needs at the side of an op.
-pub(super) const ENTRY_SLOT: f64 = 14.0;
+/// Vertical distance of two lanes that turn into one op.
+pub(super) const LANE_PITCH: f64 = 14.0;
 /// Empty border of the whole picture; a kernel's badge reaches into it.
 pub(super) const MARGIN: f64 = 16.0;
-/// Digits of one dimension that every box has room for, so that a slider cannot widen it.
+/// Digits of a dimension for which every box is wide enough, so that a slider cannot widen it.
 const RESERVED_DIGITS: usize = 5;
 
-/// Estimated width of `text` in a system font of this size, in the same unit as `font_px`.
-pub fn text_width(text: &str, font_px: f64) -> f64 {
+/// Estimated width of `text` in a system font of this size.
+pub(super) fn text_width(text: &str, font_px: f64) -> f64 {
     text.chars().map(|c| char_em(c) * font_px).sum()
 }
 
-/// `text` as far as it fits into `width`, with an ellipsis where it was cut. Reads no further than that.
-pub fn fit_text(text: &str, width: f64, font_px: f64) -> String {
+/// `text`, cut to `width` with an ellipsis. Reads no further than `width`, however long the text is.
+pub(super) fn fit_text(text: &str, width: f64, font_px: f64) -> String {
     let ellipsis = char_em('…') * font_px;
     let mut used = 0.0;
-    // End of the longest prefix that leaves room for the ellipsis.
+    // End of the longest prefix after which the ellipsis fits.
     let mut cut = 0;
     for (place, c) in text.char_indices() {
         used += char_em(c) * font_px;
@@ -69,11 +71,11 @@ pub fn fit_text(text: &str, width: f64, font_px: f64) -> String {
     text.to_owned()
 }
 
-/// Width that a shape of this rank can need, whatever its sizes are.
+/// Width of the text of a shape with this rank and large dimensions.
 pub(super) fn reserved_shape_width(rank: usize) -> f64 {
     let digits = rank.saturating_mul(RESERVED_DIGITS) as f64 * char_em('0');
     let separators = rank.saturating_sub(1) as f64 * (char_em(',') + char_em(' '));
-    (digits + separators + 2.0 * char_em('[')) * FONT_PX.1
+    (digits + separators + 2.0 * char_em('[')) * SMALL_FONT_PX
 }
 
 /// Width of a character in em, rounded up over the usual system fonts.
@@ -94,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_text_is_cut_to_its_room() {
+    fn long_text_is_cut_to_the_width() {
         let long = "a_very_long_name_".repeat(600);
         let short = fit_text(&long, 100.0, 11.0);
         assert!(short.ends_with('…'));
@@ -106,8 +108,8 @@ mod tests {
     }
 
     #[test]
-    fn reserved_room_covers_large_shapes() {
+    fn the_reserved_width_holds_large_shapes() {
         let text = crate::core::model::op::shape_text(&[16384, 65536, 12288]);
-        assert!(text_width(&text, FONT_PX.1) <= reserved_shape_width(3));
+        assert!(text_width(&text, SMALL_FONT_PX) <= reserved_shape_width(3));
     }
 }

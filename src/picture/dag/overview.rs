@@ -1,17 +1,18 @@
-//! Very many parts of a placed graph as few paths, for a picture so small that nobody can read its words.
+//! The overview of a layout: its boxes and edges as a few paths, for scales at which texts cannot be read.
 
+use super::dag_layout::{DagLayout, Edge, PillKind};
+use super::geometry::Rect;
 use super::looks::Looks;
 use super::sight::Sight;
-use super::{DagLayout, Edge, PillKind, Rect};
 use crate::core::KernelId;
+use crate::picture::path_data::push_command;
 use crate::present::badge::COLORS;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
-/// Everything but the edges. Path data each, with corners on whole pixels.
+/// Path data of everything but the edges, with corners on whole pixels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Boxes {
-    /// Panels of kernels: the kernels of one colour as one path, by the first kernel that has the colour.
+    /// Panels of kernels: one path for each colour, with the first kernel of that colour.
     pub panels: Vec<(KernelId, String)>,
     /// Boxes of ops.
     pub ops: String,
@@ -21,23 +22,23 @@ pub struct Boxes {
     pub weights: String,
 }
 
-/// Edges that look alike.
+/// Edges of one style.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edges {
-    /// How they look.
+    /// Their style.
     pub style: EdgeStyle,
     /// Their path data.
     pub data: String,
 }
 
-/// How an edge of an overview looks.
+/// The style of an edge in an overview.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EdgeStyle {
-    /// It goes through memory.
+    /// The tensor goes through DRAM.
     pub is_dram: bool,
-    /// It brings a weight.
+    /// The tensor is a weight.
     pub is_weight: bool,
-    /// Width of its line in whole pixels; 1 on chip.
+    /// Width of the line in whole pixels; 1 for an on-chip edge.
     pub width_px: u8,
 }
 
@@ -74,7 +75,7 @@ pub fn boxes(layout: &DagLayout, sight: &Sight) -> Boxes {
     boxes
 }
 
-/// The edges in sight, thin and quiet ones first.
+/// The edges in sight: on-chip edges first, then thin ones.
 pub fn edges(layout: &DagLayout, sight: &Sight, looks: &Looks) -> Vec<Edges> {
     let mut paths: BTreeMap<EdgeStyle, String> = BTreeMap::new();
     for edge in sight
@@ -83,7 +84,7 @@ pub fn edges(layout: &DagLayout, sight: &Sight, looks: &Looks) -> Vec<Edges> {
         .filter_map(|&edge| layout.edges.get(edge))
     {
         let path = paths.entry(style(layout, edge, looks)).or_default();
-        push_way(path, edge);
+        push_polyline(path, edge);
     }
     (paths.into_iter())
         .map(|(style, data)| Edges { style, data })
@@ -107,14 +108,16 @@ fn style(layout: &DagLayout, edge: &Edge, looks: &Looks) -> EdgeStyle {
 
 fn push_rect(path: &mut String, rect: &Rect) {
     let [left, top, right, bottom] = [rect.x, rect.y, rect.right(), rect.bottom()].map(f64::round);
-    // A string takes whatever is written to it.
-    let _ = write!(path, "M{left} {top}H{right}V{bottom}H{left}Z");
+    push_command(path, "M", &[left, top]);
+    push_command(path, "H", &[right]);
+    push_command(path, "V", &[bottom]);
+    push_command(path, "H", &[left]);
+    path.push('Z');
 }
 
-fn push_way(path: &mut String, edge: &Edge) {
-    for (place, point) in edge.points.iter().enumerate() {
-        let command = if place == 0 { 'M' } else { 'L' };
-        // As above.
-        let _ = write!(path, "{command}{} {}", point.x.round(), point.y.round());
+fn push_polyline(path: &mut String, edge: &Edge) {
+    for (index, point) in edge.points.iter().enumerate() {
+        let command = if index == 0 { "M" } else { "L" };
+        push_command(path, command, &[point.x.round(), point.y.round()]);
     }
 }

@@ -1,14 +1,14 @@
 //! Polylines as SVG path data with rounded corners.
 
-use super::Point;
+use super::geometry::Point;
 use crate::picture::path_data::{push_command, rounded};
 
 /// Path data of a polyline whose corners are rounded by at most `radius`.
 ///
 /// ```
 /// use fuseline::picture::dag::{path::path_data, Point};
-/// let way = [Point::new(0.0, 0.0), Point::new(0.0, 20.0), Point::new(30.0, 20.0)];
-/// assert_eq!(path_data(&way, 8.0), "M0 0L0 12Q0 20 8 20L30 20");
+/// let points = [Point::new(0.0, 0.0), Point::new(0.0, 20.0), Point::new(30.0, 20.0)];
+/// assert_eq!(path_data(&points, 8.0), "M0 0L0 12Q0 20 8 20L30 20");
 /// ```
 pub fn path_data(points: &[Point], radius: f64) -> String {
     let mut data = String::with_capacity(points.len() * 20);
@@ -40,7 +40,7 @@ fn length(a: Point, b: Point) -> f64 {
     (a.x - b.x).hypot(a.y - b.y)
 }
 
-/// The point `distance` away from `a` on the way to `b`.
+/// The point at `distance` from `a` on the way to `b`, at most `b`.
 fn towards(a: Point, b: Point, distance: f64) -> Point {
     let whole = length(a, b);
     if whole <= distance || whole == 0.0 {

@@ -1,31 +1,31 @@
-//! Links to polylines.
+//! Routes of links: the track of each horizontal run, and the corners on the way of a net.
 
-use super::Point;
+use super::geometry::Point;
 use super::layered::{LayerId, Layered, LinkId, NetId, NodeId};
 use super::metrics::TRACK_GAP;
 use super::tracks::{Run, RunId, tracks};
 use crate::core::model::ids::IdVec;
 use std::collections::BTreeMap;
 
-/// Where the horizontal runs of a layered graph lie.
+/// The tracks of the horizontal runs of a layered graph.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Routes {
-    /// For each link the track of its run, counted from the top of its gap; `None` when it is straight.
+    /// The track of each link, counted from the top of the space between its layers; `None` when it is straight.
     track: IdVec<LinkId, Option<usize>>,
-    /// For each net with a detour the track on which it leaves.
+    /// For each net with a detour the track on which the detour starts.
     detour_track: IdVec<NetId, Option<usize>>,
-    /// For each layer how many tracks lie below it.
+    /// Number of tracks below each layer.
     pub(super) count: IdVec<LayerId, usize>,
 }
 
-/// Gives every bent net of every gap its track.
+/// Assigns a track to every net that bends between two layers.
 pub(super) fn routes(graph: &Layered, x: &IdVec<NodeId, f64>) -> Routes {
     let mut routes = Routes {
         track: IdVec::from_elem(None, graph.links.len()),
         detour_track: IdVec::from_elem(None, graph.nets.len()),
         count: IdVec::with_capacity(graph.layers.len()),
     };
-    // What comes from outside of the layers enters the gap below this layer.
+    // Detours that end below a layer, and those that start there.
     let layers = graph.layers.len();
     let mut outside: IdVec<LayerId, Vec<NodeId>> = IdVec::from_elem(Vec::new(), layers);
     let mut leaving: IdVec<LayerId, Vec<NetId>> = IdVec::from_elem(Vec::new(), layers);
@@ -85,16 +85,16 @@ pub(super) fn routes(graph: &Layered, x: &IdVec<NodeId, f64>) -> Routes {
 }
 
 impl Routes {
-    /// The corners on the way of the net that `last` ends: from below its source to above its target.
-    /// `gap_y` is the height of the first track below each layer.
+    /// The corners on the way of a net from its source to the lower end of its link `last`. `first_track` is the height of
+    /// the first track below each layer.
     pub(super) fn trail(
         &self,
         graph: &Layered,
         x: &IdVec<NodeId, f64>,
-        gap_y: &IdVec<LayerId, f64>,
+        first_track: &IdVec<LayerId, f64>,
         last: LinkId,
     ) -> Vec<Point> {
-        let height = |layer: LayerId, track: usize| gap_y[layer] + track as f64 * TRACK_GAP;
+        let height = |layer: LayerId, track: usize| first_track[layer] + track as f64 * TRACK_GAP;
         let mut points = Vec::new();
         let mut next = Some(last);
         while let Some(id) = next {
@@ -121,7 +121,7 @@ impl Routes {
     }
 }
 
-/// Drops points that do not turn, so that every corner is one.
+/// The same line without points at which it does not turn.
 pub(super) fn straighten(points: Vec<Point>) -> Vec<Point> {
     let near = |a: f64, b: f64| (a - b).abs() < 0.01;
     let mut kept: Vec<Point> = Vec::with_capacity(points.len());

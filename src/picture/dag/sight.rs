@@ -1,52 +1,53 @@
-//! Which parts of a placed graph are in sight, so that a picture holds these and no others.
+//! Culling: which parts of a layout are in sight, so that the page holds elements for these only.
 
-use super::{DagLayout, Edge, PillId, Point, Rect};
+use super::dag_layout::{DagLayout, Edge, PillId};
+use super::geometry::{Point, Rect};
 use crate::core::model::ids::Id;
 use crate::core::{IdVec, KernelId, OpId};
 
-/// Ops up to which a picture holds all of its graph in full, wherever somebody looks: so many cost little, and the
-/// browser's own search finds them.
+/// Ops up to which the page holds the whole graph, in sight or not: that costs little, and the browser's own search
+/// finds every op.
 const SMALL_GRAPH_OPS: usize = 100;
-/// Scale below which the words of an op are specks.
+/// Scale below which an op's texts cannot be read.
 const READABLE_SCALE: f64 = 0.3;
-/// Ops in sight up to which they are drawn in full, whether their words can be read or not.
+/// Ops in sight up to which they are drawn in full at any scale.
 const FULL_OPS: usize = 100;
-/// Ops in sight up to which they are drawn in full where their words can be read.
+/// Ops in sight up to which they are drawn in full where their texts can be read.
 pub const FULL_READABLE_OPS: usize = 300;
 
-/// Whether a picture holds all of a graph of so many ops.
+/// Whether the page holds the whole graph, in sight or not.
 pub const fn is_small(op_count: usize) -> bool {
     op_count <= SMALL_GRAPH_OPS
 }
 
-/// Whether so many ops in sight are drawn as an overview.
+/// Whether the ops in sight are drawn as an overview instead of in full.
 pub fn is_overview(ops_in_sight: usize, scale: f64) -> bool {
     let is_readable = scale >= READABLE_SCALE;
-    ops_in_sight
-        > if is_readable {
-            FULL_READABLE_OPS
-        } else {
-            FULL_OPS
-        }
+    let max_ops = if is_readable {
+        FULL_READABLE_OPS
+    } else {
+        FULL_OPS
+    };
+    ops_in_sight > max_ops
 }
 
-/// Parts of a layout by their indices, each list ascending.
+/// The parts of a layout that are in sight, each list ascending.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sight {
     /// Boxes of ops.
     pub ops: Vec<OpId>,
     /// Panels of kernels.
     pub kernels: Vec<KernelId>,
-    /// Edges.
+    /// Edges, as indices into [`DagLayout::edges`].
     pub edges: Vec<usize>,
-    /// Size labels, by the op whose output they tell.
+    /// Size labels, by the op whose output they describe.
     pub size_labels: Vec<OpId>,
     /// Pills.
     pub pills: Vec<PillId>,
 }
 
 impl Sight {
-    /// The parts that reach into `region`; all of them when there is none. `O(ops + corners of edges)`.
+    /// The parts of which some is in `region`; all parts without a region. `O(ops + corners of edges)`.
     pub fn of(layout: &DagLayout, region: Option<Rect>) -> Self {
         let is_in = |rect: &Rect| region.is_none_or(|region| region.meets(rect));
         let is_edge_in = |edge: &Edge| region.is_none_or(|region| passes(edge, &region));
@@ -72,16 +73,16 @@ fn ids_of<I: Id, T>(parts: &IdVec<I, T>, is_in: impl Fn(&T) -> bool) -> Vec<I> {
         .collect()
 }
 
-/// Whether a piece of an edge reaches into `region`.
+/// Whether some of an edge is in `region`.
 fn passes(edge: &Edge, region: &Rect) -> bool {
     let is_in = |[a, b]: [Point; 2]| region.meets(&Rect::between(a, b));
     (edge.points.array_windows()).any(|&piece| is_in(piece))
 }
 
-/// `wanted`, which is ascending, in another order: what was there `before` stays in front of and behind the same things,
-/// and what is new takes the places of what has gone, or comes last.
+/// Reorders `wanted`, which is ascending: items that were there `before` keep their relative order, and new ones take the
+/// places of those that are gone, or come last.
 ///
-/// A keyed list that is shown in this order moves no element in the page, and an element that is moved loses the focus.
+/// A keyed list in this order moves no element of the page. An element that is moved loses the focus.
 pub fn keep_places<T: Copy + Ord>(before: &[T], wanted: &[T]) -> Vec<T> {
     let mut old = before.to_vec();
     old.sort_unstable();
@@ -100,9 +101,9 @@ pub fn keep_places<T: Copy + Ord>(before: &[T], wanted: &[T]) -> Vec<T> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::dag_layout::{EdgeEnd, OpBox, Pill, PillKind};
     use super::*;
     use crate::core::TensorId;
-    use crate::picture::dag::{EdgeEnd, OpBox, Pill, PillKind};
 
     fn square(x: f64, y: f64) -> Rect {
         Rect {

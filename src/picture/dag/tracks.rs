@@ -1,8 +1,9 @@
-//! The space between two layers: which net runs horizontally at which height.
+//! Channel routing: each net that bends in the space between two layers gets a horizontal run at a height of its own, a
+//! *track*.
 
+use super::intervals::assign_lines;
 use crate::core::model::ids::{IdVec, define_ids};
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
 
 /// Touching runs up to which every pair is compared.
 const PAIRWISE_LIMIT: usize = 64;
@@ -10,16 +11,16 @@ const PAIRWISE_LIMIT: usize = 64;
 const CLEARANCE: f64 = 6.0;
 
 define_ids! {
-    /// What one net does in the space between two layers.
+    /// A [`Run`] between two layers.
     pub(super) struct RunId;
 }
 
-/// What one net does in the space between two layers.
+/// One net between two layers: a vertical line from above, a horizontal run, and vertical lines downwards.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     /// Where it comes from above.
     pub(super) from: f64,
-    /// Where it goes below.
+    /// Where it leaves downwards.
     pub(super) to: Vec<f64>,
 }
 
@@ -37,8 +38,8 @@ impl Run {
     }
 }
 
-/// For each run its track, counted from the top, or `None` when it goes straight down; and how many tracks
-/// there are. Runs share a track where they do not touch. `O(runs log runs)`.
+/// The track of each run, counted from the top, or `None` when it goes straight down; and how many tracks there are.
+/// Runs share a track where they do not touch. `O(runs log runs)`.
 pub(super) fn tracks(runs: &IdVec<RunId, Run>) -> (IdVec<RunId, Option<usize>>, usize) {
     let mut bent: Vec<(RunId, &Run)> = runs
         .iter_enumerated()
@@ -49,7 +50,7 @@ pub(super) fn tracks(runs: &IdVec<RunId, Run>) -> (IdVec<RunId, Option<usize>>, 
     let mut count = 0;
     let mut rest = bent.as_slice();
     while let Some((first, _)) = rest.split_first() {
-        // Runs that touch each other, directly or through others, are settled together.
+        // Runs that touch each other, directly or through others, get their tracks together.
         let mut reach = first.1.right();
         let touching = 1 + rest
             .iter()
@@ -80,51 +81,27 @@ fn levels_by_pairs(cluster: &[(RunId, &Run)]) -> Vec<usize> {
     let order = sort_by_pairs(cluster);
     let mut levels = vec![0; cluster.len()];
     for (rank, &item) in order.iter().enumerate() {
-        let Some(&(_, run)) = cluster.get(item) else {
-            continue;
+        let run = cluster[item].1;
+        let touches = |&&other: &&usize| {
+            let other = cluster[other].1;
+            run.left() <= other.right() + CLEARANCE && other.left() <= run.right() + CLEARANCE
         };
-        let above = order.iter().take(rank).filter_map(|&other| {
-            let (_, other_run) = cluster.get(other)?;
-            let touches = run.left() <= other_run.right() + CLEARANCE
-                && other_run.left() <= run.right() + CLEARANCE;
-            touches.then(|| levels.get(other).map_or(0, |level| level + 1))
-        });
-        let level = above.max().unwrap_or(0);
-        if let Some(slot) = levels.get_mut(item) {
-            *slot = level;
-        }
+        let above = order.iter().take(rank).filter(touches);
+        levels[item] = above.map(|&other| levels[other] + 1).max().unwrap_or(0);
     }
     levels
 }
 
-/// As few tracks as possible, for a crowd of runs, which come sorted by their left ends.
+/// As few tracks as possible, whatever crosses; runs come sorted by their left ends.
+#[allow(clippy::cast_possible_truncation, reason = "pixels of a picture")]
 fn levels_by_space(cluster: &[(RunId, &Run)]) -> Vec<usize> {
-    let mut free: BTreeSet<usize> = BTreeSet::new();
-    let mut busy: BTreeSet<(i64, usize)> = BTreeSet::new();
-    let mut count = 0;
-    cluster
-        .iter()
-        .map(|(_, run)| {
-            let left = run.left().floor();
-            while let Some(&(end, level)) = busy.first() {
-                if (end as f64) + CLEARANCE >= left {
-                    break;
-                }
-                busy.pop_first();
-                free.insert(level);
-            }
-            let level = free.pop_first().unwrap_or_else(|| {
-                count += 1;
-                count - 1
-            });
-            #[allow(clippy::cast_possible_truncation, reason = "pixels of a picture")]
-            busy.insert((run.right().ceil() as i64, level));
-            level
-        })
-        .collect()
+    assign_lines(cluster.iter().map(|(_, run)| {
+        let end = run.right().ceil() + CLEARANCE;
+        (run.left().floor() as i64, end as i64)
+    }))
 }
 
-/// Crossings when `upper` runs above `lower`, doubled, with a line that would lie on another counted as more.
+/// How bad it is when `upper` runs above `lower`: 2 for each crossing, and 3 more for lines on top of each other.
 fn cost(upper: &Run, lower: &Run) -> u32 {
     let mut cost = 0;
     // The lower one comes down through the upper one's run.
@@ -143,7 +120,7 @@ fn cost(upper: &Run, lower: &Run) -> u32 {
     cost
 }
 
-/// Which of two runs is better off above the other.
+/// `Less` when `a` is better above `b`, `Greater` when it is better below.
 fn above_first(a: &Run, b: &Run) -> Ordering {
     if a.right() < b.left() || b.right() < a.left() {
         return Ordering::Equal;
@@ -151,33 +128,25 @@ fn above_first(a: &Run, b: &Run) -> Ordering {
     cost(a, b).cmp(&cost(b, a))
 }
 
-/// An order that follows the pairwise wishes, each time taking the run with the fewest wishes against it.
+/// An order from top to bottom: next comes the run that the fewest of the others are better above.
 fn sort_by_pairs(cluster: &[(RunId, &Run)]) -> Vec<usize> {
-    let wishes = |above: &(RunId, &Run), below: &(RunId, &Run)| {
-        above_first(above.1, below.1) == Ordering::Less
+    let is_better_above = |upper: &(RunId, &Run), lower: &(RunId, &Run)| {
+        above_first(upper.1, lower.1) == Ordering::Less
     };
-    let mut rest: Vec<(usize, usize)> = cluster
-        .iter()
-        .enumerate()
+    // For each run that is left: how many others are better above it, and its place in the cluster.
+    let mut rest: Vec<(usize, usize)> = (cluster.iter().enumerate())
         .map(|(item, run)| {
-            (
-                cluster.iter().filter(|other| wishes(other, run)).count(),
-                item,
-            )
+            let above = cluster.iter().filter(|other| is_better_above(other, run));
+            (above.count(), item)
         })
         .collect();
     let mut sorted = Vec::with_capacity(rest.len());
     while let Some((place, &(_, item))) = rest.iter().enumerate().min_by_key(|&(_, key)| key) {
         rest.remove(place);
         sorted.push(item);
-        if let Some(taken) = cluster.get(item) {
-            for (against, other) in &mut rest {
-                if cluster
-                    .get(*other)
-                    .is_some_and(|other| wishes(taken, other))
-                {
-                    *against = against.saturating_sub(1);
-                }
+        for (above, other) in &mut rest {
+            if is_better_above(&cluster[item], &cluster[*other]) {
+                *above -= 1;
             }
         }
     }

@@ -1,25 +1,25 @@
-//! Which part of the picture is seen: pan, zoom and fit.
+//! Which part of the picture the canvas shows: pan, zoom and fit.
 
-use super::{Point, Rect};
+use super::geometry::{Point, Rect};
 use crate::picture::path_data::{push_command, rounded};
 
 /// Zoom limits.
 const SCALES: (f64, f64) = (0.02, 4.0);
-/// A picture that fits is never drawn larger than this.
+/// A picture that fits is not drawn larger than this.
 const FIT_SCALE: f64 = 1.25;
-/// The first view is never drawn smaller than this: one reads the top instead of guessing the whole.
+/// The first view is not drawn smaller than this: text that can be read is worth more than the whole picture.
 const LEGIBLE_SCALE: f64 = 0.5;
-/// Part of the picture that always stays in sight, in screen pixels.
+/// Least part of the picture that stays on the canvas, in screen pixels.
 const KEPT: f64 = 48.0;
 
-/// Picture to screen: `screen = picture * scale + (x, y)`.
+/// The mapping from picture to canvas: `canvas = picture * scale + (x, y)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Viewport {
-    /// Where the picture's left border is on the screen.
+    /// Where the picture's left border is on the canvas.
     pub x: f64,
     /// Where its upper border is.
     pub y: f64,
-    /// Screen pixels for each pixel of the picture.
+    /// Canvas pixels for each pixel of the picture.
     pub scale: f64,
 }
 
@@ -27,16 +27,11 @@ pub struct Viewport {
 pub type Size = (f64, f64);
 
 impl Viewport {
-    /// The picture as it is.
-    pub const IDENTITY: Self = Self {
-        x: 0.0,
-        y: 0.0,
-        scale: 1.0,
-    };
-
     /// The whole picture in the middle of the canvas.
     pub fn fit(picture: Size, canvas: Size) -> Self {
-        let scale = fit_scale(picture, canvas);
+        let across = canvas.0 / picture.0.max(1.0);
+        let down = canvas.1 / picture.1.max(1.0);
+        let scale = across.min(down).clamp(SCALES.0, FIT_SCALE);
         Self {
             x: (canvas.0 - picture.0 * scale) / 2.0,
             y: (canvas.1 - picture.1 * scale) / 2.0,
@@ -44,7 +39,7 @@ impl Viewport {
         }
     }
 
-    /// The view to start with: the whole picture where that can be read, else its top.
+    /// The view to start with: the whole picture if it can be read at that scale, else its top.
     pub fn first(picture: Size, canvas: Size) -> Self {
         let whole = Self::fit(picture, canvas);
         if whole.scale >= LEGIBLE_SCALE {
@@ -59,7 +54,7 @@ impl Viewport {
         }
     }
 
-    /// Zoomed by `factor` while the point of the picture under `at` (on the screen) stays there.
+    /// Zoomed by `factor`, such that the point of the picture under `at` (on the canvas) stays there.
     #[must_use]
     pub fn zoomed(self, factor: f64, at: Point) -> Self {
         let scale = (self.scale * factor).clamp(SCALES.0, SCALES.1);
@@ -71,7 +66,7 @@ impl Viewport {
         }
     }
 
-    /// Moved by screen pixels.
+    /// Moved by canvas pixels.
     #[must_use]
     pub fn panned(self, dx: f64, dy: f64) -> Self {
         Self {
@@ -81,7 +76,7 @@ impl Viewport {
         }
     }
 
-    /// Moved back as far as needed to keep some of the picture in sight.
+    /// Moved back as far as needed to keep a part of the picture on the canvas.
     #[must_use]
     pub fn kept_in_sight(self, picture: Size, canvas: Size) -> Self {
         let keep = |at: f64, length: f64, room: f64| {
@@ -122,14 +117,14 @@ impl Viewport {
         self.panned(dx, dy)
     }
 
-    /// Whether a point of the picture is in sight.
+    /// Whether the canvas shows a point of the picture.
     pub fn shows(&self, point: Point, canvas: Size) -> bool {
         let Point { x, y } = self.on_canvas(point);
         (0.0..canvas.0).contains(&x) && (0.0..canvas.1).contains(&y)
     }
 
-    /// The part of the picture that is in sight, grown to the borders of cells that are about a sixth of it: panning and
-    /// zooming give the same region for many frames.
+    /// The part of the picture that the canvas shows, extended to a grid of cells a fourth to an eighth as large: so it is
+    /// the same for many frames of panning and zooming.
     pub fn region(&self, canvas: Size) -> Rect {
         const CELLS: f64 = 4.0;
         let grown = |from: f64, length: f64| {
@@ -148,12 +143,12 @@ impl Viewport {
         }
     }
 
-    /// The point of the picture under a point of the canvas.
+    /// The point of the picture at a point of the canvas.
     pub fn in_picture(&self, at: Point) -> Point {
         Point::new((at.x - self.x) / self.scale, (at.y - self.y) / self.scale)
     }
 
-    /// The point of the canvas over a point of the picture.
+    /// The point of the canvas at a point of the picture.
     pub fn on_canvas(&self, at: Point) -> Point {
         Point::new(at.x * self.scale + self.x, at.y * self.scale + self.y)
     }
@@ -167,12 +162,6 @@ impl Viewport {
         transform.push(')');
         transform
     }
-}
-
-fn fit_scale(picture: Size, canvas: Size) -> f64 {
-    let across = canvas.0 / picture.0.max(1.0);
-    let down = canvas.1 / picture.1.max(1.0);
-    across.min(down).clamp(SCALES.0, FIT_SCALE)
 }
 
 #[cfg(test)]
@@ -246,7 +235,11 @@ mod tests {
 
     #[test]
     fn revealing_moves_only_what_is_needed() {
-        let view = Viewport::IDENTITY;
+        let view = Viewport {
+            x: 0.0,
+            y: 0.0,
+            scale: 1.0,
+        };
         let seen = Rect {
             x: 50.0,
             y: 50.0,

@@ -1,9 +1,10 @@
-//! In which layer each kernel stands.
+//! Layer assignment: in which layer of the outer graph each kernel is.
 
 use super::layered::LayerId;
 use crate::core::{Graph, IdVec, KernelId, Partition};
 
-/// Layers of the kernels, from 1: below all producers, and sources as low as their readers let them.
+/// The layer of each kernel, from 1: the first below all producers. A kernel moves down towards its readers unless that
+/// lengthens the way of a tensor that it reads.
 pub(super) fn kernel_layers(graph: &Graph, partition: &Partition) -> IdVec<KernelId, LayerId> {
     let mut layers = IdVec::from_elem(LayerId::new(1), partition.kernels.len());
     for (kernel, members) in partition.kernels.iter_enumerated() {
@@ -16,7 +17,7 @@ pub(super) fn kernel_layers(graph: &Graph, partition: &Partition) -> IdVec<Kerne
             }
         }
     }
-    // Deepest layer in which each tensor is read: lowering a kernel lengthens the lane of what it reads last.
+    // The lowest layer in which each tensor is read.
     let mut deepest = IdVec::from_elem(None, graph.tensors.len());
     for (tensor, consumers) in graph.consumers.iter_enumerated() {
         let readers = consumers.iter().map(|&c| layers[partition.kernel_of[c]]);

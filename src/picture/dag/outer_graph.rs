@@ -1,48 +1,39 @@
 //! The second level of the layout: kernels and pills in layers, and the nets between them.
 
-use super::kernel::{Access, RowId, open_sides};
+use super::builder::{Branch, LayoutBuilder, Port};
+use super::dag_layout::{EdgeEnd, Pill, PillId, PillKind};
+use super::geometry::Rect;
+use super::kernel_layers::kernel_layers;
+use super::kernel_layout::{Access, RowId, open_sides};
 use super::layered::{LayerId, Layered, NodeId};
-use super::layers::kernel_layers;
-use super::layout::{Branch, Picture, Pin};
-use super::metrics::{FONT_PX, OP_PADDING, PILL_HEIGHT, PILL_WIDTHS, fit_text, text_width};
-use super::sides::{Lane, OpenSides, Side, SidePill};
-use super::{EdgeEnd, Pill, PillId, PillKind, Rect};
+use super::metrics::{OP_PADDING, PILL_HEIGHT, PILL_WIDTHS, SMALL_FONT_PX, fit_text, text_width};
+use super::panel_sides::{Lane, SidePill};
+use super::side::{OpenSides, Side};
 use crate::core::{IdVec, KernelId, OpId, TensorId, TensorRole};
 
-/// Layers over which one pill serves several readers; farther apart each reader gets its own.
+/// Layers over which one pill serves several readers; if they are farther apart, each has a pill of its own.
 const SHARED_PILL_LAYERS: usize = 12;
 /// Readers that share one pill.
 const SHARED_PILL_READERS: usize = 3;
-/// Pills beside one op; the last one stands for all that are left.
+/// Pills beside one op; the last one stands for all further tensors.
 const PILLS_PER_OP: usize = 6;
-
-/// How a branch reaches a kernel, before it has its link.
-enum Reach {
-    Pinned(Pin),
-    /// By a lane beside the kernel.
-    Lane {
-        wants: Option<Side>,
-        enters: Enters,
-    },
-}
 
 /// Rows and ops that a lane enters.
 type Enters = Vec<(RowId, OpId)>;
 
-impl Picture<'_> {
-    /// Builds the layers of kernels and pills and all nets between them.
-    pub(super) fn join(&mut self) {
+impl LayoutBuilder<'_> {
+    /// Adds kernels and pills as nodes, and the nets between them.
+    pub(super) fn build_outer_graph(&mut self) {
         let layers = kernel_layers(self.graph, self.partition);
         let count = layers.iter().max().map_or(0, |last| last.index() + 1);
         self.outer = Layered::new(count);
-        for (&layer, inside) in layers.iter().zip(&self.insides) {
-            self.kernel_node
-                .push(self.outer.add_node(layer, inside.half, inside.half));
+        for (&layer, kernel) in layers.iter().zip(&self.kernels) {
+            let node = self.outer.add_node(layer, kernel.half, kernel.half);
+            self.kernel_node.push(node);
         }
         let mut pills_beside = IdVec::from_elem(0_usize, self.graph.ops.len());
         for tensor in self.graph.tensors.ids() {
-            let known = &self.graph.tensors[tensor];
-            match known.producer {
+            match self.graph.tensors[tensor].producer {
                 Some(op) => {
                     let kernel = self.partition.kernel_of[op];
                     let readers: Vec<OpId> = self.graph.consumers[tensor]
@@ -57,21 +48,21 @@ impl Picture<'_> {
         }
     }
 
-    /// Gives an external tensor its pills: one above its readers, or one beside each.
+    /// Adds the pills of an external tensor: one above its readers, or one above or beside each.
     fn add_external(
         &mut self,
         tensor: TensorId,
         layers: &IdVec<KernelId, LayerId>,
         pills_beside: &mut IdVec<OpId, usize>,
     ) {
-        let known = &self.graph.tensors[tensor];
+        let is_input = self.graph.tensors[tensor].role == TensorRole::Input;
         let readers = self.graph.consumers[tensor].to_vec();
         let layer_of = |&op: &OpId| layers[self.partition.kernel_of[op]];
-        // Kernels stand in layers from 1 on.
+        // Layer 0 holds no kernels.
         let above = |layer: LayerId| layer.above().unwrap_or(layer);
         let first = readers.iter().map(layer_of).min();
         let last = readers.iter().map(layer_of).max();
-        if known.role == TensorRole::Input
+        if is_input
             && (2..=SHARED_PILL_READERS).contains(&readers.len())
             && let (Some(first), Some(last)) = (first, last)
             && last.since(first) <= SHARED_PILL_LAYERS
@@ -80,36 +71,32 @@ impl Picture<'_> {
             return;
         }
         for op in readers {
-            let seat = self.seats[op];
-            let leads = known.role == TensorRole::Input
+            let is_main_input = is_input
                 && self.graph.predecessors[op].is_empty()
                 && self.graph.inputs[op].first() == Some(&tensor);
-            let above = above(layers[self.partition.kernel_of[op]]);
-            match seat.access {
-                Access::Top if leads => self.add_pill_above(tensor, above, &[op]),
-                Access::Through => {
-                    self.add_pill_above(tensor, above, &[op]);
-                }
-                Access::Top if self.open_sides(op) == OpenSides::Neither => {
-                    self.add_pill_above(tensor, above, &[op]);
-                }
-                Access::Top | Access::Side(_) => {
-                    self.add_pill_beside(tensor, op, &mut pills_beside[op]);
-                }
+            let is_above = match self.positions[op].access {
+                Access::Top => is_main_input || self.open_sides(op) == OpenSides::Neither,
+                Access::Through => true,
+                Access::Side(_) => false,
+            };
+            if is_above {
+                let layer = above(layers[self.partition.kernel_of[op]]);
+                self.add_pill_above(tensor, layer, &[op]);
+            } else {
+                self.add_pill_beside(tensor, op, &mut pills_beside[op]);
             }
         }
     }
 
     fn open_sides(&self, op: OpId) -> OpenSides {
-        let inside = &self.insides[self.partition.kernel_of[op]];
-        open_sides(&inside.graph, self.seats[op].node)
+        let kernel = &self.kernels[self.partition.kernel_of[op]];
+        open_sides(&kernel.graph, self.positions[op].node)
     }
 
     pub(super) fn new_pill(&mut self, tensor: TensorId, kind: PillKind) -> PillId {
         let name = self.graph.tensor_name(tensor);
-        let room = PILL_WIDTHS.1 - 2.0 * OP_PADDING;
-        let text = fit_text(name, room, FONT_PX.1);
-        let width = (text_width(&text, FONT_PX.1) + 2.0 * OP_PADDING)
+        let text = fit_text(name, PILL_WIDTHS.1 - 2.0 * OP_PADDING, SMALL_FONT_PX);
+        let width = (text_width(&text, SMALL_FONT_PX) + 2.0 * OP_PADDING)
             .clamp(PILL_WIDTHS.0, PILL_WIDTHS.1)
             .ceil();
         self.layout.pills.push(Pill {
@@ -152,19 +139,33 @@ impl Picture<'_> {
             return;
         }
         let pill = self.new_pill(tensor, self.external_kind(tensor));
-        let wants = self.open_sides(op).only();
+        let required = self.open_sides(op).only();
         self.side_pills[kernel].push(SidePill {
             pill,
             op,
             width: self.layout.pills[pill].rect.width,
-            wants,
+            required,
         });
     }
 
-    /// Joins a source with all ops that read it, in each kernel as its rows want it.
+    /// Leads a tensor from its source to all ops that read it.
     fn add_net(&mut self, tensor: TensorId, from: EdgeEnd, source: NodeId, readers: &[OpId]) {
-        let mut targets = Vec::new();
-        let mut pins: Vec<(KernelId, Reach)> = Vec::new();
+        if readers.is_empty() {
+            return;
+        }
+        let net = self.outer.add_net(source);
+        let mut add_branch = |kernel: KernelId, port: Port| {
+            let link = self.outer.add_target(net, self.kernel_node[kernel]);
+            self.outer.links[link].is_beside = matches!(port, Port::Side);
+            self.branches.push(Branch {
+                tensor,
+                from,
+                kernel,
+                link,
+                port,
+            });
+            link
+        };
         // Readers of one kernel need not follow each other in the list.
         let mut by_kernel: Vec<(KernelId, OpId)> = readers
             .iter()
@@ -175,63 +176,38 @@ impl Picture<'_> {
             let Some(&(kernel, _)) = readers.first() else {
                 continue;
             };
-            let mut beside: Vec<(Option<Side>, Enters)> = Vec::new();
+            // Lanes by the side that they need, with the rows and ops that they enter.
+            let mut lanes: Vec<(Option<Side>, Enters)> = Vec::new();
             for &(_, op) in readers {
-                match self.seats[op].access {
+                let position = self.positions[op];
+                match position.access {
                     Access::Top => {
-                        targets.push(self.kernel_node[kernel]);
-                        pins.push((kernel, Reach::Pinned(Pin::Top(op))));
+                        add_branch(kernel, Port::Top(op));
                     }
                     Access::Through => {
-                        let entries = &self.insides[kernel].entries;
-                        let first = entries.as_slice().partition_point(|e| e.op < op);
-                        let own = entries.iter_enumerated().skip(first);
-                        let mut own = own.take_while(|(_, e)| e.op == op);
-                        if let Some((entry, _)) = own.find(|(_, e)| e.tensor == tensor) {
-                            targets.push(self.kernel_node[kernel]);
-                            pins.push((kernel, Reach::Pinned(Pin::Through(entry))));
+                        if let Some(entry) = self.kernels[kernel].entry(op, tensor) {
+                            add_branch(kernel, Port::Entry(entry));
                         }
                     }
                     Access::Side(side) => {
-                        let enter = (self.seats[op].row, op);
-                        match beside.iter_mut().find(|b| b.0 == side || side.is_none()) {
+                        let enter = (position.row, op);
+                        match lanes.iter_mut().find(|l| l.0 == side || side.is_none()) {
                             Some(lane) => lane.1.push(enter),
-                            None => beside.push((side, vec![enter])),
+                            None => lanes.push((side, vec![enter])),
                         }
                     }
                 }
             }
-            for (wants, mut enters) in beside {
+            for (required, mut enters) in lanes {
                 enters.sort_unstable();
-                targets.push(self.kernel_node[kernel]);
-                pins.push((kernel, Reach::Lane { wants, enters }));
+                let link = add_branch(kernel, Port::Side);
+                self.lanes[kernel].push(Lane {
+                    link,
+                    enters,
+                    required,
+                    preferred: Side::Right,
+                });
             }
-        }
-        if targets.is_empty() {
-            return;
-        }
-        let links = self.outer.add_net(source, &targets);
-        for (link, (kernel, reach)) in links.into_iter().zip(pins) {
-            let pin = match reach {
-                Reach::Pinned(pin) => pin,
-                Reach::Lane { wants, enters } => {
-                    self.outer.links[link].is_beside = true;
-                    self.lanes[kernel].push(Lane {
-                        link,
-                        enters,
-                        wants,
-                        prefers: Side::Right,
-                    });
-                    Pin::Beside
-                }
-            };
-            self.branches.push(Branch {
-                tensor,
-                from,
-                kernel,
-                link,
-                pin,
-            });
         }
     }
 }

@@ -1,12 +1,14 @@
-//! The boxes of ops: their texts and the width that all share.
+//! The boxes of ops: their texts and their common width.
 
+use super::dag_layout::OpBox;
+use super::geometry::Rect;
 use super::metrics::{
-    BOLD, FONT_PX, LABEL_GAP, OP_PADDING, OP_WIDTHS, fit_text, reserved_shape_width, text_width,
+    BOLD, FUNCTION_FONT_PX, LABEL_GAP, OP_PADDING, OP_WIDTHS, SMALL_FONT_PX, fit_text,
+    reserved_shape_width, text_width,
 };
-use super::{OpBox, Rect};
 use crate::core::{Graph, IdVec, Op, OpId, Partition, TensorId};
 
-/// Whether [`layout`] gives the same for both: it need not be asked again when only sizes differ.
+/// Whether [`layout`](super::layout) gives the same result for both, as it does when only sizes differ.
 pub fn has_same_picture(a: (&Graph, &Partition), b: (&Graph, &Partition)) -> bool {
     let same_op = |(a, b): (&Op, &Op)| {
         title(a) == title(b) && a.name == b.name && a.shape.len() == b.shape.len()
@@ -24,25 +26,27 @@ pub fn has_same_picture(a: (&Graph, &Partition), b: (&Graph, &Partition)) -> boo
         && a.0.tensors.ids().all(same_tensor)
 }
 
-/// What the upper line of an op's box says: its function in bold, and its name where that says more.
+/// The upper line of an op's box: its function in bold, and its name where that is another.
 fn title(op: &Op) -> (&str, &str) {
     let function = op.function.as_deref().unwrap_or(op.op_type.name());
     let label = if op.name == function { "" } else { &op.name };
     (function, label)
 }
 
-/// One width for all boxes: a picture of equal boxes is a calm one.
+/// The width of all boxes: that of the widest.
 pub(super) fn op_width(graph: &Graph) -> f64 {
     let needed = graph.ops.iter().map(|op| {
         let (function, label) = title(op);
-        let title =
-            text_width(function, BOLD * FONT_PX.0) + LABEL_GAP + text_width(label, FONT_PX.1);
+        let title = text_width(function, BOLD * FUNCTION_FONT_PX)
+            + LABEL_GAP
+            + text_width(label, SMALL_FONT_PX);
         title.max(reserved_shape_width(op.shape.len())) + 2.0 * OP_PADDING
     });
     let widest = needed.fold(OP_WIDTHS.0, f64::max).min(OP_WIDTHS.1);
     (widest / 4.0).ceil() * 4.0
 }
 
+/// The boxes with their texts, not placed yet.
 pub(super) fn op_boxes(graph: &Graph, width: f64) -> IdVec<OpId, OpBox> {
     let room = width - 2.0 * OP_PADDING;
     graph
@@ -50,12 +54,12 @@ pub(super) fn op_boxes(graph: &Graph, width: f64) -> IdVec<OpId, OpBox> {
         .iter()
         .map(|op| {
             let (function, label) = title(op);
-            let function = fit_text(function, room, BOLD * FONT_PX.0);
-            let rest = room - text_width(&function, BOLD * FONT_PX.0) - LABEL_GAP;
+            let function = fit_text(function, room, BOLD * FUNCTION_FONT_PX);
+            let rest = room - text_width(&function, BOLD * FUNCTION_FONT_PX) - LABEL_GAP;
             OpBox {
                 rect: Rect::default(),
-                label: if rest > 2.0 * FONT_PX.1 {
-                    fit_text(label, rest, FONT_PX.1)
+                label: if rest > 2.0 * SMALL_FONT_PX {
+                    fit_text(label, rest, SMALL_FONT_PX)
                 } else {
                     String::new()
                 },

@@ -1,0 +1,172 @@
+//! Axes: ends, ticks and their texts.
+
+use plotters::coord::combinators::{IntoLogRange, LogCoord};
+use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
+use plotters::coord::types::RangedCoordf64;
+use std::ops::Range;
+
+/// One axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Axis {
+    /// Logarithmic, from `10^from` to `10^to`.
+    Decades {
+        /// Exponent at the start.
+        from: i32,
+        /// Exponent at the end, greater.
+        to: i32,
+    },
+    /// From 0 to `end * unit`, where `end` lies between 1 and 10.
+    Linear {
+        /// End of the axis, in units.
+        end: f64,
+        /// The value of one unit, a power of ten.
+        unit: f64,
+    },
+}
+
+impl Axis {
+    /// First and last value.
+    pub(super) fn ends(self) -> (f64, f64) {
+        match self {
+            Self::Decades { from, to } => (10_f64.powi(from), 10_f64.powi(to)),
+            Self::Linear { end, unit } => (0.0, end * unit),
+        }
+    }
+
+    /// The coordinate of plotters: the value on a logarithmic axis, the number of units on a linear one.
+    pub(super) fn to_coord(self, value: f64) -> f64 {
+        let (scaled, ends) = match self {
+            Self::Decades { from, to } => (value, 10_f64.powi(from)..10_f64.powi(to)),
+            Self::Linear { end, unit } => (value / unit, 0.0..end),
+        };
+        if scaled.is_nan() {
+            ends.start
+        } else {
+            scaled.clamp(ends.start, ends.end)
+        }
+    }
+
+    /// The value at a coordinate of plotters.
+    pub(super) fn value(self, coord: f64) -> f64 {
+        match self {
+            Self::Decades { .. } => coord,
+            Self::Linear { unit, .. } => coord * unit,
+        }
+    }
+
+    pub(super) fn coord(self) -> AxisCoord {
+        match self {
+            // Slightly longer at both ends, so that rounding does not drop the outermost ticks.
+            Self::Decades { from, to } => AxisCoord::Log(
+                (10_f64.powi(from) * (1.0 - 1e-9)..10_f64.powi(to) * (1.0 + 1e-9))
+                    .log_scale()
+                    .into(),
+            ),
+            Self::Linear { end, .. } => AxisCoord::Linear((0.0..end).into()),
+        }
+    }
+}
+
+/// The shortest axis from 0 to a round figure of at least `max`. Figures are coarse, so the axis changes seldom while
+/// `max` does.
+pub(super) fn round_axis(max: f64) -> Axis {
+    const ENDS: [f64; 9] = [1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
+    if !max.is_finite() || max <= 0.0 {
+        return Axis::Linear {
+            end: 1.0,
+            unit: 1.0,
+        };
+    }
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "exponents of floats are below 400"
+    )]
+    let unit = 10_f64.powi(max.log10().floor() as i32);
+    let end = ENDS
+        .into_iter()
+        .find(|end| end * unit >= max)
+        .unwrap_or(10.0);
+    Axis::Linear { end, unit }
+}
+
+/// The axis of whole decades around `low..=high`, at least `min_decades` of them.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "logarithms of finite floats are below 400"
+)]
+pub(super) fn decades(low: f64, high: f64, min_decades: i32) -> Axis {
+    let exponent = |value: f64| value.clamp(1e-30, 1e60).log10();
+    let from = (exponent(low) + 1e-9).floor() as i32;
+    let to = (exponent(high) - 1e-9).ceil() as i32;
+    Axis::Decades {
+        from,
+        to: to.max(from + min_decades),
+    }
+}
+
+/// A power of ten with an SI prefix: `0.1`, `100`, `10 k`, `1 TFLOP/s`.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "exponents of finite floats are below 400"
+)]
+pub(super) fn power_text(value: f64, unit: &str) -> String {
+    const PREFIXES: [&str; 11] = ["", "k", "M", "G", "T", "P", "E", "Z", "Y", "R", "Q"];
+    let exponent = value.log10().round() as i32;
+    let prefix = PREFIXES.get(exponent.max(0) as usize / 3);
+    let text = match (exponent, prefix) {
+        (..-4, _) | (_, None) => format!("1e{exponent} {unit}"),
+        (..0, _) => format!("{value:.*} {unit}", exponent.unsigned_abs() as usize),
+        (_, Some(prefix)) => format!("{} {prefix}{unit}", 10_u32.pow(exponent as u32 % 3)),
+    };
+    text.trim_end().to_owned()
+}
+
+/// A logarithmic or linear coordinate of plotters.
+pub(super) enum AxisCoord {
+    Log(LogCoord<f64>),
+    Linear(RangedCoordf64),
+}
+
+impl Ranged for AxisCoord {
+    type FormatOption = DefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
+        match self {
+            Self::Log(coord) => coord.map(value, limit),
+            Self::Linear(coord) => coord.map(value, limit),
+        }
+    }
+
+    /// Labelled ticks; no finer grid.
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        if hint.weight().allow_light_points() {
+            return Vec::new();
+        }
+        let limit = hint.max_num_points();
+        match self {
+            Self::Log(coord) => {
+                let mut points = coord.key_points(limit);
+                // Plotters returns some decades twice.
+                points.dedup_by(|next, last| (*next / *last - 1.0).abs() < 1e-6);
+                points
+            }
+            Self::Linear(coord) => {
+                let mut points = coord.key_points(limit);
+                // A single tick, at 0, shows no scale.
+                if points.len() == 1 {
+                    points.push(coord.range().end);
+                }
+                points
+            }
+        }
+    }
+
+    fn range(&self) -> Range<f64> {
+        match self {
+            Self::Log(coord) => coord.range(),
+            Self::Linear(coord) => coord.range(),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The frame of bar charts: one horizontal axis of bytes.
+
+use crate::picture::charts::axis::round_axis;
+use crate::picture::charts::frame::{Frame, Margins, Plot, draw_frame};
+use crate::picture::charts::scene::Mark;
+use crate::present::format::format_bytes;
+
+/// Draws an axis that ends at a round figure of at least `max_bytes`, with as many ticks as fit into `length`.
+pub(super) fn draw_bytes_frame(
+    size: (f64, f64),
+    margins: Margins,
+    max_bytes: u64,
+    length: f64,
+    marks: &mut Vec<Mark>,
+) -> Plot {
+    let frame = Frame {
+        size,
+        margins,
+        x: round_axis(max_bytes as f64),
+        y: None,
+        x_ticks: tick_count(length),
+        x_text: &tick_text,
+        y_text: &|_| String::new(),
+        lines: &[],
+    };
+    draw_frame(&frame, marks)
+}
+
+/// How many byte counts fit below an axis of this length.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "lengths are on the frame"
+)]
+fn tick_count(length: f64) -> usize {
+    (length / 80.0).clamp(2.0, 11.0) as usize
+}
+
+/// The text of a tick, without trailing zeros: `0`, `500 MB`, `1.5 GB`.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "ticks are positive and at most a power of ten above the program's bytes"
+)]
+fn tick_text(bytes: f64) -> String {
+    let text = format_bytes(bytes.round() as u64);
+    match text.split_once(' ') {
+        Some(("0", _)) => "0".to_owned(),
+        Some((digits, unit)) if digits.contains('.') => {
+            let digits = digits.trim_end_matches('0').trim_end_matches('.');
+            format!("{digits} {unit}")
+        }
+        _ => text,
+    }
+}

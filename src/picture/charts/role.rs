@@ -1,0 +1,125 @@
+//! What the marks of charts stand for.
+
+use strum::IntoStaticStr;
+
+/// What a mark stands for. Its name in kebab case, after `mark-`, is the CSS class of its marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case", prefix = "mark-")]
+pub enum Role {
+    /// A grid line.
+    Mesh,
+    /// An axis and its ticks.
+    Axis,
+    /// The text at a tick.
+    AxisText,
+    /// What an axis shows.
+    AxisTitle,
+    /// The slope of the roofline: memory bandwidth.
+    MemoryRoof,
+    /// The peak of the matrix units.
+    MatrixRoof,
+    /// The peak of the vector units.
+    VectorRoof,
+    /// The name and figure of a roof.
+    RoofText,
+    /// The line between memory-bound and compute-bound.
+    Ridge,
+    /// Where the main peak meets the memory roof.
+    RidgePoint,
+    /// The intensity of the ridge.
+    RidgeText,
+    /// The name of the memory-bound or the compute-bound region.
+    RegionText,
+    /// One op, run alone.
+    OpPoint,
+    /// The ops of a kernel before fusion.
+    HollowPoint,
+    /// A fused kernel.
+    SolidPoint,
+    /// A kernel of policy `none` among those of all policies.
+    #[strum(serialize = "policy mark-policy-none")]
+    PolicyNone,
+    /// A kernel of policy `rules`.
+    #[strum(serialize = "policy mark-policy-rules")]
+    PolicyRules,
+    /// A kernel of policy `inductor`.
+    #[strum(serialize = "policy mark-policy-inductor")]
+    PolicyInductor,
+    /// A kernel of policy `optimal`.
+    #[strum(serialize = "policy mark-policy-optimal")]
+    PolicyOptimal,
+    /// A kernel of policy `manual`.
+    #[strum(serialize = "policy mark-policy-manual")]
+    PolicyManual,
+    /// The arrow from the hollow to the solid point.
+    Link,
+    /// Its head.
+    LinkHead,
+    /// The line from a kernel's number to its point, where they are not close.
+    Leader,
+    /// The background of a kernel's number, which shows the kernel's label too.
+    NumberPlate,
+    /// The number of a kernel.
+    Number,
+    /// Bytes read.
+    Read,
+    /// Bytes written.
+    Write,
+    /// Bytes read before fusion, beside those after.
+    ReadBefore,
+    /// Bytes written before fusion, beside those after.
+    WriteBefore,
+    /// Bytes that fusion saves.
+    Saved,
+    /// The figure of these bytes.
+    SavedText,
+    /// Connects a kernel's segments in both bars.
+    Ribbon,
+    /// The name of a bar.
+    BarText,
+    /// The figure of a bar.
+    BarFigure,
+    /// Bytes that grow with the square of the sequence length.
+    SquareCurve,
+    /// A point of that curve.
+    SquarePoint,
+    /// Bytes with tiles that are read again for each block of queries.
+    TileCurve,
+    /// A point of that curve.
+    TilePoint,
+    /// Bytes that grow linearly with the sequence length.
+    LineCurve,
+    /// A point of that curve.
+    LinePoint,
+    /// A measured run of library kernels.
+    EagerPoint,
+    /// A measured run of compiled kernels.
+    CompiledPoint,
+    /// A measured run of compiled kernels, matmuls included.
+    TunedPoint,
+}
+
+impl Role {
+    /// The CSS class of marks in this role.
+    pub fn class(self) -> &'static str {
+        self.into()
+    }
+
+    /// Whether marks in this role are hatched.
+    pub const fn is_hatched(self) -> bool {
+        matches!(self, Self::Write | Self::WriteBefore)
+    }
+
+    /// Whether marks in this role are drawn on top when their kernel is selected or pointed at.
+    pub const fn is_raised(self) -> bool {
+        matches!(
+            self,
+            Self::HollowPoint
+                | Self::SolidPoint
+                | Self::Link
+                | Self::LinkHead
+                | Self::NumberPlate
+                | Self::Number
+        )
+    }
+}

@@ -1,0 +1,127 @@
+//! The frame of a roofline: axes, roofs and their names.
+
+use crate::core::{Analysis, Placement};
+use crate::picture::charts::axis::{Axis, decades, power_text};
+use crate::picture::charts::frame::{Frame, Margins, Plot, draw_frame, drawable, is_compact};
+use crate::picture::charts::occupancy::LabelSpace;
+use crate::picture::charts::roofline_names::{PointLayout, names};
+use crate::picture::charts::roofs::Roofs;
+use crate::picture::charts::scene::{Mark, Scene};
+
+/// A roofline without points.
+pub(super) struct RooflineFrame {
+    size: (f64, f64),
+    description: String,
+    pub(super) plot: Plot,
+    pub(super) is_compact: bool,
+    /// What is occupied by names and lines.
+    pub(super) space: LabelSpace,
+    pub(super) marks: Vec<Mark>,
+}
+
+impl RooflineFrame {
+    /// Draws roofs, axes and names for the device of `analysis`. The axes hold the points of `all`.
+    pub(super) fn new(
+        analysis: &Analysis,
+        all: &[&Analysis],
+        size: (f64, f64),
+        layout: PointLayout,
+    ) -> Self {
+        let size = drawable(size);
+        let roofs = Roofs::of(analysis);
+        // Stacked points need another decade above the highest roof.
+        let headroom = if layout == PointLayout::Stacked {
+            17.0
+        } else {
+            1.7
+        };
+        let (x, y) = axes(all, &roofs, headroom);
+        let is_compact = is_compact(size);
+        let unit = if is_compact { "" } else { "FLOP/s" };
+        let lines = roofs.lines(x, y);
+        let frame = Frame {
+            size,
+            margins: if is_compact {
+                Margins {
+                    top: 26.0,
+                    right: 14.0,
+                    bottom: 42.0,
+                    left: 48.0,
+                }
+            } else {
+                Margins {
+                    top: 30.0,
+                    right: 16.0,
+                    bottom: 46.0,
+                    left: 96.0,
+                }
+            },
+            x,
+            y: Some(y),
+            x_ticks: if is_compact { 7 } else { 12 },
+            x_text: &|value| power_text(value, ""),
+            y_text: &|value| power_text(value, unit),
+            lines: &lines,
+        };
+        let mut marks = Vec::new();
+        let plot = draw_frame(&frame, &mut marks);
+        let mut space = LabelSpace::new(plot.bounds);
+        for name in names(&roofs, &plot, is_compact, layout) {
+            space.words.occupy_text(&name);
+            marks.push(name);
+        }
+        for (_, line) in &lines {
+            for &[from, to] in line.array_windows() {
+                let ends = [from, to].map(|(x, y)| plot.place(x, y));
+                space.lines.occupy_line(ends, 1.0);
+            }
+        }
+        Self {
+            size,
+            description: roofs.description(&analysis.options.device.name),
+            plot,
+            is_compact,
+            space,
+            marks,
+        }
+    }
+
+    /// The chart, with `words` behind the description of the roofs.
+    pub(super) fn scene(self, words: &str) -> Scene {
+        Scene::new(self.size, "Roofline", self.description + words, self.marks)
+    }
+}
+
+/// Intensity and rate of a placement that has a point: both finite and positive.
+pub(super) fn point_of(placement: &Placement) -> Option<(f64, f64)> {
+    let is_drawable = |value: &f64| value.is_finite() && *value > 0.0;
+    placement
+        .intensity
+        .filter(is_drawable)
+        .zip(placement.attainable_flops_per_s.filter(is_drawable))
+}
+
+/// Axes of whole decades that hold all points, all ridges, and 0.15 to 9 k FLOP/B.
+fn axes(all: &[&Analysis], roofs: &Roofs, headroom: f64) -> (Axis, Axis) {
+    let (mut low, mut high, mut top) = (0.15_f64, 9e3_f64, 0.0_f64);
+    for analysis in all {
+        let fused = analysis.fused.kernels.iter().map(|k| &k.placement);
+        let ops = analysis.unfused.kernels.iter().map(|k| &k.placement);
+        let before = analysis.comparisons.iter().map(|c| &c.unfused_placement);
+        for (intensity, rate) in fused.chain(ops).chain(before).filter_map(point_of) {
+            low = low.min(intensity);
+            high = high.max(intensity);
+            top = top.max(rate);
+        }
+    }
+    for peak in roofs.peaks() {
+        let ridge = peak / roofs.bandwidth.value;
+        low = low.min(ridge / 3.0);
+        high = high.max(ridge * 3.0);
+        top = top.max(peak);
+    }
+    let x = decades(low / 1.05, high * 1.05, 3);
+    let foot = x.ends().0 * roofs.bandwidth.value;
+    let top = if top > 0.0 { top } else { foot * 1e4 };
+    (x, decades(foot, top * headroom, 3))
+}

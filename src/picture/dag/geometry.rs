@@ -1,0 +1,84 @@
+//! Points and rectangles of a layout, in CSS pixels at scale 1, y downwards.
+
+use serde::Serialize;
+
+/// A point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Point {
+    /// From the left border.
+    pub x: f64,
+    /// From the top border.
+    pub y: f64,
+}
+
+impl Point {
+    /// The point (`x`, `y`).
+    pub const fn new(x: f64, y: f64) -> Self {
+        Self { x, y }
+    }
+}
+
+/// A rectangle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Rect {
+    /// Left side.
+    pub x: f64,
+    /// Upper side.
+    pub y: f64,
+    /// Width.
+    pub width: f64,
+    /// Height.
+    pub height: f64,
+}
+
+impl Rect {
+    /// Right side.
+    pub fn right(&self) -> f64 {
+        self.x + self.width
+    }
+
+    /// Lower side.
+    pub fn bottom(&self) -> f64 {
+        self.y + self.height
+    }
+
+    /// Whether a point is inside or on the border.
+    pub fn holds(&self, point: Point) -> bool {
+        (self.x..=self.right()).contains(&point.x) && (self.y..=self.bottom()).contains(&point.y)
+    }
+
+    /// Whether both overlap or touch.
+    pub fn meets(&self, other: &Self) -> bool {
+        self.x <= other.right()
+            && other.x <= self.right()
+            && self.y <= other.bottom()
+            && other.y <= self.bottom()
+    }
+
+    /// The smallest rectangle that holds two points.
+    pub fn between(a: Point, b: Point) -> Self {
+        Self {
+            x: a.x.min(b.x),
+            y: a.y.min(b.y),
+            width: (a.x - b.x).abs(),
+            height: (a.y - b.y).abs(),
+        }
+    }
+
+    /// The smallest rectangle around both.
+    #[must_use]
+    pub fn with(&self, other: &Self) -> Self {
+        let (x, y) = (self.x.min(other.x), self.y.min(other.y));
+        Self {
+            x,
+            y,
+            width: self.right().max(other.right()) - x,
+            height: self.bottom().max(other.bottom()) - y,
+        }
+    }
+
+    /// Centre.
+    pub fn center(&self) -> Point {
+        Point::new(self.x + self.width / 2.0, self.y + self.height / 2.0)
+    }
+}
