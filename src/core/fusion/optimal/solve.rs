@@ -1,4 +1,4 @@
-//! How a region is solved: exactly where it fits a word and the budget, else step by step.
+//! Solves a region: exactly if it fits a word and the budget, otherwise step by step.
 
 use super::long::{self, Long};
 use super::solver::{Solved, Solver};
@@ -35,7 +35,7 @@ impl Solver<'_> {
             }
         };
         self.budget -= share - left;
-        // Bytes are exact.
+        // Bytes are exact; times are equal up to rounding.
         let is_time = self.context.options.fusion.objective == Objective::Time;
         let (cost, bound) = (
             solved.cost.bytes_or_ticks as f64,
@@ -47,8 +47,8 @@ impl Solver<'_> {
         solved
     }
 
-    /// Exactly with three quarters of the budget, else step by step with the rest. Where kernels reach too far, a larger
-    /// budget finds that out after as many states.
+    /// Exactly with at most three quarters of the budget, otherwise step by step with the rest. If kernels
+    /// reach too far for an exact solution, any larger budget takes as many states to find that out.
     fn solve_windows(&mut self, ops: &[OpId], budget: &mut usize) -> Solved {
         let share = *budget - *budget / 4;
         let mut unspent = share;
@@ -66,13 +66,13 @@ impl Solver<'_> {
         self.solve_long(ops, budget)
     }
 
-    /// No optimum, so the bound is what the region moves as one kernel.
+    /// Step by step, without a proof; the lower bound is the cost of the region as one kernel.
     fn solve_long(&mut self, ops: &[OpId], budget: &mut usize) -> Solved {
         let mut long = Long::new(self, ops, *budget);
         let is_done = long.improve().is_some();
         let (kernels, candidates, left) = (long.kernels, long.candidates, long.left);
         self.states += *budget - left;
-        // What is left when no step fits any more must not make a later region depend on it.
+        // States that no further step could use must not go to a later region: its result would depend on them.
         *budget = if is_done { left } else { 0 };
         let cost = long::sum(&kernels);
         for kernel in &kernels {
@@ -85,7 +85,7 @@ impl Solver<'_> {
         }
     }
 
-    /// What these ops cost at least: as one kernel they move what enters and leaves them, once.
+    /// A lower bound on the cost of these ops: what enters and leaves them together moves once.
     fn least(&self, ops: &[OpId]) -> Cost {
         let context = self.context;
         let graph = context.graph;

@@ -1,23 +1,23 @@
-//! What a kernel of some ops of a region moves, takes and costs.
+//! Bytes, time and cost of a kernel of some ops of a region.
 
 use super::{Bits, LocalOp, Region, RegionContext, Set};
 use crate::core::cost::roofline::place;
 use crate::core::model::options::Objective;
 use crate::core::model::work::Work;
 
-/// What a kernel costs, so that costs add up without rounding.
+/// The cost of a kernel, in integers, so that sums do not round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::core::fusion) struct Cost {
     /// By the objective: bytes, or time in ticks (the unfused program takes `2^62`).
     pub(in crate::core::fusion) bytes_or_ticks: u64,
-    /// Decides among equals: first the number of kernels, then the ops that run beside a matmul, for light
-    /// work is better off in a kernel that waits for memory.
+    /// Breaks ties: first the number of kernels (upper 32 bits), then the ops in kernels with a matmul, because
+    /// light ops are better placed in a kernel that is bound by memory.
     pub(in crate::core::fusion) ties: u64,
 }
 
 impl Cost {
-    /// A bound for kernels that move these bytes and take this time: rounded down, and a little below, so that
-    /// a rounding error of sums does not lift it above the truth.
+    /// A lower bound for kernels that move these bytes and take this time. A time is rounded down by a little
+    /// more than the rounding error of sums.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -70,9 +70,9 @@ impl Region<'_> {
 
     /// Bytes that a kernel of these ops moves.
     ///
-    /// What [`TrafficCount::of_kernel`](crate::core::cost::traffic::TrafficCount::of_kernel) counts, read from the tables
-    /// of the region: with that function the hard graphs of `tests/bench/core.rs` take 209 ms instead of 87 and 48 blocks of
-    /// GPT-2 4.1 ms instead of 3.5. A test below says that both agree.
+    /// Counts like [`TrafficCount::of_kernel`](crate::core::cost::traffic::TrafficCount::of_kernel), but from
+    /// the tables of the region: with that function the hard graphs of `tests/bench/core.rs` take 209 ms
+    /// instead of 87, and 48 blocks of GPT-2 take 4.1 ms instead of 3.5. A test below checks that both agree.
     pub(in crate::core::fusion) fn bytes(&self, set: Set) -> u64 {
         let written: u64 = Bits(set)
             .filter(|&place| self.is_written(place, set))
@@ -88,13 +88,12 @@ impl Region<'_> {
         place(device, work, self.bytes(set), self.is_free(set)).time_s
     }
 
-    /// Views only: it is not launched.
+    /// Whether these are only free views, so that nothing is launched.
     pub(in crate::core::fusion) fn is_free(&self, set: Set) -> bool {
         set & !self.views == 0
     }
 
-    /// What a kernel of these ops costs; `ticks_per_s` are the units of time, rounded up so that no sum falls
-    /// below a bound.
+    /// The cost of a kernel of these ops. A time is rounded up to ticks, so that no sum is below a bound.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -149,7 +148,7 @@ mod tests {
                 let ops: Vec<OpId> = graph.ops.ids().take(MAX_OPS).collect();
                 let region = Region::of(&context, &ops);
                 for _ in 0..200 {
-                    // Two draws together make sets of a quarter of the ops, and larger ones.
+                    // Sets of a quarter of the ops and larger ones.
                     random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
                     let set = (random ^ random >> 31) & (random.rotate_left(23)) & region.all();
                     let ops = region.ops_of(set);
