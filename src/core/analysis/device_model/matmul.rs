@@ -1,4 +1,4 @@
-//! A product of matrices in tiles: how many waves it takes, and what it reads again.
+//! A matmul in tiles: its waves, and the bytes that it reads again.
 
 use crate::core::analysis::device_model::ramp;
 use crate::core::cost::work::matmul_k;
@@ -8,7 +8,7 @@ use crate::core::model::ids::OpId;
 /// `batch` products of `[rows, inner]` by `[inner, columns]`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Product {
-    /// Products that share nothing.
+    /// Number of independent products.
     pub batch: f64,
     /// Rows of the left operand.
     pub rows: f64,
@@ -38,23 +38,23 @@ const TILES: [Tile; 9] = [
     (64.0, 64.0),
 ];
 
-/// Below this intensity a tile waits for the cache: what an H200's matrix rate and the bandwidth of its cache ask for.
+/// Below this intensity a tile waits for the cache: matrix rate over cache bandwidth of an H200.
 const FLOPS_PER_BYTE: f64 = 800.0 / 6.3;
 
-/// How a product is cut.
+/// How a product is cut into tiles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tiling {
-    /// What one block computes.
+    /// The tile that one block computes.
     pub tile: Tile,
-    /// Rows that a wave covers, where the order of the tiles fixes them; else as many as columns.
+    /// Rows that a wave covers, if the order of the tiles fixes them; otherwise a wave is square.
     pub wave_rows: Option<f64>,
     /// Tiles of all products, `ceil(rows / tile rows) * ceil(columns / tile columns) * batch`.
     pub tiles: f64,
     /// Rounds of one tile for each multiprocessor.
     pub waves: f64,
-    /// Part of the slots of all waves that compute something.
+    /// Share of the slots of all waves that hold a tile.
     pub wave_efficiency: f64,
-    /// Part of the elements of all tiles that lie inside the output.
+    /// Share of the elements of all tiles that are inside the output.
     pub tile_efficiency: f64,
 }
 
@@ -146,7 +146,7 @@ impl Product {
         best
     }
 
-    /// How Triton's template cuts it: tiles of 128 x 128, eight rows of tiles at a time (`GROUP_M = 8`).
+    /// The tiling of Triton's template: tiles of 128 x 128, eight rows of tiles at a time (`GROUP_M = 8`).
     pub fn generated_tiling(&self, multiprocessors: f64) -> Tiling {
         const SIDE: f64 = 128.0;
         let width = if self.columns <= SIDE / 2.0 {
@@ -168,9 +168,9 @@ impl Product {
 
     /// DRAM reads beyond each operand once.
     ///
-    /// One wave covers an almost square block of the output and reads the rows and columns of that block. Where all
-    /// is one wave nothing is read twice. Else the next wave finds in the cache what the last one has left there:
-    /// all while a wave moves 0.2 of the cache, nothing from 0.45 on, as measured on an H200.
+    /// One wave covers an almost square block of the output and reads the rows and columns of that block. A single
+    /// wave reads nothing twice. A later wave finds in the cache what the last one left there: everything if a wave
+    /// moves at most 0.2 of the cache, nothing from 0.45 on, as measured on an H200.
     pub fn read_again_bytes(&self, tiling: Tiling, multiprocessors: f64, l2_bytes: f64) -> f64 {
         let covered = multiprocessors * tiling.tile.0 * tiling.tile.1;
         let waves = (self.rows * self.columns / covered).ceil();

@@ -1,23 +1,23 @@
-//! When a fused kernel is worse than it looks, with the figures that say so.
+//! Warnings about fused kernels, with their figures.
 
 use crate::core::analysis::Analysis;
 use crate::core::analysis::limits::KernelLimits;
 use crate::core::cost::roofline::Bound;
 use crate::core::model::ids::KernelId;
 
-/// Why fusing may hurt, or may not be worth it.
+/// Why fusion may cost time, or gain little.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Warning {
     /// More registers than a thread can have: the rest goes to memory and back.
     Spills {
-        /// Registers that a thread wants.
+        /// Registers that a thread needs.
         wanted: u64,
         /// Registers that it can have.
         available: u64,
     },
     /// The values that a row needs after its reduction do not fit on chip: they are read or computed again.
     RowTooLong {
-        /// Bytes wanted by one block.
+        /// Bytes that one block needs.
         wanted_bytes: u64,
         /// Bytes that it can have.
         available_bytes: u64,
@@ -35,12 +35,12 @@ pub enum Warning {
         tiles: u64,
         /// Multiprocessors of the device.
         multiprocessors: u64,
-        /// Part of all slots that compute.
+        /// Share of all slots that compute.
         efficiency: f64,
     },
     /// Computing again takes longer than reading would.
     Recompute {
-        /// Time of the further FLOPs.
+        /// Time of the added FLOPs.
         added_s: f64,
         /// Time of the bytes that are not read.
         saved_s: f64,
@@ -54,12 +54,12 @@ pub enum Warning {
     },
 }
 
-/// Part of the slots of a matmul's waves below which a warning says so.
+/// Share of computing slots below which there is a warning.
 const WAVE_EFFICIENCY: f64 = 0.7;
 /// Speedup below which fusion hardly pays.
 const SPEEDUP: f64 = 1.1;
 
-/// What there is to say about a kernel.
+/// The warnings about a kernel.
 pub(super) fn warnings(
     analysis: &Analysis,
     kernel: KernelId,
@@ -132,7 +132,7 @@ pub(super) fn warnings(
 }
 
 impl Warning {
-    /// Fusing costs something; else it only gains little.
+    /// Whether fusion costs time, rather than gaining little.
     pub const fn hurts(&self) -> bool {
         !matches!(self, Self::HardlyPays { .. })
     }

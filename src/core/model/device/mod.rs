@@ -199,12 +199,12 @@ impl Device {
         self
     }
 
-    /// What a launch adds as the table of devices has it; `None` for a device that is not in it.
+    /// Launch time of this device in the table of devices; `None` if it is not in it.
     pub fn listed_launch_s(&self) -> Option<f64> {
         Some(device(&self.id)?.launch_s.value)
     }
 
-    /// Whether a visitor chose what a launch adds on a device of the table.
+    /// Whether the launch time differs from that in the table of devices.
     pub fn has_own_launch(&self) -> bool {
         let launch_s = self.launch_s.value;
         self.listed_launch_s()
