@@ -8,7 +8,7 @@ use crate::present::format::{format_bytes, format_seconds};
 use crate::present::names::{joined, quoted_op};
 use crate::present::reasons::{reason_text, stated_kernel};
 
-/// A list of ops names so many of them at most.
+/// Most ops that a list names.
 const NAMED_OPS: usize = 8;
 
 /// The decision in a sentence.

@@ -1,4 +1,4 @@
-//! What a visitor may choose, in words.
+//! The choices of a visitor, in words.
 
 use crate::core::model::options::Switch;
 use crate::core::{Externals, Policy, ReshapeCost};
@@ -22,7 +22,7 @@ pub const fn policy_summary(policy: Policy) -> &'static str {
     }
 }
 
-/// What a switch among the options is called.
+/// The name of an on-off option.
 pub const fn switch_name(switch: Switch) -> &'static str {
     match switch {
         Switch::Horizontal => "horizontal fusion",
@@ -33,7 +33,7 @@ pub const fn switch_name(switch: Switch) -> &'static str {
     }
 }
 
-/// What a switch among the options does, in a sentence.
+/// What an on-off option does, in a sentence.
 pub const fn switch_sentence(switch: Switch) -> &'static str {
     match switch {
         Switch::Horizontal => "Ops that only read a common tensor may share a kernel.",

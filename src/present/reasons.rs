@@ -17,7 +17,7 @@ pub fn verdict_sentence(graph: &Graph, verdict: &Verdict) -> String {
         return "They run in one kernel.".to_owned();
     };
     let why = reason_text(graph, reason);
-    // What cannot run, or has nothing in common, has no price that says anything.
+    // A kernel that cannot run, or whose ops share nothing, has no meaningful price.
     if let Reason::Cycle { .. } | Reason::NotConnected { .. } = reason {
         return format!("Apart: {why}.");
     }
@@ -150,12 +150,12 @@ fn loop_text(space: Loop) -> String {
     }
 }
 
-/// The number of a kernel in the text, which need not be that of the pictures.
+/// A kernel mark as code; its number can differ from that in the pictures.
 pub fn stated_kernel(kernel: u32) -> String {
     format!("`@kernel {kernel}`")
 }
 
-/// The findings about stated kernels of `program` that are not legal.
+/// Diagnostics for the stated kernels of `program` that are not legal.
 pub fn refused_kernels(program: &Program, outcome: &Outcome) -> Vec<Diagnostic> {
     let Some(analysis) = &outcome.analysis else {
         return Vec::new();

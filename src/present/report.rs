@@ -1,4 +1,4 @@
-//! An analysis by names instead of ids: what the command line prints as JSON and the page exports.
+//! An analysis with names instead of ids: the JSON of the command line and of the export of the page.
 
 use crate::core::analysis::Analysis;
 use crate::core::analysis::why::{Edge, Verdict, Why};
@@ -15,7 +15,7 @@ use crate::present::reasons::reason_text;
 use crate::present::times::lower_bound_text;
 use serde::Serialize;
 
-/// Everything that a program downstream may want to know.
+/// The report of an analysis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// The ops in execution order.
@@ -30,19 +30,19 @@ pub struct Report {
     pub savings_pct: f64,
     /// Predicted time of the unfused program over the fused one's.
     pub predicted_speedup: f64,
-    /// Why the predicted times are only lower bounds, where they are: FLOPs for which the device has no known peak.
+    /// Why the predicted times are only lower bounds, if they are.
     pub times_at_least: Option<String>,
     /// Id of the device that times are predicted for.
     pub device: String,
     /// Name of the policy.
     pub policy: &'static str,
-    /// Whether the kernels are the best there are, where the policy searched for them.
+    /// What the search has proven, if the policy searched.
     pub certificate: Option<Certificate>,
     /// The fused kernels.
     pub kernels: Vec<KernelReport>,
     /// Every edge between two ops, by consumer in execution order.
     pub edges: Vec<EdgeReport>,
-    /// What was assumed.
+    /// Warnings and notes.
     pub diagnostics: Vec<DiagnosticReport>,
 }
 
@@ -65,9 +65,9 @@ pub struct KernelReport {
     pub intensity: Option<f64>,
     /// `min(peak, intensity * bandwidth)`.
     pub attainable_flops_per_s: Option<f64>,
-    /// What limits it; `unknown` where no peak is known for some of its FLOPs.
+    /// What limits its speed; `unknown` if no peak is known for some of its FLOPs.
     pub bound: Bound,
-    /// Predicted time; with an unknown bound the least that it can be.
+    /// Predicted time; a lower bound if the bound is unknown.
     pub time_s: f64,
     /// Tensors that it reads from memory.
     pub reads: Vec<AccessReport>,
@@ -108,7 +108,7 @@ pub struct EdgeReport {
     pub saved_us: Option<f64>,
 }
 
-/// A reason by names.
+/// The reason fields of an edge.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum ReasonReport {
@@ -123,18 +123,18 @@ pub enum ReasonReport {
     },
 }
 
-/// A diagnostic with its place as editors count it.
+/// A diagnostic with line and column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DiagnosticReport {
-    /// How much it matters.
+    /// Its severity.
     pub severity: Severity,
     /// Its kind.
     pub code: Code,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// How to mend it.
+    /// How to correct it.
     pub hint: Option<String>,
-    /// One-based line, when it has a place.
+    /// One-based line, if it has a span.
     pub line: Option<usize>,
     /// One-based column in characters.
     pub column: Option<usize>,
