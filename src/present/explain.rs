@@ -136,7 +136,7 @@ pub fn source_reason(graph: &Graph, tensor: TensorId, source: SizeSource) -> Str
         SizeSource::Declared => "its declaration in the text".to_owned(),
         SizeSource::Inferred => format!("the only size that fits the other shapes of {reader}"),
         SizeSource::Assumed => {
-            format!("nothing declares it: taken as large as the output of {reader}")
+            format!("not declared: assumed to be as large as the output of {reader}")
         }
         SizeSource::Ignored => {
             "the chosen convention counts external tensors as 0 bytes".to_owned()

@@ -66,7 +66,7 @@ pub const fn externals_words(externals: Externals) -> ChoiceWords {
     match externals {
         Externals::Declared => ChoiceWords {
             name: "as declared",
-            sentence: "Inputs and weights count as declared, else as the other shapes force them to be, else as large as their reader's output.",
+            sentence: "Inputs and weights count as declared, else with the only size that the other shapes allow, else as large as their reader's output.",
         },
         Externals::KnownOnly => ChoiceWords {
             name: "0 bytes",
@@ -88,7 +88,7 @@ pub const fn reshape_words(reshape: ReshapeCost) -> ChoiceWords {
         },
         ReshapeCost::View => ChoiceWords {
             name: "a view",
-            sentence: "A reshape only indexes the same bytes in another way: it moves nothing and nobody launches it.",
+            sentence: "A reshape only indexes the same bytes in another way: it moves nothing and is not launched.",
         },
     }
 }

@@ -40,7 +40,7 @@ pub const fn bound_name(bound: Bound) -> &'static str {
 pub fn time_lines(kernel: &Kernel, device: &Device) -> Vec<String> {
     let alone = times(device, kernel.work, kernel.bytes());
     if kernel.is_free {
-        return vec!["a view: nobody launches it, 0 s".to_owned()];
+        return vec!["a view, which is not launched: 0 s".to_owned()];
     }
     let mut lines = vec![format!(
         "memory: {} / {} = {}",
@@ -93,7 +93,5 @@ pub fn lower_bound_text(kernel: &Kernel, device: &Device) -> Option<String> {
         MissingFigure::MatrixPeak => unknown_peak("matrix units"),
         MissingFigure::VectorPeak => unknown_peak("vector units"),
     };
-    Some(format!(
-        "{missing}; the time counts what is known, at least"
-    ))
+    Some(format!("{missing}; the time is a lower bound"))
 }
