@@ -3,10 +3,11 @@
 //! In reading order: what is analysed ([`model`]), a program as text ([`notation`]) and its ops with their shapes
 //! ([`resolve`]), which ops run as one kernel ([`fusion`]), what kernels cost ([`cost`]), and all of it at once
 //! ([`analysis`]).
+#![warn(clippy::indexing_slicing)]
 
 pub mod analysis;
 pub use analysis::baseline::{estimate_memory_traffic, find_fusion_groups};
-pub use analysis::transformer::{TransformerAnalysis, analyze_transformer_block};
+pub use analysis::transformer::{FusionSummary, analyze_transformer_block};
 pub use analysis::{
     Analysis, Comparison, Execution, Kernel, Outcome, TensorTraffic, analyze, analyze_graph,
     analyze_program,

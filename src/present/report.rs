@@ -1,15 +1,15 @@
 //! An analysis with names instead of ids: the JSON of the command line and of the export of the page.
 
 use crate::core::analysis::Analysis;
+use crate::core::analysis::transformer::FusionSummary;
 use crate::core::analysis::why::{Edge, Verdict, Why};
 use crate::core::cost::roofline::Bound;
-use crate::core::cost::traffic::{Access, Traffic};
+use crate::core::cost::traffic::Access;
 use crate::core::fusion::certificate::Certificate;
 use crate::core::fusion::reason::Reason;
 use crate::core::model::diagnostic::{Code, Diagnostic, Severity, line_and_column};
 use crate::core::model::graph::{Graph, SizeSource};
 use crate::core::model::ids::OpId;
-use crate::core::model::op::Op;
 use crate::present::names::op_name;
 use crate::present::reasons::reason_text;
 use crate::present::times::lower_bound_text;
@@ -18,16 +18,9 @@ use serde::Serialize;
 /// The report of an analysis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
-    /// The ops in execution order.
-    pub ops: Vec<Op>,
-    /// Names of the ops of each kernel, kernels in the order in which they run.
-    pub fusion_groups: Vec<Vec<String>>,
-    /// Every op its own kernel.
-    pub unfused_traffic: Traffic,
-    /// One kernel for each group.
-    pub fused_traffic: Traffic,
-    /// Saved part of the unfused bytes, in percent.
-    pub savings_pct: f64,
+    /// Ops, kernels and traffic.
+    #[serde(flatten)]
+    pub summary: FusionSummary,
     /// Predicted time of the unfused program over the fused one's.
     pub predicted_speedup: f64,
     /// Why the predicted times are only lower bounds, if they are.
@@ -146,11 +139,7 @@ impl Report {
         let graph = &analysis.graph;
         let kernels = analysis.fused.kernels.iter();
         Self {
-            ops: graph.ops.as_slice().to_vec(),
-            fusion_groups: kernels.clone().map(|k| names_of(graph, &k.ops)).collect(),
-            unfused_traffic: analysis.unfused.traffic,
-            fused_traffic: analysis.fused.traffic,
-            savings_pct: analysis.savings_pct,
+            summary: analysis.into(),
             predicted_speedup: analysis.speedup,
             times_at_least: (analysis.unfused.first_lower_bound())
                 .and_then(|kernel| lower_bound_text(kernel, &analysis.options.device)),

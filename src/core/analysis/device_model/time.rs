@@ -7,7 +7,7 @@ use crate::core::model::ids::OpId;
 use crate::core::model::op::{Op, element_count};
 use crate::core::model::op_type::OpType;
 
-/// A generated kernel holds rows of up to so many elements in registers and reads them once.
+/// A generated kernel holds rows of up to this many elements in registers and reads them once.
 const HELD_ROW: f64 = 1024.0;
 /// Blocks of 512 threads that a multiprocessor holds.
 const ROW_BLOCKS: f64 = 4.0;
@@ -56,8 +56,8 @@ impl KernelView<'_> {
     }
 
     fn ops(&self) -> impl Iterator<Item = (OpId, &Op)> {
-        let op = |&op: &OpId| Some((op, self.graph.ops.get(op)?));
-        self.kernel.ops.iter().filter_map(op)
+        let ops = self.kernel.ops.iter();
+        ops.map(|&op| (op, &self.graph.ops[op]))
     }
 
     fn matmul_s(&self, m: &Measured, product: &Product, rate: f64, memory_s: f64) -> f64 {
@@ -68,7 +68,7 @@ impl KernelView<'_> {
             1.0
         };
         let rate = rate * share / self.multiprocessors;
-        let tile_s = 2.0 * tiling.tile.0 * tiling.tile.1 * product.inner / rate;
+        let tile_s = 2.0 * tiling.tile.rows * tiling.tile.columns * product.inner / rate;
         let (each_s, around_s) = if product.is_convolution {
             (m.convolution_tile_s, m.kernel_s)
         } else {
@@ -97,13 +97,9 @@ impl KernelView<'_> {
     /// does not count as an operand.
     fn is_strided(&self, id: OpId, op: &Op) -> bool {
         let count = element_count(&op.shape);
-        op.op_type == OpType::Reshape
-            || self.graph.inputs.get(id).is_some_and(|inputs| {
-                let mut counts = inputs
-                    .iter()
-                    .filter_map(|&t| self.graph.tensors.get(t)?.elements());
-                counts.any(|n| n > 1 && Some(n) != count)
-            })
+        let inputs = self.graph.inputs[id].iter();
+        let mut counts = inputs.filter_map(|&t| self.graph.tensors[t].elements());
+        op.op_type == OpType::Reshape || counts.any(|n| n > 1 && Some(n) != count)
     }
 
     /// Time of a kernel along rows: by class for a library kernel; in passes for a generated one, unless it holds its
@@ -111,7 +107,7 @@ impl KernelView<'_> {
     fn rows_s(&self, m: &Measured, read_s: f64, write_s: f64) -> f64 {
         let reductions = || self.ops().filter(|(_, op)| op.op_type == OpType::Reduction);
         let reduced = |id: OpId, op: &Op| {
-            let first = self.graph.inputs.get(id).and_then(|inputs| inputs.first());
+            let first = self.graph.inputs[id].first();
             let shape = first.and_then(|&t| self.graph.tensor_shape(t));
             let shape = shape.unwrap_or(&op.shape);
             (element_count(shape).unwrap_or(0) as f64, row_width(shape))

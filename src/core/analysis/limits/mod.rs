@@ -15,6 +15,7 @@ pub use crate::core::analysis::limits::warning::Warning;
 
 use crate::core::analysis::device_model::{Product, Tiling};
 use crate::core::analysis::limits::live::live_values;
+use crate::core::analysis::limits::warning::warnings;
 use crate::core::analysis::{Analysis, Kernel};
 use crate::core::cost::work::op_work;
 use crate::core::fusion::attention::{AttentionShape, Tiles};
@@ -22,9 +23,10 @@ use crate::core::model::device::Multiprocessor;
 use crate::core::model::ids::{IdVec, KernelId};
 use crate::core::model::op::element_count;
 use crate::core::model::op_type::OpType;
+use serde::Serialize;
 
 /// Resources of one fused kernel.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KernelLimits {
     /// On-chip bytes that one block needs: one row of each value that is kept during reductions, 4 bytes for each
     /// element, or the tiles of a matmul's operands in flight.
@@ -46,10 +48,13 @@ pub struct KernelLimits {
     /// Tiles of a matmul.
     pub tiling: Option<Tiling>,
     /// FLOPs of ops that it computes again instead of reading them.
+    #[serde(skip)]
     pub recomputed_flops: u128,
     /// Bytes that it does not read because of that.
+    #[serde(skip)]
     pub recomputed_saved_bytes: u64,
     /// Warnings.
+    #[serde(skip)]
     pub warnings: Vec<Warning>,
 }
 
@@ -91,7 +96,8 @@ pub fn limits(analysis: &Analysis) -> Option<IdVec<KernelId, KernelLimits>> {
                 let mut limits = shape.limits(analysis, &multiprocessor, multiprocessors);
                 limits.live_values = live[id].at_once;
                 recompute(analysis, id, &mut limits);
-                limits.warnings = warning::warnings(analysis, id, &limits);
+                let count = multiprocessors as u64;
+                limits.warnings = warnings(analysis, id, &limits, &multiprocessor, count);
                 limits
             })
             .collect(),
@@ -126,7 +132,7 @@ impl Shape {
         }
         if let Some(product) = first.and_then(|op| Product::of_op(graph, op)) {
             let tiling = product.tiling(multiprocessors);
-            let (rows, columns) = (tiling.tile.0 as u64, tiling.tile.1 as u64);
+            let (rows, columns) = (tiling.tile.rows as u64, tiling.tile.columns as u64);
             let deep_bytes = (rows + columns) * product.element_bytes as u64;
             return Self {
                 threads_per_block: MATMUL_THREADS,
@@ -225,10 +231,7 @@ fn in_flight_bytes(deep_bytes: u64, available_bytes: u64) -> u64 {
 
 /// Sets the FLOPs that the kernel computes again, and the bytes of these outputs that it need not read.
 fn recompute(analysis: &Analysis, kernel: KernelId, limits: &mut KernelLimits) {
-    let Some(ops) = analysis.partition.recomputed.get(kernel) else {
-        return;
-    };
-    for &op in ops {
+    for &op in &analysis.partition.recomputed[kernel] {
         let work = op_work(&analysis.graph, op);
         limits.recomputed_flops = limits.recomputed_flops.saturating_add(work.flops());
         let output = &analysis.graph.tensors[analysis.graph.output[op]];

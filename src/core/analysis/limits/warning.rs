@@ -3,7 +3,9 @@
 use crate::core::analysis::Analysis;
 use crate::core::analysis::limits::KernelLimits;
 use crate::core::cost::roofline::Bound;
+use crate::core::model::device::Multiprocessor;
 use crate::core::model::ids::KernelId;
+use crate::core::model::op::element_count;
 
 /// Why fusion may cost time, or gain little.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,19 +66,14 @@ pub(super) fn warnings(
     analysis: &Analysis,
     kernel: KernelId,
     limits: &KernelLimits,
+    multiprocessor: &Multiprocessor,
+    multiprocessors: u64,
 ) -> Vec<Warning> {
     let device = &analysis.options.device;
-    let (Some(kernel), Some(before), Some(m)) = (
-        analysis.fused.kernels.get(kernel),
-        analysis.comparisons.get(kernel),
-        device.hardware.multiprocessor(),
-    ) else {
-        return Vec::new();
-    };
-    let multiprocessors = device.hardware.multiprocessors.map_or(1.0, |f| f.value);
-    let count = multiprocessors as u64;
+    let before = &analysis.comparisons[kernel];
+    let kernel = &analysis.fused.kernels[kernel];
     let mut found = Vec::new();
-    let available = u64::from(m.registers_per_thread);
+    let available = u64::from(multiprocessor.registers_per_thread);
     if limits.registers_per_thread > available {
         found.push(Warning::Spills {
             wanted: limits.registers_per_thread,
@@ -94,21 +91,19 @@ pub(super) fn warnings(
     {
         found.push(Warning::PartialWave {
             tiles: tiling.tiles as u64,
-            multiprocessors: count,
+            multiprocessors,
             efficiency: tiling.wave_efficiency,
         });
     }
     if kernel.ops.len() > 1 {
         // Alone, each element-wise op spreads over all its elements, however few rows there are.
-        let elements = kernel.ops.iter().filter_map(|&op| {
-            let shape = &analysis.graph.ops.get(op)?.shape;
-            crate::core::model::op::element_count(shape)
-        });
+        let shapes = kernel.ops.iter().map(|&op| &analysis.graph.ops[op].shape);
+        let elements = shapes.filter_map(|shape| element_count(shape));
         let alone = elements.max().unwrap_or(0) / 1024;
-        if limits.tiling.is_none() && limits.blocks < count && alone >= count {
+        if limits.tiling.is_none() && limits.blocks < multiprocessors && alone >= multiprocessors {
             found.push(Warning::LostParallelism {
                 blocks: limits.blocks,
-                multiprocessors: count,
+                multiprocessors,
             });
         }
         let speedup = before.unfused_time_s / kernel.placement.time_s;

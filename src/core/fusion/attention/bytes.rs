@@ -1,18 +1,19 @@
 //! Bytes that attention moves, from its sizes and the on-chip memory.
 
 use crate::core::fusion::attention::AttentionShape;
+use serde::Serialize;
 
 /// How Q, K and V are cut into tiles of rows, so that four tiles fit on chip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Tiles {
-    /// Rows of K and V in a tile, `B_c = ceil(M / 4d)` for M elements on chip.
-    pub key_rows: u64,
     /// Rows of Q in a tile, `B_r = min(B_c, d)`.
     pub query_rows: u64,
-    /// Tiles of K and V, `T_c = ceil(N / B_c)`.
-    pub key_tiles: u64,
+    /// Rows of K and V in a tile, `B_c = ceil(M / 4d)` for M elements on chip.
+    pub key_rows: u64,
     /// Tiles of Q, `T_r = ceil(N / B_r)`.
     pub query_tiles: u64,
+    /// Tiles of K and V, `T_c = ceil(N / B_c)`.
+    pub key_tiles: u64,
 }
 
 impl Tiles {

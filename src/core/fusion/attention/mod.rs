@@ -24,6 +24,7 @@ use crate::core::model::ids::OpId;
 use crate::core::model::op::element_count;
 use crate::core::model::op_type::OpType;
 use crate::core::model::work::Work;
+use serde::Serialize;
 
 /// Ops that one attention kernel replaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +36,7 @@ pub struct Attention {
 }
 
 /// The sizes of an attention. In self-attention there are as many queries as keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct AttentionShape {
     /// Heads of all sequences together.
     pub heads: u64,
@@ -48,6 +49,7 @@ pub struct AttentionShape {
     /// Columns of Q, K, V and the result.
     pub head_size: u64,
     /// Bytes of one element.
+    #[serde(skip)]
     pub bytes_per_element: u32,
 }
 
