@@ -149,7 +149,7 @@ pub fn errors(pairs: &[(f64, f64)]) -> Option<Errors> {
         .collect();
     order.sort_by(|a, b| a.0.total_cmp(&b.0));
     let &(worst, worst_at) = order.last()?;
-    // The nearest rank: the smallest error that so many tenths of the rows do not exceed.
+    // The nearest rank: the smallest error that this many tenths of the rows do not exceed.
     let at = |part: usize| order.get((order.len() * part).div_ceil(10).max(1) - 1);
     Some(Errors {
         count: order.len(),

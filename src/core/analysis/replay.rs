@@ -10,8 +10,7 @@ pub fn analysis_with(whole: &Analysis, partition: Partition) -> Analysis {
     let (graph, options) = (&whole.graph, &whole.options);
     let plan = Plan {
         partition,
-        certificate: None,
-        refused: Vec::new(),
+        ..Plan::default()
     };
     analyze_plan(graph.clone(), options, plan)
 }

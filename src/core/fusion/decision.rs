@@ -5,9 +5,11 @@
 use super::certificate::Amount;
 use super::reason::Reason;
 use crate::core::model::ids::OpId;
+use strum::IntoStaticStr;
 
 /// One decision of a policy. A kernel is identified by one of its ops.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Decision {
     /// Attention: these ops run as one kernel, and the policy plans one op in their place.
     Rewritten {
@@ -165,23 +167,8 @@ impl Decision {
     }
 
     /// The kind of decision, as in JSON.
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::Rewritten { .. } => "rewritten",
-            Self::Started { .. } => "started",
-            Self::Joined { .. } => "joined",
-            Self::Merged { .. } => "merged",
-            Self::Closed { .. } => "closed",
-            Self::Inlined { .. } => "inlined",
-            Self::Buffer { .. } => "buffer",
-            Self::Stays { .. } => "stays",
-            Self::Round { .. } => "round",
-            Self::Fused { .. } => "fused",
-            Self::Searched { .. } => "searched",
-            Self::Chosen { .. } => "chosen",
-            Self::Accepted { .. } => "accepted",
-            Self::Refused { .. } => "refused",
-        }
+    pub fn kind(&self) -> &'static str {
+        self.into()
     }
 
     fn for_each_op(&mut self, visit: &mut dyn FnMut(&mut OpId)) {

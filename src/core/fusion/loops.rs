@@ -5,9 +5,9 @@
 pub enum Loop {
     /// A library call, which fuses with nothing.
     Library,
-    /// A generated matmul with so many output elements, which may take an epilogue.
+    /// A generated matmul with this many output elements, which may take an epilogue.
     Template(u64),
-    /// A loop over so many elements.
+    /// A loop over this many elements.
     Pointwise(u64),
     /// A reduction of rows.
     Reduction {

@@ -6,7 +6,7 @@
 use crate::core::fusion::decision::{Decision, Log};
 use crate::core::fusion::legality::check_in;
 use crate::core::fusion::none;
-use crate::core::fusion::pieces::take_apart;
+use crate::core::fusion::pieces::{join, take_apart};
 use crate::core::fusion::reason::Reason;
 use crate::core::fusion::region::{Region, RegionContext};
 use crate::core::model::acyclic;
@@ -118,13 +118,4 @@ fn stated(context: &RegionContext<'_>) -> Vec<(u32, Vec<OpId>)> {
         }
     }
     kernels
-}
-
-/// Makes these ops one kernel.
-fn join(kernel_of: &mut IdVec<OpId, KernelId>, ops: &[OpId]) {
-    if let Some(&first) = ops.first() {
-        for &op in ops {
-            kernel_of[op] = KernelId::of_lone_op(first);
-        }
-    }
 }

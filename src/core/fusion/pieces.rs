@@ -2,6 +2,7 @@
 
 use super::legality::check_set;
 use super::region::{Bits, Region, Set};
+use crate::core::model::ids::{IdVec, KernelId, OpId};
 
 /// Whether the set is legal, and convex in the region.
 pub(super) fn is_kernel(region: &Region<'_>, set: Set) -> bool {
@@ -18,6 +19,15 @@ pub(super) fn take_apart(region: &Region<'_>, set: Set, pieces: &mut Vec<Set>) {
         match own.iter_mut().rev().find(takes) {
             Some(piece) => *piece |= bit,
             None => pieces.push(bit),
+        }
+    }
+}
+
+/// Makes these ops one kernel, identified by the first of them.
+pub(super) fn join(kernel_of: &mut IdVec<OpId, KernelId>, ops: &[OpId]) {
+    if let Some(&first) = ops.first() {
+        for &op in ops {
+            kernel_of[op] = KernelId::of_lone_op(first);
         }
     }
 }

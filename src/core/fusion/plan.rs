@@ -55,8 +55,7 @@ pub(super) fn plan_noting(graph: &Graph, options: &Options, log: &mut Log) -> Pl
 fn plan_ops(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
     let only = |partition| Plan {
         partition,
-        certificate: None,
-        refused: Vec::new(),
+        ..Plan::default()
     };
     match options.policy {
         Policy::None => only(none::partition(graph)),

@@ -158,7 +158,7 @@ pub enum Reason<Op = OpId> {
     /// Inductor: it never compares their kernels.
     #[serde(serialize_with = "serialize_no_facts")]
     NotCompared,
-    /// Manual: kernels still form a cycle after so many rounds of splitting the kernels of a cycle.
+    /// Manual: kernels still form a cycle after this many rounds of splitting the kernels of a cycle.
     TooManyCycles {
         /// The rounds.
         rounds: usize,

@@ -1,8 +1,9 @@
 //! Accesses of kernels that hit the shared cache.
 
 use crate::core::analysis::Analysis;
-use crate::core::model::graph::Graph;
+use crate::core::cost::traffic::Views;
 use crate::core::model::ids::{IdVec, KernelId, TensorId};
+use crate::core::model::options::ReshapeCost;
 
 /// For each kernel the bytes read and the bytes written that hit a cache of the last `kept_bytes`, when the program
 /// runs repeatedly. `O(ops + reads)`.
@@ -11,7 +12,8 @@ use crate::core::model::ids::{IdVec, KernelId, TensorId};
 /// like reads, because overwriting cached data moves no DRAM bytes.
 pub(super) fn hits(analysis: &Analysis, kept_bytes: f64) -> IdVec<KernelId, (f64, f64)> {
     let graph = &analysis.graph;
-    let storage = storage_of(graph);
+    // A view has no bytes of its own, whatever a reshape costs.
+    let storage = Views::under(graph, ReshapeCost::View).base;
     let mut touched: IdVec<TensorId, Option<f64>> = IdVec::from_elem(None, graph.tensors.len());
     let mut moved = 0.0_f64;
     let mut hits = IdVec::from_elem((0.0, 0.0), analysis.fused.kernels.len());
@@ -38,17 +40,4 @@ pub(super) fn hits(analysis: &Analysis, kept_bytes: f64) -> IdVec<KernelId, (f64
         }
     }
     hits
-}
-
-/// For each tensor the one whose bytes it is: a view has none of its own.
-fn storage_of(graph: &Graph) -> IdVec<TensorId, TensorId> {
-    let mut storage: IdVec<TensorId, TensorId> = graph.tensors.ids().collect();
-    for (op, definition) in graph.ops.iter_enumerated() {
-        if definition.is_view()
-            && let Some(&input) = graph.inputs[op].first()
-        {
-            storage[graph.output[op]] = storage[input];
-        }
-    }
-    storage
 }

@@ -6,18 +6,17 @@ mod policy_graph;
 mod price;
 mod refusals;
 
+pub use crate::core::analysis::why::price::{Price, Prices};
+
 use crate::core::analysis::Analysis;
+use crate::core::analysis::why::policy_graph::PolicyGraph;
+use crate::core::analysis::why::refusals::Refusals;
 use crate::core::fusion::inductor::library_call;
 use crate::core::fusion::legality::check_in;
 use crate::core::fusion::reason::Reason;
 use crate::core::model::ids::{KernelId, OpId, TensorId};
 use crate::core::model::options::Policy;
-
-use crate::core::analysis::why::policy_graph::PolicyGraph;
-use crate::core::analysis::why::refusals::Refusals;
 use std::cell::OnceCell;
-
-pub use crate::core::analysis::why::price::{Price, Prices};
 
 /// A tensor between the op that writes it and an op that reads it.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,8 +2,7 @@
 
 use crate::core::analysis::Analysis;
 use crate::core::cost::traffic::Views;
-use crate::core::fusion::attention;
-use crate::core::fusion::attention::{RewrittenGraph, rewrite};
+use crate::core::fusion::attention::{RewrittenGraph, find, rewrite};
 use crate::core::fusion::reason::Reason;
 use crate::core::fusion::region::RegionContext;
 use crate::core::model::graph::Graph;
@@ -23,7 +22,7 @@ impl PolicyGraph {
         let rewritten = options
             .fusion
             .attention
-            .then(|| attention::find(&analysis.graph))
+            .then(|| find(&analysis.graph))
             .and_then(|attentions| rewrite(&analysis.graph, &attentions, options));
         let graph = rewritten
             .as_ref()
@@ -48,8 +47,7 @@ impl PolicyGraph {
     /// The op of the policy graph for one of the analysis.
     pub(super) fn op(&self, op: OpId) -> OpId {
         let rewritten = self.rewritten.as_ref();
-        let here = rewritten.and_then(|rewritten| rewritten.op_of.get(op).copied());
-        here.unwrap_or(op)
+        rewritten.map_or(op, |rewritten| rewritten.op_of[op])
     }
 
     /// The ops of the policy graph for these, ascending and each once.

@@ -60,8 +60,8 @@ pub(super) struct Read {
     pub(super) is_reordered: bool,
 }
 
-/// A value with several readers is inlined while it reads at most so many buffers (`realize_reads_threshold`)
-/// and counts at most so many operations (`realize_opcount_threshold`).
+/// A value with several readers is inlined while it reads at most this many buffers (`realize_reads_threshold`)
+/// and counts at most this many operations (`realize_opcount_threshold`).
 const SHARED_READS: usize = 4;
 const SHARED_OPERATIONS: u64 = 30;
 /// The same for a value with one reader, which bounds the size of an expression
@@ -200,7 +200,7 @@ impl Lowering<'_> {
         let mut first = self.inputs(op, 1, true);
         first.ops.push(op);
         self.write(first, space, row_values);
-        value.take([&buffer_value(row_values)].into_iter(), true);
+        value.take([&buffer_value(row_values)], true);
         self.log.note(Decision::Inlined {
             op,
             readers: graph.successors[op].len(),
@@ -221,7 +221,7 @@ impl Lowering<'_> {
                         && is_across(graph, writer, tensor, &graph.ops[op])
                 })
             });
-            value.take([input].into_iter(), keeps_order && !is_across);
+            value.take([input], keeps_order && !is_across);
         }
         value
     }
@@ -272,7 +272,7 @@ impl Lowering<'_> {
 
 impl Value {
     /// Adds the reads and the ops of other values.
-    fn take<'a>(&mut self, others: impl Iterator<Item = &'a Self>, keeps_order: bool) {
+    fn take<'a>(&mut self, others: impl IntoIterator<Item = &'a Self>, keeps_order: bool) {
         for other in others {
             self.ops.extend(&other.ops);
             self.reads.extend(other.reads.iter().map(|&read| Read {

@@ -47,10 +47,10 @@ const NODES: usize = 64;
 /// Most later kernels that each kernel with access to a buffer is paired with
 /// (`max_fusion_buffer_group_pairwise_attempts`).
 const ATTEMPTS: usize = 64;
-/// Kernels that only share inputs share at least so many bytes and are at most so many places apart.
+/// Kernels that only share inputs share at least this many bytes and are at most this many places apart.
 const HORIZONTAL_BYTES: u64 = 10;
 const HORIZONTAL_PLACES: usize = 64;
-/// A fusion reorders at most so many kernels, which keeps the total time linear.
+/// A fusion reorders at most this many kernels, which keeps the total time linear.
 const REGION: usize = 4096;
 
 /// For each node its kernel, kernels numbered in an order in which they can run, and how many there are.
@@ -272,16 +272,16 @@ impl<'a> Schedule<'a> {
                 limit: NODES,
             });
         }
-        let (mut feeds, mut is_crooked) = (false, false);
+        let (mut feeds, mut is_reordered) = (false, false);
         for &node in &self.members[second] {
             for read in &self.nodes[node].reads {
                 if self.writer[read.buffer].is_some_and(|w| self.group_of[w] == first) {
                     feeds = true;
-                    is_crooked |= read.is_reordered;
+                    is_reordered |= read.is_reordered;
                 }
             }
         }
-        if is_crooked {
+        if is_reordered {
             return Err(Reason::Reordered);
         }
         let places = self.place[second].behind(self.place[first]);

@@ -84,10 +84,9 @@ impl Candidates {
     }
 
     fn add(&mut self, region: &Region<'_>, set: Set, ticks_per_s: f64) {
-        let needs = Bits(set).fold(0, |needs, place| needs | region.prev[place]) & !set;
         self.list.push(Candidate {
             set,
-            needs,
+            needs: region.needs(set),
             cost: region.cost(set, ticks_per_s),
         });
     }

@@ -125,7 +125,7 @@ impl<'l, 's> Long<'l, 's> {
         kernels
     }
 
-    /// The kernels of a region, in an order in which they can run, with at most so many states.
+    /// The kernels of a region, in an order in which they can run, with at most this many states.
     fn solve(&mut self, region: &Region<'_>, start: Vec<Set>, states: usize) -> Vec<Set> {
         let mut unspent = states;
         let found = self.solver.solve_region(region, start, &mut unspent);
@@ -247,7 +247,7 @@ impl<'l, 's> Long<'l, 's> {
         Some(())
     }
 
-    /// Kernels from this one on that have at most so many ops together.
+    /// Kernels from this one on that have at most this many ops together.
     fn run(&self, start: usize, most_ops: usize) -> Range<usize> {
         let mut ops = 0;
         let fit = self.kernels.iter().skip(start).take_while(|kernel| {

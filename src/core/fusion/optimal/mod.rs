@@ -3,6 +3,7 @@
 //! The graph is split into `regions`. Each is solved by listing all `candidates` and searching the shortest
 //! path over downsets (`search`) with a consistent lower `bound`. If the budget of states ends first, the
 //! result is the best partition found so far, with a lower bound on the optimum.
+
 mod bound;
 mod candidates;
 mod long;

@@ -169,7 +169,7 @@ impl<'s> Search<'s> {
         id
     }
 
-    /// Kernels that can run next, enough to reach a cheapest partition.
+    /// Kernels that can run next, enough to reach every partition.
     ///
     /// In any partition the lowest op that has not run is in some kernel. If this kernel can run, it can run
     /// now at no loss. If not, it waits for another kernel: the one with the lowest op that it lacks, and so

@@ -7,6 +7,7 @@ use crate::core::cost::roofline::times;
 use crate::core::cost::traffic::kernel_traffic;
 use crate::core::cost::work::op_work;
 use crate::core::fusion::certificate::ROUNDING;
+use crate::core::fusion::pieces::join;
 use crate::core::fusion::region::{Cost, LocalOp, Region, Set};
 use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::op_type::OpType;
@@ -26,7 +27,7 @@ impl Solver<'_> {
             let found = self.solve_region(&region, singles, &mut left);
             self.states += share - left;
             for &kernel in &found.kernels {
-                self.settle(&region.ops_of(kernel));
+                join(&mut self.kernel_of, &region.ops_of(kernel));
             }
             Solved {
                 cost: found.cost,
@@ -57,7 +58,7 @@ impl Solver<'_> {
         if let Some((kernels, solved)) = exact {
             *budget -= share - unspent;
             for kernel in &kernels {
-                self.settle(kernel);
+                join(&mut self.kernel_of, kernel);
             }
             return solved;
         }
@@ -76,7 +77,7 @@ impl Solver<'_> {
         *budget = if is_done { left } else { 0 };
         let cost = long::sum(&kernels);
         for kernel in &kernels {
-            self.settle(&kernel.ops);
+            join(&mut self.kernel_of, &kernel.ops);
         }
         Solved {
             cost,

@@ -54,15 +54,6 @@ impl<'s> Solver<'s> {
         }
     }
 
-    /// Makes these ops, ascending, one kernel.
-    pub(super) fn settle(&mut self, ops: &[OpId]) {
-        if let Some(&first) = ops.first() {
-            for &op in ops {
-                self.kernel_of[op] = KernelId::of_lone_op(first);
-            }
-        }
-    }
-
     /// The best kernels of a region of at most 64 ops. `start` are kernels to begin with, in an order in which
     /// they can run.
     pub(super) fn solve_region(

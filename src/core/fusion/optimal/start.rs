@@ -38,8 +38,7 @@ pub(super) fn in_order(region: &Region<'_>, mut kernels: Vec<Set>) -> (Vec<Set>,
     loop {
         let waiting = kernels.len();
         kernels.retain(|&set| {
-            let needs = Bits(set).fold(0, |needs, place| needs | region.prev[place]) & !set;
-            let can_run = needs & !done == 0;
+            let can_run = region.needs(set) & !done == 0;
             if can_run {
                 done |= set;
                 ordered.push(set);

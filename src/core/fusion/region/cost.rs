@@ -7,12 +7,12 @@ use crate::core::model::work::Work;
 
 /// The cost of a kernel, in integers, so that sums do not round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::core::fusion) struct Cost {
+pub(crate) struct Cost {
     /// By the objective: bytes, or time in ticks (the unfused program takes `2^62`).
-    pub(in crate::core::fusion) bytes_or_ticks: u64,
+    pub(crate) bytes_or_ticks: u64,
     /// Breaks ties: first the number of kernels (upper 32 bits), then the ops in kernels with a matmul, because
     /// light ops are better placed in a kernel that is bound by memory.
-    pub(in crate::core::fusion) ties: u64,
+    pub(crate) ties: u64,
 }
 
 impl Cost {
@@ -23,7 +23,7 @@ impl Cost {
         clippy::cast_sign_loss,
         reason = "the cast saturates, and times are not negative"
     )]
-    pub(in crate::core::fusion) fn at_least(
+    pub(crate) fn at_least(
         context: &RegionContext<'_>,
         bytes: u64,
         time_s: f64,
@@ -40,7 +40,7 @@ impl Cost {
         }
     }
 
-    pub(in crate::core::fusion) fn plus(self, other: Self) -> Self {
+    pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             bytes_or_ticks: self.bytes_or_ticks.saturating_add(other.bytes_or_ticks),
             ties: self.ties.saturating_add(other.ties),
@@ -49,13 +49,12 @@ impl Cost {
 }
 
 impl Region<'_> {
-    /// Bytes that these ops read together of values whose bytes no op of `made` makes; a value counts once, as
-    /// large as its largest reader takes it.
-    pub(in crate::core::fusion) fn read_bytes(&self, set: Set, made: Set) -> u64 {
+    /// Bytes that a kernel of these ops reads. A value counts once, as large as its largest reader counts it.
+    fn read_bytes(&self, set: Set) -> u64 {
         let mut counted = None;
         let mut bytes = 0;
         for read in &self.reads {
-            if read.readers & set != 0 && counted != Some(read.value) && read.base & made == 0 {
+            if read.readers & set != 0 && counted != Some(read.value) && read.base & set == 0 {
                 counted = Some(read.value);
                 bytes += read.bytes;
             }
@@ -64,7 +63,7 @@ impl Region<'_> {
     }
 
     /// Whether the output of an op leaves a kernel of these ops.
-    pub(in crate::core::fusion) fn is_written(&self, place: LocalOp, set: Set) -> bool {
+    pub(crate) fn is_written(&self, place: LocalOp, set: Set) -> bool {
         self.leaving & place.bit() != 0 || self.needed_by[place] & !set != 0
     }
 
@@ -73,23 +72,23 @@ impl Region<'_> {
     /// Counts like [`TrafficCount::of_kernel`](crate::core::cost::traffic::TrafficCount::of_kernel), but from
     /// the tables of the region: with that function the hard graphs of `tests/bench/core.rs` take 209 ms
     /// instead of 87, and 48 blocks of GPT-2 take 4.1 ms instead of 3.5. A test below checks that both agree.
-    pub(in crate::core::fusion) fn bytes(&self, set: Set) -> u64 {
+    pub(crate) fn bytes(&self, set: Set) -> u64 {
         let written: u64 = Bits(set)
             .filter(|&place| self.is_written(place, set))
             .map(|place| self.written_bytes[place])
             .sum();
-        self.read_bytes(set, set) + written
+        self.read_bytes(set) + written
     }
 
     /// Predicted time of a kernel of these ops.
-    pub(in crate::core::fusion) fn time_s(&self, set: Set) -> f64 {
+    pub(crate) fn time_s(&self, set: Set) -> f64 {
         let work = Bits(set).fold(Work::default(), |sum, op| sum.and(self.work[op]));
         let device = &self.context.options.device;
         place(device, work, self.bytes(set), self.is_free(set)).time_s
     }
 
     /// Whether these are only free views, so that nothing is launched.
-    pub(in crate::core::fusion) fn is_free(&self, set: Set) -> bool {
+    pub(crate) fn is_free(&self, set: Set) -> bool {
         set & !self.views == 0
     }
 
@@ -99,7 +98,7 @@ impl Region<'_> {
         clippy::cast_sign_loss,
         reason = "the cast saturates, and times are not negative"
     )]
-    pub(in crate::core::fusion) fn cost(&self, set: Set, ticks_per_s: f64) -> Cost {
+    pub(crate) fn cost(&self, set: Set, ticks_per_s: f64) -> Cost {
         let beside_matmul = if set & self.matmuls == 0 {
             0
         } else {

@@ -212,6 +212,11 @@ impl<'a> Region<'a> {
         })
     }
 
+    /// Ops of the region that must run before a kernel of these ops.
+    pub(super) fn needs(&self, set: Set) -> Set {
+        Bits(set).fold(0, |needs, place| needs | self.prev[place]) & !set
+    }
+
     /// The place of an op of the graph.
     pub(super) fn place_of(&self, op: OpId) -> Option<LocalOp> {
         let place = self.ops.as_slice().binary_search(&op);
