@@ -18,7 +18,7 @@ pub struct Adjacency<K, T> {
 }
 
 impl<K: Id, T> Adjacency<K, T> {
-    /// No lists, with capacity for so many lists and so many items in all of them.
+    /// No lists, with capacity for this many lists and this many items in all of them.
     pub fn with_capacity(lists: usize, items: usize) -> Self {
         let mut ends = Vec::with_capacity(lists + 1);
         ends.push(0);
