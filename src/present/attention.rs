@@ -66,7 +66,7 @@ pub struct SliderRange {
 }
 
 impl AttentionSize {
-    /// The letter that stands for it in formulas.
+    /// Its letter in formulas.
     pub const fn letter(self) -> &'static str {
         match self {
             Self::Length => "N",
@@ -126,7 +126,7 @@ impl AttentionSizes {
         }
     }
 
-    /// The sizes after a slider was moved to a place; `None` where the place stands for no size.
+    /// The sizes after a slider was moved to a place; `None` if no size belongs to the place.
     pub fn with_slider(self, size: AttentionSize, place: &str) -> Option<Self> {
         let place: u64 = place.parse().ok()?;
         let value = match size {
@@ -305,20 +305,20 @@ pub fn notes(sizes: &AttentionSizes, device: &Device) -> Vec<String> {
     let shared = (shape.group > 1).then(|| {
         let group = shape.group;
         format!(
-            "Each head of K and V is shared by g = {group} heads; tiles are fetched by each of them."
+            "Each head of K and V is shared by g = {group} heads; each of them loads its own tiles."
         )
     });
     let cache = match device.hardware.l2_bytes {
         Some(l2) if head_bytes as f64 <= l2.value => format!(
-            "{head} and fit the last cache of {name}: tiles that are fetched again come from there, and memory sees every tensor about once."
+            "{head} and fit the last cache of {name}: tiles that are loaded again come from there, and each tensor moves through memory about once."
         ),
         Some(_) => format!(
-            "{head}, more than the last cache of {name} holds: tiles that are fetched again come from memory."
+            "{head}, more than the last cache of {name} holds: tiles that are loaded again come from memory."
         ),
         None => format!("{head}."),
     };
     let rescaling = format!(
-        "Rescaling for each tile of keys adds {}; backward, in the first paper's order, all tiles move {}.",
+        "Rescaling for each tile of keys adds {}; the backward pass with the loop over K and V moves {}.",
         format_flops(shape.rescaling(tiles).vector_flops),
         format_bytes(shape.backward_bytes(tiles)),
     );

@@ -93,12 +93,9 @@ fn is_unstated(analysis: &Analysis) -> bool {
 
 /// Whether the compiler uses a flash kernel: none of its other kernels has two matmuls.
 fn has_flash_kernel(analysis: &Analysis) -> bool {
-    let matmuls = |ops: &[OpId]| {
-        let ops = ops.iter().filter_map(|&op| analysis.graph.ops.get(op));
-        ops.filter(|op| op.op_type == OpType::Matmul).count()
-    };
-    let mut kernels = analysis.fused.kernels.iter();
-    kernels.any(|kernel| matmuls(&kernel.ops) > 1)
+    let is_matmul = |op: &&OpId| analysis.graph.ops[**op].op_type == OpType::Matmul;
+    let mut kernels = analysis.partition.kernels.iter();
+    kernels.any(|ops| ops.iter().filter(is_matmul).count() > 1)
 }
 
 fn edge_names(graph: &Graph, edges: &[DifferingEdge], most: usize) -> String {

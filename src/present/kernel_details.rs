@@ -107,8 +107,8 @@ pub fn kernel_details(analysis: &Analysis, kernel: KernelId) -> Option<KernelDet
 /// The kernel mark in the text, if it differs from the number in the pictures. A merge or a cut writes the numbers of
 /// the pictures.
 fn number_in_text(analysis: &Analysis, kernel: KernelId) -> Option<String> {
-    let first = *analysis.fused.kernels.get(kernel)?.ops.first()?;
-    let number = analysis.graph.ops.get(first)?.kernel?;
+    let first = *analysis.partition.kernels[kernel].first()?;
+    let number = analysis.graph.ops[first].kernel?;
     let is_other = analysis.options.policy == Policy::Manual && number as usize != kernel.number();
     is_other.then(|| format!("@kernel {number} in the text"))
 }
@@ -116,13 +116,13 @@ fn number_in_text(analysis: &Analysis, kernel: KernelId) -> Option<String> {
 /// The edges between the ops of a kernel, by consumer in execution order.
 fn on_chip_edges(analysis: &Analysis, kernel: KernelId) -> Vec<(OpId, OpId)> {
     let (graph, partition) = (&analysis.graph, &analysis.partition);
-    let consumers = partition.kernels.get(kernel).into_iter().flatten().copied();
+    let consumers = partition.kernels[kernel].iter();
     consumers
-        .flat_map(|consumer| {
-            let producers = graph.predecessors.get(consumer).into_iter().flatten();
+        .flat_map(|&consumer| {
+            let producers = graph.predecessors[consumer].iter();
             producers.map(move |&producer| (producer, consumer))
         })
-        .filter(|&(producer, _)| partition.kernel_of.get(producer) == Some(&kernel))
+        .filter(|&(producer, _)| partition.kernel_of[producer] == kernel)
         .collect()
 }
 

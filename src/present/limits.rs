@@ -45,7 +45,7 @@ pub fn limit_rows(analysis: &Analysis, max_rows: usize) -> Option<Vec<LimitRow>>
 }
 
 fn row(analysis: &Analysis, kernel: KernelId, limits: &KernelLimits) -> Option<LimitRow> {
-    let fused = analysis.fused.kernels.get(kernel)?;
+    let fused = &analysis.fused.kernels[kernel];
     // A view that is not launched needs nothing.
     let launched = |text: String| {
         if fused.is_free {
@@ -98,7 +98,7 @@ pub fn harms(analysis: &Analysis) -> IdVec<KernelId, String> {
 /// The text instead of rows if the multiprocessors of the device are unknown.
 pub fn unknown_device(analysis: &Analysis) -> String {
     format!(
-        "The multiprocessors of {} are not known, so what its kernels ask of them is not either. Choose another device.",
+        "The multiprocessors of {} are not known, so there are no limits for its kernels. Choose another device.",
         analysis.options.device.name,
     )
 }

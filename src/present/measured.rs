@@ -3,7 +3,7 @@
 use crate::core::Program;
 use crate::core::analysis::measured::{Measurements, Predicted, Row, Variant, errors, predict};
 use crate::present::format::{format_bytes, format_percent, format_ratio, format_seconds};
-use strum::{EnumIter, IntoStaticStr};
+use strum::EnumIter;
 
 /// The names of all patterns, each once, in the order of the rows.
 pub fn patterns(rows: &[Row]) -> Vec<String> {
@@ -21,7 +21,7 @@ pub fn patterns(rows: &[Row]) -> Vec<String> {
 pub struct PredictedRow {
     /// What was measured.
     pub row: Row,
-    /// What the model says.
+    /// The prediction.
     pub predicted: Predicted,
     /// Predicted and measured time of the eager run over this one's; `None` for the eager run itself.
     pub speedup: Option<(f64, f64)>,
@@ -66,8 +66,7 @@ fn speedup(all: &[PredictedRow], of: &PredictedRow) -> Option<(f64, f64)> {
 }
 
 /// The quantity that is compared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumIter, IntoStaticStr)]
-#[strum(serialize_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumIter)]
 pub enum Quantity {
     /// The time of one run.
     #[default]
@@ -126,7 +125,7 @@ pub struct Comparison {
     pub name: String,
     /// The origin of its kernels.
     pub variant: Variant,
-    /// What the model says.
+    /// The prediction.
     pub predicted: f64,
     /// What was measured.
     pub measured: f64,
@@ -194,7 +193,7 @@ pub struct MeasuredTableRow {
     pub error: String,
     /// Who made the kernels.
     pub variant: &'static str,
-    /// What the model says.
+    /// The prediction.
     pub predicted: String,
     /// What was measured.
     pub measured: String,

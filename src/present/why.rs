@@ -1,4 +1,4 @@
-//! The edges between kernels: why each is not fused, and what fusing it would save.
+//! The edges between kernels: why each is not fused, and what fusing it alone would save.
 
 use super::format::{format_bytes, format_seconds};
 use super::names::op_name;
