@@ -3,7 +3,6 @@
 //! In reading order: what is analysed ([`model`]), a program as text ([`notation`]) and its ops with their shapes
 //! ([`resolve`]), which ops run as one kernel ([`fusion`]), what kernels cost ([`cost`]), and all of it at once
 //! ([`analysis`]).
-#![warn(clippy::indexing_slicing)]
 
 pub mod analysis;
 pub use analysis::baseline::{estimate_memory_traffic, find_fusion_groups};

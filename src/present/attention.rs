@@ -215,8 +215,8 @@ impl AttentionCount {
         }
     }
 
-    /// The elements of one head, as a formula. With g heads that share K and V, all four matrices have `2Nd + 2Nd /
-    /// g`.
+    /// The elements of one head, as a formula. With g heads that share K and V, all four matrices have
+    /// `2Nd + 2Nd / g`.
     const fn formula(self, sizes: &AttentionSizes) -> &'static str {
         match (self, sizes.shape.group, sizes.order) {
             (Self::ScoresInMemory, 0 | 1, _) => "4Nd + 4N²",

@@ -33,8 +33,8 @@ pub struct LimitRow {
     pub warnings: String,
 }
 
-/// A row for each of the first `max_rows` kernels; `None` if the multiprocessors of the device are unknown. `O(ops +
-/// reads)`.
+/// A row for each of the first `max_rows` kernels; `None` if the multiprocessors of the device are unknown.
+/// `O(ops + reads)`.
 pub fn limit_rows(analysis: &Analysis, max_rows: usize) -> Option<Vec<LimitRow>> {
     let limits = limits(analysis)?;
     let rows = limits.iter_enumerated().take(max_rows);

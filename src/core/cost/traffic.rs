@@ -132,8 +132,8 @@ impl<'a> TrafficCount<'a> {
         }
     }
 
-    /// What a kernel that computes `ops` reads and writes; every count of bytes comes from here. `O(ops +
-    /// reads)`.
+    /// What a kernel that computes `ops` reads and writes; every count of bytes comes from here.
+    /// `O(ops + reads)`.
     ///
     /// A view moves nothing. Each tensor is read once, as large as its largest reader counts it, unless the
     /// kernel `computes` the op that produces its bytes. An output is written if `is_written` says that it

@@ -194,10 +194,6 @@ impl<I, T: fmt::Debug> fmt::Debug for IdVec<I, T> {
 }
 
 /// Ids of the vector, or of one of the same length. For ids from outside, such as from a link, use [`IdVec::get`].
-#[allow(
-    clippy::indexing_slicing,
-    reason = "only ids from outside can be too large"
-)]
 impl<I: Id, T> Index<I> for IdVec<I, T> {
     type Output = T;
 
@@ -206,10 +202,6 @@ impl<I: Id, T> Index<I> for IdVec<I, T> {
     }
 }
 
-#[allow(
-    clippy::indexing_slicing,
-    reason = "only ids from outside can be too large"
-)]
 impl<I: Id, T> IndexMut<I> for IdVec<I, T> {
     fn index_mut(&mut self, id: I) -> &mut T {
         &mut self.items[id.index()]

@@ -81,8 +81,8 @@ const LOAD_BYTES: u64 = 16;
 /// Registers of a thread are allocated in units of this many: 256 for a warp of 32.
 const REGISTER_UNIT: u64 = 8;
 
-/// The limits of every fused kernel, in order. `None` if the multiprocessors of the device are unknown. `O(ops +
-/// reads)`.
+/// The limits of every fused kernel, in order. `None` if the multiprocessors of the device are unknown.
+/// `O(ops + reads)`.
 pub fn limits(analysis: &Analysis) -> Option<IdVec<KernelId, KernelLimits>> {
     let hardware = &analysis.options.device.hardware;
     let multiprocessor = hardware.multiprocessor()?;

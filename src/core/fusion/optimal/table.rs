@@ -10,10 +10,6 @@ pub(super) struct Table<V> {
     len: usize,
 }
 
-#[allow(
-    clippy::indexing_slicing,
-    reason = "a slot is below the number of slots"
-)]
 impl<V: Copy> Table<V> {
     pub(super) const fn new() -> Self {
         Self {

@@ -12,8 +12,8 @@ use crate::core::model::partition::Partition;
 impl Record {
     /// The kernels after the first `step` decisions. An op without a decision is a kernel of its own.
     ///
-    /// Kernels are numbered in an order in which they can run, as close to the final order as possible. `O((ops
-    /// + reads) log ops)`, plus the ops that the decisions name.
+    /// Kernels are numbered in an order in which they can run, as close to the final order as possible.
+    /// `O((ops + reads) log ops)`, plus the ops that the decisions name.
     pub fn partition_after(&self, graph: &Graph, step: usize) -> Partition {
         let mut replay = Replay::new(graph);
         for decision in self.decisions.iter().take(step) {

@@ -273,5 +273,5 @@ pub fn default_device() -> &'static Device {
     DEFAULT
 }
 
-#[allow(clippy::indexing_slicing, reason = "checked at compile time")]
+/// Checked at compile time.
 static DEFAULT: &Device = &DEVICES[3];
