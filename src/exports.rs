@@ -1,7 +1,7 @@
 //! The core's four functions for JavaScript: plain objects in and out.
 //!
-//! Numbers go in as `number` or `BigInt`. Counts come out as `number` up to `2^53 - 1` and as `BigInt`
-//! above, never rounded. A failure throws an `Error` whose message says what to mend.
+//! Numbers go in as `number` or `BigInt`. Counts come out as `number` up to `2^53 - 1` and as `BigInt` above, never
+//! rounded. A failure throws an `Error` whose message says how to correct the input.
 
 use crate::core::notation::import::{Tensors, ops_of_list, tensors_of_list};
 use crate::core::{
@@ -79,7 +79,7 @@ pub fn analyze_transformer_block(
     write(&block.map_err(thrown)?)
 }
 
-/// Which tensors are declared, and the conventions; an option with a slip in its name is refused, not passed over.
+/// Declared tensors and conventions. An unknown field is an error, so that a misspelt option is not ignored.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct TrafficOptions {
@@ -91,7 +91,7 @@ struct TrafficOptions {
 /// A value from JavaScript; an error names the argument, the field in it and the reason.
 fn read<T: DeserializeOwned>(argument: &str, value: &JsValue) -> Result<T, JsError> {
     let refused = |problem: &dyn Display| JsError::new(&format!("{argument}: {problem}"));
-    // By way of JSON, for a field that no struct has is seen only there.
+    // Through JSON, because serde-wasm-bindgen ignores unknown fields.
     let json: Value = from_value(value.clone()).map_err(|problem| refused(&problem))?;
     serde_path_to_error::deserialize(json).map_err(|problem| refused(&problem))
 }
@@ -126,8 +126,8 @@ fn write<T: Serialize>(value: &T) -> Result<JsValue, JsError> {
     Ok(Exact(&json).serialize(&Serializer::json_compatible())?)
 }
 
-/// A JSON value whose whole numbers above `2^53 - 1` become `BigInt`: serde-wasm-bindgen either refuses them or makes
-/// every 64-bit integer one.
+/// A JSON value whose integers above `2^53 - 1` become `BigInt`: serde-wasm-bindgen either refuses them or converts
+/// every 64-bit integer.
 struct Exact<'a>(&'a Value);
 
 impl Serialize for Exact<'_> {
@@ -149,7 +149,7 @@ impl Serialize for Exact<'_> {
     }
 }
 
-/// All findings in one message, a line each.
+/// All diagnostics in one message, one line each.
 #[allow(
     clippy::needless_pass_by_value,
     reason = "the shape that map_err wants"

@@ -1,7 +1,7 @@
 //! Fuseline: edit a list of GPU operations and watch fusion groups, memory traffic and the roofline move.
 //!
-//! [`core`] computes, [`picture`] draws into plain data, [`views`] writes markup, and the page (on `wasm32`) or the command line
-//! (native) shows it.
+//! [`core`] computes, [`present`] turns results into texts and rows, [`picture`] draws into plain data, and the page
+//! (on `wasm32`) or the command line (native) shows them.
 
 pub mod app;
 pub mod core;

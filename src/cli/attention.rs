@@ -3,6 +3,7 @@
 use crate::core::fusion::attention::{AttentionShape, LoopOrder, Tiles};
 use crate::core::{Analysis, KernelId};
 use crate::present::format::{format_bytes, format_exact};
+use crate::present::names::op_name;
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -13,17 +14,10 @@ pub(super) struct AttentionReport<'a> {
     kernel: KernelId,
     /// Names of its ops.
     ops: Vec<&'a str>,
-    heads: u64,
-    /// Heads that share one head of K and V.
-    group: u64,
-    queries: u64,
-    keys: u64,
-    head_size: u64,
-    /// `B_r`, `B_c`, `T_r`, `T_c`.
-    query_rows: u64,
-    key_rows: u64,
-    query_tiles: u64,
-    key_tiles: u64,
+    #[serde(flatten)]
+    shape: AttentionShape,
+    #[serde(flatten)]
+    tiles: Tiles,
     /// Bytes of Q, K, V and the result: each tensor counted once, and with K and V read again for each tile of
     /// Q.
     bytes_once: u64,
@@ -46,18 +40,9 @@ pub(super) fn attentions(analysis: &Analysis) -> Vec<AttentionReport<'_>> {
             let cache = device.hardware.l2_bytes;
             Some(AttentionReport {
                 kernel,
-                ops: (ops.iter())
-                    .filter_map(|&op| Some(graph.ops.get(op)?.name.as_str()))
-                    .collect(),
-                heads: shape.heads,
-                group: shape.group,
-                queries: shape.queries,
-                keys: shape.keys,
-                head_size: shape.head_size,
-                query_rows: tiles.query_rows,
-                key_rows: tiles.key_rows,
-                query_tiles: tiles.query_tiles,
-                key_tiles: tiles.key_tiles,
+                ops: ops.iter().map(|&op| op_name(graph, op)).collect(),
+                shape,
+                tiles,
                 bytes_once: shape.compulsory_bytes(),
                 bytes_tiled: shape.forward_bytes(tiles, LoopOrder::default()),
                 counted: "bytes_once",
@@ -77,24 +62,26 @@ pub(super) fn attention_lines(analysis: &Analysis) -> String {
             text,
             "\nkernel {} is attention: {} heads of {} queries x {} keys x {}; tiles of Q B_r = {}, T_r = {}; of K and V B_c = {}, T_c = {}",
             of.kernel.number(),
-            exact(of.heads),
-            exact(of.queries),
-            exact(of.keys),
-            of.head_size,
-            exact(of.query_rows),
-            exact(of.query_tiles),
-            exact(of.key_rows),
-            exact(of.key_tiles),
+            exact(of.shape.heads),
+            exact(of.shape.queries),
+            exact(of.shape.keys),
+            of.shape.head_size,
+            exact(of.tiles.query_rows),
+            exact(of.tiles.query_tiles),
+            exact(of.tiles.key_rows),
+            exact(of.tiles.key_tiles),
         );
         let _ = writeln!(
             text,
-            "  Q, K, V and the result: {} if each is a tensor of its own and moves once, as the figures count; {} with tiles fetched anew",
+            "  Q, K, V and the result: {} if each is a tensor of its own and moves once, as the figures count; {} without a cache",
             format_bytes(of.bytes_once),
             format_bytes(of.bytes_tiled),
         );
         let cache = match of.fits_cache {
-            Some(true) => "fit the last cache: memory sees every tensor about once",
-            Some(false) => "do not fit the last cache: memory sees tiles fetched anew",
+            Some(true) => "fit the last cache: each tensor moves through memory about once",
+            Some(false) => {
+                "do not fit the last cache: tiles that are loaded again come from memory"
+            }
             None => "may fit a cache, whose size is not known here",
         };
         let head = format_bytes(of.key_value_bytes_of_head);

@@ -11,56 +11,19 @@ use std::fmt::Write as _;
 /// The resources of one kernel.
 #[derive(Serialize)]
 pub(super) struct LimitsReport {
-    /// On-chip bytes that one block needs, and those that it can allocate.
-    on_chip_bytes: u64,
-    on_chip_available_bytes: u64,
-    live_values: u64,
-    /// Registers of one thread, before spills.
-    registers_per_thread: u64,
-    threads_per_block: u64,
-    blocks: u64,
-    /// Resident threads over the most that a multiprocessor can hold.
-    occupancy: f64,
-    waves: u64,
-    /// The tiles of a matmul.
-    tiling: Option<TilingReport>,
+    #[serde(flatten)]
+    limits: KernelLimits,
     /// Warnings in words.
     warnings: Vec<String>,
 }
 
-/// The tiles of a matmul.
-#[derive(Serialize)]
-struct TilingReport {
-    tile_rows: f64,
-    tile_columns: f64,
-    tiles: f64,
-    /// Share of the elements of all tiles that are inside the output.
-    tile_efficiency: f64,
-    /// Share of the slots of all waves that hold a tile.
-    wave_efficiency: f64,
-}
-
 /// One object for each kernel, in order; `None` if the multiprocessors of the device are unknown.
 pub(super) fn limits_report(analysis: &Analysis) -> Option<Vec<LimitsReport>> {
-    let of_kernel = |kernel: &KernelLimits| LimitsReport {
-        on_chip_bytes: kernel.on_chip_bytes,
-        on_chip_available_bytes: kernel.on_chip_available_bytes,
-        live_values: kernel.live_values,
-        registers_per_thread: kernel.registers_per_thread,
-        threads_per_block: kernel.threads_per_block,
-        blocks: kernel.blocks,
-        occupancy: kernel.occupancy,
-        waves: kernel.waves,
-        tiling: kernel.tiling.map(|tiling| TilingReport {
-            tile_rows: tiling.tile.0,
-            tile_columns: tiling.tile.1,
-            tiles: tiling.tiles,
-            tile_efficiency: tiling.tile_efficiency,
-            wave_efficiency: tiling.wave_efficiency,
-        }),
-        warnings: kernel.warnings.iter().map(warning_text).collect(),
+    let of_kernel = |limits: KernelLimits| LimitsReport {
+        warnings: limits.warnings.iter().map(warning_text).collect(),
+        limits,
     };
-    Some(limits(analysis)?.iter().map(of_kernel).collect())
+    Some(limits(analysis)?.into_iter().map(of_kernel).collect())
 }
 
 /// One line for each kernel, and one for each warning.

@@ -3,6 +3,7 @@
 use crate::core::Analysis;
 use crate::core::fusion::record::{Decision, record};
 use crate::present::decisions::decision_text;
+use crate::present::names::op_name;
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -37,7 +38,7 @@ pub(super) fn steps(analysis: &Analysis) -> Vec<Step<'_>> {
         ops: decision
             .ops()
             .iter()
-            .filter_map(|&op| Some(graph.ops.get(op)?.name.as_str()))
+            .map(|&op| op_name(graph, op))
             .collect(),
         text: decision_text(graph, decision),
         kernels,

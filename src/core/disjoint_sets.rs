@@ -1,10 +1,11 @@
-//! Sets of ids that only grow together: union-find with path halving.
+//! Union-find with path halving.
 
 use crate::core::model::ids::{Id, IdVec};
 
-/// Disjoint sets of the ids from the first on. Finding and uniting are `O(log n)` amortized.
+/// Disjoint sets of the ids below a count. Finding and uniting are `O(log n)` amortized.
 ///
-/// petgraph's `UnionFind` chooses itself which root stays; here the caller does, who keeps data beside it.
+/// petgraph's `UnionFind` chooses the root itself; here the caller does, because callers keep data for each
+/// root.
 pub(super) struct DisjointSets<I: Id> {
     /// For each id another one of its set; itself for the root.
     parent: IdVec<I, I>,
@@ -38,7 +39,7 @@ impl<I: Id> DisjointSets<I> {
         members.map(|member| self.root(member)).collect()
     }
 
-    /// Makes the sets of both one whose root is that of `kept`; whether they were two.
+    /// Unites two sets; the root is that of `kept`. Returns whether they were different sets.
     pub(super) fn unite(&mut self, kept: I, other: I) -> bool {
         let (kept, other) = (self.root(kept), self.root(other));
         self.parent[other] = kept;

@@ -23,7 +23,7 @@ pub fn example(id: &str) -> Option<&'static Example> {
 /// The example that the page starts with.
 pub const START: &str = "transformer";
 
-/// `measured` holds patterns that a GPU has run too.
+/// The folder `measured` holds patterns that were also measured on a GPU.
 macro_rules! example {
     ($folder:literal, $id:literal, $group:literal, $title:literal, $watch:literal) => {
         Example {

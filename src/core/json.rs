@@ -1,4 +1,4 @@
-//! JSON that comes in, on the page and on the command line alike.
+//! Reads JSON, for the page and for the command line.
 
 use serde::de::DeserializeOwned;
 

@@ -6,7 +6,7 @@
 
 pub mod analysis;
 pub use analysis::baseline::{estimate_memory_traffic, find_fusion_groups};
-pub use analysis::transformer::{TransformerAnalysis, analyze_transformer_block};
+pub use analysis::transformer::{FusionSummary, analyze_transformer_block};
 pub use analysis::{
     Analysis, Comparison, Execution, Kernel, Outcome, TensorTraffic, analyze, analyze_graph,
     analyze_program,

@@ -1,4 +1,4 @@
-//! Attention as one kernel: the sizes that a visitor chooses, tiles, bytes by every count, and what is said of them.
+//! The tab on attention: sizes that a visitor chooses, tiles, and bytes by each count.
 
 use crate::core::fusion::attention::{AttentionShape, Growth, LoopOrder, Tiles, growth};
 use crate::core::model::device::Device;
@@ -14,9 +14,9 @@ pub const LENGTH_POWERS: RangeInclusive<u32> = 7..=17;
 pub struct AttentionSizes {
     /// Rows of Q, K and V; the same number, as in self-attention.
     pub shape: AttentionShape,
-    /// Memory on chip, where it is not the device's.
+    /// On-chip memory, if it is not that of the device.
     pub own_on_chip_bytes: Option<u64>,
-    /// Which loop is outside.
+    /// The outer loop.
     pub order: LoopOrder,
 }
 
@@ -66,7 +66,7 @@ pub struct SliderRange {
 }
 
 impl AttentionSize {
-    /// The letter that stands for it in formulas.
+    /// Its letter in formulas.
     pub const fn letter(self) -> &'static str {
         match self {
             Self::Length => "N",
@@ -76,7 +76,7 @@ impl AttentionSize {
         }
     }
 
-    /// Its letter and what it is.
+    /// Its letter and its meaning.
     pub fn name(self) -> String {
         let what = match self {
             Self::Length => "length of the sequence",
@@ -87,7 +87,7 @@ impl AttentionSize {
         format!("{}, {what}", self.letter())
     }
 
-    /// The largest that can be typed; counts of bytes stay far below 2^64.
+    /// The largest value that can be typed; counts of bytes stay far below 2^64.
     pub const fn max(self) -> u64 {
         match self {
             Self::Length => 1 << 20,
@@ -96,7 +96,8 @@ impl AttentionSize {
         }
     }
 
-    /// The places of its slider; `None` for one that is typed. That of the length goes over powers of two.
+    /// The places of its slider; `None` for a size that is only typed. The slider of the length goes over powers of
+    /// two.
     pub fn slider(self) -> Option<SliderRange> {
         let (min, max, step) = match self {
             Self::Length => (
@@ -113,7 +114,7 @@ impl AttentionSize {
 }
 
 impl AttentionSizes {
-    /// The sizes of an attention in the program; its keys count as its length.
+    /// The sizes of an attention in the program; its number of keys is the length.
     #[must_use]
     pub const fn of_program(self, shape: AttentionShape) -> Self {
         Self {
@@ -125,7 +126,7 @@ impl AttentionSizes {
         }
     }
 
-    /// The sizes after a slider was moved to a place; `None` where the place stands for no size.
+    /// The sizes after a slider was moved to a place; `None` if no size belongs to the place.
     pub fn with_slider(self, size: AttentionSize, place: &str) -> Option<Self> {
         let place: u64 = place.parse().ok()?;
         let value = match size {
@@ -189,9 +190,9 @@ impl AttentionSizes {
 pub enum AttentionCount {
     /// Three kernels: grows with the square of the length.
     ScoresInMemory,
-    /// One kernel, and no cache.
+    /// One kernel without a cache.
     TilesFetchedAnew,
-    /// One kernel, and a cache that holds a head: grows with the length.
+    /// One kernel and a cache that holds K and V of one head: grows with the length.
     TensorsOnce,
 }
 
@@ -205,7 +206,7 @@ impl AttentionCount {
         }
     }
 
-    /// The bytes that it gives.
+    /// Bytes by this count.
     pub const fn bytes(self, growth: &Growth) -> u64 {
         match self {
             Self::ScoresInMemory => growth.standard_bytes,
@@ -214,7 +215,8 @@ impl AttentionCount {
         }
     }
 
-    /// The elements of one head that it counts. With g heads that share K and V, all four matrices have `2Nd + 2Nd / g`.
+    /// The elements of one head, as a formula. With g heads that share K and V, all four matrices have
+    /// `2Nd + 2Nd / g`.
     const fn formula(self, sizes: &AttentionSizes) -> &'static str {
         match (self, sizes.shape.group, sizes.order) {
             (Self::ScoresInMemory, 0 | 1, _) => "4Nd + 4N²",
@@ -263,13 +265,13 @@ pub fn tile_rows(sizes: &AttentionSizes, device: &Device) -> [TileRow; 2] {
 /// The bytes of one forward pass by one count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ByteRow {
-    /// Which count.
+    /// The count.
     pub count: AttentionCount,
     /// Elements of one head.
     pub formula: &'static str,
     /// Bytes.
     pub bytes: String,
-    /// All digits of them.
+    /// The exact bytes.
     pub exact_bytes: String,
     /// How many times fewer they are than with the scores in memory.
     pub factor: String,
@@ -294,7 +296,7 @@ pub fn byte_rows(sizes: &AttentionSizes, device: &Device) -> Vec<ByteRow> {
     rows.collect()
 }
 
-/// What the figures leave open, in sentences.
+/// What else to know about the figures, in sentences.
 pub fn notes(sizes: &AttentionSizes, device: &Device) -> Vec<String> {
     let shape = &sizes.shape;
     let tiles = Tiles::new(shape, sizes.on_chip_bytes(device));
@@ -303,20 +305,20 @@ pub fn notes(sizes: &AttentionSizes, device: &Device) -> Vec<String> {
     let shared = (shape.group > 1).then(|| {
         let group = shape.group;
         format!(
-            "Each head of K and V is shared by g = {group} heads; tiles are fetched by each of them."
+            "Each head of K and V is shared by g = {group} heads; each of them loads its own tiles."
         )
     });
     let cache = match device.hardware.l2_bytes {
         Some(l2) if head_bytes as f64 <= l2.value => format!(
-            "{head} and fit the last cache of {name}: tiles that are fetched again come from there, and memory sees every tensor about once."
+            "{head} and fit the last cache of {name}: tiles that are loaded again come from there, and each tensor moves through memory about once."
         ),
         Some(_) => format!(
-            "{head}, more than the last cache of {name} holds: tiles that are fetched again come from memory."
+            "{head}, more than the last cache of {name} holds: tiles that are loaded again come from memory."
         ),
         None => format!("{head}."),
     };
     let rescaling = format!(
-        "Rescaling for each tile of keys adds {}; backward, in the first paper's order, all tiles move {}.",
+        "Rescaling for each tile of keys adds {}; the backward pass with the loop over K and V moves {}.",
         format_flops(shape.rescaling(tiles).vector_flops),
         format_bytes(shape.backward_bytes(tiles)),
     );

@@ -5,8 +5,8 @@ use crate::core::KernelId;
 /// Colours in the palette of `style/tokens.css`.
 pub const COLORS: usize = 12;
 
-/// The classes that colour whatever belongs to a kernel, and mark its round through the palette:
-/// after twelve kernels the colours repeat with another badge shape.
+/// The CSS classes of whatever belongs to a kernel: its colour and, after twelve kernels, when the colours repeat,
+/// another badge shape.
 pub fn kernel_class(kernel: KernelId) -> String {
     let round = match kernel.index() / COLORS % 3 {
         0 => "",

@@ -1,10 +1,10 @@
-//! What a search knows about its result, in words.
+//! What a search has proven about its result, in words.
 
 use crate::core::fusion::certificate::Certificate;
 use crate::present::decisions::amount_text;
 use crate::present::format::{format_exact, format_percent};
 
-/// Proven, and in what, or how far from the optimum at most, in a few words.
+/// Whether the result is proven optimal, or how far from the optimum it is at most, in a few words.
 pub fn certificate_text(certificate: &Certificate) -> String {
     if certificate.is_optimal {
         return format!("proven optimal in {}", certificate.objective.name());
@@ -17,7 +17,7 @@ pub fn certificate_text(certificate: &Certificate) -> String {
     format!("{found}; search stopped after {states} states")
 }
 
-/// The same in a sentence, with the bound and how many states the search looked at.
+/// The same in a sentence, with the lower bound and the states that the search visited.
 pub fn certificate_sentence(certificate: &Certificate) -> String {
     let states = certificate.states;
     let objective = certificate.objective.name();

@@ -13,12 +13,12 @@ const NAMED_EDGES: usize = 3;
 /// Edges that the tooltip of a row names.
 const TOOLTIP_EDGES: usize = 30;
 
-/// What one policy makes of the program.
+/// The result of one policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolicyRow {
     /// The policy.
     pub policy: Policy,
-    /// What to know before its figures are compared with others; often empty.
+    /// A note for the comparison with other policies; often empty.
     pub note: String,
     /// How many kernels run.
     pub kernels: String,
@@ -30,7 +30,7 @@ pub struct PolicyRow {
     pub change: String,
     /// Their predicted time.
     pub time: String,
-    /// How many edges it treats in another way than the chosen policy.
+    /// Number of edges that it treats differently from the chosen policy.
     pub differing: String,
     /// The first of these edges.
     pub differing_edges: String,
@@ -77,7 +77,7 @@ fn note(policy: Policy, analysis: &Analysis) -> String {
     if let Some(certificate) = &analysis.certificate {
         certificate_text(certificate)
     } else if policy == Policy::Inductor && has_flash_kernel(analysis) {
-        // Without this, a proven optimum of kernels that hold one matmul each seems beaten.
+        // Without this note it would seem to beat a proven optimum, whose kernels hold one matmul each.
         "with attention as one kernel".to_owned()
     } else if policy == Policy::Manual && is_unstated(analysis) {
         "no kernels stated yet".to_owned()
@@ -86,19 +86,16 @@ fn note(policy: Policy, analysis: &Analysis) -> String {
     }
 }
 
-/// Whether no op of the text says which kernel it belongs to: by hand there is nothing to compare yet.
+/// Whether no op of the text has a kernel mark.
 fn is_unstated(analysis: &Analysis) -> bool {
     (analysis.graph.ops.iter()).all(|op| op.kernel.is_none())
 }
 
-/// Whether the compiler has put a flash kernel in the place of an attention: no other kernel of it holds two matmuls.
+/// Whether the compiler uses a flash kernel: none of its other kernels has two matmuls.
 fn has_flash_kernel(analysis: &Analysis) -> bool {
-    let matmuls = |ops: &[OpId]| {
-        let ops = ops.iter().filter_map(|&op| analysis.graph.ops.get(op));
-        ops.filter(|op| op.op_type == OpType::Matmul).count()
-    };
-    let mut kernels = analysis.fused.kernels.iter();
-    kernels.any(|kernel| matmuls(&kernel.ops) > 1)
+    let is_matmul = |op: &&OpId| analysis.graph.ops[**op].op_type == OpType::Matmul;
+    let mut kernels = analysis.partition.kernels.iter();
+    kernels.any(|ops| ops.iter().filter(is_matmul).count() > 1)
 }
 
 fn edge_names(graph: &Graph, edges: &[DifferingEdge], most: usize) -> String {

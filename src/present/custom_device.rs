@@ -29,7 +29,7 @@ impl CustomFigure {
         }
     }
 
-    /// The unit in which it is typed, in that of the device.
+    /// The unit in which it is typed, in the unit of the device.
     const fn unit(self) -> f64 {
         match self {
             Self::Bandwidth => 1e9,
@@ -38,7 +38,7 @@ impl CustomFigure {
         }
     }
 
-    /// What it may be, in the unit of the device.
+    /// Its range, in the unit of the device.
     const fn range(self) -> RangeInclusive<f64> {
         match self {
             Self::Bandwidth => OWN_BYTES_PER_S,
@@ -47,7 +47,7 @@ impl CustomFigure {
         }
     }
 
-    /// Its value of `device`, in the unit in which it is typed; 0 where the device has none.
+    /// Its value for `device`, in the unit in which it is typed; 0 if the device has none.
     pub fn value(self, device: &Device) -> f64 {
         let figure = match self {
             Self::Bandwidth => Some(device.memory_bytes_per_s),
@@ -56,14 +56,14 @@ impl CustomFigure {
             Self::Launch => Some(device.launch_s),
         };
         let value = figure.map_or(0.0, |figure| figure.value / self.unit());
-        // Without the last digits that a change of units leaves behind.
+        // Removes the last digits, which come from the change of units.
         (value * 1e6).round() / 1e6
     }
 
     /// The custom device that has this figure as typed, and the others of `device`.
     ///
     /// # Errors
-    /// What may be typed, when it is something else.
+    /// The range, if the text is not a number in it.
     pub fn typed(self, device: &Device, typed: &str) -> Result<Device, String> {
         let range = self.range();
         let typed = typed.parse::<f64>().ok();

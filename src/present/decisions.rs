@@ -8,7 +8,7 @@ use crate::present::format::{format_bytes, format_seconds};
 use crate::present::names::{joined, quoted_op};
 use crate::present::reasons::{reason_text, stated_kernel};
 
-/// A list of ops names so many of them at most.
+/// Most ops that a list names.
 const NAMED_OPS: usize = 8;
 
 /// The decision in a sentence.
@@ -30,7 +30,7 @@ pub fn decision_text(graph: &Graph, decision: &Decision) -> String {
             format!("the reduction {} ends its kernel", name(reduction))
         }
         Decision::Inlined { op, readers } => format!(
-            "{} is no buffer: what reads it computes it (readers: {readers})",
+            "{} is inlined: each reader computes it (readers: {readers})",
             name(op)
         ),
         Decision::Buffer { ops, is_row_values } => {
@@ -48,7 +48,7 @@ pub fn decision_text(graph: &Graph, decision: &Decision) -> String {
             }
         }
         Decision::Stays { view, producer } => format!(
-            "{} stays with {}: a view of what that writes is nothing to run",
+            "{} stays with {}: a view of its output launches nothing",
             name(view),
             name(producer)
         ),
@@ -71,10 +71,9 @@ pub fn decision_text(graph: &Graph, decision: &Decision) -> String {
             states,
             is_proven,
         } => {
-            let found = if *is_proven { "" } else { " found" };
-            let proven = if *is_proven { "proven" } else { "not proven" };
+            let proven = if *is_proven { "is" } else { "is not" };
             format!(
-                "searched {} (possible kernels: {candidates}, states: {states}): the best ones{found} are {proven}",
+                "searched {} (possible kernels: {candidates}, states: {states}): the result {proven} proven optimal",
                 names(ops)
             )
         }

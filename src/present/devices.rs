@@ -13,7 +13,7 @@ pub const fn units_name(peak: &Peak) -> &'static str {
     }
 }
 
-/// Behind an element type, the type that its matmuls are computed in where that is another one: ` as f16`.
+/// The type that matmuls of an element type are computed in, if it is another one: ` as f16`.
 pub const fn computed_as(peak: &Peak) -> &'static str {
     match peak.computed_as {
         None => "",
@@ -23,7 +23,7 @@ pub const fn computed_as(peak: &Peak) -> &'static str {
     }
 }
 
-/// Whether the figures that most programs need were checked against their source.
+/// Whether the figures that most programs need are confirmed by their source.
 pub fn is_confirmed(device: &Device) -> bool {
     let rates = [device.vector_flops_per_s, device.matrix_f16_flops_per_s];
     let mut rates = rates.into_iter().flatten();
@@ -35,7 +35,7 @@ pub fn is_confirmed(device: &Device) -> bool {
 pub struct FigureRow {
     /// What it measures.
     pub what: &'static str,
-    /// Its value with its unit, and `?` where it was not checked against its source.
+    /// Its value with its unit, and `?` if it is not confirmed.
     pub figure: String,
 }
 

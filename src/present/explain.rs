@@ -1,4 +1,4 @@
-//! How a number came about, in words: the arithmetic behind the bytes and FLOPs of one kernel.
+//! The arithmetic behind the bytes and FLOPs of one kernel, in words.
 
 use crate::core::analysis::{Analysis, Kernel};
 use crate::core::cost::traffic::Access;
@@ -12,7 +12,7 @@ use crate::core::model::sizes::inferred_shape;
 use crate::present::format::{format_exact, format_flops};
 use std::collections::HashMap;
 
-/// What one kernel moves of one tensor, beside what its ops move of it one by one.
+/// Bytes of one tensor that a kernel moves, beside those that its ops move one by one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerRow {
     /// Which tensor.
@@ -21,11 +21,11 @@ pub struct LedgerRow {
     pub bytes_read: u64,
     /// Bytes that the fused kernel writes.
     pub bytes_written: u64,
-    /// Bytes that its ops move alone and the kernel does not.
+    /// Bytes that its ops move one by one and the kernel does not.
     pub bytes_vanished: u64,
     /// Where the size comes from.
     pub source: SizeSource,
-    /// How the bytes of one access come about: `2048 × 4096 × 2 B`.
+    /// Factors of the bytes of one access: `2048 × 4096 × 2 B`.
     pub size: String,
 }
 
@@ -73,7 +73,7 @@ struct Ledger<'a> {
 }
 
 impl Ledger<'_> {
-    /// The row of the tensor that `op` accesses; a new one when this is its first access.
+    /// The row of the tensor that `op` accesses; a new one at its first access.
     fn row(&mut self, op: OpId, access: Access) -> &mut LedgerRow {
         let row = *self.row_of.entry(access.tensor).or_insert_with(|| {
             self.rows.push(LedgerRow {
@@ -115,7 +115,7 @@ fn size_text(analysis: &Analysis, op: OpId, access: Access) -> String {
     factors.join(" × ")
 }
 
-/// What a source means, for people.
+/// The source in a word or two.
 pub const fn source_text(source: SizeSource) -> &'static str {
     match source {
         SizeSource::Produced => "an op's output",
@@ -126,7 +126,7 @@ pub const fn source_text(source: SizeSource) -> &'static str {
     }
 }
 
-/// Why a tensor counts as large as it does, in a sentence.
+/// Why a tensor has its counted size, in a sentence.
 pub fn source_reason(graph: &Graph, tensor: TensorId, source: SizeSource) -> String {
     let reader = graph.consumers[tensor]
         .first()
@@ -136,7 +136,7 @@ pub fn source_reason(graph: &Graph, tensor: TensorId, source: SizeSource) -> Str
         SizeSource::Declared => "its declaration in the text".to_owned(),
         SizeSource::Inferred => format!("the only size that fits the other shapes of {reader}"),
         SizeSource::Assumed => {
-            format!("nothing declares it: taken as large as the output of {reader}")
+            format!("not declared: assumed to be as large as the output of {reader}")
         }
         SizeSource::Ignored => {
             "the chosen convention counts external tensors as 0 bytes".to_owned()
@@ -144,7 +144,7 @@ pub fn source_reason(graph: &Graph, tensor: TensorId, source: SizeSource) -> Str
     }
 }
 
-/// How the FLOPs of an op come about: `2 × 2,048 × 12,288 × 4,096 (K) = 206 GFLOP`.
+/// How the FLOPs of an op are computed: `2 × 2,048 × 12,288 × 4,096 (K) = 206 GFLOP`.
 pub fn flops_text(graph: &Graph, op: OpId) -> String {
     let definition = &graph.ops[op];
     let flops = op_work(graph, op).flops();

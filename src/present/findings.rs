@@ -1,4 +1,4 @@
-//! What is wrong with the text or assumed about it, as a list and in a sentence.
+//! Diagnostics of the text, as a list and in a sentence.
 
 use super::names::counted;
 use super::words::severity_word;
@@ -12,11 +12,11 @@ pub struct FindingRow {
     pub severity: &'static str,
     /// Line and column, both from 1: `5:10`.
     pub line_and_column: Option<String>,
-    /// What is wrong, with code in backquotes.
+    /// The problem, with code in backquotes.
     pub message: String,
-    /// How to mend it, with code in backquotes.
+    /// How to correct it, with code in backquotes.
     pub hint: Option<String>,
-    /// Where it stands in the text.
+    /// Its position in the text.
     pub span: Option<Span>,
 }
 
@@ -35,14 +35,14 @@ pub fn finding_rows(diagnostics: &[Diagnostic], text: &str, max_rows: usize) -> 
     rows.collect()
 }
 
-/// The worst that the diagnostics say, and how many say it; `None` when there are none.
+/// The highest severity among the diagnostics, and how many have it; `None` without diagnostics.
 pub fn worst(diagnostics: &[Diagnostic]) -> Option<(Severity, usize)> {
     let worst = diagnostics.iter().map(|d| d.severity).max()?;
     let count = diagnostics.iter().filter(|d| d.severity == worst).count();
     Some((worst, count))
 }
 
-/// How many diagnostics of the worst kind there are, in a sentence.
+/// How many diagnostics of the highest severity there are, in a sentence.
 pub fn findings_summary(diagnostics: &[Diagnostic]) -> String {
     let Some((severity, count)) = worst(diagnostics) else {
         return "The text has no problems.".to_owned();

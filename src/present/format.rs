@@ -1,4 +1,4 @@
-//! Numbers as people read them: three significant digits, decimal SI prefixes, always a unit.
+//! Numbers for people: three significant digits, decimal SI prefixes, always a unit.
 //!
 //! Every byte count, rate and time on the page and on the command line goes through here, so that the same
 //! number reads the same everywhere. [`format_exact`] gives the digits behind a rounded figure.
@@ -56,7 +56,7 @@ pub fn format_seconds(seconds: f64) -> String {
     format!("{} {last}s", three_digits(scaled))
 }
 
-/// The text of a figure, marked where it is only the least that it can be: `≥ 430 µs`.
+/// A figure, marked if it is only a lower bound: `≥ 430 µs`.
 pub fn at_least(is_least: bool, figure: &str) -> String {
     let sign = if is_least { "≥ " } else { "" };
     format!("{sign}{figure}")
@@ -81,7 +81,7 @@ pub fn format_percent(percent: f64) -> String {
     }
 }
 
-/// What a saving in percent does to a total.
+/// The change of a total by a saving in percent.
 ///
 /// ```
 /// use fuseline::present::format::format_change;

@@ -1,4 +1,4 @@
-//! What fusion does to the whole program, in a few figures.
+//! The effect of fusion on the whole program, in a few figures.
 
 use super::certificates::certificate_text;
 use super::format::{format_bytes, format_change, format_exact, format_ratio};
@@ -12,30 +12,30 @@ pub struct Headline {
     pub unfused_bytes: String,
     /// Bytes through memory, fused.
     pub fused_bytes: String,
-    /// By how much fusion changes them, in percent.
+    /// Change by fusion, in percent.
     pub change: String,
-    /// Both and what is saved, to the byte.
+    /// Both and the difference, exactly.
     pub exact_bytes: String,
     /// Launched kernels, unfused.
     pub unfused_kernels: String,
     /// Launched kernels, fused.
     pub fused_kernels: String,
-    /// How many times as fast.
+    /// Speedup.
     pub speedup: String,
     /// Both predicted times.
     pub times: String,
-    /// What a search found; `None` where the policy does not search.
+    /// The result of a search; `None` if the policy does not search.
     pub search: Option<SearchResult>,
     /// The device, and whether its times are lower bounds.
     pub device: String,
 }
 
-/// What a search minimised, and how well.
+/// What a search minimized, and whether the result is proven.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchResult {
-    /// What it minimised.
+    /// What it minimized.
     pub objective: String,
-    /// Whether that is proven to be the optimum.
+    /// Whether the result is proven optimal.
     pub certificate: String,
 }
 

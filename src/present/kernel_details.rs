@@ -1,4 +1,4 @@
-//! One fused kernel in detail: what it moves, what stays on chip, and how each figure is computed.
+//! One fused kernel in detail: its tensors, its edges on chip, and how each figure is computed.
 
 use super::explain::{LedgerRow, flops_text, ledger, source_reason, source_text};
 use super::format::format_bytes;
@@ -6,23 +6,23 @@ use super::names::{op_name, op_names};
 use super::times::time_lines;
 use crate::core::{Analysis, Graph, KernelId, OpId, Policy, SizeSource, TensorId};
 
-/// Tensors that are listed.
+/// Most tensors that are listed.
 const MAX_TENSORS: usize = 60;
 
-/// Edges on chip that are listed.
+/// Most edges on chip that are listed.
 const MAX_EDGES: usize = 24;
 
-/// Ops whose FLOPs are spelled out.
+/// Most ops whose FLOPs are listed.
 const MAX_OPS: usize = 24;
 
-/// Everything that is said about one fused kernel.
+/// The details of one fused kernel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KernelDetails {
     /// Its id in the analysis.
     pub kernel: KernelId,
     /// The names of its ops.
     pub ops: String,
-    /// The number that the text gives it, where it is not the one of the pictures.
+    /// The kernel mark in the text, if it is not the number in the pictures.
     pub number_in_text: Option<String>,
     /// The first tensors that it touches.
     pub tensors: Vec<TensorRow>,
@@ -40,7 +40,7 @@ pub struct KernelDetails {
     pub time: Vec<String>,
 }
 
-/// What a kernel moves of one tensor.
+/// Bytes of one tensor that a kernel moves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TensorRow {
     /// The tensor.
@@ -61,7 +61,7 @@ pub struct TensorRow {
     pub bytes_vanished: String,
 }
 
-/// A tensor on its way between two ops of one kernel.
+/// A tensor between two ops of one kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnChipEdge {
     /// The op that writes it.
@@ -104,10 +104,11 @@ pub fn kernel_details(analysis: &Analysis, kernel: KernelId) -> Option<KernelDet
     })
 }
 
-/// A merge or a cut writes the numbers of the pictures; until then a visitor's own number may be another one.
+/// The kernel mark in the text, if it differs from the number in the pictures. A merge or a cut writes the numbers of
+/// the pictures.
 fn number_in_text(analysis: &Analysis, kernel: KernelId) -> Option<String> {
-    let first = *analysis.fused.kernels.get(kernel)?.ops.first()?;
-    let number = analysis.graph.ops.get(first)?.kernel?;
+    let first = *analysis.partition.kernels[kernel].first()?;
+    let number = analysis.graph.ops[first].kernel?;
     let is_other = analysis.options.policy == Policy::Manual && number as usize != kernel.number();
     is_other.then(|| format!("@kernel {number} in the text"))
 }
@@ -115,13 +116,13 @@ fn number_in_text(analysis: &Analysis, kernel: KernelId) -> Option<String> {
 /// The edges between the ops of a kernel, by consumer in execution order.
 fn on_chip_edges(analysis: &Analysis, kernel: KernelId) -> Vec<(OpId, OpId)> {
     let (graph, partition) = (&analysis.graph, &analysis.partition);
-    let consumers = partition.kernels.get(kernel).into_iter().flatten().copied();
+    let consumers = partition.kernels[kernel].iter();
     consumers
-        .flat_map(|consumer| {
-            let producers = graph.predecessors.get(consumer).into_iter().flatten();
+        .flat_map(|&consumer| {
+            let producers = graph.predecessors[consumer].iter();
             producers.map(move |&producer| (producer, consumer))
         })
-        .filter(|&(producer, _)| partition.kernel_of.get(producer) == Some(&kernel))
+        .filter(|&(producer, _)| partition.kernel_of[producer] == kernel)
         .collect()
 }
 

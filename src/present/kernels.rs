@@ -13,13 +13,13 @@ use crate::present::times::{bound_name, lower_bound_text};
 /// A fused kernel with its figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KernelRow {
-    /// Its first op, which tells it from the others when kernels come and go.
+    /// Its first op, which identifies the row while kernels come and go.
     pub first_op: OpId,
     /// Its id in the analysis.
     pub kernel: KernelId,
     /// The names of its ops.
     pub ops: String,
-    /// What hurts when these ops run as one kernel; empty where nothing does.
+    /// Warnings that fusion costs time here; empty if there are none.
     pub harm: String,
     /// Its figures.
     pub figures: Figures,
@@ -42,7 +42,7 @@ pub struct Figures {
     pub bytes_written: String,
     /// FLOPs for each byte.
     pub intensity: String,
-    /// What takes longest.
+    /// What limits its speed.
     pub bound: &'static str,
     /// Why its time is a lower bound; `None` where it is a prediction.
     pub lower_bound_reason: Option<String>,
@@ -119,7 +119,7 @@ pub fn kernel_total(analysis: &Analysis) -> Figures {
     })
 }
 
-/// What a kernel and the sum of all have alike.
+/// The figures that a kernel and the sum of all share.
 struct Totals {
     work: Work,
     unfused_bytes: u64,

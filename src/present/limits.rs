@@ -1,4 +1,4 @@
-//! The rows of the table of limits: what each kernel asks of the device, and when fusing it hurts.
+//! The rows of the table of limits: the resources that each kernel needs, and warnings where fusion costs time.
 
 use crate::core::analysis::limits::{KernelLimits, Warning, limits};
 use crate::core::{Analysis, IdVec, KernelId, OpId};
@@ -6,22 +6,22 @@ use crate::present::format::{format_bytes, format_exact, format_percent};
 use crate::present::names::op_names;
 use crate::present::warnings::warning_text;
 
-/// What a fused kernel asks of the device.
+/// The resources that a fused kernel needs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LimitRow {
-    /// Its first op, which tells it from the others when kernels come and go.
+    /// Its first op, which identifies the row while kernels come and go.
     pub first_op: OpId,
     /// Its id in the analysis.
     pub kernel: KernelId,
     /// The names of its ops.
     pub ops: String,
-    /// Shared memory that one block wants, and what it may have.
+    /// On-chip memory that one block needs, and what it can allocate.
     pub on_chip: String,
-    /// How many values are live at once, which explains the registers.
+    /// Number of live values, which explains the registers.
     pub live_values: String,
     /// Registers of one thread.
     pub registers: String,
-    /// Resident threads of those that a multiprocessor could hold.
+    /// Resident threads as a share of those that a multiprocessor can hold.
     pub occupancy: String,
     /// Its blocks.
     pub blocks: String,
@@ -29,11 +29,11 @@ pub struct LimitRow {
     pub waves: String,
     /// Wave and tile efficiency.
     pub efficiency: String,
-    /// What is worth knowing.
+    /// Warnings.
     pub warnings: String,
 }
 
-/// A row for each of the first `max_rows` kernels; `None` when the multiprocessors of the device are not known.
+/// A row for each of the first `max_rows` kernels; `None` if the multiprocessors of the device are unknown.
 /// `O(ops + reads)`.
 pub fn limit_rows(analysis: &Analysis, max_rows: usize) -> Option<Vec<LimitRow>> {
     let limits = limits(analysis)?;
@@ -45,8 +45,8 @@ pub fn limit_rows(analysis: &Analysis, max_rows: usize) -> Option<Vec<LimitRow>>
 }
 
 fn row(analysis: &Analysis, kernel: KernelId, limits: &KernelLimits) -> Option<LimitRow> {
-    let fused = analysis.fused.kernels.get(kernel)?;
-    // A view that is not launched asks for nothing.
+    let fused = &analysis.fused.kernels[kernel];
+    // A view that is not launched needs nothing.
     let launched = |text: String| {
         if fused.is_free {
             "–".to_owned()
@@ -85,8 +85,8 @@ fn joined(limits: &KernelLimits, is_wanted: fn(&Warning) -> bool) -> String {
     wanted.map(warning_text).collect::<Vec<_>>().join("; ")
 }
 
-/// For each kernel what hurts when its ops run as one, in words; empty where nothing does. None at all when the
-/// multiprocessors of the device are not known.
+/// For each kernel the warnings that fusion costs time, in words; empty if there are none. No entries if the
+/// multiprocessors of the device are unknown.
 pub fn harms(analysis: &Analysis) -> IdVec<KernelId, String> {
     let limits = limits(analysis).unwrap_or_default();
     limits
@@ -95,10 +95,10 @@ pub fn harms(analysis: &Analysis) -> IdVec<KernelId, String> {
         .collect()
 }
 
-/// What is said instead of rows when the multiprocessors of the device are not known.
+/// The text instead of rows if the multiprocessors of the device are unknown.
 pub fn unknown_device(analysis: &Analysis) -> String {
     format!(
-        "The multiprocessors of {} are not known, so what its kernels ask of them is not either. Choose another device.",
+        "The multiprocessors of {} are not known, so there are no limits for its kernels. Choose another device.",
         analysis.options.device.name,
     )
 }

@@ -1,4 +1,4 @@
-//! Kernels that are merged and cut by hand: the changed text, and what the change would bring.
+//! Merging and cutting kernels by hand: the changed text, and what the change saves or costs.
 
 use super::format::{format_bytes, format_seconds};
 use super::names::op_name;
@@ -22,12 +22,12 @@ pub enum Change {
     },
 }
 
-/// What a change would bring.
+/// The effect of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
-    /// The gain, or why the change is not possible.
+    /// What the change saves or costs, or why it is not possible.
     pub words: String,
-    /// The gain once the change is made; empty where it is not possible.
+    /// The same after the change is made; empty if it is not possible.
     pub done: String,
     /// The changed text; `None` where the change is not possible.
     pub text: Option<String>,
@@ -44,8 +44,9 @@ impl Proposal {
     }
 }
 
-/// What `change` would bring: the difference to an analysis of the changed text under policy `manual`, so as costly as
-/// an analysis. `statement_of_op` gives for each op of `analysis` its statement in `program`, which is read from `text`.
+/// The effect of `change`: the difference to an analysis of the changed text under policy `manual`, so it takes as
+/// long as an analysis. `statement_of_op` gives for each op of `analysis` its statement in `program`, which is parsed
+/// from `text`.
 pub fn propose(
     change: Change,
     text: &str,
@@ -61,7 +62,7 @@ pub fn propose(
     };
     let [making, made] = in_words(change, analysis);
     let refused = |reason: &str| {
-        // The words stand in plain text, where quotes for code would be seen.
+        // The words are shown as plain text, without quotes for code.
         Proposal::refused(format!(
             "{making} is not possible: {}.",
             reason.replace('`', "")

@@ -3,7 +3,7 @@
 use crate::core::Program;
 use crate::core::analysis::measured::{Measurements, Predicted, Row, Variant, errors, predict};
 use crate::present::format::{format_bytes, format_percent, format_ratio, format_seconds};
-use strum::{EnumIter, IntoStaticStr};
+use strum::EnumIter;
 
 /// The names of all patterns, each once, in the order of the rows.
 pub fn patterns(rows: &[Row]) -> Vec<String> {
@@ -21,14 +21,14 @@ pub fn patterns(rows: &[Row]) -> Vec<String> {
 pub struct PredictedRow {
     /// What was measured.
     pub row: Row,
-    /// What the model says.
+    /// The prediction.
     pub predicted: Predicted,
     /// Predicted and measured time of the eager run over this one's; `None` for the eager run itself.
     pub speedup: Option<(f64, f64)>,
 }
 
-/// Each row beside what the model says; `programs` are op lists by their pattern's name. A row without a list, or whose
-/// list cannot be analysed, is left out. `O(rows * (rows + ops))`.
+/// Each row with its prediction; `programs` are op lists by the name of their pattern. A row is left out if it has no
+/// list or the list cannot be analysed. `O(rows * (rows + ops))`.
 pub fn predicted_rows(
     rows: Vec<Row>,
     programs: &[(String, Program)],
@@ -65,16 +65,15 @@ fn speedup(all: &[PredictedRow], of: &PredictedRow) -> Option<(f64, f64)> {
     ))
 }
 
-/// What is compared. Its names are part of the ids of its buttons.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumIter, IntoStaticStr)]
-#[strum(serialize_all = "lowercase")]
+/// The quantity that is compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumIter)]
 pub enum Quantity {
     /// The time of one run.
     #[default]
     Time,
     /// Bytes read from device memory.
     Reads,
-    /// How much faster compiled code is than library kernels.
+    /// Speedup of compiled code over library kernels.
     Speedup,
 }
 
@@ -122,11 +121,11 @@ fn bytes_text(bytes: f64) -> String {
 /// A quantity of a row, predicted and measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// What ran: the pattern and its sizes.
+    /// The pattern and its sizes.
     pub name: String,
-    /// In which way.
+    /// The origin of its kernels.
     pub variant: Variant,
-    /// What the model says.
+    /// The prediction.
     pub predicted: f64,
     /// What was measured.
     pub measured: f64,
@@ -143,19 +142,19 @@ impl Comparison {
         })
     }
 
-    /// How far the prediction is off, as a part of what was measured: 0.1 is a tenth too much.
+    /// Relative error of the prediction: 0.1 is a tenth too much.
     pub fn error(&self) -> f64 {
         self.predicted / self.measured - 1.0
     }
 }
 
-/// What there is to compare.
+/// The rows that have both figures.
 pub fn comparisons(rows: &[PredictedRow], quantity: Quantity) -> Vec<Comparison> {
     let comparison = |row| Comparison::of(row, quantity);
     rows.iter().filter_map(comparison).collect()
 }
 
-/// How far the model is off, in a sentence.
+/// The errors of the predictions, in a sentence.
 pub fn error_summary(comparisons: &[Comparison]) -> String {
     let figures: Vec<(f64, f64)> = comparisons
         .iter()
@@ -188,13 +187,13 @@ pub fn source_notes(file: &Measurements) -> [String; 2] {
 /// A row of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeasuredTableRow {
-    /// Which op list.
+    /// The name of its op list.
     pub pattern: String,
-    /// How far the prediction is off.
+    /// Relative error of the prediction.
     pub error: String,
     /// Who made the kernels.
     pub variant: &'static str,
-    /// What the model says.
+    /// The prediction.
     pub predicted: String,
     /// What was measured.
     pub measured: String,
@@ -226,7 +225,7 @@ fn size_text(row: &Row) -> String {
     sizes.join("×")
 }
 
-/// The way to run a program, in a few words.
+/// The origin of the kernels, in a few words.
 pub const fn variant_text(variant: Variant) -> &'static str {
     match variant {
         Variant::Eager => "eager",

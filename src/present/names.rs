@@ -14,7 +14,7 @@ pub fn quoted_op(graph: &Graph, op: OpId) -> String {
     format!("`{}`", op_name(graph, op))
 }
 
-/// A name of at most so many characters, cut where it is longer: a visitor may call an op whatever they like.
+/// A name of at most this many characters, cut if it is longer, because a name can have any length.
 pub fn short_name(name: &str, most_chars: usize) -> String {
     first_chars(name, most_chars)
 }

@@ -8,49 +8,49 @@ use crate::present::words::with_hint;
 use std::collections::{HashMap, HashSet};
 use strum::VariantArray;
 
-/// An op that could be read, as the table shows it.
+/// A row of the table: an op that could be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpRow {
-    /// What tells it from the others when ops come, go and move.
+    /// Identifies the row while ops are added, removed and moved.
     pub id: usize,
-    /// The op in the analysis; `None` when it could not be understood.
+    /// The op in the analysis; `None` if it could not be resolved.
     pub op: Option<OpId>,
     /// The kernel that computes it.
     pub kernel: Option<KernelId>,
     /// Its name.
     pub name: String,
-    /// What it calls.
+    /// Its function or op type.
     pub callee: String,
-    /// What it reads, with commas between.
+    /// Its inputs, separated by commas.
     pub inputs: String,
-    /// `inputs` can be taken apart again: no name holds a comma.
+    /// Whether `inputs` can be split again: no name contains a comma.
     pub has_separable_inputs: bool,
-    /// The type that is stated, as written; empty when none is.
+    /// The type annotation as written; empty if there is none.
     pub stated_type: String,
-    /// Its type and shape with all sizes known; empty while they are not.
+    /// Its type and shape with all sizes evaluated; empty if they are unknown.
     pub shape: String,
-    /// What is wrong with it or assumed about it, with code in backquotes.
+    /// Its diagnostics, with code in backquotes.
     pub problems: Vec<(Severity, String)>,
 }
 
 impl OpRow {
-    /// The shape, if it is not what is stated word by word.
+    /// The shape, if it differs from the annotation.
     pub fn evaluated_type(&self) -> Option<&str> {
         let is_news = !self.stated_type.is_empty() && self.stated_type != self.shape;
         Some(&*self.shape).filter(|shape| is_news && !shape.is_empty())
     }
 }
 
-/// What the table of ops is about.
+/// The input of the table of ops.
 #[derive(Clone, Copy)]
 pub struct OpSource<'a> {
     /// The text.
     pub text: &'a str,
-    /// The text as read.
+    /// The program that was parsed from it.
     pub program: &'a Program,
-    /// What is wrong or assumed, in text order.
+    /// Its diagnostics, in text order.
     pub diagnostics: &'a [Diagnostic],
-    /// The numbers of what could be understood, and for each of its ops the statement.
+    /// The analysis, and for each of its ops the statement.
     pub analysed: Option<(&'a Analysis, &'a IdVec<OpId, usize>)>,
 }
 
@@ -97,8 +97,8 @@ pub fn op_rows(source: OpSource<'_>, max_rows: usize, before: &[OpRow]) -> Vec<O
     .collect()
 }
 
-/// An id for each of these names, of which no two are equal. A name keeps the id that it has in `before`; a new one in the
-/// place of one that is gone has been renamed.
+/// An id for each of these names, which are distinct. A name keeps the id that it has in `before`. A new name at the
+/// place of one that is gone gets its id, because the op was renamed.
 fn row_ids(names: &[&str], before: &[OpRow]) -> Vec<usize> {
     let id_of_name: HashMap<&str, usize> = before.iter().map(|r| (&*r.name, r.id)).collect();
     let id_of = |name: &&str| id_of_name.get(*name).copied();
@@ -116,7 +116,7 @@ fn row_ids(names: &[&str], before: &[OpRow]) -> Vec<usize> {
     ids.collect()
 }
 
-/// What the diagnostics say about each of these statements, which stand in text order.
+/// The diagnostics of each of these statements, which are in text order.
 fn problems_by_statement(
     ops: &[OpStatement],
     diagnostics: &[Diagnostic],
@@ -142,11 +142,11 @@ fn problems_by_statement(
 pub struct FunctionOption {
     /// Its name.
     pub name: &'static str,
-    /// What it computes; empty for an op type, which stands for any function of its kind.
+    /// What it computes; empty for an op type.
     pub summary: &'static str,
 }
 
-/// All functions by op type, with the op type itself where no function has its name.
+/// All functions by op type, with the op type itself if no function has its name.
 pub fn function_options() -> Vec<(&'static str, Vec<FunctionOption>)> {
     let group = |&op_type: &OpType| {
         let name = op_type.name();
@@ -161,7 +161,7 @@ pub fn function_options() -> Vec<(&'static str, Vec<FunctionOption>)> {
     OpType::VARIANTS.iter().map(group).collect()
 }
 
-/// Whether an op may call what has this name.
+/// Whether a function or an op type has this name.
 pub fn is_callable(name: &str) -> bool {
     find(name).is_some() || name.parse::<OpType>().is_ok()
 }

@@ -1,4 +1,4 @@
-//! What a visitor may choose, in words.
+//! The choices of a visitor, in words.
 
 use crate::core::model::options::Switch;
 use crate::core::{Externals, Policy, ReshapeCost};
@@ -22,7 +22,7 @@ pub const fn policy_summary(policy: Policy) -> &'static str {
     }
 }
 
-/// What a switch among the options is called.
+/// The name of an on-off option.
 pub const fn switch_name(switch: Switch) -> &'static str {
     match switch {
         Switch::Horizontal => "horizontal fusion",
@@ -33,7 +33,7 @@ pub const fn switch_name(switch: Switch) -> &'static str {
     }
 }
 
-/// What a switch among the options does, in a sentence.
+/// What an on-off option does, in a sentence.
 pub const fn switch_sentence(switch: Switch) -> &'static str {
     match switch {
         Switch::Horizontal => "Ops that only read a common tensor may share a kernel.",
@@ -66,7 +66,7 @@ pub const fn externals_words(externals: Externals) -> ChoiceWords {
     match externals {
         Externals::Declared => ChoiceWords {
             name: "as declared",
-            sentence: "Inputs and weights count as declared, else as the other shapes force them to be, else as large as their reader's output.",
+            sentence: "Inputs and weights count as declared, else with the only size that the other shapes allow, else as large as their reader's output.",
         },
         Externals::KnownOnly => ChoiceWords {
             name: "0 bytes",
@@ -88,7 +88,7 @@ pub const fn reshape_words(reshape: ReshapeCost) -> ChoiceWords {
         },
         ReshapeCost::View => ChoiceWords {
             name: "a view",
-            sentence: "A reshape only indexes the same bytes in another way: it moves nothing and nobody launches it.",
+            sentence: "A reshape only indexes the same bytes in another way: it moves nothing and is not launched.",
         },
     }
 }

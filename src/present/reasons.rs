@@ -17,7 +17,7 @@ pub fn verdict_sentence(graph: &Graph, verdict: &Verdict) -> String {
         return "They run in one kernel.".to_owned();
     };
     let why = reason_text(graph, reason);
-    // What cannot run, or has nothing in common, has no price that says anything.
+    // A kernel that cannot run, or whose ops share nothing, has no meaningful price.
     if let Reason::Cycle { .. } | Reason::NotConnected { .. } = reason {
         return format!("Apart: {why}.");
     }
@@ -67,7 +67,7 @@ pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
             rows_text(other_rows)
         ),
         Reason::MixesRows { reduction, reshape } => format!(
-            "{reshape} moves elements between the rows of {reduction} half-way through the kernel"
+            "{reshape} moves elements between the rows of {reduction} inside the kernel"
         ),
         Reason::ReductionEnds { reduction, after } => {
             format!("the reduction {reduction} ends its kernel, and {after} comes after it")
@@ -78,7 +78,7 @@ pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
             needed_bytes,
             available_bytes,
         } => format!(
-            "{values} values of each row wait on chip while {reduction} ends: {}, and a block holds {}",
+            "a row of each of {values} tensors stays on chip while {reduction} runs: {}, and a block can have {}",
             format_bytes(needed_bytes),
             format_bytes(available_bytes)
         ),
@@ -86,7 +86,7 @@ pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
             beyond_limit("read and write", operands, "tensors", limit)
         }
         Reason::NotConnected { first, second } => {
-            format!("no tensor ties {first} to {second} inside the kernel")
+            format!("no tensor connects {first} and {second} inside the kernel")
         }
         Reason::Cycle { path } => {
             format!("the kernel would wait for itself: {}", path.join(" → "))
@@ -96,10 +96,10 @@ pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
         }
         Reason::TooManyNodes { nodes, limit } => beyond_limit("have", nodes, "nodes", limit),
         Reason::LibraryCall { matmul } => {
-            format!("the matmul {matmul} is a library call, which nothing joins")
+            format!("the matmul {matmul} is a library call, which fuses with nothing")
         }
         Reason::Loops { first, second } => {
-            format!("the one is {}, the other {}", loop_text(first), loop_text(second))
+            format!("one kernel is {}, the other {}", loop_text(first), loop_text(second))
         }
         Reason::Reordered => {
             "the buffer is read in another order than it is written in".to_owned()
@@ -108,19 +108,19 @@ pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
             shared_bytes,
             places,
         } => format!(
-            "neither feeds the other, and they share {} at a distance of {places} kernels",
+            "neither reads the output of the other, and they share {} at a distance of {places} kernels",
             format_bytes(shared_bytes)
         ),
         Reason::Between { through } => format!("{through} has to run between them"),
         Reason::TooFar { places } => {
             format!("{places} kernels stand between them, too many to reorder")
         }
-        Reason::NotCompared => "the compiler never compares their kernels: it looks at kernels that go through a common buffer in the same order, each with the next few that do".to_owned(),
+        Reason::NotCompared => "the compiler never compares their kernels: it compares kernels that access a common buffer in the same order, each with the next few of them".to_owned(),
         Reason::TooManyCycles { rounds } => format!(
-            "stated kernels still need each other after {rounds} rounds of taking such kernels apart, so every kernel falls apart"
+            "the stated kernels still form cycles after {rounds} rounds of splitting, so every kernel is split"
         ),
-        Reason::NotStated => "it is allowed, but the text does not ask for it".to_owned(),
-        Reason::NotWorthIt => "it is allowed, but does not pay".to_owned(),
+        Reason::NotStated => "it is allowed, but the text does not state this kernel".to_owned(),
+        Reason::NotWorthIt => "it is allowed, but saves nothing".to_owned(),
         Reason::NotLookedAt => "it is allowed, but this policy does not try it".to_owned(),
     }
 }
@@ -150,12 +150,12 @@ fn loop_text(space: Loop) -> String {
     }
 }
 
-/// The number of a kernel in the text, which need not be that of the pictures.
+/// A kernel mark as code; its number can differ from that in the pictures.
 pub fn stated_kernel(kernel: u32) -> String {
     format!("`@kernel {kernel}`")
 }
 
-/// The findings about stated kernels of `program` that are not legal.
+/// Diagnostics for the stated kernels of `program` that are not legal.
 pub fn refused_kernels(program: &Program, outcome: &Outcome) -> Vec<Diagnostic> {
     let Some(analysis) = &outcome.analysis else {
         return Vec::new();

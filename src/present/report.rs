@@ -1,48 +1,41 @@
-//! An analysis by names instead of ids: what the command line prints as JSON and the page exports.
+//! An analysis with names instead of ids: the JSON of the command line and of the export of the page.
 
 use crate::core::analysis::Analysis;
+use crate::core::analysis::transformer::FusionSummary;
 use crate::core::analysis::why::{Edge, Verdict, Why};
 use crate::core::cost::roofline::Bound;
-use crate::core::cost::traffic::{Access, Traffic};
+use crate::core::cost::traffic::Access;
 use crate::core::fusion::certificate::Certificate;
 use crate::core::fusion::reason::Reason;
 use crate::core::model::diagnostic::{Code, Diagnostic, Severity, line_and_column};
 use crate::core::model::graph::{Graph, SizeSource};
 use crate::core::model::ids::OpId;
-use crate::core::model::op::Op;
 use crate::present::names::op_name;
 use crate::present::reasons::reason_text;
 use crate::present::times::lower_bound_text;
 use serde::Serialize;
 
-/// Everything that a program downstream may want to know.
+/// The report of an analysis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
-    /// The ops in execution order.
-    pub ops: Vec<Op>,
-    /// Names of the ops of each kernel, kernels in the order in which they run.
-    pub fusion_groups: Vec<Vec<String>>,
-    /// Every op its own kernel.
-    pub unfused_traffic: Traffic,
-    /// One kernel for each group.
-    pub fused_traffic: Traffic,
-    /// Saved part of the unfused bytes, in percent.
-    pub savings_pct: f64,
+    /// Ops, kernels and traffic.
+    #[serde(flatten)]
+    pub summary: FusionSummary,
     /// Predicted time of the unfused program over the fused one's.
     pub predicted_speedup: f64,
-    /// Why the predicted times are only lower bounds, where they are: FLOPs for which the device has no known peak.
+    /// Why the predicted times are only lower bounds, if they are.
     pub times_at_least: Option<String>,
     /// Id of the device that times are predicted for.
     pub device: String,
     /// Name of the policy.
     pub policy: &'static str,
-    /// Whether the kernels are the best there are, where the policy searched for them.
+    /// What the search has proven, if the policy searched.
     pub certificate: Option<Certificate>,
     /// The fused kernels.
     pub kernels: Vec<KernelReport>,
     /// Every edge between two ops, by consumer in execution order.
     pub edges: Vec<EdgeReport>,
-    /// What was assumed.
+    /// Warnings and notes.
     pub diagnostics: Vec<DiagnosticReport>,
 }
 
@@ -65,9 +58,9 @@ pub struct KernelReport {
     pub intensity: Option<f64>,
     /// `min(peak, intensity * bandwidth)`.
     pub attainable_flops_per_s: Option<f64>,
-    /// What limits it; `unknown` where no peak is known for some of its FLOPs.
+    /// What limits its speed; `unknown` if no peak is known for some of its FLOPs.
     pub bound: Bound,
-    /// Predicted time; with an unknown bound the least that it can be.
+    /// Predicted time; a lower bound if the bound is unknown.
     pub time_s: f64,
     /// Tensors that it reads from memory.
     pub reads: Vec<AccessReport>,
@@ -108,7 +101,7 @@ pub struct EdgeReport {
     pub saved_us: Option<f64>,
 }
 
-/// A reason by names.
+/// The reason fields of an edge.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum ReasonReport {
@@ -123,18 +116,18 @@ pub enum ReasonReport {
     },
 }
 
-/// A diagnostic with its place as editors count it.
+/// A diagnostic with line and column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DiagnosticReport {
-    /// How much it matters.
+    /// Its severity.
     pub severity: Severity,
     /// Its kind.
     pub code: Code,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// How to mend it.
+    /// How to correct it.
     pub hint: Option<String>,
-    /// One-based line, when it has a place.
+    /// One-based line, if it has a span.
     pub line: Option<usize>,
     /// One-based column in characters.
     pub column: Option<usize>,
@@ -146,11 +139,7 @@ impl Report {
         let graph = &analysis.graph;
         let kernels = analysis.fused.kernels.iter();
         Self {
-            ops: graph.ops.as_slice().to_vec(),
-            fusion_groups: kernels.clone().map(|k| names_of(graph, &k.ops)).collect(),
-            unfused_traffic: analysis.unfused.traffic,
-            fused_traffic: analysis.fused.traffic,
-            savings_pct: analysis.savings_pct,
+            summary: analysis.into(),
             predicted_speedup: analysis.speedup,
             times_at_least: (analysis.unfused.first_lower_bound())
                 .and_then(|kernel| lower_bound_text(kernel, &analysis.options.device)),

@@ -6,7 +6,7 @@ use crate::core::model::program::ParamRange;
 /// A param.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SliderRow {
-    /// What expressions call it; no other param has this name.
+    /// Its name in expressions; unique.
     pub name: String,
     /// Its value.
     pub value: i64,
@@ -15,18 +15,18 @@ pub struct SliderRow {
 }
 
 impl SliderRow {
-    /// The value of what is typed so far into the box. `None` while it is no number or out of range: it may be on its
-    /// way to another one.
+    /// The value of a partly typed number. `None` if it is no number or out of range: the visitor may still be
+    /// typing.
     pub fn typed(&self, text: &str) -> Option<i64> {
         let value = text.parse().ok()?;
         let is_in_range = |range: ParamRange| (range.min..=range.max).contains(&value);
         self.range.is_none_or(is_in_range).then_some(value)
     }
 
-    /// The value of what was typed into the box, moved into the range. `None` where it is no number.
+    /// The value of a typed number, clamped to the range. `None` if it is no number.
     pub fn entered(&self, text: &str) -> Option<i64> {
         let value: i64 = text.parse().ok()?;
-        // A range that is empty has an end before its start.
+        // In an empty range `max` is below `min`.
         Some(self.range.map_or(value, |range| {
             value.clamp(range.min, range.max.max(range.min))
         }))

@@ -1,4 +1,4 @@
-//! The decisions of a policy, of which the first few are shown as done.
+//! The decisions of a policy as a list, and the step of the replay.
 
 use super::decisions::decision_text;
 use super::names::counted;
@@ -6,10 +6,10 @@ use crate::core::Graph;
 use crate::core::fusion::record::Record;
 use std::ops::Range;
 
-/// Decisions that are listed at once: a page of them.
+/// Decisions on one page of the list.
 pub const PAGE_STEPS: usize = 200;
 
-/// How far the replay has come, and what was decided last; quoted parts are code.
+/// The step of the replay and its decision; quoted parts are code.
 pub fn step_sentence(graph: &Graph, record: &Record, step: usize) -> String {
     let count = record.decisions.len();
     if count == 0 {
@@ -27,14 +27,14 @@ pub fn step_sentence(graph: &Graph, record: &Record, step: usize) -> String {
 pub struct StepLine {
     /// Its number, from 1.
     pub step: usize,
-    /// What was decided; quoted parts are code.
+    /// The decision; quoted parts are code.
     pub decision: String,
-    /// How many kernels it leads to, where that changes; else empty.
+    /// Number of kernels after it, if it changes that; otherwise empty.
     pub kernels: String,
 }
 
-/// The numbers of the decisions on the page that shows `step`, of `count` decisions in all. Pages stay where they
-/// are, so that no line goes away under a pointer or the focus. Before the first step it is the first page.
+/// The numbers of the decisions on the page that contains `step`, of `count` decisions in all. Pages are fixed, so
+/// that no line moves away under the pointer or the focus. Before the first step it is the first page.
 pub fn page_of_step(step: usize, count: usize) -> Range<usize> {
     let first = step.saturating_sub(1) / PAGE_STEPS * PAGE_STEPS;
     first + 1..count.min(first + PAGE_STEPS) + 1

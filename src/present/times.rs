@@ -25,7 +25,7 @@ pub fn total_time_text(execution: &Execution) -> String {
     )
 }
 
-/// What keeps a kernel from being faster, in a word or two.
+/// What limits the speed of a kernel, in a word or two.
 pub const fn bound_name(bound: Bound) -> &'static str {
     match bound {
         Bound::Memory => "memory",
@@ -36,11 +36,11 @@ pub const fn bound_name(bound: Bound) -> &'static str {
     }
 }
 
-/// How the predicted time of a kernel comes about, a line for each part.
+/// How the predicted time of a kernel is computed, one line for each part.
 pub fn time_lines(kernel: &Kernel, device: &Device) -> Vec<String> {
     let alone = times(device, kernel.work, kernel.bytes());
     if kernel.is_free {
-        return vec!["a view: nobody launches it, 0 s".to_owned()];
+        return vec!["a view, which is not launched: 0 s".to_owned()];
     }
     let mut lines = vec![format!(
         "memory: {} / {} = {}",
@@ -84,7 +84,7 @@ pub fn time_lines(kernel: &Kernel, device: &Device) -> Vec<String> {
     lines
 }
 
-/// What a kernel's time leaves out: `no peak is known for f64 on this device; the time counts what is known, at least`.
+/// What the time of a kernel leaves out: `no peak is known for f64 on this device; the time is a lower bound`.
 pub fn lower_bound_text(kernel: &Kernel, device: &Device) -> Option<String> {
     let unknown_peak = |of: &str| format!("no peak is known for {of} on this device");
     let missing = match missing_figure(device, kernel.work)? {
@@ -93,7 +93,5 @@ pub fn lower_bound_text(kernel: &Kernel, device: &Device) -> Option<String> {
         MissingFigure::MatrixPeak => unknown_peak("matrix units"),
         MissingFigure::VectorPeak => unknown_peak("vector units"),
     };
-    Some(format!(
-        "{missing}; the time counts what is known, at least"
-    ))
+    Some(format!("{missing}; the time is a lower bound"))
 }

@@ -1,4 +1,4 @@
-//! What hurts when ops run as one kernel, in words.
+//! Warnings about fused kernels, in words.
 
 use crate::core::analysis::limits::Warning;
 use crate::present::format::{format_bytes, format_percent, format_seconds};

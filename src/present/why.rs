@@ -1,4 +1,4 @@
-//! The edges between kernels: why each is not fused, and what fusing it would save.
+//! The edges between kernels: why each is not fused, and what fusing it alone would save.
 
 use super::format::{format_bytes, format_seconds};
 use super::names::op_name;
@@ -14,13 +14,13 @@ pub struct Crossing {
     pub producer: OpId,
     /// The op that reads it.
     pub consumer: OpId,
-    /// Why it crosses.
+    /// Why it is not fused.
     pub reason: Reason,
     /// What fusing it alone would save.
     pub price: Price,
 }
 
-/// The edges between kernels, dearest first in what the policy makes small. As costly as [`Why::edges`].
+/// The edges between kernels, the largest saving by the objective first. Takes as long as [`Why::edges`].
 pub fn crossings(analysis: &Analysis) -> Vec<Crossing> {
     let edges = Why::new(analysis).edges().into_iter();
     let mut crossings: Vec<Crossing> = edges
@@ -45,7 +45,7 @@ pub fn crossings(analysis: &Analysis) -> Vec<Crossing> {
     crossings
 }
 
-/// What is said of an edge between two kernels.
+/// A row of the table of edges between kernels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CrossingRow {
     /// The op that writes the tensor.
@@ -92,7 +92,7 @@ fn saved_time(price: Price) -> String {
     format!("{sign}{}", format_seconds(price.saved_s.abs()))
 }
 
-/// What became of two ops of the analysed graph; quoted parts are code.
+/// Whether two ops of the analysed graph run in one kernel, in a sentence; quoted parts are code.
 pub fn answer(analysis: &Analysis, first: OpId, second: OpId) -> String {
     if first == second {
         return "It is one op. Choose another.".to_owned();

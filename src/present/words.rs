@@ -1,13 +1,13 @@
-//! Sentences about the text, in which `backquotes` stand for code.
+//! Sentences with code in backquotes.
 
 use crate::core::{Diagnostic, Severity};
 
 /// A part of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece<'a> {
-    /// What it says.
+    /// Its text, without backquotes.
     pub text: &'a str,
-    /// It stood between backquotes.
+    /// Whether it is code.
     pub is_code: bool,
 }
 
@@ -27,7 +27,7 @@ pub fn severity_word(severity: Severity) -> &'static str {
     severity.into()
 }
 
-/// What a diagnostic says, with its hint, as one sentence.
+/// The message of a diagnostic and its hint, as one sentence.
 pub fn with_hint(diagnostic: &Diagnostic) -> String {
     match &diagnostic.hint {
         Some(hint) => format!("{}: {hint}", diagnostic.message),

@@ -303,7 +303,8 @@ fn undeclared_sizes_are_inferred_where_exact_and_assumed_elsewhere() {
     use fuseline::core::model::sizes::read_size;
     let size = |op: Op, known: &[TensorDecl], name: &str| {
         let graph = build_graph(&[op], known).unwrap();
-        let tensor = graph.tensor_named(name).unwrap();
+        let mut tensors = graph.tensors.ids();
+        let tensor = tensors.find(|&t| graph.tensor_name(t) == name).unwrap();
         read_size(&graph, OpId::new(0), tensor, Externals::Declared)
     };
     let matmul = || Op::new("y", OpType::Matmul, &["x", "w"], "y", &[8, 5], 2);

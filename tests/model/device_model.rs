@@ -1,9 +1,14 @@
 //! The device model: waves of tiles, repeated reads, and reads served by the cache.
 
-use fuseline::core::analysis::device_model::{DeviceCount, Product, device_count};
+use fuseline::core::analysis::device_model::{DeviceCount, Product, Tile, device_count};
 use fuseline::core::device;
 use fuseline::core::notation::parse;
 use fuseline::core::{Analysis, Options, Policy, analyze_program};
+
+const TILE: Tile = Tile {
+    rows: 256.0,
+    columns: 128.0,
+};
 
 const H200_MULTIPROCESSORS: f64 = 132.0;
 const H200_L2_BYTES: f64 = 62_914_560.0;
@@ -65,11 +70,11 @@ fn generated_tiles_read_more() {
 /// 109 tiles of 256 x 128 on 108 multiprocessors take two waves: 50.5 % of the slots are used.
 #[test]
 fn one_tile_too_many_costs_a_wave() {
-    let tiling = product(109.0 * 256.0, 64.0, 128.0).cut((256.0, 128.0), 108.0);
+    let tiling = product(109.0 * 256.0, 64.0, 128.0).cut(TILE, 108.0);
     assert_eq!((tiling.tiles, tiling.waves), (109.0, 2.0));
     assert!((tiling.wave_efficiency - 0.505).abs() < 5e-4);
     assert!((tiling.tile_efficiency - 1.0).abs() < 1e-12);
-    let ragged = product(257.0, 64.0, 128.0).cut((256.0, 128.0), 108.0);
+    let ragged = product(257.0, 64.0, 128.0).cut(TILE, 108.0);
     assert!((ragged.tile_efficiency - 257.0 / 512.0).abs() < 1e-12);
 }
 

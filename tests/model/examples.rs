@@ -5,7 +5,7 @@ use fuseline::core::examples::{EXAMPLES, Example, example};
 use fuseline::core::model::program::Program;
 use fuseline::core::notation::parse;
 use fuseline::core::resolve::resolve;
-use fuseline::core::{Analysis, Code, Options, Policy, analyze_program};
+use fuseline::core::{Analysis, Code, Options, Policy, TensorId, analyze_program};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -156,9 +156,9 @@ fn from_4096_on_the_scores_move_most_of_the_bytes_of_the_transformer() {
     set(&mut program, "S", 4096);
     let outcome = analyze_program(&program, &Options::default());
     let analysis = outcome.analysis.unwrap();
-    let scores: u64 = ["scores_raw", "scores"]
-        .iter()
-        .map(|name| analysis.graph.tensor_named(name).unwrap())
+    let name = |&tensor: &TensorId| analysis.graph.tensor_name(tensor);
+    let scores: u64 = (analysis.graph.tensors.ids())
+        .filter(|tensor| ["scores_raw", "scores"].contains(&name(tensor)))
         .map(|tensor| analysis.tensors[tensor].unfused_bytes)
         .sum();
     assert!(scores * 3 > analysis.unfused.traffic.total * 2);

@@ -1,5 +1,6 @@
 //! The statement that an op of a list becomes.
 
+use crate::spans::without_spans;
 use fuseline::core::notation::import::{OpList, program_of_op_list};
 use fuseline::core::notation::{parse, print};
 use fuseline::core::resolve::resolve;
@@ -81,7 +82,7 @@ fn ops_become_the_plainest_statement_that_means_the_same() {
         let again = parse(&text);
         assert_eq!(again.diagnostics, []);
         let resolved = resolve(&again.program);
-        assert_eq!(again.program.without_spans(), parsed.program);
+        assert_eq!(without_spans(again.program), parsed.program);
         assert_eq!(resolved.ops.len(), 1, "{text}\n{:?}", resolved.diagnostics);
         let own = &resolved.ops[0];
         assert_eq!((own.op_type.name(), &own.shape[..]), (op_type, shape));

@@ -79,7 +79,7 @@ fn a_size_that_is_assumed_is_marked() {
     let details = kernel_details(&analysis(text, Policy::Rules), KernelId::new(0)).unwrap();
     let r = details.tensors.iter().find(|row| row.name == "r").unwrap();
     assert_eq!(r.source, "~ assumed");
-    assert!(r.source_reason.contains("nothing declares it"), "{r:?}");
+    assert!(r.source_reason.contains("not declared"), "{r:?}");
 }
 
 #[test]

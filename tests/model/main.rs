@@ -63,6 +63,7 @@ mod resolve_errors;
 mod share;
 
 mod sliders;
+mod spans;
 mod step_lines;
 mod views;
 mod why;

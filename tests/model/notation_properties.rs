@@ -1,5 +1,6 @@
 //! Properties of the notation: parsing is total; printing and parsing are inverse.
 
+use crate::spans::without_spans;
 use fuseline::core::model::diagnostic::Span;
 use fuseline::core::model::program::{
     Attribute, AttributeValue, BinaryOp, Declaration, Expr, ExprKind, KernelMark, Name,
@@ -78,9 +79,9 @@ fn check_total(text: &str) -> Result<(), TestCaseError> {
     }
     prop_assert!(parsed.diagnostics.len() <= text.lines().count());
     let again = parse(&print(&parsed.program));
-    let mut readable = parsed.program.without_spans();
+    let mut readable = without_spans(parsed.program);
     readable.unreadable.clear();
-    prop_assert_eq!(again.program.without_spans(), readable);
+    prop_assert_eq!(without_spans(again.program), readable);
     let all = Span::new(0, text.len());
     let pieces = highlight(text, all);
     let joined: String = pieces.iter().map(|(span, _)| span.slice(text)).collect();
@@ -272,7 +273,7 @@ proptest! {
     fn printing_and_reading_are_inverse(program in program()) {
         let text = print(&program);
         let parsed = parse(&text);
-        prop_assert_eq!(&parsed.program.without_spans(), &program, "{}", text);
+        prop_assert_eq!(&without_spans(parsed.program), &program, "{}", text);
     }
 }
 
@@ -287,7 +288,7 @@ fn twenty_thousand_ops_are_read() {
         (20_000, 0)
     );
     assert_eq!(
-        parse(&print(&parsed.program)).program.without_spans(),
-        parsed.program.without_spans()
+        without_spans(parse(&print(&parsed.program)).program),
+        without_spans(parsed.program)
     );
 }

@@ -207,11 +207,11 @@ fn the_compiler_says_what_it_inlines_scores_and_refuses() {
     let record = record(&graph, &Options::of_policy(Policy::Inductor));
     let sentences = sentences(&graph, &record);
     for expected in [
-        "`h2` is no buffer: what reads it computes it (readers: 1)",
+        "`h2` is inlined: each reader computes it (readers: 1)",
         "round 1: pairs of kernels to try: 1",
         // Both compute `g` from `h` and `b`, and `s` reads `m`: 2 * (64 * 32 + 32 + 64) bytes.
         "the kernels of `m` and `s` become one: they share 4.29 kB",
-        "`s`, `z` stay apart: the matmul `z` is a library call, which nothing joins",
+        "`s`, `z` stay apart: the matmul `z` is a library call, which fuses with nothing",
     ] {
         assert!(
             sentences.iter().any(|s| s == expected),

@@ -33,12 +33,9 @@ use crate::core::model::partition::Partition;
 pub fn find_fusion_groups(ops: &[Op]) -> Result<Vec<Vec<Op>>, Vec<Diagnostic>> {
     let graph = build_graph(ops, &[])?;
     let kernels = rules::partition(&graph, &mut Log::default());
-    let op = |&id: &OpId| graph.ops.get(id).cloned();
-    Ok(kernels
-        .kernels
-        .iter()
-        .map(|members| members.iter().filter_map(op).collect())
-        .collect())
+    let op = |&id: &OpId| graph.ops[id].clone();
+    let kernels = kernels.kernels.iter();
+    Ok(kernels.map(|ops| ops.iter().map(op).collect()).collect())
 }
 
 /// Bytes read and written by a list of ops, unfused or fused by the baseline rules.

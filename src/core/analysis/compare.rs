@@ -7,12 +7,12 @@ use crate::core::model::options::{Options, Policy};
 use crate::core::model::partition::Partition;
 use strum::VariantArray;
 
-/// What one policy makes of the program.
+/// The result of one policy.
 #[derive(Clone, Debug)]
 pub struct Compared {
     /// The policy.
     pub policy: Policy,
-    /// All its numbers.
+    /// Its analysis.
     pub analysis: Analysis,
     /// The edges that it treats in another way than the chosen policy, by consumer in execution order.
     pub differing: Vec<DifferingEdge>,
@@ -25,7 +25,7 @@ pub struct DifferingEdge {
     pub producer: OpId,
     /// The op that reads it.
     pub consumer: OpId,
-    /// This policy keeps the tensor inside a kernel, and the chosen one does not; else the other way round.
+    /// This policy keeps the tensor inside a kernel and the chosen one does not; otherwise the reverse.
     pub is_fused: bool,
 }
 

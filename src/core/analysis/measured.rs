@@ -1,4 +1,4 @@
-//! What was measured on a real GPU, row by row, beside what the model predicts for it.
+//! Measurements on a real GPU, and what the model predicts for them.
 
 use crate::core::analysis::device_model::device_count;
 use crate::core::analysis::{Analysis, Kernel, analyze_program};
@@ -24,18 +24,18 @@ pub struct Measurements {
 /// One program at one size, run in one way.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Row {
-    /// Which op list.
+    /// The name of its op list.
     pub pattern: String,
-    /// Its first params, in the order of the list.
+    /// Values of its first params, in the order of the list.
     pub size: Vec<i64>,
     /// Who made the kernels.
     pub variant: Variant,
-    /// Time of one run when it runs again and again, in microseconds.
+    /// Time of one run when the program runs repeatedly, in microseconds.
     pub time_us: f64,
     /// Names of the kernels that ran.
     pub kernels: Vec<String>,
-    /// Bytes that its kernels read from DRAM, caches flushed before each.
-    /// `None` where nobody counted them: the file then says `null`.
+    /// Bytes that its kernels read from DRAM, caches flushed before each. `None` if they were not counted; the file
+    /// then has `null`.
     #[serde(deserialize_with = "Option::deserialize")]
     pub dram_read_bytes: Option<u64>,
 }
@@ -59,7 +59,7 @@ impl Variant {
         self.into()
     }
 
-    /// What stands for it here.
+    /// The policy that predicts it.
     const fn policy(self) -> Policy {
         match self {
             Self::Eager => Policy::None,
@@ -79,20 +79,20 @@ pub struct Predicted {
     pub compulsory_read_bytes: u64,
     /// Kernels launched.
     pub launches: usize,
-    /// A kernel has a matmul in it.
+    /// Whether a kernel has a matmul.
     pub has_matmul: bool,
     /// Compulsory traffic of the largest kernel, in bytes.
     pub largest_kernel_bytes: u64,
 }
 
-/// What the model says about a row on the device of this id; `program` is the pattern's op list. `None` where the
-/// list cannot be analysed or the device was not measured.
+/// The prediction for a row on the device of this id; `program` is its op list. `None` if the list cannot be analysed
+/// or the device was not measured.
 pub fn predict(row: &Row, program: &Program, device_id: &str) -> Option<Predicted> {
     let mut program = program.clone();
     for (param, &value) in program.params.iter_mut().zip(&row.size) {
         param.value = value;
     }
-    // Run op by op, attention is one kernel only where the program asks for it as one operation.
+    // Eager programs run attention as one kernel only if they call it as one operation.
     let asks_for_attention =
         row.variant == Variant::Eager && row.kernels.iter().any(|kernel| kernel.contains("flash"));
     let options = Options {
@@ -125,18 +125,18 @@ fn predicted(analysis: &Analysis) -> Option<Predicted> {
     })
 }
 
-/// How far predictions are from measurements, as parts of the measured figure.
+/// Relative errors of predictions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Errors {
     /// Rows compared.
     pub count: usize,
-    /// Half of the rows are nearer.
+    /// The median.
     pub median: f64,
-    /// Nine in ten are nearer.
+    /// The largest error of the best nine in ten rows.
     pub ninth_decile: f64,
-    /// The farthest.
+    /// The largest.
     pub worst: f64,
-    /// Which row that is.
+    /// The index of its row.
     pub worst_at: usize,
 }
 
@@ -149,7 +149,7 @@ pub fn errors(pairs: &[(f64, f64)]) -> Option<Errors> {
         .collect();
     order.sort_by(|a, b| a.0.total_cmp(&b.0));
     let &(worst, worst_at) = order.last()?;
-    // The nearest rank: the smallest error that so many rows do not pass.
+    // The nearest rank: the smallest error that this many tenths of the rows do not exceed.
     let at = |part: usize| order.get((order.len() * part).div_ceil(10).max(1) - 1);
     Some(Errors {
         count: order.len(),

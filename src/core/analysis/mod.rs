@@ -23,8 +23,7 @@ use crate::core::model::diagnostic::{Code, Diagnostic, has_errors};
 use crate::core::model::graph::{Graph, SizeSource, Tensor};
 use crate::core::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::core::model::op::{Op, TensorDecl};
-use crate::core::model::options::Options;
-use crate::core::model::options::ReshapeCost;
+use crate::core::model::options::{Options, ReshapeCost};
 use crate::core::model::partition::Partition;
 use crate::core::model::program::Program;
 use crate::core::model::work::Work;
@@ -44,9 +43,9 @@ pub struct Kernel {
     pub bytes_written: u64,
     /// FLOPs.
     pub work: Work,
-    /// Its point and its time.
+    /// Its point on the roofline, and its time.
     pub placement: Placement,
-    /// Views only: it is not launched.
+    /// Only free views, so that nothing is launched.
     pub is_free: bool,
 }
 
@@ -71,7 +70,7 @@ pub struct Execution {
 }
 
 impl Execution {
-    /// The first kernel whose time is only a lower bound; the sum is one as well then.
+    /// The first kernel whose time is only a lower bound. If there is one, the sum is a lower bound too.
     pub fn first_lower_bound(&self) -> Option<&Kernel> {
         self.kernels.iter().find(|k| k.placement.is_lower_bound())
     }
@@ -91,7 +90,7 @@ pub struct TensorTraffic {
     pub source: SizeSource,
     /// Bytes that the unfused program moves for it, all accesses together.
     pub unfused_bytes: u64,
-    /// Bytes that the fused program moves for it; the difference vanished.
+    /// Bytes that the fused program moves for it.
     pub fused_bytes: u64,
     /// Fused kernels that read it from memory.
     pub fused_readers: usize,
@@ -99,7 +98,7 @@ pub struct TensorTraffic {
     pub is_on_chip: bool,
 }
 
-/// A fused kernel beside the same ops run one by one: the two ends of its line on the roofline.
+/// The ops of a fused kernel, run one by one: the other end of its line on the roofline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// Bytes of its ops, unfused.
@@ -108,7 +107,7 @@ pub struct Comparison {
     pub unfused_bytes_read: u64,
     /// Time of its ops, unfused.
     pub unfused_time_s: f64,
-    /// Where the ops stand taken together with the bytes that they move one by one.
+    /// The point of all their FLOPs with the unfused bytes.
     pub unfused_placement: Placement,
 }
 
@@ -119,7 +118,7 @@ pub struct Analysis {
     pub graph: Graph,
     /// Which ops run as which kernel.
     pub partition: Partition,
-    /// What a search knows about that partition.
+    /// What a search has proven about that partition.
     pub certificate: Option<Certificate>,
     /// Kernels that the text states and that are not legal, under policy `manual`.
     pub refused: Vec<Refused>,
@@ -127,7 +126,7 @@ pub struct Analysis {
     pub unfused: Execution,
     /// One kernel for each of `partition`.
     pub fused: Execution,
-    /// For each fused kernel what its ops were before.
+    /// For each fused kernel its ops, unfused.
     pub comparisons: IdVec<KernelId, Comparison>,
     /// For each tensor of `graph` what fusion does to it.
     pub tensors: IdVec<TensorId, TensorTraffic>,
@@ -135,23 +134,23 @@ pub struct Analysis {
     pub savings_pct: f64,
     /// Unfused time over fused time; 1 when nothing runs.
     pub speedup: f64,
-    /// What was chosen.
+    /// The user's choices.
     pub options: Options,
 }
 
-/// What a text comes to.
+/// The result of analysing a program.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Outcome {
-    /// The numbers of all statements that could be understood; `None` when the list itself is broken.
+    /// The analysis of all ops that could be resolved; `None` if they form no graph.
     pub analysis: Option<Analysis>,
     /// For each op of the analysis its statement in [`Program::ops`].
     pub statement_of_op: IdVec<OpId, usize>,
-    /// What is wrong or assumed, beyond what reading the text has said. Stated kernels that are not legal are
+    /// Errors and assumptions, without those of the parser. Stated kernels that are not legal are in
     /// [`Analysis::refused`].
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Resolves and analyses a program. Total: whatever is wrong becomes a diagnostic.
+/// Resolves and analyses a program. Total: errors become diagnostics.
 ///
 /// `O(ops + reads)` for a list in execution order.
 pub fn analyze_program(program: &Program, options: &Options) -> Outcome {
@@ -177,7 +176,7 @@ pub fn analyze_program(program: &Program, options: &Options) -> Outcome {
         }
         Err(problems) => {
             diagnostics.extend(problems.into_iter().map(|mut problem| {
-                // As everywhere in an outcome, by the statement and not by the op that it became.
+                // A diagnostic of an outcome refers to a statement, not to its op.
                 problem.op = problem
                     .op
                     .and_then(|op| resolved.statement_of_op.get(op).copied());
@@ -195,7 +194,7 @@ pub fn analyze_program(program: &Program, options: &Options) -> Outcome {
     }
 }
 
-/// Analyses a list of ops; one that is given away is not copied.
+/// Analyses a list of ops; an owned list is not copied.
 ///
 /// # Errors
 /// As [`build_graph`].
@@ -213,7 +212,7 @@ pub fn analyze_graph(graph: Graph, options: &Options) -> Analysis {
     analyze_plan(graph, options, plan)
 }
 
-/// Analyses a graph as kernels that are known.
+/// Analyses a graph with a plan that is known.
 pub(super) fn analyze_plan(graph: Graph, options: &Options, plan: Plan) -> Analysis {
     let mut tensors = tensors_unmoved(&graph);
     let alone = fusion::none::partition(&graph);
@@ -252,7 +251,7 @@ pub(super) fn analyze_plan(graph: Graph, options: &Options, plan: Plan) -> Analy
     }
 }
 
-/// What a kernel of these ops, whose own work is `work`, computes beyond them: where it is attention, the rescaling.
+/// Work of a kernel beyond that of its ops, which is `work`: the rescaling of attention.
 fn work_beyond_ops(graph: &Graph, ops: &[OpId], work: &Work, device: &Device) -> Work {
     // Two products and a softmax.
     const FEWEST_OPS: usize = 3;
@@ -262,7 +261,7 @@ fn work_beyond_ops(graph: &Graph, ops: &[OpId], work: &Work, device: &Device) ->
     shape.map_or_else(Work::default, |shape| shape.rescaling_on(device))
 }
 
-/// `each` is given every kernel as it comes about, while all that it touches is in a near cache.
+/// Counts all kernels of a partition. Calls `each` with every kernel at once, while its data is in a near cache.
 fn execute(
     graph: &Graph,
     partition: &Partition,

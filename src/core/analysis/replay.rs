@@ -1,17 +1,16 @@
-//! A program with the kernels that a policy had on its way, so that a visitor can step through its decisions.
+//! The analysis of one step of a replay, so that a visitor can step through the decisions of a policy.
 
 use crate::core::analysis::{Analysis, analyze_plan};
 use crate::core::fusion::Plan;
 use crate::core::model::partition::Partition;
 
-/// The numbers of the program of `whole` with the kernels of an earlier step, as
+/// The analysis of the program of `whole` with the kernels of an earlier step, as
 /// [`Record::partition_after`](crate::core::fusion::record::Record::partition_after) gives them. `O(ops + reads)`.
 pub fn analysis_with(whole: &Analysis, partition: Partition) -> Analysis {
     let (graph, options) = (&whole.graph, &whole.options);
     let plan = Plan {
         partition,
-        certificate: None,
-        refused: Vec::new(),
+        ..Plan::default()
     };
     analyze_plan(graph.clone(), options, plan)
 }

@@ -7,16 +7,15 @@ use crate::core::model::dtype::DType;
 use crate::core::model::ids::OpId;
 use crate::core::model::op::{Op, TensorDecl, TensorRole};
 use crate::core::model::op_type::OpType::{Elementwise, Matmul, Reduction, Reshape};
-use crate::core::model::options::Options;
-use crate::core::model::options::Policy;
+use crate::core::model::options::{Options, Policy};
 use serde::Serialize;
 
-/// What [`analyze_transformer_block`] gives.
+/// The kernels of an analysis by names, and its traffic.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct TransformerAnalysis {
-    /// The ops that were modelled, in order.
+pub struct FusionSummary {
+    /// The ops in execution order.
     pub ops: Vec<Op>,
-    /// Names of the ops of each kernel.
+    /// Names of the ops of each kernel, kernels in the order in which they run.
     pub fusion_groups: Vec<Vec<String>>,
     /// Every op its own kernel.
     pub unfused_traffic: Traffic,
@@ -26,7 +25,7 @@ pub struct TransformerAnalysis {
     pub savings_pct: f64,
 }
 
-impl From<&Analysis> for TransformerAnalysis {
+impl From<&Analysis> for FusionSummary {
     fn from(analysis: &Analysis) -> Self {
         let name = |&op: &OpId| analysis.graph.ops[op].name.clone();
         Self {
@@ -64,11 +63,11 @@ pub fn analyze_transformer_block(
     hidden_dim: u64,
     num_heads: u64,
     dtype_bytes: u32,
-) -> Result<TransformerAnalysis, Vec<Diagnostic>> {
+) -> Result<FusionSummary, Vec<Diagnostic>> {
     let (ops, externals) =
         transformer_block(seq_len, hidden_dim, num_heads, dtype_bytes).map_err(|d| vec![d])?;
     analyze(&ops, &externals, &Options::of_policy(Policy::Rules))
-        .map(|analysis| TransformerAnalysis::from(&analysis))
+        .map(|analysis| FusionSummary::from(&analysis))
 }
 
 /// The ops and the external tensors of the block.

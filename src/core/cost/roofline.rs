@@ -1,11 +1,11 @@
-//! Bytes and FLOPs to a place on the roofline and a predicted time.
+//! The point on the roofline and the predicted time of bytes and FLOPs.
 
 use crate::core::model::device::{Device, Figure, Peak};
 use crate::core::model::dtype::DType;
 use crate::core::model::work::Work;
 use serde::Serialize;
 
-/// What keeps a kernel from being faster.
+/// What limits the speed of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Bound {
@@ -13,20 +13,20 @@ pub enum Bound {
     Memory,
     /// The matrix units.
     Matrix,
-    /// The vector units, which also do the matmuls that no matrix units take.
+    /// The vector units, which also run matmuls on types that no matrix unit accepts.
     Vector,
-    /// Starting it takes longer than running it.
+    /// The launch takes longer than the work.
     Launch,
-    /// No peak is known for some of its FLOPs, or not how many they are: its time is at least what the rest takes.
+    /// The peak for some of its FLOPs, or their number, is unknown; its time is a lower bound.
     Unknown,
 }
 
-/// Where a kernel stands. Time is a prediction: no caches, full overlap, peak rates.
+/// The point of a kernel on the roofline. Time is a prediction: no caches, full overlap, peak rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placement {
     /// FLOPs for each byte moved; `None` without FLOPs, without bytes or with an unknown K: no point.
     pub intensity: Option<f64>,
-    /// `min(peak, intensity * bandwidth)`; no more than that where the peak is not known.
+    /// `min(peak, intensity * bandwidth)`; without the peak if that is unknown.
     pub attainable_flops_per_s: Option<f64>,
     /// Which of [`Times`] and the launch takes longest.
     pub bound: Bound,
@@ -41,7 +41,7 @@ impl Placement {
     }
 }
 
-/// What a kernel would take if one thing alone limited it.
+/// The time of a kernel by each limit alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Times {
     /// Bytes over bandwidth.
@@ -83,7 +83,8 @@ pub enum MissingFigure {
     VectorPeak,
 }
 
-/// What the time of this work on `device` leaves out; `None` where it is a prediction and no lower bound.
+/// The figure that the time of this work on `device` lacks; `None` if the time is a prediction and not a lower
+/// bound.
 pub fn missing_figure(device: &Device, work: Work) -> Option<MissingFigure> {
     let (matrix, vector) = peaks(device, work);
     if work.is_unknown {

@@ -1,4 +1,4 @@
-//! Kernels to bytes: what each kernel reads from and writes to memory.
+//! Bytes that each kernel reads from and writes to memory.
 
 use crate::core::model::graph::{Graph, SizeSource};
 use crate::core::model::ids::{IdVec, OpId, TensorId};
@@ -13,9 +13,9 @@ use smallvec::SmallVec;
 pub struct Access {
     /// Which tensor.
     pub tensor: TensorId,
-    /// How many bytes it counts here.
+    /// Bytes that it counts.
     pub bytes: u64,
-    /// Where that figure comes from.
+    /// Source of that figure.
     pub source: SizeSource,
 }
 
@@ -29,7 +29,7 @@ pub struct KernelTraffic {
 }
 
 impl KernelTraffic {
-    /// Bytes read. No overflow: [`build_graph`] bounds the sum over the program.
+    /// Bytes read. No overflow: [`build_graph`](crate::core::build_graph) bounds the sum over the program.
     pub fn bytes_read(&self) -> u64 {
         self.reads.iter().map(|a| a.bytes).sum()
     }
@@ -52,16 +52,17 @@ pub struct Traffic {
     pub bytes_read: u64,
     /// Bytes written to memory.
     pub bytes_written: u64,
-    /// Both.
+    /// Bytes read and written.
     pub total: u64,
-    /// Total of the unfused program minus this total, below 0 where kernels that compute ops again read more;
-    /// 0 for the unfused program.
+    /// Total of the unfused program minus this total; negative if kernels that recompute ops read more; 0 for
+    /// the unfused program.
     pub saved_by_fusion: i64,
 }
 
 impl Traffic {
-    /// The traffic of a program, compared with the total of the unfused program. Sums stop at `2^64 - 1`, which only kernels
-    /// that compute ops again could pass: [`build_graph`] bounds what the ops move one by one by `2^63 - 1`.
+    /// The traffic of a program, compared with the total of the unfused program. Sums saturate at `2^64 - 1`,
+    /// which only kernels that recompute ops could pass: [`build_graph`](crate::core::build_graph) bounds the
+    /// unfused total by `2^63 - 1`.
     pub fn new(bytes_read: u64, bytes_written: u64, unfused_total: Option<u64>) -> Self {
         let total = bytes_read.saturating_add(bytes_written);
         let saved = unfused_total.map_or(0, |unfused| i128::from(unfused) - i128::from(total));
@@ -108,11 +109,11 @@ pub(crate) struct TrafficCount<'a> {
     graph: &'a Graph,
     externals: Externals,
     pub(crate) views: Views,
-    /// How many kernels were counted.
+    /// Number of kernels counted so far.
     kernels: usize,
     /// For each tensor the last kernel that read it, by its number here, and the place in that kernel's reads.
     read_by: IdVec<TensorId, (usize, usize)>,
-    /// Of the kernel that is being counted.
+    /// Reads and writes of the kernel that is being counted.
     reads: Vec<Access>,
     writes: Vec<Access>,
 }
@@ -131,10 +132,11 @@ impl<'a> TrafficCount<'a> {
         }
     }
 
-    /// What a kernel that computes `ops` reads and writes: the one place that says so. `O(ops + reads)`.
+    /// What a kernel that computes `ops` reads and writes; every count of bytes comes from here.
+    /// `O(ops + reads)`.
     ///
-    /// A view moves nothing. Each tensor is read once, as large as its largest reader counts it, unless an op that the
-    /// kernel `computes` makes the bytes that the tensor names. An output is written where `is_written` says that it
+    /// A view moves nothing. Each tensor is read once, as large as its largest reader counts it, unless the
+    /// kernel `computes` the op that produces its bytes. An output is written if `is_written` says that it
     /// leaves the kernel.
     pub(crate) fn of_kernel(
         &mut self,
@@ -180,13 +182,13 @@ impl<'a> TrafficCount<'a> {
         } else if let Some(known) = self.reads.get_mut(place)
             && known.bytes < access.bytes
         {
-            // Only sizes by convention differ from reader to reader; the largest one covers all.
+            // Readers differ only in sizes by convention; the largest one covers all.
             *known = access;
         }
     }
 }
 
-/// For each op whether it is a free view, and for each tensor the tensor whose bytes it names.
+/// For each op whether it is a free view, and for each tensor the tensor whose bytes it is.
 #[derive(Clone)]
 pub(crate) struct Views {
     pub(crate) is_view: IdVec<OpId, bool>,

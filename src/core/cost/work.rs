@@ -1,4 +1,4 @@
-//! Ops to arithmetic: FLOPs of every op, on matrix or vector units.
+//! FLOPs of each op, on matrix or vector units.
 
 use crate::core::model::dtype::DType;
 use crate::core::model::functions;
@@ -7,9 +7,9 @@ use crate::core::model::ids::{OpId, TensorId};
 use crate::core::model::op_type::OpType;
 use crate::core::model::work::Work;
 
-/// FLOPs of one op: a matmul `2 * output elements * K`, an elementwise function its
-/// count for each output element, a reduction its count for each element of its first input, a reshape 0.
-/// A function that the table does not know counts 1.
+/// FLOPs of one op: a matmul `2 * output elements * K`, an elementwise function its count for each output
+/// element, a reduction its count for each element of its first input, a reshape 0. A function that is not in
+/// the table counts 1.
 pub fn op_work(graph: &Graph, op: OpId) -> Work {
     if let Some(stand_in) = graph.stand_in(op) {
         return stand_in.work;
@@ -40,7 +40,7 @@ pub fn op_work(graph: &Graph, op: OpId) -> Work {
     }
 }
 
-/// The work of ops as one kernel does it, given that of each.
+/// The work of ops in one kernel, given that of each.
 pub fn work_of_ops<'o>(
     ops: impl Iterator<Item = &'o OpId>,
     work_of: impl Fn(OpId) -> Work,
@@ -60,8 +60,8 @@ fn vector(graph: &Graph, op: OpId, vector_flops: u128) -> Work {
     }
 }
 
-/// The type that the matrix units multiply: the first operand's where it is known, for an output may be
-/// accumulated or stored in another.
+/// The type that the matrix units multiply: that of the first operand if it is known, because an output may be
+/// accumulated or stored in another type.
 fn matrix_dtype(graph: &Graph, op: OpId) -> Option<DType> {
     let first = graph.inputs[op]
         .first()
@@ -125,7 +125,7 @@ pub(crate) fn k_of_shapes(output: &[u64], a: Option<&[u64]>, b: Option<&[u64]>) 
     }
 }
 
-/// When one operand packs more than the op reads (Q, K and V side by side), the other alone names K,
+/// If one operand packs more than the op reads (Q, K and V side by side), the other one alone determines K,
 /// provided that K is a side of the packed one too.
 fn packed_k(candidates: &[u64], packed: Option<(u64, u64)>) -> Option<u64> {
     let (p, q) = packed?;

@@ -1,28 +1,28 @@
-//! What a search knows about the partition that it found.
+//! What a search has proven about its result.
 
 use crate::core::model::options::Objective;
 use serde::Serialize;
 
-/// Two times that differ by no more than this part of them count as equal: bounds are rounded down and costs
-/// up, and sums of floats round.
+/// Times whose relative difference is at most this count as equal, because bounds are rounded down, costs are
+/// rounded up, and sums of floats round.
 pub(crate) const ROUNDING: f64 = 1e-9;
 
-/// What is known about a partition that was searched for.
+/// What a search has proven about a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Certificate {
-    /// What was made small.
+    /// What the search minimized.
     pub objective: Objective,
-    /// No legal acyclic partition costs less, times but for rounding.
+    /// No legal acyclic partition costs less; for times, up to rounding.
     pub is_optimal: bool,
-    /// What the partition costs.
+    /// Cost of the partition.
     pub cost: Amount,
     /// No legal acyclic partition costs less than this.
     pub lower_bound: Amount,
-    /// States that were looked at.
+    /// States that the search visited.
     pub states: usize,
-    /// Parts that were solved on their own.
+    /// Regions, each solved on its own.
     pub regions: usize,
-    /// Those of them whose optimum is not proven.
+    /// Regions whose optimum is not proven.
     pub open_regions: usize,
 }
 
@@ -47,13 +47,14 @@ impl Amount {
 }
 
 impl Certificate {
-    /// How far what was found lies above the optimum at most, in percent; `None` without a bound above zero.
+    /// Upper bound on how far the cost is above the optimum, in percent of the lower bound; `None` if that is
+    /// zero.
     pub fn excess_pct(&self) -> Option<f64> {
         let bound = self.lower_bound.value();
         (bound > 0.0).then(|| (self.cost.value() / bound - 1.0) * 100.0)
     }
 
-    /// How much less the optimum could cost at most, in percent of what was found.
+    /// Upper bound on how far the optimum is below the cost, in percent of the cost.
     pub fn gap_pct(&self) -> f64 {
         let cost = self.cost.value();
         if cost > 0.0 {

@@ -1,15 +1,17 @@
-//! What a policy decides on the way to its partition.
+//! The decisions by which a policy reaches its partition.
 //!
-//! A policy notes its decisions in a [`Log`]; a log that is off takes no time.
+//! A policy notes them in a log, which takes no time when it is off.
 
 use super::certificate::Amount;
 use super::reason::Reason;
 use crate::core::model::ids::OpId;
+use strum::IntoStaticStr;
 
-/// One thing that a policy decided. Kernels are named by an op of them.
-#[derive(Clone, Debug, PartialEq)]
+/// One decision of a policy. A kernel is identified by one of its ops.
+#[derive(Clone, Debug, PartialEq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Decision {
-    /// Attention: these ops, the last one last, run as one kernel, and the policy sees one op in their place.
+    /// Attention: these ops run as one kernel, and the policy plans one op in their place.
     Rewritten {
         /// The ops in execution order.
         ops: Vec<OpId>,
@@ -19,14 +21,14 @@ pub enum Decision {
         /// The op.
         op: OpId,
     },
-    /// Rules: an op goes on in the kernel that ends in its producer.
+    /// Rules: an op joins the kernel whose last op is its producer.
     Joined {
         /// The op.
         op: OpId,
         /// The producer.
         producer: OpId,
     },
-    /// Rules: the kernel that ends in another producer of an op becomes part of the op's kernel.
+    /// Rules: the kernel whose last op is another producer of an op is merged into the kernel of that op.
     Merged {
         /// The op.
         op: OpId,
@@ -47,23 +49,23 @@ pub enum Decision {
     },
     /// Inductor: one node of the scheduler computes these ops and writes one buffer.
     Buffer {
-        /// The ops, those that it computes for itself first, the one that it is named by last.
+        /// The ops: inlined ones first, the op that names the node last.
         ops: Vec<OpId>,
-        /// What it writes are the row values of a norm, not the norm's output.
+        /// The buffer holds the row values of a norm, not its output.
         is_row_values: bool,
     },
-    /// Inductor: a view of a buffer is nothing to run, and stays with what writes the buffer.
+    /// Inductor: a view of a buffer launches nothing, and is part of the kernel that writes the buffer.
     Stays {
         /// The view.
         view: OpId,
-        /// What it views.
+        /// The op that it views.
         producer: OpId,
     },
     /// Inductor: a round of fusion begins.
     Round {
         /// Its number, from 1.
         round: usize,
-        /// Pairs of kernels that share a buffer and may loop together, each of which is tried, best first.
+        /// Pairs of kernels that share a buffer and have matching loops; each is tried, best first.
         pairs: usize,
     },
     /// Inductor: two kernels become one.
@@ -72,7 +74,7 @@ pub enum Decision {
         first: OpId,
         /// An op of the later one.
         second: OpId,
-        /// The score of the pair: bytes of the buffers that both touch.
+        /// The score of the pair: bytes of the buffers that both access.
         shared_bytes: u64,
     },
     /// Optimal: the search over some ops has ended.
@@ -81,12 +83,12 @@ pub enum Decision {
         ops: Vec<OpId>,
         /// Legal kernels of these ops.
         candidates: usize,
-        /// States that were looked at.
+        /// States that the search visited.
         states: usize,
-        /// The cheapest kernels of these ops are proven.
+        /// The kernels found for these ops are proven to be the cheapest.
         is_proven: bool,
     },
-    /// Optimal: a kernel of the best partition, in the order in which they run.
+    /// Optimal: a kernel of the best partition; kernels are noted in the order in which they run.
     Chosen {
         /// Its ops.
         ops: Vec<OpId>,
@@ -100,7 +102,8 @@ pub enum Decision {
         /// Its ops.
         ops: Vec<OpId>,
     },
-    /// These ops do not become one kernel: two kernels by an op each, or all ops of a stated kernel.
+    /// These ops do not become one kernel. They are one op of each of two kernels, or all ops of a stated
+    /// kernel.
     Refused {
         /// The ops.
         ops: Vec<OpId>,
@@ -109,12 +112,12 @@ pub enum Decision {
     },
 }
 
-/// Where a policy notes what it decides.
+/// Collects the decisions of a policy while it is on.
 #[derive(Default)]
 pub(crate) struct Log(Option<Vec<Decision>>);
 
 impl Log {
-    /// A log that keeps what is noted.
+    /// A log that is on.
     pub(super) const fn listening() -> Self {
         Self(Some(Vec::new()))
     }
@@ -123,7 +126,7 @@ impl Log {
         self.0.unwrap_or_default()
     }
 
-    /// Whether it keeps what is noted: else there is no need to find out why.
+    /// Whether decisions are kept. If not, their reasons need not be computed.
     pub(super) const fn is_on(&self) -> bool {
         self.0.is_some()
     }
@@ -145,7 +148,7 @@ impl Log {
         self.0.as_ref().map_or(0, Vec::len)
     }
 
-    /// Renames the ops of all decisions but the first ones.
+    /// Replaces the ops of all decisions from `first` on.
     pub(super) fn rename_from(&mut self, first: usize, name_of: impl Fn(OpId) -> OpId) {
         for decision in self.0.iter_mut().flatten().skip(first) {
             decision.for_each_op(&mut |op| *op = name_of(*op));
@@ -154,7 +157,7 @@ impl Log {
 }
 
 impl Decision {
-    /// The ops that it is about and that its reason names, ascending: those that a picture would mark.
+    /// The ops that the decision and its reason name, ascending.
     pub fn ops(&self) -> Vec<OpId> {
         let mut ops = Vec::new();
         self.clone().for_each_op(&mut |op| ops.push(*op));
@@ -163,24 +166,9 @@ impl Decision {
         ops
     }
 
-    /// The name of what was decided, as JSON and style sheets say it.
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::Rewritten { .. } => "rewritten",
-            Self::Started { .. } => "started",
-            Self::Joined { .. } => "joined",
-            Self::Merged { .. } => "merged",
-            Self::Closed { .. } => "closed",
-            Self::Inlined { .. } => "inlined",
-            Self::Buffer { .. } => "buffer",
-            Self::Stays { .. } => "stays",
-            Self::Round { .. } => "round",
-            Self::Fused { .. } => "fused",
-            Self::Searched { .. } => "searched",
-            Self::Chosen { .. } => "chosen",
-            Self::Accepted { .. } => "accepted",
-            Self::Refused { .. } => "refused",
-        }
+    /// The kind of decision, as in JSON.
+    pub fn kind(&self) -> &'static str {
+        self.into()
     }
 
     fn for_each_op(&mut self, visit: &mut dyn FnMut(&mut OpId)) {

@@ -1,35 +1,32 @@
 //! Whether a set of ops may be one kernel, and if not, why.
 //!
-//! Legality depends on the set, the options and the device's on-chip memory alone. That the kernels of a
-//! program can be put in an order is a question of its own: [`crate::core::model::acyclic`].
+//! Legality depends only on the set, the options and the on-chip memory of the device. Whether the kernels of a
+//! program have an order in which they can run is checked separately, by `model::acyclic`.
 
 use super::on_chip::{BYTES_PER_ELEMENT, KeptRows};
 use super::reason::Reason;
 use super::region::{Bits, LocalOp, Region, RegionContext, Set, Value};
 use super::rows::RowDomain;
-use crate::core::model::options::{FusionOptions, MAX_OPS};
-
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::OpId;
-use crate::core::model::options::Options;
+use crate::core::model::options::{FusionOptions, MAX_OPS, Options};
 
-/// Most tensors that a kernel reads and writes.
+/// Most tensors that a kernel may read and write.
 pub const MAX_OPERANDS: usize = 96;
 /// Most reductions in a kernel.
 pub const MAX_REDUCTIONS: usize = 8;
 
-/// Whether these ops, ascending and each once, may be one kernel. One op always may.
+/// Checks whether these ops, ascending and each once, may be one kernel. A single op always may.
 ///
-/// The order of kernels is not looked at: see [`crate::core::model::acyclic`]. `O(ops^2 + reads)` with at most
-/// [`MAX_OPS`] ops.
+/// `O(ops^2 + reads)` with at most [`MAX_OPS`] ops.
 ///
 /// # Errors
-/// The first reason that holds.
+/// The first reason against it.
 pub fn check(graph: &Graph, options: &Options, ops: &[OpId]) -> Result<(), Reason> {
     check_in(&RegionContext::new(graph, options), ops)
 }
 
-/// The same, for many groups of one graph.
+/// The same for many sets of ops of one graph.
 pub(crate) fn check_in(context: &RegionContext<'_>, ops: &[OpId]) -> Result<(), Reason> {
     let limit = most_ops(&context.options.fusion);
     if ops.len() > limit && ops.len() > 1 {
@@ -118,7 +115,7 @@ fn check_reductions(region: &Region<'_>, set: Set) -> Result<(), Reason> {
             other_rows: region.rows[other],
         });
     }
-    // A value of each row must meet that row again, not the elements across all rows.
+    // Row values must be broadcast along the rows that they belong to.
     let misread = |&&(both, met): &&(Set, RowDomain)| both & !set == 0 && met != rows;
     if let Some(&(both, met)) = region.spread.iter().find(misread)
         && let Some(reader) = Bits(both).last()
@@ -150,8 +147,8 @@ fn check_reductions(region: &Region<'_>, set: Set) -> Result<(), Reason> {
     check_on_chip(region, set, rows)
 }
 
-/// Whether elements change their order while others still need the old one. It may change where they are loaded, if
-/// no other op loads them, and where they are stored.
+/// Whether the op reorders elements while other ops of the kernel need the old order. It may reorder elements
+/// as they are loaded, if no other op loads them, and as they are stored.
 fn mixes_rows(region: &Region<'_>, set: Set, place: LocalOp) -> bool {
     if region.next[place] & set == 0 {
         return false;
@@ -161,7 +158,7 @@ fn mixes_rows(region: &Region<'_>, set: Set, place: LocalOp) -> bool {
     region.prev[place] & set != 0 || region.values.iter().any(shared)
 }
 
-/// Rows that wait while a reduction ends, on chip.
+/// Checks that the rows which the kernel keeps while its reductions run fit on chip.
 fn check_on_chip(region: &Region<'_>, set: Set, rows: RowDomain) -> Result<(), Reason> {
     let available_bytes = region.context.options.device.on_chip_bytes();
     let full = rows.full_elements();
@@ -169,7 +166,7 @@ fn check_on_chip(region: &Region<'_>, set: Set, rows: RowDomain) -> Result<(), R
         value.readers & set != 0 && value.elements.is_none_or(|elements| elements == full)
     };
     let values = region.values.iter().filter(is_full).count() as u64;
-    // No more than all of them wait at once: most kernels need no closer look.
+    // An upper bound: all of them are kept at once. Most kernels need no exact count.
     if (values * BYTES_PER_ELEMENT).saturating_mul(rows.width) <= available_bytes {
         return Ok(());
     }
@@ -218,7 +215,7 @@ fn check_connected(region: &Region<'_>, set: Set) -> Result<(), Reason> {
     }
 }
 
-/// Ops that a tensor ties to one of these.
+/// Ops outside the set that share a tensor with an op of it, as in [`Region::ties`].
 pub(super) fn neighbours(region: &Region<'_>, set: Set) -> Set {
     Bits(set).fold(0, |around, place| around | region.ties[place]) & !set
 }

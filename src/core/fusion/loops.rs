@@ -1,21 +1,22 @@
 //! How a kernel of the compiler iterates.
 
-/// What a kernel of the compiler iterates over: two kernels fuse only where these fit.
+/// What a kernel of the compiler iterates over; two kernels fuse only if their loops match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loop {
-    /// A library call: nothing joins it.
+    /// A library call, which fuses with nothing.
     Library,
-    /// A generated matmul of so many elements: an epilogue may join it.
+    /// A generated matmul with this many output elements, which may take an epilogue.
     Template(u64),
-    /// Each element for itself.
+    /// A loop over this many elements.
     Pointwise(u64),
-    /// Rows of this width.
+    /// A reduction of rows.
     Reduction {
         /// Number of rows.
         rows: u64,
         /// Elements of a row.
         width: u64,
-        /// Elements between two of a row, 1 when the rows are contiguous; where axes lie apart, what tells them from others.
+        /// Stride between neighbours of a row, 1 if rows are contiguous; for axes that are not adjacent, a
+        /// number that identifies them.
         inner: u64,
     },
 }

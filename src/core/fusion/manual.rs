@@ -1,12 +1,12 @@
-//! Policy `manual`: the visitor's own kernels, stated as `@kernel 3` behind a statement.
+//! Policy `manual`: the kernels that the text states by marks such as `@kernel 3`.
 //!
-//! The same legality holds as for every other kernel. What it refuses is said, and falls apart into legal
-//! pieces, so the page goes on.
+//! They must be legal like all other kernels. An illegal one is reported and split into legal pieces, so that
+//! there is always a result.
 
 use crate::core::fusion::decision::{Decision, Log};
 use crate::core::fusion::legality::check_in;
 use crate::core::fusion::none;
-use crate::core::fusion::pieces::take_apart;
+use crate::core::fusion::pieces::{join, take_apart};
 use crate::core::fusion::reason::Reason;
 use crate::core::fusion::region::{Region, RegionContext};
 use crate::core::model::acyclic;
@@ -14,7 +14,7 @@ use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::options::MAX_OPS;
 use crate::core::model::partition::Partition;
 
-/// Kernels that need each other are looked for so many times; then every kernel falls apart.
+/// Most rounds of splitting kernels that form a cycle; then every kernel is split.
 const CYCLES: usize = 64;
 
 /// A stated kernel that is not legal.
@@ -28,12 +28,12 @@ pub struct Refused {
     pub reason: Reason,
 }
 
-/// Ops of one number are one kernel, ops without a number run alone.
+/// Ops with the same number are one kernel; an op without a number is a kernel of its own.
 ///
-/// `O(ops log ops + reads)` beside the kernels that fall apart.
+/// `O(ops log ops + reads)`, without the splitting of illegal kernels.
 pub(super) fn partition(context: &RegionContext<'_>, log: &mut Log) -> (Partition, Vec<Refused>) {
     let graph = context.graph;
-    // The number of its first op stands for a kernel.
+    // A kernel is identified by its first op.
     let mut kernel_of: IdVec<OpId, KernelId> = graph.ops.ids().map(KernelId::of_lone_op).collect();
     let mut refused = Vec::new();
     let mut refuse = |ops: &[OpId], kernel: u32, reason: Reason, log: &mut Log| {
@@ -64,7 +64,7 @@ pub(super) fn partition(context: &RegionContext<'_>, log: &mut Log) -> (Partitio
         let Err(path) = &partition else {
             break;
         };
-        // Every kernel on the way round that holds more than one op; in the last round, every kernel.
+        // Every kernel of the cycle with more than one op; in the last round, every kernel.
         let mut kernels: Vec<KernelId> = match round {
             CYCLES => kernel_of.as_slice().to_vec(),
             _ => path.iter().map(|&op| kernel_of[op]).collect(),
@@ -118,13 +118,4 @@ fn stated(context: &RegionContext<'_>) -> Vec<(u32, Vec<OpId>)> {
         }
     }
     kernels
-}
-
-/// Makes these ops one kernel.
-fn join(kernel_of: &mut IdVec<OpId, KernelId>, ops: &[OpId]) {
-    if let Some(&first) = ops.first() {
-        for &op in ops {
-            kernel_of[op] = KernelId::of_lone_op(first);
-        }
-    }
 }

@@ -1,8 +1,8 @@
 //! Graph to kernels: which ops run as one kernel. One policy, one file.
 //!
-//! From the ground up: why ops are kept apart ([`reason`]) and what a policy notes ([`decision`]), which sets of ops may
-//! be one kernel ([`legality`], on a region of the graph), the policies, the choice among them ([`plan()`]), and its
-//! replay ([`record`]).
+//! In reading order: why ops are kept apart ([`reason`]), which sets of ops may be one kernel ([`legality`], on
+//! a region of the graph), what a policy notes ([`decision`]), the policies, the choice among them
+//! ([`plan()`]), and the replay of their decisions ([`record`]).
 
 pub mod attention;
 pub mod certificate;

@@ -1,8 +1,8 @@
 //! The rows that a kernel keeps on chip while its reductions run.
 //!
-//! A reduction ends a *pass* over its rows: what it gives is there only when the whole row has been seen. A
-//! full-width value that one pass reads or makes and a later one needs waits on chip, for each tensor moves once.
-//! Nothing is computed twice: that would be arithmetic which no kernel is charged for.
+//! A reduction ends a *pass* over its rows: its result exists only after the whole row was read. A full-width
+//! value that one pass reads or computes and a later one needs is kept on chip, because each tensor moves once.
+//! Nothing is computed twice, because no kernel is charged for such FLOPs.
 
 use crate::core::fusion::region::LocalOp;
 use crate::core::fusion::rows::RowDomain;
@@ -13,23 +13,23 @@ use crate::core::model::op_type::OpType;
 /// A value on chip is held in f32, whatever it is stored as.
 pub(super) const BYTES_PER_ELEMENT: u64 = 4;
 
-/// What a kernel with a reduction keeps.
+/// The rows that a kernel with a reduction keeps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KeptRows {
-    /// How its widest reduction walks.
+    /// The rows of its widest reduction.
     pub(crate) rows: RowDomain,
-    /// Most full-width values that wait while a reduction ends.
+    /// Most full-width values that are kept while a reduction runs.
     pub(crate) values: usize,
     /// That reduction.
     pub(crate) reduction: OpId,
 }
 
 impl KeptRows {
-    /// Of these ops, ascending; `None` without a reduction.
+    /// The rows that a kernel of these ops, ascending, keeps; `None` without a reduction.
     ///
-    /// A reduction runs as soon as it can. The other ops all run as early as they can, or all as late: whichever
-    /// keeps less. A reduction that gives a whole row, such as softmax, needs its input for one pass more.
-    /// `O(ops * passes + reads)` but for a sort of the reads.
+    /// A reduction runs as early as possible. The other ops run all as early or all as late as possible,
+    /// whichever keeps less. A reduction that gives whole rows, such as softmax, needs its input for one more
+    /// pass. `O(ops * passes + reads log reads)`.
     pub(crate) fn of(graph: &Graph, ops: &[OpId]) -> Option<Self> {
         let is_reduction = |op: OpId| graph.ops[op].op_type == OpType::Reduction;
         let mut widest: Option<(OpId, RowDomain)> = None;
@@ -75,7 +75,7 @@ impl KeptRows {
     }
 }
 
-/// Most full-width values that wait at the end of a pass, and that pass.
+/// Most full-width values that are kept at the end of a pass, and that pass.
 fn peak(
     graph: &Graph,
     ops: &[OpId],
@@ -84,11 +84,11 @@ fn peak(
     last: usize,
 ) -> (usize, usize) {
     let full = rows.full_elements();
-    // A tensor, and a pass that reads or makes it.
+    // A tensor, and a pass that reads or computes it.
     let mut touched: Vec<(TensorId, usize)> = Vec::new();
     for (&op, &pass) in ops.iter().zip(passes) {
         let (inputs, output) = (&graph.inputs[op], graph.output[op]);
-        // What nothing declares is as large as what its reader makes, as it is for bytes.
+        // An undeclared tensor counts as large as the output of its reader, as for bytes.
         let is_full = |tensor: &TensorId| {
             let known = graph.tensors[*tensor].elements();
             known.or(graph.tensors[output].elements()) == Some(full)

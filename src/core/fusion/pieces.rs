@@ -1,14 +1,15 @@
-//! A group that is not legal falls apart into pieces that are.
+//! Splits an illegal group into legal pieces.
 
 use super::legality::check_set;
 use super::region::{Bits, Region, Set};
+use crate::core::model::ids::{IdVec, KernelId, OpId};
 
-/// Legal, and nothing of the region lies between its ops.
+/// Whether the set is legal, and convex in the region.
 pub(super) fn is_kernel(region: &Region<'_>, set: Set) -> bool {
     region.closed(set) == set && check_set(region, set).is_ok()
 }
 
-/// Each op joins the latest piece that takes it, in execution order.
+/// Appends the pieces of a set: in execution order, each op joins the latest piece that stays a kernel with it.
 pub(super) fn take_apart(region: &Region<'_>, set: Set, pieces: &mut Vec<Set>) {
     let first = pieces.len();
     for place in Bits(set) {
@@ -18,6 +19,15 @@ pub(super) fn take_apart(region: &Region<'_>, set: Set, pieces: &mut Vec<Set>) {
         match own.iter_mut().rev().find(takes) {
             Some(piece) => *piece |= bit,
             None => pieces.push(bit),
+        }
+    }
+}
+
+/// Makes these ops one kernel, identified by the first of them.
+pub(super) fn join(kernel_of: &mut IdVec<OpId, KernelId>, ops: &[OpId]) {
+    if let Some(&first) = ops.first() {
+        for &op in ops {
+            kernel_of[op] = KernelId::of_lone_op(first);
         }
     }
 }

@@ -9,19 +9,19 @@ use crate::core::model::graph::Graph;
 use crate::core::model::options::{Options, Policy};
 use crate::core::model::partition::Partition;
 
-/// What a policy comes to.
+/// The result of a policy.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Plan {
     /// Which ops run as which kernel.
     pub partition: Partition,
-    /// What a search knows about it.
+    /// What a search has proven about it.
     pub certificate: Option<Certificate>,
     /// Kernels that the text states and that are not legal.
     pub refused: Vec<Refused>,
 }
 
 /// Groups the ops of `graph` into kernels, as the policy of `options` decides. `O(ops + reads)` for the
-/// baseline rules and the compiler. Where attention is one kernel, policies see it as one op.
+/// baseline rules and the compiler. With the option *attention*, policies see each attention as one op.
 pub fn plan(graph: &Graph, options: &Options) -> Plan {
     plan_noting(graph, options, &mut Log::default())
 }
@@ -55,8 +55,7 @@ pub(super) fn plan_noting(graph: &Graph, options: &Options, log: &mut Log) -> Pl
 fn plan_ops(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
     let only = |partition| Plan {
         partition,
-        certificate: None,
-        refused: Vec::new(),
+        ..Plan::default()
     };
     match options.policy {
         Policy::None => only(none::partition(graph)),

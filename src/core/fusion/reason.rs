@@ -1,4 +1,4 @@
-//! Why ops do not run as one kernel: one type for the legality, the policies and the questions of a visitor.
+//! Why ops do not run as one kernel: one type for legality, all policies and *why not*.
 
 use super::loops::Loop;
 use super::rows::RowDomain;
@@ -8,8 +8,8 @@ use serde::{Serialize, Serializer};
 
 /// Why ops do not run as one kernel, with the figures that decide it.
 ///
-/// Ops are ids of one graph; [`Reason::map_ops`] gives the same reason by names, which is what JSON shows: what kind
-/// of reason it is as `reason_kind`, and as `reason_facts` an object of the fields below.
+/// Ops are ids of one graph; [`Reason::map_ops`] replaces them by names for JSON. There `reason_kind` is the
+/// variant and `reason_facts` an object of its fields.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(
     tag = "reason_kind",
@@ -52,42 +52,42 @@ pub enum Reason<Op = OpId> {
         /// Most that are allowed.
         limit: usize,
     },
-    /// What meets a reduction must walk through the same rows.
+    /// All ops in the kernel of a reduction must have the same rows.
     RowDomains {
         /// A reduction.
         reduction: Op,
         /// Its rows.
         #[serde(flatten)]
         rows: RowDomain,
-        /// An op that walks otherwise.
+        /// An op with other rows.
         other: Op,
         /// Its rows.
         #[serde(flatten, serialize_with = "serialize_other_rows")]
         other_rows: RowDomain,
     },
-    /// A transpose, a copy or a concat would put elements into other rows half-way through.
+    /// A transpose, a copy or a concat would move elements to other rows inside the kernel.
     MixesRows {
         /// A reduction.
         reduction: Op,
-        /// What moves the elements.
+        /// The op that moves the elements.
         reshape: Op,
     },
     /// A reduction ends its kernel: always by the baseline rules, else without the option *after reductions*.
     ReductionEnds {
         /// The reduction.
         reduction: Op,
-        /// The first op behind it.
+        /// The first op after it.
         after: Op,
     },
-    /// What has to wait while a reduction ends does not fit on chip.
+    /// The rows that the kernel keeps while a reduction runs do not fit on chip.
     OnChip {
         /// The reduction.
         reduction: Op,
-        /// Full-width values that are there before it ends and needed behind it.
+        /// Full-width values that exist before it ends and are needed after it.
         values: usize,
         /// Bytes of one row of each.
         needed_bytes: u64,
-        /// What one block may hold on the device.
+        /// On-chip memory that one block can allocate.
         available_bytes: u64,
     },
     /// More tensors read and written than the limit.
@@ -97,16 +97,16 @@ pub enum Reason<Op = OpId> {
         /// Most that are allowed.
         limit: usize,
     },
-    /// No tensor ties these ops together.
+    /// No tensor connects these ops.
     NotConnected {
         /// An op.
         first: Op,
-        /// One that it does not reach inside the set.
+        /// An op that is not connected to it inside the set.
         second: Op,
     },
-    /// The kernels would need each other.
+    /// The kernel would depend on itself, through other kernels.
     Cycle {
-        /// The ops of a path that leaves the kernel and comes back to it: the first and the last are in it.
+        /// The ops of a path that leaves the kernel and returns to it: the first and the last are in it.
         #[serde(rename = "through")]
         path: Vec<Op>,
     },
@@ -122,23 +122,23 @@ pub enum Reason<Op = OpId> {
         /// Most that are allowed.
         limit: usize,
     },
-    /// Inductor: one of the two is a call of a library, which nothing joins.
+    /// Inductor: one of the two is a library call, which fuses with nothing.
     LibraryCall {
         /// Its matmul.
         matmul: Op,
     },
-    /// Inductor: they loop over different things.
+    /// Inductor: their loops do not match.
     #[serde(serialize_with = "serialize_loops")]
     Loops {
-        /// How the earlier one loops.
+        /// Loop of the earlier one.
         first: Loop,
-        /// How the later one loops.
+        /// Loop of the later one.
         second: Loop,
     },
     /// Inductor: the later one reads the buffer in another order than it is written in.
     #[serde(serialize_with = "serialize_no_facts")]
     Reordered,
-    /// Inductor: neither feeds the other, and they share too little or stand too far apart.
+    /// Inductor: neither reads the other's output, and they share too few bytes or are too far apart.
     TooLittleShared {
         /// Bytes of the buffers that both touch.
         shared_bytes: u64,
@@ -150,7 +150,7 @@ pub enum Reason<Op = OpId> {
         /// An op of it.
         through: Op,
     },
-    /// Inductor: so many kernels stand between them that it does not reorder them.
+    /// Inductor: too many kernels are between them to reorder.
     TooFar {
         /// Kernels from the one to the other.
         places: usize,
@@ -158,7 +158,7 @@ pub enum Reason<Op = OpId> {
     /// Inductor: it never compares their kernels.
     #[serde(serialize_with = "serialize_no_facts")]
     NotCompared,
-    /// Manual: kernels need each other even after so many rounds of taking such kernels apart.
+    /// Manual: kernels still form a cycle after this many rounds of splitting the kernels of a cycle.
     TooManyCycles {
         /// The rounds.
         rounds: usize,
@@ -262,8 +262,8 @@ impl<Op> Reason<Op> {
         }
     }
 
-    /// Of an illegal set: no larger set that holds it is legal either. More ops may connect the set or make what it
-    /// reads, and a row may need less on chip when the op that makes its values joins it.
+    /// Whether every larger set is illegal as well. With more ops a set can become connected, produce what it
+    /// reads, or keep less on chip, because an op that computes a kept value joins it.
     pub(super) fn is_lasting(&self) -> bool {
         !matches!(
             self,

@@ -1,4 +1,4 @@
-//! How ops walk through their data.
+//! The rows that ops iterate over.
 #![allow(
     clippy::cast_possible_truncation,
     reason = "dimensions are counted in a few bits"
@@ -12,22 +12,22 @@ use crate::core::model::op::{Op, element_count};
 use crate::core::model::op_type::OpType;
 use serde::Serialize;
 
-/// How an op walks through its data: a reduction's rows are what it makes one value of, any other op's are
-/// its innermost dimension. Equal domains put the same elements, in row-major order, into the same rows.
+/// The rows of an op: a reduction makes one value of each row; the rows of any other op are its innermost
+/// dimension. Equal domains put the same elements, in row-major order, into the same rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RowDomain {
     /// Number of rows.
     pub rows: u64,
     /// Elements of a row.
     pub width: u64,
-    /// Elements between neighbours of a row: 1 along the last axis; 0 when several axes lie apart.
+    /// Stride between neighbours of a row: 1 along the last axis; 0 for several axes that are not adjacent.
     pub stride: u64,
-    /// 0, or what tells axes that lie apart from others.
+    /// A number that identifies axes that are not adjacent; otherwise 0.
     #[serde(skip)]
     pub apart: u64,
 }
 
-/// [`RowDomain::apart`] of windows, which are no axes.
+/// [`RowDomain::apart`] of the windows of a pool, which are not axes.
 const WINDOWS: u64 = u64::MAX;
 
 impl RowDomain {
@@ -62,9 +62,8 @@ impl RowDomain {
         }
     }
 
-    /// Of a smaller value that an op reads: the rows of its result that each element meets.
-    /// Dimensions are matched from the last on, else from the first on, as lists of ops without axes have it;
-    /// `None` when neither fits.
+    /// The rows of a result along which a smaller value that the op reads is broadcast. Dimensions are matched
+    /// from the last on, otherwise from the first on, as in op lists without axes; `None` if neither fits.
     pub(crate) fn of_read(value: &[u64], reader: &Op) -> Option<Self> {
         let shape = &reader.shape[..];
         let outer = shape.len().checked_sub(value.len())?;
@@ -96,7 +95,7 @@ impl RowDomain {
             stride: 1,
             apart: 0,
         };
-        // What lies inside, as one number for each change between axes and other dimensions.
+        // A hash of the sizes inside each change between reduced and other dimensions.
         let (mut changes, mut inner, mut was_axis) = (0_u64, 1_u64, false);
         for (place, &size) in shape
             .iter()
@@ -138,8 +137,8 @@ impl RowDomain {
     }
 }
 
-/// The axes that a reduction's output lacks, or has as 1; `None` when some shrink. What is left out may also be
-/// read otherwise where sizes are equal: then it is the last that it can be.
+/// The axes that a reduction's output lacks or has as 1; `None` if another axis shrinks. Where equal sizes
+/// allow several answers, the axes are the last ones possible.
 fn missing(input: &[u64], output: &[u64]) -> Option<u32> {
     let bits = |mut axes: std::ops::Range<usize>| {
         axes.try_fold(0, |bits, axis| Some(bits | 1_u32.checked_shl(axis as u32)?))

@@ -1,8 +1,7 @@
 //! Policy `rules`, the baseline rules: one forward scan.
 //!
-//! A group is an in-tree: every member but the tail has exactly one consuming op, and that one is inside.
-//! So only the tail's tensor is written, groups are convex, and tails ordered by place give an order in
-//! which the groups can run.
+//! A group is an in-tree: every member but the tail has exactly one consuming op, and that one is inside. So only the
+//! tensor of the tail is written, groups are convex, and they can run in the order of their tails.
 
 use crate::core::disjoint_sets::DisjointSets;
 use crate::core::fusion::decision::{Decision, Log};
@@ -17,7 +16,7 @@ define_ids! {
     struct GroupId;
 }
 
-/// What decides whether an open group takes another op.
+/// The content of a group, which decides what may join it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Holds {
     /// Elementwise and reshape ops only.
@@ -28,7 +27,7 @@ enum Holds {
     Closed,
 }
 
-/// Groups grow during the scan.
+/// The state of the scan.
 struct Scan {
     holds: IdVec<GroupId, Holds>,
     /// The op that began each group.
@@ -60,7 +59,7 @@ impl Scan {
         let mut light_groups = Vec::new();
         for &producer in &graph.predecessors[op] {
             let group = self.group_of[producer];
-            // A tail with one consumer has never been merged away, so its group id is still its own.
+            // A tail with one consumer is in no merged group, so its group is a root.
             if self.tail[group] != producer || graph.successors[producer].len() != 1 {
                 continue;
             }
@@ -102,9 +101,9 @@ impl Scan {
         self.group_of.push(base);
     }
 
-    /// What becomes of each producer's kernel.
+    /// Notes what becomes of the kernel of each producer.
     fn note(&self, graph: &Graph, op: OpId, base: GroupId, merged: &[GroupId], log: &mut Log) {
-        // Before the tail moves, a group is named by it; a group that has just started has no producer.
+        // The tail has not moved to `op` yet, except in a group that has just started, which has no producer.
         if self.tail[base] != op {
             let producer = self.tail[base];
             log.note(Decision::Joined { op, producer });
@@ -123,10 +122,10 @@ impl Scan {
         }
     }
 
-    /// Why an op does not go on in its producer's kernel.
+    /// Why an op does not join its producer's kernel.
     fn refusal(&self, graph: &Graph, producer: OpId, op: OpId, base: GroupId) -> Reason {
         let group = self.group_of[producer];
-        // A matmul begins its group.
+        // The head of a group with a matmul is the matmul.
         let matmul_of =
             |group: GroupId| (self.holds[group] == Holds::Matmul).then(|| self.head[group]);
         let is_matmul = graph.ops[op].op_type == OpType::Matmul;
@@ -158,7 +157,7 @@ impl Scan {
 
     fn finish(mut self) -> Partition {
         let merged_into = self.merged.roots();
-        // Kernels are numbered as their tails come.
+        // Kernels are numbered in the order of their tails.
         let mut kernel_of = IdVec::from_elem(KernelId::new(0), merged_into.len());
         let mut kernels = 0;
         for (op, &group) in self.group_of.iter_enumerated() {

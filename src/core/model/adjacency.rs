@@ -6,6 +6,9 @@ use std::marker::PhantomData;
 use std::ops::Index;
 
 /// For each key a list of items, in compressed sparse rows, read as `lists[key]`.
+///
+/// With a vector for each list `cargo bench --bench core` is 18 % slower from ops to analysis at 14 ops, 16 %
+/// at 10,000 and 11 % at 100,000.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Adjacency<K, T> {
     /// The end of each list in `items`, behind a leading 0.
@@ -15,7 +18,7 @@ pub struct Adjacency<K, T> {
 }
 
 impl<K: Id, T> Adjacency<K, T> {
-    /// No lists, with room for so many lists and for so many items in all of them.
+    /// No lists, with capacity for this many lists and this many items in all of them.
     pub fn with_capacity(lists: usize, items: usize) -> Self {
         let mut ends = Vec::with_capacity(lists + 1);
         ends.push(0);
@@ -79,8 +82,8 @@ impl<K: Id, T> Adjacency<K, T> {
     where
         T: Copy,
     {
-        // Sizes, then places, then the lists in order. Each place moves on to the end of its list, which is where
-        // the next one begins, so that one array serves as both.
+        // Sizes, then places, then the lists in order. Writing a list moves its place to its end, where the
+        // next list starts, so one array holds both.
         let mut ends = vec![0; count + 2];
         pairs.clone().for_each(|(key, _)| {
             if let Some(size) = ends.get_mut(key.index() + 2) {

@@ -154,11 +154,7 @@ pub fn find_attribute(name: &str) -> Option<&'static AttributeSpec> {
     ATTRIBUTES.iter().find(|a| a.name == name)
 }
 
-const fn attribute(
-    name: &'static str,
-    kind: AttributeKind,
-    summary: &'static str,
-) -> AttributeSpec {
+const fn attribute(name: Text, kind: AttributeKind, summary: Text) -> AttributeSpec {
     AttributeSpec {
         name,
         kind,
@@ -166,13 +162,11 @@ const fn attribute(
     }
 }
 
+/// A text of the table.
+type Text = &'static str;
+
 /// A function of one input that keeps its shape.
-const fn unary(
-    name: &'static str,
-    flops: u64,
-    summary: &'static str,
-    source: &'static str,
-) -> Function {
+const fn unary(name: Text, flops: u64, summary: Text, source: Text) -> Function {
     Function {
         name,
         op_type: OpType::Elementwise,
@@ -188,24 +182,14 @@ const fn unary(
 }
 
 /// A function of two inputs that are broadcast.
-const fn binary(
-    name: &'static str,
-    flops: u64,
-    summary: &'static str,
-    source: &'static str,
-) -> Function {
+const fn binary(name: Text, flops: u64, summary: Text, source: Text) -> Function {
     unary(name, flops, summary, source)
         .takes(2, 2)
         .shaped(ShapeRule::Broadcast)
 }
 
 /// A reduction that gives one value for each row.
-const fn reduce(
-    name: &'static str,
-    flops: u64,
-    summary: &'static str,
-    source: &'static str,
-) -> Function {
+const fn reduce(name: Text, flops: u64, summary: Text, source: Text) -> Function {
     unary(name, flops, summary, source)
         .typed(OpType::Reduction)
         .shaped(ShapeRule::Reduce)
@@ -213,23 +197,13 @@ const fn reduce(
 }
 
 /// A reduction over rows that keeps the shape, such as softmax.
-const fn normalize(
-    name: &'static str,
-    flops: u64,
-    summary: &'static str,
-    source: &'static str,
-) -> Function {
+const fn normalize(name: Text, flops: u64, summary: Text, source: Text) -> Function {
     unary(name, flops, summary, source)
         .typed(OpType::Reduction)
         .with(&["axis"])
 }
 
-const fn product(
-    name: &'static str,
-    rule: ShapeRule,
-    summary: &'static str,
-    source: &'static str,
-) -> Function {
+const fn product(name: Text, rule: ShapeRule, summary: Text, source: Text) -> Function {
     unary(name, 0, summary, source)
         .typed(OpType::Matmul)
         .takes(2, 3)
@@ -237,10 +211,10 @@ const fn product(
 }
 
 const fn layout(
-    name: &'static str,
+    name: Text,
     rule: ShapeRule,
-    attributes: &'static [&'static str],
-    summary: &'static str,
+    attributes: &'static [Text],
+    summary: Text,
 ) -> Function {
     let moved = unary(name, 0, summary, "moves elements, computes nothing");
     Function {

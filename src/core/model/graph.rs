@@ -137,12 +137,6 @@ impl Graph {
         }
     }
 
-    /// The tensor with this name. Linear in the tensors.
-    pub fn tensor_named(&self, name: &str) -> Option<TensorId> {
-        let mut tensors = self.tensors.ids();
-        tensors.find(|&tensor| self.tensor_name(tensor) == name)
-    }
-
     /// The op with this name. Linear in the ops.
     pub fn op_named(&self, name: &str) -> Option<OpId> {
         self.ops.ids().find(|&op| self.ops[op].name == name)

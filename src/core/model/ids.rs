@@ -100,12 +100,12 @@ impl<I: Id, T> IdVec<I, T> {
         }
     }
 
-    /// No items, with room for so many.
+    /// No items, with room for this many.
     pub fn with_capacity(count: usize) -> Self {
         Vec::with_capacity(count).into()
     }
 
-    /// The same item so many times.
+    /// The same item this many times.
     pub fn from_elem(item: T, count: usize) -> Self
     where
         T: Clone,
@@ -193,7 +193,7 @@ impl<I, T: fmt::Debug> fmt::Debug for IdVec<I, T> {
     }
 }
 
-/// An id comes from the vector or from one as long; ids from outside, as of a link, are asked for by [`IdVec::get`].
+/// Ids of the vector, or of one of the same length. For ids from outside, such as from a link, use [`IdVec::get`].
 impl<I: Id, T> Index<I> for IdVec<I, T> {
     type Output = T;
 

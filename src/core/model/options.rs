@@ -39,21 +39,9 @@ impl Options {
 }
 
 /// A fusion policy: decides which ops run as one kernel.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Hash,
-    Serialize,
-    Deserialize,
-    VariantArray,
-    IntoStaticStr,
-    EnumString,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "lowercase")]
 pub enum Policy {
     /// Every op is its own kernel.
@@ -169,10 +157,9 @@ impl Switch {
 }
 
 /// What a partition costs.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, VariantArray, IntoStaticStr, EnumString,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "lowercase")]
 pub enum Objective {
     /// Bytes through memory; on a tie the fewest kernels.
@@ -200,21 +187,9 @@ pub struct Conventions {
 }
 
 /// The counted size of an external tensor.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Hash,
-    Serialize,
-    Deserialize,
-    VariantArray,
-    IntoStaticStr,
-    EnumString,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[derive(VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Externals {
     /// The declared size; otherwise the only one that the op's other shapes allow; otherwise that of its
@@ -235,21 +210,9 @@ impl Externals {
 }
 
 /// The cost of a reshape.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Hash,
-    Serialize,
-    Deserialize,
-    VariantArray,
-    IntoStaticStr,
-    EnumString,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[derive(VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "kebab-case")]
 pub enum ReshapeCost {
     /// A copy: it reads its input and writes its output like any op.

@@ -44,8 +44,8 @@ impl Partition {
         }
     }
 
-    /// The partition with these kernels in the order in which pictures number them; `None` where kernels
-    /// need each other, or for an id that is not below the number of ops. `O((ops + reads) log ops)`.
+    /// The partition with these kernels in the order in which pictures number them; `None` if the kernels form
+    /// a cycle, or for an id that is not below the number of ops. `O((ops + reads) log ops)`.
     pub fn in_order(graph: &Graph, kernel_of: &IdVec<OpId, KernelId>) -> Option<Self> {
         let count = kernel_of.len();
         let is_below = kernel_of.iter().all(|kernel| kernel.index() < count);
@@ -54,7 +54,7 @@ impl Partition {
             .flatten()
     }
 
-    /// Whether the op's output comes about inside this kernel. Logarithmic in what the kernel recomputes.
+    /// Whether this kernel computes the op, on its own or again. Logarithmic in what the kernel recomputes.
     pub fn computes(&self, kernel: KernelId, op: OpId) -> bool {
         self.kernel_of.get(op) == Some(&kernel)
             || self.recomputed[kernel].binary_search(&op).is_ok()

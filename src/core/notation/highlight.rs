@@ -84,7 +84,7 @@ pub fn highlight(text: &str, within: Span) -> Vec<(Span, TokenKind)> {
     pieces
 }
 
-/// The names that stand behind `param` at the beginning of a line.
+/// The names after `param` at the beginnings of lines.
 fn declared_params(text: &str) -> HashSet<String> {
     let is_space = |c: char| c.is_whitespace() || c == '\u{feff}';
     let names = text.split('\n').filter_map(|line| {

@@ -1,21 +1,23 @@
-//! What the shared cache still holds when a kernel wants it.
+//! Accesses of kernels that hit the shared cache.
 
 use crate::core::analysis::Analysis;
-use crate::core::model::graph::Graph;
+use crate::core::cost::traffic::Views;
 use crate::core::model::ids::{IdVec, KernelId, TensorId};
+use crate::core::model::options::ReshapeCost;
 
-/// For each kernel the bytes read and the bytes written that are still in a cache which keeps the last `kept_bytes`,
-/// when the program runs again and again. `O(ops + reads)`.
+/// For each kernel the bytes read and the bytes written that hit a cache of the last `kept_bytes`, when the program
+/// runs repeatedly. `O(ops + reads)`.
 ///
-/// An access hits when the program has moved less than that since the tensor was last touched. Writes count as
-/// reads do: to replace what is in the cache costs no DRAM.
+/// An access hits if the program has moved at most `kept_bytes` since the last access to the tensor. Writes count
+/// like reads, because overwriting cached data moves no DRAM bytes.
 pub(super) fn hits(analysis: &Analysis, kept_bytes: f64) -> IdVec<KernelId, (f64, f64)> {
     let graph = &analysis.graph;
-    let storage = storage_of(graph);
+    // A view has no bytes of its own, whatever a reshape costs.
+    let storage = Views::under(graph, ReshapeCost::View).base;
     let mut touched: IdVec<TensorId, Option<f64>> = IdVec::from_elem(None, graph.tensors.len());
     let mut moved = 0.0_f64;
     let mut hits = IdVec::from_elem((0.0, 0.0), analysis.fused.kernels.len());
-    // The second time is what every further time is like.
+    // The second run is like every later one.
     for _ in 0..2 {
         for (hit, kernel) in hits.iter_mut().zip(&analysis.fused.kernels) {
             *hit = (0.0, 0.0);
@@ -38,17 +40,4 @@ pub(super) fn hits(analysis: &Analysis, kept_bytes: f64) -> IdVec<KernelId, (f64
         }
     }
     hits
-}
-
-/// For each tensor the one whose bytes it is: a view has none of its own.
-fn storage_of(graph: &Graph) -> IdVec<TensorId, TensorId> {
-    let mut storage: IdVec<TensorId, TensorId> = graph.tensors.ids().collect();
-    for (op, definition) in graph.ops.iter_enumerated() {
-        if definition.is_view()
-            && let Some(&input) = graph.inputs[op].first()
-        {
-            storage[graph.output[op]] = storage[input];
-        }
-    }
-    storage
 }

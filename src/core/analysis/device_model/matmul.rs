@@ -1,14 +1,15 @@
-//! A product of matrices in tiles: how many waves it takes, and what it reads again.
+//! A matmul in tiles: its waves, and the bytes that it reads again.
 
 use crate::core::analysis::device_model::ramp;
 use crate::core::cost::work::matmul_k;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::OpId;
+use serde::Serialize;
 
 /// `batch` products of `[rows, inner]` by `[inner, columns]`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Product {
-    /// Products that share nothing.
+    /// Number of independent products.
     pub batch: f64,
     /// Rows of the left operand.
     pub rows: f64,
@@ -23,49 +24,64 @@ pub struct Product {
 }
 
 /// Rows and columns of the output that one block computes.
-pub type Tile = (f64, f64);
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Tile {
+    /// Its rows.
+    #[serde(rename = "tile_rows")]
+    pub rows: f64,
+    /// Its columns.
+    #[serde(rename = "tile_columns")]
+    pub columns: f64,
+}
+
+const fn tile(rows: f64, columns: f64) -> Tile {
+    Tile { rows, columns }
+}
 
 /// The tiles that a library chooses from, larger ones first; `1x2` clusters share one operand of two tiles.
 const TILES: [Tile; 9] = [
-    (256.0, 128.0),
-    (128.0, 256.0),
-    (192.0, 128.0),
-    (128.0, 128.0),
-    (256.0, 64.0),
-    (64.0, 256.0),
-    (128.0, 64.0),
-    (64.0, 128.0),
-    (64.0, 64.0),
+    tile(256.0, 128.0),
+    tile(128.0, 256.0),
+    tile(192.0, 128.0),
+    tile(128.0, 128.0),
+    tile(256.0, 64.0),
+    tile(64.0, 256.0),
+    tile(128.0, 64.0),
+    tile(64.0, 128.0),
+    tile(64.0, 64.0),
 ];
 
-/// Below this intensity a tile waits for the cache: what an H200's matrix rate and the bandwidth of its cache ask for.
+/// Below this intensity a tile waits for the cache: matrix rate over cache bandwidth of an H200.
 const FLOPS_PER_BYTE: f64 = 800.0 / 6.3;
 
-/// How a product is cut.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// How a product is cut into tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Tiling {
-    /// What one block computes.
+    /// The tile that one block computes.
+    #[serde(flatten)]
     pub tile: Tile,
-    /// Rows that a wave covers, where the order of the tiles fixes them; else as many as columns.
+    /// Rows that a wave covers, if the order of the tiles fixes them; otherwise a wave is square.
+    #[serde(skip)]
     pub wave_rows: Option<f64>,
     /// Tiles of all products, `ceil(rows / tile rows) * ceil(columns / tile columns) * batch`.
     pub tiles: f64,
     /// Rounds of one tile for each multiprocessor.
+    #[serde(skip)]
     pub waves: f64,
-    /// Part of the slots of all waves that compute something.
-    pub wave_efficiency: f64,
-    /// Part of the elements of all tiles that lie inside the output.
+    /// Share of the elements of all tiles that are inside the output.
     pub tile_efficiency: f64,
+    /// Share of the slots of all waves that hold a tile.
+    pub wave_efficiency: f64,
 }
 
 impl Product {
     /// The product that an op computes; `None` when its contraction length is unknown.
     pub fn of_op(graph: &Graph, op: OpId) -> Option<Self> {
-        let definition = graph.ops.get(op)?;
+        let definition = &graph.ops[op];
         let inner = matmul_k(graph, op)? as f64;
-        let operand = |place: usize| graph.inputs.get(op)?.get(place).copied();
+        let operand = |place: usize| graph.inputs[op].get(place).copied();
         let element_bytes = operand(0)
-            .and_then(|t| graph.tensors.get(t)?.bytes_per_element)
+            .and_then(|t| graph.tensors[t].bytes_per_element)
             .unwrap_or(definition.bytes_per_element)
             .into();
         let count = |dims: &[u64]| dims.iter().map(|&d| d as f64).product::<f64>();
@@ -112,7 +128,8 @@ impl Product {
 
     /// This product in tiles of one size.
     pub fn cut(&self, tile: Tile, multiprocessors: f64) -> Tiling {
-        let tiles = (self.rows / tile.0).ceil() * (self.columns / tile.1).ceil() * self.batch;
+        let tiles =
+            (self.rows / tile.rows).ceil() * (self.columns / tile.columns).ceil() * self.batch;
         let waves = (tiles / multiprocessors).ceil().max(1.0);
         let outputs = self.batch * self.rows * self.columns;
         Tiling {
@@ -121,7 +138,7 @@ impl Product {
             tiles,
             waves,
             wave_efficiency: tiles / (waves * multiprocessors),
-            tile_efficiency: outputs / (tiles * tile.0 * tile.1),
+            tile_efficiency: outputs / (tiles * tile.rows * tile.columns),
         }
     }
 
@@ -129,15 +146,16 @@ impl Product {
     /// between cache and multiprocessors. Convolutions take tiles of 64 x 64, as the library does.
     pub fn tiling(&self, multiprocessors: f64) -> Tiling {
         if self.is_convolution {
-            return self.cut((64.0, 64.0), multiprocessors);
+            return self.cut(tile(64.0, 64.0), multiprocessors);
         }
         let cost = |tiling: &Tiling| {
-            let computed = tiling.waves * multiprocessors * tiling.tile.0 * tiling.tile.1;
+            let computed = tiling.waves * multiprocessors * tiling.tile.rows * tiling.tile.columns;
             let loaded_bytes = self.loaded_bytes(tiling) / self.inner.max(1.0);
             (2.0 * computed).max(loaded_bytes * FLOPS_PER_BYTE)
         };
-        let mut best = self.cut(TILES[0], multiprocessors);
-        for &tile in &TILES[1..] {
+        let [first, others @ ..] = TILES;
+        let mut best = self.cut(first, multiprocessors);
+        for tile in others {
             let tiling = self.cut(tile, multiprocessors);
             if cost(&tiling) < cost(&best) {
                 best = tiling;
@@ -146,7 +164,7 @@ impl Product {
         best
     }
 
-    /// How Triton's template cuts it: tiles of 128 x 128, eight rows of tiles at a time (`GROUP_M = 8`).
+    /// The tiling of Triton's template: tiles of 128 x 128, eight rows of tiles at a time (`GROUP_M = 8`).
     pub fn generated_tiling(&self, multiprocessors: f64) -> Tiling {
         const SIDE: f64 = 128.0;
         let width = if self.columns <= SIDE / 2.0 {
@@ -156,23 +174,25 @@ impl Product {
         };
         Tiling {
             wave_rows: Some(8.0 * SIDE),
-            ..self.cut((SIDE, width), multiprocessors)
+            ..self.cut(tile(SIDE, width), multiprocessors)
         }
     }
 
     /// Bytes that all tiles load from the cache: a row of the left operand and a column of the right one for each,
     /// one of the two shared in a cluster of two.
     pub(super) fn loaded_bytes(&self, tiling: &Tiling) -> f64 {
-        tiling.tiles * (tiling.tile.0 + tiling.tile.1) / 2.0 * self.inner * self.element_bytes
+        tiling.tiles * (tiling.tile.rows + tiling.tile.columns) / 2.0
+            * self.inner
+            * self.element_bytes
     }
 
     /// DRAM reads beyond each operand once.
     ///
-    /// One wave covers an almost square block of the output and reads the rows and columns of that block. Where all
-    /// is one wave nothing is read twice. Else the next wave finds in the cache what the last one has left there:
-    /// all while a wave moves 0.2 of the cache, nothing from 0.45 on, as measured on an H200.
+    /// One wave covers an almost square block of the output and reads the rows and columns of that block. A single
+    /// wave reads nothing twice. A later wave finds in the cache what the last one left there: everything if a wave
+    /// moves at most 0.2 of the cache, nothing from 0.45 on, as measured on an H200.
     pub fn read_again_bytes(&self, tiling: Tiling, multiprocessors: f64, l2_bytes: f64) -> f64 {
-        let covered = multiprocessors * tiling.tile.0 * tiling.tile.1;
+        let covered = multiprocessors * tiling.tile.rows * tiling.tile.columns;
         let waves = (self.rows * self.columns / covered).ceil();
         if self.is_convolution || waves <= 1.0 {
             return 0.0;

@@ -1,8 +1,9 @@
-//! The *device* count beside compulsory traffic: what DRAM reads and how long kernels take on a real GPU.
+//! The *device* count: DRAM reads and times of kernels on a real GPU, beside compulsory traffic.
 //!
-//! Compulsory traffic counts every tensor once for each kernel, as if there were no cache. Here a matmul's tiles read their
-//! operands again, wave after wave, attention fetches K and V again for each tile of Q where the cache cannot hold one
-//! head's, and what a kernel has touched lately comes from the shared cache. The two counts are never mixed in one figure.
+//! Compulsory traffic counts every tensor once for each kernel, without caches between kernels. Here the tiles of a
+//! matmul read their operands again in each wave, attention reads K and V again for each tile of Q if the cache
+//! cannot hold those of one head, and data accessed recently comes from the shared cache. No figure mixes the two
+//! counts.
 
 mod cache;
 mod matmul;
@@ -18,7 +19,7 @@ use crate::core::model::op::element_count;
 use crate::core::model::op_type::OpType;
 use crate::core::model::options::Policy;
 
-/// Who wrote the kernels, which decides how fast they are.
+/// Where the kernels come from, which decides their speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
     /// One library kernel for each op, as a framework runs them without a compiler.
@@ -32,10 +33,10 @@ pub enum Code {
 /// One kernel on the device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DeviceKernel {
-    /// Bytes that it reads from DRAM when nothing that it needs is in a cache before.
+    /// Bytes that it reads from DRAM with cold caches.
     pub dram_read_bytes: f64,
-    /// Its time when the program runs again and again; `None` where the device was not measured, or where the roofline
-    /// has no peak for its work.
+    /// Its time when the program runs repeatedly; `None` if the device was not measured, or if the roofline has no
+    /// peak for its work.
     pub time_s: Option<f64>,
 }
 
@@ -104,7 +105,7 @@ struct KernelView<'a> {
     on_chip_bytes: u64,
 }
 
-/// What kind of loop a kernel is.
+/// The kind of a kernel.
 enum Kind {
     /// Not launched.
     View,
@@ -112,9 +113,9 @@ enum Kind {
     Attention,
     /// One product of matrices, and what follows it.
     Matmul(Product),
-    /// Something along rows.
+    /// A reduction along rows.
     Rows,
-    /// Each element by itself.
+    /// A loop over elements.
     Pointwise,
 }
 
@@ -162,7 +163,7 @@ impl KernelView<'_> {
         }
     }
 
-    /// Tiles of K and V come from the cache while it holds one head's, as measured; else from memory, for each tile of Q.
+    /// Bytes of K and V that are read again for each tile of Q: 0 if the cache holds those of one head, as measured.
     fn attention_read_again_bytes(&self) -> f64 {
         let shape = AttentionShape::of_kernel(self.graph, &self.kernel.ops);
         shape.map_or(0, |shape| {
@@ -170,9 +171,10 @@ impl KernelView<'_> {
         }) as f64
     }
 
-    /// A library layer norm goes over its rows twice, 128 threads a row, and as many rows at once as fill the
-    /// threads of the device. What of them the cache loses in between is read again; measured, it loses nothing
-    /// while they take 0.3 of its size and all when they take 0.66. A generated kernel has 512 threads a row.
+    /// Bytes that a layer norm reads again. A library layer norm reads its rows twice, with 128 threads for each row
+    /// and as many rows at once as fill the threads of the device. Rows that the cache loses in between are read
+    /// again: as measured, none if the rows at once take at most 0.3 of the cache, all from 0.66 on. A generated
+    /// kernel has 512 threads for each row.
     fn rows_read_again_bytes(&self) -> f64 {
         const THREADS: f64 = 2048.0;
         let twice = |op: &OpId| self.graph.ops[*op].function.as_deref() == Some("layer_norm");

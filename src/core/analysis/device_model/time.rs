@@ -1,4 +1,4 @@
-//! How long a kernel takes on a device that was measured.
+//! Times of kernels on a measured device.
 
 use crate::core::analysis::device_model::{Code, KernelView, Kind, Product, row_width};
 use crate::core::model::device::{Device, Measured};
@@ -7,11 +7,11 @@ use crate::core::model::ids::OpId;
 use crate::core::model::op::{Op, element_count};
 use crate::core::model::op_type::OpType;
 
-/// A generated kernel holds rows of so many elements in registers and goes over them once.
+/// A generated kernel holds rows of up to this many elements in registers and reads them once.
 const HELD_ROW: f64 = 1024.0;
 /// Blocks of 512 threads that a multiprocessor holds.
 const ROW_BLOCKS: f64 = 4.0;
-/// Elements that such a block takes at once: one long row or a few short ones.
+/// Elements that such a block processes at once: one long row or a few short ones.
 const ROW_ELEMENTS: f64 = 4096.0;
 /// Rows up to which the library's softmax holds a row in the registers of one warp.
 const WARP_ROW: f64 = 2048.0;
@@ -31,7 +31,7 @@ impl KernelView<'_> {
         Some(match self.kind() {
             Kind::View => 0.0,
             Kind::Attention => {
-                // The exponentials of a tile wait for its scores, and the next product for them.
+                // The exponentials of a tile wait for its scores, and the second product waits for them.
                 let exponentials: f64 = self
                     .ops()
                     .filter(|(_, op)| op.op_type == OpType::Reduction)
@@ -56,8 +56,8 @@ impl KernelView<'_> {
     }
 
     fn ops(&self) -> impl Iterator<Item = (OpId, &Op)> {
-        let op = |&op: &OpId| Some((op, self.graph.ops.get(op)?));
-        self.kernel.ops.iter().filter_map(op)
+        let ops = self.kernel.ops.iter();
+        ops.map(|&op| (op, &self.graph.ops[op]))
     }
 
     fn matmul_s(&self, m: &Measured, product: &Product, rate: f64, memory_s: f64) -> f64 {
@@ -68,7 +68,7 @@ impl KernelView<'_> {
             1.0
         };
         let rate = rate * share / self.multiprocessors;
-        let tile_s = 2.0 * tiling.tile.0 * tiling.tile.1 * product.inner / rate;
+        let tile_s = 2.0 * tiling.tile.rows * tiling.tile.columns * product.inner / rate;
         let (each_s, around_s) = if product.is_convolution {
             (m.convolution_tile_s, m.kernel_s)
         } else {
@@ -93,23 +93,21 @@ impl KernelView<'_> {
         memory_s.max(compute_s)
     }
 
-    /// Operands of another shape than the result, or a copy into another order. A single number is no operand.
+    /// Whether the op has operands of another shape than its result, or copies into another order. A single number
+    /// does not count as an operand.
     fn is_strided(&self, id: OpId, op: &Op) -> bool {
         let count = element_count(&op.shape);
-        op.op_type == OpType::Reshape
-            || self.graph.inputs.get(id).is_some_and(|inputs| {
-                let mut counts = inputs
-                    .iter()
-                    .filter_map(|&t| self.graph.tensors.get(t)?.elements());
-                counts.any(|n| n > 1 && Some(n) != count)
-            })
+        let inputs = self.graph.inputs[id].iter();
+        let mut counts = inputs.filter_map(|&t| self.graph.tensors[t].elements());
+        op.op_type == OpType::Reshape || counts.any(|n| n > 1 && Some(n) != count)
     }
 
-    /// Along rows: a library kernel by its class; a generated one in passes, unless it holds its rows.
+    /// Time of a kernel along rows: by class for a library kernel; in passes for a generated one, unless it holds its
+    /// rows.
     fn rows_s(&self, m: &Measured, read_s: f64, write_s: f64) -> f64 {
         let reductions = || self.ops().filter(|(_, op)| op.op_type == OpType::Reduction);
         let reduced = |id: OpId, op: &Op| {
-            let first = self.graph.inputs.get(id).and_then(|inputs| inputs.first());
+            let first = self.graph.inputs[id].first();
             let shape = first.and_then(|&t| self.graph.tensor_shape(t));
             let shape = shape.unwrap_or(&op.shape);
             (element_count(shape).unwrap_or(0) as f64, row_width(shape))
@@ -154,7 +152,7 @@ impl KernelView<'_> {
         if widest <= HELD_ROW || is_pool {
             return (read_s + write_s).max(compute_s);
         }
-        // The passes before the last read, the last one writes; neither can begin early.
+        // All passes but the last read, and the last writes; they do not overlap.
         let blocks = rows / (ROW_ELEMENTS / widest).floor().max(1.0);
         let waves = (blocks / (self.multiprocessors * ROW_BLOCKS)).ceil();
         read_s.max(online / m.online_per_s) + write_s.max(compute_s) + waves * m.row_wave_s
@@ -165,8 +163,8 @@ fn elements(op: &Op) -> f64 {
     element_count(&op.shape).unwrap_or(0) as f64
 }
 
-/// The matrix rate for operands of this type: measured for f16, for others in proportion to the peaks against which
-/// the roofline holds them. Nothing else is asked for: a kernel without a peak has no time.
+/// The matrix rate for operands of this type: measured for f16, for other types in proportion to their peaks on the
+/// roofline. A kernel without a peak has no time and does not get here.
 fn matrix_rate(device: &Device, m: &Measured, dtype: Option<DType>) -> f64 {
     let peak = |dtype| device.matrix_peak(dtype).map(|figure| figure.value);
     match (dtype.and_then(peak), peak(DType::F16)) {

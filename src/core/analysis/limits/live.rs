@@ -7,24 +7,24 @@ use crate::core::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::core::model::op::Op;
 use crate::core::model::op_type::OpType;
 
-/// What one kernel holds.
+/// Values that one kernel holds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Live {
-    /// Most values at any op: what was loaded or computed and is still to be read, and in a kernel along rows what its
-    /// reductions have so far.
+    /// Most values at any op: those that were loaded or computed and are still to be read, and the running values of
+    /// reductions.
     pub(super) at_once: u64,
     /// Elements of the longest row that it reduces; 1 without a reduction.
     pub(super) row_elements: u64,
     /// Elements of the largest tensor that it reduces.
     pub(super) reduced_elements: u64,
-    /// Bytes of the full-width values of one row that wait while a reduction ends, as the legality counts them.
+    /// Bytes of one row of each full-width value that is kept on chip, as legality counts them.
     pub(super) kept_row_bytes: u64,
 }
 
-/// For each tensor the op that reads it last in the kernel that read it last.
+/// For each tensor the last kernel that reads it, and its last op that does.
 type LastReads = IdVec<TensorId, Option<(KernelId, OpId)>>;
 
-/// The same for all kernels of a program. `O(ops + reads)`: each kernel's values come and go once.
+/// The live values of each kernel. `O(ops + reads)`: each value of a kernel is added and removed once.
 pub(super) fn live_values(analysis: &Analysis) -> IdVec<KernelId, Live> {
     let graph = &analysis.graph;
     let mut last_read = LastReads::from_elem(None, graph.tensors.len());
@@ -67,13 +67,13 @@ fn one_kernel(
         }
         let output = graph.output[op];
         let is_read_here = last_read[output].is_some_and(|(reader, _)| reader == kernel);
-        // A norm reads its weights when it has its row values.
+        // A norm reads its weights after its row values are computed.
         let later = match running_values(&graph.ops[op]) {
             0 => 0,
             _ => graph.distinct_inputs(op).count().saturating_sub(1) as u64,
         };
         live.at_once = live.at_once.max(held).max(held - later + running);
-        // What is read for the last time makes room for the result.
+        // Inputs that are read for the last time make room for the result.
         for tensor in graph.distinct_inputs(op) {
             if last_read[tensor] == Some((kernel, op)) {
                 held = held.saturating_sub(1);
@@ -89,8 +89,8 @@ fn one_kernel(
     live
 }
 
-/// What a reduction keeps for each element that a thread takes, and adds up across threads at the end of its rows: a
-/// sum or a maximum; two of them where both run together.
+/// Running values of a reduction for each element of a thread, combined across threads at the end of a row: a sum or
+/// a maximum, or two of them at once.
 fn running_values(op: &Op) -> u64 {
     match (op.op_type, op.function.as_deref()) {
         (OpType::Reduction, Some("softmax" | "log_softmax" | "layer_norm" | "var")) => 2,

@@ -1,7 +1,7 @@
-//! What a kernel asks of a multiprocessor, and when fusing it would hurt. Computed on demand, not with every
-//! analysis.
+//! Resources that a kernel needs on a multiprocessor, and warnings where fusion costs time. Computed on demand, not
+//! with every analysis.
 //!
-//! Registers, blocks and tiles are estimates by the formulas below: a compiler decides them in its own way.
+//! Registers, blocks and tiles are estimates by the formulas below; a compiler may choose others.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -15,6 +15,7 @@ pub use crate::core::analysis::limits::warning::Warning;
 
 use crate::core::analysis::device_model::{Product, Tiling};
 use crate::core::analysis::limits::live::live_values;
+use crate::core::analysis::limits::warning::warnings;
 use crate::core::analysis::{Analysis, Kernel};
 use crate::core::cost::work::op_work;
 use crate::core::fusion::attention::{AttentionShape, Tiles};
@@ -22,16 +23,17 @@ use crate::core::model::device::Multiprocessor;
 use crate::core::model::ids::{IdVec, KernelId};
 use crate::core::model::op::element_count;
 use crate::core::model::op_type::OpType;
+use serde::Serialize;
 
-/// What one fused kernel needs and gets.
-#[derive(Clone, Debug, PartialEq)]
+/// Resources of one fused kernel.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KernelLimits {
-    /// Bytes on chip that one block wants: the row of values that it needs again after a reduction, 4 bytes each, or
-    /// the tiles of a matmul's operands in flight.
+    /// On-chip bytes that one block needs: one row of each value that is kept during reductions, 4 bytes for each
+    /// element, or the tiles of a matmul's operands in flight.
     pub on_chip_bytes: u64,
-    /// What a block may have.
+    /// On-chip bytes that a block can allocate.
     pub on_chip_available_bytes: u64,
-    /// Values that are live at once, the most at any op; along rows with what the reductions have so far.
+    /// Most values that are live at any op, with the running values of reductions.
     pub live_values: u64,
     /// Estimate of the registers of one thread, before any spills.
     pub registers_per_thread: u64,
@@ -39,44 +41,47 @@ pub struct KernelLimits {
     pub threads_per_block: u64,
     /// Blocks of the kernel.
     pub blocks: u64,
-    /// Resident threads over those that a multiprocessor could hold.
+    /// Resident threads over the most that a multiprocessor can hold.
     pub occupancy: f64,
-    /// Rounds of blocks that the device needs, counted in full.
+    /// Rounds of blocks that the device needs, rounded up.
     pub waves: u64,
-    /// How a matmul is cut.
+    /// Tiles of a matmul.
     pub tiling: Option<Tiling>,
     /// FLOPs of ops that it computes again instead of reading them.
+    #[serde(skip)]
     pub recomputed_flops: u128,
-    /// Bytes that it does not read for that.
+    /// Bytes that it does not read because of that.
+    #[serde(skip)]
     pub recomputed_saved_bytes: u64,
-    /// What would hurt.
+    /// Warnings.
+    #[serde(skip)]
     pub warnings: Vec<Warning>,
 }
 
-/// Threads of a block of an element-wise kernel, and of one along short rows.
+/// Threads of a block of an elementwise kernel.
 const POINTWISE_THREADS: u64 = 128;
-/// Threads of a block along rows, and elements of its rows that one of them takes at once, whatever their type: blocks
-/// of 2048 to 8192 elements are what a compiler chose for them, see `tests/measure/results/h100_registers.json`.
+/// Threads of a block along rows, and elements that each of them processes at once, whatever their type: a compiler
+/// chose blocks of 2048 to 8192 elements, see `tests/measure/results/h100_registers.json`.
 const ROW_THREADS: u64 = 512;
 const ROW_ELEMENTS: u64 = 8;
 /// Threads of a matmul's block: one group loads, two compute.
 const MATMUL_THREADS: u64 = 384;
-/// Those that compute.
+/// The threads of these that compute.
 const MATMUL_COMPUTING: u64 = 256;
 /// Registers of a matmul's thread beside its part of the tile: descriptors, counters, the epilogue.
 const MATMUL_OTHER_REGISTERS: u64 = 40;
-/// Depths of a tile's step along K, the widest that fits twice: one step loads while another computes.
+/// Depths of a tile's step along K. The deepest of which two fit is used: one step loads while another computes.
 const MATMUL_STEPS: [u64; 3] = [64, 32, 16];
-/// Steps in flight beyond which more gain nothing.
+/// Most steps in flight; more gain nothing.
 const MATMUL_MOST_STAGES: u64 = 4;
 /// Registers that the address of one operand takes.
 const ADDRESS_REGISTERS: u64 = 2;
 /// Bytes that one thread loads at once.
 const LOAD_BYTES: u64 = 16;
-/// Registers of a thread are given out in units of this many: 256 for a warp of 32.
+/// Registers of a thread are allocated in units of this many: 256 for a warp of 32.
 const REGISTER_UNIT: u64 = 8;
 
-/// The limits of every fused kernel, in order. `None` where the device is no GPU whose figures are known.
+/// The limits of every fused kernel, in order. `None` if the multiprocessors of the device are unknown.
 /// `O(ops + reads)`.
 pub fn limits(analysis: &Analysis) -> Option<IdVec<KernelId, KernelLimits>> {
     let hardware = &analysis.options.device.hardware;
@@ -91,14 +96,15 @@ pub fn limits(analysis: &Analysis) -> Option<IdVec<KernelId, KernelLimits>> {
                 let mut limits = shape.limits(analysis, &multiprocessor, multiprocessors);
                 limits.live_values = live[id].at_once;
                 recompute(analysis, id, &mut limits);
-                limits.warnings = warning::warnings(analysis, id, &limits);
+                let count = multiprocessors as u64;
+                limits.warnings = warnings(analysis, id, &limits, &multiprocessor, count);
                 limits
             })
             .collect(),
     )
 }
 
-/// How a kernel is spread over threads.
+/// How a kernel is divided into blocks and threads.
 struct Shape {
     threads_per_block: u64,
     registers_per_thread: u64,
@@ -108,7 +114,7 @@ struct Shape {
 }
 
 impl Shape {
-    /// - Attention: the tiles of its paper, the sums of a tile of queries in registers.
+    /// - Attention: the tiles of the paper; the sums of a tile of queries are in registers.
     /// - Matmul: a thread holds its part of the tile, `rows * columns / 256` sums, and 40 registers beside them.
     /// - Else: `live values * elements a thread`, and 2 registers for the address of each operand. A thread takes
     ///   16 bytes of the narrowest type at once, along rows 8 elements. Compared with a compiler's kernels in
@@ -126,7 +132,7 @@ impl Shape {
         }
         if let Some(product) = first.and_then(|op| Product::of_op(graph, op)) {
             let tiling = product.tiling(multiprocessors);
-            let (rows, columns) = (tiling.tile.0 as u64, tiling.tile.1 as u64);
+            let (rows, columns) = (tiling.tile.rows as u64, tiling.tile.columns as u64);
             let deep_bytes = (rows + columns) * product.element_bytes as u64;
             return Self {
                 threads_per_block: MATMUL_THREADS,
@@ -209,7 +215,8 @@ impl Shape {
     }
 }
 
-/// What a matmul's block keeps in flight, with `deep_bytes` for each element of depth along K: as many steps as fit.
+/// On-chip bytes of the steps that a matmul's block has in flight, as many as fit; `deep_bytes` are those of one
+/// element along K.
 fn in_flight_bytes(deep_bytes: u64, available_bytes: u64) -> u64 {
     let fits_twice = |depth: &u64| 2 * depth * deep_bytes <= available_bytes;
     let [.., shallowest] = MATMUL_STEPS;
@@ -222,13 +229,9 @@ fn in_flight_bytes(deep_bytes: u64, available_bytes: u64) -> u64 {
     step_bytes * stages.clamp(2, MATMUL_MOST_STAGES)
 }
 
-/// What the kernel computes again, and what it need not read for that: the outputs of these ops that it would have
-/// to fetch.
+/// Sets the FLOPs that the kernel computes again, and the bytes of these outputs that it need not read.
 fn recompute(analysis: &Analysis, kernel: KernelId, limits: &mut KernelLimits) {
-    let Some(ops) = analysis.partition.recomputed.get(kernel) else {
-        return;
-    };
-    for &op in ops {
+    for &op in &analysis.partition.recomputed[kernel] {
         let work = op_work(&analysis.graph, op);
         limits.recomputed_flops = limits.recomputed_flops.saturating_add(work.flops());
         let output = &analysis.graph.tensors[analysis.graph.output[op]];

@@ -1,23 +1,25 @@
-//! When a fused kernel is worse than it looks, with the figures that say so.
+//! Warnings about fused kernels, with their figures.
 
 use crate::core::analysis::Analysis;
 use crate::core::analysis::limits::KernelLimits;
 use crate::core::cost::roofline::Bound;
+use crate::core::model::device::Multiprocessor;
 use crate::core::model::ids::KernelId;
+use crate::core::model::op::element_count;
 
-/// Why fusing may hurt, or may not be worth it.
+/// Why fusion may cost time, or gain little.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Warning {
     /// More registers than a thread can have: the rest goes to memory and back.
     Spills {
-        /// Registers that a thread wants.
+        /// Registers that a thread needs.
         wanted: u64,
         /// Registers that it can have.
         available: u64,
     },
     /// The values that a row needs after its reduction do not fit on chip: they are read or computed again.
     RowTooLong {
-        /// Bytes wanted by one block.
+        /// Bytes that one block needs.
         wanted_bytes: u64,
         /// Bytes that it can have.
         available_bytes: u64,
@@ -35,12 +37,12 @@ pub enum Warning {
         tiles: u64,
         /// Multiprocessors of the device.
         multiprocessors: u64,
-        /// Part of all slots that compute.
+        /// Share of all slots that compute.
         efficiency: f64,
     },
     /// Computing again takes longer than reading would.
     Recompute {
-        /// Time of the further FLOPs.
+        /// Time of the added FLOPs.
         added_s: f64,
         /// Time of the bytes that are not read.
         saved_s: f64,
@@ -54,29 +56,24 @@ pub enum Warning {
     },
 }
 
-/// Part of the slots of a matmul's waves below which a warning says so.
+/// Share of computing slots below which there is a warning.
 const WAVE_EFFICIENCY: f64 = 0.7;
 /// Speedup below which fusion hardly pays.
 const SPEEDUP: f64 = 1.1;
 
-/// What there is to say about a kernel.
+/// The warnings about a kernel.
 pub(super) fn warnings(
     analysis: &Analysis,
     kernel: KernelId,
     limits: &KernelLimits,
+    multiprocessor: &Multiprocessor,
+    multiprocessors: u64,
 ) -> Vec<Warning> {
     let device = &analysis.options.device;
-    let (Some(kernel), Some(before), Some(m)) = (
-        analysis.fused.kernels.get(kernel),
-        analysis.comparisons.get(kernel),
-        device.hardware.multiprocessor(),
-    ) else {
-        return Vec::new();
-    };
-    let multiprocessors = device.hardware.multiprocessors.map_or(1.0, |f| f.value);
-    let count = multiprocessors as u64;
+    let before = &analysis.comparisons[kernel];
+    let kernel = &analysis.fused.kernels[kernel];
     let mut found = Vec::new();
-    let available = u64::from(m.registers_per_thread);
+    let available = u64::from(multiprocessor.registers_per_thread);
     if limits.registers_per_thread > available {
         found.push(Warning::Spills {
             wanted: limits.registers_per_thread,
@@ -94,21 +91,19 @@ pub(super) fn warnings(
     {
         found.push(Warning::PartialWave {
             tiles: tiling.tiles as u64,
-            multiprocessors: count,
+            multiprocessors,
             efficiency: tiling.wave_efficiency,
         });
     }
     if kernel.ops.len() > 1 {
         // Alone, each element-wise op spreads over all its elements, however few rows there are.
-        let elements = kernel.ops.iter().filter_map(|&op| {
-            let shape = &analysis.graph.ops.get(op)?.shape;
-            crate::core::model::op::element_count(shape)
-        });
+        let shapes = kernel.ops.iter().map(|&op| &analysis.graph.ops[op].shape);
+        let elements = shapes.filter_map(|shape| element_count(shape));
         let alone = elements.max().unwrap_or(0) / 1024;
-        if limits.tiling.is_none() && limits.blocks < count && alone >= count {
+        if limits.tiling.is_none() && limits.blocks < multiprocessors && alone >= multiprocessors {
             found.push(Warning::LostParallelism {
                 blocks: limits.blocks,
-                multiprocessors: count,
+                multiprocessors,
             });
         }
         let speedup = before.unfused_time_s / kernel.placement.time_s;
@@ -132,7 +127,7 @@ pub(super) fn warnings(
 }
 
 impl Warning {
-    /// Fusing costs something; else it only gains little.
+    /// Whether fusion costs time, rather than gaining little.
     pub const fn hurts(&self) -> bool {
         !matches!(self, Self::HardlyPays { .. })
     }

@@ -6,20 +6,19 @@ mod policy_graph;
 mod price;
 mod refusals;
 
+pub use crate::core::analysis::why::price::{Price, Prices};
+
 use crate::core::analysis::Analysis;
+use crate::core::analysis::why::policy_graph::PolicyGraph;
+use crate::core::analysis::why::refusals::Refusals;
 use crate::core::fusion::inductor::library_call;
 use crate::core::fusion::legality::check_in;
 use crate::core::fusion::reason::Reason;
 use crate::core::model::ids::{KernelId, OpId, TensorId};
 use crate::core::model::options::Policy;
-
-use crate::core::analysis::why::policy_graph::PolicyGraph;
-use crate::core::analysis::why::refusals::Refusals;
 use std::cell::OnceCell;
 
-pub use crate::core::analysis::why::price::{Price, Prices};
-
-/// A tensor on its way from the op that writes it to an op that reads it.
+/// A tensor between the op that writes it and an op that reads it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edge {
     /// The op that writes it.
@@ -32,7 +31,7 @@ pub struct Edge {
     pub verdict: Verdict,
 }
 
-/// What became of two ops.
+/// Whether two ops run in one kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
     /// They run in one kernel.
@@ -51,7 +50,7 @@ pub struct Why<'a> {
     analysis: &'a Analysis,
     policy_graph: PolicyGraph,
     prices: Prices<'a>,
-    /// What the policy refused, once a question needs it.
+    /// The refusals of the policy, computed on first use.
     refusals: OnceCell<Refusals>,
 }
 
@@ -86,7 +85,7 @@ impl<'a> Why<'a> {
         edges
     }
 
-    /// What keeps two ops apart, in whichever order they are given; they need not feed each other.
+    /// What keeps two ops apart, given in either order. They need not share a tensor.
     pub fn ask(&self, first: OpId, second: OpId) -> Verdict {
         let partition = &self.analysis.partition;
         let (first, second) = (first.min(second), first.max(second));
@@ -114,8 +113,8 @@ impl<'a> Why<'a> {
         self.refusals.get_or_init(|| Refusals::of(self.analysis))
     }
 
-    /// Why the baseline rules kept two ops apart. Ops that do not feed each other are apart because of an edge between
-    /// their kernels; `None` where there is none.
+    /// Why the baseline rules kept two ops apart. For ops without a common edge it is an edge between their kernels;
+    /// `None` if there is none.
     fn rules(&self, first: OpId, second: OpId) -> Option<Reason> {
         let kernel_of = &self.analysis.partition.kernel_of;
         let (a, b) = (kernel_of[first], kernel_of[second]);
@@ -125,7 +124,7 @@ impl<'a> Why<'a> {
         self.refusals().of_edge(a, b, decided).cloned()
     }
 
-    /// The compiler's own reason: it does not know the legality of the other policies.
+    /// The compiler's own reason, which legality has no part in.
     fn compilers(&self, a: KernelId, b: KernelId) -> Reason {
         if let Some(reason) = self.refusals().last(a, b) {
             return reason.clone();

@@ -1,29 +1,28 @@
-//! The graph as a policy sees it: attention that runs as one kernel is one op.
+//! The graph that a policy plans on: attention that runs as one kernel is one op.
 
 use crate::core::analysis::Analysis;
 use crate::core::cost::traffic::Views;
-use crate::core::fusion::attention;
-use crate::core::fusion::attention::{RewrittenGraph, rewrite};
+use crate::core::fusion::attention::{RewrittenGraph, find, rewrite};
 use crate::core::fusion::reason::Reason;
 use crate::core::fusion::region::RegionContext;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::OpId;
 
-/// What legality is asked about: ops of an attention kernel would be refused as the ops that it replaces.
+/// The graph that legality is checked on. The ops of an attention kernel would be illegal as one kernel.
 pub(super) struct PolicyGraph {
-    /// Where attention runs as one kernel.
+    /// Set if attention runs as one kernel.
     rewritten: Option<RewrittenGraph>,
     views: Views,
 }
 
 impl PolicyGraph {
-    /// What the option replaces is seen as one op. `O(ops + reads)`.
+    /// `O(ops + reads)`.
     pub(super) fn new(analysis: &Analysis) -> Self {
         let options = &analysis.options;
         let rewritten = options
             .fusion
             .attention
-            .then(|| attention::find(&analysis.graph))
+            .then(|| find(&analysis.graph))
             .and_then(|attentions| rewrite(&analysis.graph, &attentions, options));
         let graph = rewritten
             .as_ref()
@@ -45,14 +44,13 @@ impl PolicyGraph {
         RegionContext::with_views(self.graph(analysis), &analysis.options, &self.views)
     }
 
-    /// The op that stands for this one.
+    /// The op of the policy graph for one of the analysis.
     pub(super) fn op(&self, op: OpId) -> OpId {
         let rewritten = self.rewritten.as_ref();
-        let here = rewritten.and_then(|rewritten| rewritten.op_of.get(op).copied());
-        here.unwrap_or(op)
+        rewritten.map_or(op, |rewritten| rewritten.op_of[op])
     }
 
-    /// The ops that stand for these, ascending and each once.
+    /// The ops of the policy graph for these, ascending and each once.
     pub(super) fn ops(&self, ops: &[OpId]) -> Vec<OpId> {
         let mut here: Vec<OpId> = ops.iter().map(|&op| self.op(op)).collect();
         here.sort_unstable();
@@ -60,13 +58,13 @@ impl PolicyGraph {
         here
     }
 
-    /// The op that one here stands for, the last one where it stands for several.
+    /// The op of the analysis for one of the policy graph; the last one if there are several.
     pub(super) fn original_op(&self, op: OpId) -> OpId {
         let rewritten = self.rewritten.as_ref();
         rewritten.map_or(op, |rewritten| rewritten.original(op))
     }
 
-    /// The reason by ops of the analysis.
+    /// The reason with ops of the analysis.
     pub(super) fn original(&self, reason: Reason) -> Reason {
         reason.map_ops(|op| self.original_op(op))
     }

@@ -1,4 +1,4 @@
-//! What two kernels would cost as one, without another analysis.
+//! The cost of two kernels as one, without another analysis.
 
 use crate::core::analysis::{Analysis, work_beyond_ops};
 use crate::core::cost::roofline::place;
@@ -44,7 +44,7 @@ impl<'a> Prices<'a> {
         }
     }
 
-    /// Whether something is saved of what the analysis makes small; of time more than rounding can save.
+    /// Whether the price is a gain by the objective. A time must save more than rounding can.
     pub fn is_gain(&self, price: Price) -> bool {
         match self.analysis.options.fusion.objective {
             Objective::Bytes => price.saved_bytes > 0,
@@ -52,8 +52,8 @@ impl<'a> Prices<'a> {
         }
     }
 
-    /// What running two kernels as one saves: what an analysis of the merged partition would say.
-    /// `O(ops log ops + reads)` of the two kernels.
+    /// What merging two kernels saves, as an analysis of the merged partition would say. `O(ops log ops + reads)` of
+    /// the two kernels.
     pub fn merged(&self, a: KernelId, b: KernelId) -> Price {
         let analysis = self.analysis;
         let options = &analysis.options;
@@ -79,7 +79,7 @@ impl<'a> Prices<'a> {
         work_beyond_ops(&analysis.graph, own, &work, &analysis.options.device)
     }
 
-    /// All that the merged kernel computes, ascending.
+    /// All ops that the merged kernel computes, ascending.
     fn ops_of(&self, a: KernelId, b: KernelId) -> Vec<OpId> {
         let partition = &self.analysis.partition;
         let mut ops = [
@@ -99,7 +99,7 @@ impl<'a> Prices<'a> {
         let (graph, partition) = (&self.analysis.graph, &self.analysis.partition);
         let mut count = self.count.borrow_mut();
         let is_merged = |kernel: KernelId| kernel == a || kernel == b;
-        // For each op of the merged kernel whether it leaves it; views first, so from the end.
+        // For each op of the merged kernel whether it leaves. From the end, so that views come before their inputs.
         let mut is_leaving: BTreeMap<OpId, bool> = BTreeMap::new();
         for &op in ops.iter().rev() {
             let is_kept = |reader: OpId| {
@@ -122,10 +122,10 @@ impl<'a> Prices<'a> {
             .total()
     }
 
-    /// Ops by which a kernel feeds a later one through kernels between them: merged, the two would need each
-    /// other. Looks at the kernels between them.
+    /// The ops of a path from a kernel to a later one through other kernels: merged, the two would form a cycle with
+    /// these. Visits the kernels between them.
     pub fn path_around(&self, first: KernelId, last: KernelId) -> Option<Vec<OpId>> {
-        // For each kernel from the first on the one that it feeds, and the two ops between which it does.
+        // For each kernel from the first on, the next kernel of a path to the last, and the edge between both.
         let mut towards = vec![None; last.index().saturating_sub(first.index())];
         let mut waiting = vec![last];
         while let Some(kernel) = waiting.pop() {
@@ -147,7 +147,7 @@ impl<'a> Prices<'a> {
         None
     }
 
-    /// What a kernel reads of others: the op that writes it and the op that needs it.
+    /// The edges from other kernels to this one: producer and consumer.
     fn reads_of(&self, kernel: KernelId) -> impl Iterator<Item = (OpId, OpId)> + '_ {
         let (graph, partition) = (&self.analysis.graph, &self.analysis.partition);
         let own = partition.kernels[kernel].iter();
@@ -160,7 +160,7 @@ impl<'a> Prices<'a> {
     }
 }
 
-/// The ops along the way from the first kernel on.
+/// The ops along the path from the first kernel on.
 fn path(towards: &[Option<(KernelId, OpId, OpId)>], first: KernelId) -> Vec<OpId> {
     let mut ops = Vec::new();
     let mut kernel = first;

@@ -1,4 +1,4 @@
-//! What a policy refused to fuse, by the kernels that it ended with.
+//! What a policy refused to fuse, by its final kernels.
 
 use crate::core::analysis::Analysis;
 use crate::core::fusion::decision::Decision;
@@ -8,7 +8,7 @@ use crate::core::model::ids::{KernelId, OpId};
 
 /// Refusals of an analysis.
 pub(super) struct Refusals {
-    /// By the kernels of both ops, those of two kernels in the order of the record.
+    /// Sorted by kernels; refusals of the same two kernels in the order of the record.
     refused: Vec<Refused>,
 }
 
@@ -16,13 +16,13 @@ pub(super) struct Refusals {
 struct Refused {
     /// Their kernels, the smaller number first.
     kernels: (KernelId, KernelId),
-    /// The op by which the record names each of the two.
+    /// The op by which the record identifies each of the two.
     ops: [OpId; 2],
     reason: Reason,
 }
 
 impl Refusals {
-    /// Plans once more.
+    /// Plans again.
     pub(super) fn of(analysis: &Analysis) -> Self {
         let kernel_of = &analysis.partition.kernel_of;
         let decisions = record(&analysis.graph, &analysis.options).decisions;
@@ -50,14 +50,12 @@ impl Refusals {
         self.refused.get(from..until).unwrap_or_default()
     }
 
-    /// The last refusal between two kernels: what kept them apart as they ended, where a policy tries kernels again as
-    /// they grow.
+    /// The last refusal between two kernels, for a policy that tries kernels again as they grow.
     pub(super) fn last(&self, a: KernelId, b: KernelId) -> Option<&Reason> {
         self.between(a, b).last().map(|refused| &refused.reason)
     }
 
-    /// The refusal of two ops that feed each other, where a policy tries each edge once; else the first between their
-    /// kernels.
+    /// The refusal of this edge, for a policy that tries each edge once; otherwise the first between its kernels.
     pub(super) fn of_edge(&self, a: KernelId, b: KernelId, ops: [OpId; 2]) -> Option<&Reason> {
         let between = self.between(a, b);
         let refused = between.iter().find(|refused| refused.ops == ops);

@@ -1,18 +1,19 @@
-//! How many elements attention moves, as functions of its sizes and of the memory on chip.
+//! Bytes that attention moves, from its sizes and the on-chip memory.
 
 use crate::core::fusion::attention::AttentionShape;
+use serde::Serialize;
 
-/// How the rows of Q and those of K and V are cut so that four tiles fit on chip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How Q, K and V are cut into tiles of rows, so that four tiles fit on chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Tiles {
-    /// Rows of K and V in a tile, `B_c = ceil(M / 4d)` for M elements on chip.
-    pub key_rows: u64,
     /// Rows of Q in a tile, `B_r = min(B_c, d)`.
     pub query_rows: u64,
-    /// Tiles of K and V, `T_c = ceil(N / B_c)`.
-    pub key_tiles: u64,
+    /// Rows of K and V in a tile, `B_c = ceil(M / 4d)` for M elements on chip.
+    pub key_rows: u64,
     /// Tiles of Q, `T_r = ceil(N / B_r)`.
     pub query_tiles: u64,
+    /// Tiles of K and V, `T_c = ceil(N / B_c)`.
+    pub key_tiles: u64,
 }
 
 impl Tiles {
@@ -31,19 +32,20 @@ impl Tiles {
     }
 }
 
-/// Which loop is outside.
+/// The outer loop of the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LoopOrder {
     /// Over Q, as in FlashAttention-2: K and V are read again for each tile of Q.
     #[default]
     Queries,
-    /// Over K and V, as in the first paper: the result and its sums are read and written for each tile of K.
+    /// Over K and V, as in the first paper: the result and its row sums are read and written for each tile of
+    /// K.
     Keys,
 }
 
 impl AttentionShape {
-    /// Compulsory traffic, every tensor once: Q, K and V read, the result written. Heads of K and V that a group
-    /// shares count once for the group.
+    /// Compulsory traffic: Q, K and V are read once and the result is written once. A head of K and V that a
+    /// group of heads shares counts once.
     pub fn compulsory_bytes(&self) -> u64 {
         let (of_queries, of_keys) = self.elements();
         let shared = Self {
@@ -54,10 +56,10 @@ impl AttentionShape {
             .saturating_add(shared.bytes_of(of_keys.saturating_mul(2)))
     }
 
-    /// Bytes between the chip and the memory behind its caches when each tile is fetched anew, by each head of a group
+    /// Bytes through memory without a cache: a tile is loaded each time it is needed, by each head of a group
     /// for itself. With N queries and N keys, one head moves
     /// - over Q: `2Nd + T_r * 2Nd + N`,
-    /// - over K and V: `2Nd + T_c (3Nd + 4N)` plus `Nd + 2N` to begin with.
+    /// - over K and V: `2Nd + T_c (3Nd + 4N)` plus `Nd + 2N` at the start.
     pub fn forward_bytes(&self, tiles: Tiles, order: LoopOrder) -> u64 {
         let (of_queries, of_keys) = self.elements();
         let elements = match order {
@@ -79,14 +81,15 @@ impl AttentionShape {
         self.bytes_of(elements)
     }
 
-    /// K and V of one head: what the cache must hold for tiles that are fetched again not to come from memory.
+    /// Bytes of K and V of one head. While a cache holds them, tiles that are loaded again do not come from
+    /// memory.
     pub fn head_bytes(&self) -> u64 {
         let one = Self { heads: 1, ..*self };
         one.bytes_of(self.elements().1.saturating_mul(2))
     }
 
-    /// Bytes of K and V that memory serves again with the loop over Q: none while one head's fit a cache of this size, else
-    /// what the tiled count has beyond every tensor once.
+    /// Bytes of K and V that are read from memory again with the loop over Q: 0 if K and V of one head fit a
+    /// cache of this size, otherwise the tiled count minus the compulsory traffic.
     pub fn read_again_bytes(&self, tiles: Tiles, cache_bytes: f64) -> u64 {
         if self.head_bytes() as f64 <= cache_bytes {
             return 0;
@@ -95,7 +98,8 @@ impl AttentionShape {
             .saturating_sub(self.compulsory_bytes())
     }
 
-    /// Bytes of the backward pass in the first paper's order, `4Nd + T_c (5Nd + 2N)` plus `Nd` for one head.
+    /// Bytes of the backward pass with the loop over K and V: `4Nd + T_c (5Nd + 2N)` plus `Nd` elements for one
+    /// head.
     pub fn backward_bytes(&self, tiles: Tiles) -> u64 {
         let (of_queries, of_keys) = self.elements();
         let each = of_queries
@@ -116,7 +120,7 @@ impl AttentionShape {
             .saturating_add(self.compulsory_bytes())
     }
 
-    /// Of one head: elements of Q and elements of K.
+    /// Elements of Q and of K in one head.
     fn elements(&self) -> (u64, u64) {
         (
             self.queries.saturating_mul(self.head_size),
@@ -131,21 +135,21 @@ impl AttentionShape {
     }
 }
 
-/// The bytes of one forward pass at one length of the sequence.
+/// Bytes of one forward pass at one sequence length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Growth {
-    /// Queries and keys.
+    /// Number of queries, and of keys.
     pub length: u64,
-    /// Three kernels, the scores in memory.
+    /// Three kernels, with the scores in memory.
     pub standard_bytes: u64,
-    /// One kernel, each tile fetched anew.
+    /// One kernel without a cache.
     pub tiled_bytes: u64,
-    /// One kernel, every tensor once: what reaches memory while a head's K and V fit the cache.
+    /// One kernel while a cache holds K and V of one head: compulsory traffic.
     pub compulsory_bytes: u64,
 }
 
-/// What grows with the square of the sequence and what does not: one point for each length. The tiled count grows
-/// with the square too, by `d / B_r` of the standard count's rate or less.
+/// The counts at each of these lengths. The standard count grows with the square of the length, and so does the
+/// tiled count, at `d / B_r` of that rate or less. Compulsory traffic grows linearly.
 pub fn growth(
     shape: &AttentionShape,
     on_chip_bytes: u64,

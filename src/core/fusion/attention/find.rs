@@ -1,4 +1,4 @@
-//! Attention in a graph: matmul, elementwise ops, softmax, elementwise ops, matmul.
+//! Finds attention in a graph: matmul, elementwise ops, softmax, elementwise ops, matmul.
 
 use crate::core::fusion::attention::{Attention, AttentionShape};
 use crate::core::model::graph::Graph;
@@ -8,10 +8,11 @@ use crate::core::model::op_type::OpType;
 
 /// Every attention of the graph, in execution order; no op belongs to two. `O(ops + reads)`.
 ///
-/// The ops between the two matmuls run in a row: each result on the way is read by the next op alone, so it need not
-/// exist. Softmax may be one op or taken apart into max, subtraction, exp, sum and division; it runs over the keys, the
-/// last axis of the scores. An elementwise op may read further tensors, such as a mask, as long as its result is as
-/// large as the scores. Behind the softmax only such ops may follow as online softmax can do: see the head of [`super`].
+/// The ops between the two matmuls form a chain: each result is read by the next op alone, so no other op needs
+/// it. Softmax is one op, or max, subtraction, exp, sum and division; it runs over the keys, the last axis of
+/// the scores. An elementwise op may read further tensors, such as a mask, if its result has the shape of the
+/// scores. After the softmax, only ops that commute with the rescaling of online softmax may follow: see
+/// [`super`].
 pub fn find(graph: &Graph) -> Vec<Attention> {
     let mut found: Vec<Attention> = Vec::new();
     // The last matmul of one attention is never the first of another.
@@ -61,7 +62,7 @@ fn attention_at(graph: &Graph, scores: OpId) -> Option<Attention> {
     })
 }
 
-/// A product of two matrices: a convolution or a linear layer is none.
+/// Whether the op is a plain matmul; a convolution or a linear layer is not.
 fn is_matmul(graph: &Graph, op: OpId) -> bool {
     let op = &graph.ops[op];
     op.op_type == OpType::Matmul && matches!(op.function.as_deref(), None | Some("matmul"))
@@ -90,7 +91,8 @@ impl Chain<'_> {
         op.op_type == op_type && op.function.as_deref() == Some(function)
     }
 
-    /// Takes the elementwise ops that stand in a row behind the last op; behind a softmax, those that may.
+    /// Appends the elementwise ops that follow in a chain; after the softmax, only those that commute with
+    /// rescaling.
     fn skip_elementwise(&mut self, is_behind_softmax: bool) -> Option<()> {
         while let Some(next) = self.only_consumer() {
             let op = &self.graph.ops[next];
@@ -103,11 +105,11 @@ impl Chain<'_> {
         Some(())
     }
 
-    /// Whether the next op, on probabilities, commutes with online softmax, which scales what it has summed whenever a
-    /// later tile of keys brings a larger maximum: what the op does to a row must not hang on the row's own sums.
+    /// Whether `op`, which reads the probabilities, commutes with the rescaling of online softmax: a later tile
+    /// of keys with a larger maximum scales the partial sums.
     ///
-    /// So it scales the probabilities by something else, or keeps some and not others, and reads them once. `exp` of
-    /// them needs the finished sums, and with them a second pass over the keys.
+    /// It must scale the probabilities by another value or select some of them, and read them once. `exp` of a
+    /// probability needs the finished row sum, and so a second pass over the keys.
     fn keeps_rescaling(&self, op: &Op, id: OpId) -> Option<bool> {
         let probabilities = &self.graph.output[self.last()?];
         let inputs = &self.graph.inputs[id];
@@ -151,7 +153,8 @@ impl Chain<'_> {
         Some(())
     }
 
-    /// The last op's result goes into a reduction and into an op that reads both, the result first.
+    /// A reduction of `values` and the op that combines `values` with its result, if only these two read
+    /// `values`.
     fn branch(
         &self,
         op_type: OpType,

@@ -1,12 +1,13 @@
-//! Attention as one kernel: not a merge of ops but another algorithm, found in the graph and put in their place.
+//! Attention as one kernel: another algorithm, which replaces the ops that it is found in.
 //!
 //! The standard ops write the N x N scores and read them again. The one kernel (Dao et al., `FlashAttention`,
-//! 2022; Dao, `FlashAttention-2`, 2023) goes over tiles of Q and of K and V and keeps a running maximum and sum for
-//! each row, so that the scores never leave the chip.
+//! 2022; Dao, `FlashAttention-2`, 2023) loops over tiles of Q, K and V and keeps a running maximum and sum for
+//! each row, so that the scores stay on chip.
 //!
-//! It fits where the softmax runs over the keys, and where the ops between softmax and V let it scale what it has
-//! summed: any element-wise op may come before the softmax, and behind it `scale`, `mul`, `div`, `dropout`, `cast`,
-//! `mask` and `where`. `exp` of a probability, say, needs the finished sum of its row, and so a second pass.
+//! It applies if the softmax runs over the keys and the ops between softmax and V allow it to rescale partial
+//! sums. Any elementwise op may precede the softmax; `scale`, `mul`, `div`, `dropout`, `cast`, `mask` and
+//! `where` may follow it. `exp` of a probability, for example, needs the finished row sum, and so a second
+//! pass.
 
 mod bytes;
 mod find;
@@ -23,6 +24,7 @@ use crate::core::model::ids::OpId;
 use crate::core::model::op::element_count;
 use crate::core::model::op_type::OpType;
 use crate::core::model::work::Work;
+use serde::Serialize;
 
 /// Ops that one attention kernel replaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,26 +35,28 @@ pub struct Attention {
     pub shape: AttentionShape,
 }
 
-/// The sizes of an attention; queries and keys are as long in self-attention.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The sizes of an attention. In self-attention there are as many queries as keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct AttentionShape {
     /// Heads of all sequences together.
     pub heads: u64,
-    /// Heads that share one head of K and V: 1 but for grouped queries.
+    /// Heads that share one head of K and V; 1 without grouped queries.
     pub group: u64,
     /// Rows of Q, and of the result.
     pub queries: u64,
     /// Rows of K and of V.
     pub keys: u64,
-    /// Columns of all four.
+    /// Columns of Q, K, V and the result.
     pub head_size: u64,
     /// Bytes of one element.
+    #[serde(skip)]
     pub bytes_per_element: u32,
 }
 
 impl AttentionShape {
-    /// Of the matmul of the scores and the matmul with V, which has to run over the keys; `None` where K is unknown or
-    /// the values are wider or narrower than the keys, for which the published counts say nothing.
+    /// The shape from the matmul of the scores and the matmul with V. `None` if K is unknown, if the second
+    /// matmul does not contract over the keys, or if V is not as wide as K, which the published counts do not
+    /// cover.
     fn of_ops(graph: &Graph, scores: OpId, result: OpId) -> Option<Self> {
         let (scores_op, result_op) = (&graph.ops[scores], &graph.ops[result]);
         let ([batch @ .., queries, keys], [of_result @ .., head_size]) =
@@ -77,15 +81,15 @@ impl AttentionShape {
         fits.then_some(shape)
     }
 
-    /// Of a kernel that holds both products, under any policy.
+    /// The shape of a kernel with two matmuls, under any policy.
     pub fn of_kernel(graph: &Graph, ops: &[OpId]) -> Option<Self> {
         let is_product = |&op: &OpId| graph.ops[op].op_type == OpType::Matmul;
         let mut products = ops.iter().copied().filter(is_product);
         Self::of_ops(graph, products.next()?, products.next()?)
     }
 
-    /// Arithmetic that the kernel does beyond the ops that it replaces: for each tile of keys every row of the
-    /// result is scaled by the new maximum (`head_size` multiplications), and its running sum with it
+    /// FLOPs of the kernel beyond those of the ops that it replaces: for each tile of keys, each row of the
+    /// result is scaled to the new maximum (`head_size` multiplications), and so is its running sum
     /// (subtraction, exp, multiplication).
     pub fn rescaling(&self, tiles: Tiles) -> Work {
         let rows = u128::from(self.heads) * u128::from(self.queries);
@@ -98,13 +102,13 @@ impl AttentionShape {
         }
     }
 
-    /// The same in the tiles that fit this device: search and result count it so.
+    /// The same with the tiles that fit this device, as search and analysis count it.
     pub(crate) fn rescaling_on(&self, device: &Device) -> Work {
         self.rescaling(Tiles::new(self, device.on_chip_bytes()))
     }
 }
 
-/// Matrices that the right operand of a product holds, if it is known.
+/// Number of matrices in the right operand of a product, if its shape is known.
 fn heads_of_right_operand(graph: &Graph, product: OpId) -> Option<u64> {
     let &operand = graph.inputs[product].get(1)?;
     let [heads @ .., _, _] = graph.tensor_shape(operand)? else {

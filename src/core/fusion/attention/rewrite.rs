@@ -1,4 +1,4 @@
-//! The graph in which each attention is one op, for policies to plan on, and the way back.
+//! Replaces each attention by one op, for policies to plan on, and maps partitions back.
 
 use crate::core::cost::traffic::TrafficCount;
 use crate::core::cost::work::{op_work, work_of_ops};
@@ -14,17 +14,17 @@ use crate::core::model::partition::Partition;
 
 /// A graph with one op for each attention kernel.
 pub(crate) struct RewrittenGraph {
-    /// What a policy plans on.
+    /// The graph that a policy plans on.
     pub(crate) graph: Graph,
-    /// For each op of the original graph its op here.
+    /// For each op of the original graph its op in `graph`.
     pub(crate) op_of: IdVec<OpId, OpId>,
-    /// For each op here the op of the original graph that it is, or the last one that it replaces.
+    /// For each op of `graph` its original op, or the last one that it replaces.
     last_of: IdVec<OpId, OpId>,
 }
 
-/// Puts one op, of type matmul and under the name of its last op, in the place of each kernel's ops: it starts a kernel,
-/// and what policies allow behind a matmul they allow behind it. It costs what the kernel costs. `None` where nothing is
-/// to be rewritten. `O(ops + reads)`, but for the ops of one attention, which are compared with each other.
+/// Replaces the ops of each attention by one op of type matmul, named like the last of them: policies allow the
+/// same before and after it as for a matmul. Its cost is that of the attention kernel. `None` if there is no
+/// attention. `O(ops + reads)`, and quadratic in the ops of one attention.
 pub(crate) fn rewrite(
     graph: &Graph,
     attentions: &[Attention],
@@ -44,7 +44,7 @@ pub(crate) fn rewrite(
     let mut last_of = IdVec::with_capacity(graph.ops.len());
     let mut stand_ins = Vec::with_capacity(attentions.len());
     let mut count = TrafficCount::new(graph, options.conventions);
-    // An op goes to the place of the last op of its attention, which comes no earlier.
+    // The new op takes the place of the last op of its attention.
     for (id, op) in graph.ops.iter_enumerated() {
         match attention_of[id] {
             Some(attention) if attention.ops.last() != Some(&id) => {}
@@ -82,7 +82,7 @@ pub(crate) fn rewrite(
 }
 
 impl RewrittenGraph {
-    /// The op of the original graph that an op here is, or the last one that it replaces.
+    /// The original op of an op of `graph`, or the last one that it replaces.
     pub(crate) fn original(&self, op: OpId) -> OpId {
         self.last_of[op]
     }
@@ -103,7 +103,7 @@ impl RewrittenGraph {
     }
 }
 
-/// What the op at this place of the new list does; its reads go by the tensors of the old graph.
+/// The stored cost of the new op `op`; its reads are tensors of the original graph.
 fn stand_in(
     graph: &Graph,
     attention: &Attention,

@@ -1,16 +1,16 @@
-//! What the compiler's pattern matcher replaces by one flash kernel before anything is fused.
+//! Finds the ops that the compiler replaces by one flash kernel before it fuses anything.
 //!
-//! Source: the patterns of `torch/_inductor/fx_passes/fuse_attention.py`. With batch and heads in front
-//! (rank 4 and more) they want the scores scaled, then perhaps masked; with one batch dimension (rank 3) the
-//! only pattern (number 13) has neither, which is why attention over three-dimensional Q, K and V that
-//! scales its scores stays three kernels. All want the softmax over the last axis and the product with V over the keys.
+//! Source: the patterns of `torch/_inductor/fx_passes/fuse_attention.py`. For rank 4 and more (batch and heads)
+//! they require scaled scores, which may be masked. For rank 3 the only pattern (number 13) allows neither, so
+//! attention over three-dimensional Q, K and V that scales its scores stays three kernels. All require the
+//! softmax over the last axis and the product with V over the keys.
 
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, OpId};
 use crate::core::model::op::Op;
 use crate::core::model::op_type::OpType;
 
-/// For each op the flash kernel that it becomes part of, named by that kernel's last op.
+/// For each op the last op of the flash kernel that it is part of.
 pub(super) fn flash_kernels(graph: &Graph) -> IdVec<OpId, Option<OpId>> {
     let mut kernel_of = IdVec::from_elem(None, graph.ops.len());
     for (op, definition) in graph.ops.iter_enumerated() {
@@ -28,12 +28,12 @@ pub(super) fn flash_kernels(graph: &Graph) -> IdVec<OpId, Option<OpId>> {
     kernel_of
 }
 
-/// The ops of the flash kernel around this softmax, the last one last.
+/// The ops of the flash kernel around this softmax; the op that writes its result comes last.
 fn around(graph: &Graph, softmax: OpId) -> Option<Vec<OpId>> {
     let mut members = vec![softmax];
     let (mut is_scaled, mut is_masked) = (false, false);
     let mut at = softmax;
-    // Backwards: softmax, mask, scale, matmul; each result between has one reader.
+    // Backwards: softmax, mask, scale, matmul; each intermediate result has one reader.
     loop {
         let input = *graph.inputs[at].get(usize::from(is(&graph.ops[at], "where")))?;
         let producer = graph.tensors[input].producer?;
@@ -60,7 +60,7 @@ fn around(graph: &Graph, softmax: OpId) -> Option<Vec<OpId>> {
     if !fits {
         return None;
     }
-    // Forwards: dropout, then the matmul that has the weights on its left.
+    // Forwards: dropout, then the matmul whose left operand is the probabilities.
     at = softmax;
     while graph.ops[at].op_type != OpType::Matmul {
         let &[next] = &graph.successors[at] else {
@@ -81,8 +81,8 @@ fn around(graph: &Graph, softmax: OpId) -> Option<Vec<OpId>> {
     Some(members)
 }
 
-/// The flash kernel writes the heads of a token side by side, so the copy that would bring them there is its
-/// own output.
+/// The ops after the matmul that put the heads of a token side by side: a copy, or a transpose and a copy. The
+/// flash kernel writes its result in this order, so they are part of it.
 fn by_token(graph: &Graph, matmul: OpId) -> Option<Vec<OpId>> {
     let &[next] = &graph.successors[matmul] else {
         return None;

@@ -1,4 +1,4 @@
-//! What the compiler knows about one op: its loop, its length, its kind.
+//! Properties of one op that the compiler decides by.
 
 use crate::core::fusion::loops::Loop;
 use crate::core::fusion::rows::RowDomain;
@@ -9,7 +9,7 @@ use crate::core::model::ids::{OpId, TensorId};
 use crate::core::model::op::{Op, element_count};
 use crate::core::model::op_type::OpType;
 
-/// Rows and width of a reduction along its axes.
+/// The loop of a reduction.
 pub(super) fn reduction_space(graph: &Graph, op: OpId) -> Loop {
     let rows = RowDomain::of_op(graph, op);
     Loop::Reduction {
@@ -19,8 +19,8 @@ pub(super) fn reduction_space(graph: &Graph, op: OpId) -> Loop {
     }
 }
 
-/// Whether an op meets a value of each row of a reduction elsewhere than in that row: it is read in another order than
-/// it was written in.
+/// Whether `reader` broadcasts the row values of a reduction along other axes than the reduced ones, so that it
+/// reads them in another order than they are written.
 pub(super) fn is_across(graph: &Graph, reduction: OpId, value: TensorId, reader: &Op) -> bool {
     let rows = RowDomain::of_op(graph, reduction);
     let value = graph.tensor_shape(value).unwrap_or(&[]);
@@ -30,7 +30,7 @@ pub(super) fn is_across(graph: &Graph, reduction: OpId, value: TensorId, reader:
         && RowDomain::of_read(value, reader) != Some(rows)
 }
 
-/// A reduction that gives each element back: softmax and the norms.
+/// Whether the op is a reduction whose output has the shape of its input: softmax and the norms.
 pub(super) fn keeps_shape(graph: &Graph, op: OpId) -> bool {
     let definition = &graph.ops[op];
     definition.op_type == OpType::Reduction
@@ -43,13 +43,14 @@ pub(super) fn keeps_shape(graph: &Graph, op: OpId) -> bool {
         }
 }
 
-/// Pools are pointwise loops that read a small window for each element.
+/// Whether the op is a pool: the compiler runs it as a pointwise loop that reads a small window for each
+/// element.
 pub(super) fn is_windowed(op: &Op) -> bool {
     let function = op.function.as_deref().and_then(functions::find);
     function.is_some_and(|f| f.shape_rule == ShapeRule::Pool2d)
 }
 
-/// Instructions for an element, for which the FLOPs stand; a copy or a view counts none.
+/// Instructions for each element, approximated by the FLOPs; 0 for a copy or a view.
 pub(super) fn operations(op: &Op) -> u64 {
     let function = op.function.as_deref().and_then(functions::find);
     function.map_or(1, |f| f.flops_per_element)

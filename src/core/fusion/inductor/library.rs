@@ -1,4 +1,4 @@
-//! Matmuls: calls of a library, or templates that the compiler fills in.
+//! Matmuls: library calls, or templates that the compiler instantiates.
 
 use super::facts::elements;
 use crate::core::fusion::loops::Loop;
@@ -6,8 +6,8 @@ use crate::core::model::graph::Graph;
 use crate::core::model::ids::OpId;
 use crate::core::model::op_type::OpType;
 
-/// The add behind a matrix product whose bias the library call takes along (`addmm`): a vector from outside,
-/// nothing else reads the product, and not only pointwise ops follow, into which the add would be fused instead.
+/// The add after a matmul that becomes part of the library call (`addmm`): it adds an external vector, nothing
+/// else reads the product, and its readers are not all pointwise. Otherwise the add is fused with its readers.
 pub(super) fn bias_add(graph: &Graph, matmul: OpId) -> Option<OpId> {
     let definition = &graph.ops[matmul];
     let product = graph.output[matmul];
@@ -47,7 +47,8 @@ fn only_pointwise_follows(graph: &Graph, op: OpId) -> bool {
     true
 }
 
-/// The matmul of a kernel of the compiler that is a call of a library; a flash kernel is one and has two.
+/// The first matmul of a kernel of the compiler, if the kernel is a library call. A flash kernel, which has two
+/// matmuls, is one.
 pub(crate) fn library_call(graph: &Graph, ops: &[OpId], max_autotune: bool) -> Option<OpId> {
     let matmul = first_matmul(graph, ops)?;
     let is_flash = || ops.iter().any(|&op| op != matmul && is_matmul(graph, op));
@@ -64,7 +65,7 @@ fn is_matmul(graph: &Graph, op: OpId) -> bool {
     graph.ops[op].op_type == OpType::Matmul
 }
 
-/// How the kernel of a matmul loops, as far as others may join it.
+/// The loop of the kernel of a matmul.
 pub(super) fn matmul_space(graph: &Graph, op: OpId, max_autotune: bool) -> Loop {
     let is_convolution = graph.ops[op].function.as_deref() == Some("conv2d");
     if max_autotune && !is_convolution {

@@ -1,4 +1,5 @@
-//! Ops to nodes: what becomes a buffer, and what its readers compute again instead.
+//! Lowers ops to nodes of the scheduler: decides which values are written to a buffer and which each reader
+//! computes itself.
 
 use super::attention::flash_kernels;
 use super::facts::{elements, is_across, is_windowed, keeps_shape, operations, reduction_space};
@@ -10,9 +11,9 @@ use crate::core::model::ids::{IdVec, OpId, TensorId, define_ids};
 use crate::core::model::op_type::OpType;
 
 define_ids! {
-    /// One thing that the scheduler places, in the order of its ops.
+    /// A node of the scheduler; nodes are in the order of their ops.
     pub(super) struct NodeId;
-    /// A tensor, or behind the last tensor the row values of a norm.
+    /// The buffer of a tensor or, after all tensors, of the row values of a norm.
     pub(super) struct BufferId;
 }
 
@@ -38,10 +39,10 @@ impl BufferId {
     }
 }
 
-/// One thing that the scheduler places: it writes one buffer.
+/// A node of the scheduler; it writes one buffer.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
-    /// How it loops.
+    /// Its loop.
     pub(super) space: Loop,
     /// The ops that it computes, inlined ones included.
     pub(super) ops: Vec<OpId>,
@@ -55,28 +56,29 @@ pub(super) struct Node {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Read {
     pub(super) buffer: BufferId,
-    /// In another order than it was written in: then reader and writer share no kernel.
+    /// It is read in another order than it is written in, so reader and writer cannot share a kernel.
     pub(super) is_reordered: bool,
 }
 
-/// A buffer is inlined into several readers while it reads at most so many others (`realize_reads_threshold`)
-/// and counts at most so many operations (`realize_opcount_threshold`).
+/// A value with several readers is inlined while it reads at most this many buffers (`realize_reads_threshold`)
+/// and counts at most this many operations (`realize_opcount_threshold`).
 const SHARED_READS: usize = 4;
 const SHARED_OPERATIONS: u64 = 30;
-/// The same for a single reader: an expression does not grow for ever (`realize_acc_reads_threshold`).
+/// The same for a value with one reader, which bounds the size of an expression
+/// (`realize_acc_reads_threshold`).
 const READS: usize = 8;
 const OPERATIONS: u64 = 100;
 /// Most ops of an expression, views included.
 const INLINED_OPS: usize = 128;
 
-/// How a tensor's value comes about where it is needed: by reading a buffer, or by computing these ops.
+/// How a reader obtains a tensor: it reads these buffers and computes these ops.
 #[derive(Clone, Default)]
 struct Value {
     reads: Vec<Read>,
     ops: Vec<OpId>,
 }
 
-/// Who needs a tensor, seen through views.
+/// How a tensor is used, directly or through views.
 #[derive(Clone, Copy, Default)]
 struct Uses {
     readers: usize,
@@ -85,7 +87,8 @@ struct Uses {
     feeds_window: bool,
 }
 
-/// The nodes of a graph, each behind what it reads. `O(ops + reads)`: values are bounded.
+/// The nodes of a graph, each after those that it reads. `O(ops + reads)`, because the size of a value is
+/// bounded.
 pub(super) fn nodes(graph: &Graph, max_autotune: bool, log: &mut Log) -> IdVec<NodeId, Node> {
     let flash = flash_kernels(graph);
     let mut lowering = Lowering {
@@ -97,7 +100,7 @@ pub(super) fn nodes(graph: &Graph, max_autotune: bool, log: &mut Log) -> IdVec<N
         nodes: IdVec::new(),
         log,
     };
-    // For the add of a bias the matmul that takes it along.
+    // For each bias add the matmul whose library call includes it.
     let mut bias_of = IdVec::from_elem(None, graph.ops.len());
     let mut of_flash: IdVec<OpId, Vec<OpId>> = IdVec::from_elem(Vec::new(), graph.ops.len());
     for op in graph.ops.ids() {
@@ -129,7 +132,7 @@ struct Lowering<'a> {
 }
 
 impl Lowering<'_> {
-    /// A library call (or a template) that stands for all of these ops, in order.
+    /// Adds one node, a library call or a template, for all of these ops in order.
     fn call(&mut self, ops: &[OpId], space: Loop) {
         let made: Vec<TensorId> = ops.iter().map(|&op| self.graph.output[op]).collect();
         let mut value = Value::default();
@@ -149,7 +152,7 @@ impl Lowering<'_> {
         let definition = &graph.ops[op];
         let output = graph.output[op];
         let is_view = definition.is_view();
-        // A copy that lays elements out anew is there because the order changes.
+        // A `contiguous` copy exists because the order changes.
         let is_reordered = match definition.function.as_deref() {
             None | Some("reshape") => false,
             function => is_view || function == Some("contiguous"),
@@ -185,7 +188,7 @@ impl Lowering<'_> {
             return;
         }
         let space = reduction_space(graph, op);
-        // Weights that are computed must be there when the op's first half runs, so it stays whole.
+        // Computed weights must exist when a kernel that reads them starts, so the op is not split.
         let computed = |t: &TensorId| !graph.tensors[*t].is_external();
         let is_whole = graph.inputs[op].iter().skip(1).any(computed);
         if is_whole || !keeps_shape(graph, op) || self.is_buffer(&value, output) {
@@ -197,7 +200,7 @@ impl Lowering<'_> {
         let mut first = self.inputs(op, 1, true);
         first.ops.push(op);
         self.write(first, space, row_values);
-        value.take([&buffer_value(row_values)].into_iter(), true);
+        value.take([&buffer_value(row_values)], true);
         self.log.note(Decision::Inlined {
             op,
             readers: graph.successors[op].len(),
@@ -205,7 +208,7 @@ impl Lowering<'_> {
         self.values[output] = value;
     }
 
-    /// What it takes to compute the first inputs of an op, `count` of them.
+    /// What is needed to compute the first `count` inputs of an op.
     fn inputs(&self, op: OpId, count: usize, keeps_order: bool) -> Value {
         let graph = self.graph;
         let mut value = Value::default();
@@ -218,7 +221,7 @@ impl Lowering<'_> {
                         && is_across(graph, writer, tensor, &graph.ops[op])
                 })
             });
-            value.take([input].into_iter(), keeps_order && !is_across);
+            value.take([input], keeps_order && !is_across);
         }
         value
     }
@@ -238,7 +241,7 @@ impl Lowering<'_> {
         });
     }
 
-    /// Whether a pointwise value goes to memory instead of into each reader.
+    /// Whether a pointwise value is written to a buffer instead of being inlined into each reader.
     fn is_buffer(&self, value: &Value, output: TensorId) -> bool {
         let uses = self.uses[output];
         let reads = value
@@ -260,7 +263,7 @@ impl Lowering<'_> {
             || value.ops.len() > INLINED_OPS
     }
 
-    /// A single number is no read of a tensor.
+    /// Whether a read counts towards the thresholds; a single number does not.
     fn counts(&self, read: Read) -> bool {
         let tensor = read.buffer.tensor(self.graph);
         tensor.is_none_or(|tensor| tensor.elements() != Some(1))
@@ -268,8 +271,8 @@ impl Lowering<'_> {
 }
 
 impl Value {
-    /// Adds what other values need.
-    fn take<'a>(&mut self, others: impl Iterator<Item = &'a Self>, keeps_order: bool) {
+    /// Adds the reads and the ops of other values.
+    fn take<'a>(&mut self, others: impl IntoIterator<Item = &'a Self>, keeps_order: bool) {
         for other in others {
             self.ops.extend(&other.ops);
             self.reads.extend(other.reads.iter().map(|&read| Read {
@@ -294,7 +297,7 @@ fn buffer_value(buffer: BufferId) -> Value {
     }
 }
 
-/// Backwards, so that a view hands on what its own readers are.
+/// The uses of each tensor. Runs backwards, so that the uses of a view are known before those of its input.
 fn uses(graph: &Graph, flash: &IdVec<OpId, Option<OpId>>) -> IdVec<TensorId, Uses> {
     let mut uses = IdVec::from_elem(Uses::default(), graph.tensors.len());
     for op in graph.ops.ids().rev() {

@@ -1,12 +1,12 @@
-//! Policy `inductor`: what torch.compile's default compiler (TorchInductor 2.11) would launch, as a
-//! deterministic recipe. `docs/inductor.md` says what it does not fuse and why, and how far the recipe holds.
+//! Policy `inductor`: a prediction of the kernels that torch.compile's default compiler (TorchInductor 2.11)
+//! launches. `docs/inductor.md` says what it does not fuse and why, and how accurate the prediction is.
 //!
-//! Three steps, a file each: `attention` finds what becomes a flash kernel, `lower` turns ops into the nodes
-//! of a scheduler by inlining pointwise ops (with `library` for matmuls), `schedule` fuses nodes. An op that is inlined belongs to the
-//! first kernel that computes it; [`Partition::recomputed`] names it for each further one.
+//! Three steps, one file each: `attention` finds flash kernels, `lower` turns ops into the nodes of a scheduler
+//! by inlining pointwise ops (with `library` for matmuls), `schedule` fuses nodes. An inlined op belongs to the
+//! first kernel that computes it; [`Partition::recomputed`] lists it for each further one.
 //!
-//! What an op list cannot say is left out: outside attention the axis of a softmax counts as the last one, a reduction over
-//! few long rows is one kernel (the compiler splits it in two), and seeds of dropout cost no launch.
+//! Simplifications: outside attention a softmax runs along the last axis, a reduction over few long rows is one
+//! kernel (the compiler splits it in two), and random seeds of dropout need no launch.
 
 mod attention;
 mod facts;
@@ -23,10 +23,10 @@ use lower::{Node, NodeId};
 
 pub(crate) use library::library_call;
 
-/// The kernels that the compiler launches; `max_autotune`: it generates its matmuls, which take an epilogue.
+/// The kernels that the compiler launches. With `max_autotune` it generates its matmuls, which take an
+/// epilogue.
 ///
-/// `O(ops + reads)` steps: an inlined expression and a list of candidates are bounded, and so is the part
-/// of the order that one fusion may touch.
+/// `O(ops + reads)`: inlined expressions, candidate lists and the ranges that a fusion reorders are bounded.
 pub(crate) fn partition(graph: &Graph, max_autotune: bool, log: &mut Log) -> Partition {
     let nodes = lower::nodes(graph, max_autotune, log);
     if log.is_on() {
@@ -36,7 +36,7 @@ pub(crate) fn partition(graph: &Graph, max_autotune: bool, log: &mut Log) -> Par
     assemble(graph, &nodes, &kernel_of_node, kernels)
 }
 
-/// Notes the views that no node computes: views of what another op writes.
+/// Notes the views that no node computes, because they view a buffer.
 fn note_views(graph: &Graph, nodes: &IdVec<NodeId, Node>, log: &mut Log) {
     let mut is_computed = IdVec::from_elem(false, graph.ops.len());
     for &op in nodes.iter().flat_map(|node| &node.ops) {
@@ -53,7 +53,8 @@ fn note_views(graph: &Graph, nodes: &IdVec<NodeId, Node>, log: &mut Log) {
     }
 }
 
-/// Nodes to ops: each op to the first kernel that computes it, a view of a buffer to the kernel that wrote it.
+/// The partition: each op is in the first kernel that computes it, a view of a buffer in the kernel that writes
+/// it.
 fn assemble(
     graph: &Graph,
     nodes: &IdVec<NodeId, Node>,
@@ -84,7 +85,7 @@ fn assemble(
             let source = graph.inputs[op].first().map(|&t| &graph.tensors[t]);
             match source.and_then(|tensor| tensor.producer) {
                 Some(producer) if graph.ops[op].is_view() => kernel_of[producer],
-                // A view of an external tensor without readers: a result without a kernel.
+                // A view of an external tensor that is a result gets a kernel of its own.
                 _ => {
                     kernels += 1;
                     KernelId::new(kernels - 1)

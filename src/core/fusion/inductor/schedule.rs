@@ -1,4 +1,4 @@
-//! Nodes to kernels: pairs that share a buffer, the one that saves most first, in at most ten rounds.
+//! Fuses nodes to kernels: in each of at most ten rounds, pairs that share a buffer, most shared bytes first.
 
 use crate::core::fusion::decision::{Decision, Log};
 use crate::core::fusion::inductor::library::first_matmul;
@@ -12,9 +12,9 @@ use std::cmp::Reverse;
 use std::iter::repeat;
 
 define_ids! {
-    /// Nodes that are fused, by the first of them.
+    /// A group of fused nodes, by its first node.
     struct GroupId;
-    /// A place in the order in which groups would run.
+    /// A place in the order in which groups run.
     struct Place;
 }
 
@@ -34,22 +34,23 @@ impl Place {
         Self::new(self.index() + 1)
     }
 
-    /// How far it lies behind an earlier one.
+    /// Distance from an earlier place.
     const fn behind(self, earlier: Self) -> usize {
         self.index() - earlier.index()
     }
 }
 
-/// Rounds of fusion; the compiler stops there as well.
+/// Most rounds of fusion, as in the compiler.
 const ROUNDS: usize = 10;
 /// Most nodes of one kernel (`max_fusion_size`).
 const NODES: usize = 64;
-/// How many later readers of a buffer each one is tried with (`max_fusion_buffer_group_pairwise_attempts`).
+/// Most later kernels that each kernel with access to a buffer is paired with
+/// (`max_fusion_buffer_group_pairwise_attempts`).
 const ATTEMPTS: usize = 64;
-/// Kernels that only share inputs share at least so many bytes of them and stand so close.
+/// Kernels that only share inputs share at least this many bytes and are at most this many places apart.
 const HORIZONTAL_BYTES: u64 = 10;
 const HORIZONTAL_PLACES: usize = 64;
-/// A fusion reorders at most so many kernels, which keeps the whole linear.
+/// A fusion reorders at most this many kernels, which keeps the total time linear.
 const REGION: usize = 4096;
 
 /// For each node its kernel, kernels numbered in an order in which they can run, and how many there are.
@@ -76,16 +77,16 @@ struct Schedule<'a> {
     bytes: IdVec<BufferId, u64>,
     /// For each buffer the node that writes it.
     writer: IdVec<BufferId, Option<NodeId>>,
-    /// For each node its group; for the first node of a group that another took, that one.
+    /// For each node its group. The first node of a merged group gives the group that it was merged into.
     group_of: IdVec<NodeId, GroupId>,
-    /// The nodes of each group; none where another took it.
+    /// The nodes of each group; empty after it was merged into another.
     members: IdVec<GroupId, Vec<NodeId>>,
     space: IdVec<GroupId, Loop>,
-    /// For each group the buffers that it reads in order or writes, ascending.
+    /// For each group the buffers that it writes, or reads in the order in which they are written; ascending.
     touches: IdVec<GroupId, Vec<BufferId>>,
-    /// Whether it has taken another since the round before; at first, true.
+    /// Whether the group has grown since the previous round; true before the first round.
     has_grown: IdVec<GroupId, bool>,
-    /// Groups as they would run, `None` where another took one.
+    /// Groups in the order in which they run; `None` where a group was merged into another.
     order: IdVec<Place, Option<GroupId>>,
     /// For each group its place in the order.
     place: IdVec<GroupId, Place>,
@@ -133,7 +134,7 @@ impl<'a> Schedule<'a> {
         schedule
     }
 
-    /// Takes every pair that is still legal when its turn comes; whether there was any.
+    /// Merges every pair that is still legal when its turn comes. Returns whether it merged any.
     fn round(&mut self, round: usize, log: &mut Log) -> bool {
         self.close_gaps();
         let pairs = self.pairs(round, log);
@@ -142,7 +143,7 @@ impl<'a> Schedule<'a> {
             .for_each(|has_grown| *has_grown = false);
         let mut is_changed = false;
         for pair in pairs {
-            // Earlier fusions of this round may have taken either side.
+            // Earlier fusions of this round may have merged either group.
             let (mut first, mut second) = (self.now(pair.first), self.now(pair.second));
             if self.place[first] > self.place[second] {
                 (first, second) = (second, first);
@@ -170,12 +171,12 @@ impl<'a> Schedule<'a> {
         is_changed
     }
 
-    /// The group that has taken this one, or itself.
+    /// The group that this one is part of now.
     fn now(&self, group: GroupId) -> GroupId {
         self.group_of[group.first_node()]
     }
 
-    /// The op that a group goes by: what its first node writes. Every node computes an op.
+    /// The op that identifies a group: the last op of its first node. Every node computes an op.
     fn op_of(&self, group: GroupId) -> OpId {
         let ops = &self.nodes[group.first_node()].ops;
         ops.last().copied().unwrap_or(OpId::new(0))
@@ -191,7 +192,7 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// Pairs worth a try, best first.
+    /// The pairs to try, best first.
     fn pairs(&self, round: usize, log: &mut Log) -> Vec<Pair> {
         let groups = self.order.iter().copied().flatten();
         let groups: IdVec<Place, GroupId> = groups.collect();
@@ -241,7 +242,7 @@ impl<'a> Schedule<'a> {
         pairs
     }
 
-    /// Bytes of the buffers that both touch, each once.
+    /// Bytes of the buffers that both groups access, each once.
     fn shared_bytes(&self, first: GroupId, second: GroupId) -> u64 {
         let (a, b) = (&self.touches[first], &self.touches[second]);
         let (mut i, mut j, mut bytes) = (0, 0, 0);
@@ -255,7 +256,7 @@ impl<'a> Schedule<'a> {
         bytes
     }
 
-    /// Everything but cycles: both loop alike, and what one writes the other reads in order.
+    /// Checks everything but cycles: sizes, loops, and whether reads follow the order of the writes.
     fn fits(&self, first: GroupId, second: GroupId) -> Result<(), Reason> {
         let is_call = |group: &GroupId| self.space[*group] == Loop::Library;
         let call = [first, second].into_iter().find(is_call);
@@ -271,16 +272,16 @@ impl<'a> Schedule<'a> {
                 limit: NODES,
             });
         }
-        let (mut feeds, mut is_crooked) = (false, false);
+        let (mut feeds, mut is_reordered) = (false, false);
         for &node in &self.members[second] {
             for read in &self.nodes[node].reads {
                 if self.writer[read.buffer].is_some_and(|w| self.group_of[w] == first) {
                     feeds = true;
-                    is_crooked |= read.is_reordered;
+                    is_reordered |= read.is_reordered;
                 }
             }
         }
-        if is_crooked {
+        if is_reordered {
             return Err(Reason::Reordered);
         }
         let places = self.place[second].behind(self.place[first]);
@@ -296,10 +297,10 @@ impl<'a> Schedule<'a> {
         joint(self.space[first], self.space[second], feeds).map(|_| ())
     }
 
-    /// Makes one group of both unless another one would have to run between them.
+    /// Merges two groups, unless another one has to run between them.
     ///
-    /// Only groups between their places can: what depends on the first moves behind the new group, the rest
-    /// stays in front of it.
+    /// Only groups at places between the two can. Those that depend on the first group move behind the merged
+    /// one, the others in front of it.
     fn merge(&mut self, first: GroupId, second: GroupId) -> Result<(), Reason> {
         let (start, end) = (self.place[first], self.place[second]);
         let feeds = self.depends_on_any(second, |group| group == first);
@@ -308,7 +309,7 @@ impl<'a> Schedule<'a> {
         if places > REGION {
             return Err(Reason::TooFar { places });
         }
-        // For each place from the first group's on whether its group depends on that one.
+        // For each place from the first group on, whether the group there depends on the first group.
         let mut depends = vec![true];
         for place in start.next().until(end) {
             let is_marked = |from| self.is_marked(&depends, start, from);
@@ -352,7 +353,7 @@ impl<'a> Schedule<'a> {
         Ok(())
     }
 
-    /// Whether the group stands in the region from `start` on and depends on its first one.
+    /// Whether `depends`, which starts at place `start`, marks the group.
     fn is_marked(&self, depends: &[bool], start: Place, group: GroupId) -> bool {
         let ahead = self.place[group].index().checked_sub(start.index());
         ahead.and_then(|ahead| depends.get(ahead)) == Some(&true)
@@ -373,7 +374,7 @@ impl<'a> Schedule<'a> {
     }
 }
 
-/// How the two loop together, if they can; `feeds`: the second reads what the first writes.
+/// The loop of both in one kernel, if there is one. `feeds`: the second reads what the first writes.
 fn joint(first: Loop, second: Loop, feeds: bool) -> Result<Loop, Reason> {
     let space = match (first, second) {
         (Loop::Pointwise(a), Loop::Pointwise(b)) => (a == b).then_some(first),

@@ -1,4 +1,4 @@
-//! What the ops that have not run yet must cost at least, however they are grouped.
+//! A lower bound on the cost of the ops that have not run yet, however they are grouped.
 
 use crate::core::cost::roofline::times;
 use crate::core::fusion::legality::check_set;
@@ -12,9 +12,9 @@ pub(super) struct Bound<'r, 'a> {
     ticks_per_s: f64,
     /// Ops whose outputs no legal kernel keeps on chip.
     written: Set,
-    /// For each read of the region the readers that no legal kernel holds together with the maker.
+    /// For each read of the region the readers that cannot share a legal kernel with the producer.
     apart: Vec<Set>,
-    /// For each op its arithmetic alone: on matrix units, on vector units.
+    /// For each op the time of its FLOPs alone, on matrix units and on vector units.
     busy_s: IdVec<LocalOp, (f64, f64)>,
 }
 
@@ -52,9 +52,9 @@ impl<'r, 'a> Bound<'r, 'a> {
         }
     }
 
-    /// The least that `left` costs once all other ops of the region have run.
+    /// A lower bound on the cost of `left` after all other ops of the region have run.
     ///
-    /// Each tensor that has to move moves once, all arithmetic has to be done, and each matmul is a launch.
+    /// Each tensor that must move counts once, all FLOPs count, and each matmul is a launch.
     pub(super) fn of(&self, left: Set) -> Cost {
         let region = self.region;
         let device = &region.context.options.device;
@@ -79,7 +79,8 @@ impl<'r, 'a> Bound<'r, 'a> {
         let mut counted = None;
         let mut read = 0;
         for (entry, &apart) in region.reads.iter().zip(&self.apart) {
-            // What is not made yet can stay on chip, but for readers that share no kernel with its maker.
+            // A value that is not computed yet can stay on chip, except for readers that cannot share a kernel
+            // with its producer.
             let readers = if entry.base & left == 0 {
                 entry.readers
             } else {
@@ -94,7 +95,7 @@ impl<'r, 'a> Bound<'r, 'a> {
     }
 }
 
-/// Whether some legal kernel may hold both ops, of which the first comes before the second.
+/// Whether a legal kernel can contain both ops; the first precedes the second.
 pub(super) fn may_share(region: &Region<'_>, first: LocalOp, second: LocalOp) -> bool {
     let both = region.closed(first.bit() | second.bit());
     match check_set(region, both) {

@@ -1,4 +1,4 @@
-//! All sets of a region that may be a kernel.
+//! Lists the sets of a region that may be a kernel.
 
 use super::table::Table;
 use crate::core::fusion::legality::{check_set, neighbours};
@@ -13,26 +13,27 @@ define_ids! {
 /// A kernel that the search may run.
 pub(super) struct Candidate {
     pub(super) set: Set,
-    /// Ops of the region that must have run.
+    /// Ops of the region that must run before it.
     pub(super) needs: Set,
     pub(super) cost: Cost,
 }
 
 /// The candidates of a region.
 pub(super) struct Candidates {
-    /// Single ops first, at their own places.
+    /// Single ops first, in the order of the region.
     pub(super) list: IdVec<CandidateId, Candidate>,
-    /// All sets that were grown on, legal or not.
+    /// All sets that were grown further, legal or not.
     pub(super) grown: Vec<Set>,
     /// All were found within the budget.
     pub(super) is_complete: bool,
 }
 
 impl Candidates {
-    /// Grows each of the first `seeds` ops by a neighbour at a time, closed under what lies between, which reaches
-    /// every connected convex set that holds one of them; a set is not grown further when its fault would remain.
+    /// Grows sets from each of the first `seeds` ops, one neighbour at a time, closed to convex sets. This
+    /// reaches every connected convex set that contains one of these ops. A set is not grown further if all
+    /// larger sets are illegal for the same reason.
     ///
-    /// Each set that is looked at costs one of `budget` states.
+    /// Each set that is checked costs one of `budget` states.
     pub(super) fn of(
         region: &Region<'_>,
         seeds: usize,
@@ -83,10 +84,9 @@ impl Candidates {
     }
 
     fn add(&mut self, region: &Region<'_>, set: Set, ticks_per_s: f64) {
-        let needs = Bits(set).fold(0, |needs, place| needs | region.prev[place]) & !set;
         self.list.push(Candidate {
             set,
-            needs,
+            needs: region.needs(set),
             cost: region.cost(set, ticks_per_s),
         });
     }

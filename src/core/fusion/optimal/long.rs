@@ -1,7 +1,7 @@
-//! A region of more ops than a word has bits: no exact search, but kernels made better step by step.
+//! Improves the kernels of a region of more than 64 ops step by step, without an exact search.
 //!
-//! Every step is allowed so many states as do not depend on the budget, and is taken back unless it pays. So a
-//! larger budget tries the same and then more, and never gives worse kernels.
+//! The states that a step may take do not depend on the budget, and a step that does not pay is undone. So a
+//! larger budget tries the same steps and then more, and never gives worse kernels.
 
 use super::solver::Solver;
 use super::start;
@@ -13,18 +13,19 @@ use crate::core::model::partition::Partition;
 use std::ops::Range;
 
 define_ids! {
-    /// A place between two neighbours of a sequence of ops, before the first or behind the last.
+    /// A place between two ops of a sequence, before the first or after the last.
     struct Cut;
 }
 
-/// Ops of a window that are settled before the next one is looked at.
+/// Ops of a window that are settled before the next window.
 const SETTLED_OPS: usize = MAX_OPS / 2;
-/// States of a window at first, and how many times more they are each time that some window needs more.
+/// States of each window at first, and the factor by which they grow while some window needs more.
 const FIRST_STATES: usize = 32;
 const MORE_STATES: usize = 8;
-/// Ops between which all cuts are chosen anew together.
+/// Most ops of a block whose cuts are chosen together.
 const BLOCK_OPS: usize = 4 * MAX_OPS;
-/// States that the kernels from one op on count as, up to 64: looking at one is less than a state of a search.
+/// States that the up to 64 kernels which start at one op count as; checking one takes less than a state of a
+/// search.
 const STATES_OF_START: usize = 16;
 
 /// The best kernels so far, in an order in which they can run.
@@ -52,7 +53,7 @@ pub(super) fn sum(kernels: &[Kernel]) -> Cost {
 }
 
 impl<'l, 's> Long<'l, 's> {
-    /// The best that is known without a search.
+    /// Starts with the best kernels that are known without a search.
     pub(super) fn new(solver: &'l Solver<'s>, ops: &'l [OpId], budget: usize) -> Self {
         let mut long = Self {
             solver,
@@ -63,7 +64,7 @@ impl<'l, 's> Long<'l, 's> {
             is_cut: false,
         };
         long.kernels = long.windows(0);
-        // What is computed twice is in no single kernel, so such a partition has no order of its own.
+        // Kernels that recompute ops need no order in which each op runs once, so they are left out.
         let whole = |partition: &&Partition| partition.recomputed.iter().all(<[OpId]>::is_empty);
         for partition in solver.known.iter().filter(whole) {
             if let Some(kernels) = long.of_partition(partition)
@@ -75,7 +76,7 @@ impl<'l, 's> Long<'l, 's> {
         long
     }
 
-    /// Improves the kernels until nothing does. `None` when the budget ends before.
+    /// Improves the kernels until no step helps. `None` if the budget ends first.
     pub(super) fn improve(&mut self) -> Option<()> {
         let mut states = FIRST_STATES;
         loop {
@@ -100,8 +101,8 @@ impl<'l, 's> Long<'l, 's> {
         }
     }
 
-    /// Window by window in execution order: the first half of each is settled, the rest is looked at again
-    /// with what follows.
+    /// Solves window by window in execution order. The first half of each is settled; the rest is part of the
+    /// next.
     fn windows(&mut self, states: usize) -> Vec<Kernel> {
         let mut kernels = Vec::new();
         let mut left = self.ops.to_vec();
@@ -124,7 +125,7 @@ impl<'l, 's> Long<'l, 's> {
         kernels
     }
 
-    /// The kernels of a region, in an order in which they can run, with at most so many states.
+    /// The kernels of a region, in an order in which they can run, with at most this many states.
     fn solve(&mut self, region: &Region<'_>, start: Vec<Set>, states: usize) -> Vec<Set> {
         let mut unspent = states;
         let found = self.solver.solve_region(region, start, &mut unspent);
@@ -152,7 +153,8 @@ impl<'l, 's> Long<'l, 's> {
         kernels.dedup();
         let kernels = kernels.into_iter().map(|kernel| {
             let ops = &partition.kernels[kernel];
-            // One that reaches into another region is not legal, though its ops here may be.
+            // A kernel that reaches into another region is illegal, even if its ops in this region would be
+            // legal.
             check_in(context, ops).ok()?;
             let region = Region::of(context, ops);
             Some(self.kernel(&region, region.all()))
@@ -160,14 +162,14 @@ impl<'l, 's> Long<'l, 's> {
         kernels.collect()
     }
 
-    /// Puts other kernels of the same ops in the place of these if they cost less.
+    /// Replaces these kernels by others of the same ops if they cost less.
     fn replace(&mut self, place: Range<usize>, kernels: Vec<Kernel>) {
         if sum(&kernels) < sum(self.run_of(place.clone())) {
             self.kernels.splice(place, kernels);
         }
     }
 
-    /// Cuts the sequence of ops anew, block by block: of all ways to run neighbours in it together, the best.
+    /// Cuts the sequence of ops into kernels again, block by block, in the best of all ways.
     fn cut_anew(&mut self) -> Option<()> {
         let mut start = 0;
         while start < self.kernels.len() {
@@ -181,9 +183,9 @@ impl<'l, 's> Long<'l, 's> {
         Some(())
     }
 
-    /// Shortest path over the places of the sequence: from each a kernel leads as far as it is legal.
+    /// The best kernels of consecutive ops: a shortest path over the cuts, with an edge for each legal kernel.
     fn best_cuts(&self, ops: &[OpId]) -> Vec<Kernel> {
-        // The cheapest kernels up to each cut, and where the last of them begins.
+        // For each cut the least cost of kernels up to it, and where the last of them starts.
         let mut best: IdVec<Cut, Option<(Cost, Cut)>> = IdVec::from_elem(None, ops.len() + 1);
         for from in best.ids().take(ops.len()) {
             let before = best[from].map_or(Cost::default(), |(cost, _)| cost);
@@ -221,7 +223,7 @@ impl<'l, 's> Long<'l, 's> {
         kernels
     }
 
-    /// Solves neighbours that fit a word again, each time beginning in the middle of the ones before.
+    /// Solves runs of kernels with at most 64 ops again. Each run starts in the middle of the previous one.
     fn solve_anew(&mut self, states: usize) -> Option<()> {
         let mut start = 0;
         while start < self.kernels.len() {
@@ -245,7 +247,7 @@ impl<'l, 's> Long<'l, 's> {
         Some(())
     }
 
-    /// Kernels from this one on that have at most so many ops together.
+    /// Kernels from this one on that have at most this many ops together.
     fn run(&self, start: usize, most_ops: usize) -> Range<usize> {
         let mut ops = 0;
         let fit = self.kernels.iter().skip(start).take_while(|kernel| {
@@ -259,7 +261,7 @@ impl<'l, 's> Long<'l, 's> {
         self.kernels.get(kernels).unwrap_or_default()
     }
 
-    /// Where to go on behind these: in their middle, behind the last ones at the end.
+    /// Where the next run starts: in the middle of these kernels, or at the end if they are the last ones.
     fn next(&self, start: usize, end: usize) -> usize {
         if end == self.kernels.len() {
             return end;

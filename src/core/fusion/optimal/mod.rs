@@ -1,8 +1,9 @@
 //! Policy `optimal`: the cheapest acyclic partition into legal kernels, proven, or with a stated gap.
 //!
-//! The graph is taken apart into [`regions`]; each is solved by listing all [`candidates`] and searching the
-//! shortest path over downsets ([`search`]) under a consistent [`bound`]. Where the budget of states runs out
-//! the best that was found stands, beside a bound that no partition goes below.
+//! The graph is split into `regions`. Each is solved by listing all `candidates` and searching the shortest
+//! path over downsets (`search`) with a consistent lower `bound`. If the budget of states ends first, the
+//! result is the best partition found so far, with a lower bound on the optimum.
+
 mod bound;
 mod candidates;
 mod long;
@@ -24,10 +25,10 @@ use crate::core::model::options::Objective;
 use crate::core::model::partition::Partition;
 use solver::Solver;
 
-/// Searches the cheapest partition, beginning with what other policies found.
+/// Searches the cheapest partition, starting from those of other policies.
 ///
-/// Exponential in the worst case, so bounded by the budget of states, each of which takes time linear in the
-/// candidates of its region.
+/// Exponential in the worst case, so limited by a budget of states. A state takes time linear in the candidates
+/// of its region.
 pub(crate) fn partition(
     context: &RegionContext<'_>,
     known: &[Partition],
@@ -35,7 +36,7 @@ pub(crate) fn partition(
 ) -> (Partition, Certificate) {
     let mut solver = Solver::new(context, known);
     let regions = regions::regions(context);
-    // The small ones first, so that a hard one gets what they leave.
+    // Small regions first, so that a hard one gets the states that they leave.
     let mut order: Vec<&[OpId]> = regions.iter().filter(|ops| !ops.is_empty()).collect();
     order.sort_by_key(|ops| ops.len());
     let (mut cost, mut gap, mut open_regions) = (0, 0, 0);

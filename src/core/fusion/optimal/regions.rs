@@ -1,4 +1,5 @@
-//! A graph taken apart: ops that could share a kernel stay together, each region is solved on its own.
+//! Splits a graph into regions: ops that could share a kernel are in one region, and each region is solved on
+//! its own.
 
 use crate::core::disjoint_sets::DisjointSets;
 use crate::core::fusion::optimal::bound::may_share;
@@ -13,13 +14,14 @@ define_ids! {
     pub(super) struct RegionId;
 }
 
-/// What looking between two ops may cost in all, in ops; where it is spent, two ops count as able to share.
+/// Most ops to visit, in total, while looking for paths between two ops; after that, any two ops count as able
+/// to share a kernel.
 const BETWEEN_OPS: usize = 4_000_000;
-/// Readers of a tensor that are compared pair by pair; more are taken together.
+/// Most readers of a tensor that are compared pair by pair; more are put into one region.
 const COMPARED_READERS: usize = 64;
 
-/// The regions, each with its ops ascending. No kernel can hold ops of two regions, and no two regions need
-/// each other, so kernels that are in order inside each region can be put in an order over all.
+/// The regions, each with its ops ascending. No kernel can contain ops of two regions, and regions do not form
+/// a cycle, so an order of the kernels in each region extends to an order of all.
 ///
 /// `O(ops + reads)` times the ops between a producer and its consumer in the list.
 pub(super) fn regions(context: &RegionContext<'_>) -> Adjacency<RegionId, OpId> {
@@ -64,13 +66,13 @@ fn members(region_of: &IdVec<OpId, RegionId>) -> Adjacency<RegionId, OpId> {
     Adjacency::from_pairs(region_of.len(), pairs)
 }
 
-/// Makes the sets of two ops one, named by its smallest op.
+/// Unites the sets of two ops; the root is the smallest op.
 fn join(sets: &mut DisjointSets<OpId>, a: OpId, b: OpId) {
     let (a, b) = (sets.root(a), sets.root(b));
     sets.unite(a.min(b), a.max(b));
 }
 
-/// Looks at the ops on paths from one op to another.
+/// Finds the ops on paths between two ops.
 pub(super) struct Between<'a> {
     context: &'a RegionContext<'a>,
     is_behind: IdVec<OpId, bool>,
@@ -89,7 +91,7 @@ impl<'a> Between<'a> {
         }
     }
 
-    /// Whether a legal kernel may hold this op and one of these later ones, with a tensor that ties the two.
+    /// Whether a legal kernel can contain this op and one of these later ones that shares a tensor with it.
     pub(super) fn reaches(&mut self, op: OpId, later: &[OpId]) -> bool {
         let context = self.context;
         let graph = context.graph;
@@ -106,7 +108,7 @@ impl<'a> Between<'a> {
                     .any(|&tensor| graph.consumers[tensor].iter().any(&mut is_one))
     }
 
-    /// Whether a legal kernel may hold both ops: what lies between them would be in it as well.
+    /// Whether a legal kernel can contain both ops and all ops on paths between them.
     fn may_share(&mut self, first: OpId, second: OpId) -> bool {
         let context = self.context;
         let op_type = |op: OpId| context.graph.ops[op].op_type;
@@ -127,12 +129,12 @@ impl<'a> Between<'a> {
         may_share(&region, LocalOp::new(0), LocalOp::new(ops.len() - 1))
     }
 
-    /// Both ops and all on paths between them, ascending; more than [`MAX_OPS`] are not all listed. `None`
-    /// when looking has cost too much.
+    /// Both ops and all ops on paths between them, ascending; beyond [`MAX_OPS`] not all are listed. `None`
+    /// once [`BETWEEN_OPS`] were visited.
     fn closed(&mut self, first: OpId, second: OpId) -> Option<Vec<OpId>> {
         let graph = self.context.graph;
         let mut ops = vec![second];
-        // The usual case: one feeds the other, and nothing else leaves the one or enters the other.
+        // Usually one feeds the other, and the first has no other reader or the second no other producer.
         let (next, prev) = (&graph.successors[first], &graph.predecessors[second]);
         let is_only = |ops: &[OpId], op: OpId| matches!(ops, [only] if *only == op);
         if !is_only(next, second) && !is_only(prev, first) && !next.is_empty() && !prev.is_empty() {
@@ -165,9 +167,9 @@ impl<'a> Between<'a> {
     }
 }
 
-/// Regions that need each other become one: strongly connected components of the graph of regions.
+/// Merges regions that form a cycle: the strongly connected components of the graph of regions.
 ///
-/// Tarjan's walk with its stack as data, for the depth of a visitor's graph has no limit.
+/// Tarjan's algorithm with an explicit stack, because the depth of the graph has no limit.
 fn merge_cycles(context: &RegionContext<'_>, region_of: &mut IdVec<OpId, RegionId>) {
     let graph = context.graph;
     let count = region_of.len();
@@ -176,7 +178,7 @@ fn merge_cycles(context: &RegionContext<'_>, region_of: &mut IdVec<OpId, RegionI
         let successors = region.iter().flat_map(|&op| &graph.successors[op]);
         next.push(successors.map(|&op| region_of[op]));
     }
-    // For each region when the walk came to it, and when to the first one that it leads back to.
+    // For each region its index in the order of visits, and the smallest index that it leads back to.
     let mut index: IdVec<RegionId, Option<usize>> = IdVec::from_elem(None, count);
     let mut low: IdVec<RegionId, usize> = IdVec::from_elem(0, count);
     let mut component: IdVec<RegionId, Option<RegionId>> = IdVec::from_elem(None, count);

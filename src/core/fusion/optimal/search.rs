@@ -1,8 +1,9 @@
-//! The shortest path over downsets: from nothing run to everything run, a kernel a step.
+//! The shortest path over downsets, from the empty set to all ops; each step runs one kernel. A downset
+//! contains the producers of each of its ops.
 //!
-//! Chains of downsets and acyclic partitions with an order of their groups correspond one to one, and the
-//! cost is a sum over the kernels, so the shortest path is the cheapest partition. Convexity alone would not
-//! do: two convex groups can need each other.
+//! Paths correspond one to one to acyclic partitions with an order of their kernels, and the cost is a sum over
+//! the kernels, so the shortest path is the cheapest partition. Convex kernels are not enough: two of them can
+//! depend on each other.
 
 use super::bound::Bound;
 use super::candidates::{Candidate, CandidateId, Candidates};
@@ -12,19 +13,19 @@ use crate::core::model::ids::{IdVec, define_ids};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The best kernels that were found for some ops, and what is known about better ones.
+/// The best kernels found for some ops, and a bound on better ones.
 pub(super) struct Found {
     /// In an order in which they can run.
     pub(super) kernels: Vec<Set>,
     pub(super) cost: Cost,
-    /// No partition costs less; equals `cost` when that is proven.
+    /// No partition costs less; equal to `cost` if the optimum is proven.
     pub(super) lower_bound: Cost,
     /// Legal kernels that were listed.
     pub(super) candidates: usize,
 }
 
 impl Found {
-    /// These kernels, with nothing known about better ones.
+    /// These kernels, without a bound.
     pub(super) fn of(region: &Region<'_>, kernels: Vec<Set>, ticks_per_s: f64) -> Self {
         let costs = kernels.iter().map(|&set| region.cost(set, ticks_per_s));
         Self {
@@ -45,9 +46,9 @@ define_ids! {
 struct Node {
     done: Set,
     cost: Cost,
-    /// The node before, and the candidate that leads here from it; `None` for the start.
+    /// The previous node, and the candidate that leads here from it; `None` for the start.
     step: Option<(NodeId, CandidateId)>,
-    /// The least that remains.
+    /// A lower bound on the cost of the remaining ops.
     rest: Cost,
     is_expanded: bool,
 }
@@ -90,10 +91,10 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// A* from the start, never looking past what `known` costs already.
+    /// A* from the start, without nodes that cost at least as much as `known`.
     ///
-    /// Each node that is expanded costs one of `budget` states. When that runs out, the smallest bound in the
-    /// queue is certified: every partition that was not looked at passes through the queue.
+    /// Each expanded node costs one of `budget` states. If the budget ends, the smallest cost in the queue is
+    /// the lower bound: every partition that was not visited passes through the queue.
     pub(super) fn run(mut self, mut known: Found, budget: &mut usize) -> Found {
         let mut queue = BinaryHeap::new();
         let rest = self.bound.of(self.all & !self.start);
@@ -150,7 +151,7 @@ impl<'s> Search<'s> {
         known
     }
 
-    /// Adds a node, or a cheaper way to one.
+    /// Adds a node, or a cheaper path to one.
     fn push(&mut self, done: Set, cost: Cost, step: (NodeId, CandidateId), rest: Cost) -> NodeId {
         let node = Node {
             done,
@@ -168,10 +169,11 @@ impl<'s> Search<'s> {
         id
     }
 
-    /// Kernels that can run next, enough of them that no partition is lost.
+    /// Kernels that can run next, enough to reach every partition.
     ///
-    /// In any partition the lowest op that has not run is in some kernel. If that one can run, it may as well
-    /// run now. If not, it waits for another kernel: the one that holds the lowest op that it lacks, and so on.
+    /// In any partition the lowest op that has not run is in some kernel. If this kernel can run, it can run
+    /// now at no loss. If not, it waits for another kernel: the one with the lowest op that it lacks, and so
+    /// on.
     fn steps(&self, done: Set) -> Vec<CandidateId> {
         let left = self.all & !done;
         let mut goals = left & left.wrapping_neg();
@@ -206,17 +208,17 @@ impl<'s> Search<'s> {
         kernels
     }
 
-    /// Looks for kernels without a search, step by step.
+    /// Improves `known` by greedy steps, without a search.
     pub(super) fn dive(&self, known: &mut Found) {
         self.complete(self.start, Cost::default(), Vec::new(), known);
     }
 
-    /// Completes a node by the step that looks best each time, and keeps the result if it is better.
+    /// Completes a node by greedy steps, and keeps the result if it is better than `known`.
     fn complete(&self, mut done: Set, mut cost: Cost, mut kernels: Vec<Set>, known: &mut Found) {
         while done != self.all {
             let after = |&id: &CandidateId| {
                 let step = &self.candidates[id];
-                // The most done among equals, then the first.
+                // On a tie the step that leaves the fewest ops, then the first.
                 let left = self.all & !(done | step.set);
                 (step.cost.plus(self.bound.of(left)), left.count_ones())
             };

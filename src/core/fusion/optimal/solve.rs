@@ -1,4 +1,4 @@
-//! How a region is solved: exactly where it fits a word and the budget, else step by step.
+//! Solves a region: exactly if it fits a word and the budget, otherwise step by step.
 
 use super::long::{self, Long};
 use super::solver::{Solved, Solver};
@@ -7,6 +7,7 @@ use crate::core::cost::roofline::times;
 use crate::core::cost::traffic::kernel_traffic;
 use crate::core::cost::work::op_work;
 use crate::core::fusion::certificate::ROUNDING;
+use crate::core::fusion::pieces::join;
 use crate::core::fusion::region::{Cost, LocalOp, Region, Set};
 use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::op_type::OpType;
@@ -26,7 +27,7 @@ impl Solver<'_> {
             let found = self.solve_region(&region, singles, &mut left);
             self.states += share - left;
             for &kernel in &found.kernels {
-                self.settle(&region.ops_of(kernel));
+                join(&mut self.kernel_of, &region.ops_of(kernel));
             }
             Solved {
                 cost: found.cost,
@@ -35,7 +36,7 @@ impl Solver<'_> {
             }
         };
         self.budget -= share - left;
-        // Bytes are exact.
+        // Bytes are exact; times are equal up to rounding.
         let is_time = self.context.options.fusion.objective == Objective::Time;
         let (cost, bound) = (
             solved.cost.bytes_or_ticks as f64,
@@ -47,8 +48,8 @@ impl Solver<'_> {
         solved
     }
 
-    /// Exactly with three quarters of the budget, else step by step with the rest. Where kernels reach too far, a larger
-    /// budget finds that out after as many states.
+    /// Exactly with at most three quarters of the budget, otherwise step by step with the rest. If kernels
+    /// reach too far for an exact solution, any larger budget takes as many states to find that out.
     fn solve_windows(&mut self, ops: &[OpId], budget: &mut usize) -> Solved {
         let share = *budget - *budget / 4;
         let mut unspent = share;
@@ -57,7 +58,7 @@ impl Solver<'_> {
         if let Some((kernels, solved)) = exact {
             *budget -= share - unspent;
             for kernel in &kernels {
-                self.settle(kernel);
+                join(&mut self.kernel_of, kernel);
             }
             return solved;
         }
@@ -66,17 +67,17 @@ impl Solver<'_> {
         self.solve_long(ops, budget)
     }
 
-    /// No optimum, so the bound is what the region moves as one kernel.
+    /// Step by step, without a proof; the lower bound is the cost of the region as one kernel.
     fn solve_long(&mut self, ops: &[OpId], budget: &mut usize) -> Solved {
         let mut long = Long::new(self, ops, *budget);
         let is_done = long.improve().is_some();
         let (kernels, candidates, left) = (long.kernels, long.candidates, long.left);
         self.states += *budget - left;
-        // What is left when no step fits any more must not make a later region depend on it.
+        // States that no further step could use must not go to a later region: its result would depend on them.
         *budget = if is_done { left } else { 0 };
         let cost = long::sum(&kernels);
         for kernel in &kernels {
-            self.settle(&kernel.ops);
+            join(&mut self.kernel_of, &kernel.ops);
         }
         Solved {
             cost,
@@ -85,7 +86,7 @@ impl Solver<'_> {
         }
     }
 
-    /// What these ops cost at least: as one kernel they move what enters and leaves them, once.
+    /// A lower bound on the cost of these ops: what enters and leaves them together moves once.
     fn least(&self, ops: &[OpId]) -> Cost {
         let context = self.context;
         let graph = context.graph;

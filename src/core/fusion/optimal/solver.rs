@@ -1,4 +1,4 @@
-//! The state of the search over a program, and the search over one region of at most a word of ops.
+//! The state of the search over a program, and the search over one region of at most 64 ops.
 
 use super::bound::Bound;
 use super::candidates::{Candidate, CandidateId, Candidates};
@@ -16,21 +16,21 @@ use crate::core::model::partition::Partition;
 /// The search over the whole program.
 pub(super) struct Solver<'s> {
     pub(super) context: &'s RegionContext<'s>,
-    /// What other policies found.
+    /// Partitions of other policies.
     pub(super) known: &'s [Partition],
     pub(super) ticks_per_s: f64,
     /// States that are left.
     pub(super) budget: usize,
-    /// States that were looked at.
+    /// States that were visited.
     pub(super) states: usize,
-    /// For each op its kernel, by the number of its first op.
+    /// For each op its kernel, identified by the first op of the kernel.
     pub(super) kernel_of: IdVec<OpId, KernelId>,
 }
 
-/// What a region costs, and at least has to cost.
+/// The cost of a region, and a lower bound on it.
 pub(super) struct Solved {
     pub(super) cost: Cost,
-    /// Equals `cost` when that is proven.
+    /// Equal to `cost` if the optimum is proven.
     pub(super) lower_bound: Cost,
     /// Legal kernels that were listed.
     pub(super) candidates: usize,
@@ -54,16 +54,8 @@ impl<'s> Solver<'s> {
         }
     }
 
-    /// Makes these ops, ascending, one kernel.
-    pub(super) fn settle(&mut self, ops: &[OpId]) {
-        if let Some(&first) = ops.first() {
-            for &op in ops {
-                self.kernel_of[op] = KernelId::of_lone_op(first);
-            }
-        }
-    }
-
-    /// The best kernels of a region that fits a word; `start` are some in an order in which they can run.
+    /// The best kernels of a region of at most 64 ops. `start` are kernels to begin with, in an order in which
+    /// they can run.
     pub(super) fn solve_region(
         &self,
         region: &Region<'_>,
@@ -111,7 +103,7 @@ impl<'s> Solver<'s> {
     }
 }
 
-/// Sets of ops that share no kernel with each other and do not need each other: each is solved on its own.
+/// Sets of ops that share no candidate and do not form a cycle; each is solved on its own.
 fn parts(region: &Region<'_>, candidates: &IdVec<CandidateId, Candidate>) -> Vec<Set> {
     let mut part: IdVec<LocalOp, Set> = region.ops.ids().map(LocalOp::bit).collect();
     let join = |part: &mut IdVec<LocalOp, Set>, set: Set| {
@@ -123,7 +115,7 @@ fn parts(region: &Region<'_>, candidates: &IdVec<CandidateId, Candidate>) -> Vec
     for candidate in candidates {
         join(&mut part, candidate.set);
     }
-    // What comes behind each op, through whole parts.
+    // For each op the ops that depend on it, where any op of a part stands for the whole part.
     let mut behind = region.after.clone();
     loop {
         let mut has_changed = false;
@@ -155,7 +147,7 @@ fn parts(region: &Region<'_>, candidates: &IdVec<CandidateId, Candidate>) -> Vec
     parts
 }
 
-/// Ticks such that the unfused program takes a quarter of what fits: no partition takes longer.
+/// Ticks for each second, such that the unfused program takes a quarter of a `u64`. No partition takes longer.
 fn ticks_per_s(context: &RegionContext<'_>) -> f64 {
     let graph = context.graph;
     let alone = none::partition(graph);

@@ -1,11 +1,11 @@
-//! Where the search starts: kernels that another policy found, as far as they are legal.
+//! The start of the search: kernels of another policy, as far as they are legal.
 
 use super::search::Found;
 use crate::core::fusion::pieces::{is_kernel, take_apart};
 use crate::core::fusion::region::{Bits, LocalOp, Region, Set};
 use crate::core::model::ids::{IdVec, KernelId, OpId};
 
-/// The kernels of a partition inside the region; one that is not legal falls apart into legal pieces.
+/// The kernels of a partition inside the region; an illegal one is split into legal pieces.
 pub(super) fn from_partition(
     region: &Region<'_>,
     kernel_of: &IdVec<OpId, KernelId>,
@@ -31,15 +31,14 @@ pub(super) fn from_partition(
     Found::of(region, kernels, ticks_per_s)
 }
 
-/// The kernels in an order in which they can run, and the ops of those that need each other.
+/// The kernels in an order in which they can run, and the ops of those that form a cycle.
 pub(super) fn in_order(region: &Region<'_>, mut kernels: Vec<Set>) -> (Vec<Set>, Set) {
     let mut ordered = Vec::with_capacity(kernels.len());
     let mut done = 0;
     loop {
         let waiting = kernels.len();
         kernels.retain(|&set| {
-            let needs = Bits(set).fold(0, |needs, place| needs | region.prev[place]) & !set;
-            let can_run = needs & !done == 0;
+            let can_run = region.needs(set) & !done == 0;
             if can_run {
                 done |= set;
                 ordered.push(set);

@@ -1,4 +1,4 @@
-//! A table from sets of ops to what is known of each: the one look-up of the search.
+//! A hash table from sets of ops to what is known of each: the one look-up of the search.
 
 use crate::core::fusion::region::Set;
 
@@ -27,7 +27,7 @@ impl<V: Copy> Table<V> {
         (key == set).then_some(value)
     }
 
-    /// Gives a set its value, or another one.
+    /// Sets the value of a set.
     pub(super) fn insert(&mut self, set: Set, value: V) {
         if self.slots.len() <= self.len * 2 {
             let slots = vec![(0, value); (self.slots.len() * 2).max(64)];
@@ -43,7 +43,7 @@ impl<V: Copy> Table<V> {
         self.slots[slot] = (set, value);
     }
 
-    /// Where the set is, or would be.
+    /// The slot of the set, or the free slot where it goes.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "no more bits are left than a slot's number has"

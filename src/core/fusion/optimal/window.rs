@@ -1,8 +1,8 @@
-//! A region of more ops than a word has bits, exactly, where its kernels reach no farther than a word.
+//! Solves a region of more than 64 ops exactly, if each kernel lies within 64 consecutive ops of the region.
 //!
-//! The same shortest path over downsets as in [`super::search`]. In execution order the kernels that begin at an op lie
-//! in the word of ops from there on, or nothing is proven. A downset is the first op that has not run and which of the
-//! next ones have; in a row of blocks there are few.
+//! The same shortest path over downsets as in [`super::search`]. All kernels that start at an op must lie in
+//! the word of 64 ops from there on; otherwise nothing is proven. A downset is stored as the first op that has
+//! not run and a bit for each of the next ones; a chain of blocks has few downsets.
 //!
 //! `O(ops + nodes * kernels at an op)` words and steps, within the budget.
 
@@ -14,10 +14,10 @@ use crate::core::fusion::region::{Bits, Cost, LocalOp, Region, Set};
 use crate::core::model::ids::{IdVec, OpId, define_ids};
 use crate::core::model::options::MAX_OPS;
 
-/// States that the word of ops from one op on counts as, beside its kernels.
+/// States that each word of ops counts as, in addition to its kernels.
 pub(super) const STATES_OF_WORD: usize = 4;
 
-/// Most downsets of as many ops, which are compared one by one.
+/// Most downsets with the same number of ops; they are compared one by one.
 const MOST_ALIKE: usize = 256;
 
 define_ids! {
@@ -32,7 +32,7 @@ impl Place {
         Self::new(self.index() + ahead)
     }
 
-    /// How far it lies behind another one; `None` before that.
+    /// Distance from an earlier place; `None` if this one is before it.
     const fn ahead_of(self, other: Self) -> Option<usize> {
         self.index().checked_sub(other.index())
     }
@@ -42,7 +42,7 @@ impl Place {
 struct Kernel {
     first: Place,
     set: Set,
-    /// Places outside of it that must have run.
+    /// Places outside of it that must run before.
     needs: Vec<Place>,
     cost: Cost,
 }
@@ -52,7 +52,7 @@ struct Node {
     first: Place,
     ran: u128,
     cost: Cost,
-    /// The node before, and the kernel that leads here from it; `None` for the start.
+    /// The previous node, and the kernel that leads here from it; `None` for the start.
     step: Option<(NodeId, CandidateId)>,
 }
 
@@ -62,8 +62,8 @@ struct Windows {
     holding: IdVec<Place, Vec<CandidateId>>,
 }
 
-/// The best kernels of these ops, each an ascending list, and what they cost; `None` where a kernel may reach too far
-/// or the budget ends before that is proven.
+/// The best kernels of these ops, each an ascending list, and what they cost. `None` if a kernel may reach
+/// beyond its word, or if the budget ends before the optimum is proven.
 pub(super) fn solve(
     solver: &Solver<'_>,
     ops: &[OpId],
@@ -77,7 +77,7 @@ pub(super) fn solve(
         cost: Cost::default(),
         step: None,
     });
-    // Nodes by how many ops have run: a step leads to more of them.
+    // Nodes by the number of ops that have run; a step always leads to more.
     let mut reached: Vec<Vec<NodeId>> = vec![Vec::new(); ops.len() + 1];
     reached.first_mut()?.push(start);
     for ran in 0..ops.len() {
@@ -116,7 +116,7 @@ pub(super) fn solve(
 }
 
 impl Windows {
-    /// All legal kernels, if each lies in the word of ops from its first one on.
+    /// All legal kernels, if each lies in the word of ops from its first op on.
     fn of(solver: &Solver<'_>, ops: &[OpId], budget: &mut usize) -> Option<Self> {
         let context = solver.context;
         let limit = most_ops(&context.options.fusion);
@@ -134,7 +134,7 @@ impl Windows {
             if !candidates.is_complete {
                 return None;
             }
-            // Ops that may share a kernel with one behind the word.
+            // Ops that may share a kernel with an op after the word.
             let reaching = Bits(region.all()).fold(0, |set, place| {
                 let reaches = between.reaches(region.ops[place], behind);
                 if reaches { set | place.bit() } else { set }
@@ -171,7 +171,7 @@ impl Windows {
         });
     }
 
-    /// Kernels that can run next, as in [`super::search`]; `None` where one lies too far ahead.
+    /// Kernels that can run next, as in [`super::search`]; `None` if one is too far ahead.
     fn steps(&self, node: &Node) -> Option<Vec<CandidateId>> {
         let (mut goals, mut looked_at) = (1_u128, 0_u128);
         let mut steps = Vec::new();
@@ -180,7 +180,7 @@ impl Windows {
             looked_at |= 1 << goal;
             for &by in &self.holding[node.first.plus(goal)] {
                 let kernel = &self.kernels[by];
-                // One that begins before has run in part.
+                // A part of such a kernel has run already.
                 let Some(ahead) = kernel.first.ahead_of(node.first) else {
                     continue;
                 };
@@ -205,7 +205,7 @@ impl Windows {
         Some(steps)
     }
 
-    /// Where a kernel leads.
+    /// The node that a kernel leads to.
     fn after(&self, nodes: &IdVec<NodeId, Node>, from: NodeId, by: CandidateId) -> Node {
         let (node, kernel) = (&nodes[from], &self.kernels[by]);
         let ahead = kernel.first.ahead_of(node.first).unwrap_or(0);

@@ -1,6 +1,7 @@
 //! The decisions of a policy, in order, so that a visitor can step through them.
 //!
-//! Replaying every decision gives the policy's own partition, and each earlier step one that can run as well.
+//! Replaying all decisions gives the partition of the policy; each earlier step gives a partition that can run
+//! too.
 
 mod replay;
 pub use crate::core::fusion::decision::Decision;
@@ -15,7 +16,7 @@ use crate::core::model::options::Options;
 pub struct Record {
     /// In the order in which they were made.
     pub decisions: Vec<Decision>,
-    /// For each op its kernel in the end, by which kernels are numbered on the way.
+    /// For each op its final kernel; the kernels of earlier steps are numbered by it.
     kernel_of: IdVec<OpId, KernelId>,
 }
 
@@ -27,7 +28,7 @@ impl Record {
     }
 }
 
-/// Plans once more and notes every decision. As long as [`super::plan`].
+/// Plans again and notes every decision. Takes as long as [`super::plan`].
 pub fn record(graph: &Graph, options: &Options) -> Record {
     let mut log = Log::listening();
     let plan = plan_noting(graph, options, &mut log);

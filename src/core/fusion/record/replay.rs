@@ -1,4 +1,4 @@
-//! Decisions to partitions.
+//! Replays decisions to partitions.
 
 use crate::core::disjoint_sets::DisjointSets;
 use crate::core::fusion::none;
@@ -10,10 +10,10 @@ use crate::core::model::order::topological_order;
 use crate::core::model::partition::Partition;
 
 impl Record {
-    /// The kernels after the first `step` decisions: what is not decided yet stands alone.
+    /// The kernels after the first `step` decisions. An op without a decision is a kernel of its own.
     ///
-    /// Kernels are numbered in an order in which they can run, as near to the final one as it goes.
-    /// `O((ops + reads) log ops)` beside the ops that the decisions name.
+    /// Kernels are numbered in an order in which they can run, as close to the final order as possible.
+    /// `O((ops + reads) log ops)`, plus the ops that the decisions name.
     pub fn partition_after(&self, graph: &Graph, step: usize) -> Partition {
         let mut replay = Replay::new(graph);
         for decision in self.decisions.iter().take(step) {
@@ -24,8 +24,8 @@ impl Record {
             .unwrap_or_else(|| none::partition(graph))
     }
 
-    /// How many kernels there are before the first decision and after each. `O(ops)` beside the ops that the
-    /// decisions name, for all steps together.
+    /// Number of kernels before the first decision and after each. `O(ops)` for all steps together, plus the
+    /// ops that the decisions name.
     pub fn kernel_counts(&self, graph: &Graph) -> Vec<usize> {
         let mut replay = Replay::new(graph);
         let mut counts = vec![replay.kernels];
@@ -38,22 +38,22 @@ impl Record {
 }
 
 define_ids! {
-    /// What was decided about some ops: first one cell for each op, then one for each buffer.
+    /// A cell: first one for each op, then one for each buffer.
     struct CellId;
 }
 
 impl CellId {
-    /// The cell of an op of which nothing is decided.
+    /// The cell of an op before any decision.
     const fn of_op(op: OpId) -> Self {
         Self::new(op.index())
     }
 }
 
-/// What was decided about some ops.
+/// Ops that decisions move together.
 struct Cell {
-    /// What it computes.
+    /// The ops that it computes.
     ops: Vec<OpId>,
-    /// An op whose kernel in the end is also the cell's.
+    /// An op whose final kernel is also that of the cell.
     named_by: OpId,
 }
 
@@ -65,9 +65,9 @@ struct Replay<'a> {
     kernel_cells: DisjointSets<CellId>,
     /// For each op the first cell that computes it.
     home: IdVec<OpId, CellId>,
-    /// For each view that stays with a buffer what it views.
+    /// For each view that stays with a buffer the op that it views.
     viewed: IdVec<OpId, Option<OpId>>,
-    /// For each norm the cell of its row values, which each other cell that computes the norm reads.
+    /// For each norm the cell of its row values; all other cells that compute the norm read it.
     row_values: IdVec<OpId, Option<CellId>>,
 }
 
@@ -128,7 +128,7 @@ impl<'a> Replay<'a> {
         });
         for &op in ops {
             if self.home[op] == CellId::of_op(op) {
-                // What an attention replaces comes along with its last op.
+                // The ops of an attention move along with its last op.
                 self.link(CellId::of_op(op), cell);
                 self.home[op] = cell;
             }
@@ -147,7 +147,7 @@ impl<'a> Replay<'a> {
         self.kernels -= usize::from(were_two);
     }
 
-    /// The kernels, numbered as near as it goes to `kernel_of`; `None` when they cannot be ordered.
+    /// The kernels, numbered as close to `kernel_of` as possible; `None` if they form a cycle.
     fn partition(mut self, kernel_of: &IdVec<OpId, KernelId>) -> Option<Partition> {
         let count = self.graph.ops.len();
         let (kernel_of_cell, kernels) = self.numbered(kernel_of);
@@ -187,12 +187,12 @@ impl<'a> Replay<'a> {
         Some(partition)
     }
 
-    /// For each cell its kernel, by the kernels in the end, and how many kernels there are.
+    /// For each cell its kernel, numbered by final kernels, and the number of kernels.
     fn numbered(&mut self, kernel_of: &IdVec<OpId, KernelId>) -> (IdVec<CellId, KernelId>, usize) {
         let count = self.cells.len();
         let mut ranks: Adjacency<CellId, KernelId> = Adjacency::with_capacity(count, count);
         for (id, cell) in self.cells.iter_enumerated() {
-            // An op that has a cell elsewhere, or does not run, does not order its own cell.
+            // A cell does not count if its op has moved to another cell or does not run.
             let op = OpId::new(id.index());
             let is_gone = self.home.get(op).is_some_and(|&home| home != id);
             let counts = !is_gone && self.viewed[cell.named_by].is_none();
@@ -207,13 +207,13 @@ impl<'a> Replay<'a> {
                 KernelId::new(kernels - 1)
             });
         }
-        // A view that stays with a buffer has a cell without a kernel, which nothing asks for.
+        // The cell of a view that stays with a buffer has no kernel; nothing reads this entry.
         let of_root = |&root: &CellId| kernel_of_root[root].unwrap_or(KernelId::new(0));
         let of_cell = self.kernel_cells.roots().iter().map(of_root).collect();
         (of_cell, kernels)
     }
 
-    /// For each kernel those that it reads from.
+    /// For each kernel the kernels that it reads from.
     fn needs(
         &self,
         kernel_of_cell: &IdVec<CellId, KernelId>,

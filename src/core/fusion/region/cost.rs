@@ -1,29 +1,29 @@
-//! What a kernel of some ops of a region moves, takes and costs.
+//! Bytes, time and cost of a kernel of some ops of a region.
 
 use super::{Bits, LocalOp, Region, RegionContext, Set};
 use crate::core::cost::roofline::place;
 use crate::core::model::options::Objective;
 use crate::core::model::work::Work;
 
-/// What a kernel costs, so that costs add up without rounding.
+/// The cost of a kernel, in integers, so that sums do not round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::core::fusion) struct Cost {
+pub(crate) struct Cost {
     /// By the objective: bytes, or time in ticks (the unfused program takes `2^62`).
-    pub(in crate::core::fusion) bytes_or_ticks: u64,
-    /// Decides among equals: first the number of kernels, then the ops that run beside a matmul, for light
-    /// work is better off in a kernel that waits for memory.
-    pub(in crate::core::fusion) ties: u64,
+    pub(crate) bytes_or_ticks: u64,
+    /// Breaks ties: first the number of kernels (upper 32 bits), then the ops in kernels with a matmul, because
+    /// light ops are better placed in a kernel that is bound by memory.
+    pub(crate) ties: u64,
 }
 
 impl Cost {
-    /// A bound for kernels that move these bytes and take this time: rounded down, and a little below, so that
-    /// a rounding error of sums does not lift it above the truth.
+    /// A lower bound for kernels that move these bytes and take this time. A time is rounded down by a little
+    /// more than the rounding error of sums.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "the cast saturates, and times are not negative"
     )]
-    pub(in crate::core::fusion) fn at_least(
+    pub(crate) fn at_least(
         context: &RegionContext<'_>,
         bytes: u64,
         time_s: f64,
@@ -40,7 +40,7 @@ impl Cost {
         }
     }
 
-    pub(in crate::core::fusion) fn plus(self, other: Self) -> Self {
+    pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             bytes_or_ticks: self.bytes_or_ticks.saturating_add(other.bytes_or_ticks),
             ties: self.ties.saturating_add(other.ties),
@@ -49,13 +49,12 @@ impl Cost {
 }
 
 impl Region<'_> {
-    /// Bytes that these ops read together of values whose bytes no op of `made` makes; a value counts once, as
-    /// large as its largest reader takes it.
-    pub(in crate::core::fusion) fn read_bytes(&self, set: Set, made: Set) -> u64 {
+    /// Bytes that a kernel of these ops reads. A value counts once, as large as its largest reader counts it.
+    fn read_bytes(&self, set: Set) -> u64 {
         let mut counted = None;
         let mut bytes = 0;
         for read in &self.reads {
-            if read.readers & set != 0 && counted != Some(read.value) && read.base & made == 0 {
+            if read.readers & set != 0 && counted != Some(read.value) && read.base & set == 0 {
                 counted = Some(read.value);
                 bytes += read.bytes;
             }
@@ -64,43 +63,42 @@ impl Region<'_> {
     }
 
     /// Whether the output of an op leaves a kernel of these ops.
-    pub(in crate::core::fusion) fn is_written(&self, place: LocalOp, set: Set) -> bool {
+    pub(crate) fn is_written(&self, place: LocalOp, set: Set) -> bool {
         self.leaving & place.bit() != 0 || self.needed_by[place] & !set != 0
     }
 
     /// Bytes that a kernel of these ops moves.
     ///
-    /// What [`TrafficCount::of_kernel`](crate::core::cost::traffic::TrafficCount::of_kernel) counts, read from the tables
-    /// of the region: with that function the hard graphs of `tests/bench/core.rs` take 209 ms instead of 87 and 48 blocks of
-    /// GPT-2 4.1 ms instead of 3.5. A test below says that both agree.
-    pub(in crate::core::fusion) fn bytes(&self, set: Set) -> u64 {
+    /// Counts like [`TrafficCount::of_kernel`](crate::core::cost::traffic::TrafficCount::of_kernel), but from
+    /// the tables of the region: with that function the hard graphs of `tests/bench/core.rs` take 209 ms
+    /// instead of 87, and 48 blocks of GPT-2 take 4.1 ms instead of 3.5. A test below checks that both agree.
+    pub(crate) fn bytes(&self, set: Set) -> u64 {
         let written: u64 = Bits(set)
             .filter(|&place| self.is_written(place, set))
             .map(|place| self.written_bytes[place])
             .sum();
-        self.read_bytes(set, set) + written
+        self.read_bytes(set) + written
     }
 
     /// Predicted time of a kernel of these ops.
-    pub(in crate::core::fusion) fn time_s(&self, set: Set) -> f64 {
+    pub(crate) fn time_s(&self, set: Set) -> f64 {
         let work = Bits(set).fold(Work::default(), |sum, op| sum.and(self.work[op]));
         let device = &self.context.options.device;
         place(device, work, self.bytes(set), self.is_free(set)).time_s
     }
 
-    /// Views only: it is not launched.
-    pub(in crate::core::fusion) fn is_free(&self, set: Set) -> bool {
+    /// Whether these are only free views, so that nothing is launched.
+    pub(crate) fn is_free(&self, set: Set) -> bool {
         set & !self.views == 0
     }
 
-    /// What a kernel of these ops costs; `ticks_per_s` are the units of time, rounded up so that no sum falls
-    /// below a bound.
+    /// The cost of a kernel of these ops. A time is rounded up to ticks, so that no sum is below a bound.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "the cast saturates, and times are not negative"
     )]
-    pub(in crate::core::fusion) fn cost(&self, set: Set, ticks_per_s: f64) -> Cost {
+    pub(crate) fn cost(&self, set: Set, ticks_per_s: f64) -> Cost {
         let beside_matmul = if set & self.matmuls == 0 {
             0
         } else {
@@ -149,7 +147,7 @@ mod tests {
                 let ops: Vec<OpId> = graph.ops.ids().take(MAX_OPS).collect();
                 let region = Region::of(&context, &ops);
                 for _ in 0..200 {
-                    // Two draws together make sets of a quarter of the ops, and larger ones.
+                    // Sets of a quarter of the ops and larger ones.
                     random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
                     let set = (random ^ random >> 31) & (random.rotate_left(23)) & region.all();
                     let ops = region.ops_of(set);

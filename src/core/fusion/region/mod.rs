@@ -1,7 +1,6 @@
 //! Up to 64 ops of a graph as the bits of a word, with what kernels of them read, write and compute.
 //!
-//! Legality and the exact search ask the same questions about thousands of sets of ops; here each takes a
-//! few instructions.
+//! Legality and the exact search query thousands of sets of ops; on bits, a query takes a few instructions.
 
 mod cost;
 
@@ -35,11 +34,11 @@ impl LocalOp {
 /// A set of ops of one region: bit `i` stands for its `i`-th op.
 pub(super) type Set = u64;
 
-/// What regions are cut from.
+/// The program that regions are part of.
 pub(crate) struct RegionContext<'a> {
-    /// The whole program.
+    /// Its graph.
     pub(super) graph: &'a Graph,
-    /// What was chosen.
+    /// Policy, conventions and device.
     pub(super) options: &'a Options,
     views: Cow<'a, Views>,
 }
@@ -54,7 +53,7 @@ impl<'a> RegionContext<'a> {
         }
     }
 
-    /// The same with views of the graph that the caller has.
+    /// The same with the views of the graph that the caller has.
     pub(crate) const fn with_views(
         graph: &'a Graph,
         options: &'a Options,
@@ -67,13 +66,13 @@ impl<'a> RegionContext<'a> {
         }
     }
 
-    /// The op only renames bytes, for free.
+    /// Whether the op is a free view.
     pub(super) fn is_view(&self, op: OpId) -> bool {
         self.views.is_view[op]
     }
 }
 
-/// Some ops of a graph. Relations are those inside the region, so it should be convex.
+/// Some ops of a graph. Its relations follow paths inside the region, so the region should be convex.
 pub(super) struct Region<'a> {
     pub(super) context: &'a RegionContext<'a>,
     /// In execution order.
@@ -85,25 +84,28 @@ pub(super) struct Region<'a> {
     /// For each op the ops that it reads from, and those that read it.
     pub(super) prev: IdVec<LocalOp, Set>,
     pub(super) next: IdVec<LocalOp, Set>,
-    /// Ops that a tensor ties to it: from producer to consumer, with *horizontal* also two readers.
+    /// For each op those that share a tensor with it: producers and consumers, with *horizontal* also other
+    /// readers of its inputs.
     pub(super) ties: IdVec<LocalOp, Set>,
-    /// What comes before and after it along paths.
+    /// For each op those before it and after it along paths.
     pub(super) before: IdVec<LocalOp, Set>,
     pub(super) after: IdVec<LocalOp, Set>,
-    /// For each op its output's elements, and how it walks through them.
+    /// For each op the elements of its output, and its rows.
     pub(super) elements: IdVec<LocalOp, u64>,
     pub(super) rows: IdVec<LocalOp, RowDomain>,
-    /// Where an op reads a smaller value that another op makes: both, and the rows that an element of it meets.
+    /// For each op that broadcasts a smaller value of another op: both ops, and the rows along which it
+    /// broadcasts.
     pub(super) spread: Vec<(Set, RowDomain)>,
     /// Reshapes that may put elements in another order.
     pub(super) reordering: Set,
     /// Tensors that ops of the region read.
     pub(super) values: IdVec<ValueId, Value>,
-    /// One entry for each size at which a value is read, a value's entries together, largest first.
+    /// For each value an entry for each size that its readers count; entries of a value are adjacent, the
+    /// largest first.
     pub(super) reads: Vec<Read>,
     /// For each op the bytes of its output; 0 for a view.
     pub(super) written_bytes: IdVec<LocalOp, u64>,
-    /// For each op all that must be in its kernel for its output to stay on chip.
+    /// For each op the ops that must be in its kernel for its output to stay on chip.
     pub(super) needed_by: IdVec<LocalOp, Set>,
     /// Ops whose outputs are results or are read outside the region.
     pub(super) leaving: Set,
@@ -113,18 +115,18 @@ pub(super) struct Region<'a> {
 /// A tensor that ops of the region read.
 pub(super) struct Value {
     pub(super) readers: Set,
-    /// The op of the region that writes it; empty when it comes from outside.
+    /// The op of the region that writes it; empty if it is from outside.
     pub(super) producer: Set,
-    /// `None` where nothing declares it: it counts as large as what its reader makes.
+    /// `None` if it is undeclared: it counts as large as the output of its reader.
     pub(super) elements: Option<u64>,
 }
 
-/// What readers of a value move when they do not make it themselves.
+/// What readers of a value load, unless their kernel computes it.
 pub(super) struct Read {
     pub(super) value: ValueId,
-    /// The readers that count it as large as this.
+    /// The readers that count this size.
     pub(super) readers: Set,
-    /// The op whose bytes the value names, seen through views; empty when it is outside.
+    /// The op that computes the bytes, seen through views; empty if it is outside the region.
     pub(super) base: Set,
     pub(super) bytes: u64,
 }
@@ -192,7 +194,7 @@ impl<'a> Region<'a> {
         Bits(set).map(|place| self.ops[place]).collect()
     }
 
-    /// The set of these ops, those of others left out.
+    /// The set of these ops, without those outside the region.
     pub(super) fn set_of(&self, ops: &[OpId]) -> Set {
         ops.iter().fold(0, |set, &op| set | self.bit_of(Some(op)))
     }
@@ -203,11 +205,16 @@ impl<'a> Region<'a> {
         set | before & after
     }
 
-    /// All that comes before some op of the set, and all that comes after some.
+    /// The ops before some op of the set, and those after some op of it.
     pub(super) fn around(&self, set: Set) -> (Set, Set) {
         Bits(set).fold((0, 0), |(before, after), place| {
             (before | self.before[place], after | self.after[place])
         })
+    }
+
+    /// Ops of the region that must run before a kernel of these ops.
+    pub(super) fn needs(&self, set: Set) -> Set {
+        Bits(set).fold(0, |needs, place| needs | self.prev[place]) & !set
     }
 
     /// The place of an op of the graph.
@@ -267,7 +274,7 @@ impl<'a> Region<'a> {
         }
     }
 
-    /// An element-wise op, or a reduction that gives rows, reads fewer elements than it gives.
+    /// Notes that an elementwise op, or a reduction that gives rows, reads fewer elements than it gives.
     fn note_spread(&mut self, place: LocalOp, from: LocalOp) {
         let ops = &self.context.graph.ops;
         let (reader, value) = (&ops[self.ops[place]], &ops[self.ops[from]].shape);
@@ -319,7 +326,7 @@ impl<'a> Region<'a> {
         }
     }
 
-    /// Adds a reader that moves the value, its entries in order of their bytes.
+    /// Adds a reader of a value. The entries of the value stay sorted by bytes.
     fn read(&mut self, value: ValueId, tensor: TensorId, place: LocalOp) {
         let (graph, views) = (self.context.graph, &self.context.views);
         let externals = self.context.options.conventions.externals;

@@ -7,6 +7,7 @@ mod table;
 pub use crate::core::model::device::hardware::{Hardware, Multiprocessor, OnChip};
 pub use crate::core::model::device::measured::Measured;
 pub use crate::core::model::device::table::DEVICES;
+use crate::core::model::device::table::sourced;
 use crate::core::model::dtype::DType;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -194,17 +195,17 @@ impl Device {
     #[must_use]
     pub fn with_launch_s(mut self, launch_s: f64) -> Self {
         if OWN_LAUNCH_S.contains(&launch_s) {
-            self.launch_s = sourced_si(launch_s);
+            self.launch_s = sourced(launch_s);
         }
         self
     }
 
-    /// What a launch adds as the table of devices has it; `None` for a device that is not in it.
+    /// Launch time of this device in the table of devices; `None` if it is not in it.
     pub fn listed_launch_s(&self) -> Option<f64> {
         Some(device(&self.id)?.launch_s.value)
     }
 
-    /// Whether a visitor chose what a launch adds on a device of the table.
+    /// Whether the launch time differs from that in the table of devices.
     pub fn has_own_launch(&self) -> bool {
         let launch_s = self.launch_s.value;
         self.listed_launch_s()
@@ -230,7 +231,7 @@ impl Device {
     ) -> Self {
         let own = |value: f64, fallback: Figure| {
             if value.is_finite() && value > 0.0 {
-                sourced_si(value)
+                sourced(value)
             } else {
                 fallback
             }
@@ -269,15 +270,8 @@ pub fn device(id: &str) -> Option<&'static Device> {
 
 /// The device that the page starts with: the A100 SXM with 80 GB.
 pub fn default_device() -> &'static Device {
-    &DEVICES[DEFAULT]
+    DEFAULT
 }
 
-/// Index of the default device in the table; checked at compile time.
-const DEFAULT: usize = 3;
-
-const fn sourced_si(value: f64) -> Figure {
-    Figure {
-        value,
-        is_confirmed: true,
-    }
-}
+/// Checked at compile time.
+static DEFAULT: &Device = &DEVICES[3];

@@ -94,7 +94,7 @@ pub static DEVICES: &[Device] = &[
 ];
 
 /// A figure whose source was read.
-const fn sourced(value: f64) -> Figure {
+pub(super) const fn sourced(value: f64) -> Figure {
     Figure {
         value,
         is_confirmed: true,

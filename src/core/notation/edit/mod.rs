@@ -1,4 +1,4 @@
-//! Edits of the text that the table, the sliders and the pickers make: text in, text out.
+//! Edits of the text by the table, the sliders and the pickers: text in, text out.
 //!
 //! Each takes a text and the program that [`crate::core::notation::parse`] made of it. Comments, layout and
 //! lines that could not be parsed stay. An index that is not in the program leaves the text unchanged. All take

@@ -1,4 +1,4 @@
-//! Checks the entries of a list and makes ops of them; each invalid entry gets one diagnostic.
+//! Checks the entries of a list and converts them to ops; each invalid entry gets one diagnostic.
 
 use crate::core::model::diagnostic::{Code, Diagnostic, Severity, Span};
 use crate::core::model::dtype::DType;
@@ -29,7 +29,7 @@ impl FieldSpans {
     }
 }
 
-/// An entry of a list, with what diagnostics say of it.
+/// An entry of a list, with its name and spans for diagnostics.
 pub(super) struct Entry<'a> {
     /// `op 3 (`relu`)`
     who: String,
@@ -73,7 +73,7 @@ impl<'a> Entry<'a> {
         error
     }
 
-    /// The value of a field has another form than it should.
+    /// The error for a field whose value has the wrong form.
     fn malformed(&self, field: &str, what: impl AsRef<str>) -> Diagnostic {
         let code = match self.spans {
             Some(_) => Code::MalformedOpLine,
@@ -204,7 +204,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Bytes of an element and its type, from either or both.
+    /// Bytes of an element and its type, given by either or both fields.
     fn width(&self) -> Result<(u32, Option<DType>), Diagnostic> {
         const BYTES: &str = "bytes_per_element";
         let named = match self.text("dtype")? {
@@ -248,7 +248,7 @@ impl<'a> Entry<'a> {
             .hint("use 1, 2, 4 or 8")
     }
 
-    /// The function when the table has it with this op type; else a warning.
+    /// The function if the table has it with this op type; otherwise a warning.
     fn known_function(
         &self,
         name: &str,
@@ -268,7 +268,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The op of an entry, and what is doubtful about it.
+/// The op of an entry, and a warning about its function.
 pub(super) fn op_of_entry(entry: &Entry<'_>) -> Result<(Op, Option<Diagnostic>), Diagnostic> {
     let output = entry
         .text("output")?
@@ -320,7 +320,7 @@ pub(super) fn tensor_of_entry(entry: &Entry<'_>) -> Result<TensorDecl, Diagnosti
 
 /// The whole number that JSON states, also as `2.0`: JavaScript has one type of numbers.
 fn whole(number: &Number) -> Option<i64> {
-    // From 2^53 on a float may stand for its neighbours too.
+    // From 2^53 on, a float can stand for several integers.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     number.as_i64().or_else(|| {
         let float = number.as_f64()?;

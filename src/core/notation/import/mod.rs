@@ -98,24 +98,14 @@ pub fn program_of_op_list(list: &OpList) -> Parsed {
 /// # Errors
 /// One diagnostic for each invalid entry.
 pub fn ops_of_list(list: &OpList) -> Result<Vec<Op>, Vec<Diagnostic>> {
-    let mut ops = Vec::with_capacity(list.ops.len());
-    let mut problems = Vec::new();
-    for (index, fields) in list.ops.iter().enumerate() {
-        match op_of_entry(&Entry::op(index, fields, None)) {
-            Ok((mut op, _)) => {
-                if let Some(Value::String(function)) = fields.get("function") {
-                    op.function = Some(Cow::Owned(function.clone()));
-                }
-                ops.push(op);
-            }
-            Err(problem) => problems.push(problem),
+    let entries = list.ops.iter().enumerate();
+    all_or_problems(entries.map(|(index, fields)| {
+        let (mut op, _) = op_of_entry(&Entry::op(index, fields, None))?;
+        if let Some(Value::String(function)) = fields.get("function") {
+            op.function = Some(Cow::Owned(function.clone()));
         }
-    }
-    if problems.is_empty() {
-        Ok(ops)
-    } else {
-        Err(problems)
-    }
+        Ok(op)
+    }))
 }
 
 /// The declarations in a list of tensors, like [`ops_of_list`].
@@ -123,16 +113,23 @@ pub fn ops_of_list(list: &OpList) -> Result<Vec<Op>, Vec<Diagnostic>> {
 /// # Errors
 /// One diagnostic for each invalid entry.
 pub fn tensors_of_list(list: &[Value]) -> Result<Vec<TensorDecl>, Vec<Diagnostic>> {
-    let mut tensors = Vec::with_capacity(list.len());
-    let mut problems = Vec::new();
-    for (index, fields) in list.iter().enumerate() {
-        match tensor_of_entry(&Entry::tensor(index, fields)) {
-            Ok(tensor) => tensors.push(tensor),
+    let entries = list.iter().enumerate();
+    all_or_problems(entries.map(|(index, fields)| tensor_of_entry(&Entry::tensor(index, fields))))
+}
+
+/// All values, or all problems if there are any.
+fn all_or_problems<T>(
+    results: impl Iterator<Item = Result<T, Diagnostic>>,
+) -> Result<Vec<T>, Vec<Diagnostic>> {
+    let (mut values, mut problems) = (Vec::new(), Vec::new());
+    for result in results {
+        match result {
+            Ok(value) => values.push(value),
             Err(problem) => problems.push(problem),
         }
     }
     if problems.is_empty() {
-        Ok(tensors)
+        Ok(values)
     } else {
         Err(problems)
     }

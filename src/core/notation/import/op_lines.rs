@@ -16,7 +16,7 @@ pub(super) struct OpLine {
     pub(super) spans: FieldSpans,
 }
 
-/// Every `Op(...)` of the text in order, or what is wrong with it. `O(text)`.
+/// Every `Op(...)` of the text in order, or its error. `O(text)`.
 pub(super) fn op_lines(text: &str) -> Vec<Result<OpLine, Diagnostic>> {
     let mut scanner = Scanner { text, at: 0 };
     let mut lines = Vec::new();

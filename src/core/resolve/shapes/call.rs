@@ -9,22 +9,22 @@ use crate::core::resolve::attributes::Attributes;
 
 /// An input whose type is known.
 #[derive(Clone, Copy)]
-pub(in crate::core::resolve) struct Operand<'a> {
+pub(crate) struct Operand<'a> {
     /// Its name and its span in the call.
-    pub(in crate::core::resolve) name: &'a Name,
+    pub(crate) name: &'a Name,
     /// Its shape.
-    pub(in crate::core::resolve) shape: &'a [u64],
+    pub(crate) shape: &'a [u64],
     /// Its element type.
-    pub(in crate::core::resolve) dtype: DType,
+    pub(crate) dtype: DType,
 }
 
 /// Result of a shape rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::core::resolve) struct InferredShape {
+pub(crate) struct InferredShape {
     /// Shape of the output.
-    pub(in crate::core::resolve) shape: Vec<u64>,
+    pub(crate) shape: Vec<u64>,
     /// Contraction length of a matmul, a linear layer or a convolution.
-    pub(in crate::core::resolve) k: Option<u64>,
+    pub(crate) k: Option<u64>,
 }
 
 impl From<Vec<u64>> for InferredShape {
@@ -35,19 +35,19 @@ impl From<Vec<u64>> for InferredShape {
 
 /// A call whose inputs have known types, and whose number of inputs and attributes are checked.
 #[derive(Clone, Copy)]
-pub(in crate::core::resolve) struct Call<'a> {
+pub(crate) struct Call<'a> {
     /// Inputs, in order.
-    pub(in crate::core::resolve) operands: &'a [Operand<'a>],
+    pub(crate) operands: &'a [Operand<'a>],
     /// Attributes.
-    pub(in crate::core::resolve) attributes: Attributes<'a>,
+    pub(crate) attributes: Attributes<'a>,
     /// Name of the function, for messages.
-    pub(in crate::core::resolve) callee: &'a Name,
+    pub(crate) callee: &'a Name,
     /// The annotated shape and its span, for the rules that take it as their result.
-    pub(in crate::core::resolve) annotated: Option<(&'a [u64], Span)>,
+    pub(crate) annotated: Option<(&'a [u64], Span)>,
 }
 
 /// A tensor in a message: `a` f16[2, 3].
-pub(in crate::core::resolve) fn tensor_text(name: &str, dtype: DType, shape: &[u64]) -> String {
+pub(crate) fn tensor_text(name: &str, dtype: DType, shape: &[u64]) -> String {
     format!("{} {}{}", quoted(name), dtype.name(), shape_text(shape))
 }
 
