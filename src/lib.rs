@@ -1,7 +1,7 @@
-//! Fuseline: edit a list of GPU operations and watch fusion groups, memory traffic and the roofline move.
+//! Fuseline: edit a list of GPU operations and watch kernels, memory traffic and the roofline change.
 //!
-//! [`core`] computes, [`picture`] draws into plain data, [`views`] writes markup, and the page (on `wasm32`) or the command line
-//! (native) shows it.
+//! [`core`] computes, [`picture`] draws into plain data, [`present`] writes words and table rows, and the components of the page
+//! (on `wasm32`) or the command line (native) show them.
 
 pub mod app;
 pub mod core;

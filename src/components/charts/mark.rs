@@ -1,22 +1,23 @@
-//! One mark of a chart.
+//! A mark of a chart.
 
 use super::chart_state::ChartState;
 use crate::picture::charts::scene::{Mark, MarkKey, Reach, Shape};
 use leptos::prelude::*;
 use leptos::svg;
 
-/// How much farther than a disc its mark is reached by the pointer, and how far at least.
+/// How far beyond a disc the pointer still hits its mark.
 const HIT_MARGIN: f64 = 4.0;
+/// Least radius in which the pointer hits a disc.
 const MIN_HIT_RADIUS: f64 = 9.0;
 
-/// A mark: a named button when the keyboard reaches it.
+/// A mark. It is a button with a name if the keyboard can reach it.
 #[component]
 pub fn MarkView(
-    /// The chart that it belongs to.
+    /// The state of the chart.
     chart: ChartState,
-    /// Which mark.
+    /// The key of the mark.
     key: MarkKey,
-    /// Id of the pattern that hatches marks.
+    /// Id of the hatch pattern.
     hatch_id: StoredValue<String>,
 ) -> impl IntoView {
     let mark = Memo::new(move |_| chart.mark(key));
@@ -71,14 +72,14 @@ pub fn MarkView(
     }
 }
 
-/// A mark drawn once more, on top of the others.
+/// A copy of a mark on top of all others, for emphasis.
 #[component]
 pub fn RaisedMark(
-    /// The chart that it belongs to.
+    /// The state of the chart.
     chart: ChartState,
-    /// Which mark.
+    /// The key of the mark.
     key: MarkKey,
-    /// Id of the pattern that hatches marks.
+    /// Id of the hatch pattern.
     hatch_id: StoredValue<String>,
 ) -> impl IntoView {
     let mark = Memo::new(move |_| chart.mark(key));
