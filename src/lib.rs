@@ -1,4 +1,4 @@
-//! Fuseline: edit a list of GPU operations and watch fusion groups, memory traffic and the roofline move.
+//! Fuseline: edit a list of GPU operations and watch kernels, memory traffic and the roofline change.
 //!
 //! [`core`] computes, [`present`] turns results into texts and rows, [`picture`] draws into plain data, and the page
 //! (on `wasm32`) or the command line (native) shows them.

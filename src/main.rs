@@ -2,13 +2,16 @@
 
 #[cfg(target_arch = "wasm32")]
 fn main() {
-    fuseline::browser::install_panic_hook();
-    fuseline::browser::spawn(async {
-        // Unpacked before anything is drawn, so that no other program shows before that of a link.
-        let carried = fuseline::app::session::carried().await;
-        leptos::mount::mount_to_body(|| {
-            fuseline::components::app::App(fuseline::components::app::AppProps { carried })
-        });
+    use fuseline::app::session::state_in_address;
+    use fuseline::browser;
+    use fuseline::components::app::App;
+    use leptos::prelude::*;
+
+    browser::install_panic_hook();
+    browser::spawn(async {
+        // Read before the page is mounted, so that the visitor's own program does not show before that of the link.
+        let link = state_in_address().await;
+        mount_to_body(|| view! { <App link /> });
     });
 }
 

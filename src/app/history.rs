@@ -2,11 +2,11 @@
 
 use crate::core::Policy;
 
-/// Most steps that are kept; the oldest are dropped first.
+/// Number of undo steps that are kept. The oldest are dropped first.
 const MAX_STEPS: usize = 300;
-/// Most bytes of text that all kept steps hold together.
+/// Total size of the texts of all undo steps.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
-/// Pause after which an edit begins a new step, in milliseconds.
+/// An edit after a pause of this length begins a new step.
 const PAUSE_MS: f64 = 1000.0;
 
 /// The control that made an edit. Edits from the same one without a pause between them are one step.
@@ -16,7 +16,7 @@ pub enum Origin {
     Typing,
     /// The slider or number box of this param.
     Param(String),
-    /// An edit that is always a step of its own: a button, a picker, a pasted program.
+    /// A button, a picker or a pasted program: always a step of its own.
     Single,
 }
 
@@ -27,7 +27,7 @@ pub struct Step {
     pub text: String,
     /// The example that the text started from.
     pub example: Option<&'static str>,
-    /// The policy, if the edit changed it too. A policy that was chosen separately is not restored.
+    /// The policy, if the edit changed it too. A policy that was chosen on its own is not restored.
     pub policy: Option<Policy>,
 }
 
@@ -112,7 +112,7 @@ pub fn end_of_change(before: &str, after: &str) -> usize {
     end
 }
 
-/// Whether most of `before` is gone, so that `after` is another text and not an edit of it.
+/// Whether `after` keeps less than half of `before`, and so is another program rather than an edit of it.
 pub fn keeps_little(before: &str, after: &str) -> bool {
     let (head, tail) = common_ends(before, after);
     (head + tail) * 2 < before.len()

@@ -5,7 +5,7 @@
 //! later version can add keys. Browsers implement zlib (RFC 1950) and base64 (RFC 4648), so `browser`
 //! compresses and decompresses. The checksum of zlib detects a link with lost or changed characters.
 
-use crate::core::model::device::{Device, Source, default_device, device};
+use crate::core::model::device::{Device, Figure, Source, default_device, device};
 use crate::core::model::options::{Conventions, FusionOptions, Policy, Switch};
 use std::fmt::Write as _;
 use strum::VariantArray;
@@ -188,8 +188,7 @@ pub fn write_state(state: &SharedState) -> Result<String, ShareError> {
         put("reshape", state.conventions.reshape.name());
     }
     if state.device.source == Source::Custom {
-        let value =
-            |figure: Option<crate::core::model::device::Figure>| figure.map_or(0.0, |f| f.value);
+        let value = |figure: Option<Figure>| figure.map_or(0.0, |f| f.value);
         put(
             "custom",
             &[

@@ -1,6 +1,6 @@
 //! The page's state: signals, storage, share links and undo.
 //!
-//! Undo, links and what is opened are pure and also compiled natively, for the tests.
+//! `history`, `links`, `op_edit` and `opened` are pure and also compiled natively, for the tests.
 
 pub mod history;
 pub mod links;

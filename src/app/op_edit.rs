@@ -1,23 +1,23 @@
-//! What is typed into the table of ops, taken over into the text.
+//! Writes what is typed into the table of ops into the text.
 
 use crate::core::model::diagnostic::Diagnostic;
 use crate::core::notation::edit::{rename_op, set_annotation, set_inputs};
 use crate::core::notation::{Parsed, parse};
 use crate::present::words::with_hint;
 
-/// A part of an op that is typed.
+/// A text field of an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpField {
     /// Its name.
     Name,
     /// The tensors that it reads.
     Inputs,
-    /// The type that is stated.
+    /// The type annotation.
     Type,
 }
 
 impl OpField {
-    /// What it is called.
+    /// Its label.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Name => "name",
@@ -27,10 +27,10 @@ impl OpField {
     }
 }
 
-/// The text with what was typed into a field of an op.
+/// `text` with `typed` as the value of a field of an op.
 ///
 /// # Errors
-/// A sentence on why it cannot be: another op or tensor has the name, or a statement could no longer be read.
+/// Why this is not possible: another op or tensor has the name, or the statement would no longer parse.
 pub fn with_field(
     text: &str,
     before: &Parsed,

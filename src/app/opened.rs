@@ -1,4 +1,4 @@
-//! Programs from outside that are not written in the notation: a JSON list of ops or `Op(...)` lines.
+//! Converts programs in other forms to notation: a JSON list of ops or `Op(...)` lines.
 
 use crate::core::Severity;
 use crate::core::json::read_json;
@@ -9,21 +9,21 @@ use crate::present::names::counted;
 use crate::present::words::with_hint;
 use std::fmt::Write;
 
-/// A program that came in another form, as notation.
+/// A program in another form, converted to notation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Converted {
-    /// The notation. Lines that could not be read stand at its end, as comments.
+    /// The notation. Lines that could not be read are comments at its end.
     pub text: String,
-    /// How many ops it has, in which form they came and what could not be read, in a sentence or two.
+    /// One or two sentences: the number of ops, the form that they had and what could not be read.
     pub summary: String,
-    /// Some of it could not be read.
+    /// Whether some lines could not be read.
     pub is_incomplete: bool,
 }
 
-/// `text` as notation; `None` when it is notation already.
+/// `text` converted to notation; `None` when it is notation already.
 ///
 /// # Errors
-/// A sentence for the visitor when no op could be read.
+/// A sentence for the visitor if no op could be read.
 pub fn converted(text: &str) -> Option<Result<Converted, String>> {
     match form_of(text) {
         Form::Notation => None,
@@ -50,7 +50,7 @@ fn printed(form: &str, text: &str, parsed: &Parsed) -> Result<Converted, String>
     let mut notation = print(&parsed.program);
     for span in errors.iter().filter_map(|d| d.span) {
         for line in line_at(text, span.start).slice(text).lines() {
-            // A string takes whatever is written.
+            // Writing to a `String` cannot fail.
             let _ = writeln!(notation, "# not read: {}", line.trim());
         }
     }

@@ -1,11 +1,11 @@
-//! What the page starts with and what it leaves behind: the visitor's storage, and links.
+//! What outlives a visit: the browser's storage, and share links.
 
 use crate::app::history::Origin;
 use crate::app::links::{
     MAX_LINK_BYTES, MAX_STATE_BYTES, ShareError, SharedState, fragment_of, packed_in, read_state,
     write_state,
 };
-use crate::app::state::{Notice, OpsView, Page, Selection, Tab, Theme};
+use crate::app::state::{Notice, Page, Selection, Tab};
 use crate::browser::{self, Later};
 use crate::core::examples::{EXAMPLES, START, example};
 use leptos::ev;
@@ -20,31 +20,31 @@ const OPS_VIEW: &str = "fuseline.ops-view";
 /// The visitor's own text from before a link replaced it.
 const REPLACED: &str = "fuseline.replaced-text";
 
-/// A pause in the edits after which they are stored.
+/// Changes are stored after a pause of this length.
 const PAUSE: Duration = Duration::from_millis(300);
 
-/// What the address carried, unpacked.
-pub type Carried = Result<SharedState, ShareError>;
+/// The state in a share link, or why it cannot be read.
+pub type LinkState = Result<SharedState, ShareError>;
 
-/// What the address carries behind `#`, unpacked; `None` when there is nothing.
-pub async fn carried() -> Option<Carried> {
+/// The state in the fragment of the address (the part after `#`); `None` when there is no fragment.
+pub async fn state_in_address() -> Option<LinkState> {
     loop {
-        // The skip link and other places in the page are no state.
+        // `#main` is the target of the skip link.
         let fragment = browser::fragment().filter(|f| f != "main")?;
         let state = unpacked(&fragment).await;
-        // Another link may have been followed meanwhile.
+        // The visitor may have followed another link while this one was unpacked.
         if browser::fragment().as_ref() == Some(&fragment) {
             return Some(state);
         }
     }
 }
 
-async fn unpacked(fragment: &str) -> Carried {
+async fn unpacked(fragment: &str) -> LinkState {
     read_state(browser::unpack(&packed_in(fragment)?, MAX_STATE_BYTES).await?)
 }
 
-/// The page as the visitor left it, or with the first example; then what the address carried.
-pub fn open(carried: Option<Carried>) -> Page {
+/// The page as the visitor left it, or with the first example; then with the state of the link, if there is one.
+pub fn open(link: Option<LinkState>) -> Page {
     let stored = browser::load(TEXT);
     let is_new = stored.is_none();
     let page =
@@ -61,25 +61,19 @@ pub fn open(carried: Option<Carried>) -> Page {
     if let Some(Ok(choices)) = browser::load(CHOICES).map(|c| read_state(c.into())) {
         apply_choices(page, choices);
     }
-    if let Some(theme) = browser::load(THEME)
-        && let Ok(theme) = theme.parse::<Theme>()
-    {
-        page.theme.set(theme);
-    }
-    if let Some(view) = browser::load(OPS_VIEW)
-        && let Ok(view) = view.parse::<OpsView>()
-    {
-        page.ops_view.set(view);
-    }
-    if let Some(carried) = carried {
-        open_link(page, carried);
+    let theme = browser::load(THEME).and_then(|name| name.parse().ok());
+    page.theme.set(theme.unwrap_or_default());
+    let view = browser::load(OPS_VIEW).and_then(|name| name.parse().ok());
+    page.ops_view.set(view.unwrap_or_default());
+    if let Some(link) = link {
+        open_link(page, link);
     }
     page
 }
 
-/// Shows what a link carried. A broken one leaves the page as it is.
-fn open_link(page: Page, carried: Carried) {
-    match carried {
+/// Shows the state of a link. A broken link changes nothing.
+fn open_link(page: Page, link: LinkState) {
+    match link {
         Ok(state) => {
             let own = page.text.get_untracked();
             let is_other = own != state.text;
@@ -95,8 +89,7 @@ fn open_link(page: Page, carried: Carried) {
             apply_choices(page, state);
             if let Some(name) = selected {
                 let op = page.analysis.with_untracked(|a| a.graph.op_named(&name));
-                page.selection
-                    .set(op.map_or(Selection::Nothing, Selection::Op));
+                page.select(op.map_or(Selection::Nothing, Selection::Op));
             }
             if is_other && !is_an_example {
                 browser::store(REPLACED, &own);
@@ -113,7 +106,7 @@ fn open_link(page: Page, carried: Carried) {
     }
 }
 
-/// Stores the text and the choices whenever they have come to rest, and when the page is left.
+/// Stores the text and the choices when they have not changed for [`PAUSE`], and when the page is left.
 pub fn keep(page: Page) {
     let later = Later::after(PAUSE);
     Effect::watch(
@@ -139,8 +132,8 @@ pub fn keep(page: Page) {
 pub fn follow_links(page: Page) {
     browser::on_window(ev::hashchange, move |_| {
         browser::spawn(async move {
-            if let Some(carried) = carried().await {
-                open_link(page, carried);
+            if let Some(link) = state_in_address().await {
+                open_link(page, link);
             }
         });
     });
@@ -167,22 +160,17 @@ async fn packed(state: &SharedState) -> Result<String, ShareError> {
     fragment_of(&browser::pack(written, MAX_LINK_BYTES).await?)
 }
 
-/// All that a link carries.
+/// The state that a link stores.
 fn shown(page: Page) -> SharedState {
     let mut state = choices(page);
     state.text = page.text.get_untracked();
-    state.selected_op = page.analysis.with_untracked(|analysis| {
-        let op = match page.selection.get_untracked() {
-            Selection::Nothing => None,
-            Selection::Op(op) | Selection::Edge { producer: op, .. } => Some(op),
-            Selection::Kernel(kernel) => analysis.fused.kernels.get(kernel)?.ops.first().copied(),
-        };
-        Some(analysis.graph.ops.get(op?)?.name.clone())
-    });
+    let selection = page.selection.get_untracked();
+    state.selected_op =
+        (page.analysis).with_untracked(|analysis| selection.op_name(analysis).map(str::to_owned));
     state
 }
 
-/// Storage may refuse; then the page works on without it.
+/// Storage may be full or forbidden; then the page works without it.
 fn store(page: Page) {
     page.text.with_untracked(|text| browser::store(TEXT, text));
     if let Ok(choices) = write_state(&choices(page)) {
@@ -193,7 +181,7 @@ fn store(page: Page) {
     browser::store(OPS_VIEW, page.ops_view.get_untracked().into());
 }
 
-/// All choices that links carry, without the text.
+/// The state that a link stores, without text and selection.
 fn choices(page: Page) -> SharedState {
     SharedState {
         text: String::new(),
@@ -217,42 +205,4 @@ fn apply_choices(page: Page, choices: SharedState) {
     page.is_fused.set(!choices.is_unfused_view);
     let tab = choices.open_tab.and_then(|name| name.parse().ok());
     page.tab.set(tab.unwrap_or_default());
-}
-
-/// Keeps the selection on what it stands for while edits move ids: by the op's name, else on nothing.
-pub fn follow_selection(page: Page) {
-    let name_of = move |selection: Selection| {
-        page.analysis.with(|analysis| {
-            let op = match selection {
-                Selection::Nothing => return None,
-                Selection::Op(op) | Selection::Edge { producer: op, .. } => op,
-                Selection::Kernel(kernel) => *analysis.fused.kernels.get(kernel)?.ops.first()?,
-            };
-            Some(analysis.graph.ops.get(op)?.name.clone())
-        })
-    };
-    let (mut last, mut last_name) = (Selection::Nothing, None);
-    Effect::new(move || {
-        let mut selection = page.selection.get();
-        let mut name = name_of(selection);
-        if let Some(moved) = last_name.take()
-            && selection == last
-            && name.as_ref() != Some(&moved)
-        {
-            // The ids have moved under the selection.
-            let found = page.analysis.with(|analysis| {
-                let op = analysis.graph.op_named(&moved)?;
-                Some(match selection {
-                    Selection::Kernel(_) => {
-                        Selection::Kernel(*analysis.partition.kernel_of.get(op)?)
-                    }
-                    _ => Selection::Op(op),
-                })
-            });
-            selection = found.unwrap_or_default();
-            page.selection.set(selection);
-            name = name_of(selection);
-        }
-        (last, last_name) = (selection, name);
-    });
 }

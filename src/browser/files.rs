@@ -1,4 +1,4 @@
-//! Files in and out.
+//! Opening and saving files.
 
 use js_sys::Array;
 use js_sys::futures::JsFuture;
@@ -27,12 +27,12 @@ pub fn download(file_name: &str, media_type: &str, content: &str) {
         link.set_download(file_name);
         link.click();
     }
-    // The download has its own hold on the bytes from here on.
+    // The download keeps the bytes.
     let _ = Url::revoke_object_url(&url);
 }
 
-/// The file that a visitor chose in the file input that `event` comes from. Clears the input, so that
-/// choosing the same file again is an event again.
+/// The file that was chosen in the file input of `event`. Clears the input, because choosing the same file again would
+/// otherwise fire no event.
 pub fn chosen_file(event: &Event) -> Option<File> {
     let input: HtmlInputElement = event.target()?.dyn_into().ok()?;
     let file = input.files()?.get(0);

@@ -1,19 +1,40 @@
 //! Focus, carets and scrolling.
 
-use js_sys::Reflect;
+use leptos::html::ElementType;
+use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{
-    Element, Event, HtmlBodyElement, HtmlInputElement, HtmlTextAreaElement, ScrollIntoViewOptions,
-    ScrollLogicalPosition,
+    Element, FocusOptions, HtmlBodyElement, HtmlElement, HtmlInputElement, HtmlTextAreaElement,
+    ScrollIntoViewOptions, ScrollLogicalPosition, SvgElement,
 };
 
-/// A selection in a text field, in UTF-16 units as browsers count; `start == end` is a caret.
+/// A selection in a text field, in UTF-16 units; a caret where `start == end`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Caret {
     /// First selected unit.
     pub start: u32,
     /// One past the last.
     pub end: u32,
+}
+
+/// Gives the focus to an element, if it is mounted.
+pub fn focus<E>(node: NodeRef<E>)
+where
+    E: ElementType,
+    E::Output: JsCast + AsRef<HtmlElement> + Clone + 'static,
+{
+    if let Some(element) = node.get_untracked() {
+        let element: &HtmlElement = element.as_ref();
+        // Focusing a mounted element does not fail.
+        let _ = element.focus();
+    }
+}
+
+/// Gives the focus to an SVG element without scrolling the page.
+pub fn focus_svg(element: &SvgElement) {
+    let options = FocusOptions::new();
+    options.set_prevent_scroll(true);
+    let _ = element.focus_with_options(&options);
 }
 
 /// Whether anything in the page has the focus.
@@ -26,7 +47,7 @@ pub fn has_focus_within(element: &Element) -> bool {
     active_element().is_some_and(|e| element.contains(Some(&e)))
 }
 
-/// Whether keys go into a text field just now.
+/// Whether a text field has the focus.
 pub fn has_focus_in_text_field() -> bool {
     active_element().is_some_and(|e| {
         e.has_attribute("contenteditable")
@@ -48,13 +69,13 @@ pub fn caret(area: &HtmlTextAreaElement) -> Option<Caret> {
     })
 }
 
-/// Puts the caret of a text area.
+/// Sets the caret of a text area.
 pub fn set_caret(area: &HtmlTextAreaElement, caret: Caret) {
-    // A text area has a caret, and takes a place behind its end for its end.
+    // Does not fail for a text area: a place past the end counts as the end.
     let _ = area.set_selection_range(caret.start, caret.end);
 }
 
-/// Scrolls so that one of the scroller's equal lines can be seen; `line` counts from 0.
+/// Scrolls until a line is in view. All lines are equally high; `line` counts from 0.
 pub fn scroll_to_line(scroller: &Element, line: usize, lines: usize) {
     let line_height = f64::from(scroller.scroll_height()) / lines.max(1) as f64;
     let top = line_height * line as f64;
@@ -68,7 +89,7 @@ pub fn scroll_to_line(scroller: &Element, line: usize, lines: usize) {
     }
 }
 
-/// Scrolls `scroller`, and nothing else, so that `element` in it can be seen.
+/// Scrolls `scroller`, but not the page, until `element` in it is in view.
 pub fn reveal_in(scroller: &Element, element: &Element) {
     let (frame, place) = (
         scroller.get_bounding_client_rect(),
@@ -76,12 +97,15 @@ pub fn reveal_in(scroller: &Element, element: &Element) {
     );
     if place.top() < frame.top() || place.bottom() > frame.bottom() {
         let down = place.top() - frame.top() - frame.height() / 3.0;
-        #[expect(clippy::cast_possible_truncation, reason = "a way in whole pixels")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a distance in whole pixels"
+        )]
         scroller.set_scroll_top(scroller.scroll_top() + down as i32);
     }
 }
 
-/// The first line of a scroller of this many equal lines that is in view, from 0.
+/// The first line in view, from 0, in a scroller with this many equally high lines.
 pub fn first_line_in_view(scroller: &Element, lines: usize) -> usize {
     let share = f64::from(scroller.scroll_top()) / f64::from(scroller.scroll_height().max(1));
     #[expect(
@@ -93,19 +117,11 @@ pub fn first_line_in_view(scroller: &Element, lines: usize) -> usize {
     line
 }
 
-/// Brings an element into view, no farther than needed.
+/// Scrolls as little as needed to bring an element into view.
 pub fn reveal(element: &Element) {
     let options = ScrollIntoViewOptions::new();
     options.set_block(ScrollLogicalPosition::Nearest);
     element.scroll_into_view_with_scroll_into_view_options(&options);
-}
-
-/// The value of the field or select that `event` comes from.
-pub fn input_value(event: &Event) -> String {
-    event
-        .target()
-        .and_then(|field| Reflect::get(&field, &"value".into()).ok()?.as_string())
-        .unwrap_or_default()
 }
 
 fn active_element() -> Option<Element> {

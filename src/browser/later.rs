@@ -1,9 +1,9 @@
-//! Doing something once it has come to rest.
+//! A timer that each call restarts.
 
 use leptos::prelude::*;
 use std::time::Duration;
 
-/// A timer that starts anew with each call; only the last one counts. It ends with the component that made it.
+/// Runs the action of the last call after a pause without calls (debounce). Cancelled with the component that made it.
 #[derive(Clone, Copy)]
 pub struct Later {
     pause: Duration,
@@ -21,14 +21,14 @@ impl Later {
         later
     }
 
-    /// Does `action` after the pause, unless it is called again before.
+    /// Runs `action` after the pause, unless this is called again before.
     pub fn call(self, action: impl FnOnce() + 'static) {
         self.cancel();
         self.pending
             .try_set_value(set_timeout_with_handle(action, self.pause).ok());
     }
 
-    /// Forgets the pending action.
+    /// Cancels the pending action.
     pub fn cancel(self) {
         if let Some(pending) = self.pending.try_get_value().flatten() {
             pending.clear();

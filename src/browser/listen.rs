@@ -1,11 +1,11 @@
-//! Listeners, and where an event happened.
+//! Listeners on the window, the target of an event, animation frames.
 
 use leptos::ev::EventDescriptor;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, Event, Node};
 
-/// Hears an event of the window, as long as the component is mounted that calls this.
+/// Listens to an event of the window until the calling component is unmounted.
 pub fn on_window<E>(event: E, handle: impl Fn(E::EventType) + 'static)
 where
     E: EventDescriptor + 'static,
@@ -15,13 +15,13 @@ where
     on_cleanup(move || listener.remove());
 }
 
-/// Whether `event` happened in `element`.
+/// Whether the target of `event` is in `element`.
 pub fn is_within(event: &Event, element: &Element) -> bool {
     let target = event.target().and_then(|t| t.dyn_into::<Node>().ok());
     element.contains(target.as_ref())
 }
 
-/// Does `action` before the next frame is drawn, when all effects have run.
+/// Runs `action` before the next frame is drawn, after all effects.
 pub fn next_frame(action: impl FnOnce() + 'static) {
     request_animation_frame(action);
 }

@@ -2,7 +2,7 @@
 
 use wasm_bindgen::JsValue;
 
-/// What stands behind `#`, without it; `None` when there is nothing.
+/// The fragment of the address, without `#`; `None` when it is empty.
 pub fn fragment() -> Option<String> {
     let hash = web_sys::window()?.location().hash().ok()?;
     let fragment = hash.strip_prefix('#')?;
@@ -17,11 +17,10 @@ pub fn address() -> String {
         .unwrap_or_default()
 }
 
-/// Takes the fragment away without a new entry in the tab's history, so that a reload shows what the
-/// visitor made of the link and not the link again.
+/// Removes the fragment without a new history entry, so that a reload shows the visitor's edits and not the link again.
 pub fn clear_fragment() {
     if let Some(history) = web_sys::window().and_then(|w| w.history().ok()) {
-        // A sandboxed frame may refuse; then the fragment stays.
+        // A sandboxed frame may refuse.
         let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&address()));
     }
 }

@@ -1,8 +1,9 @@
 //! The browser, behind plain functions: the only place that names `web_sys` and `js_sys`.
 //!
-//! Every function tolerates that the browser refuses: storage may be full or forbidden, the clipboard
-//! may need a permission, a page may be served without a secure context.
+//! No function panics when the browser refuses: storage may be full or forbidden, the clipboard may need a permission,
+//! the page may be served without a secure context.
 
+mod clipboard;
 mod fetch;
 mod files;
 mod focus;
@@ -10,27 +11,26 @@ mod later;
 mod listen;
 mod location;
 mod overlay;
-mod share_out;
+mod pointer;
 mod size;
 mod storage;
-mod svg;
 mod zlib;
 
+pub use clipboard::copy;
 pub use fetch::fetch_text;
 pub use files::{chosen_file, download, dropped_file, pasted_text, read_file};
 pub use focus::{
-    Caret, caret, first_line_in_view, has_focus, has_focus_in_text_field, has_focus_within,
-    input_value, reveal, reveal_in, scroll_to_line, set_caret,
+    Caret, caret, first_line_in_view, focus, focus_svg, has_focus, has_focus_in_text_field,
+    has_focus_within, reveal, reveal_in, scroll_to_line, set_caret,
 };
 pub use js_sys::futures::spawn_local as spawn;
 pub use later::Later;
 pub use listen::{is_within, next_frame, on_window};
 pub use location::{address, clear_fragment, fragment};
 pub use overlay::{install_panic_hook, remember_text};
-pub use share_out::copy;
-pub use size::{content_size, observe_element, type_scale};
+pub use pointer::{capture_pointer, point_on};
+pub use size::{content_size, type_scale};
 pub use storage::{load, store};
-pub use svg::{capture_pointer, focus_in_place, point_on};
 pub use web_sys::{Event, File};
 pub use zlib::{pack, unpack};
 
@@ -44,7 +44,7 @@ pub fn now_ms() -> f64 {
 /// Sets or, with `None`, removes an attribute of the `<html>` element.
 pub fn set_root_attribute(name: &str, value: Option<&str>) {
     if let Some(root) = document().and_then(|d| d.document_element()) {
-        // The browser refuses malformed names alone, and these are ours.
+        // Fails only for a malformed name.
         let _ = match value {
             Some(value) => root.set_attribute(name, value),
             None => root.remove_attribute(name),

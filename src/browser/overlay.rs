@@ -1,6 +1,6 @@
-//! When the program has failed: a message over the page that keeps the visitor's text.
+//! After a panic: an overlay with the visitor's text, so that it can be copied.
 //!
-//! Built by hand, for after a panic nothing of the page's own machinery can be trusted.
+//! Built with `web_sys` alone, because after a panic the state of Leptos may be inconsistent.
 
 use std::cell::RefCell;
 use std::panic::PanicHookInfo;
@@ -12,7 +12,7 @@ thread_local! {
     static TEXT: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Keeps a copy of the visitor's text outside of the page's signals.
+/// Keeps a copy of the visitor's text outside the page's signals.
 pub fn remember_text(text: &str) {
     TEXT.with(|kept| {
         if let Ok(mut kept) = kept.try_borrow_mut() {
@@ -22,13 +22,13 @@ pub fn remember_text(text: &str) {
     });
 }
 
-/// Shows an overlay with the message and the visitor's text when the program panics.
+/// Shows the overlay when the program panics.
 pub fn install_panic_hook() {
     std::panic::set_hook(Box::new(|info: &PanicHookInfo<'_>| {
         let message = info.to_string();
         web_sys_log(&message);
         let text = TEXT.with(|kept| kept.try_borrow().map(|t| t.clone()).unwrap_or_default());
-        // Without a document there is nobody to tell.
+        // Fails only without a document.
         let _ = show(&message, &text);
     }));
 }
@@ -79,8 +79,8 @@ fn show(message: &str, text: &str) -> Option<()> {
     let text = text.to_owned();
     on_click(&copy, move || {
         area.select();
-        // Where the clipboard refuses, the text is still selected.
-        let _ = super::share_out::begin_copy(&text);
+        // If the clipboard refuses, the text is still selected.
+        let _ = super::clipboard::begin_copy(&text);
     });
     let reload: HtmlElement = child(&document, &panel, "button", "Reload")?
         .dyn_into()

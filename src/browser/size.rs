@@ -1,4 +1,4 @@
-//! How large an element is shown.
+//! The size of an element, and of the page's type.
 
 use js_sys::Array;
 use leptos::html::ElementType;
@@ -7,14 +7,7 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{Element, ResizeObserver, ResizeObserverEntry};
 
-/// Calls `changed(width, height)` with the size of the element's content in CSS pixels, soon and whenever it changes,
-/// until the owner of the caller is cleaned up.
-pub fn observe_element(element: &Element, changed: impl Fn(f64, f64) + 'static) {
-    StoredValue::new_local(Observation::of(element, changed));
-}
-
-/// Width and height of an element's content in CSS pixels: 0 before the element stands in the page, and while it is in
-/// something that is closed or hidden.
+/// Width and height of an element's content in CSS pixels. 0 before the element is mounted and while it is hidden.
 pub fn content_size<E>(node: NodeRef<E>) -> ReadSignal<(f64, f64)>
 where
     E: ElementType,
@@ -23,7 +16,7 @@ where
     let (size, set_size) = signal((0.0, 0.0));
     Effect::new(move || {
         if let Some(element) = node.get() {
-            // Owned by this effect, which ends with its component.
+            // The effect owns the value, so it is dropped with the component.
             StoredValue::new_local(Observation::of(element.as_ref(), move |width, height| {
                 set_size.try_set((width, height));
             }));
@@ -32,7 +25,7 @@ where
     size
 }
 
-/// An observer that observes until it is dropped.
+/// Observes the size of an element until it is dropped.
 struct Observation {
     observer: Option<ResizeObserver>,
     _callback: Closure<dyn Fn(Array)>,
@@ -65,7 +58,7 @@ impl Drop for Observation {
     }
 }
 
-/// How much larger than usual the page's type is: the root's font size over 16 px.
+/// The root's font size over the usual 16 px.
 pub fn type_scale() -> f64 {
     let style = web_sys::window()
         .zip(super::document().and_then(|d| d.document_element()))

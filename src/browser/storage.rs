@@ -1,4 +1,4 @@
-//! What survives a reload.
+//! Local storage.
 
 /// The stored value of `key`; `None` when there is none or storage is forbidden.
 pub fn load(key: &str) -> Option<String> {

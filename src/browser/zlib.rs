@@ -1,4 +1,4 @@
-//! zlib and base64, which every browser carries.
+//! zlib and base64, by the streams of the browser.
 
 use crate::app::links::ShareError;
 use js_sys::futures::{JsFuture, spawn_local};
@@ -9,8 +9,8 @@ use web_sys::{
     WritableStreamDefaultWriter,
 };
 
-/// A stream gets so much at once. zlib unpacks to a thousand times as much at most, so a hostile stream takes a
-/// megabyte before its size is looked at.
+/// Bytes that are written to a stream at once. zlib expands at most a thousandfold, so a hostile link allocates at most a
+/// megabyte between two checks of the limit.
 const PIECE_BYTES: usize = 1024;
 
 /// `bytes` as a zlib stream in base64.
@@ -62,7 +62,7 @@ async fn through(class: &str, bytes: Vec<u8>, limit: usize) -> Result<Vec<u8>, S
     }
 }
 
-/// Writes until the stream wants no more. Why it does not, its reader learns.
+/// Writes until the stream takes no more. The reader gets the error.
 async fn feed(writer: WritableStreamDefaultWriter, bytes: Vec<u8>) {
     for piece in bytes.chunks(PIECE_BYTES) {
         let written = writer.write_with_chunk(&Uint8Array::from(piece));
@@ -73,7 +73,7 @@ async fn feed(writer: WritableStreamDefaultWriter, bytes: Vec<u8>) {
     let _ = JsFuture::from(writer.close()).await;
 }
 
-/// The stream that this class of the browser makes for zlib; `None` where it has none.
+/// A zlib stream of this browser class; `None` where the browser lacks it.
 fn zlib_stream(class: &str) -> Option<ReadableWritablePair> {
     let class = Reflect::get(&js_sys::global(), &class.into()).ok()?;
     let format = Array::of1(&JsValue::from_str("deflate"));

@@ -1,16 +1,16 @@
-//! Telling screen readers of a change, once it has come to rest.
+//! Reads changes out to users of screen readers.
 
 use crate::browser::Later;
 use leptos::prelude::*;
 use std::time::Duration;
 
-/// A pause after which what changes is read out.
+/// A change is read out after this long without another one.
 const QUIET: Duration = Duration::from_millis(900);
 
-/// Reads out each new text after a pause, but not the first one, which a visitor meets on the page.
+/// Reads out `text` when it has changed and then stayed the same for [`QUIET`].
 #[component]
 pub fn Announcer(
-    /// What can be said now.
+    /// The present text.
     text: Memo<String>,
 ) -> impl IntoView {
     let spoken = RwSignal::new(String::new());

@@ -1,7 +1,6 @@
 //! The page as a whole.
 
-use crate::app::session;
-use crate::app::session::Carried;
+use crate::app::session::{self, LinkState};
 use crate::app::state::{Page, Selection, Theme};
 use crate::browser::{has_focus_in_text_field, on_window, set_root_attribute};
 use crate::components::bar::top_bar::TopBar;
@@ -18,14 +17,13 @@ use leptos::prelude::*;
 /// Everything on the page.
 #[component]
 pub fn App(
-    /// What the address carried.
-    carried: Option<Carried>,
+    /// The state of the share link in the address, if there is one.
+    link: Option<LinkState>,
 ) -> impl IntoView {
-    let page = session::open(carried);
+    let page = session::open(link);
     provide_context(page);
     session::keep(page);
     session::follow_links(page);
-    session::follow_selection(page);
     Effect::new(move || {
         let theme = page.theme.get();
         set_root_attribute("data-theme", (theme != Theme::Auto).then(|| theme.into()));
@@ -48,11 +46,11 @@ pub fn App(
     }
 }
 
-/// The keys that work everywhere. A field that takes back its own text stops its keys before.
+/// The keys that work everywhere. A field that handles Escape or undo itself stops the event.
 fn press(page: Page, event: &ev::KeyboardEvent) {
     if event.key() == "Escape" {
         if !has_focus_in_text_field() {
-            page.selection.set(Selection::Nothing);
+            page.select(Selection::Nothing);
         }
         return;
     }

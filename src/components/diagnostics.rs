@@ -1,4 +1,4 @@
-//! What is wrong with the text, or assumed about it, as a list that leads to the places.
+//! The list of errors, warnings and notes below the editor.
 
 use super::announcer::Announcer;
 use super::sentence::sentence;
@@ -6,10 +6,10 @@ use crate::app::state::Page;
 use crate::present::findings::{FindingRow, finding_rows, findings_summary};
 use leptos::prelude::*;
 
-/// Findings that are listed; more are counted.
+/// Number of findings that are listed. Further ones are only counted.
 const MAX_ROWS: usize = 40;
 
-/// The list below the editor.
+/// Errors, warnings and notes, each a button that leads to its place in the text.
 #[component]
 pub fn DiagnosticsList() -> impl IntoView {
     let page = Page::of_context();
@@ -26,7 +26,7 @@ pub fn DiagnosticsList() -> impl IntoView {
         rows.map(|row| view! { <Finding row /> }).collect_view()
     };
     view! {
-        // The editor names this element as its description.
+        // The id is the target of `aria-describedby` in the editor.
         <div class="diagnostics" class:is-empty=move || rows.with(Vec::is_empty) id="diagnostics">
             <ul aria-label="Problems in the text">{findings}</ul>
             <Show when=move || { hidden_count() > 0 }>
@@ -63,7 +63,7 @@ fn Finding(
                     {severity}
                     {line_and_column.map(|place| format!(" {place}"))}
                 </span>
-                <span class="diagnostic-message">{sentence(&message)}</span>
+                <span>{sentence(&message)}</span>
                 {hint.map(|hint| view! { <span class="diagnostic-hint">{sentence(&hint)}</span> })}
             </button>
         </li>

@@ -1,4 +1,4 @@
-//! What fusion does to the whole program, in one line.
+//! The effect of fusion on the whole program, in one line.
 
 use super::announcer::Announcer;
 use crate::app::state::Page;
@@ -55,7 +55,7 @@ fn figure_line(figures: Figures) -> impl IntoView {
             <span>{format!("as fast on {device}")}</span>
         </p>
         {search.map(|search| view! {
-            <p class="headline-figure is-search">
+            <p class="headline-figure">
                 <span class="headline-label">{search.objective}</span>
                 <span>{search.certificate}</span>
             </p>

@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
-/// The row of one key of a `<ForEnumerate>`: what stands in `rows` at the place where that key is now. Equal rows wake
-/// nothing.
+/// The row of one key of a `<ForEnumerate>`: the item of `rows` at the present `place` of that key. Runs its readers only
+/// when the row has changed.
 pub(super) fn row_at<T: Clone + PartialEq + Send + Sync + 'static>(
     rows: Memo<Vec<T>>,
     place: ReadSignal<usize>,
@@ -11,7 +11,7 @@ pub(super) fn row_at<T: Clone + PartialEq + Send + Sync + 'static>(
 ) -> Memo<T> {
     Memo::new(move |last: Option<&T>| {
         let now = rows.with(|rows| rows.get(place.get()).cloned());
-        // A row that goes wakes once more before it is taken away.
+        // A removed row may run once more before it is unmounted.
         now.or_else(|| last.cloned())
             .unwrap_or_else(|| first.clone())
     })

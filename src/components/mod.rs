@@ -2,8 +2,6 @@
 
 pub mod announcer;
 pub mod app;
-pub use crate::present::badge;
-
 pub mod bar;
 pub mod charts;
 pub mod diagnostics;
@@ -12,7 +10,11 @@ pub mod headline;
 mod keyed_rows;
 pub mod open_file;
 pub mod ops;
+pub mod picker;
+pub mod radio_button;
 pub mod results;
 pub mod sentence;
+pub mod show_more;
 pub mod sliders;
 pub mod strip;
+pub mod tabs;

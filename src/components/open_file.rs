@@ -1,4 +1,4 @@
-//! Programs from outside: pasted, dropped or opened; JSON and `Op(...)` lines become notation.
+//! Opens pasted, dropped and chosen programs. JSON and `Op(...)` lines are converted to notation.
 
 use crate::app::history::{Origin, keeps_little};
 use crate::app::opened::{Converted, converted};
@@ -54,7 +54,7 @@ fn open_file(page: Page, file: File) {
     });
 }
 
-/// Replaces the text by a program in any of its forms, as one step back.
+/// Replaces the text by a program in any form, as one undo step.
 fn open(page: Page, text: &str) {
     match converted(text) {
         Some(Ok(converted)) => {
@@ -62,7 +62,7 @@ fn open(page: Page, text: &str) {
             tell(page, converted, is_changed);
         }
         other => {
-            // What could not be converted stays at hand as it is.
+            // Notation, or a text that could not be converted, is shown as it is.
             page.open(text.replace("\r\n", "\n"), None);
             if let Some(Err(problem)) = other {
                 page.tell_failure(problem);
@@ -71,7 +71,7 @@ fn open(page: Page, text: &str) {
     }
 }
 
-/// Pasted ops take the place of what is selected, as notation in lines of their own. Notation is left to the browser.
+/// Replaces the selected text by pasted ops, as lines of notation. The browser pastes what is notation already.
 pub fn paste(page: Page, event: &Event, selected: Span) {
     let Some(pasted) = browser::pasted_text(event) else {
         return;
@@ -97,7 +97,7 @@ pub fn paste(page: Page, event: &Event, selected: Span) {
     }
 }
 
-/// Replaces `text` by `now`. It stands for its example as long as most of it stays.
+/// Replaces `text` by `now`. The text counts as its example as long as most of it stays.
 fn replace(page: Page, text: &str, now: String) -> bool {
     let example = page.example.get_untracked();
     let example = example.filter(|_| !keeps_little(text, &now));

@@ -1,10 +1,10 @@
-//! Sentences in which `backquotes` stand for code.
+//! Sentences with code in backquotes.
 
 use crate::present::words::pieces;
 use leptos::either::Either;
 use leptos::prelude::*;
 
-/// A sentence whose parts in backquotes are code.
+/// A sentence with the parts in backquotes as `<code>`.
 pub fn sentence(text: &str) -> impl IntoView + use<> {
     let pieces = pieces(text).map(|piece| {
         let text = piece.text.to_owned();

@@ -15,7 +15,7 @@ pub fn Sliders() -> impl IntoView {
     view! {
         <section class="panel sliders" aria-labelledby="sliders-title">
             <h2 id="sliders-title">"Sizes"</h2>
-            // Each press of an arrow is an edit; as long as the focus stays they are one step back.
+            // Each key press is an edit. All edits until the focus leaves are one undo step.
             <div class="slider-list" on:focusout=move |_| page.seal()>
                 <ForEnumerate
                     each=move || rows.get()
@@ -36,13 +36,12 @@ pub fn Sliders() -> impl IntoView {
     }
 }
 
-/// A slider, where the param has a range, and a box for exact values. Both stay the same elements while its value and
-/// its range change.
+/// A slider, if the param has a range, and a box for exact values.
 #[component]
 fn Slider(
     /// Name of the param.
     name: String,
-    /// Which param of the text it is.
+    /// The index of the param among those of the text.
     place: ReadSignal<usize>,
     /// The param.
     row: Memo<SliderRow>,
@@ -68,7 +67,7 @@ fn Slider(
         move |text: String| {
             if let Ok(value) = text.parse() {
                 set(value);
-                page.hurry();
+                page.note_drag();
             }
         }
     };
@@ -115,7 +114,7 @@ fn Slider(
                 on:change:target=move |event| {
                     let number = event.target();
                     enter(number.value());
-                    // What was out of range or no number at all gives way to what holds.
+                    // Shows the present value again if the typed one was refused.
                     number.set_value(&row.with_untracked(|row| row.value.to_string()));
                 }
             />

@@ -1,4 +1,4 @@
-//! The line below the bar: what to watch for, what has just happened, or that the pictures are old.
+//! The line below the bar: the latest message, else that the text has an error, else what to watch for in an example.
 
 use crate::app::state::{Notice, Page};
 use crate::browser::Later;
@@ -7,14 +7,14 @@ use crate::core::examples::example;
 use leptos::prelude::*;
 use std::time::Duration;
 
-/// How long good news stay.
-const NEWS: Duration = Duration::from_secs(8);
+/// How long a message stays that is not about a failure and offers no undo.
+const MESSAGE_TIME: Duration = Duration::from_secs(8);
 
-/// One line that is always there, so that nothing below it moves.
+/// One line. It is always there, so that nothing below it moves.
 #[component]
 pub fn Strip() -> impl IntoView {
     let page = Page::of_context();
-    let later = Later::after(NEWS);
+    let later = Later::after(MESSAGE_TIME);
     Effect::new(move || {
         later.cancel();
         let is_passing = |notice: &Notice| !notice.is_failure && !notice.offers_undo;
@@ -32,7 +32,7 @@ pub fn Strip() -> impl IntoView {
     };
     view! {
         <div class="strip">
-            // The live region stands always; what is put into it later is read out.
+            // Always mounted: a screen reader reads out what is later added to a live region.
             <div class="notice" role="status" aria-live="polite">{notice}</div>
             <div class="strip-standing">
                 <Show when=move || page.notice.with(Option::is_none)>
@@ -43,7 +43,7 @@ pub fn Strip() -> impl IntoView {
     }
 }
 
-/// What has just happened.
+/// The latest message.
 #[component]
 fn NoticeLine(
     /// The message.
@@ -73,7 +73,7 @@ fn NoticeLine(
     }
 }
 
-/// What holds until the text changes: that it has an error, else what to watch for in an example.
+/// That the text has an error, else what to watch for in the example.
 #[component]
 fn Standing() -> impl IntoView {
     let page = Page::of_context();

@@ -1,7 +1,7 @@
 // The tab on which all policies stand side by side.
 
 import { accessibilityFindings, commandLine, expect, test } from './fixture.mjs';
-import { editor, headlineBytes, picker, slider } from './visitor.mjs';
+import { editor, headlineBytes, picker, slider, untilStored } from './visitor.mjs';
 
 const panel = (page) => page.getByRole('tabpanel', { name: 'Compare' });
 const row = (page, policy) => panel(page).getByRole('row').filter({ has: page.getByRole('button', { name: policy, exact: true }) });
@@ -57,7 +57,7 @@ test('the table follows a slider, the open tab survives a reload, and other tabs
   await expect.poll(bytes).not.toBe(before);
   const { unfused } = await headlineBytes(page);
   expect(Number((await bytes()).replace(/\D/g, ''))).toBe(unfused);
-  await page.waitForTimeout(500); // choices are stored once they have come to rest
+  await untilStored(page, 'choices', 'tab=compare');
   await page.reload();
   const tab = page.getByRole('tab', { name: 'Compare' });
   await expect(tab).toHaveAttribute('aria-selected', 'true');

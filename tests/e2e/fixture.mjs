@@ -53,6 +53,7 @@ export const test = base.extend({
     await use(async (fragment = '') => {
       await page.goto(site + fragment);
       await page.waitForFunction(() => globalThis.wasmBindings !== undefined);
+      await page.locator('main').waitFor();
     });
   },
 });

@@ -1,7 +1,7 @@
 // Sliders, pickers and the table of kernels: one program, the same numbers everywhere.
 
 import { commandLine, expect, test } from './fixture.mjs';
-import { chooseExample, editor, exampleTitles, headlineBytes, kernelBytes, kernelButton, kernels, numberBox, picker, result, slider, write } from './visitor.mjs';
+import { chooseExample, editor, exampleTitles, headlineBytes, kernelBytes, kernelButton, kernels, numberBox, picker, result, slider, stopClock, write } from './visitor.mjs';
 
 test.beforeEach(async ({ open }) => { await open(); });
 
@@ -37,6 +37,7 @@ test('dragging the sequence length moves the bytes', async ({ page }) => {
 });
 
 test('arrows on a slider without a pause are one step back, until the focus leaves it', async ({ page }) => {
+  await stopClock(page);
   const undo = page.getByRole('button', { name: 'Undo', exact: true });
   const press = async (times) => {
     await slider(page, 'S').focus();

@@ -147,7 +147,7 @@ test('what is selected in one view is selected in all', async ({ page }) => {
   await expect(page.getByRole('heading', { name: /out_proj \+ residual_add1/ })).toBeVisible();
   await expect(roofline(page).locator('[aria-pressed="true"]').first()).toBeVisible();
   await expect(traffic(page).locator('[aria-pressed="true"]').first()).toBeVisible();
-  expect(await page.locator('.code-band').count()).toBe(2);
+  await expect(page.locator('.code-band')).toHaveCount(2);
   await page.getByRole('tab', { name: 'Table' }).click();
   await expect(page.locator('.op-row.is-selected')).toHaveCount(2);
   await page.keyboard.press('Escape');

@@ -1,7 +1,7 @@
 // Who decides what fuses: the policies, what they may do, and what is known about their result.
 
 import { accessibilityFindings, commandLine, expect, test } from './fixture.mjs';
-import { chooseExample, editor, headlineBytes, picker, result, write } from './visitor.mjs';
+import { chooseExample, editor, headlineBytes, picker, result, untilStored, write } from './visitor.mjs';
 
 const optionsButton = (page) => page.locator('summary').filter({ hasText: /^Options$/ });
 const option = (page, name) => page.getByRole('banner').getByRole('checkbox', { name });
@@ -84,7 +84,7 @@ test('options change the kernels as on the command line, and survive a reload an
   const { fused_traffic: fused } = commandLine(['analyze', '-', '--policy', 'optimal', '--attention', '--after-reductions', 'off'], text);
   await expect.poll(async () => (await headlineBytes(page)).fused).toBe(fused.total);
   await page.keyboard.press('Escape');
-  await page.waitForTimeout(500); // choices are stored once they have come to rest
+  await untilStored(page, 'choices', 'after-reductions=off');
   await page.reload();
   await expect.poll(async () => (await headlineBytes(page)).fused).toBe(fused.total);
 

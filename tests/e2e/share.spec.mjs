@@ -2,7 +2,7 @@
 
 import { deflateSync } from 'node:zlib';
 import { expect, test } from './fixture.mjs';
-import { chooseView, editor, headlineBytes, kernelButton, kernels, picker, viewSwitch, write } from './visitor.mjs';
+import { chooseView, editor, headlineBytes, kernelButton, kernels, picker, untilStored, viewSwitch, write } from './visitor.mjs';
 
 const TEXT = 'param N = 512 in 128..1024 step 128\ninput x : f32[N, N]\nact: y = gelu(x)\nnorm: z = layer_norm(y)\n';
 
@@ -42,7 +42,7 @@ test('a link carries text, choices and selection to another visitor', async ({ p
 test('a link does not cost a visitor their own text', async ({ page, open, site }) => {
   await open();
   await write(page, 'mine = relu(x) : f16[8]\n');
-  await page.waitForTimeout(500); // what is stored is stored when the edits have come to rest
+  await untilStored(page, 'text', 'mine = relu(x)');
   await page.goto(site + fragmentOf(`\n${TEXT}`));
   await page.reload();
   await expect.poll(() => editor(page).inputValue()).toMatch(/mine|param N/);

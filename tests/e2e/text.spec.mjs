@@ -1,7 +1,7 @@
 // The op list as text: kernels follow each edit, mistakes are named where they stand, nothing is lost.
 
 import { expect, test } from './fixture.mjs';
-import { chooseExample, editor, exampleTitles, headlineBytes, kernels, notice, picker, problemList, put, result, write } from './visitor.mjs';
+import { chooseExample, editor, exampleTitles, headlineBytes, kernels, notice, picker, problemList, put, result, stopClock, write } from './visitor.mjs';
 
 const THREE_OPS = `input x : f16[1024, 1024]
 weight w : f16[1024, 1024]
@@ -99,6 +99,7 @@ test('undo puts the caret at the end of what changed, and leaves a selection alo
 });
 
 test('undo and redo bring the example back with its text', async ({ page }) => {
+  await stopClock(page);
   await chooseExample(page, 'Diamond');
   await editor(page).press('ControlOrMeta+a');
   await page.keyboard.type('y = relu(x)');

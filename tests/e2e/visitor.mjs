@@ -51,6 +51,16 @@ export async function put(page, text) {
   }, text);
 }
 
+/** Waits until storage holds what was entered: the page stores changes after a pause. */
+export async function untilStored(page, key, text) {
+  await expect.poll(() => page.evaluate((name) => localStorage.getItem(`fuseline.${name}`), key)).toContain(text);
+}
+
+/** Stops the clock by which edits are grouped into undo steps, so that a slow machine makes no pause between two keys. */
+export async function stopClock(page) {
+  await page.evaluate(() => { performance.now = () => 1000; });
+}
+
 export async function chooseExample(page, title) {
   await picker(page, 'Example').selectOption({ label: title });
 }

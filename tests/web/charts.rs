@@ -75,7 +75,7 @@ async fn a_mark_selects_its_kernel_and_shows_that_it_is_selected() {
     for chart in [ROOFLINE, TRAFFIC] {
         assert!(!root.all(&format!("{chart} [aria-pressed=true]")).is_empty());
     }
-    page.selection.set(Selection::Nothing);
+    page.select(Selection::Nothing);
     settled().await;
     assert!(
         root.all("[aria-pressed=true], .is-selected, .chart-raised > g")

@@ -105,10 +105,43 @@ async fn a_row_keeps_its_elements_and_the_focus_while_sizes_change_and_others_co
 }
 
 #[wasm_bindgen_test]
+async fn the_selection_stays_on_the_op_of_the_same_name() {
+    let (root, page) = over(TEXT, |_| view! { <KernelsTable /> }).await;
+    let edit = async |text: String| {
+        page.edit(text, Origin::Single);
+        settled().await;
+        page.selection.get_untracked()
+    };
+    // `act` is the second op.
+    let before_up = TEXT.replace("up:", "first = exp(x)\nup:");
+    page.select(Selection::Op(OpId::new(1)));
+    assert_eq!(edit(before_up.clone()).await, Selection::Op(OpId::new(2)));
+    assert_eq!(
+        edit(TEXT.replace("act:", "other:")).await,
+        Selection::Nothing
+    );
+    edit(TEXT.to_owned()).await;
+    page.select(Selection::Kernel(KernelId::new(1)));
+    let selected = edit(before_up).await;
+    assert_eq!(selected, Selection::Kernel(KernelId::new(2)));
+    assert_eq!(root.texts("tr.is-selected .op-names"), ["norm"]);
+    // Two selected ops stay an edge while sizes change.
+    let edge = Selection::Edge {
+        producer: OpId::new(1),
+        consumer: OpId::new(2),
+    };
+    page.select(edge);
+    assert_eq!(
+        edit(page.text.get_untracked().replace("256", "320")).await,
+        edge
+    );
+}
+
+#[wasm_bindgen_test]
 async fn limits_follow_the_selection_and_the_device() {
     let (root, page) = over(TEXT, |_| view! { <LimitsView /> }).await;
     assert_eq!(root.texts("tbody .op-names"), ["up + act", "norm"]);
-    page.selection.set(Selection::Op(OpId::new(2)));
+    page.select(Selection::Op(OpId::new(2)));
     settled().await;
     let pressed = root.one("tbody button[aria-pressed=true]");
     let name = pressed.get_attribute("aria-label").unwrap();

@@ -128,7 +128,7 @@ async fn of_a_long_text_some_lines_are_in_the_page_and_a_place_far_down_is_shown
 #[wasm_bindgen_test]
 async fn the_lines_of_what_is_selected_are_marked_and_the_caret_selects() {
     let (root, page, area) = editor(TEXT).await;
-    page.selection.set(Selection::Kernel(KernelId::new(0)));
+    page.select(Selection::Kernel(KernelId::new(0)));
     settled().await;
     assert_eq!(
         root.texts(".code-band"),
@@ -283,7 +283,7 @@ async fn a_row_selects_its_op_and_problems_stand_in_it() {
     assert_eq!(root.all("tr.is-selected").len(), 1);
     let problems = root.texts("tr.is-selected .op-problems .is-warning code");
     assert!(problems.contains(&"c".to_owned()), "{problems:?}");
-    page.selection.set(Selection::Kernel(KernelId::new(0)));
+    page.select(Selection::Kernel(KernelId::new(0)));
     settled().await;
     assert_eq!(root.all("tr.is-selected").len(), 2);
 }

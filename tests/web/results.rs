@@ -39,7 +39,7 @@ fn edges(root: &Mounted) -> Vec<String> {
 async fn a_button_says_what_its_cut_would_bring_and_cuts() {
     let (root, page) = over(TEXT, |_| view! { <KernelsTable /> <KernelDetailsPanel /> }).await;
     assert!(root.all(".cuts button").is_empty());
-    page.selection.set(Selection::Kernel(KernelId::new(0)));
+    page.select(Selection::Kernel(KernelId::new(0)));
     settled().await;
     assert_eq!(text(&root.one(".details-title")).trim(), "1 up + act");
     let cut = root.one(".cuts button");
@@ -69,7 +69,7 @@ async fn a_kernel_that_is_not_listed_takes_no_focus_later() {
     let text: &'static str = String::leak(format!("input x : f16[64]\n{}", ops.join("\n")));
     let (root, page) = over(text, |_| view! { <KernelsTable /> }).await;
     for kernel in [20, 120].map(KernelId::new) {
-        page.selection.set(Selection::Kernel(kernel));
+        page.select(Selection::Kernel(kernel));
         page.focus_request
             .set(Some(FocusRequest::KernelButton(kernel)));
         settled().await;
@@ -246,7 +246,7 @@ async fn names_in_the_tabs_stay_text() {
         "input x : f16[8, 8]\n`<img src=x onerror=alert(1)>`: y = softmax(x)\n`<b>`: z = gelu(y)\n";
     let (root, page) = over(hostile, |page| {
         page.policy.set(Policy::None);
-        page.selection.set(Selection::Kernel(KernelId::new(0)));
+        page.select(Selection::Kernel(KernelId::new(0)));
         view! { <Results /> }
     })
     .await;

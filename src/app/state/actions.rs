@@ -1,6 +1,8 @@
-//! What a visitor does with what is shown.
+//! What a visitor does with the shown kernels.
 
-use super::{FocusRequest, Notice, Page, Selection, SetIfChanged, Tab};
+use super::choices::{FocusRequest, Notice, Tab};
+use super::page::{Page, SetIfChanged};
+use super::selection::{NamedSelection, Selection};
 use crate::app::history::Origin;
 use crate::core::fusion::record::{Decision, Record};
 use crate::core::{Analysis, KernelId, OpId, Policy};
@@ -8,15 +10,17 @@ use crate::present::manual::{Change, Proposal, propose};
 use leptos::prelude::*;
 
 impl Page {
-    /// Selects `selection`. Who selects an edge asks why it is not fused, too.
+    /// Selects `selection`. The *Why not* tab explains a selected edge.
     pub fn select(self, selection: Selection) {
         if let Selection::Edge { producer, consumer } = selection {
             self.asked.set_if_changed(Some((producer, consumer)));
         }
-        self.selection.set_if_changed(selection);
+        let named =
+            (self.analysis).with_untracked(|analysis| NamedSelection::new(selection, analysis));
+        self.selected.set_if_changed(named);
     }
 
-    /// Selects `selection`, or nothing when it is selected already.
+    /// Selects `selection`, or nothing if it is selected already.
     pub fn toggle(self, selection: Selection) {
         let is_selected = self.selection.get_untracked() == selection;
         self.select(if is_selected {
@@ -26,7 +30,7 @@ impl Page {
         });
     }
 
-    /// Opens the tab on reasons at the tensor that an op writes: at its first reader in another kernel.
+    /// Opens the *Why not* tab at the edge from `producer` to its first reader in another kernel.
     pub fn ask_why(self, producer: OpId) {
         let reader = self.analysis.with_untracked(|analysis| {
             let partition = &analysis.partition;
@@ -45,7 +49,7 @@ impl Page {
         }
     }
 
-    /// Shows what the first `step` decisions of the policy lead to, and selects what the last of them is about.
+    /// Shows the kernels after the first `step` decisions of the policy, and selects what the last of them is about.
     pub fn show_step(self, step: usize) {
         self.is_fused.set_if_changed(true);
         self.step.set_if_changed(Some(step));
@@ -56,7 +60,7 @@ impl Page {
         self.select(selection);
     }
 
-    /// What a merge or a cut of the kernels that are shown would bring.
+    /// The effect of merging or cutting shown kernels.
     pub fn proposal(self, change: Change) -> Proposal {
         if self.is_stale.get_untracked() {
             return Proposal::refused("The text has an error; mend it first.".to_owned());
@@ -73,8 +77,8 @@ impl Page {
         })
     }
 
-    /// Makes the change that is proposed, selects the kernel that then holds `op`, and asks for the focus there. The
-    /// change is a text under policy `manual`, so undo, links and storage carry it. `false` when it is not possible.
+    /// Makes the proposed change, selects the kernel that holds `op` afterwards and requests the focus for it. The change is
+    /// a text under policy `manual`, so undo, links and storage work as for any edit. `false` when it is not possible.
     pub fn apply(
         self,
         proposal: &Proposal,
@@ -101,10 +105,10 @@ impl Page {
     }
 }
 
-/// What the last of the first `step` decisions is about: an edge, an op, or with many ops their kernel.
+/// What the last of the first `step` decisions is about: an edge, an op, or the kernel of many ops.
 fn decided(analysis: &Analysis, record: &Record, step: usize) -> Selection {
     let mut ops = match record.last_decision(step) {
-        // Not the op that its reason names.
+        // Without the op that the reason names.
         Some(Decision::Refused { ops, .. }) => ops.clone(),
         Some(decision) => decision.ops(),
         None => return Selection::Nothing,

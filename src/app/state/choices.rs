@@ -1,58 +1,28 @@
-//! What a visitor chooses beside the text: what is selected and how it is shown.
+//! What a visitor chooses beside the text, and messages to the visitor.
 
-use crate::core::{Analysis, KernelId, OpId, Span};
+use crate::core::{KernelId, Span};
 use strum::{EnumIter, EnumString, IntoStaticStr};
 
-/// What is selected, in all views at once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Selection {
-    /// Nothing.
-    #[default]
-    Nothing,
-    /// One op of the analysed graph.
-    Op(OpId),
-    /// One fused kernel, by its id in the analysis.
-    Kernel(KernelId),
-    /// A tensor on its way from one op to another.
-    Edge {
-        /// The op that writes it.
-        producer: OpId,
-        /// The op that reads it.
-        consumer: OpId,
-    },
-}
-
-impl Selection {
-    /// The fused kernel that is selected, itself or through one of its ops.
-    pub fn kernel(self, analysis: &Analysis) -> Option<KernelId> {
-        match self {
-            Self::Nothing | Self::Edge { .. } => None,
-            Self::Op(op) => analysis.partition.kernel_of.get(op).copied(),
-            Self::Kernel(kernel) => analysis.fused.kernels.get(kernel).map(|_| kernel),
-        }
-    }
-}
-
-/// A place for the focus in another component than the one that asks. Who owns the place takes the request, once what
-/// it shows is up to date, and clears it: no component looks for an element that another one made.
+/// Asks another component to take the focus. The component that made the element takes the request when its view is up to
+/// date, and clears it, so no component has to find an element that another one made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FocusRequest {
-    /// The graph: the op or kernel that is selected, else the part that had the focus last, else the graph as a whole. For a
-    /// focus whose element has left the page.
+    /// The graph: the selected op or kernel, else the one that had the focus last, else the graph as a whole. Used when the
+    /// element that had the focus was removed.
     Graph,
     /// A fused kernel in the graph.
     GraphKernel(KernelId),
     /// The button of a fused kernel in the table of kernels.
     KernelButton(KernelId),
-    /// A place of the text in the editor, which is selected and scrolled to.
+    /// This part of the text in the editor, which is selected and scrolled to.
     Text(Span),
 }
 
-/// The page's colours. Its names stand in the visitor's storage.
+/// The page's colours. The names are stored in the browser.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "lowercase")]
 pub enum Theme {
-    /// As the system says.
+    /// As the system is set.
     #[default]
     Auto,
     /// Always light.
@@ -61,7 +31,7 @@ pub enum Theme {
     Dark,
 }
 
-/// How the op list is shown. Its names stand in the visitor's storage.
+/// How the op list is shown. The names are stored in the browser.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumIter, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "lowercase")]
 pub enum OpsView {
@@ -73,7 +43,7 @@ pub enum OpsView {
 }
 
 impl OpsView {
-    /// What its tab says.
+    /// The label of its tab.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Text => "Text",
@@ -82,7 +52,7 @@ impl OpsView {
     }
 }
 
-/// The tabs of the panel below the pictures, in their order. Their names stand in links.
+/// The tabs of the panel below the pictures, in their order. The names are stored in links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumIter, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "lowercase")]
 pub enum Tab {
@@ -104,7 +74,7 @@ pub enum Tab {
 }
 
 impl Tab {
-    /// What the tab says.
+    /// Its label.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Kernels => "Kernels",
@@ -123,8 +93,8 @@ impl Tab {
 pub struct Notice {
     /// One or two sentences.
     pub text: String,
-    /// It tells of a failure.
+    /// Whether it reports a failure.
     pub is_failure: bool,
-    /// It has a button that takes the last edit back.
+    /// Whether it has a button that undoes the last edit.
     pub offers_undo: bool,
 }

@@ -1,4 +1,4 @@
-//! What follows from the text and the choices, as memos: each is computed when it is first read after a change.
+//! What is computed from the text and the choices, as memos: each is computed when it is first read after a change.
 //!
 //! ```text
 //! text ── parsed ──┐
@@ -6,9 +6,10 @@
 //! choices ─ options┘                └── last_good ── record ── shown (after `step` decisions) ── analysis
 //! ```
 //!
-//! A memo that nobody reads is not computed, and one whose sources have not changed keeps its value: so the costly views
-//! of an analysis cost nothing while their tab is closed, and nothing when it is opened again.
+//! A memo that nobody reads is not computed, and one whose sources have not changed keeps its value: the costly memos of a
+//! tab cost nothing while it is closed, and nothing when it is opened again unchanged.
 
+use super::selection::{NamedSelection, Selection};
 use crate::core::analysis::compare::{Compared, compare};
 use crate::core::analysis::replay::analysis_with;
 use crate::core::fusion::record::{Decision, Record, record};
@@ -20,8 +21,8 @@ use crate::present::why;
 use leptos::prelude::*;
 use std::sync::Arc;
 
-/// A memo of a value that is costly to compare: a new `Arc` counts as a change, its content is not looked at.
-/// The closure gets the value before, and may give it back as the same `Arc` to wake nobody.
+/// A memo of a value that is costly to compare: it compares pointers, not contents. `compute` gets the last value; it
+/// returns the same `Arc` to say that nothing changed.
 pub fn shared_memo<T: Send + Sync + 'static>(
     compute: impl Fn(Option<&Arc<T>>) -> Arc<T> + Send + Sync + 'static,
 ) -> Memo<Arc<T>> {
@@ -31,19 +32,19 @@ pub fn shared_memo<T: Send + Sync + 'static>(
     })
 }
 
-/// A text and its numbers.
+/// A text and its analysis.
 #[derive(Clone)]
 pub struct AnalysedText {
-    /// The text, as read.
+    /// The parsed text.
     pub parsed: Arc<Parsed>,
-    /// The numbers of all its statements that could be understood.
+    /// The analysis of its valid statements.
     pub analysis: Arc<Analysis>,
-    /// For each op of `analysis` its statement in `parsed`.
+    /// The statement in `parsed` of each op of `analysis`.
     pub statement_of_op: Arc<IdVec<OpId, usize>>,
 }
 
 impl AnalysedText {
-    /// What is shown when nothing could be understood yet.
+    /// Shown before any text was valid.
     fn empty(options: &Options) -> Self {
         let analysis = analyze(&[], &[], options)
             .unwrap_or_else(|_| unreachable!("an empty list has no fault"));
@@ -55,11 +56,11 @@ impl AnalysedText {
     }
 }
 
-/// As far as a text is understood.
+/// The analysis of the valid statements of a text, which may have errors.
 pub(super) struct Understood {
-    /// `None` when the list of ops itself is broken.
+    /// `None` when no analysis is possible, for example because of a cycle.
     analysed: Option<Arc<AnalysedText>>,
-    /// What the analysis found wrong or assumed.
+    /// Diagnostics of the analysis, without those of the parser.
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -96,7 +97,7 @@ pub(super) fn understood(
     shared_memo(move |_| Arc::new(options.with(|options| understand(parsed.get(), options))))
 }
 
-/// Compared by value: a slider changes no diagnostic of most texts.
+/// Compared by value: a slider rarely changes a diagnostic.
 pub(super) fn diagnostics(
     parsed: Memo<Arc<Parsed>>,
     understood: Memo<Arc<Understood>>,
@@ -112,7 +113,7 @@ pub(super) fn is_stale(diagnostics: Memo<Arc<Vec<Diagnostic>>>) -> Memo<bool> {
     Memo::new(move |_| diagnostics.with(|all| has_errors(all)))
 }
 
-/// The last text without an error, as its policy decided in the end, under the present choices.
+/// The last text without an error, analysed under the present choices.
 pub(super) fn last_good(
     understood: Memo<Arc<Understood>>,
     is_stale: Memo<bool>,
@@ -144,24 +145,24 @@ pub(super) fn record_of(last_good: Memo<Arc<AnalysedText>>) -> Memo<Arc<Record>>
     })
 }
 
-/// `last_good`, or while somebody steps through its record, with the kernels that the first `step` decisions led to.
+/// `last_good`, or while the *Steps* tab is open, with the kernels after the first `step` decisions.
 pub(super) fn shown(
     last_good: Memo<Arc<AnalysedText>>,
     record: Memo<Arc<Record>>,
     step: RwSignal<Option<usize>>,
 ) -> Memo<Arc<AnalysedText>> {
-    // Most decisions change no kernel: then this memo stays equal and nothing below is computed.
-    let kernels_on_the_way = Memo::new(move |_| {
+    // Many decisions change no kernel: then this memo stays equal and its readers do not run.
+    let kernels_at_step = Memo::new(move |_| {
         let step = step.get()?;
         let analysis = last_good.with(|last_good| last_good.analysis.clone());
         record.with(|record| {
-            let is_on_the_way = step < record.decisions.len();
-            is_on_the_way.then(|| record.partition_after(&analysis.graph, step))
+            let is_earlier = step < record.decisions.len();
+            is_earlier.then(|| record.partition_after(&analysis.graph, step))
         })
     });
     shared_memo(move |_| {
         let last_good = last_good.get();
-        kernels_on_the_way.with(|kernels| match kernels {
+        kernels_at_step.with(|kernels| match kernels {
             None => last_good.clone(),
             Some(kernels) => Arc::new(AnalysedText {
                 analysis: Arc::new(analysis_with(&last_good.analysis, kernels.clone())),
@@ -171,8 +172,7 @@ pub(super) fn shown(
     })
 }
 
-/// The present text, be it broken or not: `shown`, but while it has errors those of its statements that are
-/// understood.
+/// `shown`, or while the text has errors, the analysis of its valid statements.
 pub(super) fn present(
     understood: Memo<Arc<Understood>>,
     is_stale: Memo<bool>,
@@ -191,7 +191,16 @@ pub(super) fn analysis(shown: Memo<Arc<AnalysedText>>) -> Memo<Arc<Analysis>> {
     shared_memo(move |_| shown.with(|shown| shown.analysis.clone()))
 }
 
-/// As costly as an analysis for each policy.
+pub(super) fn selection(
+    selected: RwSignal<NamedSelection>,
+    analysis: Memo<Arc<Analysis>>,
+) -> Memo<Selection> {
+    Memo::new(move |_| {
+        selected.with(|selected| analysis.with(|analysis| selected.in_analysis(analysis)))
+    })
+}
+
+/// As costly as one analysis a policy.
 pub(super) fn compared(analysis: Memo<Arc<Analysis>>) -> Memo<Arc<Vec<Compared>>> {
     shared_memo(move |_| Arc::new(analysis.with(|analysis| compare(analysis))))
 }

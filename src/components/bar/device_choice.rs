@@ -1,16 +1,16 @@
-//! The device that times are predicted for, with its figures.
+//! The device for which times are predicted, and its figures.
 
 use super::device_figures::DeviceFigures;
 use super::menu::Menu;
-use super::picker::Picker;
 use crate::app::state::Page;
+use crate::components::picker::Picker;
 use crate::core::model::device::CUSTOM_ID;
 use crate::core::{DEVICES, device};
 use crate::present::custom_device::custom_copy;
 use crate::present::devices::is_confirmed;
 use leptos::prelude::*;
 
-/// The picker of the device, and the menu of its figures, which opens when a device of one's own is chosen.
+/// The picker of the device, and the menu of its figures. Choosing *Custom* opens the menu.
 #[component]
 pub fn DeviceChoice() -> impl IntoView {
     let page = Page::of_context();

@@ -1,4 +1,4 @@
-//! The figures of the device, and where they come from.
+//! The figures of the device, and their source.
 
 use crate::app::state::Page;
 use crate::core::Device;
@@ -8,7 +8,7 @@ use crate::present::devices::figure_rows;
 use leptos::prelude::*;
 use strum::IntoEnumIterator;
 
-/// The form of a custom device, and the figures of any.
+/// The figures of the device, with a form for those of a custom one.
 #[component]
 pub fn DeviceFigures() -> impl IntoView {
     let page = Page::of_context();
@@ -35,7 +35,7 @@ pub fn DeviceFigures() -> impl IntoView {
 fn CustomForm() -> impl IntoView {
     let page = Page::of_context();
     let problem = RwSignal::new(String::new());
-    let take_over = move |figure: CustomFigure, typed: &str| {
+    let enter = move |figure: CustomFigure, typed: &str| {
         let device = (page.device).with_untracked(|device| figure.typed(device, typed));
         problem.set(match device {
             Ok(device) => {
@@ -57,8 +57,8 @@ fn CustomForm() -> impl IntoView {
                     prop:value=move || page.device.with(text)
                     on:change:target=move |event| {
                         let field = event.target();
-                        take_over(figure, &field.value());
-                        // What is out of range gives way to what holds.
+                        enter(figure, &field.value());
+                        // Shows the present figure again if the typed one was refused.
                         field.set_value(&page.device.with_untracked(text));
                     }
                 />

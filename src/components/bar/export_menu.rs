@@ -1,4 +1,4 @@
-//! Files to take away.
+//! Exports.
 
 use super::menu::Menu;
 use crate::app::state::Page;
@@ -7,7 +7,7 @@ use crate::present::report::Report;
 use leptos::prelude::*;
 use serde::Serialize;
 
-/// The text, the analysis and the list of ops as files.
+/// Saves the text, the analysis or the list of ops as a file.
 #[component]
 pub fn ExportMenu() -> impl IntoView {
     let page = Page::of_context();

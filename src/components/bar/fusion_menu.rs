@@ -2,6 +2,8 @@
 
 use super::menu::Menu;
 use crate::app::state::Page;
+use crate::browser;
+use crate::components::radio_button::RadioButton;
 use crate::core::model::options::Switch;
 use crate::core::{Device, FusionOptions, Objective, Policy};
 use crate::present::format::format_seconds;
@@ -10,10 +12,10 @@ use leptos::html;
 use leptos::prelude::*;
 use strum::VariantArray;
 
-/// Longest launch that can be chosen, in µs.
+/// Greatest launch time of the slider, in µs.
 const MAX_LAUNCH_US: &str = "20";
 
-/// What the chosen policy looks at.
+/// The options that the chosen policy has.
 #[component]
 pub fn FusionMenu() -> impl IntoView {
     let page = Page::of_context();
@@ -48,15 +50,13 @@ fn ObjectiveChoice() -> impl IntoView {
     let page = Page::of_context();
     let choices = Objective::VARIANTS.iter().map(|&objective| {
         view! {
-            <label class="radio">
-                <input
-                    type="radio"
-                    name="objective"
-                    prop:checked=move || page.fusion.with(|fusion| fusion.objective == objective)
-                    on:change=move |_| page.fusion.update(|fusion| fusion.objective = objective)
-                />
-                <span>{objective.name()}</span>
-            </label>
+            <RadioButton
+                set="objective"
+                is_chosen=move || page.fusion.with(|fusion| fusion.objective == objective)
+                choose=move || page.fusion.update(|fusion| fusion.objective = objective)
+            >
+                {objective.name()}
+            </RadioButton>
         }
     });
     view! {
@@ -93,7 +93,7 @@ fn SwitchBox(
     }
 }
 
-/// What one launch adds.
+/// The time that one launch adds.
 #[component]
 fn LaunchChoice() -> impl IntoView {
     let page = Page::of_context();
@@ -106,11 +106,8 @@ fn LaunchChoice() -> impl IntoView {
     let reset = move |_| {
         let listed_s = page.device.with_untracked(Device::listed_launch_s);
         set_launch(listed_s.unwrap_or_default());
-        // The button goes.
-        if let Some(slider) = slider.get_untracked() {
-            // An element in the page takes the focus.
-            let _ = slider.focus();
-        }
+        // The focused button is about to be removed.
+        browser::focus(slider);
     };
     view! {
         <fieldset>
@@ -128,7 +125,7 @@ fn LaunchChoice() -> impl IntoView {
                     on:input:target=move |event| {
                         if let Ok(launch_us) = event.target().value().parse::<f64>() {
                             set_launch(launch_us * 1e-6);
-                            page.hurry();
+                            page.note_drag();
                         }
                     }
                 />

@@ -3,36 +3,60 @@
 use crate::app::state::Page;
 use leptos::prelude::*;
 
-/// A button for each. One that has nothing to do is not disabled in fact: it would lose the focus with the last step.
+/// A button for each.
 #[component]
 pub fn HistoryButtons() -> impl IntoView {
+    let page = Page::of_context();
+    view! {
+        <HistoryButton
+            label="Undo"
+            title="Undo (Ctrl+Z)"
+            shortcuts="Control+Z"
+            sign="↶"
+            is_possible=page.can_undo
+            travel=Page::undo
+        />
+        <HistoryButton
+            label="Redo"
+            title="Redo (Ctrl+Shift+Z)"
+            shortcuts="Control+Shift+Z Control+Y"
+            sign="↷"
+            is_possible=page.can_redo
+            travel=Page::redo
+        />
+    }
+}
+
+/// `aria-disabled` instead of `disabled`, because a disabled button would lose the focus at the last step.
+#[component]
+fn HistoryButton(
+    /// Its name.
+    label: &'static str,
+    /// Its tooltip.
+    title: &'static str,
+    /// The keys that do the same, for `aria-keyshortcuts`.
+    shortcuts: &'static str,
+    /// The sign that it shows.
+    sign: &'static str,
+    /// Whether there is a step.
+    is_possible: Memo<bool>,
+    /// Makes the step.
+    travel: fn(Page) -> bool,
+) -> impl IntoView {
     let page = Page::of_context();
     view! {
         <button
             type="button"
             class="icon-button"
-            title="Undo (Ctrl+Z)"
-            aria-label="Undo"
-            aria-keyshortcuts="Control+Z"
-            aria-disabled=move || (!page.can_undo.get()).then_some("true")
+            title=title
+            aria-label=label
+            aria-keyshortcuts=shortcuts
+            aria-disabled=move || (!is_possible.get()).then_some("true")
             on:click=move |_| {
-                page.undo();
+                travel(page);
             }
         >
-            <span aria-hidden="true">"↶"</span>
-        </button>
-        <button
-            type="button"
-            class="icon-button"
-            title="Redo (Ctrl+Shift+Z)"
-            aria-label="Redo"
-            aria-keyshortcuts="Control+Shift+Z Control+Y"
-            aria-disabled=move || (!page.can_redo.get()).then_some("true")
-            on:click=move |_| {
-                page.redo();
-            }
-        >
-            <span aria-hidden="true">"↷"</span>
+            <span aria-hidden="true">{sign}</span>
         </button>
     }
 }

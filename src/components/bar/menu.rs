@@ -1,27 +1,27 @@
-//! A button that opens a panel below itself.
+//! A button that opens a panel below it.
 
-use crate::browser::{has_focus_within, is_within, on_window};
+use crate::browser::{focus, has_focus_within, is_within, on_window};
 use leptos::prelude::*;
 use leptos::{ev, html};
 
-/// The panel is mounted while the menu is open. A pointer that goes down elsewhere closes it, and so does Escape.
+/// The panel is mounted only while the menu is open. Escape or a press outside closes it.
 #[component]
 pub fn Menu(
-    /// What the button says.
+    /// The label of the button.
     label: &'static str,
-    /// A choice in the panel is not the default.
+    /// Whether a choice in the panel differs from the default.
     #[prop(optional, into)]
     is_changed: Signal<bool>,
-    /// The panel ends where the button ends, instead of starting where it starts.
+    /// Whether the panel is aligned with the end of the button instead of its start.
     #[prop(optional)]
     is_at_end: bool,
     /// Further classes of the panel.
     #[prop(optional)]
     panel_class: &'static str,
-    /// The menu is open. For a parent that opens it.
+    /// Whether the menu is open. A parent passes it to open the menu itself.
     #[prop(default = RwSignal::new(false))]
     is_open: RwSignal<bool>,
-    /// What the panel holds.
+    /// The content of the panel.
     children: ChildrenFn,
 ) -> impl IntoView {
     let menu = NodeRef::<html::Details>::new();
@@ -37,18 +37,15 @@ pub fn Menu(
             return;
         }
         if let Some(menu) = open_menu() {
-            // What has the focus leaves the page with the panel.
-            if has_focus_within(&menu)
-                && let Some(button) = button.get_untracked()
-            {
-                // An element in the page takes the focus.
-                let _ = button.focus();
+            // The focused element is about to be removed with the panel.
+            if has_focus_within(&menu) {
+                focus(button);
             }
             is_open.set(false);
         }
     });
     let toggle = move |event: ev::MouseEvent| {
-        // The signal opens the element, not the browser, so that the two never differ.
+        // Only the signal opens the element: the browser would toggle it on its own.
         event.prevent_default();
         is_open.update(|is_open| *is_open = !*is_open);
     };

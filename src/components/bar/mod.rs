@@ -7,7 +7,6 @@ pub mod export_menu;
 pub mod fusion_menu;
 pub mod history_buttons;
 pub mod menu;
-pub mod picker;
 pub mod pickers;
 pub mod share_button;
 pub mod theme_button;

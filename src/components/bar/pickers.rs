@@ -1,8 +1,8 @@
 //! The pickers of the example, the element type and the policy.
 
-use super::picker::Picker;
 use crate::app::history::Origin;
 use crate::app::state::{Page, Selection};
+use crate::components::picker::Picker;
 use crate::core::examples::{EXAMPLES, example};
 use crate::core::notation::edit::{main_dtype, set_dtype};
 use crate::core::{DType, Policy};
@@ -17,7 +17,7 @@ pub fn ExamplePicker() -> impl IntoView {
     let choose = move |id: String| {
         if let Some(chosen) = example(&id) {
             page.open(chosen.text.to_owned(), Some(chosen.id));
-            page.selection.set(Selection::Nothing);
+            page.select(Selection::Nothing);
         }
     };
     let groups = EXAMPLES.chunk_by(|a, b| a.group == b.group);
@@ -44,7 +44,7 @@ pub fn ExamplePicker() -> impl IntoView {
     }
 }
 
-/// Rewrites the element type of the declarations.
+/// Changes the element type of the declarations.
 #[component]
 pub fn TypePicker() -> impl IntoView {
     let page = Page::of_context();
@@ -72,7 +72,7 @@ pub fn TypePicker() -> impl IntoView {
     }
 }
 
-/// Chooses who decides what fuses.
+/// Chooses the fusion policy.
 #[component]
 pub fn PolicyPicker() -> impl IntoView {
     let page = Page::of_context();

@@ -1,4 +1,4 @@
-//! A link to everything that the page shows.
+//! The share link.
 
 use crate::app::session;
 use crate::app::state::Page;
@@ -6,7 +6,7 @@ use crate::browser;
 use leptos::html;
 use leptos::prelude::*;
 
-/// Copies the link, or shows it where the clipboard refuses.
+/// Copies the link, or shows it if the clipboard refuses.
 #[component]
 pub fn ShareButton() -> impl IntoView {
     let page = Page::of_context();
@@ -29,19 +29,18 @@ pub fn ShareButton() -> impl IntoView {
     }
 }
 
-/// The link, selected, to be copied by hand.
+/// The link in a field, selected, so that the visitor can copy it.
 #[component]
 fn LinkField(
     /// The link.
     link: String,
-    /// Takes the field away.
+    /// Removes the field.
     close: impl Fn() + 'static,
 ) -> impl IntoView {
     let field = NodeRef::<html::Input>::new();
-    field.on_load(|field| {
-        // An element in the page takes the focus.
-        let _ = field.focus();
-        field.select();
+    field.on_load(move |element| {
+        browser::focus(field);
+        element.select();
     });
     view! {
         <div class="share-field">

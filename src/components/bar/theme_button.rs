@@ -3,7 +3,7 @@
 use crate::app::state::{Page, Theme};
 use leptos::prelude::*;
 
-/// Goes through the system's colours, light and dark.
+/// Switches between the system's colours, light and dark.
 #[component]
 pub fn ThemeButton() -> impl IntoView {
     let page = Page::of_context();

@@ -1,4 +1,4 @@
-//! The bar at the top: what is analysed, under which choices, and what can be done with it.
+//! The bar at the top of the page.
 
 use super::counting_menu::CountingMenu;
 use super::device_choice::DeviceChoice;
@@ -10,7 +10,7 @@ use super::share_button::ShareButton;
 use super::theme_button::ThemeButton;
 use leptos::prelude::*;
 
-/// Pickers, undo and redo, share, export and theme.
+/// Pickers of what is analysed and how, undo and redo, share, export and theme.
 #[component]
 pub fn TopBar() -> impl IntoView {
     view! {

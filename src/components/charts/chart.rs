@@ -1,4 +1,4 @@
-//! A chart that is drawn for the width that it has.
+//! A chart that is drawn for its present width.
 
 use super::scene_view::SceneView;
 use crate::app::state::{Page, Selection};
@@ -9,31 +9,31 @@ use leptos::html;
 use leptos::prelude::*;
 use std::sync::Arc;
 
-/// Charts are drawn anew when their width passes a multiple of this many pixels, not for each pixel of a dragged window.
+/// A chart is redrawn when its width crosses a multiple of this many pixels, not at each pixel of a window resize.
 const WIDTH_STEP_PX: f64 = 8.0;
 
-/// A picture as wide as its place. While that has no width, nothing is mounted and nothing is drawn.
+/// A picture as wide as its container. While the container is hidden, nothing is drawn or mounted.
 #[component]
 pub fn Chart(
-    /// Begins the ids of the picture's parts, so it is another one for each picture.
+    /// Prefix of the ids in the picture, unique on the page.
     id: &'static str,
-    /// Draws the picture for a width, in units of the scene. Followed: signals that it reads draw the picture anew.
+    /// Draws the picture for a width in scene units. Tracked: a change of a signal that it reads redraws the picture.
     #[prop(into)]
     draw: Callback<f64, Scene>,
-    /// The fused kernel whose marks come forward, while the others step back.
+    /// The fused kernel whose marks are emphasized.
     #[prop(into, optional)]
     selected_kernel: Signal<Option<KernelId>>,
-    /// What happens when a mark is pressed.
+    /// Called when a mark is pressed.
     #[prop(into, optional)]
     on_press: Option<Callback<MarkKey>>,
-    /// What stands above the picture.
+    /// Shown above the picture.
     #[prop(optional)]
     children: Option<Children>,
 ) -> impl IntoView {
     let slot = NodeRef::<html::Div>::new();
     let size_px = browser::content_size(slot);
     let width = Memo::new(move |_| {
-        // Charts lay out for type of 12 px; on a projector a unit is more than a pixel.
+        // A scene unit is a CSS pixel at the usual type size, and larger where the type is.
         let width = size_px.get().0 / browser::type_scale();
         let width = (width / WIDTH_STEP_PX).floor() * WIDTH_STEP_PX;
         (width > 0.0).then_some(width)
@@ -54,12 +54,12 @@ pub fn Chart(
     }
 }
 
-/// A chart of the page's kernels: its marks select them and show which one is selected.
+/// A chart of the kernels of the page. A press on a mark selects its kernel.
 #[component]
 pub fn KernelChart(
-    /// Begins the ids of the picture's parts, so it is another one for each picture.
+    /// Prefix of the ids in the picture, unique on the page.
     id: &'static str,
-    /// Draws an analysis for a width.
+    /// Draws an analysis for a width in scene units.
     draw: fn(&Analysis, f64) -> Scene,
 ) -> impl IntoView {
     let page = Page::of_context();

@@ -1,4 +1,4 @@
-//! What the marks of a chart and its tooltip have in common, and what a visitor does with them.
+//! The state that the marks and the tooltip of a chart share, and what a visitor does with them.
 
 use crate::browser::Later;
 use crate::core::KernelId;
@@ -10,9 +10,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long the pointer rests on a mark before its tooltip takes the place of another one.
+/// How long the pointer rests on a mark before its tooltip replaces another one.
 const SWITCH_AFTER: Duration = Duration::from_millis(120);
-/// How long a tooltip stays once the pointer has left its mark: time to move onto the tooltip.
+/// How long a tooltip stays after the pointer has left its mark, so that the pointer can move onto the tooltip.
 const HIDE_AFTER: Duration = Duration::from_millis(500);
 
 /// The signals of a chart.
@@ -20,8 +20,8 @@ const HIDE_AFTER: Duration = Duration::from_millis(500);
 pub struct ChartState {
     /// The marks in drawing order.
     pub(super) keys: Memo<Vec<MarkKey>>,
-    /// The marks to draw once more on top, because a mark that is moved to the front would lose the focus: those of the
-    /// selected kernel, then those of the one that is pointed at.
+    /// The marks of which copies are drawn on top: those of the selected kernel, then those of the kernel under the pointer.
+    /// Copies, because a mark that is moved to the front would lose the focus.
     pub(super) raised_keys: Memo<Vec<MarkKey>>,
     /// The mark whose tooltip shows.
     pub(super) pointed: Memo<Option<MarkKey>>,
@@ -29,7 +29,7 @@ pub struct ChartState {
     places: Memo<HashMap<MarkKey, usize>>,
     /// The marks that can be focused, in the order of the arrow keys.
     focus_order: Memo<Vec<MarkKey>>,
-    /// The one of them that the tab key reaches.
+    /// The mark that the tab key reaches.
     tab_stop: Memo<Option<MarkKey>>,
     is_tab_stop: StoredValue<Selector<Option<MarkKey>>>,
     is_kernel_selected: StoredValue<Selector<Option<KernelId>>>,
@@ -95,24 +95,24 @@ impl ChartState {
         }
     }
 
-    /// The mark of a key as it is now; `None` when it is gone.
+    /// The present mark of a key; `None` if there is none.
     pub(super) fn mark(self, key: MarkKey) -> Option<Mark> {
         let place = self.places.with(|places| places.get(&key).copied())?;
         self.scene.with(|scene| scene.marks.get(place).cloned())
     }
 
-    /// Whether the kernel of a mark is selected; tracked.
+    /// Whether the kernel of a mark is selected. Tracked.
     pub(super) fn is_selected(self, key: MarkKey) -> bool {
         key.kernel.is_some()
             && (self.is_kernel_selected).with_value(|selected| selected.selected(&key.kernel))
     }
 
-    /// Whether the tab key reaches a mark; tracked.
+    /// Whether the tab key reaches a mark. Tracked.
     pub(super) fn is_tab_stop(self, key: MarkKey) -> bool {
         (self.is_tab_stop).with_value(|is_tab_stop| is_tab_stop.selected(&Some(key)))
     }
 
-    /// Says which element a focusable mark is, for as long as the caller is mounted.
+    /// Registers the element of a focusable mark until the caller is unmounted.
     pub(super) fn register(self, key: MarkKey, element: NodeRef<svg::G>) {
         let elements = self.elements;
         elements.update_value(|elements| {
@@ -126,13 +126,13 @@ impl ChartState {
     fn focus_element(self, key: MarkKey) {
         let element = self.elements.with_value(|all| all.get(&key).copied());
         if let Some(element) = element.and_then(|element| element.get_untracked()) {
-            // An element in the page takes the focus.
+            // Focusing a mounted element does not fail.
             let _ = element.focus();
         }
     }
 
-    /// Called before marks come, go or move: where that takes the focus from a mark, it goes back to the mark, or to the
-    /// one that the tab key reaches now.
+    /// Called before marks are added, removed or moved. If that takes the focus from a mark, the mark gets it back, or the
+    /// one that the tab key reaches if the mark was removed.
     pub(super) fn keep_focus(self) {
         if let Some(focused) = self.focused.get_value() {
             queue_microtask(move || {
@@ -142,7 +142,7 @@ impl ChartState {
                 let key = match is_there {
                     Some(true) => Some(focused),
                     Some(false) => self.tab_stop.get_untracked(),
-                    // The chart is gone.
+                    // The chart was unmounted.
                     None => None,
                 };
                 if let Some(key) = key {
@@ -152,13 +152,13 @@ impl ChartState {
         }
     }
 
-    /// Shows the tooltip of this mark now, or none, whatever was about to happen.
+    /// Shows the tooltip of this mark, or none, at once.
     fn show_tip(self, key: Option<MarkKey>) {
         self.keep_tip();
         self.last_pointed.set(key);
     }
 
-    /// Keeps the tooltip that shows.
+    /// Keeps the present tooltip.
     pub(super) fn keep_tip(self) {
         self.hide.cancel();
         self.switch.cancel();
@@ -169,13 +169,13 @@ impl ChartState {
         self.show_tip(None);
     }
 
-    /// The pointer comes onto a mark.
+    /// The pointer enters a mark.
     pub(super) fn point(self, key: MarkKey) {
         self.hide.cancel();
         if self.pointed.get_untracked().is_none() {
             self.show_tip(Some(key));
         } else {
-            // The pointer can cross marks on its way to the tooltip.
+            // The pointer may cross other marks on its way to the tooltip.
             self.switch.call(move || self.show_tip(Some(key)));
         }
     }
@@ -195,21 +195,21 @@ impl ChartState {
 
     /// A mark loses the focus.
     pub(super) fn blur(self) {
-        // A chart that is unmounted may still lose the focus.
+        // A mark may lose the focus while the chart is unmounted.
         self.focused.try_set_value(None);
         if !self.last_pointed.is_disposed() {
             self.hide_tip();
         }
     }
 
-    /// A mark is chosen by pointer or key.
+    /// A mark is pressed, by pointer or key.
     pub(super) fn press(self, key: MarkKey) {
         if let Some(on_press) = self.on_press {
             on_press.run(key);
         }
     }
 
-    /// A key goes down on the mark that has the focus.
+    /// A key is pressed on the focused mark.
     pub(super) fn key_down(self, key: MarkKey, event: &KeyboardEvent) {
         let order = self.focus_order.get_untracked();
         let Some(place) = order.iter().position(|other| *other == key) else {
@@ -231,7 +231,7 @@ impl ChartState {
             _ => return,
         };
         event.prevent_default();
-        // Escape would undo the selection as well.
+        // The page would also clear the selection on Escape.
         event.stop_propagation();
         if target != place
             && let Some(target) = order.get(target)

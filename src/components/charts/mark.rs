@@ -1,26 +1,27 @@
-//! One mark of a chart.
+//! A mark of a chart.
 
 use super::chart_state::ChartState;
 use crate::picture::charts::scene::{Mark, MarkKey, Reach, Shape};
 use leptos::prelude::*;
 use leptos::svg;
 
-/// How much farther than a disc its mark is reached by the pointer, and how far at least.
+/// How far beyond a disc the pointer still hits its mark.
 const HIT_MARGIN: f64 = 4.0;
+/// Least radius in which the pointer hits a disc.
 const MIN_HIT_RADIUS: f64 = 9.0;
 
-/// A mark: a named button when the keyboard reaches it.
+/// A mark. It is a button with a name if the keyboard can reach it.
 #[component]
 pub fn MarkView(
-    /// The chart that it belongs to.
+    /// The state of the chart.
     chart: ChartState,
-    /// Which mark.
+    /// The key of the mark.
     key: MarkKey,
-    /// Id of the pattern that hatches marks.
+    /// Id of the hatch pattern.
     hatch_id: StoredValue<String>,
 ) -> impl IntoView {
     let mark = Memo::new(move |_| chart.mark(key));
-    let shape = move || mark.with(|mark| mark.as_ref().map(|mark| shape_of(mark, hatch_id)));
+    let shape = view! { <ShapeView mark hatch_id /> };
     let is_selected = move || chart.is_selected(key);
     match key.reach {
         Reach::None => view! {
@@ -71,71 +72,66 @@ pub fn MarkView(
     }
 }
 
-/// A mark drawn once more, on top of the others.
+/// A copy of a mark on top of all others, for emphasis.
 #[component]
 pub fn RaisedMark(
-    /// The chart that it belongs to.
+    /// The state of the chart.
     chart: ChartState,
-    /// Which mark.
+    /// The key of the mark.
     key: MarkKey,
-    /// Id of the pattern that hatches marks.
+    /// Id of the hatch pattern.
     hatch_id: StoredValue<String>,
 ) -> impl IntoView {
     let mark = Memo::new(move |_| chart.mark(key));
     view! {
         <g class=key.class() class:is-selected=move || chart.is_selected(key)>
-            {move || mark.with(|mark| mark.as_ref().map(|mark| shape_of(mark, hatch_id)))}
+            <ShapeView mark hatch_id />
         </g>
     }
 }
 
-fn shape_of(mark: &Mark, hatch_id: StoredValue<String>) -> AnyView {
-    match mark.shape.clone() {
-        Shape::Path { .. } | Shape::Curve { .. } => {
-            view! { <path d=mark.shape.path_data() /> }.into_any()
+/// The elements of a mark. Each attribute follows the mark by itself, so that a slider changes few of them.
+#[component]
+fn ShapeView(
+    /// The mark. Its shapes are all texts or all outlines.
+    mark: Memo<Option<Mark>>,
+    /// Id of the hatch pattern.
+    hatch_id: StoredValue<String>,
+) -> impl IntoView {
+    let attribute = move |of: fn(&Shape) -> String| {
+        move || mark.with(|mark| mark.as_ref().map(|mark| of(&mark.shape)))
+    };
+    let has = |property: fn(&Mark) -> bool| mark.with_untracked(|mark| mark.as_ref().is_some_and(property));
+    if has(|mark| matches!(mark.shape, Shape::Text { .. })) {
+        let anchor = attribute(|shape| shape.anchor().name().to_owned());
+        return view! {
+            <text transform=attribute(Shape::text_transform) text-anchor=anchor>
+                {attribute(|shape| shape.text().to_owned())}
+            </text>
         }
-        Shape::Circle {
-            center: (x, y),
-            radius,
-        } => {
-            let hit = mark.label.as_ref().map(|_| {
-                let radius = (radius + HIT_MARGIN).max(MIN_HIT_RADIUS);
-                view! { <circle class="chart-hit" cx=x cy=y r=radius /> }
-            });
-            view! {
-                {hit}
-                <circle cx=x cy=y r=radius />
-            }
-            .into_any()
+        .into_any();
+    }
+    let hit = has(|mark| mark.label.is_some() && matches!(mark.shape, Shape::Circle { .. }))
+        .then(|| view! { <path class="chart-hit" d=attribute(hit_data)></path> });
+    let hatch = has(|mark| mark.role.is_hatched()).then(|| {
+        let fill = hatch_id.with_value(|id| format!("url(#{id})"));
+        view! { <path class="hatch" fill=fill d=attribute(Shape::path_data)></path> }
+    });
+    view! {
+        {hit}
+        <path d=attribute(Shape::path_data)></path>
+        {hatch}
+    }
+    .into_any()
+}
+
+/// The outline in which the pointer hits a shape: a disc is enlarged.
+fn hit_data(shape: &Shape) -> String {
+    match *shape {
+        Shape::Circle { center, radius } => {
+            let radius = (radius + HIT_MARGIN).max(MIN_HIT_RADIUS);
+            Shape::Circle { center, radius }.path_data()
         }
-        Shape::Rect {
-            corner: (x, y),
-            width,
-            height,
-        } => {
-            let hatch = mark.role.is_hatched().then(|| {
-                let fill = hatch_id.with_value(|id| format!("url(#{id})"));
-                view! { <rect class="hatch" fill=fill x=x y=y width=width height=height /> }
-            });
-            view! {
-                <rect x=x y=y width=width height=height />
-                {hatch}
-            }
-            .into_any()
-        }
-        Shape::Text {
-            at: (x, y),
-            anchor,
-            turn_deg,
-            text,
-        } => {
-            let transform = (turn_deg != 0.0).then(|| format!("rotate({turn_deg} {x} {y})"));
-            view! {
-                <text x=x y=y text-anchor=anchor.name() transform=transform>
-                    {text}
-                </text>
-            }
-            .into_any()
-        }
+        _ => shape.path_data(),
     }
 }

@@ -1,7 +1,6 @@
-//! Charts: scenes shown as SVG, whose marks can be pointed at, focused, named and selected.
+//! Charts: scenes shown as SVG, with marks that can be pointed at, focused and pressed.
 //!
-//! [`Chart`] draws a scene for the width that it is given, [`SceneView`] shows one. Nothing is drawn while a chart has no
-//! width, because what holds it is closed or hidden.
+//! [`Chart`] draws a scene for its width, [`SceneView`] shows a scene. A hidden chart draws nothing.
 
 pub mod chart;
 pub mod chart_state;

@@ -3,22 +3,13 @@
 use super::chart::KernelChart;
 use crate::app::state::Page;
 use crate::picture::charts::{by_kernel_scene, roofline, traffic_bars};
-use leptos::html;
 use leptos::prelude::*;
 
-/// Both charts, and the bars by kernel while they are open.
+/// Both charts, and the bars by kernel while their section is open.
 #[component]
 pub fn Charts() -> impl IntoView {
     let page = Page::of_context();
-    let details = NodeRef::<html::Details>::new();
     let is_by_kernel_open = RwSignal::new(false);
-    let follow_details = move |_| {
-        is_by_kernel_open.set(
-            details
-                .get_untracked()
-                .is_some_and(|details| details.open()),
-        );
-    };
     view! {
         <div class="charts" class:is-stale=page.is_stale>
             <section class="panel chart-panel" aria-labelledby="roofline-title">
@@ -46,7 +37,7 @@ pub fn Charts() -> impl IntoView {
                         traffic_bars::scene(analysis, (width, (width * 0.34).clamp(150.0, 260.0)))
                     }
                 />
-                <details class="by-kernel" node_ref=details on:toggle=follow_details>
+                <details class="by-kernel" on:toggle:target=move |event| is_by_kernel_open.set(event.target().open())>
                     <summary>"By kernel"</summary>
                     <Show when=move || is_by_kernel_open.get()>
                         <KernelChart id="by-kernel" draw=by_kernel_scene />

@@ -8,19 +8,19 @@ use crate::picture::charts::scene::{MarkKey, Scene};
 use leptos::prelude::*;
 use std::sync::Arc;
 
-/// A picture whose marks show what they stand for when the pointer or the focus is on them. It is one tab stop: the arrow
-/// keys move from mark to mark. A mark keeps its element from scene to scene, so the focus stays on it while sizes change.
+/// A picture with a tooltip for the mark under the pointer or with the focus. It is one tab stop: arrow keys move from mark
+/// to mark. A mark keeps its element from scene to scene, so it keeps the focus while sizes change.
 #[component]
 pub fn SceneView(
-    /// Begins the ids of the picture's parts, so it is another one for each picture.
+    /// Prefix of the ids in the picture, unique on the page.
     id: &'static str,
-    /// What is shown.
+    /// The picture.
     #[prop(into)]
     scene: Signal<Arc<Scene>>,
-    /// The fused kernel whose marks come forward, while the others step back.
+    /// The fused kernel whose marks are emphasized.
     #[prop(into, optional)]
     selected_kernel: Signal<Option<KernelId>>,
-    /// What happens when a mark is pressed.
+    /// Called when a mark is pressed.
     #[prop(into, optional_no_strip)]
     on_press: Option<Callback<MarkKey>>,
 ) -> impl IntoView {

@@ -1,17 +1,19 @@
-//! The tooltip of a chart: the label of the mark that is pointed at or focused. Screen readers get it as the mark's name.
+//! The tooltip of a chart: the label of the mark under the pointer or with the focus. For screen readers the label is the
+//! name of the mark.
 
 use super::chart_state::ChartState;
+use crate::browser::on_window;
 use crate::picture::charts::scene::{Label, Mark, Point, Role, Scene, Shape};
 use leptos::ev;
 use leptos::prelude::*;
 use std::sync::Arc;
 
-/// The tooltip, which is mounted while it shows.
+/// The tooltip. Mounted while it shows.
 #[component]
 pub fn Tip(
-    /// The chart whose marks are named.
+    /// The state of the chart.
     chart: ChartState,
-    /// What the chart shows.
+    /// The picture.
     scene: Signal<Arc<Scene>>,
 ) -> impl IntoView {
     let tip = Memo::new(move |_| {
@@ -25,20 +27,20 @@ pub fn Tip(
     }
 }
 
+/// The box of the tooltip.
 #[component]
 fn TipBox(
-    /// The chart whose marks are named.
+    /// The state of the chart.
     chart: ChartState,
-    /// What it says.
+    /// What the tooltip shows.
     tip: Memo<Option<TipContent>>,
 ) -> impl IntoView {
-    // It is dismissed from wherever the focus is.
-    let listener = window_event_listener(ev::keydown, move |event| {
+    // On the window, so that Escape works wherever the focus is.
+    on_window(ev::keydown, move |event| {
         if event.key() == "Escape" {
             chart.hide_tip();
         }
     });
-    on_cleanup(move || listener.remove());
     let style =
         move |part: fn(&TipContent) -> String| move || tip.with(|tip| tip.as_ref().map(part));
     let label = move || tip.with(|tip| tip.as_ref().map(|tip| label_view(&tip.label)));
@@ -71,7 +73,7 @@ fn label_view(label: &Label) -> impl IntoView + use<> {
     }
 }
 
-/// What a tooltip says, and of which place in the chart.
+/// The content of a tooltip, and its place in the chart.
 #[derive(Clone, PartialEq)]
 struct TipContent {
     label: Label,
@@ -91,7 +93,7 @@ impl TipContent {
         })
     }
 
-    /// Above or below its mark, where there is more space, and shifted so that it stays over the chart.
+    /// Puts the tooltip above or below its mark, where there is more space, and shifts it so that it stays over the chart.
     fn transform(&self) -> String {
         let down = if self.top_percent < 50.0 {
             distance_below(self.role)
@@ -102,7 +104,7 @@ impl TipContent {
     }
 }
 
-/// How far below its mark a tooltip starts: what hangs below a point and its number stays in sight.
+/// Distance from a mark to a tooltip below it. A point and its number have labels below them that must stay visible.
 const fn distance_below(role: Role) -> &'static str {
     match role {
         Role::NumberPlate => "46px",
@@ -111,7 +113,7 @@ const fn distance_below(role: Role) -> &'static str {
     }
 }
 
-/// Where a mark is named.
+/// The point of a mark at which its tooltip is.
 fn place_of(shape: &Shape) -> Point {
     match shape {
         Shape::Circle { center, .. } => *center,

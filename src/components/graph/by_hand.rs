@@ -1,7 +1,8 @@
-//! Merging two kernels of the graph, by dragging one onto the other or by keys, and cutting before an op.
+//! Merging two kernels by hand, by dragging one onto the other or by keys, and cutting a kernel before an op.
 //!
-//! While a plan waits for a partner or for a second key, a live region over the graph says what it would bring.
+//! While a plan waits for a partner or for a second key, a live region over the graph tells its effect.
 
+use super::plan::Plan;
 use super::state::Graph;
 use crate::app::state::{FocusRequest, SetIfChanged};
 use crate::core::{KernelId, OpId};
@@ -10,88 +11,8 @@ use crate::picture::dag::focus::FocusTarget;
 use crate::present::manual::{Change, Proposal};
 use leptos::prelude::*;
 
-/// What is about to be done by hand.
-#[derive(Clone)]
-pub(super) enum Plan {
-    /// A kernel looks for a partner.
-    Merge {
-        /// The kernel.
-        from: KernelId,
-        /// The partner that is looked at, and what merging would bring.
-        with: Option<(KernelId, Proposal)>,
-    },
-    /// A cut before this op waits for a second key.
-    Cut(OpId, Proposal),
-}
-
-impl Plan {
-    /// What the live region says.
-    fn status(&self) -> String {
-        match self {
-            Self::Merge { from, with: None } => format!(
-                "Kernel {} looks for a partner: choose it with the arrow keys or Tab. Enter merges, Escape leaves.",
-                from.number()
-            ),
-            Self::Cut(_, proposal) if proposal.text.is_some() => {
-                format!(
-                    "{} Press x again to cut, Escape to leave it.",
-                    proposal.words
-                )
-            }
-            Self::Merge {
-                with: Some((_, proposal)),
-                ..
-            }
-            | Self::Cut(_, proposal) => proposal.words.clone(),
-        }
-    }
-}
-
-/// What a kernel is in a planned merge.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum PlanRole {
-    /// It looks for a partner.
-    Merging,
-    /// Merging with it is possible.
-    Partner,
-    /// Merging with it is not possible.
-    Refused,
-}
-
 impl Graph {
-    /// What the live region says; tracked.
-    pub(super) fn status(self) -> String {
-        self.plan().as_ref().map_or_else(String::new, Plan::status)
-    }
-
-    /// The kernels of a planned merge; tracked.
-    pub(super) fn merged_kernels(self) -> Vec<KernelId> {
-        match self.plan() {
-            Some(Plan::Merge { from, with }) => {
-                let partner = with.map(|(kernel, _)| kernel);
-                [Some(from), partner].into_iter().flatten().collect()
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    /// What a kernel is in the planned merge; tracked.
-    pub(super) fn role_in_plan(self, kernel: KernelId) -> Option<PlanRole> {
-        match self.plan()? {
-            Plan::Merge { from, .. } if from == kernel => Some(PlanRole::Merging),
-            Plan::Merge {
-                with: Some((partner, proposal)),
-                ..
-            } if partner == kernel => Some(if proposal.text.is_some() {
-                PlanRole::Partner
-            } else {
-                PlanRole::Refused
-            }),
-            _ => None,
-        }
-    }
-
-    /// The line from a kernel that is dragged to the pointer, as path data; tracked.
+    /// The line from a dragged kernel to the pointer, as path data. Tracked.
     pub(super) fn merge_line(self) -> String {
         let (Some(Plan::Merge { from, .. }), Some(to)) = (self.plan(), self.dragged_to.get())
         else {
@@ -106,14 +27,14 @@ impl Graph {
         })
     }
 
-    /// Begins to look for a partner.
+    /// Plans a merge of this kernel with a partner that is still to be chosen.
     pub(super) fn begin_merge(self, from: KernelId) {
         self.page().is_fused.set_if_changed(true);
         self.set_plan(Some(Plan::Merge { from, with: None }));
     }
 
-    /// Looks at a partner, or at none.
-    pub(super) fn consider(self, partner: Option<KernelId>) {
+    /// Changes the partner of the planned merge.
+    pub(super) fn set_partner(self, partner: Option<KernelId>) {
         let Some(Plan::Merge { from, with }) = self.plan_now() else {
             return;
         };
@@ -125,7 +46,7 @@ impl Graph {
         }
     }
 
-    /// Does what was planned. What is not possible stays planned.
+    /// Makes the planned change. A plan that is not possible stays.
     pub(super) fn finish_plan(self) {
         let (op, proposal) = match self.plan_now() {
             Some(Plan::Cut(op, proposal)) => (Some(op), proposal),
@@ -138,13 +59,13 @@ impl Graph {
         if proposal.text.is_some()
             && let Some(op) = op
         {
-            self.leave_plan();
+            self.drop_plan();
             self.page().apply(&proposal, op, FocusRequest::GraphKernel);
         }
     }
 
-    /// Plans nothing any longer.
-    pub(super) fn leave_plan(self) {
+    /// Drops the plan.
+    pub(super) fn drop_plan(self) {
         self.dragged_to.set_if_changed(None);
         self.set_plan(None);
     }
@@ -164,31 +85,28 @@ impl Graph {
                 };
                 self.page().proposal(change)
             }
-            None => Proposal {
-                words: "Nothing comes before it in its kernel, so there is nothing to cut."
-                    .to_owned(),
-                done: String::new(),
-                text: None,
-            },
+            None => Proposal::refused(
+                "Nothing comes before it in its kernel, so there is nothing to cut.".to_owned(),
+            ),
         };
         self.set_plan(Some(Plan::Cut(op, planned)));
     }
 
-    /// The pointer drags a kernel; `at` is on the canvas.
+    /// The pointer drags a kernel to a point of the canvas.
     pub(super) fn drag_kernel(self, at: Point) {
         let in_picture = self.viewport.get_untracked().in_picture(at);
         let under = self
             .placed
             .with_untracked(|placed| placed.layout.kernel_at(in_picture));
-        self.consider(under);
+        self.set_partner(under);
         self.dragged_to.set(Some(at));
     }
 
-    /// The pointer lets the kernel go: merges where that is possible, else leaves it as it was, with the reason.
+    /// The pointer drops the dragged kernel: merges, or says why that is not possible.
     pub(super) fn drop_kernel(self) {
         let plan = self.plan_now();
         self.finish_plan();
-        self.leave_plan();
+        self.drop_plan();
         if let Some(Plan::Merge {
             with: Some((_, proposal)),
             ..
@@ -199,7 +117,7 @@ impl Graph {
         }
     }
 
-    /// A key while something is planned, or that begins a plan; whether it was one of these.
+    /// Handles a key that starts, changes or ends a plan. `false` if it does none of these.
     pub(super) fn plan_key(self, key: &str, is_shifted: bool, target: Option<FocusTarget>) -> bool {
         match (self.plan_now(), key) {
             (None, "m" | "M") => {
@@ -215,7 +133,7 @@ impl Graph {
             },
             (None, _) => return false,
             (Some(Plan::Merge { from, .. }), "Escape") => {
-                self.leave_plan();
+                self.drop_plan();
                 self.focus(FocusTarget::Kernel(from));
             }
             (Some(Plan::Merge { .. }), "Enter" | " ")
@@ -229,18 +147,19 @@ impl Graph {
                     _ => return true,
                 };
                 if let Some(next) = self.next_partner(from, present, is_back) {
-                    self.consider(Some(next));
+                    self.set_partner(Some(next));
                     self.focus(FocusTarget::Kernel(next));
                 }
             }
             (Some(Plan::Cut(..)), _) => {
-                self.leave_plan();
+                self.drop_plan();
                 return key == "Escape";
             }
         }
         true
     }
 
+    /// The plan. Untracked.
     pub(super) fn plan_now(self) -> Option<Plan> {
         untrack(|| self.plan())
     }
@@ -265,7 +184,7 @@ impl Graph {
         }
     }
 
-    /// The kernel after or before `present`, round the end, that is not `from`.
+    /// The kernel after or before `present`, cyclically, that is not `from`.
     fn next_partner(self, from: KernelId, present: KernelId, is_back: bool) -> Option<KernelId> {
         let count = self
             .placed

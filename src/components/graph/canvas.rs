@@ -3,41 +3,36 @@
 use super::keys::ZOOM_STEP;
 use super::picture::Picture;
 use super::state::Graph;
-use crate::app::state::{Page, Selection, SetIfChanged};
-use crate::browser::{self, Later};
+use crate::app::state::{Page, Selection};
+use crate::browser::{Later, content_size};
 use leptos::html;
 use leptos::prelude::*;
 use std::time::Duration;
 
-/// Ops up to which the switch between fused and unfused is animated; a browser takes seconds over thousands of
-/// transitions.
+/// Up to this many ops the switch between fused and unfused is animated. Thousands of CSS transitions take seconds.
 const ANIMATED_OPS: usize = 200;
-/// How long the switch may move things.
-const SWITCH: Duration = Duration::from_millis(400);
+/// Duration of the animation, with some reserve.
+const SWITCH_TIME: Duration = Duration::from_millis(400);
 
-/// Shows the page's graph, fused or op by op; nothing but looks differs between the two.
+/// The graph of the page, fused or unfused, in the same layout.
 ///
-/// Fills its container. Drags pan, pinches and the wheel with Ctrl or Command zoom, the plain wheel scrolls
-/// the page. The picture is one tab stop beside the canvas: arrow keys follow edges.
+/// Fills its container. Drags pan, pinches and the wheel with Ctrl or Command zoom, the plain wheel scrolls the page. The
+/// canvas is a tab stop, and one op or kernel on it: arrow keys follow edges.
 #[component]
 pub fn GraphCanvas() -> impl IntoView {
     let page = Page::of_context();
-    let graph = Graph::new(page);
     let frame = NodeRef::<html::Div>::new();
-    Effect::new(move || {
-        if let Some(frame) = frame.get() {
-            browser::observe_element(&frame, move |width, height| {
-                graph.canvas_px.set_if_changed((width, height));
-            });
-        }
-    });
+    let graph = Graph::new(page, content_size(frame).into());
+    graph.keep_focus();
+    graph.take_page_requests();
+    graph.reveal_selections();
     let is_switching = is_switching(page, graph);
     let op_count = move || graph.placed.with(|placed| placed.layout.ops.len());
     let name = move || {
         let kernels = graph.placed.with(|placed| placed.layout.panels.len());
         format!("graph of {} operations in {kernels} kernels", op_count())
     };
-    let status = Memo::new(move |_| graph.status());
+    let status = Memo::new(move |_| graph.plan().map_or_else(String::new, |plan| plan.status()));
     view! {
         <div class="dag-frame" node_ref=frame>
             <svg
@@ -59,7 +54,7 @@ pub fn GraphCanvas() -> impl IntoView {
                 on:keydown=move |event| graph.press_key(&event)
             >
                 <g class="dag-parts" transform=move || graph.viewport.get().transform()>
-                    // Another layout is another picture: nothing of the one before is kept.
+                    // A list of one: a new layout has a new key, so all elements are replaced.
                     <For each=move || [graph.placed.get()] key=|placed| placed.number children=move |placed| {
                         view! { <Picture graph placed /> }
                     } />
@@ -84,10 +79,11 @@ pub fn GraphCanvas() -> impl IntoView {
     }
 }
 
-/// The view has just been switched between fused and unfused, so edges may move.
+/// Whether the graph was switched between fused and unfused less than [`SWITCH_TIME`] ago. A signal and not a memo, because a
+/// timer resets it.
 fn is_switching(page: Page, graph: Graph) -> RwSignal<bool> {
     let is_switching = RwSignal::new(false);
-    let end = Later::after(SWITCH);
+    let end = Later::after(SWITCH_TIME);
     Effect::new(move |before: Option<bool>| {
         let is_fused = page.is_fused.get();
         let op_count = graph

@@ -1,6 +1,6 @@
-//! What keys and clicks do to the graph: they select, follow edges, pan and zoom.
+//! Keys and clicks in the graph: they select, follow edges, pan and zoom.
 
-use super::by_hand::Plan;
+use super::plan::Plan;
 use super::state::Graph;
 use crate::app::state::Selection;
 use crate::browser;
@@ -16,7 +16,7 @@ pub(super) const ZOOM_STEP: f64 = 1.25;
 const PAN_PX: f64 = 60.0;
 
 impl Graph {
-    /// A click on an op or a kernel selects it, or is the answer that a plan waits for.
+    /// A click on an op or a kernel: selects it, or completes or drops the plan.
     pub(super) fn click(self, target: FocusTarget) {
         if self.was_dragged() {
             return;
@@ -24,10 +24,10 @@ impl Graph {
         match (self.plan_now(), target) {
             (None, _) => self.toggle(target),
             (Some(Plan::Merge { .. }), FocusTarget::Kernel(kernel)) => {
-                self.consider(Some(kernel));
+                self.set_partner(Some(kernel));
                 self.finish_plan();
             }
-            (Some(_), _) => self.leave_plan(),
+            (Some(_), _) => self.drop_plan(),
         }
     }
 
@@ -37,21 +37,21 @@ impl Graph {
             return;
         }
         if self.plan_now().is_some() {
-            self.leave_plan();
+            self.drop_plan();
         } else {
             self.page().ask_why(op);
         }
     }
 
-    /// A click that no part has taken. In an overview hardly any part is in the page, so they are found by their places.
+    /// A click beside all mounted ops and kernels. In an overview most are not mounted, so they are found by position.
     pub(super) fn click_canvas(self, event: &MouseEvent) {
         if self.was_dragged() {
             return;
         }
         match self.target_in_overview(event) {
             Some(target) => self.click(target),
-            None if self.plan_now().is_some() => self.leave_plan(),
-            None => self.selection.set(Selection::Nothing),
+            None if self.plan_now().is_some() => self.drop_plan(),
+            None => self.page().select(Selection::Nothing),
         }
     }
 
@@ -69,27 +69,27 @@ impl Graph {
         target.filter(|target| is_fused || matches!(target, FocusTarget::Op(_)))
     }
 
-    /// A key on the canvas or on the part of it that has the focus. The zoom keys work on both.
+    /// A key on the canvas, or on the op or kernel that has the focus.
     pub(super) fn press_key(self, event: &KeyboardEvent) {
         if event.ctrl_key() || event.meta_key() || event.alt_key() {
             return;
         }
         let key = event.key();
         let is_on_canvas = event.target() == event.current_target();
-        // What has the focus is what the tab key reaches.
+        // The focused op or kernel is the tab stop.
         let target = (!is_on_canvas).then(|| self.tab_stop.get_untracked());
         if self.plan_key(&key, event.shift_key(), target) {
             event.prevent_default();
             event.stop_propagation();
-        } else if target.is_some_and(|target| self.key_on_part(&key, target))
+        } else if target.is_some_and(|target| self.key_on_target(&key, target))
             || self.key_anywhere(&key, is_on_canvas)
         {
             event.prevent_default();
         }
     }
 
-    /// A key on a part: a choice, or along the edges. Whether it was one of these.
-    fn key_on_part(self, key: &str, target: FocusTarget) -> bool {
+    /// Handles a key on an op or a kernel: selects it or follows its edges. `false` for any other key.
+    fn key_on_target(self, key: &str, target: FocusTarget) -> bool {
         if key == "Enter" || key == " " {
             self.toggle(target);
             return true;
@@ -101,10 +101,11 @@ impl Graph {
         if let Some(next) = next {
             self.focus(next);
         }
-        // An arrow at the end of the graph moves neither canvas nor page.
+        // An arrow without a next op is handled too: it must not move the canvas or the page.
         next.is_some() || key.starts_with("Arrow") || key.starts_with("Page")
     }
 
+    /// Handles a key that works on the canvas and on ops and kernels. `false` for any other key.
     fn key_anywhere(self, key: &str, is_on_canvas: bool) -> bool {
         let pan = |dx, dy| self.move_to(self.viewport.get_untracked().panned(dx, dy));
         match key {
@@ -112,7 +113,7 @@ impl Graph {
             "-" | "_" => self.zoom(1.0 / ZOOM_STEP, None),
             "0" => self.fit(),
             "Escape" if self.selection.get_untracked() != Selection::Nothing => {
-                self.selection.set(Selection::Nothing);
+                self.page().select(Selection::Nothing);
             }
             "ArrowLeft" if is_on_canvas => pan(PAN_PX, 0.0),
             "ArrowRight" if is_on_canvas => pan(-PAN_PX, 0.0),

@@ -1,26 +1,32 @@
-//! The graph of the program: ops in the panels of their kernels, edges through memory and edges on chip.
+//! The graph of the program: ops in the boxes of their kernels, edges through memory and edges on chip.
 //!
-//! [`state::Graph`] holds what the graph knows beside the page. Its [`canvas`] turns pointers, wheel and keys into calls
-//! of it ([`pointer`], [`keys`], [`by_hand`]) and shows a [`picture`]: keyed lists of the parts that are in sight, each
-//! part a component of its own, or an [`overview`] where very many are.
+//! [`state::Graph`] holds the signals of the graph, made of the plain types in [`placed`], [`aim`], [`plan`] and [`pressed`].
+//! [`focus`], [`moving`], [`by_hand`], [`keys`] and [`pointer`] are its methods. [`canvas`] calls them from its event handlers
+//! and shows a [`picture`]: keyed lists of what is in view, or an [`overview`] where that is very much.
 #![allow(
     unreachable_pub,
-    reason = "the macro makes the props of a component public, and parts of the graph are for the graph alone"
+    reason = "the macro makes the props of a component public, though most components here are private to the graph"
 )]
 
+mod aim;
 mod by_hand;
 mod canvas;
-mod edge;
-mod kernel;
+mod edge_lines;
+mod focus;
+mod kernel_box;
 mod keys;
-mod op;
+mod moving;
+mod op_box;
 mod overview;
 mod panel;
 mod picture;
-mod pill;
+mod placed;
+mod plan;
 mod pointer;
+mod pressed;
 mod size_label;
 mod state;
+mod tensor_pill;
 
 pub use canvas::GraphCanvas;
 pub use panel::GraphPanel;

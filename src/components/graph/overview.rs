@@ -1,18 +1,19 @@
-//! Very many parts as few paths.
+//! Very many ops, kernels and edges as few paths.
 
-use super::state::{Graph, PlacedOnce};
+use super::placed::StoredGraph;
+use super::state::Graph;
 use crate::core::KernelId;
 use crate::picture::dag::overview::{EdgeStyle, Edges, boxes, edges};
 use crate::present::badge::kernel_class;
 use leptos::prelude::*;
 
-/// The parts in sight without words. They are neither buttons nor read out: what is, stands over them in full.
+/// Ops, kernels and edges in view, without words. They are no buttons; the few that must be are drawn in full on top.
 #[component]
 pub(super) fn Overview(
-    /// The graph.
+    /// The state of the graph.
     graph: Graph,
-    /// Its layout.
-    placed: PlacedOnce,
+    /// The graph with its layout.
+    placed: StoredGraph,
 ) -> impl IntoView {
     let placed = placed.get_value();
     let number = placed.number;

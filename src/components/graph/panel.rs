@@ -1,10 +1,11 @@
 //! The panel of the graph, with the switch between fused and unfused.
 
-use super::GraphCanvas;
+use super::canvas::GraphCanvas;
 use crate::app::state::Page;
+use crate::components::radio_button::RadioButton;
 use leptos::prelude::*;
 
-/// The picture of the graph with its switch.
+/// The graph with its legend and the switch.
 #[component]
 pub fn GraphPanel() -> impl IntoView {
     let page = Page::of_context();
@@ -18,29 +19,15 @@ pub fn GraphPanel() -> impl IntoView {
                 </ul>
                 <fieldset class="switch" title="Ctrl+Enter" aria-keyshortcuts="Control+Enter">
                     <legend class="sr-only">"Show the graph"</legend>
-                    <ViewChoice label="Unfused" is_chosen=move || !page.is_fused.get() choose=move || page.is_fused.set(false) />
-                    <ViewChoice label="Fused" is_chosen=move || page.is_fused.get() choose=move || page.is_fused.set(true) />
+                    <RadioButton set="graph-view" is_chosen=move || !page.is_fused.get() choose=move || page.is_fused.set(false)>
+                        "Unfused"
+                    </RadioButton>
+                    <RadioButton set="graph-view" is_chosen=page.is_fused choose=move || page.is_fused.set(true)>
+                        "Fused"
+                    </RadioButton>
                 </fieldset>
             </header>
             <div class="graph-slot" class:is-stale=page.is_stale><GraphCanvas /></div>
         </section>
-    }
-}
-
-#[component]
-fn ViewChoice(
-    /// What it says.
-    label: &'static str,
-    /// It is the one that is shown.
-    #[prop(into)]
-    is_chosen: Signal<bool>,
-    /// Shows it.
-    choose: impl Fn() + 'static,
-) -> impl IntoView {
-    view! {
-        <label>
-            <input type="radio" name="graph-view" prop:checked=is_chosen on:change=move |_| choose() />
-            <span>{label}</span>
-        </label>
     }
 }

@@ -1,29 +1,29 @@
-//! The parts of one layout that are in the page.
+//! The ops, kernels and edges of one layout that are mounted.
 
-use super::edge::EdgePart;
-use super::kernel::KernelPart;
-use super::op::OpPart;
+use super::edge_lines::EdgeLines;
+use super::kernel_box::KernelBox;
+use super::op_box::OpBox;
 use super::overview::Overview;
-use super::pill::PillPart;
-use super::size_label::SizeLabelPart;
-use super::state::{Graph, Placed};
+use super::placed::PlacedGraph;
+use super::size_label::SizeLabel;
+use super::state::Graph;
+use super::tensor_pill::TensorPill;
 use crate::app::state::Selection;
-use crate::core::{KernelId, OpId, Partition};
+use crate::core::{KernelId, OpId};
+use crate::picture::dag::PillId;
 use crate::picture::dag::focus::FocusTarget;
 use crate::picture::dag::sight::{FULL_READABLE_OPS, Sight, keep_places};
-use crate::picture::dag::{Edge, PillId};
 use leptos::prelude::*;
 use std::sync::Arc;
 
-/// What is in sight, from the bottom to the top; in full, or where that are very many parts as an overview. What is
-/// selected, has the focus, or takes part in a plan or a decision is in the page in full wherever it lies, so that
-/// keys, focus and screen readers find it.
+/// What is in view, bottom to top: in full, or as an overview if that is too much. What is selected or focused, or is part of
+/// a plan or a decision, is always mounted in full, so that keys and screen readers reach it out of view.
 #[component]
 pub(super) fn Picture(
-    /// The graph.
+    /// The state of the graph.
     graph: Graph,
-    /// The layout, as long as it is shown.
-    placed: Arc<Placed>,
+    /// The graph with its layout.
+    placed: Arc<PlacedGraph>,
 ) -> impl IntoView {
     let placed = StoredValue::new(placed);
     let is_overview = graph.is_overview;
@@ -72,41 +72,42 @@ pub(super) fn Picture(
             <Overview graph placed />
         </Show>
         <For each=move || kernels.get() key=|kernel| *kernel children=move |kernel| {
-            view! { <KernelPart graph placed kernel /> }
+            view! { <KernelBox graph placed kernel /> }
         } />
         <g class="dag-edges" aria-hidden="true">
             <For each=move || edges.get() key=|edge| *edge children=move |edge| {
-                view! { <EdgePart graph placed edge /> }
+                view! { <EdgeLines graph placed edge /> }
             } />
         </g>
         <For each=move || ops.get() key=|op| *op children=move |op| {
-            view! { <OpPart graph placed op /> }
+            view! { <OpBox graph placed op /> }
         } />
         <g aria-hidden="true">
             <For each=move || size_labels.get() key=|op| *op children=move |op| {
-                view! { <SizeLabelPart graph placed op /> }
+                view! { <SizeLabel graph placed op /> }
             } />
         </g>
         <For each=move || pills.get() key=|pill| *pill children=move |pill| {
-            view! { <PillPart graph placed pill /> }
+            view! { <TensorPill graph placed pill /> }
         } />
     }
 }
 
-/// Parts that are in sight; none of them while an overview stands for them. Tracked.
-fn in_full<I: Clone>(graph: Graph, parts: fn(&Sight) -> &Vec<I>) -> Vec<I> {
+/// A list of what is in view; empty while an overview shows it. Tracked.
+fn in_full<I: Clone>(graph: Graph, list: fn(&Sight) -> &Vec<I>) -> Vec<I> {
     if graph.is_overview.get() {
         Vec::new()
     } else {
-        graph.sight.with(|sight| parts(sight).clone())
+        graph.sight.with(|sight| list(sight).clone())
     }
 }
 
+/// `wanted`, in the order of `before` where possible: a moved element would lose the focus.
 fn in_order<I: Copy + Ord>(wanted: &[I], before: Option<&Vec<I>>) -> Vec<I> {
     keep_places(before.map_or(&[], Vec::as_slice), wanted)
 }
 
-/// What is in the page wherever somebody looks.
+/// The ops and kernels that are mounted even out of view. Tracked.
 fn pinned(graph: Graph) -> Vec<FocusTarget> {
     let mut pinned = vec![graph.tab_stop.get()];
     match graph.selection.get() {
@@ -117,7 +118,10 @@ fn pinned(graph: Graph) -> Vec<FocusTarget> {
             pinned.extend([producer, consumer].map(FocusTarget::Op));
         }
     }
-    pinned.extend(graph.merged_kernels().into_iter().map(FocusTarget::Kernel));
+    let merged = graph
+        .plan()
+        .map_or_else(Vec::new, |plan| plan.merged_kernels());
+    pinned.extend(merged.into_iter().map(FocusTarget::Kernel));
     pinned.extend(
         graph
             .decided_ops
@@ -133,7 +137,7 @@ fn pinned(graph: Graph) -> Vec<FocusTarget> {
     pinned
 }
 
-/// An ascending list with some more in it.
+/// `list` and `more`, ascending and without duplicates.
 fn with_more<I: Ord>(mut list: Vec<I>, more: impl Iterator<Item = I>) -> Vec<I> {
     list.extend(more);
     list.sort_unstable();
@@ -141,26 +145,12 @@ fn with_more<I: Ord>(mut list: Vec<I>, more: impl Iterator<Item = I>) -> Vec<I> 
     list
 }
 
-/// The edges in sight at what is selected, as far as they can be told apart.
-fn touched_edges(placed: &Placed, sight: &Sight, selection: Selection) -> Vec<usize> {
-    let partition = &placed.analysis.partition;
+/// The edges in view that start or end at the selection, but not more than can be told apart.
+fn touched_edges(placed: &PlacedGraph, sight: &Sight, selection: Selection) -> Vec<usize> {
     let is_touched = |edge: &usize| {
         let edge = placed.layout.edges.get(*edge);
-        edge.is_some_and(|edge| touches(edge, partition, selection))
+        edge.is_some_and(|edge| placed.touches(edge, selection))
     };
     let touched = sight.edges.iter().copied().filter(is_touched);
     touched.take(FULL_READABLE_OPS).collect()
-}
-
-/// Whether an edge begins or ends at what is selected.
-pub(super) fn touches(edge: &Edge, partition: &Partition, selection: Selection) -> bool {
-    let mut ends = [edge.from.op(), edge.to.op()].into_iter().flatten();
-    match selection {
-        Selection::Nothing => false,
-        Selection::Op(op) => ends.any(|end| end == op),
-        Selection::Edge { producer, consumer } => {
-            edge.from.op() == Some(producer) && edge.to.op() == Some(consumer)
-        }
-        Selection::Kernel(kernel) => ends.any(|end| partition.kernel_of.get(end) == Some(&kernel)),
-    }
 }

@@ -1,4 +1,4 @@
-//! What pointers and the wheel do to the graph: they pan, zoom, and drag a kernel onto another one.
+//! Pointers and the wheel on the graph: they pan, zoom, and drag a kernel onto another one.
 
 use super::state::Graph;
 use crate::browser;
@@ -7,29 +7,17 @@ use crate::picture::dag::Point;
 use leptos::ev::{PointerEvent, WheelEvent};
 use leptos::prelude::*;
 
-/// A press that moves farther than this is a drag and no click, in pixels.
+/// A press that moves farther than this is a drag and not a click, in pixels.
 const DRAG_PX: f64 = 4.0;
 
-/// The pointers that are down.
-#[derive(Clone, Default)]
-pub(super) struct Pointers {
-    /// Each by its id, and where it was last, in the window.
-    down: Vec<(i32, Point)>,
-    is_dragged: bool,
-    /// The kernel whose panel was pressed, until the canvas hears of it.
-    pressed_kernel: Option<KernelId>,
-    /// The kernel that is dragged and not the picture.
-    grabbed: Option<KernelId>,
-}
-
 impl Graph {
-    /// The panel of a kernel is pressed: by the first pointer it can be dragged onto another one.
+    /// The panel of a kernel is pressed. The first pointer can drag it onto another one.
     pub(super) fn press_kernel(self, kernel: KernelId) {
         self.pointers
             .update_value(|pointers| pointers.pressed_kernel = Some(kernel));
     }
 
-    /// A pointer goes down, on the canvas or on a part of it.
+    /// A pointer is pressed, anywhere on the graph.
     pub(super) fn press(self, event: &PointerEvent) {
         let is_fused = self.page().is_fused.get_untracked();
         let mut is_second = false;
@@ -40,30 +28,30 @@ impl Graph {
             }
             let is_first = pointers.down.is_empty();
             if is_first {
-                pointers.is_dragged = false;
+                pointers.is_drag = false;
             }
             pointers.down.push((event.pointer_id(), in_window(event)));
-            // Two fingers move the picture.
-            is_second = pointers.grabbed.is_some() && !is_first;
-            pointers.grabbed = pressed.filter(|_| is_first && is_fused);
+            // A second finger moves the picture instead.
+            is_second = pointers.dragged_kernel.is_some() && !is_first;
+            pointers.dragged_kernel = pressed.filter(|_| is_first && is_fused);
         });
         if is_second {
-            self.leave_plan();
+            self.drop_plan();
         }
     }
 
-    /// A pointer goes up or is taken away.
+    /// A pointer is released (`is_dropped`) or cancelled.
     pub(super) fn lift(self, event: &PointerEvent, is_dropped: bool) {
-        let mut grabbed = None;
+        let mut dragged_kernel = None;
         self.pointers.update_value(|pointers| {
             pointers.down.retain(|(id, _)| *id != event.pointer_id());
-            grabbed = pointers.grabbed.take().filter(|_| pointers.is_dragged);
+            dragged_kernel = pointers.dragged_kernel.take().filter(|_| pointers.is_drag);
         });
-        if grabbed.is_some() {
+        if dragged_kernel.is_some() {
             if is_dropped {
                 self.drop_kernel();
             }
-            self.leave_plan();
+            self.drop_plan();
         }
     }
 
@@ -77,16 +65,16 @@ impl Graph {
         let Some(canvas) = self.canvas.get_untracked() else {
             return;
         };
-        if !pointers.is_dragged {
+        if !pointers.is_drag {
             if (now.x - before.x).hypot(now.y - before.y) < DRAG_PX {
                 return;
             }
             self.pointers
-                .update_value(|pointers| pointers.is_dragged = true);
+                .update_value(|pointers| pointers.is_drag = true);
             for &(pointer, _) in &pointers.down {
                 browser::capture_pointer(&canvas, pointer);
             }
-            if let Some(kernel) = pointers.grabbed {
+            if let Some(kernel) = pointers.dragged_kernel {
                 self.begin_merge(kernel);
             }
         }
@@ -94,7 +82,7 @@ impl Graph {
             let (x, y) = browser::point_on(&canvas, at.x, at.y);
             Point::new(x, y)
         };
-        if pointers.grabbed.is_some() {
+        if pointers.dragged_kernel.is_some() {
             self.drag_kernel(on_canvas(now));
             return;
         }
@@ -103,7 +91,7 @@ impl Graph {
         self.move_to(match other {
             None => viewport.panned(now.x - before.x, now.y - before.y),
             Some(&(_, other)) => {
-                // Each finger moves the picture by half, and their distance is the zoom.
+                // Each finger pans by half, and the change of their distance zooms.
                 let distance = |at: Point| (at.x - other.x).hypot(at.y - other.y).max(1.0);
                 let middle =
                     Point::new(f64::midpoint(now.x, other.x), f64::midpoint(now.y, other.y));
@@ -119,14 +107,14 @@ impl Graph {
         });
     }
 
-    /// Whether the last press became a drag, whose click is none.
+    /// Whether the last press was a drag. Its click event is ignored then.
     pub(super) fn was_dragged(self) -> bool {
-        self.pointers.with_value(|pointers| pointers.is_dragged)
+        self.pointers.with_value(|pointers| pointers.is_drag)
     }
 
     /// The wheel turns.
     pub(super) fn wheel(self, event: &WheelEvent) {
-        // A plain wheel belongs to the page.
+        // Without a key the wheel scrolls the page.
         if !(event.ctrl_key() || event.meta_key()) {
             return;
         }

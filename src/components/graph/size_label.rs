@@ -1,16 +1,17 @@
 //! The label that says how large the output of an op is.
 
-use super::state::{Graph, PlacedOnce};
+use super::placed::StoredGraph;
+use super::state::Graph;
 use crate::core::OpId;
 use leptos::prelude::*;
 
-/// A label below the op, shown while its tensor goes through memory. A click asks why it does.
+/// A label below the op, shown while its tensor goes through memory. A click opens the reason.
 #[component]
-pub(super) fn SizeLabelPart(
-    /// The graph.
+pub(super) fn SizeLabel(
+    /// The state of the graph.
     graph: Graph,
-    /// Its layout.
-    placed: PlacedOnce,
+    /// The graph with its layout.
+    placed: StoredGraph,
     /// The op.
     op: OpId,
 ) -> impl IntoView {

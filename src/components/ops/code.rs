@@ -1,4 +1,4 @@
-//! The coloured lines behind the editor's text area.
+//! The coloured lines behind the text area of the editor.
 
 use crate::app::state::{Page, Selection};
 use crate::core::model::diagnostic::{Severity, Span};
@@ -8,33 +8,33 @@ use leptos::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Of a long text only the lines around the visible ones are in the page, in steps of this many.
-pub(super) const STEP: usize = 100;
-/// Lines that are in the page at once: a step before the visible ones and, on any screen, one behind them.
-const WINDOW: usize = 4 * STEP;
+/// The mounted range of lines moves in steps of this many.
+pub(super) const LINE_STEP: usize = 100;
+/// Number of lines that are mounted: the visible ones and at least a step before and after them.
+const MOUNTED_LINES: usize = 4 * LINE_STEP;
 
-/// The lines around the visible ones, in a box of the size of the whole text.
+/// The lines around the visible ones, in a box as large as the whole text.
 #[component]
 pub fn CodeLines(
     /// The size of the text.
     size: Memo<TextSize>,
-    /// The first line in view, from 0, or one up to a step before it.
+    /// A line, from 0, that is at most one step before the first line in view.
     #[prop(into)]
     first_line: Signal<usize>,
 ) -> impl IntoView {
     let page = Page::of_context();
     let first = Memo::new(move |_| {
-        let last = size.get().lines.saturating_sub(WINDOW);
-        (first_line.get().saturating_sub(STEP)).min(last.next_multiple_of(STEP))
+        let last = size.get().lines.saturating_sub(MOUNTED_LINES);
+        (first_line.get().saturating_sub(LINE_STEP)).min(last.next_multiple_of(LINE_STEP))
     });
     let selected = Memo::new(move |_| selected_spans(page));
     let lines = Memo::new(move |_| {
-        let lines = first.get()..first.get() + WINDOW;
+        let lines = first.get()..first.get() + MOUNTED_LINES;
         let lines = page.text.with(|text| {
             page.diagnostics
                 .with(|all| selected.with(|selected| code_lines(text, lines, all, selected)))
         });
-        with_places(lines)
+        with_keys(lines)
     });
     let height_of = |lines: usize| format!("calc(var(--code-line) * {lines})");
     let min_width = move || {
@@ -55,17 +55,17 @@ pub fn CodeLines(
     }
 }
 
-/// Each line with the number of equal ones before it. That is its identity: a line that is edited is another one, and
-/// those around it keep their elements.
-fn with_places(lines: Vec<CodeLine>) -> Vec<(Arc<CodeLine>, usize)> {
+/// Each line with a number that tells it from equal ones: the key of the line. An edited line has another key, and all
+/// others keep their elements.
+fn with_keys(lines: Vec<CodeLine>) -> Vec<(Arc<CodeLine>, usize)> {
     let mut counts: HashMap<Arc<CodeLine>, usize> = HashMap::new();
-    let place = |line: CodeLine| {
+    let with_key = |line: CodeLine| {
         let line = Arc::new(line);
         let count = counts.entry(line.clone()).or_default();
         *count += 1;
         (line, *count)
     };
-    lines.into_iter().map(place).collect()
+    lines.into_iter().map(with_key).collect()
 }
 
 fn line_view(line: &CodeLine) -> impl IntoView + use<> {
@@ -96,7 +96,7 @@ fn line_view(line: &CodeLine) -> impl IntoView + use<> {
     }
 }
 
-/// The places of the selected op, or of those of the selected kernel or edge.
+/// Where the selected ops are in the text.
 fn selected_spans(page: Page) -> Vec<Span> {
     let ops = match page.selection.get() {
         Selection::Nothing => Vec::new(),

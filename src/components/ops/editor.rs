@@ -1,13 +1,13 @@
 //! The op list as text: a text area over coloured lines.
 //!
-//! Both lie in one cell of a grid inside one scroller. The lines give the cell its size and the text area
-//! fills it, so the two never scroll apart.
+//! Both are in one grid cell of one scroller. The lines give the cell its size and the text area fills it, so both scroll
+//! together.
 
-use super::code::{CodeLines, STEP};
+use super::code::{CodeLines, LINE_STEP};
 use crate::app::history::{Origin, end_of_change, keeps_little};
 use crate::app::state::{FocusRequest, OpsView, Page, Selection, SetIfChanged};
 use crate::browser::{
-    Caret, caret, first_line_in_view, has_focus_within, scroll_to_line, set_caret,
+    Caret, caret, first_line_in_view, focus, has_focus_within, scroll_to_line, set_caret,
 };
 use crate::components::open_file::{drop_file, paste};
 use crate::core::Span;
@@ -15,7 +15,7 @@ use crate::picture::code::{byte_of_utf16, line_at, line_of, text_size, utf16_of_
 use leptos::html::{Div, Textarea};
 use leptos::prelude::*;
 
-/// Text area, colours, marks and the band of what is selected.
+/// The text area, with colours, marks and a band behind the selected lines.
 #[component]
 pub fn Editor() -> impl IntoView {
     let page = Page::of_context();
@@ -40,7 +40,8 @@ pub fn Editor() -> impl IntoView {
             );
         });
     };
-    // A text that was not typed here. It comes with its caret, in one turn: what a visitor does next is not undone.
+    // Written by hand and not by `prop:value`: the caret has to be set in the same turn as the text, so that it does not
+    // override what the visitor does next, and a typed text is in the area already.
     Effect::new(move || {
         let Some(area) = area.get() else {
             return;
@@ -63,11 +64,10 @@ pub fn Editor() -> impl IntoView {
     });
     Effect::new(move || {
         if let Some(FocusRequest::Text(span)) = page.focus_request.get()
-            && let Some(area) = area.get()
+            && area.get().is_some()
         {
             page.focus_request.set(None);
-            // An element in the page takes the focus.
-            let _ = area.focus();
+            focus(area);
             select(span);
         }
     });
@@ -75,7 +75,7 @@ pub fn Editor() -> impl IntoView {
     let follow_scroll = move |_| {
         if let Some(scroller) = scroller.get_untracked() {
             let line = first_line_in_view(&scroller, size.get_untracked().lines);
-            first_line.set_if_changed(line / STEP * STEP);
+            first_line.set_if_changed(line / LINE_STEP * LINE_STEP);
         }
     };
     let typed = move |text: String| {
@@ -96,7 +96,7 @@ pub fn Editor() -> impl IntoView {
     let select_op_at_caret = move || {
         let selection = selected_span().and_then(|span| op_on_line(page, span.start));
         if let Some(selection) = selection {
-            page.selection.set_if_changed(selection);
+            page.select(selection);
         }
     };
     view! {
@@ -104,7 +104,7 @@ pub fn Editor() -> impl IntoView {
             class="editor"
             node_ref=scroller
             on:scroll=follow_scroll
-            // Without this the browser would leave the page to show the file.
+            // Without this the browser would open the file instead of the page.
             on:dragover=|event| event.prevent_default()
             on:drop=move |event| drop_file(page, &event)
         >
@@ -132,8 +132,8 @@ pub fn Editor() -> impl IntoView {
     }
 }
 
-/// The op that has a part on the line of a byte of the text, or nothing there; `None` while what is shown is older than
-/// the text.
+/// The op on the line of a byte of the text, or nothing; `None` while the text has an error, because then spans are those of
+/// an older text.
 fn op_on_line(page: Page, byte: usize) -> Option<Selection> {
     if page.is_stale.get_untracked() {
         return None;

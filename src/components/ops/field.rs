@@ -1,6 +1,6 @@
-//! A text field of the table of ops.
+//! A text field in a row of the table of ops.
 
-use super::table::{SUGGESTIONS_ID, Table};
+use super::table_state::{SUGGESTIONS_ID, TableState};
 use crate::app::history::Origin;
 use crate::app::op_edit::{OpField, with_field};
 use crate::app::state::Page;
@@ -9,39 +9,39 @@ use leptos::ev::KeyboardEvent;
 use leptos::html::Input;
 use leptos::prelude::*;
 
-/// What was typed and could not be taken over.
+/// An input that could not be written into the text.
 #[derive(Clone, PartialEq, Eq)]
-struct Refused {
-    /// What the text stated. When it states something else, what was typed is history.
+struct RefusedInput {
+    /// The value in the text at that time. When it changes, the refused input is dropped.
     stated: String,
-    /// What was typed.
+    /// The input.
     typed: String,
-    /// Why that cannot be.
+    /// Why it was refused.
     reason: String,
 }
 
-/// A field that edits the text when it is left or Enter is pressed. What cannot be taken over stays, with the reason.
+/// A field that edits the text when it is left or Enter is pressed. A refused input stays in the field, with the reason.
 #[component]
 pub fn Field(
-    /// The table that it is in.
-    table: Table,
-    /// The op's place among the statements that could be read.
+    /// The state of the table.
+    table: TableState,
+    /// The index of the op among the parsed statements.
     place: ReadSignal<usize>,
-    /// What the row shows.
+    /// The values of the row.
     row: Memo<OpRow>,
-    /// What is typed here.
+    /// Which field of the op it is.
     field: OpField,
-    /// What the text states.
+    /// The value in the text.
     value: Memo<String>,
-    /// What an empty field shows; else what is typed here.
+    /// The placeholder; the label of the field if there is none.
     #[prop(optional, into)]
     placeholder: Option<Signal<String>>,
-    /// The field itself.
+    /// The element, for a parent that focuses it.
     #[prop(optional)]
     node_ref: NodeRef<Input>,
 ) -> impl IntoView {
     let page = Page::of_context();
-    let refused = RwSignal::new(None::<Refused>);
+    let refused = RwSignal::new(None::<RefusedInput>);
     let refusal = Memo::new(move |_| {
         let stated = value.get();
         refused.get().filter(|refused| refused.stated == stated)
@@ -54,7 +54,7 @@ pub fn Field(
             input.set_value(text);
         }
     };
-    let take_over = move |typed: String| {
+    let commit = move |typed: String| {
         let stated = value.get_untracked();
         let text = page.text.with_untracked(|text| {
             page.parsed.with_untracked(|parsed| {
@@ -65,17 +65,17 @@ pub fn Field(
             Ok(text) => {
                 refused.set(None);
                 page.edit(text, Origin::Single);
-                // What is stated may be written in another way than it was typed.
+                // The text may state it in another form than it was typed.
                 write(&value.get_untracked());
             }
-            Err(reason) => refused.set(Some(Refused {
+            Err(reason) => refused.set(Some(RefusedInput {
                 stated,
                 typed,
                 reason,
             })),
         }
     };
-    // Escape takes back what is being typed. While something is, it and undo mean the field and not the page.
+    // While the field differs from the text, Escape and undo act on the field and not on the page.
     let press = move |event: KeyboardEvent| {
         let is_undo =
             (event.ctrl_key() || event.meta_key()) && event.key().eq_ignore_ascii_case("z");
@@ -110,7 +110,7 @@ pub fn Field(
             autocomplete="off"
             autocapitalize="off"
             prop:value=move || refusal.get().map_or_else(|| value.get(), |refused| refused.typed)
-            on:change:target=move |event| take_over(event.target().value())
+            on:change:target=move |event| commit(event.target().value())
             on:keydown=press
             on:focus:target=move |event| suggest(Some(event.target().value()))
             on:input:target=move |event| suggest(Some(event.target().value()))

@@ -5,16 +5,18 @@ pub mod editor;
 pub mod field;
 pub mod row;
 pub mod table;
+pub mod table_state;
 
-use super::diagnostics::DiagnosticsList;
-use super::open_file::OpenButton;
-use super::results::tabs::{TabList, panel_id, tab_id};
 use crate::app::state::{OpsView, Page};
+use crate::components::diagnostics::DiagnosticsList;
+use crate::components::open_file::OpenButton;
+use crate::components::tabs::{TabList, panel_id, tab_id};
 use editor::Editor;
 use leptos::prelude::*;
 use table::OpsTable;
 
-/// Two tabs over one text. The text area stays when the table is open, with its caret and where it is scrolled to.
+/// Two tabs over one text. The text area stays mounted while the table is open, so that it keeps its caret and its scroll
+/// position.
 #[component]
 pub fn Ops() -> impl IntoView {
     let page = Page::of_context();

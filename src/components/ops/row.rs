@@ -1,13 +1,14 @@
-//! One op of the table: its fields and buttons.
+//! One row of the table of ops: its fields and buttons.
 
 use super::field::Field;
-use super::table::{Control, Table};
+use super::table_state::{RowControl, TableState};
 use crate::app::history::Origin;
 use crate::app::op_edit::OpField;
 use crate::app::state::{Page, Selection};
-use crate::components::badge::kernel_class;
+use crate::browser;
 use crate::components::sentence::sentence;
 use crate::core::notation::edit::set_callee;
+use crate::present::badge::kernel_class;
 use crate::present::op_rows::{FunctionOption, OpRow, is_callable};
 use crate::present::words::severity_word;
 use leptos::html::{Button, Input};
@@ -16,11 +17,11 @@ use leptos::prelude::*;
 /// The controls of one op.
 #[component]
 pub fn Row(
-    /// The table that it is in.
-    table: Table,
-    /// Its place among the statements that could be read.
+    /// The state of the table.
+    table: TableState,
+    /// The index of the op among the parsed statements.
     place: ReadSignal<usize>,
-    /// What it shows.
+    /// The values of the row.
     row: Memo<OpRow>,
 ) -> impl IntoView {
     let page = Page::of_context();
@@ -28,17 +29,16 @@ pub fn Row(
     let name_field = NodeRef::<Input>::new();
     let [up, down, remove] = [(); 3].map(|()| NodeRef::<Button>::new());
     Effect::new(move || {
-        if let Some((wanted, control)) = table.focus.get()
+        if let Some((wanted, control)) = table.focus_request.get()
             && wanted == id
         {
-            table.focus.set(None);
-            // An element in the page takes the focus.
-            let _ = match control {
-                Control::Name => name_field.get_untracked().map(|field| field.focus()),
-                Control::Up => up.get_untracked().map(|button| button.focus()),
-                Control::Down => down.get_untracked().map(|button| button.focus()),
-                Control::Remove => remove.get_untracked().map(|button| button.focus()),
-            };
+            table.focus_request.set(None);
+            match control {
+                RowControl::Name => browser::focus(name_field),
+                RowControl::Up => browser::focus(up),
+                RowControl::Down => browser::focus(down),
+                RowControl::Remove => browser::focus(remove),
+            }
         }
     });
     let select = move || {
@@ -55,7 +55,7 @@ pub fn Row(
         Some(view! { <span class="badge">{kernel.number()}</span> })
     };
     let at = move || place.get_untracked();
-    let button = move |node, label: &'static str, title, sign, press: fn(Table, usize)| {
+    let button = move |node, label: &'static str, title, sign, press: fn(TableState, usize)| {
         view! {
             <button
                 type="button"
@@ -71,7 +71,7 @@ pub fn Row(
     };
     let evaluated = move || row.with(|row| row.evaluated_type().unwrap_or_default().to_owned());
     let type_placeholder = Signal::derive(move || {
-        // What is inferred shows through an empty field.
+        // An empty field shows the inferred shape.
         let shape = row.with(|row| row.shape.clone());
         Some(shape)
             .filter(|s| !s.is_empty())
@@ -83,7 +83,7 @@ pub fn Row(
             class=move || format!("op-row {}", kernel.get().map(kernel_class).unwrap_or_default())
             class:is-selected=is_selected
             on:focusin=move |_| select()
-            // Before a button in the row does what it does.
+            // In the capture phase, so that the op is selected before a button in the row removes or moves it.
             on:click:capture=move |_| select()
         >
             <td role="cell" class="op-kernel">{badge}</td>
@@ -102,15 +102,15 @@ pub fn Row(
             </td>
             <td role="cell" class="op-actions">
                 {button(up, "Move up:", "Move up", "↑", |table, at| {
-                    table.move_op(at, at.wrapping_sub(1), Control::Up);
+                    table.move_op(at, at.wrapping_sub(1), RowControl::Up);
                 })}
                 {button(down, "Move down:", "Move down", "↓", |table, at| {
-                    table.move_op(at, at + 1, Control::Down);
+                    table.move_op(at, at + 1, RowControl::Down);
                 })}
                 {button(NodeRef::new(), "Add an op after", "Add an op after", "+", |table, at| {
                     table.add(Some(at));
                 })}
-                {button(remove, "Remove", "Remove", "×", Table::remove)}
+                {button(remove, "Remove", "Remove", "×", TableState::remove)}
             </td>
             <td role="cell" class="op-inputs">
                 <Inputs table place row />
@@ -131,7 +131,7 @@ pub fn Row(
     }
 }
 
-/// Whether what is selected is the row's op or holds it.
+/// Whether the selection is or contains the op of the row.
 fn belongs(row: &OpRow, page: Page) -> bool {
     let selection = page.selection.get();
     match selection {
@@ -147,16 +147,16 @@ fn belongs(row: &OpRow, page: Page) -> bool {
 /// The function that an op calls.
 #[component]
 fn FunctionPicker(
-    /// The table that it is in.
-    table: Table,
-    /// The op's place among the statements that could be read.
+    /// The state of the table.
+    table: TableState,
+    /// The index of the op among the parsed statements.
     place: ReadSignal<usize>,
-    /// What the row shows.
+    /// The values of the row.
     row: Memo<OpRow>,
 ) -> impl IntoView {
     let page = Page::of_context();
     let callee = Memo::new(move |_| row.with(|row| row.callee.clone()));
-    // A name of the list can always be written; whether it suits the inputs is for the diagnostics.
+    // Any listed function can be written. If it does not fit the inputs, a diagnostic says so.
     let choose = move |function: &str| {
         page.change(Origin::Single, |text, program| {
             set_callee(text, program, place.get_untracked(), function)
@@ -199,11 +199,11 @@ fn option(function: &FunctionOption) -> impl IntoView + use<> {
 /// The tensors that an op reads.
 #[component]
 fn Inputs(
-    /// The table that it is in.
-    table: Table,
-    /// The op's place among the statements that could be read.
+    /// The state of the table.
+    table: TableState,
+    /// The index of the op among the parsed statements.
     place: ReadSignal<usize>,
-    /// What the row shows.
+    /// The values of the row.
     row: Memo<OpRow>,
 ) -> impl IntoView {
     let inputs = Memo::new(move |_| row.with(|row| row.inputs.clone()));
@@ -218,10 +218,10 @@ fn Inputs(
     }
 }
 
-/// What is wrong with an op or assumed about it.
+/// The errors, warnings and notes of an op.
 #[component]
 fn Problems(
-    /// What the row shows.
+    /// The values of the row.
     row: Memo<OpRow>,
 ) -> impl IntoView {
     let problems = Memo::new(move |_| row.with(|row| row.problems.clone()));

@@ -1,53 +1,20 @@
-//! The op list as a table with form controls. Every control edits the text.
+//! The op list as a table of form controls. Each control edits the text.
 
 use super::row::Row;
-use crate::app::history::Origin;
+use super::table_state::{SUGGESTIONS_ID, TableState};
 use crate::app::state::{OpsView, Page};
 use crate::components::keyed_rows::row_at;
+use crate::components::show_more::ShowMore;
 use crate::core::model::diagnostic::has_errors;
-use crate::core::notation::edit::{add_op, move_op, remove_op};
-use crate::present::op_rows::{FunctionOption, OpRow, OpSource, function_options, op_rows};
-use leptos::html::Button;
+use crate::present::op_rows::{OpRow, OpSource, op_rows};
 use leptos::prelude::*;
 
-/// Rows that are shown at once; a button shows more.
+/// Rows that are listed at first, and by how many a button adds more.
 const PAGE_ROWS: usize = 60;
-/// Tensors that are suggested.
+/// Number of tensors that are suggested as inputs.
 const MAX_SUGGESTIONS: usize = 200;
-/// Id of the list of suggestions, which the fields name.
-pub(super) const SUGGESTIONS_ID: &str = "tensor-suggestions";
 
-/// A control of a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Control {
-    /// The field of the op's name.
-    Name,
-    /// The button that moves the op up.
-    Up,
-    /// The button that moves it down.
-    Down,
-    /// The button that removes it.
-    Remove,
-}
-
-/// What the rows of the table have in common.
-#[derive(Clone, Copy)]
-pub struct Table {
-    page: Page,
-    rows: Memo<Vec<OpRow>>,
-    max_rows: RwSignal<usize>,
-    /// The id of a row and its control that shall have the focus, until the row has taken it. It is set after the text:
-    /// effects run in the order in which they are woken, so the rows are in their places by then.
-    pub focus: RwSignal<Option<(usize, Control)>>,
-    /// What a field of inputs that is being typed into holds.
-    pub typed_inputs: RwSignal<Option<String>>,
-    /// All functions by op type.
-    pub functions: StoredValue<Vec<(&'static str, Vec<FunctionOption>)>>,
-    /// The button that adds an op behind all others.
-    add_button: NodeRef<Button>,
-}
-
-/// A row for each op that could be read.
+/// A row for each op that could be parsed.
 #[component]
 pub fn OpsTable() -> impl IntoView {
     let page = Page::of_context();
@@ -69,15 +36,7 @@ pub fn OpsTable() -> impl IntoView {
             before.map_or(&[], |before| before.as_slice()),
         )
     });
-    let table = Table {
-        page,
-        rows,
-        max_rows,
-        focus: RwSignal::new(None),
-        typed_inputs: RwSignal::new(None),
-        functions: StoredValue::new(function_options()),
-        add_button: NodeRef::new(),
-    };
+    let table = TableState::new(page, rows, max_rows);
     let row_count = move || rows.with(Vec::len);
     let op_count = move || page.parsed.with(|parsed| parsed.program.ops.len());
     view! {
@@ -105,14 +64,7 @@ pub fn OpsTable() -> impl IntoView {
             </table>
             <datalist id=SUGGESTIONS_ID>{move || suggestions(table)}</datalist>
             <div class="op-table-end">
-                <Show when=move || row_count() < op_count()>
-                    <button
-                        type="button"
-                        on:click=move |_| max_rows.update(|rows| *rows += PAGE_ROWS)
-                    >
-                        {move || format!("Show more ({} of {})", row_count(), op_count())}
-                    </button>
-                </Show>
+                <ShowMore max_rows step=PAGE_ROWS listed=row_count total=op_count />
                 <button type="button" node_ref=table.add_button on:click=move |_| table.add(None)>
                     "Add an op"
                 </button>
@@ -134,57 +86,8 @@ pub fn OpsTable() -> impl IntoView {
     }
 }
 
-impl Table {
-    /// Adds an op behind the one in this place, or behind all.
-    pub(super) fn add(self, after: Option<usize>) {
-        self.page
-            .change(Origin::Single, |text, program| add_op(text, program, after));
-        let place = after.map_or_else(|| self.op_count().saturating_sub(1), |after| after + 1);
-        if after.is_none() {
-            self.max_rows
-                .update(|rows| *rows = place.max(*rows - 1) + 1);
-        }
-        self.focus_at(place, Control::Name);
-    }
-
-    /// Moves the op in one place to another one. The focus stays with it.
-    pub(super) fn move_op(self, from: usize, to: usize, control: Control) {
-        if to < self.op_count() {
-            self.page.change(Origin::Single, |text, program| {
-                move_op(text, program, from, to)
-            });
-            self.focus_at(to, control);
-        }
-    }
-
-    /// Removes the op in this place. The focus goes to the next one.
-    pub(super) fn remove(self, place: usize) {
-        self.page.change(Origin::Single, |text, program| {
-            remove_op(text, program, place)
-        });
-        match self.op_count().checked_sub(1) {
-            Some(last) => self.focus_at(place.min(last), Control::Remove),
-            None => {
-                if let Some(button) = self.add_button.get_untracked() {
-                    // An element in the page takes the focus.
-                    let _ = button.focus();
-                }
-            }
-        }
-    }
-
-    fn focus_at(self, place: usize, control: Control) {
-        let row = (self.rows).with_untracked(|rows| rows.get(place).map(|row| row.id));
-        self.focus.set(row.map(|row| (row, control)));
-    }
-
-    fn op_count(self) -> usize {
-        (self.page.parsed).with_untracked(|parsed| parsed.program.ops.len())
-    }
-}
-
-/// The lists of inputs that what is being typed may become: with the name of each tensor at its end.
-fn suggestions(table: Table) -> Option<impl IntoView> {
+/// An option for each tensor: the inputs typed so far, with that tensor as the last one.
+fn suggestions(table: TableState) -> Option<impl IntoView> {
     let typed = table.typed_inputs.get()?;
     let before = typed
         .rsplit_once(',')

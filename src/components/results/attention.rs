@@ -1,7 +1,8 @@
-//! The tab on attention as one kernel: sizes of its own, and how bytes grow with the length of the sequence.
+//! The *Attention* tab: the bytes of attention as one kernel, and how they grow with the length of the sequence.
 
 use crate::app::state::Page;
 use crate::components::charts::Chart;
+use crate::components::radio_button::RadioButton;
 use crate::core::Device;
 use crate::core::fusion::attention::{LoopOrder, find};
 use crate::picture::charts::attention_growth;
@@ -12,18 +13,18 @@ use crate::present::format::format_exact;
 use leptos::prelude::*;
 use strum::IntoEnumIterator;
 
-/// The sizes that a visitor looks at.
+/// What the figures are computed from.
 #[derive(Clone, Copy)]
-struct Looked {
+struct AttentionInputs {
     sizes: Memo<AttentionSizes>,
     device: Memo<Device>,
     set_sizes: Callback<AttentionSizes>,
 }
 
-/// Tiles, bytes and their chart. Its sizes begin as those of the program's own attention.
+/// Sizes, the chart, tiles and bytes. The sizes start as those of the first attention in the program.
 #[component]
 pub fn AttentionView(
-    /// The sizes that are looked at; none before the tab is opened for the first time.
+    /// The chosen sizes; `None` until the tab is opened for the first time.
     chosen: RwSignal<Option<AttentionSizes>>,
 ) -> impl IntoView {
     let page = Page::of_context();
@@ -39,7 +40,7 @@ pub fn AttentionView(
         ));
     }
     let sizes = Memo::new(move |_| chosen.get().unwrap_or_default());
-    let looked = Looked {
+    let inputs = AttentionInputs {
         sizes,
         device,
         set_sizes: Callback::new(move |sizes| chosen.set(Some(sizes))),
@@ -54,18 +55,18 @@ pub fn AttentionView(
     view! {
         <div class="attention">
             <div class="attention-fields" role="group" aria-label="Sizes of the attention">
-                <SizeField looked size=AttentionSize::Length />
-                <SizeField looked size=AttentionSize::HeadSize />
-                <SizeField looked size=AttentionSize::OnChip />
-                <SizeField looked size=AttentionSize::Heads />
-                <LoopOrderField looked />
+                <SizeField inputs size=AttentionSize::Length />
+                <SizeField inputs size=AttentionSize::HeadSize />
+                <SizeField inputs size=AttentionSize::OnChip />
+                <SizeField inputs size=AttentionSize::Heads />
+                <LoopOrderField inputs />
                 <p class="attention-buttons">
                     <button
                         type="button"
                         aria-disabled=move || sizes.get().own_on_chip_bytes.is_none().to_string()
                         on:click=move |_| {
                             let sizes = sizes.get_untracked();
-                            looked.set_sizes.run(AttentionSizes { own_on_chip_bytes: None, ..sizes });
+                            inputs.set_sizes.run(AttentionSizes { own_on_chip_bytes: None, ..sizes });
                         }
                     >
                         {move || device.with(|device| format!("M of {}", device.name))}
@@ -79,7 +80,7 @@ pub fn AttentionView(
                         }
                         on:click=move |_| {
                             if let Some(shape) = in_program.get_untracked() {
-                                looked.set_sizes.run(sizes.get_untracked().of_program(shape));
+                                inputs.set_sizes.run(sizes.get_untracked().of_program(shape));
                             }
                         }
                     >
@@ -90,19 +91,24 @@ pub fn AttentionView(
             <Chart id="attention" draw>
                 <ul class="legend">{legend.collect_view()}</ul>
             </Chart>
-            <Figures looked />
+            <Figures inputs />
         </div>
     }
 }
 
-/// A size as a number that is typed, with a slider where it has one.
+/// A box for a size, with a slider if the size has one.
 #[component]
-fn SizeField(looked: Looked, size: AttentionSize) -> impl IntoView {
-    let Looked {
+fn SizeField(
+    /// The sizes that the field shows and changes.
+    inputs: AttentionInputs,
+    /// Which of them.
+    size: AttentionSize,
+) -> impl IntoView {
+    let AttentionInputs {
         sizes,
         device,
         set_sizes,
-    } = looked;
+    } = inputs;
     let value = Memo::new(move |_| device.with(|device| sizes.get().value(size, device)));
     let enter = move |sizes: Option<AttentionSizes>| {
         if let Some(sizes) = sizes {
@@ -110,81 +116,72 @@ fn SizeField(looked: Looked, size: AttentionSize) -> impl IntoView {
         }
     };
     let typed_id = format!("attention-{}-box", <&str>::from(size));
-    let type_value = move |event| {
-        enter(
-            sizes
-                .get_untracked()
-                .with_typed(size, &event_target_value(&event)),
-        );
-    };
-    let Some(SliderRange { min, max, step }) = size.slider() else {
-        return view! {
-            <div class="slider">
-                <label for=typed_id.clone()>{size.letter()}</label>
-                <input
-                    type="number"
-                    id=typed_id
-                    inputmode="numeric"
-                    min="1"
-                    max=size.max()
-                    step="1"
-                    prop:value=move || value.get().to_string()
-                    on:input=type_value
-                />
-            </div>
-        }
-        .into_any();
-    };
     let id = format!("attention-{}", <&str>::from(size));
-    let place = move || device.with(|device| sizes.get().slider_place(size, device));
-    view! {
-        <div class="slider has-range">
-            <label for=id.clone() title=size.name()>{size.letter()}</label>
+    let slider = size.slider().map(|SliderRange { min, max, step }| {
+        let place = move || device.with(|device| sizes.get().slider_place(size, device));
+        view! {
             <input
                 type="range"
-                id=id
+                id=id.clone()
                 aria-label=size.name()
                 aria-valuetext=move || format_exact(value.get().into())
                 min=min
                 max=max
                 step=step
                 prop:value=move || place().to_string()
-                on:input=move |event| {
-                    let place = event_target_value(&event);
-                    enter(sizes.get_untracked().with_slider(size, &place));
+                on:input:target=move |event| {
+                    enter(sizes.get_untracked().with_slider(size, &event.target().value()));
                 }
             />
+        }
+    });
+    let has_slider = slider.is_some();
+    view! {
+        <div class="slider" class:has-range=has_slider>
+            <label
+                for=if has_slider { id } else { typed_id.clone() }
+                title=has_slider.then(|| size.name())
+            >
+                {size.letter()}
+            </label>
+            {slider}
             <input
                 type="number"
                 id=typed_id
-                aria-label=format!("{}, exact value", size.name())
+                aria-label=has_slider.then(|| format!("{}, exact value", size.name()))
                 inputmode="numeric"
                 min="1"
+                max=(!has_slider).then(|| size.max())
                 step="1"
                 prop:value=move || value.get().to_string()
-                on:input=type_value
+                on:input:target=move |event| {
+                    enter(sizes.get_untracked().with_typed(size, &event.target().value()));
+                }
             />
         </div>
     }
-    .into_any()
 }
 
+/// The choice of the outer loop.
 #[component]
-fn LoopOrderField(looked: Looked) -> impl IntoView {
+fn LoopOrderField(
+    /// The sizes, of which the loop order is one.
+    inputs: AttentionInputs,
+) -> impl IntoView {
     let option = move |order, what, which| {
         view! {
-            <label class="radio">
-                <input
-                    type="radio"
-                    name="attention-order"
-                    prop:checked=move || looked.sizes.get().order == order
-                    on:change=move |_| {
-                        let sizes = looked.sizes.get_untracked();
-                        looked.set_sizes.run(AttentionSizes { order, ..sizes });
-                    }
-                />
-                <span>{what}" "<small>{which}</small></span>
-            </label>
+            <RadioButton
+                set="attention-order"
+                is_chosen=move || inputs.sizes.get().order == order
+                choose=move || {
+                    let sizes = inputs.sizes.get_untracked();
+                    inputs.set_sizes.run(AttentionSizes { order, ..sizes });
+                }
+            >
+                {what}
+                " "
+                <small>{which}</small>
+            </RadioButton>
         }
     };
     view! {
@@ -206,8 +203,11 @@ fn LoopOrderField(looked: Looked) -> impl IntoView {
 
 /// Tiles, bytes and extra arithmetic.
 #[component]
-fn Figures(looked: Looked) -> impl IntoView {
-    let Looked { sizes, device, .. } = looked;
+fn Figures(
+    /// What they are computed from.
+    inputs: AttentionInputs,
+) -> impl IntoView {
+    let AttentionInputs { sizes, device, .. } = inputs;
     let tiles = move || {
         let rows = device.with(|device| tile_rows(&sizes.get(), device));
         let rows = rows.into_iter().map(|row| {
@@ -274,7 +274,10 @@ fn Figures(looked: Looked) -> impl IntoView {
 
 /// The colour of a count's curve.
 #[component]
-fn CurveKey(count: AttentionCount) -> impl IntoView {
+fn CurveKey(
+    /// The count that the curve shows.
+    count: AttentionCount,
+) -> impl IntoView {
     let class = match count {
         AttentionCount::ScoresInMemory => "curve-key key-square",
         AttentionCount::TilesFetchedAnew => "curve-key key-tile",

@@ -1,4 +1,4 @@
-//! All policies side by side, in a table and, when asked, on one roofline.
+//! The *Compare* tab: all policies in a table and, on request, on one roofline.
 
 use crate::app::state::{Page, SetIfChanged};
 use crate::components::charts::Chart;
@@ -12,10 +12,10 @@ use leptos::either::Either;
 use leptos::prelude::*;
 use strum::VariantArray;
 
-/// The tab.
+/// The content of the tab.
 #[component]
 pub fn ComparePanel(
-    /// All policies are shown on one roofline, too.
+    /// Whether the roofline of all policies is shown.
     is_drawn: RwSignal<bool>,
 ) -> impl IntoView {
     let page = Page::of_context();
@@ -73,14 +73,14 @@ pub fn ComparePanel(
     }
 }
 
-/// A policy with its figures; choosing it shows it everywhere.
+/// A policy with its figures. A click chooses the policy for the page.
 #[component]
 fn Row(
     /// The policy.
     policy: Policy,
-    /// What the row says.
+    /// The text of the row.
     row: Memo<PolicyRow>,
-    /// The page shows this policy.
+    /// Whether the page shows this policy.
     is_chosen: Signal<bool>,
 ) -> impl IntoView {
     let page = Page::of_context();
@@ -92,7 +92,7 @@ fn Row(
             on:click=move |_| page.policy.set_if_changed(policy)
         >
             <td>
-                // The click reaches the row; the button makes the row reachable by keyboard.
+                // Its click bubbles to the row. The button makes the row reachable by keyboard.
                 <button
                     type="button"
                     aria-pressed=move || is_chosen.get().to_string()
@@ -150,7 +150,7 @@ fn Roofline() -> impl IntoView {
     }
 }
 
-/// How the roofline marks the kernels of a policy.
+/// The marker of a policy, for the legend.
 #[component]
 fn Marker(
     /// The policy.

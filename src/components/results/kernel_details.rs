@@ -1,27 +1,28 @@
-//! The selected kernel in detail: what it moves, what vanished, and how each figure is computed.
+//! The selected kernel in detail: the tensors that it moves, the edges that stay on chip, and how each figure is computed.
 
 use crate::app::state::{FocusRequest, Page};
-use crate::components::badge::kernel_class;
 use crate::components::keyed_rows::row_at;
 use crate::core::{Analysis, OpId};
+use crate::present::badge::kernel_class;
 use crate::present::kernel_details::{KernelDetails, OnChipEdge, TensorRow, kernel_details};
 use crate::present::manual::Change;
 use leptos::prelude::*;
 use std::sync::Arc;
 
-/// What a cut would bring, as somebody points at its button.
+/// The effect of a cut, shown while the visitor points at its button.
 #[derive(Clone)]
-struct Preview {
+struct CutPreview {
     producer: OpId,
     consumer: OpId,
-    /// The kernels that would be cut: the words hold for them and no others.
-    of: Arc<Analysis>,
+    /// The analysis for which `words` holds.
+    analysis: Arc<Analysis>,
     words: String,
 }
 
-impl Preview {
+impl CutPreview {
     fn is_of(&self, producer: OpId, consumer: OpId, analysis: &Arc<Analysis>) -> bool {
-        (self.producer, self.consumer) == (producer, consumer) && Arc::ptr_eq(&self.of, analysis)
+        (self.producer, self.consumer) == (producer, consumer)
+            && Arc::ptr_eq(&self.analysis, analysis)
     }
 }
 
@@ -35,7 +36,7 @@ pub fn KernelDetailsPanel() -> impl IntoView {
             .with(|analysis| kernel_details(analysis, kernel))
     });
     let details = Memo::new(move |_| selected.get().unwrap_or_default());
-    let preview = RwSignal::new(None::<Preview>);
+    let preview = RwSignal::new(None::<CutPreview>);
     let status = move || {
         let preview = preview.get()?;
         let analysis = page.analysis.get();
@@ -74,6 +75,7 @@ pub fn KernelDetailsPanel() -> impl IntoView {
     }
 }
 
+/// The number and the ops of the kernel.
 #[component]
 fn Heading(
     /// The kernel.
@@ -91,9 +93,10 @@ fn Heading(
     }
 }
 
+/// A row for each tensor that the kernel moves or that vanished in it.
 #[component]
 fn Tensors(
-    /// The kernel whose tensors are listed.
+    /// The kernel.
     details: Memo<KernelDetails>,
 ) -> impl IntoView {
     let rows = Memo::new(move |_| details.with(|details| details.tensors.clone()));
@@ -127,9 +130,10 @@ fn Tensors(
     }
 }
 
+/// A tensor and its bytes.
 #[component]
 fn TensorLine(
-    /// What the kernel moves of the tensor.
+    /// The text of the row.
     row: Memo<TensorRow>,
 ) -> impl IntoView {
     let text = move |part: fn(&TensorRow) -> &String| move || row.with(|row| part(row).clone());
@@ -145,13 +149,13 @@ fn TensorLine(
     }
 }
 
-/// A button for each edge that stays on chip, which cuts it.
+/// The edges that stay on chip, each with a button that cuts it.
 #[component]
 fn OnChipEdges(
-    /// The kernel whose edges are listed.
+    /// The kernel.
     details: Memo<KernelDetails>,
-    /// What the cut that was pointed at last would bring.
-    preview: RwSignal<Option<Preview>>,
+    /// The effect of the cut that was pointed at last.
+    preview: RwSignal<Option<CutPreview>>,
 ) -> impl IntoView {
     let edges = Memo::new(move |_| details.with(|details| details.edges.clone()));
     let hidden_count = move || details.with(|details| details.hidden_edges);
@@ -172,40 +176,40 @@ fn OnChipEdges(
     }
 }
 
-/// An edge and its button. Pointing at the button says what the cut would bring, a click makes it.
+/// An edge and its button. Pointing at the button shows the effect of the cut; a click cuts.
 #[component]
 fn CutLine(
-    /// The edge, which is the same for as long as the line is shown.
+    /// The edge. Its names may change, its ops do not.
     edge: Memo<OnChipEdge>,
-    /// What the cut that was pointed at last would bring.
-    preview: RwSignal<Option<Preview>>,
+    /// The effect of the cut that was pointed at last.
+    preview: RwSignal<Option<CutPreview>>,
 ) -> impl IntoView {
     let page = Page::of_context();
     let names = move || edge.with(|edge| edge.names.clone());
-    let ends = move || edge.with_untracked(|edge| (edge.producer, edge.consumer));
+    let ops = move || edge.with_untracked(|edge| (edge.producer, edge.consumer));
     let propose = move || {
-        let (producer, consumer) = ends();
+        let (producer, consumer) = ops();
         let proposal = page.proposal(Change::Cut { producer, consumer });
-        preview.set(Some(Preview {
+        preview.set(Some(CutPreview {
             producer,
             consumer,
-            of: page.analysis.get_untracked(),
+            analysis: page.analysis.get_untracked(),
             words: proposal.words.clone(),
         }));
         proposal
     };
-    let look = move || {
-        let (producer, consumer) = ends();
+    let show_preview = move || {
+        let (producer, consumer) = ops();
         let analysis = page.analysis.get_untracked();
-        let is_known = preview.with_untracked(|preview| {
+        let is_shown = preview.with_untracked(|preview| {
             (preview.as_ref()).is_some_and(|preview| preview.is_of(producer, consumer, &analysis))
         });
-        if !is_known {
+        if !is_shown {
             propose();
         }
     };
     let cut = move |_| {
-        let (_, consumer) = ends();
+        let (_, consumer) = ops();
         page.apply(&propose(), consumer, FocusRequest::KernelButton);
     };
     let label = move || {
@@ -219,8 +223,8 @@ fn CutLine(
             <button
                 type="button"
                 aria-label=label
-                on:pointerenter=move |_| look()
-                on:focus=move |_| look()
+                on:pointerenter=move |_| show_preview()
+                on:focus=move |_| show_preview()
                 on:click=cut
             >
                 "Cut before this op"
@@ -256,7 +260,7 @@ fn Formulas(
     }
 }
 
-/// Says how many are not listed.
+/// A line that says how many are not listed.
 fn more(count: usize, what: &'static str) -> Option<impl IntoView> {
     (count > 0).then(|| view! { <p class="quiet">{format!("and {count} more {what}")}</p> })
 }

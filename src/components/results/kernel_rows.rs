@@ -1,17 +1,17 @@
-//! What the tables with a row for each kernel have alike.
+//! The rows of tables that have one for each kernel.
 
 use crate::app::state::{Page, Selection};
-use crate::components::badge::kernel_class;
 use crate::core::{KernelId, OpId};
+use crate::present::badge::kernel_class;
 use leptos::html;
 use leptos::prelude::*;
 
-/// Which kernel is selected: when that changes, two rows wake and not all.
+/// Which kernel is selected. A change runs only the two rows that it concerns, not all.
 #[derive(Clone, Copy)]
 pub struct SelectedKernel(StoredValue<Selector<Option<OpId>>>);
 
 impl SelectedKernel {
-    /// Follows the selection of the page.
+    /// The selected kernel of the page.
     pub fn of(page: Page) -> Self {
         let first_op = move || {
             let kernel = page.selected_kernel()?;
@@ -30,26 +30,23 @@ impl SelectedKernel {
     }
 }
 
-/// A row that is in its kernel's colour and selects it when clicked. Its first cell holds the kernel's number as a
-/// button, by which the row is reached with the keyboard.
+/// A row in the colour of its kernel. A click selects the kernel. The button in the first cell, with the kernel's number,
+/// does the same from the keyboard.
 #[component]
 pub fn KernelTableRow(
     /// The kernel.
     #[prop(into)]
     kernel: Signal<KernelId>,
-    /// The kernel is selected.
+    /// Whether the kernel is selected.
     #[prop(into)]
     is_selected: Signal<bool>,
-    /// Id of the button.
-    #[prop(into, optional)]
-    button_id: MaybeProp<String>,
-    /// The button.
+    /// The button, for a parent that focuses it.
     #[prop(optional)]
     button: NodeRef<html::Button>,
     /// Name of the button.
     #[prop(into)]
     label: Signal<String>,
-    /// What stands in the first cell behind the button.
+    /// Follows the button in the first cell.
     #[prop(optional, into)]
     sign: ViewFn,
     /// The other cells.
@@ -63,12 +60,11 @@ pub fn KernelTableRow(
             on:click=move |_| page.toggle(Selection::Kernel(kernel.get_untracked()))
         >
             <td>
-                // The click reaches the row.
+                // Its click bubbles to the row.
                 <button
                     type="button"
                     class="badge"
                     node_ref=button
-                    id=button_id
                     aria-pressed=move || is_selected.get().to_string()
                     aria-label=label
                 >

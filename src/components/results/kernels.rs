@@ -2,15 +2,17 @@
 
 use super::kernel_rows::{KernelTableRow, SelectedKernel};
 use crate::app::state::{FocusRequest, Page};
+use crate::browser;
 use crate::components::keyed_rows::row_at;
+use crate::components::show_more::ShowMore;
 use crate::present::kernels::{Figures, KernelRow, kernel_rows, kernel_total};
 use leptos::html;
 use leptos::prelude::*;
 
-/// Rows that are shown at once; a button shows more.
+/// Rows that are listed at first, and by how many a button adds more.
 const PAGE_ROWS: usize = 100;
 
-/// One row for each fused kernel and one for their sum.
+/// A row for each fused kernel, and one for their sum.
 #[component]
 pub fn KernelsTable() -> impl IntoView {
     let page = Page::of_context();
@@ -21,7 +23,7 @@ pub fn KernelsTable() -> impl IntoView {
     let row_count = move || rows.with(Vec::len);
     let selected = SelectedKernel::of(page);
     Effect::new(move || {
-        // A kernel that is not listed has no button. Its request would take the focus when somebody lists more.
+        // A kernel that is not listed has no button. If its request stayed, it would take the focus when more are listed.
         if let Some(FocusRequest::KernelButton(kernel)) = page.focus_request.get()
             && kernel.index() >= row_count()
         {
@@ -29,66 +31,57 @@ pub fn KernelsTable() -> impl IntoView {
         }
     });
     view! {
-        <div id="kernels-table">
-            <div class="table-scroll" role="group" aria-label="Table of kernels" tabindex="0">
-                <table class="kernels">
-                    <thead>
-                        <tr>
-                            <th scope="col">"#"</th>
-                            <th scope="col">"ops"</th>
-                            <th scope="col" class="number" title="one multiply-add counts 2">"FLOPs"</th>
-                            <th scope="col" class="number wide-pair">"bytes unfused → fused"</th>
-                            <th scope="col" class="number">"reads"</th>
-                            <th scope="col" class="number">"writes"</th>
-                            <th scope="col" class="number" title="FLOPs / (reads + writes)">"intensity"</th>
-                            <th scope="col" title="what takes longest">"bound by"</th>
-                            <th
-                                scope="col"
-                                class="number"
-                                title="the longest of bytes / bandwidth, matrix FLOPs / peak and vector FLOPs / peak, plus one launch"
-                            >
-                                "predicted time"
-                            </th>
-                        </tr>
-                    </thead>
-                    <tbody>
-                        <ForEnumerate
-                            each=move || rows.get()
-                            key=|row| row.first_op
-                            children=move |place, row| {
-                                let is_selected = selected.is(row.first_op);
-                                view! { <Row row=row_at(rows, place, row) is_selected /> }
-                            }
-                        />
-                    </tbody>
-                    <tfoot>
-                        <tr>
-                            <td></td>
-                            <th scope="row">"total"</th>
-                            {figure_cells(total)}
-                        </tr>
-                    </tfoot>
-                </table>
-            </div>
-            <Show when=move || row_count() < kernel_count()>
-                <button
-                    type="button"
-                    class="more"
-                    on:click=move |_| max_rows.update(|rows| *rows += PAGE_ROWS)
-                >
-                    {move || format!("Show more ({} of {})", row_count(), kernel_count())}
-                </button>
-            </Show>
-            <p class="quiet">"Times are at full peak rates (roofline)."</p>
+        <div class="table-scroll" role="group" aria-label="Table of kernels" tabindex="0">
+            <table class="kernels">
+                <thead>
+                    <tr>
+                        <th scope="col">"#"</th>
+                        <th scope="col">"ops"</th>
+                        <th scope="col" class="number" title="one multiply-add counts 2">"FLOPs"</th>
+                        <th scope="col" class="number">"bytes unfused → fused"</th>
+                        <th scope="col" class="number">"reads"</th>
+                        <th scope="col" class="number">"writes"</th>
+                        <th scope="col" class="number" title="FLOPs / (reads + writes)">"intensity"</th>
+                        <th scope="col" title="what takes longest">"bound by"</th>
+                        <th
+                            scope="col"
+                            class="number"
+                            title="the longest of bytes / bandwidth, matrix FLOPs / peak and vector FLOPs / peak, plus one launch"
+                        >
+                            "predicted time"
+                        </th>
+                    </tr>
+                </thead>
+                <tbody>
+                    <ForEnumerate
+                        each=move || rows.get()
+                        key=|row| row.first_op
+                        children=move |place, row| {
+                            let is_selected = selected.is(row.first_op);
+                            view! { <Row row=row_at(rows, place, row) is_selected /> }
+                        }
+                    />
+                </tbody>
+                <tfoot>
+                    <tr>
+                        <td></td>
+                        <th scope="row">"total"</th>
+                        {figure_cells(total)}
+                    </tr>
+                </tfoot>
+            </table>
         </div>
+        <ShowMore max_rows step=PAGE_ROWS listed=row_count total=kernel_count />
+        <p class="quiet">"Times are at full peak rates (roofline)."</p>
     }
 }
 
+/// A kernel with its figures.
 #[component]
 fn Row(
-    /// What the row says.
+    /// The text of the row.
     row: Memo<KernelRow>,
-    /// Its kernel is selected.
+    /// Whether its kernel is selected.
     is_selected: Signal<bool>,
 ) -> impl IntoView {
     let kernel = Memo::new(move |_| row.with(|row| row.kernel));
@@ -98,13 +91,12 @@ fn Row(
     let page = Page::of_context();
     let button = NodeRef::<html::Button>::new();
     Effect::new(move || {
-        // The kernel that the focus goes to is always selected, too: so the other rows need not listen.
+        // A kernel that gets the focus is also selected, so only the selected row subscribes to requests.
         if is_selected.get()
             && page.focus_request.get() == Some(FocusRequest::KernelButton(kernel.get()))
-            && let Some(button) = button.get()
+            && button.get().is_some()
         {
-            // An element in the page takes the focus.
-            let _ = button.focus();
+            browser::focus(button);
             page.focus_request.set(None);
         }
     });
@@ -113,7 +105,6 @@ fn Row(
             kernel
             is_selected
             button
-            button_id=Signal::derive(move || Some(format!("kernel-button-{}", kernel.get())))
             label=Signal::derive(label)
             sign
         >
@@ -133,7 +124,7 @@ fn harm_sign(harm: &str) -> Option<impl IntoView + use<>> {
     })
 }
 
-/// The cells from FLOPs on.
+/// The cells after the names of the ops.
 fn figure_cells(figures: Memo<Figures>) -> impl IntoView {
     let text = move |part: fn(&Figures) -> &String| move || figures.with(|all| part(all).clone());
     view! {

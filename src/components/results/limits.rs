@@ -1,4 +1,4 @@
-//! The tab on limits: what each kernel asks of the device.
+//! The *Limits* tab: what each kernel needs of the device.
 
 use super::kernel_rows::{KernelTableRow, SelectedKernel};
 use crate::app::state::Page;
@@ -7,16 +7,16 @@ use crate::present::limits::{LimitRow, limit_rows, unknown_device};
 use crate::present::names::counted;
 use leptos::prelude::*;
 
-/// Rows that are shown.
+/// Number of rows that are listed.
 const MAX_ROWS: usize = 200;
 
-/// A row for each fused kernel; choosing one selects it everywhere.
+/// A row for each fused kernel. A click selects the kernel in all views.
 #[component]
 pub fn LimitsView() -> impl IntoView {
     let page = Page::of_context();
-    // `None` when the device is unknown.
-    let known = Memo::new(move |_| page.analysis.with(|a| limit_rows(a, MAX_ROWS)));
-    let rows = Memo::new(move |_| known.get().unwrap_or_default());
+    // `None` if the hardware of the device is unknown.
+    let rows_if_known = Memo::new(move |_| page.analysis.with(|a| limit_rows(a, MAX_ROWS)));
+    let rows = Memo::new(move |_| rows_if_known.get().unwrap_or_default());
     let hidden_count = Memo::new(move |_| {
         page.analysis
             .with(|a| a.fused.kernels.len().saturating_sub(MAX_ROWS))
@@ -26,7 +26,7 @@ pub fn LimitsView() -> impl IntoView {
     let selected = SelectedKernel::of(page);
     view! {
         <div class="table-scroll" role="group" aria-label="Limits of the kernels" tabindex="0">
-            <Show when=move || known.with(Option::is_some) fallback=unknown>
+            <Show when=move || rows_if_known.with(Option::is_some) fallback=unknown>
                 <table class="limits">
                     <thead>
                         <tr>
@@ -66,11 +66,12 @@ pub fn LimitsView() -> impl IntoView {
     }
 }
 
+/// A kernel with its limits.
 #[component]
 fn Row(
-    /// What the row says.
+    /// The text of the row.
     row: Memo<LimitRow>,
-    /// Its kernel is selected.
+    /// Whether its kernel is selected.
     is_selected: Signal<bool>,
 ) -> impl IntoView {
     let kernel = Memo::new(move |_| row.with(|row| row.kernel));

@@ -1,7 +1,9 @@
-//! The tab on the model against measurement. Its files are fetched when it is opened for the first time.
+//! The *Measured* tab: predictions against measurements. Its files are fetched when it is first opened.
 
 use crate::browser::fetch_text;
 use crate::components::charts::Chart;
+use crate::components::picker::Picker;
+use crate::components::radio_button::RadioButton;
 use crate::core::analysis::measured::Measurements;
 use crate::core::json::read_json;
 use crate::core::notation::parse;
@@ -17,30 +19,30 @@ use strum::IntoEnumIterator;
 /// The device of the measured files.
 const DEVICE: &str = "h200";
 
-/// Each measured file and what is in it.
+/// The measured files, each with its label.
 const FILES: [(&str, &str); 3] = [
     ("h200", "one size of each"),
     ("h200_sizes", "further sizes, seen by the model"),
     ("h200_fresh", "further sizes, not seen by it"),
 ];
 
-/// What the tab shows. It outlives the tab, so that nothing is fetched twice.
+/// What the tab shows. It is kept while the tab is closed, so that nothing is fetched twice.
 #[derive(Clone, Copy)]
 pub struct MeasuredState {
     quantity: RwSignal<Quantity>,
-    /// `None` before the tab is opened for the first time.
+    /// `None` until the tab is opened for the first time.
     request: RwSignal<Option<Request>>,
     answer: LocalResource<Option<Answer>>,
 }
 
-/// A place in [`FILES`], and how often it was tried before.
+/// An index in [`FILES`], and how often it was tried before.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Request {
     file: usize,
     attempt: usize,
 }
 
-/// What came of a request: rows with their predictions, or a sentence that says what failed.
+/// The result of a request: rows with their predictions, or a sentence that says what failed.
 #[derive(Clone, PartialEq)]
 struct Answer {
     request: Request,
@@ -90,7 +92,7 @@ impl MeasuredState {
         self.request.get().map_or(0, |request| request.file)
     }
 
-    /// What came of the latest request, as far as it is answered.
+    /// The result of the latest request; `None` until it is answered.
     fn result(self) -> Option<Result<Arc<Predictions>, String>> {
         let answer = self.answer.get().flatten()?;
         (Some(answer.request) == self.request.get()).then_some(answer.result)
@@ -110,13 +112,13 @@ async fn predictions(file: &str) -> Result<Predictions, String> {
     let file = file_of(file)
         .await
         .map_err(|problem| format!("The measurements cannot be shown: {problem}."))?;
-    // All requests are sent before the first is waited for.
+    // All requests are sent before the first answer is awaited.
     let names = patterns(&file.rows).into_iter();
-    let coming: Vec<_> = names
+    let requests: Vec<_> = names
         .map(|name| (fetch_text(&format!("measured/{name}.fuse")), name))
         .collect();
     let mut programs = Vec::new();
-    for (text, name) in coming {
+    for (text, name) in requests {
         let Some(text) = text.await else {
             return Err(format!("The pattern {name} did not come."));
         };
@@ -134,7 +136,7 @@ async fn file_of(name: &str) -> Result<Measurements, String> {
 /// Predicted against measured, as a chart and as a table.
 #[component]
 pub fn MeasuredView(
-    /// What is shown.
+    /// The state of the tab.
     state: MeasuredState,
 ) -> impl IntoView {
     state.open();
@@ -169,41 +171,41 @@ pub fn MeasuredView(
     }
 }
 
+/// Chooses the measured file.
 #[component]
-fn FilePicker(state: MeasuredState) -> impl IntoView {
-    let options = FILES.iter().enumerate().map(|(place, (_, name))| {
-        view! {
-            <option value=place.to_string() prop:selected=move || state.file() == place>
-                {*name}
-            </option>
-        }
-    });
-    let choose = move |event| {
-        if let Ok(file) = event_target_value(&event).parse() {
+fn FilePicker(
+    /// The state of the tab.
+    state: MeasuredState,
+) -> impl IntoView {
+    let options = (FILES.iter().enumerate())
+        .map(|(index, (_, label))| view! { <option value=index.to_string()>{*label}</option> });
+    let choose = move |index: String| {
+        if let Ok(file) = index.parse() {
             state.choose(file);
         }
     };
     view! {
-        <label class="picker">
-            <span>"Measured"</span>
-            <select on:change=choose>{options.collect_view()}</select>
-        </label>
+        <Picker label="Measured" value=Signal::derive(move || state.file().to_string()) choose>
+            {options.collect_view()}
+        </Picker>
     }
 }
 
+/// Chooses the compared quantity.
 #[component]
-fn QuantitySwitch(quantity: RwSignal<Quantity>) -> impl IntoView {
+fn QuantitySwitch(
+    /// The chosen quantity.
+    quantity: RwSignal<Quantity>,
+) -> impl IntoView {
     let options = Quantity::iter().map(|option| {
         view! {
-            <label>
-                <input
-                    type="radio"
-                    name="measured-quantity"
-                    prop:checked=move || quantity.get() == option
-                    on:change=move |_| quantity.set(option)
-                />
-                <span>{option.name()}</span>
-            </label>
+            <RadioButton
+                set="measured-quantity"
+                is_chosen=move || quantity.get() == option
+                choose=move || quantity.set(option)
+            >
+                {option.name()}
+            </RadioButton>
         }
     });
     view! {
@@ -223,9 +225,12 @@ fn summary(predictions: &Predictions, quantity: Quantity) -> impl IntoView + use
     }
 }
 
+/// A point for each row, predicted against measured.
 #[component]
 fn Scatter(
+    /// The rows.
     predictions: Memo<Option<Arc<Predictions>>>,
+    /// The compared quantity.
     quantity: RwSignal<Quantity>,
 ) -> impl IntoView {
     let draw = move |width: f64| {
@@ -237,7 +242,7 @@ fn Scatter(
         });
         measured_scatter::scene(&points, quantity, size)
     };
-    // The run that others are compared with has no point of its own.
+    // The speedup is over eager, so eager itself has no point.
     let has_eager = move || quantity.get() != Quantity::Speedup;
     view! {
         <Chart id="measured" draw>
@@ -252,9 +257,12 @@ fn Scatter(
     }
 }
 
+/// A table row for each measured row.
 #[component]
 fn MeasuredTable(
+    /// The rows.
     predictions: Memo<Option<Arc<Predictions>>>,
+    /// The compared quantity.
     quantity: RwSignal<Quantity>,
 ) -> impl IntoView {
     let rows = move || {

@@ -8,10 +8,10 @@ pub mod kernels;
 pub mod limits;
 pub mod measured;
 pub mod steps;
-pub mod tabs;
 pub mod why;
 
 use crate::app::state::{Page, Tab};
+use crate::components::tabs::{TabList, panel_id, tab_id};
 use attention::AttentionView;
 use compare::ComparePanel;
 use kernel_details::KernelDetailsPanel;
@@ -20,11 +20,10 @@ use leptos::prelude::*;
 use limits::LimitsView;
 use measured::{MeasuredState, MeasuredView};
 use steps::StepsPanel;
-use tabs::{TabList, panel_id, tab_id};
 use why::WhyPanel;
 
-/// All tabs. Only the open one is mounted, so that a slider event costs what that one costs. What has to outlive the
-/// closing of a tab is a signal here.
+/// All tabs. Only the open one is mounted, so that a slider event updates no other. State that must survive the closing of
+/// a tab is a signal here.
 #[component]
 pub fn Results() -> impl IntoView {
     let page = Page::of_context();
@@ -46,7 +45,7 @@ pub fn Results() -> impl IntoView {
         Tab::Attention => view! { <AttentionView chosen=attention_sizes /> }.into_any(),
         Tab::Measured => view! { <MeasuredView state=measured /> }.into_any(),
     };
-    // A tab that is chosen again is not mounted anew.
+    // A memo, so that choosing the open tab again does not mount it again.
     let open = Memo::new(move |_| page.tab.get());
     view! {
         <section class="panel results" class:is-stale=page.is_stale aria-labelledby="results-title">

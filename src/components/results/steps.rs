@@ -1,4 +1,4 @@
-//! A stepper through the decisions of the policy; graph, charts and figures follow it.
+//! The *Steps* tab: goes through the decisions of the policy, while graph, charts and figures follow.
 
 use crate::app::state::{Page, Selection, SetIfChanged};
 use crate::browser::{self, Later};
@@ -10,24 +10,24 @@ use leptos::html;
 use leptos::prelude::*;
 use std::time::Duration;
 
-/// Ops up to which the graph is drawn anew at every step; with more of them it waits for the controls to rest.
-const AT_ONCE_OPS: usize = 500;
+/// Up to this many ops the page follows each step at once. With more it follows when the controls rest.
+const FOLLOW_AT_ONCE_OPS: usize = 500;
 
-/// A pause after which the controls rest.
+/// The controls rest when they have not moved for this long.
 const REST: Duration = Duration::from_millis(150);
 
-/// Where the controls are.
+/// The state of the controls.
 #[derive(Clone, Copy)]
 struct Stepper {
     page: Page,
-    /// The step of the controls while the page has not followed them.
+    /// The step of the controls while the page has not followed yet.
     ahead: RwSignal<Option<usize>>,
     rest: Later,
-    /// How many decisions there are.
+    /// Number of decisions.
     count: Memo<usize>,
-    /// How many of them are shown as done.
+    /// Number of decisions that are made at the step of the controls.
     step: Memo<usize>,
-    /// The line of the present step takes the focus.
+    /// Whether the line of the present step shall take the focus.
     wants_focus: RwSignal<bool>,
 }
 
@@ -49,7 +49,7 @@ impl Stepper {
         }
     }
 
-    /// Moves the controls to `step`, or to the last one, and takes the page along.
+    /// Goes to `step`, or to the last one if there are fewer.
     fn go(self, step: usize) {
         let step = step.min(self.count.get_untracked());
         let follow = move || {
@@ -57,7 +57,7 @@ impl Stepper {
             self.ahead.set_if_changed(None);
         };
         let ops = (self.page.analysis).with_untracked(|analysis| analysis.graph.ops.len());
-        if ops <= AT_ONCE_OPS {
+        if ops <= FOLLOW_AT_ONCE_OPS {
             follow();
         } else {
             self.ahead.set(Some(step));
@@ -65,7 +65,7 @@ impl Stepper {
         }
     }
 
-    /// The same, and the line of that step takes the focus.
+    /// Goes to `step` and focuses its line.
     fn go_to_line(self, step: usize) {
         self.wants_focus.set(true);
         self.go(step);
@@ -79,7 +79,7 @@ impl Stepper {
         self.go(self.step.get_untracked() + 1);
     }
 
-    /// Moves the controls as a key says. Whether it is one of theirs.
+    /// Handles a key of the controls. `false` if it is none of them.
     fn press(self, event: &KeyboardEvent) -> bool {
         match event.key().as_str() {
             "ArrowLeft" | "ArrowUp" => self.back(),
@@ -88,26 +88,26 @@ impl Stepper {
             "End" => self.go(usize::MAX),
             _ => return false,
         }
-        // The arrows would scroll the page.
+        // Keeps the page from scrolling.
         event.prevent_default();
         true
     }
 }
 
-/// The tab. Its controls stand at the lower edge of the window, so that they and the graph are seen together.
+/// The content of the tab. Its controls are docked at the lower edge of the window, so that the graph is visible with them.
 #[component]
 pub fn StepsPanel() -> impl IntoView {
     let page = Page::of_context();
     let stepper = Stepper::new(page);
-    // Opened, it shows where the decisions led; left, the page shows that again.
+    // Starts after the last decision. Closing the tab shows the final kernels again.
     page.step.set(Some(usize::MAX));
     browser::set_root_attribute("data-dock", Some("steps"));
     on_cleanup(move || {
         browser::set_root_attribute("data-dock", None);
         page.step.set(None);
         if matches!(page.selection.get_untracked(), Selection::Kernel(_)) {
-            // Kernels have other numbers on the way.
-            page.selection.set(Selection::Nothing);
+            // At an earlier step the number belongs to another kernel.
+            page.select(Selection::Nothing);
         }
     });
     let present = Memo::new(move |_| {
@@ -135,12 +135,12 @@ pub fn StepsPanel() -> impl IntoView {
 /// Buttons and a slider.
 #[component]
 fn Controls(
-    /// What they move.
+    /// The state that they change.
     stepper: Stepper,
 ) -> impl IntoView {
     let is_first = Signal::derive(move || stepper.step.get() == 0);
     let is_last = Signal::derive(move || stepper.step.get() == stepper.count.get());
-    // One closure, so that `max` is written before the value that it would cut off.
+    // One closure, so that `max` is set before `value`: a range input clamps its value.
     let slider = move || {
         let (step, count) = (stepper.step.get(), stepper.count.get());
         view! {
@@ -195,17 +195,17 @@ fn Controls(
 /// A button that goes to another step.
 #[component]
 fn StepButton(
-    /// What it moves.
+    /// The state that it changes.
     stepper: Stepper,
     /// Its name.
     label: &'static str,
-    /// What it does, and the key that does the same.
+    /// Its tooltip: what it does, and the key that does the same.
     title: &'static str,
-    /// What it shows.
+    /// The sign that it shows.
     sign: &'static str,
-    /// There is nowhere to go.
+    /// Whether there is no step to go to.
     is_end: Signal<bool>,
-    /// Goes there.
+    /// Goes to the step.
     go: fn(Stepper),
 ) -> impl IntoView {
     view! {
@@ -214,7 +214,7 @@ fn StepButton(
             class="icon-button"
             aria-label=label
             title=title
-            // A disabled button would lose the focus on the way.
+            // Not `disabled`, because a disabled button loses the focus.
             aria-disabled=move || is_end.get().to_string()
             on:click=move |_| go(stepper)
             on:keydown=move |event| {
@@ -226,10 +226,10 @@ fn StepButton(
     }
 }
 
-/// The decisions around the present one.
+/// The page of decisions that contains the present one.
 #[component]
 fn Lines(
-    /// What choosing a line moves.
+    /// The state that choosing a line changes.
     stepper: Stepper,
 ) -> impl IntoView {
     let page = stepper.page;
@@ -278,42 +278,41 @@ fn Lines(
     }
 }
 
-/// A decision; choosing it goes there. One line is reached by the tab key.
+/// A decision. A click goes to its step. The tab key reaches only one line of the list.
 #[component]
 fn Line(
-    /// What choosing the line moves.
+    /// The state that choosing the line changes.
     stepper: Stepper,
-    /// The list that it stands in.
+    /// The list that contains it.
     list: NodeRef<html::Ol>,
-    /// Its number.
+    /// The number of the decision.
     step: usize,
-    /// What it says.
+    /// The text of the line.
     line: Memo<StepLine>,
 ) -> impl IntoView {
     let is_done = Memo::new(move |_| step <= stepper.step.get());
     let is_present = Memo::new(move |_| step == stepper.step.get());
-    // Before the first step it is the first line.
-    let is_reached = Memo::new(move |_| step == stepper.step.get().max(1));
+    // Step 0 has no line, so the first line stands for it.
+    let is_tab_stop = Memo::new(move |_| step == stepper.step.get().max(1));
     let button = NodeRef::<html::Button>::new();
     Effect::new(move || {
-        if is_reached.get()
-            && let (Some(list), Some(button)) = (list.get(), button.get())
+        if is_tab_stop.get()
+            && let (Some(list), Some(element)) = (list.get(), button.get())
         {
-            browser::reveal_in(&list, &button);
+            browser::reveal_in(&list, &element);
             if stepper.wants_focus.get() {
-                // An element in the page takes the focus.
-                let _ = button.focus();
+                browser::focus(button);
                 stepper.wants_focus.set(false);
             }
         }
     });
     view! {
-        <li class:is-done=is_done class:is-present=is_present class:is-to-come=move || !is_done.get()>
+        <li class:is-present=is_present class:is-to-come=move || !is_done.get()>
             <button
                 type="button"
                 class="link"
                 node_ref=button
-                tabindex=move || if is_reached.get() { "0" } else { "-1" }
+                tabindex=move || if is_tab_stop.get() { "0" } else { "-1" }
                 aria-current=move || if is_present.get() { "step" } else { "false" }
                 on:click=move |_| stepper.go_to_line(step)
             >

@@ -1,21 +1,22 @@
-//! Why edges are not fused: a reason and a price for each, and an answer for any two ops.
+//! The *Why not* tab: the reason and the price of each edge that is not fused, and an answer for any two ops.
 
 use crate::app::state::{Page, Selection};
 use crate::browser;
 use crate::components::keyed_rows::row_at;
 use crate::components::sentence::sentence;
+use crate::components::show_more::ShowMore;
 use crate::core::{IdVec, OpId};
 use crate::present::why::{Crossing, CrossingRow, answer, crossing_rows};
 use leptos::html;
 use leptos::prelude::*;
 
-/// Rows that are shown at once; a button shows more.
+/// Rows that are listed at first, and by how many a button adds more.
 const PAGE_ROWS: usize = 100;
 
-/// The op that writes a tensor, and one that reads it.
-type Ends = (OpId, OpId);
+/// The op that writes a tensor, and an op that reads it.
+type EdgeOps = (OpId, OpId);
 
-/// The tab.
+/// The content of the tab.
 #[component]
 pub fn WhyPanel() -> impl IntoView {
     let page = Page::of_context();
@@ -24,11 +25,11 @@ pub fn WhyPanel() -> impl IntoView {
         Selection::Edge { producer, consumer } => Some((producer, consumer)),
         _ => None,
     });
-    // The row of the selected edge is always among them.
+    // Always lists the row of the selected edge.
     let rows = Memo::new(move |_| {
         let crossings = page.crossings.get();
-        let place = selected.get().and_then(|ends| {
-            (crossings.iter()).position(|crossing| (crossing.producer, crossing.consumer) == ends)
+        let place = selected.get().and_then(|edge| {
+            (crossings.iter()).position(|crossing| (crossing.producer, crossing.consumer) == edge)
         });
         let count = max_rows.get().max(place.map_or(0, |place| place + 1));
         let shown = crossings.get(..count).unwrap_or(&crossings);
@@ -56,10 +57,10 @@ pub fn WhyPanel() -> impl IntoView {
                             each=move || rows.get()
                             key=|row| (row.producer, row.consumer)
                             children=move |place, row| {
-                                let ends = (row.producer, row.consumer);
+                                let edge = (row.producer, row.consumer);
                                 let is_selected = is_selected.clone();
-                                let is_selected = Signal::derive(move || is_selected.selected(&Some(ends)));
-                                view! { <Row ends row=row_at(rows, place, row) is_selected /> }
+                                let is_selected = Signal::derive(move || is_selected.selected(&Some(edge)));
+                                view! { <Row edge row=row_at(rows, place, row) is_selected /> }
                             }
                         />
                         <Show when=move || row_count() == 0>
@@ -70,35 +71,27 @@ pub fn WhyPanel() -> impl IntoView {
                     </tbody>
                 </table>
             </div>
-            <Show when=move || row_count() < crossing_count()>
-                <button
-                    type="button"
-                    class="more"
-                    on:click=move |_| max_rows.update(|rows| *rows += PAGE_ROWS)
-                >
-                    {move || format!("Show more ({} of {})", row_count(), crossing_count())}
-                </button>
-            </Show>
+            <ShowMore max_rows step=PAGE_ROWS listed=row_count total=crossing_count />
         </div>
     }
 }
 
-/// An edge between two kernels; choosing it selects its two ops everywhere.
+/// An edge between two kernels. A click selects it in all views.
 #[component]
 fn Row(
-    /// The ends of the edge.
-    ends: Ends,
-    /// What the row says.
+    /// The two ops of the edge.
+    edge: EdgeOps,
+    /// The text of the row.
     row: Memo<CrossingRow>,
-    /// The edge is selected.
+    /// Whether the edge is selected.
     is_selected: Signal<bool>,
 ) -> impl IntoView {
     let page = Page::of_context();
-    let (producer, consumer) = ends;
+    let (producer, consumer) = edge;
     let text = move |part: fn(&CrossingRow) -> &String| move || row.with(|row| part(row).clone());
     let button = NodeRef::<html::Button>::new();
     Effect::new(move || {
-        // It may have been selected in the graph.
+        // An edge selected in the graph may be out of view here.
         if is_selected.get()
             && let Some(button) = button.get()
         {
@@ -112,7 +105,7 @@ fn Row(
             on:click=move |_| page.toggle(Selection::Edge { producer, consumer })
         >
             <td>
-                // The click reaches the row; the button makes the row reachable by keyboard.
+                // Its click bubbles to the row. The button makes the row reachable by keyboard.
                 <button
                     type="button"
                     class="link"
@@ -129,7 +122,7 @@ fn Row(
     }
 }
 
-/// Two lists of all ops, and why the chosen ones are not fused.
+/// Two lists of all ops, and why the two chosen ones are not fused.
 #[component]
 fn Question() -> impl IntoView {
     let page = Page::of_context();
@@ -139,15 +132,15 @@ fn Question() -> impl IntoView {
             ops.map(|op| op.name.clone()).collect::<IdVec<OpId, _>>()
         })
     });
-    // Before anybody asks it is about the dearest edge.
-    let dearest = Memo::new(move |_| {
-        let ends = |crossing: &Crossing| (crossing.producer, crossing.consumer);
-        let first = page.crossings.with(|crossings| crossings.first().map(ends));
+    // Until the visitor chooses two ops, those of the most expensive edge.
+    let default = Memo::new(move |_| {
+        let ops = |crossing: &Crossing| (crossing.producer, crossing.consumer);
+        let first = page.crossings.with(|crossings| crossings.first().map(ops));
         first.unwrap_or((OpId::new(0), OpId::new(1)))
     });
     let asked = Memo::new(move |_| {
         let last = OpId::new(names.with(IdVec::len).saturating_sub(1));
-        let (first, second) = page.asked.get().unwrap_or_else(|| dearest.get());
+        let (first, second) = page.asked.get().unwrap_or_else(|| default.get());
         (first.min(last), second.min(last))
     });
     let answer = Memo::new(move |_| {
@@ -168,7 +161,7 @@ fn Question() -> impl IntoView {
                     label="one op"
                     names
                     chosen=first
-                    on_choose=move |op| page.asked.set(Some((op, second.get_untracked())))
+                    choose=move |op| page.asked.set(Some((op, second.get_untracked())))
                 />
                 " "
                 <span>"not with"</span>
@@ -177,7 +170,7 @@ fn Question() -> impl IntoView {
                     label="another op"
                     names
                     chosen=second
-                    on_choose=move |op| page.asked.set(Some((first.get_untracked(), op)))
+                    choose=move |op| page.asked.set(Some((first.get_untracked(), op)))
                 />
                 <span>"?"</span>
             </div>
@@ -188,18 +181,17 @@ fn Question() -> impl IntoView {
     }
 }
 
-/// A list of all ops, of which one is chosen.
+/// A list of all ops.
 #[component]
 fn OpPicker(
-    /// The name of the list.
+    /// Its label.
     label: &'static str,
     /// The names of the ops, by their ids.
     names: Memo<IdVec<OpId, String>>,
-    /// The op that is chosen.
+    /// The chosen op.
     chosen: Memo<OpId>,
-    /// Called with the op that somebody chooses.
-    #[prop(into)]
-    on_choose: Callback<OpId>,
+    /// Called with the op that the visitor chooses.
+    choose: impl Fn(OpId) + 'static,
 ) -> impl IntoView {
     let options = move || {
         let chosen = chosen.get();
@@ -213,7 +205,7 @@ fn OpPicker(
             aria-label=label
             on:change:target=move |event| {
                 if let Ok(op) = event.target().value().parse() {
-                    on_choose.run(op);
+                    choose(op);
                 }
             }
         >

@@ -227,7 +227,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// The `d` attribute of an SVG path; empty for shapes that are none.
+    /// The `d` attribute of an SVG path; empty for a text.
     pub fn path_data(&self) -> String {
         let mut data = String::new();
         match self {
@@ -247,9 +247,63 @@ impl Shape {
                 let numbers = [first.0, first.1, second.0, second.1, to.0, to.1];
                 push_command(&mut data, "C", &numbers);
             }
-            Self::Circle { .. } | Self::Rect { .. } | Self::Text { .. } => {}
+            &Self::Circle {
+                center: (x, y),
+                radius,
+            } => {
+                push_command(&mut data, "M", &[x - radius, y]);
+                for half in [2.0 * radius, -2.0 * radius] {
+                    push_command(&mut data, "a", &[radius, radius, 0.0, 0.0, 1.0, half, 0.0]);
+                }
+                data.push('Z');
+            }
+            &Self::Rect {
+                corner: (x, y),
+                width,
+                height,
+            } => {
+                push_command(&mut data, "M", &[x, y]);
+                push_command(&mut data, "h", &[width]);
+                push_command(&mut data, "v", &[height]);
+                push_command(&mut data, "h", &[-width]);
+                data.push('Z');
+            }
+            Self::Text { .. } => {}
         }
         data
+    }
+
+    /// The `transform` attribute that puts a text at its place; empty for the other shapes.
+    pub fn text_transform(&self) -> String {
+        match self {
+            Self::Text {
+                at: (x, y),
+                turn_deg: 0.0,
+                ..
+            } => format!("translate({x} {y})"),
+            Self::Text {
+                at: (x, y),
+                turn_deg,
+                ..
+            } => format!("translate({x} {y}) rotate({turn_deg})"),
+            _ => String::new(),
+        }
+    }
+
+    /// Which part of a text is at its place.
+    pub fn anchor(&self) -> Anchor {
+        match self {
+            Self::Text { anchor, .. } => *anchor,
+            _ => Anchor::default(),
+        }
+    }
+
+    /// The words of a text; empty for the other shapes.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Text { text, .. } => text,
+            _ => "",
+        }
     }
 }
 

@@ -1,20 +1,21 @@
-//! The panel of a kernel.
+//! The box of a kernel.
 
-use super::by_hand::PlanRole;
-use super::state::{Graph, PlacedOnce};
+use super::placed::StoredGraph;
+use super::plan::MergeRole;
+use super::state::Graph;
 use crate::core::KernelId;
 use crate::picture::dag::badge::badge;
 use crate::picture::dag::focus::FocusTarget;
 use crate::present::badge::kernel_class;
 use leptos::prelude::*;
 
-/// A panel around the ops of a kernel, with the kernel's number on its corner. It can be dragged onto another one.
+/// A box around the ops of a kernel, with the number of the kernel. It can be dragged onto another one.
 #[component]
-pub(super) fn KernelPart(
-    /// The graph.
+pub(super) fn KernelBox(
+    /// The state of the graph.
     graph: Graph,
-    /// Its layout.
-    placed: PlacedOnce,
+    /// The graph with its layout.
+    placed: StoredGraph,
     /// The kernel.
     kernel: KernelId,
 ) -> impl IntoView {
@@ -26,16 +27,16 @@ pub(super) fn KernelPart(
     let name = graph.look(number, move |looks| looks.panel_name(kernel));
     let name = move || name.get();
     let is_selected = move || graph.is_selected(target);
-    let role = move || graph.role_in_plan(kernel);
+    let role = move || graph.plan()?.role_of(kernel);
     let node = NodeRef::new();
-    graph.take_focus(target, node);
+    graph.take_requests(target, node);
     Some(view! {
         <g
             class=format!("dag-kernel {}", kernel_class(kernel))
             class:is-selected=is_selected
-            class:is-merging=move || role() == Some(PlanRole::Merging)
-            class:is-partner=move || role() == Some(PlanRole::Partner)
-            class:is-refused=move || role() == Some(PlanRole::Refused)
+            class:is-merging=move || role() == Some(MergeRole::Merging)
+            class:is-partner=move || role() == Some(MergeRole::Partner)
+            class:is-refused=move || role() == Some(MergeRole::Refused)
             role="button"
             tabindex=move || graph.tab_index(target)
             aria-pressed=move || is_selected().to_string()

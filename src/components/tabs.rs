@@ -1,19 +1,20 @@
-//! A row of tabs, of which one is open.
+//! A row of tabs.
 
+use crate::browser;
 use leptos::ev::KeyboardEvent;
 use leptos::html;
 use leptos::prelude::*;
 use strum::IntoEnumIterator;
 
-/// Buttons for all values of `T`, of which `open` is chosen by pointer or arrow keys. The panel of a value has the
-/// id [`panel_id`] and is named by the button, whose id is [`tab_id`].
+/// A tab for each value of `T`, opened by pointer or arrow keys. The caller shows the panel, with [`panel_id`] as its id
+/// and [`tab_id`] in `aria-labelledby`.
 #[component]
 pub fn TabList<T>(
-    /// The value whose panel shows.
+    /// The value whose panel is shown.
     open: RwSignal<T>,
-    /// What the button of a value says.
+    /// The label of a tab.
     label: fn(T) -> &'static str,
-    /// Id of the heading that names the row.
+    /// Id of the heading that names the tabs.
     labelled_by: &'static str,
 ) -> impl IntoView
 where
@@ -25,12 +26,11 @@ where
     let buttons = StoredValue::new(tabs.clone());
     let choose = move |tab: T| {
         open.set(tab);
-        // A click gives no focus to a button in every browser, and a key moves it to another one.
+        // A key opens another tab than the focused one, and some browsers do not focus a clicked button.
         buttons.with_value(|buttons| {
-            let chosen = buttons.iter().find(|(value, _)| *value == tab);
-            if let Some(button) = chosen.and_then(|(_, button)| button.get_untracked()) {
-                // An element in the page takes the focus.
-                let _ = button.focus();
+            let opened = buttons.iter().find(|(value, _)| *value == tab);
+            if let Some((_, button)) = opened {
+                browser::focus(*button);
             }
         });
     };
@@ -46,7 +46,7 @@ where
             "End" => all.len() - 1,
             _ => return,
         };
-        // The arrows would scroll the page.
+        // Keeps the page from scrolling.
         event.prevent_default();
         if let Some(tab) = all.get(next) {
             choose(*tab);

@@ -1,7 +1,7 @@
-//! A tensor on its way from one part to another.
+//! The lines of an edge.
 
-use super::picture::touches;
-use super::state::{Graph, Placed, PlacedOnce};
+use super::placed::{PlacedGraph, StoredGraph};
+use super::state::Graph;
 use crate::core::{OpId, OpType};
 use crate::picture::dag::Edge;
 use crate::picture::dag::path::path_data;
@@ -10,14 +10,15 @@ use leptos::prelude::*;
 /// Radius of an edge's corners.
 const CORNER: f64 = 10.0;
 
-/// A line through memory, over a dotted one on chip where the tensor may stay there; one of the two is seen.
+/// A solid line for a tensor that goes through memory. If the tensor may stay on chip, a dotted line as well; one of the two
+/// is visible.
 #[component]
-pub(super) fn EdgePart(
-    /// The graph.
+pub(super) fn EdgeLines(
+    /// The state of the graph.
     graph: Graph,
-    /// Its layout.
-    placed: PlacedOnce,
-    /// The edge, by its place in the layout.
+    /// The graph with its layout.
+    placed: StoredGraph,
+    /// The index of the edge in the layout.
     edge: usize,
 ) -> impl IntoView {
     let (data, is_weight, may_stay_on_chip) = placed.with_value(|placed| {
@@ -37,7 +38,7 @@ pub(super) fn EdgePart(
         let selection = graph.selection.get();
         placed.with_value(|placed| {
             let place = placed.layout.edges.get(edge);
-            place.is_some_and(|place| touches(place, &placed.analysis.partition, selection))
+            place.is_some_and(|place| placed.touches(place, selection))
         })
     };
     let on_chip =
@@ -55,8 +56,8 @@ pub(super) fn EdgePart(
     })
 }
 
-/// Only tensors inside a kernel and around reshapes, which may be free views, ever leave memory out.
-fn may_stay_on_chip(placed: &Placed, edge: &Edge) -> bool {
+/// Only tensors inside a kernel, and inputs and outputs of a reshape, which may be a view.
+fn may_stay_on_chip(placed: &PlacedGraph, edge: &Edge) -> bool {
     let analysis = &placed.analysis;
     let (from, to) = (edge.from.op(), edge.to.op());
     let kernel = |op: OpId| analysis.partition.kernel_of.get(op);

@@ -1,18 +1,19 @@
 //! The box of an op.
 
-use super::state::{Graph, PlacedOnce};
+use super::placed::StoredGraph;
+use super::state::Graph;
 use crate::core::OpId;
 use crate::picture::dag::focus::FocusTarget;
 use crate::present::badge::kernel_class;
 use leptos::prelude::*;
 
-/// A button in the box's shape. The words stand beside it: its name says them in full where the box is too narrow.
+/// A button in the shape of the box, under words that may be cut off. The name of the button has them in full.
 #[component]
-pub(super) fn OpPart(
-    /// The graph.
+pub(super) fn OpBox(
+    /// The state of the graph.
     graph: Graph,
-    /// Its layout.
-    placed: PlacedOnce,
+    /// The graph with its layout.
+    placed: StoredGraph,
     /// The op.
     op: OpId,
 ) -> impl IntoView {
@@ -27,7 +28,7 @@ pub(super) fn OpPart(
     let is_selected = move || graph.is_selected(target);
     let is_decided = move || graph.decided_ops.with(|ops| ops.contains(&op));
     let node = NodeRef::new();
-    graph.take_focus(target, node);
+    graph.take_requests(target, node);
     Some(view! {
         <g class=format!("dag-op {}", kernel_class(kernel))>
             <g

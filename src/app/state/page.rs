@@ -1,15 +1,8 @@
-//! The state of the page: the text, what the visitor chose beside it, and what follows from both.
-//!
-//! The text is the single source of truth: every edit, wherever it is made, is a new text through [`Page::edit`] or
-//! its like. [`Page`] is made once at the root and given to all components as context.
+//! The signals of the page, and the methods that write the text.
 
-mod actions;
-mod choices;
-mod derived;
-
-pub use choices::{FocusRequest, Notice, OpsView, Selection, Tab, Theme};
-pub use derived::{AnalysedText, shared_memo};
-
+use super::choices::{FocusRequest, Notice, OpsView, Tab, Theme};
+use super::derived::{self, AnalysedText};
+use super::selection::{NamedSelection, Selection};
 use crate::app::history::{History, Origin, Step};
 use crate::browser::{self, Later};
 use crate::core::analysis::compare::Compared;
@@ -25,84 +18,85 @@ use leptos::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// States that a search looks at while a thumb is dragged, so that a slider's event stays short.
-const HURRIED_STATES: usize = 2_000;
+/// States that a search visits while a slider is dragged, so that the handler of one event stays short.
+const DRAG_BUDGET_STATES: usize = 2_000;
 
-/// A pause after which a thumb rests.
-const REST: Duration = Duration::from_millis(200);
+/// A slider is dragged until this long after its last event.
+const DRAG_END: Duration = Duration::from_millis(200);
 
 /// The signals of the page.
 #[derive(Clone, Copy)]
 pub struct Page {
-    /// The op list. Written by [`Page::replace`], undo and redo alone.
+    /// The op list. Only [`Page::replace`], undo and redo write it.
     pub text: ReadSignal<String>,
     /// Who decides what fuses.
     pub policy: RwSignal<Policy>,
-    /// What the policies may do.
+    /// Options of the policies.
     pub fusion: RwSignal<FusionOptions>,
     /// How bytes are counted.
     pub conventions: RwSignal<Conventions>,
-    /// What the kernels run on.
+    /// The device that the kernels run on.
     pub device: RwSignal<Device>,
-    /// The fused picture is shown, not the unfused one.
+    /// Whether the graph is shown fused.
     pub is_fused: RwSignal<bool>,
-    /// What is selected.
-    pub selection: RwSignal<Selection>,
-    /// Colours.
+    /// What is selected. Edits move ids; the selection stays on the op of the same name. Written by [`Page::select`].
+    pub selection: Memo<Selection>,
+    /// The page's colours.
     pub theme: RwSignal<Theme>,
-    /// Text or table.
+    /// Whether the op list is shown as text or as a table.
     pub ops_view: RwSignal<OpsView>,
-    /// The tab of the panel below the pictures that is open. The others are not mounted.
+    /// The open tab of the panel below the pictures.
     pub tab: RwSignal<Tab>,
-    /// The example that the text began as.
+    /// The example that the text started from.
     pub example: RwSignal<Option<&'static str>>,
     /// The latest message.
     pub notice: RwSignal<Option<Notice>>,
-    /// Where the focus shall go, until the component that owns the place has taken it.
+    /// The element that shall get the focus, until its component has taken the request.
     pub focus_request: RwSignal<Option<FocusRequest>>,
-    /// How many decisions of the policy are shown; `None` shows what all of them led to.
+    /// The number of decisions of the policy after which the kernels are shown; `None` is after all.
     pub step: RwSignal<Option<usize>>,
-    /// The two ops that the tab on reasons is asked about; `None` until somebody asks or selects an edge.
+    /// The two ops that the *Why not* tab explains; `None` until the visitor chooses two or selects an edge.
     pub asked: RwSignal<Option<(OpId, OpId)>>,
-    /// The text as read.
+    /// The parsed text.
     pub parsed: Memo<Arc<Parsed>>,
-    /// Everything that is wrong or assumed, in text order.
+    /// All errors, warnings and notes, in text order.
     pub diagnostics: Memo<Arc<Vec<Diagnostic>>>,
-    /// The text has an error, and what is shown is older than it.
+    /// Whether the text has an error, so that an older analysis is shown.
     pub is_stale: Memo<bool>,
-    /// What the pictures and tables show: the last text without an error.
+    /// The last text without an error and its analysis, which pictures and tables show.
     pub shown: Memo<Arc<AnalysedText>>,
-    /// The numbers of [`Page::shown`].
+    /// The analysis of [`Page::shown`].
     pub analysis: Memo<Arc<Analysis>>,
-    /// The present text as far as it is understood; `None` when the list of ops itself is broken.
+    /// The present text, of which only the valid statements are analysed; `None` when no analysis is possible.
     pub present: Signal<Option<Arc<AnalysedText>>>,
-    /// What the policy decided. Costly: computed only while a tab shows it, as the two that follow.
+    /// The decisions of the policy. Costly, like the next two memos: each is computed only while something reads it.
     pub record: Memo<Arc<Record>>,
-    /// All policies on what is shown.
+    /// Every policy on the shown graph.
     pub compared: Memo<Arc<Vec<Compared>>>,
-    /// The edges between the kernels that are shown, dearest first.
+    /// The edges between the shown kernels, most expensive first.
     pub crossings: Memo<Arc<Vec<Crossing>>>,
-    /// The ops that the last shown decision is about, ascending; none while nobody steps through the decisions.
+    /// The ops of the last shown decision, ascending; none while the *Steps* tab is closed.
     pub decided_ops: Memo<Vec<OpId>>,
-    /// There is something to undo.
+    /// Whether there is a step to undo.
     pub can_undo: Memo<bool>,
-    /// There is something to redo.
+    /// Whether there is a step to redo.
     pub can_redo: Memo<bool>,
+    pub(super) selected: RwSignal<NamedSelection>,
     set_text: WriteSignal<String>,
     history: RwSignal<History>,
-    is_hurried: RwSignal<bool>,
-    rest: Later,
+    is_dragging: RwSignal<bool>,
+    drag_end: Later,
 }
 
 impl Page {
-    /// The state of a page that starts with `text` and the default choices.
+    /// The state of a page with `text` and the default choices.
     pub fn new(text: String) -> Self {
         let (text, set_text) = signal(text);
         let policy = RwSignal::new(Policy::default());
         let conventions = RwSignal::new(Conventions::default());
         let device = RwSignal::new(default_device().clone());
         let fusion = RwSignal::new(FusionOptions::default());
-        let is_hurried = RwSignal::new(false);
+        let is_dragging = RwSignal::new(false);
         let step = RwSignal::new(None);
         let history = RwSignal::new(History::default());
         let options = Memo::new(move |_| {
@@ -113,8 +107,8 @@ impl Page {
                 device: device.get(),
             };
             options.fusion.budget_states = PAGE_BUDGET_STATES;
-            if options.policy == Policy::Optimal && is_hurried.get() {
-                options.fusion.budget_states = HURRIED_STATES;
+            if options.policy == Policy::Optimal && is_dragging.get() {
+                options.fusion.budget_states = DRAG_BUDGET_STATES;
             }
             options
         });
@@ -126,6 +120,8 @@ impl Page {
         let record = derived::record_of(last_good);
         let shown = derived::shown(last_good, record, step);
         let analysis = derived::analysis(shown);
+        let selected = RwSignal::new(NamedSelection::default());
+        let selection = derived::selection(selected, analysis);
         Self {
             text,
             policy,
@@ -133,7 +129,8 @@ impl Page {
             conventions,
             device,
             is_fused: RwSignal::new(true),
-            selection: RwSignal::new(Selection::Nothing),
+            selection,
+            selected,
             theme: RwSignal::new(Theme::default()),
             ops_view: RwSignal::new(OpsView::default()),
             tab: RwSignal::new(Tab::default()),
@@ -156,29 +153,29 @@ impl Page {
             can_redo: Memo::new(move |_| history.with(History::can_redo)),
             set_text,
             history,
-            is_hurried,
-            rest: Later::after(REST),
+            is_dragging,
+            drag_end: Later::after(DRAG_END),
         }
     }
 
-    /// The page that the root gives to all components.
+    /// The page in the context, which the root provides.
     pub fn of_context() -> Self {
         expect_context()
     }
 
-    /// Says that a thumb is being dragged: until it rests, a search gets by with few states.
-    pub fn hurry(self) {
-        self.is_hurried.set_if_changed(true);
-        self.rest
-            .call(move || self.is_hurried.set_if_changed(false));
+    /// A slider is being dragged: until it rests, a search has a small budget.
+    pub fn note_drag(self) {
+        self.is_dragging.set_if_changed(true);
+        self.drag_end
+            .call(move || self.is_dragging.set_if_changed(false));
     }
 
-    /// Replaces the text. Edits of one origin that follow each other closely are one step back.
+    /// Replaces the text. Edits of one origin without a pause between them are one undo step.
     pub fn edit(self, text: String, origin: Origin) {
         self.replace(text, origin, self.example.get_untracked(), None);
     }
 
-    /// The same for a text that began as `example`, or that goes with a policy. Whether it is another text than before.
+    /// Replaces the text, its example and, unless `policy` is `None`, the policy. Returns whether the text changed.
     pub fn replace(
         self,
         text: String,
@@ -203,8 +200,8 @@ impl Page {
         is_changed
     }
 
-    /// Replaces the text by a program that stands for itself. Without marks `manual` would leave all its ops
-    /// alone, so it gives way to the default.
+    /// Replaces the text by another program. Without `@kernel` marks the policy `manual` would fuse nothing, so the default
+    /// policy replaces it.
     pub fn open(self, text: String, example: Option<&'static str>) -> bool {
         let is_manual = self.policy.get_untracked() == Policy::Manual;
         let policy = (is_manual && !text.contains("@kernel")).then(Policy::default);
@@ -220,7 +217,7 @@ impl Page {
         }
     }
 
-    /// Replaces the text by `change(text, program)`, as one step of `origin`.
+    /// Replaces the text by `change(text, program)`.
     pub fn change(self, origin: Origin, change: impl FnOnce(&str, &Program) -> String) {
         let text = self
             .text
@@ -228,17 +225,17 @@ impl Page {
         self.edit(text, origin);
     }
 
-    /// Ends a series of edits, so that the next one is a step of its own.
+    /// Ends the present undo step, so that the next edit begins a new one.
     pub fn seal(self) {
         self.history.update(History::seal);
     }
 
-    /// One step back. `false` when there is none.
+    /// Undoes one step. `false` when there is none.
     pub fn undo(self) -> bool {
         self.travel(History::undo)
     }
 
-    /// One step forward again. `false` when there is none.
+    /// Redoes one step. `false` when there is none.
     pub fn redo(self) -> bool {
         self.travel(History::redo)
     }
@@ -257,10 +254,10 @@ impl Page {
         is_changed
     }
 
-    /// For when what has the focus may be about to leave the page: the graph takes the focus then.
+    /// Called when the focused element may be removed: if it is, the graph takes the focus.
     pub fn keep_focus(self) {
         if browser::has_focus() {
-            // Views follow the signals after this.
+            // The views change after this handler.
             browser::next_frame(move || {
                 if !browser::has_focus() {
                     self.focus_request.set(Some(FocusRequest::Graph));
@@ -269,7 +266,7 @@ impl Page {
         }
     }
 
-    /// Shows a place of the text in the editor.
+    /// Selects this part of the text in the editor.
     pub fn show_in_text(self, span: Span) {
         self.ops_view.set_if_changed(OpsView::Text);
         self.focus_request.set(Some(FocusRequest::Text(span)));
@@ -279,7 +276,7 @@ impl Page {
         self.example.set_if_changed(step.example);
         if let Some(policy) = step.policy {
             if policy == Policy::Manual && self.step.get_untracked().is_some() {
-                // What was done by hand is to be seen, and not how it came about.
+                // Show the kernels that were just changed by hand, not those of an earlier step.
                 self.step.set_if_changed(Some(usize::MAX));
             }
             self.policy.set_if_changed(policy);
@@ -287,18 +284,18 @@ impl Page {
         if self.text.with_untracked(|text| *text != step.text) {
             browser::remember_text(&step.text);
             self.set_text.set(step.text);
-            // It told about another text, and its undo would take back another edit.
+            // The message is about the old text, and its Undo button would undo this edit.
             self.notice.set_if_changed(None);
         }
     }
 
-    /// The kernel that is selected, itself or through one of its ops; tracked.
+    /// The kernel that is selected, itself or through one of its ops. Tracked.
     pub fn selected_kernel(self) -> Option<KernelId> {
         let selection = self.selection.get();
         self.analysis.with(|analysis| selection.kernel(analysis))
     }
 
-    /// Tells the visitor something.
+    /// Shows a message.
     pub fn tell(self, text: impl Into<String>) {
         self.notice.set(Some(Notice {
             text: text.into(),
@@ -307,7 +304,7 @@ impl Page {
         }));
     }
 
-    /// Tells the visitor that something failed.
+    /// Shows a message about a failure.
     pub fn tell_failure(self, text: impl Into<String>) {
         self.notice.set(Some(Notice {
             text: text.into(),
@@ -316,7 +313,7 @@ impl Page {
         }));
     }
 
-    /// The place in the text of a shown op; `None` when what is shown is older than the text.
+    /// Where a shown op is in the text; `None` while the text has an error, because then spans are those of an older text.
     pub fn span_of_op(self, op: OpId) -> Option<Span> {
         let shown = self.shown.get();
         let statement = *shown.statement_of_op.get(op)?;
@@ -325,7 +322,7 @@ impl Page {
     }
 }
 
-/// Writing a signal only when that changes it, so that nothing wakes for an equal value.
+/// Writes a signal only when the value differs, so that no subscriber runs for an equal value.
 pub trait SetIfChanged<T> {
     /// Sets the signal unless its value equals `value`.
     fn set_if_changed(&self, value: T);

@@ -1,17 +1,18 @@
 //! The pill of a tensor that enters or leaves the program.
 
-use super::state::{Graph, PlacedOnce};
+use super::placed::StoredGraph;
+use super::state::Graph;
 use crate::picture::dag::{PillId, PillKind};
 use leptos::prelude::*;
 
 /// A pill with the tensor's name and bytes.
 #[component]
-pub(super) fn PillPart(
-    /// The graph.
+pub(super) fn TensorPill(
+    /// The state of the graph.
     graph: Graph,
-    /// Its layout.
-    placed: PlacedOnce,
-    /// The pill, by its place in the layout.
+    /// The graph with its layout.
+    placed: StoredGraph,
+    /// The index of the pill in the layout.
     pill: PillId,
 ) -> impl IntoView {
     let placed = placed.get_value();

@@ -1,22 +1,22 @@
-//! A select with its name before it.
+//! A labelled select.
 
 use leptos::prelude::*;
 
-/// Options of which one is chosen.
+/// A list of options with its label.
 #[component]
 pub fn Picker(
-    /// Its name.
+    /// The label.
     label: &'static str,
-    /// What it is about, or what the chosen option means.
+    /// The tooltip.
     #[prop(optional, into)]
     title: MaybeProp<String>,
-    /// Its options have long names: it gives way where the bar is narrow.
+    /// Whether its options have long names, so that it shrinks in a narrow bar.
     #[prop(optional)]
     has_long_names: bool,
-    /// The value of the option that holds.
+    /// The value of the chosen option.
     #[prop(into)]
     value: Signal<String>,
-    /// Takes over the value of the option that was chosen.
+    /// Called with the value of the option that the visitor chooses.
     choose: impl Fn(String) + 'static,
     /// The options.
     children: Children,
@@ -29,7 +29,7 @@ pub fn Picker(
                 on:change:target=move |event| {
                     let select = event.target();
                     choose(select.value());
-                    // A choice that was not taken over gives way to what holds.
+                    // Shows the present value again if the choice was refused.
                     select.set_value(&value.get_untracked());
                 }
             >

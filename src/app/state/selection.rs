@@ -1,0 +1,79 @@
+//! What is selected, and how it survives an edit.
+
+use crate::core::{Analysis, KernelId, OpId};
+
+/// What is selected, in all views at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Selection {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// One op of the analysed graph.
+    Op(OpId),
+    /// One fused kernel, by its id in the analysis.
+    Kernel(KernelId),
+    /// A tensor on its way from one op to another.
+    Edge {
+        /// The op that writes it.
+        producer: OpId,
+        /// The op that reads it.
+        consumer: OpId,
+    },
+}
+
+impl Selection {
+    /// The fused kernel that is selected, itself or through one of its ops.
+    pub fn kernel(self, analysis: &Analysis) -> Option<KernelId> {
+        match self {
+            Self::Nothing | Self::Edge { .. } => None,
+            Self::Op(op) => analysis.partition.kernel_of.get(op).copied(),
+            Self::Kernel(kernel) => analysis.fused.kernels.get(kernel).map(|_| kernel),
+        }
+    }
+
+    /// Name of the op that identifies the selection in links and after edits: the op itself, the producer of an edge, the
+    /// first op of a kernel.
+    pub fn op_name(self, analysis: &Analysis) -> Option<&str> {
+        let op = match self {
+            Self::Nothing => return None,
+            Self::Op(op) | Self::Edge { producer: op, .. } => op,
+            Self::Kernel(kernel) => *analysis.fused.kernels.get(kernel)?.ops.first()?,
+        };
+        Some(&analysis.graph.ops.get(op)?.name)
+    }
+}
+
+/// A selection with the name of its op. Ids change when an edit adds or removes ops; names stay.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct NamedSelection {
+    selection: Selection,
+    op_name: Option<String>,
+}
+
+impl NamedSelection {
+    /// `selection`, whose ids are those of `analysis`.
+    pub(super) fn new(selection: Selection, analysis: &Analysis) -> Self {
+        Self {
+            selection,
+            op_name: selection.op_name(analysis).map(str::to_owned),
+        }
+    }
+
+    /// The selection with the ids of another analysis: unchanged where its ids still name the same op, else the op of that
+    /// name or its kernel, else nothing.
+    pub(super) fn in_analysis(&self, analysis: &Analysis) -> Selection {
+        let name = self.op_name.as_deref();
+        if self.selection.op_name(analysis) == name {
+            return self.selection;
+        }
+        let op = name.and_then(|name| analysis.graph.op_named(name));
+        let found = op.and_then(|op| match self.selection {
+            Selection::Kernel(_) => {
+                let kernel = analysis.partition.kernel_of.get(op).copied();
+                kernel.map(Selection::Kernel)
+            }
+            _ => Some(Selection::Op(op)),
+        });
+        found.unwrap_or_default()
+    }
+}

@@ -1,0 +1,35 @@
+//! Where the visitor looks.
+
+use super::placed::{ForLayout, PlacedGraph};
+use crate::picture::dag::viewport::Viewport;
+
+/// Where the visitor looks.
+#[derive(Clone, Copy)]
+pub(super) enum Aim {
+    /// At the whole picture.
+    Whole,
+    /// At a part of it.
+    Part {
+        viewport: Viewport,
+        /// Whether the visitor moved the picture there, and not a selection or the focus.
+        is_by_visitor: bool,
+        /// Number of ops of the graph.
+        op_count: usize,
+    },
+}
+
+impl ForLayout<Aim> {
+    /// The aim, if it is valid for `graph`. While the visitor steps through decisions, an aim of their own stays valid for
+    /// the layouts of all steps.
+    pub(super) fn valid_for(self, graph: &PlacedGraph, is_stepping: bool) -> Option<Aim> {
+        let is_kept = match self.value {
+            Aim::Part {
+                is_by_visitor,
+                op_count,
+                ..
+            } => is_stepping && is_by_visitor && op_count == graph.layout.ops.len(),
+            Aim::Whole => false,
+        };
+        (self.number == graph.number || is_kept).then_some(self.value)
+    }
+}

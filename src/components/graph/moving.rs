@@ -1,0 +1,81 @@
+//! Moving the picture: by the visitor, and to what is selected or focused.
+
+use super::aim::Aim;
+use super::state::Graph;
+use crate::app::state::Selection;
+use crate::picture::dag::focus::FocusTarget;
+use crate::picture::dag::viewport::Viewport;
+use crate::picture::dag::{Point, Rect};
+use leptos::prelude::*;
+
+impl Graph {
+    /// Moves what is selected in another view into sight, an edge with both ends. An effect and not a memo: where the picture
+    /// moves depends on where it was before.
+    pub(super) fn reveal_selections(self) {
+        let is_canvas_known = Memo::new(move |_| self.canvas_px.get().0 > 0.0);
+        Effect::new(move || {
+            let (placed, selection) = (self.placed.get(), self.selection.get());
+            let ends = match selection {
+                Selection::Nothing => return,
+                Selection::Op(op) => [FocusTarget::Op(op); 2],
+                Selection::Edge { producer, consumer } => [producer, consumer].map(FocusTarget::Op),
+                Selection::Kernel(kernel) => [FocusTarget::Kernel(kernel); 2],
+            };
+            let (viewport, canvas) = untrack(|| (self.viewport.get(), self.canvas_px.get()));
+            let rects = ends.map(|end| placed.layout.rect_of(end));
+            if let ([Some(first), Some(last)], true) = (rects, is_canvas_known.get())
+                && !(viewport.shows(first.center(), canvas)
+                    && viewport.shows(last.center(), canvas))
+            {
+                self.reveal(first.with(&last));
+            }
+        });
+    }
+
+    /// Moves the picture until `rect` is in view.
+    pub(super) fn reveal(self, rect: Rect) {
+        let viewport = self.viewport.get_untracked();
+        let viewport = viewport.revealing(rect, self.canvas_px.get_untracked());
+        let aim = untrack(|| {
+            let is_stepping = self.page().step.get().is_some();
+            self.aim.get()?.valid_for(&self.placed.get(), is_stepping)
+        });
+        let is_by_visitor = matches!(
+            aim,
+            Some(Aim::Part {
+                is_by_visitor: true,
+                ..
+            })
+        );
+        self.aim_at_part(viewport, is_by_visitor);
+    }
+
+    /// Moves the picture as the visitor asks, but not out of view.
+    pub(super) fn move_to(self, viewport: Viewport) {
+        let picture =
+            (self.placed).with_untracked(|placed| (placed.layout.width, placed.layout.height));
+        let viewport = viewport.kept_in_sight(picture, self.canvas_px.get_untracked());
+        self.aim_at_part(viewport, true);
+    }
+
+    /// Shows the whole picture.
+    pub(super) fn fit(self) {
+        self.aim.set(Some(self.for_layout(Aim::Whole)));
+    }
+
+    /// Zooms by a factor around a point of the canvas, or around its middle.
+    pub(super) fn zoom(self, factor: f64, at: Option<Point>) {
+        let (width, height) = self.canvas_px.get_untracked();
+        let at = at.unwrap_or(Point::new(width / 2.0, height / 2.0));
+        self.move_to(self.viewport.get_untracked().zoomed(factor, at));
+    }
+
+    fn aim_at_part(self, viewport: Viewport, is_by_visitor: bool) {
+        let aim = Aim::Part {
+            viewport,
+            is_by_visitor,
+            op_count: (self.placed).with_untracked(|placed| placed.layout.ops.len()),
+        };
+        self.aim.set(Some(self.for_layout(aim)));
+    }
+}

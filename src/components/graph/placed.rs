@@ -1,0 +1,90 @@
+//! A graph with its layout, and what refers to one layout.
+
+use crate::app::state::Selection;
+use crate::core::{Analysis, OpId};
+use crate::picture::dag::focus::FocusTarget;
+use crate::picture::dag::{DagLayout, Edge, has_same_picture, layout};
+use leptos::prelude::*;
+use std::sync::Arc;
+
+/// A graph with its layout. Laid out again only when names, reads or kernels change.
+pub(super) struct PlacedGraph {
+    /// Number of layouts before this one.
+    pub(super) number: usize,
+    /// The analysis at the time of the layout. Names, reads and kernels are up to date, sizes may be older.
+    pub(super) analysis: Arc<Analysis>,
+    pub(super) layout: DagLayout,
+}
+
+/// A graph in the props of the components that show it.
+pub(super) type StoredGraph = StoredValue<Arc<PlacedGraph>>;
+
+impl PlacedGraph {
+    /// `last` as long as only sizes have changed, else a new layout.
+    pub(super) fn of(analysis: &Arc<Analysis>, last: Option<&Arc<Self>>) -> Arc<Self> {
+        if let Some(last) = last {
+            let before = (&last.analysis.graph, &last.analysis.partition);
+            if has_same_picture(before, (&analysis.graph, &analysis.partition)) {
+                return last.clone();
+            }
+        }
+        Arc::new(Self {
+            number: last.map_or(0, |last| last.number + 1),
+            analysis: analysis.clone(),
+            layout: layout(&analysis.graph, &analysis.partition),
+        })
+    }
+
+    /// Whether an edge starts or ends at the selection.
+    pub(super) fn touches(&self, edge: &Edge, selection: Selection) -> bool {
+        let mut ends = [edge.from.op(), edge.to.op()].into_iter().flatten();
+        let kernel_of = &self.analysis.partition.kernel_of;
+        match selection {
+            Selection::Nothing => false,
+            Selection::Op(op) => ends.any(|end| end == op),
+            Selection::Edge { producer, consumer } => {
+                edge.from.op() == Some(producer) && edge.to.op() == Some(consumer)
+            }
+            Selection::Kernel(kernel) => ends.any(|end| kernel_of.get(end) == Some(&kernel)),
+        }
+    }
+
+    /// The name of an op or a kernel.
+    pub(super) fn name_of(&self, target: FocusTarget) -> Option<TargetName> {
+        let (is_kernel, op): (bool, OpId) = match target {
+            FocusTarget::Op(op) => (false, op),
+            FocusTarget::Kernel(kernel) => {
+                let ops = self.analysis.partition.kernels.get(kernel)?;
+                (true, *ops.first()?)
+            }
+        };
+        let op = self.analysis.graph.ops.get(op)?.name.clone();
+        Some(TargetName { is_kernel, op })
+    }
+
+    /// The op or kernel with a name.
+    pub(super) fn target_named(&self, name: &TargetName) -> Option<FocusTarget> {
+        let op = self.analysis.graph.op_named(&name.op)?;
+        if name.is_kernel {
+            let kernel = self.analysis.partition.kernel_of.get(op).copied();
+            kernel.map(FocusTarget::Kernel)
+        } else {
+            Some(FocusTarget::Op(op))
+        }
+    }
+}
+
+/// Names an op, or a kernel by its first op. Ids may change with an edit, names stay.
+#[derive(Clone, PartialEq)]
+pub(super) struct TargetName {
+    is_kernel: bool,
+    op: String,
+}
+
+/// A value that is valid for one layout only.
+#[derive(Clone, Copy)]
+pub(super) struct ForLayout<T> {
+    /// The number of the layout.
+    pub(super) number: usize,
+    pub(super) value: T,
+}
