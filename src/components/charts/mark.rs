@@ -101,12 +101,13 @@ fn ShapeView(
     let attribute = move |of: fn(&Shape) -> String| {
         move || mark.with(|mark| mark.as_ref().map(|mark| of(&mark.shape)))
     };
-    let has = |property: fn(&Mark) -> bool| mark.with_untracked(|mark| mark.as_ref().is_some_and(property));
+    let has = |property: fn(&Mark) -> bool| {
+        mark.with_untracked(|mark| mark.as_ref().is_some_and(property))
+    };
     if has(|mark| matches!(mark.shape, Shape::Text { .. })) {
-        let anchor = attribute(|shape| shape.anchor().name().to_owned());
         return view! {
-            <text transform=attribute(Shape::text_transform) text-anchor=anchor>
-                {attribute(|shape| shape.text().to_owned())}
+            <text transform=attribute(text_transform) text-anchor=attribute(text_anchor)>
+                {attribute(text)}
             </text>
         }
         .into_any();
@@ -134,4 +135,36 @@ fn hit_data(shape: &Shape) -> String {
         }
         _ => shape.path_data(),
     }
+}
+
+/// Puts a text at its place.
+fn text_transform(shape: &Shape) -> String {
+    let &Shape::Text {
+        at: (x, y),
+        turn_deg,
+        ..
+    } = shape
+    else {
+        return String::new();
+    };
+    let turn = if turn_deg == 0.0 {
+        String::new()
+    } else {
+        format!(" rotate({turn_deg})")
+    };
+    format!("translate({x} {y}){turn}")
+}
+
+fn text_anchor(shape: &Shape) -> String {
+    let Shape::Text { anchor, .. } = shape else {
+        return String::new();
+    };
+    anchor.name().to_owned()
+}
+
+fn text(shape: &Shape) -> String {
+    let Shape::Text { text, .. } = shape else {
+        return String::new();
+    };
+    text.clone()
 }

@@ -5,10 +5,9 @@ use crate::components::charts::Chart;
 use crate::components::keyed_rows::row_at;
 use crate::core::Policy;
 use crate::picture::charts::roofline_compare::{marker, policy_of, role_of, scene};
-use crate::picture::charts::scene::{MarkKey, Shape};
+use crate::picture::charts::scene::MarkKey;
 use crate::present::compare::{PolicyRow, policy_rows};
 use crate::present::options::policy_summary;
-use leptos::either::Either;
 use leptos::prelude::*;
 use strum::VariantArray;
 
@@ -156,13 +155,10 @@ fn Marker(
     /// The policy.
     policy: Policy,
 ) -> impl IntoView {
-    let shape = match marker(policy, (0.0, 0.0), 5.5) {
-        Shape::Circle { radius, .. } => Either::Left(view! { <circle r=radius></circle> }),
-        shape => Either::Right(view! { <path d=shape.path_data()></path> }),
-    };
+    let outline = marker(policy, (0.0, 0.0), 5.5).path_data();
     view! {
         <svg class=role_of(policy).class() viewBox="-8 -8 16 16" width="16" height="16" aria-hidden="true">
-            {shape}
+            <path d=outline></path>
         </svg>
     }
 }

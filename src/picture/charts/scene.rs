@@ -272,39 +272,6 @@ impl Shape {
         }
         data
     }
-
-    /// The `transform` attribute that puts a text at its place; empty for the other shapes.
-    pub fn text_transform(&self) -> String {
-        match self {
-            Self::Text {
-                at: (x, y),
-                turn_deg: 0.0,
-                ..
-            } => format!("translate({x} {y})"),
-            Self::Text {
-                at: (x, y),
-                turn_deg,
-                ..
-            } => format!("translate({x} {y}) rotate({turn_deg})"),
-            _ => String::new(),
-        }
-    }
-
-    /// Which part of a text is at its place.
-    pub fn anchor(&self) -> Anchor {
-        match self {
-            Self::Text { anchor, .. } => *anchor,
-            _ => Anchor::default(),
-        }
-    }
-
-    /// The words of a text; empty for the other shapes.
-    pub fn text(&self) -> &str {
-        match self {
-            Self::Text { text, .. } => text,
-            _ => "",
-        }
-    }
 }
 
 /// `(x, y)` in the scene.
