@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from '@playwright/test';
 import { args, executablePath } from './chromium.mjs';
 
@@ -5,7 +6,7 @@ export default defineConfig({
   testDir: '.',
   testMatch: '*.spec.mjs',
   outputDir: 'results',
-  workers: 1,
+  workers: Math.min(4, availableParallelism()),
   retries: 0,
   forbidOnly: Boolean(process.env.CI),
   // For a machine that is busy with other work. A test that passes waits for none of these.
