@@ -4,8 +4,8 @@ use crate::random_graph::fusable_ops;
 use fuseline::core::analysis::compare::compare;
 use fuseline::core::examples::EXAMPLES;
 use fuseline::core::{Analysis, Options, Policy, analyze, analyze_program, notation};
-use fuseline::picture::charts::roofline_compare::{policy_of, scene};
-use fuseline::picture::charts::scene::Shape;
+use fuseline::picture::charts::roofline_compare::scene;
+use fuseline::picture::charts::scene::{Role, Shape};
 use fuseline::present::compare::{PolicyRow, policy_rows};
 use proptest::prelude::*;
 use strum::VariantArray;
@@ -127,7 +127,7 @@ fn one_roofline_shows_every_policy_by_markers_of_its_own() {
         for &policy in Policy::VARIANTS {
             let mut markers = (picture.focus_order.iter())
                 .map(|&mark| &picture.marks[mark])
-                .filter(|mark| policy_of(mark.role) == Some(policy));
+                .filter(|mark| mark.role == Role::Policy(policy));
             let named = markers.all(|mark| {
                 let label = mark.label.as_ref().unwrap();
                 label.name.starts_with(policy.name()) && label.name.contains("intensity")
@@ -137,7 +137,7 @@ fn one_roofline_shows_every_policy_by_markers_of_its_own() {
         let count = |policy| {
             let marks = picture.marks.iter();
             marks
-                .filter(|mark| policy_of(mark.role) == Some(policy))
+                .filter(|mark| mark.role == Role::Policy(policy))
                 .count()
         };
         // Points that coincide share a marker, so there are at most as many markers as kernels with a point.

@@ -4,8 +4,8 @@ use crate::app::state::{Page, SetIfChanged};
 use crate::components::charts::Chart;
 use crate::components::keyed_rows::row_at;
 use crate::core::Policy;
-use crate::picture::charts::roofline_compare::{marker, policy_of, role_of, scene};
-use crate::picture::charts::scene::MarkKey;
+use crate::picture::charts::roofline_compare::{marker, scene};
+use crate::picture::charts::scene::{MarkKey, Role};
 use crate::present::compare::{PolicyRow, policy_rows};
 use crate::present::options::policy_summary;
 use leptos::prelude::*;
@@ -126,7 +126,7 @@ fn Roofline() -> impl IntoView {
         })
     };
     let choose = move |mark: MarkKey| {
-        if let Some(policy) = policy_of(mark.role) {
+        if let Role::Policy(policy) = mark.role {
             page.policy.set_if_changed(policy);
         }
     };
@@ -155,10 +155,10 @@ fn Marker(
     /// The policy.
     policy: Policy,
 ) -> impl IntoView {
-    let outline = marker(policy, (0.0, 0.0), 5.5).path_data();
+    let mark = marker(policy, (0.0, 0.0), 5.5);
     view! {
-        <svg class=role_of(policy).class() viewBox="-8 -8 16 16" width="16" height="16" aria-hidden="true">
-            <path d=outline></path>
+        <svg class=mark.role.class() viewBox="-8 -8 16 16" width="16" height="16" aria-hidden="true">
+            <path d=mark.shape.path_data()></path>
         </svg>
     }
 }

@@ -1,5 +1,6 @@
 //! What the marks of charts stand for.
 
+use crate::core::Policy;
 use strum::IntoStaticStr;
 
 /// What a mark stands for. Its name in kebab case, after `mark-`, is the CSS class of its marks.
@@ -36,21 +37,8 @@ pub enum Role {
     HollowPoint,
     /// A fused kernel.
     SolidPoint,
-    /// A kernel of policy `none` among those of all policies.
-    #[strum(serialize = "policy mark-policy-none")]
-    PolicyNone,
-    /// A kernel of policy `rules`.
-    #[strum(serialize = "policy mark-policy-rules")]
-    PolicyRules,
-    /// A kernel of policy `inductor`.
-    #[strum(serialize = "policy mark-policy-inductor")]
-    PolicyInductor,
-    /// A kernel of policy `optimal`.
-    #[strum(serialize = "policy mark-policy-optimal")]
-    PolicyOptimal,
-    /// A kernel of policy `manual`.
-    #[strum(serialize = "policy mark-policy-manual")]
-    PolicyManual,
+    /// A kernel under a policy, among those of all policies.
+    Policy(Policy),
     /// The arrow from the hollow to the solid point.
     Link,
     /// Its head.
@@ -100,9 +88,13 @@ pub enum Role {
 }
 
 impl Role {
-    /// The CSS class of marks in this role.
-    pub fn class(self) -> &'static str {
-        self.into()
+    /// The CSS classes of marks in this role.
+    pub fn class(self) -> String {
+        let role: &'static str = self.into();
+        match self {
+            Self::Policy(policy) => format!("{role} {role}-{}", policy.name()),
+            _ => role.to_owned(),
+        }
     }
 
     /// Whether marks in this role are hatched.

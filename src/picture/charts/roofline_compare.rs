@@ -6,8 +6,7 @@ use crate::picture::charts::labels::{add_others, kernel_heading, point_label};
 use crate::picture::charts::marks::{circle, polygon};
 use crate::picture::charts::roofline_frame::{RooflineFrame, point_of};
 use crate::picture::charts::roofline_names::PointLayout;
-use crate::picture::charts::scene::{Mark, Point, Role, Scene, Shape};
-use strum::VariantArray;
+use crate::picture::charts::scene::{Mark, Point, Role, Scene};
 
 /// Draws the kernels of `all` over the roofs of `chosen`. Kernels of one policy that would cover each other share
 /// a marker. A marker that would cover one of another policy is stacked on top of it, at its own intensity; nothing else is
@@ -74,27 +73,11 @@ fn is_near(a: Point, b: Point, reach: f64) -> bool {
     (a.0 - b.0).abs() < reach && (a.1 - b.1).abs() < reach
 }
 
-/// The policy whose markers have this role.
-pub fn policy_of(role: Role) -> Option<Policy> {
-    (Policy::VARIANTS.iter().copied()).find(|&policy| role_of(policy) == role)
-}
-
-/// The role of a policy's markers.
-pub const fn role_of(policy: Policy) -> Role {
-    match policy {
-        Policy::None => Role::PolicyNone,
-        Policy::Rules => Role::PolicyRules,
-        Policy::Inductor => Role::PolicyInductor,
-        Policy::Optimal => Role::PolicyOptimal,
-        Policy::Manual => Role::PolicyManual,
-    }
-}
-
 /// A policy's marker. Shapes distinguish policies for those who cannot see the colours.
-pub fn marker(policy: Policy, (x, y): Point, radius: f64) -> Shape {
-    let role = role_of(policy);
+pub fn marker(policy: Policy, (x, y): Point, radius: f64) -> Mark {
+    let role = Role::Policy(policy);
     let corners: &[Point] = match policy {
-        Policy::None => return circle(role, (x, y), radius).shape,
+        Policy::None => return circle(role, (x, y), radius),
         Policy::Rules => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
         Policy::Inductor => &[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)],
         Policy::Optimal => &[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)],
@@ -102,7 +85,7 @@ pub fn marker(policy: Policy, (x, y): Point, radius: f64) -> Shape {
     };
     let corner = |&(dx, dy): &Point| (x + dx * radius, y + dy * radius);
     let corners: Vec<Point> = corners.iter().map(corner).collect();
-    polygon(role, &corners).shape
+    polygon(role, &corners)
 }
 
 /// Kernels of one policy at one place.
@@ -124,7 +107,6 @@ impl Marker {
         );
         let mut label = point_label(heading, &kernel.placement, kernel.bytes());
         add_others(&mut label, self.other_count);
-        let shape = marker(policy, self.place, radius);
-        Some(Mark::new(role_of(policy), shape).named(label))
+        Some(marker(policy, self.place, radius).named(label))
     }
 }

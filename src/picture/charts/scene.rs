@@ -97,7 +97,7 @@ impl MarkKey {
                 self.role.class(),
                 kernel.index() % COLORS + 1
             ),
-            None => self.role.class().to_owned(),
+            None => self.role.class(),
         }
     }
 }
