@@ -6,7 +6,7 @@ use crate::charts_svg::svg;
 use fuseline::core::analysis::transformer::transformer_block;
 use fuseline::core::{Analysis, Op, OpType, Options, Policy, TensorDecl, analyze};
 use fuseline::picture::charts::by_kernel_scene;
-use fuseline::picture::charts::scene::Scene;
+use fuseline::picture::charts::scene::{Scene, Shape};
 use fuseline::picture::charts::{roofline, traffic_bars};
 
 const WIDE: (f64, f64) = (900.0, 560.0);
@@ -133,4 +133,20 @@ fn traffic_bars_are_as_drawn_before() {
         "by_kernel_transformer_compact",
         &by_kernel_scene(&analysis, 360.0),
     );
+}
+
+/// The golden pictures write discs and rectangles as elements of their own; the page draws every outline as a path.
+#[test]
+fn discs_and_rectangles_have_an_outline() {
+    let disc = Shape::Circle {
+        center: (10.0, 20.0),
+        radius: 5.0,
+    };
+    assert_eq!(disc.path_data(), "M5 20a5 5 0 0 1 10 0a5 5 0 0 1 -10 0Z");
+    let rectangle = Shape::Rect {
+        corner: (1.0, 2.5),
+        width: 3.0,
+        height: 4.0,
+    };
+    assert_eq!(rectangle.path_data(), "M1 2.5h3v4h-3Z");
 }
