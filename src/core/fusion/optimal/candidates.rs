@@ -1,9 +1,10 @@
 //! Lists the sets of a region that may be a kernel.
 
-use super::table::Table;
 use crate::core::fusion::legality::{check_set, neighbours};
 use crate::core::fusion::region::{Bits, Cost, Region, Set};
 use crate::core::model::ids::{IdVec, define_ids};
+use hashbrown::HashSet;
+use rustc_hash::FxBuildHasher;
 
 define_ids! {
     /// A kernel that the search may run.
@@ -45,9 +46,9 @@ impl Candidates {
             grown: Vec::new(),
             is_complete: true,
         };
-        let mut seen = Table::new();
+        let mut seen = HashSet::<_, FxBuildHasher>::default();
         for place in region.ops.ids().take(seeds) {
-            seen.insert(place.bit(), ());
+            seen.insert(place.bit());
             found.grown.push(place.bit());
             found.add(region, place.bit(), ticks_per_s);
         }
@@ -61,7 +62,7 @@ impl Candidates {
                     after | region.after[neighbour],
                 );
                 let grown = set | neighbour.bit() | before & after;
-                if seen.get(grown).is_some() {
+                if seen.contains(&grown) {
                     continue;
                 }
                 if *budget == 0 {
@@ -69,7 +70,7 @@ impl Candidates {
                     return found;
                 }
                 *budget -= 1;
-                seen.insert(grown, ());
+                seen.insert(grown);
                 match check_set(region, grown) {
                     Ok(()) => {
                         found.grown.push(grown);

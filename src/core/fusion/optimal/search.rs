@@ -7,9 +7,10 @@
 
 use super::bound::Bound;
 use super::candidates::{Candidate, CandidateId, Candidates};
-use super::table::Table;
 use crate::core::fusion::region::{Bits, Cost, LocalOp, Region, Set};
 use crate::core::model::ids::{IdVec, define_ids};
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -62,7 +63,7 @@ pub(super) struct Search<'s> {
     start: Set,
     all: Set,
     nodes: IdVec<NodeId, Node>,
-    node_of: Table<NodeId>,
+    node_of: HashMap<Set, NodeId, FxBuildHasher>,
 }
 
 impl<'s> Search<'s> {
@@ -87,7 +88,7 @@ impl<'s> Search<'s> {
             start: all & !goal,
             all,
             nodes: IdVec::new(),
-            node_of: Table::new(),
+            node_of: HashMap::default(),
         }
     }
 
@@ -132,7 +133,7 @@ impl<'s> Search<'s> {
             for by in self.steps(done) {
                 let step = &self.candidates[by];
                 let (next, cost) = (done | step.set, cost.plus(step.cost));
-                let reached = self.node_of.get(next);
+                let reached = self.node_of.get(&next).copied();
                 if reached.is_some_and(|old| self.nodes[old].cost <= cost) {
                     continue;
                 }
@@ -160,7 +161,7 @@ impl<'s> Search<'s> {
             rest,
             is_expanded: false,
         };
-        if let Some(old) = self.node_of.get(done) {
+        if let Some(&old) = self.node_of.get(&done) {
             self.nodes[old] = node;
             return old;
         }
