@@ -1,7 +1,7 @@
 //! Work does not explode with readers and inputs. Each size is one at which a method that visits all of both kernels for
 //! each edge, or all inputs for each pair of kernels, takes minutes.
 
-use crate::families::{Reads, bipartite, fan_out_and_back, reads_all, text_of};
+use crate::families::{Reads, bipartite, chain, fan_out_and_back, ladder, reads_all, text_of};
 use fuseline::core::analysis::limits::limits;
 use fuseline::core::analysis::why::{Verdict, Why};
 use fuseline::core::model::diagnostic::{line_and_column, lines_and_columns};
@@ -12,6 +12,7 @@ use fuseline::core::{
 use fuseline::picture::dag::layout;
 use fuseline::present::report::Report;
 use proptest::prelude::*;
+use strum::VariantArray;
 
 fn analysis(reads: &Reads, policy: Policy) -> Analysis {
     let program = notation::parse(&text_of(reads)).program;
@@ -28,6 +29,28 @@ fn many_readers_of_one_op_that_one_op_reads_have_prices_and_reasons() {
         assert_eq!(edges.len(), 2 * 19_998);
         let apart = edges.iter().filter(|edge| edge.verdict != Verdict::Fused);
         assert_eq!(apart.count(), why.priced_edges().len());
+    }
+}
+
+#[test]
+fn all_edges_at_once_have_the_answers_of_each_alone() {
+    for reads_of in [chain, ladder, fan_out_and_back, bipartite, reads_all] {
+        for &policy in Policy::VARIANTS {
+            let mut options = Options::of_policy(policy);
+            options.fusion.budget_states = 100;
+            let program = notation::parse(&text_of(&reads_of(120))).program;
+            let analysis = analyze_program(&program, &options).analysis.unwrap();
+            let why = Why::new(&analysis);
+            let mut prices = why.priced_edges().into_iter();
+            for edge in why.edges() {
+                let alone = why.ask(edge.producer, edge.consumer);
+                assert_eq!(edge.verdict, alone, "{policy:?} {edge:?}");
+                if let Verdict::Apart { price, .. } = alone {
+                    assert_eq!(prices.next().unwrap().price, price);
+                }
+            }
+            assert!(prices.next().is_none());
+        }
     }
 }
 
