@@ -36,3 +36,4 @@ pub mod json;
 pub mod model;
 pub mod notation;
 pub mod resolve;
+mod sorted;

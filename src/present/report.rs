@@ -7,7 +7,7 @@ use crate::core::cost::roofline::Bound;
 use crate::core::cost::traffic::Access;
 use crate::core::fusion::certificate::Certificate;
 use crate::core::fusion::reason::Reason;
-use crate::core::model::diagnostic::{Code, Diagnostic, Severity, line_and_column};
+use crate::core::model::diagnostic::{Code, Diagnostic, Severity, lines_and_columns};
 use crate::core::model::graph::{Graph, SizeSource};
 use crate::core::model::ids::OpId;
 use crate::present::names::op_name;
@@ -169,10 +169,7 @@ impl Report {
                 .iter()
                 .map(|edge| EdgeReport::new(graph, edge))
                 .collect(),
-            diagnostics: diagnostics
-                .iter()
-                .map(|d| DiagnosticReport::new(d, text))
-                .collect(),
+            diagnostics: DiagnosticReport::of_all(diagnostics, text),
         }
     }
 }
@@ -204,19 +201,23 @@ impl EdgeReport {
 }
 
 impl DiagnosticReport {
-    /// The diagnostic with its place in `text`.
-    pub fn new(diagnostic: &Diagnostic, text: &str) -> Self {
-        let place = diagnostic
-            .span
-            .map(|span| line_and_column(text, span.start));
-        Self {
-            severity: diagnostic.severity,
-            code: diagnostic.code,
-            message: diagnostic.message.clone(),
-            hint: diagnostic.hint.clone(),
-            line: place.map(|(line, _)| line),
-            column: place.map(|(_, column)| column),
-        }
+    /// The diagnostics with their places in `text`. `O(text + diagnostics log diagnostics)`.
+    pub fn of_all(diagnostics: &[Diagnostic], text: &str) -> Vec<Self> {
+        let starts = diagnostics.iter().filter_map(|d| Some(d.span?.start));
+        let starts: Vec<usize> = starts.collect();
+        let mut places = lines_and_columns(text, &starts).into_iter();
+        let report = |diagnostic: &Diagnostic| {
+            let place = diagnostic.span.and_then(|_| places.next());
+            Self {
+                severity: diagnostic.severity,
+                code: diagnostic.code,
+                message: diagnostic.message.clone(),
+                hint: diagnostic.hint.clone(),
+                line: place.map(|(line, _)| line),
+                column: place.map(|(_, column)| column),
+            }
+        };
+        diagnostics.iter().map(report).collect()
     }
 }
 

@@ -3,37 +3,12 @@
 use super::format::{format_bytes, format_seconds};
 use super::names::op_name;
 use super::reasons::{reason_text, verdict_sentence};
-use crate::core::analysis::why::{Price, Verdict, Why};
-use crate::core::fusion::reason::Reason;
-use crate::core::{Analysis, Graph, Objective, OpId};
+use crate::core::analysis::why::{Price, PricedEdge, Verdict, Why};
+use crate::core::{Analysis, Objective, OpId};
 
-/// An edge between two kernels.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Crossing {
-    /// The op that writes the tensor.
-    pub producer: OpId,
-    /// The op that reads it.
-    pub consumer: OpId,
-    /// Why it is not fused.
-    pub reason: Reason,
-    /// What fusing it alone would save.
-    pub price: Price,
-}
-
-/// The edges between kernels, the largest saving by the objective first. Takes as long as [`Why::edges`].
-pub fn crossings(analysis: &Analysis) -> Vec<Crossing> {
-    let edges = Why::new(analysis).edges().into_iter();
-    let mut crossings: Vec<Crossing> = edges
-        .filter_map(|edge| match edge.verdict {
-            Verdict::Fused => None,
-            Verdict::Apart { reason, price } => Some(Crossing {
-                producer: edge.producer,
-                consumer: edge.consumer,
-                reason,
-                price,
-            }),
-        })
-        .collect();
+/// The edges between kernels, the largest saving by the objective first. Takes as long as [`Why::priced_edges`].
+pub fn crossings(analysis: &Analysis) -> Vec<PricedEdge> {
+    let mut crossings = Why::new(analysis).priced_edges();
     crossings.sort_by(|a, b| {
         let bytes = b.price.saved_bytes.cmp(&a.price.saved_bytes);
         let time = b.price.saved_s.total_cmp(&a.price.saved_s);
@@ -62,9 +37,10 @@ pub struct CrossingRow {
     pub reason: String,
 }
 
-/// A row for each of these edges.
-pub fn crossing_rows(graph: &Graph, crossings: &[Crossing]) -> Vec<CrossingRow> {
-    let row = |crossing: &Crossing| {
+/// A row for each of these edges of an analysis.
+pub fn crossing_rows(analysis: &Analysis, crossings: &[PricedEdge]) -> Vec<CrossingRow> {
+    let (graph, why) = (&analysis.graph, Why::new(analysis));
+    let row = |crossing: &PricedEdge| {
         let (producer, consumer) = (crossing.producer, crossing.consumer);
         CrossingRow {
             producer,
@@ -76,7 +52,10 @@ pub fn crossing_rows(graph: &Graph, crossings: &[Crossing]) -> Vec<CrossingRow> 
             ),
             saved_bytes: saved_bytes(crossing.price),
             saved_time: saved_time(crossing.price),
-            reason: reason_text(graph, &crossing.reason),
+            reason: match why.ask(producer, consumer) {
+                Verdict::Fused => String::new(),
+                Verdict::Apart { reason, .. } => reason_text(graph, &reason),
+            },
         }
     };
     crossings.iter().map(row).collect()

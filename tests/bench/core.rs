@@ -10,6 +10,7 @@
     reason = "criterion's macros, and a benchmark may panic"
 )]
 
+mod families;
 #[path = "../model/gpt2.rs"]
 mod gpt2;
 
@@ -321,4 +322,5 @@ fn main() {
     summary();
     optimum_summary();
     hard_summary();
+    families::summary();
 }

@@ -47,7 +47,7 @@ fn every_crossing_edge_has_a_row_dearest_first() {
             Objective::Bytes => a.price.saved_bytes >= b.price.saved_bytes,
             Objective::Time => a.price.saved_s >= b.price.saved_s,
         }));
-        let rows = crossing_rows(&analysis.graph, &all);
+        let rows = crossing_rows(&analysis, &all);
         assert_eq!(rows.len(), crossing);
         let row = rows.iter().find(|row| row.edge == "up → act").unwrap();
         // Fused into one kernel, `y` is neither written nor read.
@@ -63,7 +63,7 @@ fn what_fusing_would_cost_is_negative() {
     let first = &mut all[0];
     first.price.saved_bytes = -1024;
     first.price.saved_s = -1e-6;
-    let row = &crossing_rows(&analysis.graph, &all[..1])[0];
+    let row = &crossing_rows(&analysis, &all[..1])[0];
     assert_eq!(
         [row.saved_bytes.as_str(), &row.saved_time],
         ["−1.02 kB", "−1.00 µs"]

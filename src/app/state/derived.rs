@@ -12,6 +12,7 @@
 use super::selection::{NamedSelection, Selection};
 use crate::core::analysis::compare::{Compared, compare};
 use crate::core::analysis::replay::analysis_with;
+use crate::core::analysis::why::PricedEdge;
 use crate::core::fusion::record::{Decision, Record, record};
 use crate::core::model::diagnostic::{has_errors, merged};
 use crate::core::notation::{Parsed, parse};
@@ -205,7 +206,7 @@ pub(super) fn compared(analysis: Memo<Arc<Analysis>>) -> Memo<Arc<Vec<Compared>>
     shared_memo(move |_| Arc::new(analysis.with(|analysis| compare(analysis))))
 }
 
-pub(super) fn crossings(analysis: Memo<Arc<Analysis>>) -> Memo<Arc<Vec<why::Crossing>>> {
+pub(super) fn crossings(analysis: Memo<Arc<Analysis>>) -> Memo<Arc<Vec<PricedEdge>>> {
     shared_memo(move |_| Arc::new(analysis.with(|analysis| why::crossings(analysis))))
 }
 

@@ -6,6 +6,7 @@ use super::selection::{NamedSelection, Selection};
 use crate::app::history::{History, Origin, Step};
 use crate::browser::{self, Later};
 use crate::core::analysis::compare::Compared;
+use crate::core::analysis::why::PricedEdge;
 use crate::core::fusion::record::Record;
 use crate::core::model::options::PAGE_BUDGET_STATES;
 use crate::core::notation::Parsed;
@@ -13,7 +14,6 @@ use crate::core::{
     Analysis, Conventions, Device, Diagnostic, FusionOptions, KernelId, OpId, Options, Policy,
     Program, Span, default_device,
 };
-use crate::present::why::Crossing;
 use leptos::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
@@ -74,7 +74,7 @@ pub struct Page {
     /// Every policy on the shown graph.
     pub compared: Memo<Arc<Vec<Compared>>>,
     /// The edges between the shown kernels, most expensive first.
-    pub crossings: Memo<Arc<Vec<Crossing>>>,
+    pub crossings: Memo<Arc<Vec<PricedEdge>>>,
     /// The ops of the last shown decision, ascending; none while the *Steps* tab is closed.
     pub decided_ops: Memo<Vec<OpId>>,
     /// Whether there is a step to undo.

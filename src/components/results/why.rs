@@ -5,8 +5,9 @@ use crate::browser;
 use crate::components::keyed_rows::row_at;
 use crate::components::sentence::sentence;
 use crate::components::show_more::ShowMore;
+use crate::core::analysis::why::PricedEdge;
 use crate::core::{IdVec, OpId};
-use crate::present::why::{Crossing, CrossingRow, answer, crossing_rows};
+use crate::present::why::{CrossingRow, answer, crossing_rows};
 use leptos::html;
 use leptos::prelude::*;
 
@@ -34,7 +35,7 @@ pub fn WhyPanel() -> impl IntoView {
         let count = max_rows.get().max(place.map_or(0, |place| place + 1));
         let shown = crossings.get(..count).unwrap_or(&crossings);
         page.analysis
-            .with(|analysis| crossing_rows(&analysis.graph, shown))
+            .with(|analysis| crossing_rows(analysis, shown))
     });
     let row_count = move || rows.with(Vec::len);
     let crossing_count = move || page.crossings.with(|crossings| crossings.len());
@@ -134,7 +135,7 @@ fn Question() -> impl IntoView {
     });
     // Until the visitor chooses two ops, those of the most expensive edge.
     let default = Memo::new(move |_| {
-        let ops = |crossing: &Crossing| (crossing.producer, crossing.consumer);
+        let ops = |crossing: &PricedEdge| (crossing.producer, crossing.consumer);
         let first = page.crossings.with(|crossings| crossings.first().map(ops));
         first.unwrap_or((OpId::new(0), OpId::new(1)))
     });

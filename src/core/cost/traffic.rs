@@ -152,7 +152,7 @@ impl<'a> TrafficCount<'a> {
             if self.views.is_view[op] {
                 continue;
             }
-            for tensor in graph.distinct_inputs(op) {
+            for &tensor in &graph.inputs[op] {
                 let producer = graph.tensors[self.views.base[tensor]].producer;
                 if !producer.is_some_and(&computes) {
                     self.read(op, tensor);

@@ -18,7 +18,7 @@ pub struct Certificate {
     pub cost: Amount,
     /// No legal acyclic partition costs less than this.
     pub lower_bound: Amount,
-    /// States that the search visited.
+    /// States of the budget that the search used.
     pub states: usize,
     /// Regions, each solved on its own.
     pub regions: usize,

@@ -28,6 +28,16 @@ pub fn check(graph: &Graph, options: &Options, ops: &[OpId]) -> Result<(), Reaso
 
 /// The same for many sets of ops of one graph.
 pub(crate) fn check_in(context: &RegionContext<'_>, ops: &[OpId]) -> Result<(), Reason> {
+    check_counted(context, ops, None)
+}
+
+/// The same, given the number of tensors that the ops read from outside, if it is known. Without a reduction no more
+/// than [`MAX_OPERANDS`] reads are visited then.
+pub(crate) fn check_counted(
+    context: &RegionContext<'_>,
+    ops: &[OpId],
+    reads: Option<usize>,
+) -> Result<(), Reason> {
     let limit = most_ops(&context.options.fusion);
     if ops.len() > limit && ops.len() > 1 {
         return Err(Reason::TooManyOps {
@@ -35,11 +45,22 @@ pub(crate) fn check_in(context: &RegionContext<'_>, ops: &[OpId]) -> Result<(), 
             limit,
         });
     }
+    if let Some(reads) = reads.filter(|&reads| reads > MAX_OPERANDS && ops.len() > 1) {
+        let region = Region::related(context, ops);
+        if region.reductions == 0 {
+            check_matmul(&region, region.all())?;
+            return Err(Reason::TooManyOperands {
+                operands: reads + region.leaving.count_ones() as usize,
+                limit: MAX_OPERANDS,
+            });
+        }
+    }
     let region = Region::of(context, ops);
     check_set(&region, region.all())
 }
 
-pub(super) fn most_ops(options: &FusionOptions) -> usize {
+/// The limit of ops in one kernel.
+pub(crate) fn most_ops(options: &FusionOptions) -> usize {
     options.max_ops.clamp(1, MAX_OPS)
 }
 

@@ -200,3 +200,25 @@ pub fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
     let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
     (line, column)
 }
+
+/// The same for many offsets, in one pass over the text: `O(text + offsets log offsets)`.
+pub fn lines_and_columns(text: &str, offsets: &[usize]) -> Vec<(usize, usize)> {
+    let mut ascending: Vec<(usize, usize)> = offsets.iter().copied().zip(0..).collect();
+    ascending.sort_unstable();
+    let mut places = vec![(1, 1); offsets.len()];
+    let (mut line, mut column) = (1, 1);
+    let mut chars = text.char_indices().peekable();
+    for (offset, index) in ascending {
+        let is_before = |&(start, char): &(usize, char)| start + char.len_utf8() <= offset;
+        while let Some((_, char)) = chars.next_if(is_before) {
+            (line, column) = match char {
+                '\n' => (line + 1, 1),
+                _ => (line, column + 1),
+            };
+        }
+        if let Some(place) = places.get_mut(index) {
+            *place = (line, column);
+        }
+    }
+    places
+}

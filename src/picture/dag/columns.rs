@@ -105,9 +105,13 @@ fn straight_links(graph: &Layered, place: &Places, upper: LayerId) -> Vec<LinkId
         };
         wanted.extend(lane.or_else(|| graph.heaviest(down)));
     }
+    // Many links can reach one box.
+    let mut heaviest: BTreeMap<NodeId, Option<LinkId>> = BTreeMap::new();
     wanted.retain(|&id| {
         let lower = graph.links[id].lower;
-        graph.nodes[lower].is_lane || graph.heaviest(graph.above(lower)) == Some(id)
+        let mut of_lower = || graph.heaviest(graph.above(lower));
+        graph.nodes[lower].is_lane
+            || *heaviest.entry(lower).or_insert_with(&mut of_lower) == Some(id)
     });
     wanted.sort_by_key(|&l| {
         let link = &graph.links[l];

@@ -2,6 +2,9 @@
 //!
 //! Computed on demand, not with every analysis.
 
+mod detour;
+mod merged_writes;
+mod operands;
 mod policy_graph;
 mod price;
 mod refusals;
@@ -9,13 +12,17 @@ mod refusals;
 pub use crate::core::analysis::why::price::{Price, Prices};
 
 use crate::core::analysis::Analysis;
+use crate::core::analysis::why::detour::Detours;
+use crate::core::analysis::why::operands::Operands;
 use crate::core::analysis::why::policy_graph::PolicyGraph;
 use crate::core::analysis::why::refusals::Refusals;
 use crate::core::fusion::inductor::library_call;
-use crate::core::fusion::legality::check_in;
+use crate::core::fusion::legality::{check_counted, most_ops};
 use crate::core::fusion::reason::Reason;
-use crate::core::model::ids::{KernelId, OpId, TensorId};
+use crate::core::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::core::model::options::Policy;
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
 use std::cell::OnceCell;
 
 /// A tensor between the op that writes it and an op that reads it.
@@ -45,40 +52,93 @@ pub enum Verdict {
     },
 }
 
-/// Answers about one analysis. Made in `O(ops + reads)`.
+/// An edge between two kernels, and what merging them would save.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PricedEdge {
+    /// The op that writes the tensor.
+    pub producer: OpId,
+    /// The op that reads it.
+    pub consumer: OpId,
+    /// What merging their two kernels would save, whether that is allowed or not.
+    pub price: Price,
+}
+
+/// Answers about one analysis. Made in `O(ops + reads log reads)`; what only reasons need is made with the first one.
 pub struct Why<'a> {
     analysis: &'a Analysis,
-    policy_graph: PolicyGraph,
     prices: Prices<'a>,
-    /// The refusals of the policy, computed on first use.
+    policy_graph: OnceCell<PolicyGraph>,
+    operands: OnceCell<Operands>,
+    detours: OnceCell<Detours<'a>>,
     refusals: OnceCell<Refusals>,
+    /// For each kernel the matmul that makes it a library call.
+    library_calls: OnceCell<IdVec<KernelId, Option<OpId>>>,
 }
+
+/// Answers for pairs of kernels with several edges.
+type Known<T> = HashMap<(KernelId, KernelId), T, FxBuildHasher>;
 
 impl<'a> Why<'a> {
     /// Prepares to answer.
     pub fn new(analysis: &'a Analysis) -> Self {
         Self {
             analysis,
-            policy_graph: PolicyGraph::new(analysis),
             prices: Prices::new(analysis),
+            policy_graph: OnceCell::new(),
+            operands: OnceCell::new(),
+            detours: OnceCell::new(),
             refusals: OnceCell::new(),
+            library_calls: OnceCell::new(),
         }
     }
 
     /// Every edge between two ops, by consumer in execution order, each once with its verdict.
     ///
-    /// An edge between two kernels takes `O(ops^2 + reads)` of these kernels, of at most 64 ops, and looks at
-    /// the kernels between them.
+    /// The edges between two kernels take a [price](Prices::merged) and a reason: `O(ops^2 + reads)` of these kernels,
+    /// of at most 64 ops. Only a kernel with a reduction has more than 96 reads that a reason looks at. Legal kernels
+    /// take the kernels between them in addition.
     pub fn edges(&self) -> Vec<Edge> {
-        let graph = &self.analysis.graph;
+        let mut known: Known<(Price, Option<Reason>)> = HashMap::default();
         let mut edges = Vec::new();
-        for consumer in graph.ops.ids() {
-            for &producer in &graph.predecessors[consumer] {
-                edges.push(Edge {
+        for (producer, consumer) in self.producers_and_consumers() {
+            let verdict =
+                self.kernels_apart(producer, consumer)
+                    .map_or(Verdict::Fused, |(a, b)| {
+                        let answer = || (self.prices.merged(a, b), self.of_kernels(a, b));
+                        let (price, of_kernels) = if self.has_one_edge(a, b) {
+                            answer()
+                        } else {
+                            known.entry((a, b)).or_insert_with(answer).clone()
+                        };
+                        let reason = self.reason_of(producer, consumer, price, of_kernels);
+                        Verdict::Apart { reason, price }
+                    });
+            edges.push(Edge {
+                producer,
+                consumer,
+                tensor: self.analysis.graph.output[producer],
+                verdict,
+            });
+        }
+        edges
+    }
+
+    /// Every edge between two kernels with its price, by consumer in execution order. As [`Prices::merged`] for each
+    /// two kernels.
+    pub fn priced_edges(&self) -> Vec<PricedEdge> {
+        let mut known: Known<Price> = HashMap::default();
+        let mut edges = Vec::new();
+        for (producer, consumer) in self.producers_and_consumers() {
+            if let Some((a, b)) = self.kernels_apart(producer, consumer) {
+                let price = if self.has_one_edge(a, b) {
+                    self.prices.merged(a, b)
+                } else {
+                    *(known.entry((a, b))).or_insert_with(|| self.prices.merged(a, b))
+                };
+                edges.push(PricedEdge {
                     producer,
                     consumer,
-                    tensor: graph.output[producer],
-                    verdict: self.ask(producer, consumer),
+                    price,
                 });
             }
         }
@@ -87,30 +147,75 @@ impl<'a> Why<'a> {
 
     /// What keeps two ops apart, given in either order. They need not share a tensor.
     pub fn ask(&self, first: OpId, second: OpId) -> Verdict {
-        let partition = &self.analysis.partition;
         let (first, second) = (first.min(second), first.max(second));
-        if partition.computes(partition.kernel_of[second], first) {
-            return Verdict::Fused;
+        match self.kernels_apart(first, second) {
+            None => Verdict::Fused,
+            Some((a, b)) => {
+                let price = self.prices.merged(a, b);
+                let of_kernels = self.of_kernels(a, b);
+                Verdict::Apart {
+                    reason: self.reason_of(first, second, price, of_kernels),
+                    price,
+                }
+            }
         }
+    }
+
+    fn producers_and_consumers(&self) -> impl Iterator<Item = (OpId, OpId)> + 'a {
+        let predecessors = self.analysis.graph.predecessors.iter_enumerated();
+        predecessors.flat_map(|(consumer, producers)| {
+            producers.iter().map(move |&producer| (producer, consumer))
+        })
+    }
+
+    /// The kernels of two ops; `None` if the kernel of the later one computes both.
+    fn kernels_apart(&self, first: OpId, second: OpId) -> Option<(KernelId, KernelId)> {
+        let partition = &self.analysis.partition;
         let (a, b) = (partition.kernel_of[first], partition.kernel_of[second]);
-        let price = self.prices.merged(a, b);
-        let reason = match self.analysis.options.policy {
-            Policy::Inductor => self.compilers(a, b),
-            Policy::Rules => self
-                .rules(first, second)
-                .or_else(|| self.forbidden(a, b))
-                .unwrap_or(Reason::NotLookedAt),
-            policy => self.forbidden(a, b).unwrap_or(match policy {
-                Policy::Optimal if !self.prices.is_gain(price) => Reason::NotWorthIt,
-                Policy::Manual => Reason::NotStated,
-                _ => Reason::NotLookedAt,
-            }),
+        (!partition.computes(b, first)).then_some((a, b))
+    }
+
+    /// Whether no other edge is between two kernels that share this one.
+    fn has_one_edge(&self, a: KernelId, b: KernelId) -> bool {
+        let kernels = &self.analysis.partition.kernels;
+        kernels[a].len() == 1 && kernels[b].len() == 1
+    }
+
+    /// The reason that does not depend on which edge between two kernels is asked about. `None` if there is none, or if
+    /// the policy has its own reason for the edge.
+    fn of_kernels(&self, a: KernelId, b: KernelId) -> Option<Reason> {
+        match self.analysis.options.policy {
+            Policy::Inductor => Some(self.compilers(a, b)),
+            Policy::Rules if self.refusals().has_any(a, b) => None,
+            _ => self.forbidden(a, b),
+        }
+    }
+
+    fn reason_of(
+        &self,
+        first: OpId,
+        second: OpId,
+        price: Price,
+        of_kernels: Option<Reason>,
+    ) -> Reason {
+        let of_rules = match self.analysis.options.policy {
+            Policy::Rules => self.rules(first, second),
+            _ => None,
         };
-        Verdict::Apart { reason, price }
+        let otherwise = || match self.analysis.options.policy {
+            Policy::Optimal if !self.prices.is_gain(price) => Reason::NotWorthIt,
+            Policy::Manual => Reason::NotStated,
+            _ => Reason::NotLookedAt,
+        };
+        of_rules.or(of_kernels).unwrap_or_else(otherwise)
     }
 
     fn refusals(&self) -> &Refusals {
         self.refusals.get_or_init(|| Refusals::of(self.analysis))
+    }
+
+    fn policy_graph(&self) -> &PolicyGraph {
+        (self.policy_graph).get_or_init(|| PolicyGraph::new(self.analysis))
     }
 
     /// Why the baseline rules kept two ops apart. For ops without a common edge it is an edge between their kernels;
@@ -120,7 +225,7 @@ impl<'a> Why<'a> {
         let (a, b) = (kernel_of[first], kernel_of[second]);
         // The rules decide about the ops of their graph, where attention is one op.
         let decided =
-            [first, second].map(|op| self.policy_graph.original_op(self.policy_graph.op(op)));
+            [first, second].map(|op| self.policy_graph().original_op(self.policy_graph().op(op)));
         self.refusals().of_edge(a, b, decided).cloned()
     }
 
@@ -129,11 +234,13 @@ impl<'a> Why<'a> {
         if let Some(reason) = self.refusals().last(a, b) {
             return reason.clone();
         }
-        let (analysis, of_kernel) = (self.analysis, &self.analysis.partition.kernels);
-        let max_autotune = analysis.options.fusion.max_autotune;
-        let call =
-            |kernel: KernelId| library_call(&analysis.graph, &of_kernel[kernel], max_autotune);
-        match call(a).or_else(|| call(b)) {
+        let calls = self.library_calls.get_or_init(|| {
+            let (analysis, kernels) = (self.analysis, self.analysis.partition.kernels.iter());
+            let max_autotune = analysis.options.fusion.max_autotune;
+            let call = |ops| library_call(&analysis.graph, ops, max_autotune);
+            kernels.map(call).collect()
+        });
+        match calls[a].or(calls[b]) {
             Some(matmul) => Reason::LibraryCall { matmul },
             None => Reason::NotCompared,
         }
@@ -152,15 +259,23 @@ impl<'a> Why<'a> {
 
     /// Why two kernels may not be one.
     fn forbidden(&self, a: KernelId, b: KernelId) -> Option<Reason> {
-        let policy_graph = &self.policy_graph;
-        let kernels = &self.analysis.partition.kernels;
+        let (analysis, policy_graph) = (self.analysis, self.policy_graph());
+        let operands = || Operands::new(analysis, policy_graph);
+        let operands = self.operands.get_or_init(operands);
+        let limit = most_ops(&analysis.options.fusion);
+        if let Some(ops) = operands.ops(a, b).filter(|&ops| ops > limit) {
+            return Some(Reason::TooManyOps { ops, limit });
+        }
+        let kernels = &analysis.partition.kernels;
         let ops = policy_graph.ops(&[&kernels[a], &kernels[b]].concat());
-        let checked = check_in(&policy_graph.context(self.analysis), &ops);
+        let reads = operands.reads(policy_graph.graph(analysis), a, b);
+        let checked = check_counted(&policy_graph.context(analysis), &ops, reads);
         checked
             .err()
             .map(|reason| policy_graph.original(reason))
             .or_else(|| {
-                let path = self.prices.path_around(a.min(b), a.max(b))?;
+                let detours = self.detours.get_or_init(|| Detours::new(analysis));
+                let path = detours.path_around(a.min(b), a.max(b))?;
                 Some(Reason::Cycle { path })
             })
     }

@@ -1,16 +1,16 @@
 //! The cost of two kernels as one, without another analysis.
 
+use crate::core::analysis::why::merged_writes::MergedWrites;
 use crate::core::analysis::{Analysis, work_beyond_ops};
 use crate::core::cost::roofline::place;
-use crate::core::cost::traffic::{TrafficCount, leaves, written};
+use crate::core::cost::traffic::Views;
 use crate::core::cost::work::work_of_ops;
 use crate::core::fusion::certificate::ROUNDING;
 use crate::core::model::adjacency::Adjacency;
-use crate::core::model::ids::{IdVec, KernelId, OpId};
+use crate::core::model::ids::{KernelId, OpId, TensorId};
 use crate::core::model::options::Objective;
 use crate::core::model::work::Work;
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+use crate::core::sorted::common;
 
 /// What a change would save; negative where it costs more.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -24,23 +24,40 @@ pub struct Price {
 /// Prices of merging kernels of one analysis.
 pub struct Prices<'a> {
     analysis: &'a Analysis,
-    count: RefCell<TrafficCount<'a>>,
-    /// For each op whether its output is written to memory.
-    is_written: IdVec<OpId, bool>,
-    /// For each op the kernels that compute it again.
-    recomputed_in: Adjacency<OpId, KernelId>,
+    /// What each kernel reads, sorted.
+    reads: Adjacency<KernelId, Read>,
+    writes: MergedWrites<'a>,
+}
+
+/// A tensor that a kernel reads. Ordered by the op that computes its bytes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Read {
+    /// The op that computes the bytes, seen through views; `None` if they are from outside.
+    base: Option<OpId>,
+    tensor: TensorId,
+    bytes: u64,
 }
 
 impl<'a> Prices<'a> {
-    /// `O(ops + reads)`.
+    /// `O(ops + reads log reads)`.
     pub fn new(analysis: &'a Analysis) -> Self {
         let graph = &analysis.graph;
-        let count = TrafficCount::new(graph, analysis.options.conventions);
+        let views = Views::under(graph, analysis.options.conventions.reshape);
+        let mut reads = Adjacency::with_capacity(analysis.fused.kernels.len(), graph.ops.len() * 2);
+        for kernel in &analysis.fused.kernels {
+            let accesses = kernel.traffic.reads.iter().map(|access| Read {
+                base: graph.tensors[views.base[access.tensor]].producer,
+                tensor: access.tensor,
+                bytes: access.bytes,
+            });
+            let mut sorted: Vec<Read> = accesses.collect();
+            sorted.sort_unstable();
+            reads.push(sorted);
+        }
         Self {
-            is_written: written(graph, &analysis.partition, &count.views),
-            recomputed_in: analysis.partition.recomputed.inverted(graph.ops.len()),
-            count: RefCell::new(count),
             analysis,
+            reads,
+            writes: MergedWrites::new(analysis, views),
         }
     }
 
@@ -52,125 +69,83 @@ impl<'a> Prices<'a> {
         }
     }
 
-    /// What merging two kernels saves, as an analysis of the merged partition would say. `O(ops log ops + reads)` of
-    /// the two kernels.
+    /// What merging two kernels saves, as an analysis of the merged partition would say.
+    ///
+    /// `O(smaller log larger)` in what the two kernels compute and read, and the readers of the tensors that only the
+    /// other one of both needs. Over all edges this is `O(reads * sqrt(reads) * log reads)` at most.
     pub fn merged(&self, a: KernelId, b: KernelId) -> Price {
         let analysis = self.analysis;
-        let options = &analysis.options;
         let kernels = &analysis.fused.kernels;
         let (first, second) = (&kernels[a], &kernels[b]);
-        let ops = self.ops_of(a, b);
-        let bytes = self.bytes(&ops, a, b);
+        let saved_bytes = self.saved_read_bytes(a, b) + self.writes.saved_bytes(a, b);
+        let bytes = first.bytes() + second.bytes() - saved_bytes;
         let is_free = first.is_free && second.is_free;
-        let beyond = self.work_beyond_ops(a).and(self.work_beyond_ops(b));
-        let work = work_of_ops(ops.iter(), |op| analysis.unfused.of_lone_op(op).work).and(beyond);
-        let time_s = place(&options.device, work, bytes, is_free).time_s;
+        let device = &analysis.options.device;
+        let time_s = place(device, self.work(a, b), bytes, is_free).time_s;
         Price {
-            saved_bytes: (first.bytes() + second.bytes()).cast_signed() - bytes.cast_signed(),
+            saved_bytes: saved_bytes.cast_signed(),
             saved_s: first.placement.time_s + second.placement.time_s - time_s,
         }
     }
 
-    fn work_beyond_ops(&self, kernel: KernelId) -> Work {
-        let analysis = self.analysis;
-        let own = &analysis.partition.kernels[kernel];
-        let computed = own.iter().chain(&analysis.partition.recomputed[kernel]);
-        let work = work_of_ops(computed, |op| analysis.unfused.of_lone_op(op).work);
-        work_beyond_ops(&analysis.graph, own, &work, &analysis.options.device)
+    /// Bytes that two kernels read and the merged one does not: what one computes for the other, and what both read.
+    fn saved_read_bytes(&self, a: KernelId, b: KernelId) -> u64 {
+        let mut shared: u64 = 0;
+        let order = |x: &Read, y: &Read| (x.base, x.tensor).cmp(&(y.base, y.tensor));
+        common(&self.reads[a], &self.reads[b], order, |x, y| {
+            shared += x.bytes.min(y.bytes);
+        });
+        shared + self.fed_bytes(a, b) + self.fed_bytes(b, a)
     }
 
-    /// All ops that the merged kernel computes, ascending.
-    fn ops_of(&self, a: KernelId, b: KernelId) -> Vec<OpId> {
+    /// Bytes that a kernel reads and another one computes.
+    fn fed_bytes(&self, from: KernelId, to: KernelId) -> u64 {
         let partition = &self.analysis.partition;
-        let mut ops = [
-            &partition.kernels[a],
-            &partition.kernels[b],
-            &partition.recomputed[a],
-            &partition.recomputed[b],
-        ]
-        .concat();
-        ops.sort_unstable();
-        ops.dedup();
-        ops
+        let fed_by = |ops: &[OpId]| {
+            let mut bytes: u64 = 0;
+            let order = |read: &Read, op: &OpId| read.base.cmp(&Some(*op));
+            let reads = &self.reads[to];
+            common(reads, ops, order, |read, _| bytes += read.bytes);
+            bytes
+        };
+        fed_by(&partition.kernels[from]) + fed_by(&partition.recomputed[from])
     }
 
-    /// Bytes that the merged kernel moves.
-    fn bytes(&self, ops: &[OpId], a: KernelId, b: KernelId) -> u64 {
-        let (graph, partition) = (&self.analysis.graph, &self.analysis.partition);
-        let mut count = self.count.borrow_mut();
-        let is_merged = |kernel: KernelId| kernel == a || kernel == b;
-        // For each op of the merged kernel whether it leaves. From the end, so that views come before their inputs.
-        let mut is_leaving: BTreeMap<OpId, bool> = BTreeMap::new();
-        for &op in ops.iter().rev() {
-            let is_kept = |reader: OpId| {
-                let again = self.recomputed_in[reader].iter();
-                let mut runs_in = again.chain([&partition.kernel_of[reader]]);
-                runs_in.all(|&kernel| is_merged(kernel) || partition.computes(kernel, op))
-            };
-            let view_leaves = |view: OpId| match is_leaving.get(&view) {
-                Some(&leaves) => leaves,
-                None => self.is_written[view],
-            };
-            let op_leaves = leaves(graph, &count.views, op, is_kept, view_leaves);
-            is_leaving.insert(op, op_leaves);
+    /// The work of two kernels as one, which computes an op of both once.
+    fn work(&self, a: KernelId, b: KernelId) -> Work {
+        let analysis = self.analysis;
+        let (partition, kernels) = (&analysis.partition, &analysis.fused.kernels);
+        let (mut first, mut second) = (a, b);
+        if self.first_matmul(a, b) == Some(b) {
+            (first, second) = (b, a);
         }
-        let is_written =
-            |op: OpId| is_merged(partition.kernel_of[op]) && is_leaving.get(&op) == Some(&true);
-        let computes = |op: OpId| is_leaving.contains_key(&op);
-        count
-            .of_kernel(ops.iter().copied(), computes, is_written)
-            .total()
-    }
-
-    /// The ops of a path from a kernel to a later one through other kernels: merged, the two would form a cycle with
-    /// these. Visits the kernels between them.
-    pub fn path_around(&self, first: KernelId, last: KernelId) -> Option<Vec<OpId>> {
-        // For each kernel from the first on, the next kernel of a path to the last, and the edge between both.
-        let mut towards = vec![None; last.index().saturating_sub(first.index())];
-        let mut waiting = vec![last];
-        while let Some(kernel) = waiting.pop() {
-            for (producer, consumer) in self.reads_of(kernel) {
-                let from = self.analysis.partition.kernel_of[producer];
-                let is_direct = kernel == last && from == first;
-                let place = from.index().checked_sub(first.index());
-                if let Some(feeds @ None) = place.and_then(|place| towards.get_mut(place))
-                    && !is_direct
-                {
-                    *feeds = Some((kernel, producer, consumer));
-                    if from == first {
-                        return Some(path(&towards, first));
-                    }
-                    waiting.push(from);
-                }
-            }
+        let again = [first, second].map(|kernel| partition.recomputed[kernel].len());
+        if again == [0, 0] {
+            return kernels[first].work.and(kernels[second].work);
         }
-        None
+        let own = &partition.kernels[second];
+        let computed = || own.iter().chain(&partition.recomputed[second]);
+        let work_of = |op: OpId| analysis.unfused.of_lone_op(op).work;
+        let alone = work_of_ops(computed(), work_of);
+        let beyond = work_beyond_ops(&analysis.graph, own, &alone, &analysis.options.device);
+        let others = computed().filter(|&&op| !partition.computes(first, op));
+        let others = work_of_ops(others, work_of);
+        kernels[first].work.and(others).and(beyond)
     }
 
-    /// The edges from other kernels to this one: producer and consumer.
-    fn reads_of(&self, kernel: KernelId) -> impl Iterator<Item = (OpId, OpId)> + '_ {
-        let (graph, partition) = (&self.analysis.graph, &self.analysis.partition);
-        let own = partition.kernels[kernel].iter();
-        own.chain(&partition.recomputed[kernel])
-            .flat_map(move |&op| {
-                let producers = graph.predecessors[op].iter();
-                producers.map(move |&producer| (producer, op))
-            })
-            .filter(move |&(producer, _)| !partition.computes(kernel, producer))
-    }
-}
-
-/// The ops along the path from the first kernel on.
-fn path(towards: &[Option<(KernelId, OpId, OpId)>], first: KernelId) -> Vec<OpId> {
-    let mut ops = Vec::new();
-    let mut kernel = first;
-    while let Some(&Some((next, producer, consumer))) = towards.get(kernel.index() - first.index())
-    {
-        if ops.last() != Some(&producer) {
-            ops.push(producer);
+    /// Of two kernels with matmuls of different types, the one whose matmul is earlier: its type counts.
+    fn first_matmul(&self, a: KernelId, b: KernelId) -> Option<KernelId> {
+        let analysis = self.analysis;
+        let dtype = |kernel: KernelId| analysis.fused.kernels[kernel].work.matrix_dtype;
+        if dtype(a)? == dtype(b)? {
+            return None;
         }
-        ops.push(consumer);
-        kernel = next;
+        let partition = &analysis.partition;
+        let is_matmul = |op: &OpId| analysis.unfused.of_lone_op(*op).work.matrix_dtype.is_some();
+        let first_of = |kernel: KernelId| {
+            let (own, again) = (&partition.kernels[kernel], &partition.recomputed[kernel]);
+            own.iter().chain(again).copied().filter(is_matmul).min()
+        };
+        Some(if first_of(a) < first_of(b) { a } else { b })
     }
-    ops
 }

@@ -10,6 +10,8 @@ use crate::core::model::ids::{KernelId, OpId};
 pub(super) struct Refusals {
     /// Sorted by kernels; refusals of the same two kernels in the order of the record.
     refused: Vec<Refused>,
+    /// Places in `refused`, sorted by its ops.
+    by_ops: Vec<usize>,
 }
 
 /// A policy's refusal of two ops.
@@ -39,7 +41,10 @@ impl Refusals {
             }
         }
         refused.sort_by_key(|refused| refused.kernels);
-        Self { refused }
+        let ops = |place: &usize| refused.get(*place).map(|refused| refused.ops);
+        let mut by_ops: Vec<usize> = (0..refused.len()).collect();
+        by_ops.sort_by_key(ops);
+        Self { refused, by_ops }
     }
 
     /// Refusals between two kernels, in the order of the record. Logarithmic in the refusals.
@@ -50,6 +55,11 @@ impl Refusals {
         self.refused.get(from..until).unwrap_or_default()
     }
 
+    /// Whether any refusal is between two kernels.
+    pub(super) fn has_any(&self, a: KernelId, b: KernelId) -> bool {
+        !self.between(a, b).is_empty()
+    }
+
     /// The last refusal between two kernels, for a policy that tries kernels again as they grow.
     pub(super) fn last(&self, a: KernelId, b: KernelId) -> Option<&Reason> {
         self.between(a, b).last().map(|refused| &refused.reason)
@@ -57,9 +67,14 @@ impl Refusals {
 
     /// The refusal of this edge, for a policy that tries each edge once; otherwise the first between its kernels.
     pub(super) fn of_edge(&self, a: KernelId, b: KernelId, ops: [OpId; 2]) -> Option<&Reason> {
-        let between = self.between(a, b);
-        let refused = between.iter().find(|refused| refused.ops == ops);
-        refused.or(between.first()).map(|refused| &refused.reason)
+        let at = |place: &usize| self.refused.get(*place);
+        let start = self
+            .by_ops
+            .partition_point(|place| at(place).is_some_and(|refused| refused.ops < ops));
+        let refused = self.by_ops.get(start).and_then(at);
+        let refused = refused.filter(|refused| refused.ops == ops);
+        let first = || self.between(a, b).first();
+        refused.or_else(first).map(|refused| &refused.reason)
     }
 }
 

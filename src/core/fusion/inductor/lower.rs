@@ -221,8 +221,9 @@ impl Lowering<'_> {
                         && is_across(graph, writer, tensor, &graph.ops[op])
                 })
             });
-            value.take([input], keeps_order && !is_across);
+            value.append(input, keeps_order && !is_across);
         }
+        value.sort();
         value
     }
 
@@ -274,12 +275,21 @@ impl Value {
     /// Adds the reads and the ops of other values.
     fn take<'a>(&mut self, others: impl IntoIterator<Item = &'a Self>, keeps_order: bool) {
         for other in others {
-            self.ops.extend(&other.ops);
-            self.reads.extend(other.reads.iter().map(|&read| Read {
-                is_reordered: read.is_reordered || !keeps_order,
-                ..read
-            }));
+            self.append(other, keeps_order);
         }
+        self.sort();
+    }
+
+    /// The same for one value. [`Self::sort`] follows after the last.
+    fn append(&mut self, other: &Self, keeps_order: bool) {
+        self.ops.extend(&other.ops);
+        self.reads.extend(other.reads.iter().map(|&read| Read {
+            is_reordered: read.is_reordered || !keeps_order,
+            ..read
+        }));
+    }
+
+    fn sort(&mut self) {
         self.ops.sort_unstable();
         self.ops.dedup();
         self.reads.sort_unstable();

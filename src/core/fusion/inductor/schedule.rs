@@ -2,12 +2,13 @@
 
 use crate::core::fusion::decision::{Decision, Log};
 use crate::core::fusion::inductor::library::first_matmul;
-use crate::core::fusion::inductor::lower::{BufferId, Node, NodeId};
+use crate::core::fusion::inductor::lower::{BufferId, Node, NodeId, Read};
 use crate::core::fusion::loops::Loop;
 use crate::core::fusion::reason::Reason;
 use crate::core::model::adjacency::Adjacency;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, KernelId, OpId, define_ids};
+use crate::core::sorted::common;
 use std::cmp::Reverse;
 use std::iter::repeat;
 
@@ -84,6 +85,9 @@ struct Schedule<'a> {
     space: IdVec<GroupId, Loop>,
     /// For each group the buffers that it writes, or reads in the order in which they are written; ascending.
     touches: IdVec<GroupId, Vec<BufferId>>,
+    /// For each group what it reads and the buffers that it writes; ascending.
+    reads: IdVec<GroupId, Vec<Read>>,
+    writes: IdVec<GroupId, Vec<BufferId>>,
     /// Whether the group has grown since the previous round; true before the first round.
     has_grown: IdVec<GroupId, bool>,
     /// Groups in the order in which they run; `None` where a group was merged into another.
@@ -112,6 +116,8 @@ impl<'a> Schedule<'a> {
             members: nodes.ids().map(|node| vec![node]).collect(),
             space: nodes.iter().map(|node| node.space).collect(),
             touches: IdVec::with_capacity(count),
+            reads: nodes.iter().map(|node| node.reads.clone()).collect(),
+            writes: nodes.iter().map(|node| vec![node.writes]).collect(),
             has_grown: IdVec::from_elem(true, count),
             order: (0..count).map(|group| Some(GroupId::new(group))).collect(),
             place: (0..count).map(Place::new).collect(),
@@ -129,6 +135,7 @@ impl<'a> Schedule<'a> {
             let mut touches: Vec<BufferId> = reads.map(|read| read.buffer).collect();
             touches.push(node.writes);
             touches.sort_unstable();
+            touches.dedup();
             schedule.touches.push(touches);
         }
         schedule
@@ -202,9 +209,19 @@ impl<'a> Schedule<'a> {
             touching.push(self.touches[group].iter().copied());
         }
         let (mut pairs, mut others) = (Vec::new(), Vec::new());
-        for places in touching.inverted(self.bytes.len()).iter() {
-            for (index, &place) in places.iter().enumerate() {
-                for &later in places.iter().skip(index + 1).take(ATTEMPTS) {
+        let places_of = touching.inverted(self.bytes.len());
+        // For each buffer how many places with access to it were visited.
+        let mut visited = IdVec::from_elem(0, self.bytes.len());
+        // For each place the last one that it was paired with: most pairs share several buffers.
+        let mut paired_with = IdVec::from_elem(None, groups.len());
+        for (place, buffers) in touching.iter_enumerated() {
+            for &buffer in buffers {
+                visited[buffer] += 1;
+                let behind = places_of[buffer].iter().skip(visited[buffer]);
+                for &later in behind.take(ATTEMPTS) {
+                    if paired_with[later].replace(place) == Some(place) {
+                        continue;
+                    }
                     let (first, second) = (groups[place], groups[later]);
                     let fits = self.fits(first, second).is_ok();
                     // What was refused in the round before is not noted again.
@@ -228,7 +245,6 @@ impl<'a> Schedule<'a> {
                     self.place[pair.second],
                 )
             });
-            list.dedup();
         }
         log.note(Decision::Round {
             round,
@@ -244,15 +260,11 @@ impl<'a> Schedule<'a> {
 
     /// Bytes of the buffers that both groups access, each once.
     fn shared_bytes(&self, first: GroupId, second: GroupId) -> u64 {
+        let mut bytes = 0;
         let (a, b) = (&self.touches[first], &self.touches[second]);
-        let (mut i, mut j, mut bytes) = (0, 0, 0);
-        while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
-            if x == y {
-                bytes += self.bytes[*x];
-            }
-            i += usize::from(x <= y);
-            j += usize::from(y <= x);
-        }
+        common(a, b, BufferId::cmp, |&buffer, _| {
+            bytes += self.bytes[buffer];
+        });
         bytes
     }
 
@@ -272,15 +284,7 @@ impl<'a> Schedule<'a> {
                 limit: NODES,
             });
         }
-        let (mut feeds, mut is_reordered) = (false, false);
-        for &node in &self.members[second] {
-            for read in &self.nodes[node].reads {
-                if self.writer[read.buffer].is_some_and(|w| self.group_of[w] == first) {
-                    feeds = true;
-                    is_reordered |= read.is_reordered;
-                }
-            }
-        }
+        let (feeds, is_reordered) = self.feeds(first, second);
         if is_reordered {
             return Err(Reason::Reordered);
         }
@@ -297,13 +301,24 @@ impl<'a> Schedule<'a> {
         joint(self.space[first], self.space[second], feeds).map(|_| ())
     }
 
+    /// Whether a group reads what another one writes, and whether any of it in another order.
+    fn feeds(&self, from: GroupId, to: GroupId) -> (bool, bool) {
+        let (mut feeds, mut is_reordered) = (false, false);
+        let order = |read: &Read, buffer: &BufferId| read.buffer.cmp(buffer);
+        common(&self.reads[to], &self.writes[from], order, |read, _| {
+            feeds = true;
+            is_reordered |= read.is_reordered;
+        });
+        (feeds, is_reordered)
+    }
+
     /// Merges two groups, unless another one has to run between them.
     ///
     /// Only groups at places between the two can. Those that depend on the first group move behind the merged
     /// one, the others in front of it.
     fn merge(&mut self, first: GroupId, second: GroupId) -> Result<(), Reason> {
         let (start, end) = (self.place[first], self.place[second]);
-        let feeds = self.depends_on_any(second, |group| group == first);
+        let (feeds, _) = self.feeds(first, second);
         let space = joint(self.space[first], self.space[second], feeds)?;
         let places = end.behind(start);
         if places > REGION {
@@ -344,11 +359,9 @@ impl<'a> Schedule<'a> {
         }
         self.members[first].extend(taken);
         self.space[first] = space;
-        let touches = std::mem::take(&mut self.touches[second]);
-        let own = &mut self.touches[first];
-        own.extend(touches);
-        own.sort_unstable();
-        own.dedup();
+        unite(&mut self.touches, first, second);
+        unite(&mut self.reads, first, second);
+        unite(&mut self.writes, first, second);
         self.has_grown[first] = true;
         Ok(())
     }
@@ -359,8 +372,14 @@ impl<'a> Schedule<'a> {
         ahead.and_then(|ahead| depends.get(ahead)) == Some(&true)
     }
 
+    /// Whether the group reads what a group that matches writes. Later buffers first: ops mostly read recent ones.
     fn depends_on_any(&self, group: GroupId, matches: impl Fn(GroupId) -> bool) -> bool {
-        self.dependency(group, matches).is_some()
+        let writers = self.reads[group].iter().rev();
+        let mut writers = writers.filter_map(|read| self.writer[read.buffer]);
+        writers.any(|writer| {
+            let from = self.group_of[writer];
+            from != group && matches(from)
+        })
     }
 
     /// Another group that matches and writes what this one reads.
@@ -372,6 +391,15 @@ impl<'a> Schedule<'a> {
             (from != group && matches(from)).then_some(from)
         })
     }
+}
+
+/// Moves the items of a group to those of another one, which stay ascending and each once.
+fn unite<T: Ord>(lists: &mut IdVec<GroupId, Vec<T>>, into: GroupId, from: GroupId) {
+    let items = std::mem::take(&mut lists[from]);
+    let own = &mut lists[into];
+    own.extend(items);
+    own.sort_unstable();
+    own.dedup();
 }
 
 /// The loop of both in one kernel, if there is one. `feeds`: the second reads what the first writes.

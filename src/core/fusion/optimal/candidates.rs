@@ -1,9 +1,11 @@
 //! Lists the sets of a region that may be a kernel.
 
-use super::table::Table;
+use super::search::MILESTONE_FACTOR;
 use crate::core::fusion::legality::{check_set, neighbours};
 use crate::core::fusion::region::{Bits, Cost, Region, Set};
 use crate::core::model::ids::{IdVec, define_ids};
+use hashbrown::HashSet;
+use rustc_hash::FxBuildHasher;
 
 define_ids! {
     /// A kernel that the search may run.
@@ -26,14 +28,20 @@ pub(super) struct Candidates {
     pub(super) grown: Vec<Set>,
     /// All were found within the budget.
     pub(super) is_complete: bool,
+    /// How many candidates were known at the first state and each time that the number of states had grown by a factor.
+    /// These states do not depend on the budget.
+    pub(super) milestones: Vec<usize>,
 }
+
+/// The first milestone after the start.
+const FIRST_MILESTONE: usize = 16;
 
 impl Candidates {
     /// Grows sets from each of the first `seeds` ops, one neighbour at a time, closed to convex sets. This
     /// reaches every connected convex set that contains one of these ops. A set is not grown further if all
     /// larger sets are illegal for the same reason.
     ///
-    /// Each set that is checked costs one of `budget` states.
+    /// Each set that is checked costs one of `budget` states, and more in a region of many values.
     pub(super) fn of(
         region: &Region<'_>,
         seeds: usize,
@@ -44,13 +52,16 @@ impl Candidates {
             list: IdVec::new(),
             grown: Vec::new(),
             is_complete: true,
+            milestones: Vec::new(),
         };
-        let mut seen = Table::new();
+        let (mut states, mut milestone) = (0, FIRST_MILESTONE);
+        let mut seen = HashSet::<_, FxBuildHasher>::default();
         for place in region.ops.ids().take(seeds) {
-            seen.insert(place.bit(), ());
+            seen.insert(place.bit());
             found.grown.push(place.bit());
             found.add(region, place.bit(), ticks_per_s);
         }
+        found.milestones.push(found.list.len());
         let mut at = 0;
         while let Some(&set) = found.grown.get(at) {
             at += 1;
@@ -61,15 +72,17 @@ impl Candidates {
                     after | region.after[neighbour],
                 );
                 let grown = set | neighbour.bit() | before & after;
-                if seen.get(grown).is_some() {
+                if seen.contains(&grown) {
                     continue;
                 }
-                if *budget == 0 {
+                let Some(left) = budget.checked_sub(region.states_of_set()) else {
+                    *budget = 0;
                     found.is_complete = false;
                     return found;
-                }
-                *budget -= 1;
-                seen.insert(grown, ());
+                };
+                *budget = left;
+                states += 1;
+                seen.insert(grown);
                 match check_set(region, grown) {
                     Ok(()) => {
                         found.grown.push(grown);
@@ -77,6 +90,10 @@ impl Candidates {
                     }
                     Err(reason) if !reason.is_lasting() => found.grown.push(grown),
                     Err(_) => {}
+                }
+                if states == milestone {
+                    milestone *= MILESTONE_FACTOR;
+                    found.milestones.push(found.list.len());
                 }
             }
         }

@@ -27,6 +27,9 @@ const BLOCK_OPS: usize = 4 * MAX_OPS;
 /// States that the up to 64 kernels which start at one op count as; checking one takes less than a state of a
 /// search.
 const STATES_OF_START: usize = 16;
+/// From this many inputs of each op on, cutting them anew counts as more: a state for each of these.
+const FEW_READINGS: usize = 4;
+const READINGS_OF_CUT: usize = 4;
 
 /// The best kernels so far, in an order in which they can run.
 pub(super) struct Long<'l, 's> {
@@ -129,7 +132,7 @@ impl<'l, 's> Long<'l, 's> {
     fn solve(&mut self, region: &Region<'_>, start: Vec<Set>, states: usize) -> Vec<Set> {
         let mut unspent = states;
         let found = self.solver.solve_region(region, start, &mut unspent);
-        self.left -= states - unspent;
+        self.left = self.left.saturating_sub(states - unspent + region.states());
         self.is_cut |= unspent == 0;
         self.candidates += found.candidates;
         let (mut kernels, stuck) = start::in_order(region, found.kernels);
@@ -175,12 +178,20 @@ impl<'l, 's> Long<'l, 's> {
         while start < self.kernels.len() {
             let block = self.run(start, BLOCK_OPS);
             let ops = self.ops_of(block.clone());
-            self.left = self.left.checked_sub(ops.len() * STATES_OF_START)?;
+            self.left = self.left.checked_sub(self.states_of_cuts(&ops))?;
             let (behind, kernels) = (self.kernels.len() - block.end, self.best_cuts(&ops));
             self.replace(block, kernels);
             start = self.next(start, self.kernels.len() - behind);
         }
         Some(())
+    }
+
+    /// States that cutting these ops anew counts as. Each op is part of up to 64 regions.
+    fn states_of_cuts(&self, ops: &[OpId]) -> usize {
+        let inputs = &self.solver.context.graph.inputs;
+        let readings: usize = ops.iter().map(|&op| inputs[op].len()).sum();
+        let few = readings < FEW_READINGS * ops.len();
+        ops.len() * STATES_OF_START + if few { 0 } else { readings / READINGS_OF_CUT }
     }
 
     /// The best kernels of consecutive ops: a shortest path over the cuts, with an edge for each legal kernel.

@@ -12,7 +12,6 @@ mod search;
 mod solve;
 mod solver;
 mod start;
-mod table;
 mod window;
 
 use crate::core::fusion::certificate::{Amount, Certificate};

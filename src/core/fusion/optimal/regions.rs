@@ -5,6 +5,7 @@ use crate::core::disjoint_sets::DisjointSets;
 use crate::core::fusion::optimal::bound::may_share;
 use crate::core::fusion::region::{LocalOp, Region, RegionContext};
 use crate::core::model::adjacency::Adjacency;
+use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, OpId, define_ids};
 use crate::core::model::op_type::OpType;
 use crate::core::model::options::MAX_OPS;
@@ -38,12 +39,12 @@ pub(super) fn regions(context: &RegionContext<'_>) -> Adjacency<RegionId, OpId> 
     }
     if context.options.fusion.horizontal {
         for readers in graph.consumers.iter() {
+            if readers.len() > COMPARED_READERS {
+                join_readers(graph, &mut sets, readers);
+                continue;
+            }
             for (at, &second) in readers.iter().enumerate() {
                 for &first in readers.iter().take(at) {
-                    if readers.len() > COMPARED_READERS {
-                        join(&mut sets, first, second);
-                        break;
-                    }
                     if sets.root(first) != sets.root(second) && between.may_share(first, second) {
                         join(&mut sets, first, second);
                     }
@@ -56,6 +57,22 @@ pub(super) fn regions(context: &RegionContext<'_>) -> Adjacency<RegionId, OpId> 
         roots.iter().map(|op| RegionId::new(op.index())).collect();
     merge_cycles(context, &mut region_of);
     members(&region_of)
+}
+
+/// Joins all readers of a tensor that could share a kernel by their types: a matmul needs a reader that is light.
+fn join_readers(graph: &Graph, sets: &mut DisjointSets<OpId>, readers: &[OpId]) {
+    let op_type = |op: OpId| graph.ops[op].op_type;
+    let is_light = |&op: &OpId| !is_heavy(op_type(op));
+    let has_light = readers.iter().any(is_light);
+    let joined = readers.iter().copied();
+    let mut joined = joined.filter(|&op| has_light || op_type(op) != OpType::Matmul);
+    if let Some(first) = joined.next() {
+        joined.for_each(|op| join(sets, first, op));
+    }
+}
+
+fn is_heavy(op_type: OpType) -> bool {
+    matches!(op_type, OpType::Matmul | OpType::Reduction)
 }
 
 /// The ops of each region.
@@ -77,6 +94,8 @@ pub(super) struct Between<'a> {
     context: &'a RegionContext<'a>,
     is_behind: IdVec<OpId, bool>,
     is_ahead: IdVec<OpId, bool>,
+    /// For each op that was asked about the last one that it may share a kernel with.
+    furthest: IdVec<OpId, Option<OpId>>,
     left: usize,
 }
 
@@ -87,34 +106,55 @@ impl<'a> Between<'a> {
             context,
             is_behind: IdVec::from_elem(false, count),
             is_ahead: IdVec::from_elem(false, count),
+            furthest: IdVec::from_elem(None, count),
             left: BETWEEN_OPS,
         }
     }
 
-    /// Whether a legal kernel can contain this op and one of these later ones that shares a tensor with it.
-    pub(super) fn reaches(&mut self, op: OpId, later: &[OpId]) -> bool {
-        let context = self.context;
-        let graph = context.graph;
-        let Some(&first) = later.first() else {
-            return false;
+    /// Whether a legal kernel can contain this op and one from `first` on that shares a tensor with it. An op is asked
+    /// about several times, so the answer for all `first` is kept.
+    pub(super) fn reaches(&mut self, op: OpId, first: OpId) -> bool {
+        let furthest = if let Some(known) = self.furthest[op] {
+            known
+        } else {
+            let furthest = self.furthest(op);
+            self.furthest[op] = Some(furthest);
+            furthest
         };
-        let mut is_one = |other: &OpId| {
-            *other >= first && later.binary_search(other).is_ok() && self.may_share(op, *other)
-        };
-        graph.successors[op].iter().any(&mut is_one)
-            || context.options.fusion.horizontal
-                && graph.inputs[op]
-                    .iter()
-                    .any(|&tensor| graph.consumers[tensor].iter().any(&mut is_one))
+        furthest >= first
+    }
+
+    /// The last op that shares a tensor with this one and that a legal kernel can contain beside it; the op itself if
+    /// there is none.
+    fn furthest(&mut self, op: OpId) -> OpId {
+        let graph = self.context.graph;
+        let is_horizontal = self.context.options.fusion.horizontal;
+        let inputs = graph.inputs[op].iter().filter(|_| is_horizontal);
+        let others = inputs.map(|&tensor| &graph.consumers[tensor]);
+        let mut furthest = op;
+        for others in others.chain([&graph.successors[op]]) {
+            let later = others.iter().rev().copied();
+            let before = furthest;
+            for other in later.take_while(|&other| other > before) {
+                match self.left.checked_sub(1) {
+                    Some(left) => self.left = left,
+                    None => return OpId::new(graph.ops.len()),
+                }
+                if self.may_share(op, other) {
+                    furthest = other;
+                    break;
+                }
+            }
+        }
+        furthest
     }
 
     /// Whether a legal kernel can contain both ops and all ops on paths between them.
     fn may_share(&mut self, first: OpId, second: OpId) -> bool {
         let context = self.context;
         let op_type = |op: OpId| context.graph.ops[op].op_type;
-        let heavy = |op: OpId| matches!(op_type(op), OpType::Matmul | OpType::Reduction);
-        if heavy(first)
-            && heavy(second)
+        if is_heavy(op_type(first))
+            && is_heavy(op_type(second))
             && (op_type(first), op_type(second)) != (OpType::Reduction, OpType::Reduction)
         {
             return false;

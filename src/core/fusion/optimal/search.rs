@@ -7,9 +7,10 @@
 
 use super::bound::Bound;
 use super::candidates::{Candidate, CandidateId, Candidates};
-use super::table::Table;
 use crate::core::fusion::region::{Bits, Cost, LocalOp, Region, Set};
 use crate::core::model::ids::{IdVec, define_ids};
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -62,18 +63,27 @@ pub(super) struct Search<'s> {
     start: Set,
     all: Set,
     nodes: IdVec<NodeId, Node>,
-    node_of: Table<NodeId>,
+    node_of: HashMap<Set, NodeId, FxBuildHasher>,
 }
 
+/// Nodes that a search may add for each state of its budget, and entries of its queue. With the maps and vectors around
+/// them, which double as they grow, 1 kB for each state.
+const NODES_PER_STATE: usize = 4;
+/// Each time that the number of states has grown by this factor, the best node is completed greedily if the search ends
+/// without a proof. These states do not depend on the budget.
+pub(super) const MILESTONE_FACTOR: usize = 4;
+
 impl<'s> Search<'s> {
+    /// A search with the first `count` candidates.
     pub(super) fn new(
         candidates: &'s Candidates,
+        count: usize,
         bound: &'s Bound<'s, 's>,
         all: Set,
         goal: Set,
     ) -> Self {
         let mut holding = IdVec::from_elem(Vec::new(), all.count_ones() as usize);
-        for (id, candidate) in candidates.list.iter_enumerated() {
+        for (id, candidate) in candidates.list.iter_enumerated().take(count) {
             if candidate.set & !goal == 0 {
                 for place in Bits(candidate.set) {
                     holding[place].push(id);
@@ -87,15 +97,19 @@ impl<'s> Search<'s> {
             start: all & !goal,
             all,
             nodes: IdVec::new(),
-            node_of: Table::new(),
+            node_of: HashMap::default(),
         }
     }
 
     /// A* from the start, without nodes that cost at least as much as `known`.
     ///
     /// Each expanded node costs one of `budget` states. If the budget ends, the smallest cost in the queue is
-    /// the lower bound: every partition that was not visited passes through the queue.
+    /// the lower bound: every partition that was not visited passes through the queue. The kernels are then the
+    /// best of those that were completed at milestones, so a search with a larger budget finds these, too.
     pub(super) fn run(mut self, mut known: Found, budget: &mut usize) -> Found {
+        let mut nodes_left = budget.saturating_mul(NODES_PER_STATE);
+        let (mut states, mut milestone) = (0, 0);
+        let mut milestones = Vec::new();
         let mut queue = BinaryHeap::new();
         let rest = self.bound.of(self.all & !self.start);
         // Not in the table: no step leads back to it.
@@ -121,18 +135,20 @@ impl<'s> Search<'s> {
                 known.cost = cost;
                 break;
             }
-            if *budget == 0 {
-                known.lower_bound = least;
-                let kernels = self.path(id);
-                self.complete(done, cost, kernels, &mut known);
-                return known;
+            if states == milestone {
+                milestone = (milestone * MILESTONE_FACTOR).max(1);
+                milestones.push((done, cost, self.path(id)));
             }
+            if *budget == 0 {
+                return self.cut(least, milestones, known);
+            }
+            self.nodes[id].is_expanded = true;
             *budget -= 1;
-            node.is_expanded = true;
+            states += 1;
             for by in self.steps(done) {
                 let step = &self.candidates[by];
                 let (next, cost) = (done | step.set, cost.plus(step.cost));
-                let reached = self.node_of.get(next);
+                let reached = self.node_of.get(&next).copied();
                 if reached.is_some_and(|old| self.nodes[old].cost <= cost) {
                     continue;
                 }
@@ -140,14 +156,35 @@ impl<'s> Search<'s> {
                     Some(old) => self.nodes[old].rest,
                     None => self.bound.of(self.all & !next),
                 };
-                let least = cost.plus(rest);
-                if least < known.cost {
+                let next_least = cost.plus(rest);
+                if next_least < known.cost {
+                    if nodes_left == 0 {
+                        // What is left must not go to another search: its result would depend on it.
+                        *budget = 0;
+                        return self.cut(least, milestones, known);
+                    }
+                    nodes_left -= 1;
                     let target = self.push(next, cost, (id, by), rest);
-                    queue.push((Reverse(least), next.count_ones(), target));
+                    queue.push((Reverse(next_least), next.count_ones(), target));
                 }
             }
         }
         known.lower_bound = known.cost;
+        known
+    }
+
+    /// The result of a search that ends before the proof: the best of `known` and of the nodes of the milestones, each
+    /// completed.
+    fn cut(
+        &self,
+        lower_bound: Cost,
+        milestones: Vec<(Set, Cost, Vec<Set>)>,
+        mut known: Found,
+    ) -> Found {
+        for (done, cost, kernels) in milestones {
+            self.complete(done, cost, kernels, &mut known);
+        }
+        known.lower_bound = lower_bound.min(known.cost);
         known
     }
 
@@ -160,7 +197,7 @@ impl<'s> Search<'s> {
             rest,
             is_expanded: false,
         };
-        if let Some(old) = self.node_of.get(done) {
+        if let Some(&old) = self.node_of.get(&done) {
             self.nodes[old] = node;
             return old;
         }

@@ -62,8 +62,7 @@ impl Solver<'_> {
             }
             return solved;
         }
-        let has_run_out = unspent < window::STATES_OF_WORD;
-        *budget -= if has_run_out { share } else { share - unspent };
+        *budget -= share - unspent;
         self.solve_long(ops, budget)
     }
 

@@ -56,6 +56,9 @@ impl<'s> Solver<'s> {
 
     /// The best kernels of a region of at most 64 ops. `start` are kernels to begin with, in an order in which
     /// they can run.
+    ///
+    /// One sequence of states, of which a smaller budget visits the first ones: a larger budget never gives worse
+    /// kernels. Holds at most 1 kB for each state.
     pub(super) fn solve_region(
         &self,
         region: &Region<'_>,
@@ -77,27 +80,37 @@ impl<'s> Solver<'s> {
         });
         let candidates = Candidates::of(region, region.ops.len(), ticks_per_s, budget);
         let bound = Bound::new(region, ticks_per_s);
+        // Kernels that a search with a smaller budget would find, so that this one finds none that are worse.
+        let improve = |mut found: Found| {
+            for &count in &candidates.milestones {
+                Search::new(&candidates, count, &bound, all, all).dive(&mut found);
+            }
+            found
+        };
         if !candidates.is_complete {
-            let mut found = known;
-            Search::new(&candidates, &bound, all, all).dive(&mut found);
+            let mut found = improve(known);
             found.lower_bound = bound.of(all).min(found.cost);
             found.candidates = candidates.list.len();
             return found;
         }
+        let count = candidates.list.len();
         let mut whole = Found {
             kernels: Vec::new(),
             cost: Cost::default(),
             lower_bound: Cost::default(),
-            candidates: candidates.list.len(),
+            candidates: count,
         };
         for part in parts(region, &candidates.list) {
             let inside = |&kernel: &Set| kernel & part != 0;
             let kernels = known.kernels.iter().copied().filter(inside).collect();
             let known = Found::of(region, kernels, ticks_per_s);
-            let found = Search::new(&candidates, &bound, all, part).run(known, budget);
+            let found = Search::new(&candidates, count, &bound, all, part).run(known, budget);
             whole.kernels.extend(found.kernels);
             whole.cost = whole.cost.plus(found.cost);
             whole.lower_bound = whole.lower_bound.plus(found.lower_bound);
+        }
+        if whole.lower_bound < whole.cost {
+            whole = improve(whole);
         }
         whole
     }

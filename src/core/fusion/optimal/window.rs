@@ -13,9 +13,10 @@ use crate::core::fusion::legality::most_ops;
 use crate::core::fusion::region::{Bits, Cost, LocalOp, Region, Set};
 use crate::core::model::ids::{IdVec, OpId, define_ids};
 use crate::core::model::options::MAX_OPS;
+use crate::core::sorted::common;
 
 /// States that each word of ops counts as, in addition to its kernels.
-pub(super) const STATES_OF_WORD: usize = 4;
+const STATES_OF_WORD: usize = 4;
 
 /// Most downsets with the same number of ops; they are compared one by one.
 const MOST_ALIKE: usize = 256;
@@ -42,8 +43,9 @@ impl Place {
 struct Kernel {
     first: Place,
     set: Set,
-    /// Places outside of it that must run before.
-    needs: Vec<Place>,
+    /// What must run before: bit `64 + i` is the op at place `first + i`. Ops more than 64 places before `first` have
+    /// run whenever the kernel is looked at.
+    needs: u128,
     cost: Cost,
 }
 
@@ -82,7 +84,7 @@ pub(super) fn solve(
     reached.first_mut()?.push(start);
     for ran in 0..ops.len() {
         for node in std::mem::take(reached.get_mut(ran)?) {
-            *budget = budget.checked_sub(1)?;
+            spend(1, budget)?;
             for by in windows.steps(&nodes[node])? {
                 let next = windows.after(&nodes, node, by);
                 let runs = windows.kernels[by].set.count_ones() as usize;
@@ -115,6 +117,13 @@ pub(super) fn solve(
     Some((kernels, proven))
 }
 
+/// Takes states from the budget; `None`, and no budget, if there are not that many.
+fn spend(states: usize, budget: &mut usize) -> Option<()> {
+    let left = budget.checked_sub(states);
+    *budget = left.unwrap_or(0);
+    left.map(|_| ())
+}
+
 impl Windows {
     /// All legal kernels, if each lies in the word of ops from its first op on.
     fn of(solver: &Solver<'_>, ops: &[OpId], budget: &mut usize) -> Option<Self> {
@@ -126,47 +135,46 @@ impl Windows {
             holding: IdVec::from_elem(Vec::new(), ops.len()),
         };
         for first in found.holding.ids() {
-            *budget = budget.checked_sub(STATES_OF_WORD)?;
+            spend(STATES_OF_WORD, budget)?;
             let (_, left) = ops.split_at_checked(first.index())?;
             let (word, behind) = left.split_at_checked(MAX_OPS).unwrap_or((left, &[]));
             let region = Region::of(context, word);
+            spend(region.states(), budget)?;
             let candidates = Candidates::of(&region, 1, solver.ticks_per_s, budget);
             if !candidates.is_complete {
                 return None;
             }
             // Ops that may share a kernel with an op after the word.
             let reaching = Bits(region.all()).fold(0, |set, place| {
-                let reaches = between.reaches(region.ops[place], behind);
+                let op = region.ops[place];
+                let reaches = behind
+                    .first()
+                    .is_some_and(|&first| between.reaches(op, first));
                 if reaches { set | place.bit() } else { set }
             });
             let grows_on = |set: &Set| set & reaching != 0 && (set.count_ones() as usize) < limit;
             if candidates.grown.iter().any(grows_on) {
                 return None;
             }
+            let earliest = first.index().saturating_sub(MAX_OPS);
+            let near = ops.get(earliest..first.index() + word.len());
+            let needs = needs(&region, near.unwrap_or_default(), first.index() - earliest);
             for candidate in &candidates.list {
-                found.add(&region, ops, first, candidate);
+                found.add(&needs, first, candidate);
             }
         }
         Some(found)
     }
 
-    fn add(&mut self, region: &Region<'_>, ops: &[OpId], first: Place, candidate: &Candidate) {
-        let mut needs: Vec<Place> = Vec::new();
+    fn add(&mut self, needs: &IdVec<LocalOp, u128>, first: Place, candidate: &Candidate) {
         for place in Bits(candidate.set) {
             self.holding[first.plus(place.index())].push(self.kernels.next_id());
-            let before = region.context.graph.predecessors[region.ops[place]].iter();
-            let places = before.filter_map(|op| ops.binary_search(op).ok());
-            needs.extend(places.map(Place::new));
         }
-        let is_outside = |place: &Place| match place.ahead_of(first) {
-            Some(ahead) => candidate.set >> ahead & 1 == 0,
-            None => true,
-        };
-        needs.retain(is_outside);
+        let needs = Bits(candidate.set).fold(0, |all, place| all | needs[place]);
         self.kernels.push(Kernel {
             first,
             set: candidate.set,
-            needs,
+            needs: needs & !(u128::from(candidate.set) << MAX_OPS),
             cost: candidate.cost,
         });
     }
@@ -191,14 +199,11 @@ impl Windows {
                 if set & node.ran != 0 {
                     continue;
                 }
-                let lacks = |&ahead: &usize| ahead > 127 || node.ran >> ahead & 1 == 0;
-                let needs = kernel.needs.iter();
-                let mut ahead = needs.filter_map(|place| place.ahead_of(node.first));
-                match ahead.find(lacks) {
-                    Some(128..) => return None,
-                    Some(ahead) => goals |= 1 << ahead,
-                    None if set & looked_at == 1 << goal => steps.push(by),
-                    None => {}
+                let missing = (kernel.needs >> (MAX_OPS - ahead)) & !node.ran;
+                match missing.trailing_zeros() {
+                    missing @ ..128 => goals |= 1 << missing,
+                    _ if set & looked_at == 1 << goal => steps.push(by),
+                    _ => {}
                 }
             }
         }
@@ -218,4 +223,19 @@ impl Windows {
             step: Some((from, by)),
         }
     }
+}
+
+/// For each op of a word its producers among the ops `near` it, of which the first `before` are in front of the word, as
+/// in [`Kernel::needs`].
+fn needs(region: &Region<'_>, near: &[OpId], before: usize) -> IdVec<LocalOp, u128> {
+    let producers = region.ops.iter().map(|&op| {
+        let mut needs: u128 = 0;
+        let producers = &region.context.graph.predecessors[op];
+        common(producers, near, OpId::cmp, |_, producer| {
+            let place = near.binary_search(producer).unwrap_or_default();
+            needs |= 1 << (MAX_OPS - before + place);
+        });
+        needs
+    });
+    producers.collect()
 }

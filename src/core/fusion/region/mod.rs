@@ -110,7 +110,12 @@ pub(super) struct Region<'a> {
     /// Ops whose outputs are results or are read outside the region.
     pub(super) leaving: Set,
     pub(super) work: IdVec<LocalOp, Work>,
+    /// Inputs of all ops.
+    readings: usize,
 }
+
+/// Inputs of the ops of a region, or values, that take as long as one state of a search.
+const PER_STATE: usize = 256;
 
 /// A tensor that ops of the region read.
 pub(super) struct Value {
@@ -148,9 +153,19 @@ impl Iterator for Bits {
 }
 
 impl<'a> Region<'a> {
-    /// The region of these ops, ascending, of which the first [`MAX_OPS`] count.
+    /// The region of these ops, ascending, of which the first [`MAX_OPS`] count. `O(ops^2 + reads log reads)`.
     pub(super) fn of(context: &'a RegionContext<'a>, ops: &[OpId]) -> Self {
-        let graph = context.graph;
+        let mut region = Self::related(context, ops);
+        let work = region.ops.iter().map(|&op| op_work(context.graph, op));
+        region.work = work.collect();
+        region.read_values();
+        region.tie();
+        region
+    }
+
+    /// The same without work and values, from which ties follow too: what kernels cost is not known.
+    /// `O(ops^2 log reads)`.
+    pub(super) fn related(context: &'a RegionContext<'a>, ops: &[OpId]) -> Self {
         let ops: IdVec<LocalOp, OpId> = ops.iter().copied().take(MAX_OPS).collect();
         let count = ops.len();
         let mut region = Self {
@@ -172,13 +187,22 @@ impl<'a> Region<'a> {
             written_bytes: IdVec::from_elem(0, count),
             needed_by: IdVec::from_elem(0, count),
             leaving: 0,
-            work: ops.iter().map(|&op| op_work(graph, op)).collect(),
+            work: IdVec::new(),
+            readings: 0,
             ops,
         };
         region.relate();
-        region.read_values();
-        region.tie();
         region
+    }
+
+    /// States of a search that making this region counts as; none if its ops have few inputs.
+    pub(super) fn states(&self) -> usize {
+        self.readings / PER_STATE
+    }
+
+    /// States of a search that checking one set of the region counts as.
+    pub(super) fn states_of_set(&self) -> usize {
+        1 + self.values.len() / PER_STATE
     }
 
     /// All ops.
@@ -223,6 +247,16 @@ impl<'a> Region<'a> {
         place.ok().map(LocalOp::new)
     }
 
+    /// The set of the ops that are in this ascending list. Looks each op of the shorter list up in the longer one.
+    fn common(&self, ops: &[OpId]) -> Set {
+        if ops.len() <= self.ops.len() {
+            return self.set_of(ops);
+        }
+        let own = self.ops.iter_enumerated();
+        let listed = own.filter(|(_, op)| ops.binary_search(op).is_ok());
+        listed.fold(0, |set, (place, _)| set | place.bit())
+    }
+
     fn relate(&mut self) {
         let graph = self.context.graph;
         for place in self.ops.ids() {
@@ -244,14 +278,12 @@ impl<'a> Region<'a> {
             } else {
                 self.written_bytes[place] = graph.tensors[graph.output[op]].bytes().unwrap_or(0);
             }
-            for &producer in &graph.predecessors[op] {
-                if let Some(from) = self.place_of(producer) {
-                    self.prev[place] |= from.bit();
-                    self.next[from] |= bit;
-                    self.before[place] |= self.before[from] | from.bit();
-                    if self.elements[from] < self.elements[place] {
-                        self.note_spread(place, from);
-                    }
+            self.prev[place] = self.common(&graph.predecessors[op]);
+            for from in Bits(self.prev[place]) {
+                self.next[from] |= bit;
+                self.before[place] |= self.before[from] | from.bit();
+                if self.elements[from] < self.elements[place] {
+                    self.note_spread(place, from);
                 }
             }
         }
@@ -297,41 +329,51 @@ impl<'a> Region<'a> {
         }
     }
 
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "ids and places were `usize` before"
+    )]
     fn read_values(&mut self) {
         let graph = self.context.graph;
-        let mut readings: Vec<(TensorId, LocalOp)> = Vec::new();
+        // Sorted as one number each, which is several times as fast as pairs.
+        let mut readings: Vec<u64> = Vec::new();
         for (place, &op) in self.ops.iter_enumerated() {
-            readings.extend(graph.inputs[op].iter().map(|&tensor| (tensor, place)));
+            let tensors = graph.inputs[op].iter();
+            readings.extend(tensors.map(|t| (t.index() as u64) << 8 | place.index() as u64));
         }
+        self.readings = readings.len();
         readings.sort_unstable();
         readings.dedup();
-        let mut last: Option<(TensorId, ValueId)> = None;
-        for (tensor, place) in readings {
-            let value = match last {
-                Some((before, value)) if before == tensor => value,
+        let mut last: Option<(TensorId, ValueId, Set)> = None;
+        for reading in readings {
+            let tensor = TensorId::new((reading >> 8) as usize);
+            let place = LocalOp::new((reading & 0xff) as usize);
+            let (value, base) = match last {
+                Some((before, value, base)) if before == tensor => (value, base),
                 _ => {
                     let known = &graph.tensors[tensor];
-                    self.values.push(Value {
+                    let value = self.values.push(Value {
                         readers: 0,
                         producer: self.bit_of(known.producer),
                         elements: known.elements(),
-                    })
+                    });
+                    let base = &graph.tensors[self.context.views.base[tensor]];
+                    (value, self.bit_of(base.producer))
                 }
             };
-            last = Some((tensor, value));
+            last = Some((tensor, value, base));
             self.values[value].readers |= place.bit();
             if self.views & place.bit() == 0 {
-                self.read(value, tensor, place);
+                self.read(value, tensor, base, place);
             }
         }
     }
 
     /// Adds a reader of a value. The entries of the value stay sorted by bytes.
-    fn read(&mut self, value: ValueId, tensor: TensorId, place: LocalOp) {
+    fn read(&mut self, value: ValueId, tensor: TensorId, base: Set, place: LocalOp) {
         let (graph, views) = (self.context.graph, &self.context.views);
         let externals = self.context.options.conventions.externals;
         let bytes = views.read(graph, self.ops[place], tensor, externals).bytes;
-        let base = self.bit_of(graph.tensors[views.base[tensor]].producer);
         let smaller = |read: &&Read| read.value == value && read.bytes < bytes;
         let at = self.reads.len() - self.reads.iter().rev().take_while(smaller).count();
         let before = at.checked_sub(1);

@@ -1,0 +1,155 @@
+//! Which outputs two kernels need not write when they are one.
+
+use crate::core::analysis::Analysis;
+use crate::core::cost::traffic::{Views, written};
+use crate::core::model::adjacency::Adjacency;
+use crate::core::model::ids::{IdVec, KernelId, OpId};
+
+/// The outputs that merging two kernels of one analysis keeps on chip.
+pub(super) struct MergedWrites<'a> {
+    analysis: &'a Analysis,
+    views: Views,
+    /// For each op whether its output is written to memory.
+    is_written: IdVec<OpId, bool>,
+    /// For each op the kernels that compute it again.
+    recomputed_in: Adjacency<OpId, KernelId>,
+    /// Written outputs that one other kernel needs, sorted: the kernel of the op, the other one, the op.
+    needed_by_one: Vec<(KernelId, KernelId, OpId)>,
+    /// For each kernel its written outputs of which that is not known beforehand.
+    unsure: Adjacency<KernelId, OpId>,
+}
+
+/// The kernels beside its own that need the output of an op.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Need {
+    Nobody,
+    One(KernelId),
+    /// Several, or it is a result of the program.
+    More,
+    /// Views of an op that is computed again: it depends on where they run.
+    Unsure,
+}
+
+impl Need {
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Unsure, _) | (_, Self::Unsure) => Self::Unsure,
+            (Self::Nobody, need) | (need, Self::Nobody) => need,
+            (Self::One(a), Self::One(b)) if a == b => self,
+            _ => Self::More,
+        }
+    }
+}
+
+impl<'a> MergedWrites<'a> {
+    /// `O(ops log ops + reads)`.
+    pub(super) fn new(analysis: &'a Analysis, views: Views) -> Self {
+        let (graph, partition) = (&analysis.graph, &analysis.partition);
+        let mut writes = Self {
+            analysis,
+            is_written: written(graph, partition, &views),
+            recomputed_in: partition.recomputed.inverted(graph.ops.len()),
+            views,
+            needed_by_one: Vec::new(),
+            unsure: Adjacency::default(),
+        };
+        // From the end, so that a view comes before its input.
+        let mut needs = IdVec::from_elem(Need::Nobody, graph.ops.len());
+        let mut unsure = Vec::new();
+        for op in graph.ops.ids().rev() {
+            let need = writes.need(op, &needs);
+            needs[op] = need;
+            if writes.is_written[op] && !writes.views.is_view[op] {
+                let own = partition.kernel_of[op];
+                match need {
+                    Need::One(other) => writes.needed_by_one.push((own, other, op)),
+                    Need::Unsure => unsure.push((own, op)),
+                    Need::Nobody | Need::More => {}
+                }
+            }
+        }
+        writes.needed_by_one.sort_unstable();
+        writes.unsure = Adjacency::from_pairs(partition.kernels.len(), unsure.iter().copied());
+        writes
+    }
+
+    fn need(&self, op: OpId, needs: &IdVec<OpId, Need>) -> Need {
+        let (graph, partition) = (&self.analysis.graph, &self.analysis.partition);
+        let own = partition.kernel_of[op];
+        let readers = &graph.successors[op];
+        let mut need = if readers.is_empty() {
+            Need::More
+        } else {
+            Need::Nobody
+        };
+        for &reader in readers {
+            for kernel in self.runs_in(reader) {
+                if !partition.computes(kernel, op) {
+                    need = need.and(Need::One(kernel));
+                }
+            }
+            if self.views.is_view[reader] {
+                let of_view = match needs[reader] {
+                    _ if !self.recomputed_in[op].is_empty() => Need::Unsure,
+                    Need::One(kernel) if kernel == own => Need::Nobody,
+                    need => need,
+                };
+                need = need.and(of_view);
+            }
+        }
+        need
+    }
+
+    /// The kernels that run an op.
+    fn runs_in(&self, op: OpId) -> impl Iterator<Item = KernelId> + '_ {
+        let again = self.recomputed_in[op].iter().copied();
+        again.chain([self.analysis.partition.kernel_of[op]])
+    }
+
+    /// Bytes that two kernels write and the merged one does not.
+    pub(super) fn saved_bytes(&self, a: KernelId, b: KernelId) -> u64 {
+        let between = |own: KernelId, other: KernelId| {
+            let start = (self.needed_by_one).partition_point(|&(x, y, _)| (x, y) < (own, other));
+            let ops = self.needed_by_one.iter().skip(start);
+            ops.take_while(move |&&(x, y, _)| (x, y) == (own, other))
+                .map(|&(_, _, op)| op)
+        };
+        let graph = &self.analysis.graph;
+        let unsure = self.unsure[a].iter().chain(&self.unsure[b]).copied();
+        between(a, b)
+            .chain(between(b, a))
+            .chain(unsure)
+            .filter(|&op| !self.leaves(op, a, b))
+            .map(|op| graph.tensors[graph.output[op]].bytes().unwrap_or(0))
+            .sum()
+    }
+
+    /// Whether the output of an op leaves the merged kernel, as [`leaves`](crate::core::cost::traffic::leaves) says.
+    fn leaves(&self, op: OpId, a: KernelId, b: KernelId) -> bool {
+        let (graph, partition) = (&self.analysis.graph, &self.analysis.partition);
+        let is_merged = |kernel: KernelId| kernel == a || kernel == b;
+        let is_in_merged = |op| partition.computes(a, op) || partition.computes(b, op);
+        // The op, and views of it in the merged kernel.
+        let mut waiting = vec![op];
+        while let Some(op) = waiting.pop() {
+            let readers = &graph.successors[op];
+            if readers.is_empty() {
+                return true;
+            }
+            for &reader in readers {
+                let is_kept = |kernel| is_merged(kernel) || partition.computes(kernel, op);
+                if !self.runs_in(reader).all(is_kept) {
+                    return true;
+                }
+                if self.views.is_view[reader] {
+                    if is_in_merged(reader) {
+                        waiting.push(reader);
+                    } else if self.is_written[reader] {
+                        return true;
+                    }
+                }
+            }
+        }
+        false
+    }
+}
