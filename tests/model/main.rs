@@ -14,6 +14,7 @@ mod charts_properties;
 mod charts_svg;
 mod cli;
 mod cli_fusion;
+mod cli_output;
 mod compare;
 mod dag;
 mod dag_check;

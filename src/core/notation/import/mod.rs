@@ -5,6 +5,7 @@ mod op_lines;
 mod statements;
 mod values;
 
+use crate::core::json::is_blank;
 use crate::core::model::diagnostic::{Code, Diagnostic, sort_in_text_order};
 use crate::core::model::op::{Op, TensorDecl};
 use crate::core::model::program::Program;
@@ -30,7 +31,7 @@ pub enum Form {
 
 /// The most likely form of a text, judged by its first characters and those of its lines. `O(text)`.
 pub fn form_of(text: &str) -> Form {
-    let start = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+    let start = text.trim_start_matches(is_blank);
     if op_lines::holds_op_lines(text) && !start.starts_with('{') {
         Form::OpLines
     } else if start.starts_with(['{', '[']) {
