@@ -153,9 +153,9 @@ fn control_characters_in_names_are_printed_as_text() {
                 "{text:?}"
             );
         }
-        let red = r"\u001b[31mred\u001b]0;title\u0007\u009b2J\u007f\r\n";
+        let shown = r"\u001b[31mred\u001b]0;title\u0007\u009b2J\u007f\r\n";
         assert!(
-            stdout(&output).contains(red) || choice == ["--json"],
+            stdout(&output).contains(shown) || choice == ["--json"],
             "{output:?}"
         );
     }

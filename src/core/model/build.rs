@@ -214,7 +214,7 @@ fn check_total_bytes(graph: &Graph) -> Result<(), Vec<Diagnostic>> {
                 .hint("use smaller sizes"),
         ]
     };
-    let fits = |bytes: &u64| i64::try_from(*bytes).is_ok();
+    let passes = |bytes: u64| i64::try_from(bytes).is_err();
     let mut total: u64 = 0;
     let mut most = (0, OpId::new(0));
     for (op, &output) in graph.output.iter_enumerated() {
@@ -234,11 +234,12 @@ fn check_total_bytes(graph: &Graph) -> Result<(), Vec<Diagnostic>> {
         most = most.max((moved.unwrap_or(u64::MAX), op));
         total = moved
             .and_then(|m| total.checked_add(m))
-            .filter(fits)
+            .filter(|&total| !passes(total))
             .ok_or_else(|| overflow("the whole program"))?;
     }
     let kernels = graph.ops.len();
-    if total.checked_mul(kernels as u64).filter(fits).is_none() {
+    let bound = total.checked_mul(kernels as u64);
+    if bound.is_none_or(passes) {
         let message = format!(
             "the bytes of {kernels} kernels pass 2^63 if each of them computes all ops again"
         );

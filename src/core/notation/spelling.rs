@@ -2,6 +2,7 @@
 
 use crate::core::model::dtype::DType;
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use strsim::levenshtein;
 use strum::VariantArray;
 
@@ -21,7 +22,7 @@ pub(crate) fn first_chars(text: &str, most: usize) -> String {
     }
 }
 
-/// `text` with control characters as JSON escapes them: a terminal would obey them, and an SVG may not hold them.
+/// `text` with control characters as JSON escapes them: a terminal would obey them, and a page does not show them.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(char::is_control) {
         return Cow::Borrowed(text);
@@ -32,7 +33,10 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
             '\n' => printable.push_str("\\n"),
             '\r' => printable.push_str("\\r"),
             '\t' => printable.push_str("\\t"),
-            _ if c.is_control() => printable.push_str(&format!("\\u{:04x}", u32::from(c))),
+            _ if c.is_control() => {
+                // Writing to a `String` cannot fail.
+                let _ = write!(printable, "\\u{:04x}", u32::from(c));
+            }
             _ => printable.push(c),
         }
     }
