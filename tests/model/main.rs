@@ -34,6 +34,7 @@ mod import;
 mod import_diagnostics;
 mod import_statements;
 mod inductor;
+mod input;
 mod kernel_details;
 mod kernel_rows;
 mod legality;
