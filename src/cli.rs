@@ -1,4 +1,5 @@
 //! The command line: analyze a file, print a table or JSON.
+#![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod attention;
 mod choices;
@@ -7,6 +8,7 @@ mod complaint;
 mod fusion;
 mod input;
 mod limits;
+mod output;
 mod steps;
 mod table;
 
@@ -22,8 +24,9 @@ use clap::{Parser, Subcommand};
 use complaint::complain;
 use input::{read_all, read_program, set_param};
 use limits::LimitsReport;
+use output::{print, tell};
 use serde::Serialize;
-use std::io::Write as _;
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use steps::{Step, steps, steps_table};
@@ -114,20 +117,19 @@ fn analyze_file(
     } else {
         (file, std::fs::File::open(file).and_then(read_all))
     };
-    let text = read.map_err(|problem| {
-        eprintln!("error: {file}: {problem}");
+    let failed = |problem: &dyn Display| {
+        tell(&format!("error: {file}: {problem}\n"));
         Failed
-    })?;
-    let Parsed {
-        mut program,
-        diagnostics,
-    } = read_program(&text).map_err(|problem| {
-        eprintln!("error: {file}: {problem}");
-        Failed
-    })?;
+    };
+    let text = read.map_err(|problem| failed(&problem))?;
+    let mut parsed = read_program(&text).map_err(|problem| failed(&problem))?;
     for (name, value) in assignments {
-        set_param(&mut program, name, *value)?;
+        set_param(&mut parsed, name, *value)?;
     }
+    let Parsed {
+        program,
+        diagnostics,
+    } = parsed;
     let mut outcome = analyze_program(&program, &choices.options());
     let refused = refused_kernels(&program, &outcome);
     outcome.diagnostics.extend(refused);
@@ -164,7 +166,7 @@ fn show(
     text: &str,
     choices: &Choices,
 ) -> Result<(), Failed> {
-    let written = if choices.json {
+    let text = if choices.json {
         let report = FullReport {
             report: Report::new(analysis, diagnostics, text),
             attentions: attentions(analysis),
@@ -174,8 +176,11 @@ fn show(
                 .then(|| limits::limits_report(analysis))
                 .flatten(),
         };
-        let json = serde_json::to_string_pretty(&report);
-        json.map(|json| json + "\n").map_err(std::io::Error::other)
+        let json = serde_json::to_string_pretty(&report).map_err(|problem| {
+            tell(&format!("error: {problem}\n"));
+            Failed
+        })?;
+        json + "\n"
     } else {
         let mut text = table(analysis);
         text.push_str(&attention_lines(analysis));
@@ -185,15 +190,7 @@ fn show(
         if choices.steps {
             text.push_str(&steps_table(analysis));
         }
-        Ok(text)
+        text
     };
-    let printed = written.and_then(|text| std::io::stdout().lock().write_all(text.as_bytes()));
-    match printed {
-        // A closed pipe is no failure: its reader needs no more.
-        Err(problem) if problem.kind() != std::io::ErrorKind::BrokenPipe => {
-            eprintln!("error: {problem}");
-            Err(Failed)
-        }
-        _ => Ok(()),
-    }
+    print(&text)
 }

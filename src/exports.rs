@@ -3,6 +3,7 @@
 //! Numbers go in as `number` or `BigInt`. Counts come out as `number` up to `2^53 - 1` and as `BigInt` above, never
 //! rounded. A failure throws an `Error` whose message says how to correct the input.
 
+use crate::core::input::read_value;
 use crate::core::notation::import::{Tensors, ops_of_list, tensors_of_list};
 use crate::core::{
     Conventions, Diagnostic, Externals, NamedGraph, Op, ReshapeCost, TensorDecl,
@@ -12,14 +13,15 @@ use crate::core::{
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use serde_wasm_bindgen::{Serializer, from_value};
+use serde_wasm_bindgen::{Deserializer, Serializer, from_value};
 use std::fmt::Display;
 use wasm_bindgen::prelude::{JsError, JsValue, wasm_bindgen};
 
 /// `{ producers, consumers, predecessors, successors }` of a list of ops, all by name.
 ///
 /// # Errors
-/// A list that is not one of ops, a duplicate name or output, a cycle, sizes that are zero or too large.
+/// A list that is not one of ops or has more than 8 MB as JSON, a duplicate name or output, a cycle, sizes that are zero or
+/// too large.
 #[wasm_bindgen]
 pub fn build_graph(ops: &JsValue) -> Result<JsValue, JsError> {
     let graph = build(&read_ops(ops)?, &[]).map_err(thrown)?;
@@ -92,7 +94,8 @@ struct TrafficOptions {
 fn read<T: DeserializeOwned>(argument: &str, value: &JsValue) -> Result<T, JsError> {
     let refused = |problem: &dyn Display| JsError::new(&format!("{argument}: {problem}"));
     // Through JSON, because serde-wasm-bindgen ignores unknown fields.
-    let json: Value = from_value(value.clone()).map_err(|problem| refused(&problem))?;
+    let json =
+        read_value(Deserializer::from(value.clone())).map_err(|problem| refused(&problem))?;
     serde_path_to_error::deserialize(json).map_err(|problem| refused(&problem))
 }
 

@@ -5,6 +5,7 @@
 //! later version can add keys. Browsers implement zlib (RFC 1950) and base64 (RFC 4648), so `browser`
 //! compresses and decompresses. The checksum of zlib detects a link with lost or changed characters.
 
+use crate::core::input::MAX_INPUT_BYTES;
 use crate::core::model::device::{Device, Figure, Source, default_device, device};
 use crate::core::model::options::{Conventions, FusionOptions, Policy, Switch};
 use std::fmt::Write as _;
@@ -13,7 +14,7 @@ use strum::VariantArray;
 /// Longest fragment that is read, in bytes. Browsers accept more, chat programs less.
 pub const MAX_LINK_BYTES: usize = 512 * 1024;
 /// Largest decompressed state, in bytes: a link of a few bytes can decompress to terabytes.
-pub const MAX_STATE_BYTES: usize = 2 * 1024 * 1024;
+pub const MAX_STATE_BYTES: usize = MAX_INPUT_BYTES;
 
 const VERSION: &str = "v1.";
 
@@ -82,7 +83,7 @@ impl ShareError {
                 "This link is damaged: part of it is missing or changed. Ask for it again, as a whole."
             }
             Self::TooLarge => {
-                "This link carries more than a program of this size can need, so it was not opened."
+                "This link is longer than 512 KiB or unpacks to more than 8 MB, so it was not opened. Ask for the text as a file."
             }
             Self::Unsupported => {
                 "This browser is too old to open links: it cannot unpack them. Use a newer one, or ask for the text."

@@ -1,6 +1,7 @@
 //! Converts programs in other forms to notation: a JSON list of ops or `Op(...)` lines.
 
 use crate::core::Severity;
+use crate::core::input::check_size;
 use crate::core::json::read_json;
 use crate::core::notation::import::{Form, OpList, form_of, program_of_op_list, read_op_lines};
 use crate::core::notation::{Parsed, print};
@@ -23,8 +24,11 @@ pub struct Converted {
 /// `text` converted to notation; `None` when it is notation already.
 ///
 /// # Errors
-/// A sentence for the visitor if no op could be read.
+/// A sentence for the visitor if no op could be read, or if the text is too large in any form.
 pub fn converted(text: &str) -> Option<Result<Converted, String>> {
+    if let Err(problem) = check_size(text.len()) {
+        return Some(Err(format!("This text was not read: {problem}.")));
+    }
     match form_of(text) {
         Form::Notation => None,
         Form::OpLines => Some(printed("Op(...) lines", text, &read_op_lines(text))),

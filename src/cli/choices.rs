@@ -1,6 +1,7 @@
 //! The arguments that choose policy, conventions and device.
 
 use crate::cli::fusion::FusionFlags;
+use crate::core::model::device::OWN_LAUNCH_S;
 use crate::core::{
     Conventions, DEVICES, Device, Externals, Options, Policy, ReshapeCost, default_device, device,
 };
@@ -68,10 +69,11 @@ where
 }
 
 fn microseconds(text: &str) -> Result<f64, String> {
-    text.parse()
-        .ok()
-        .filter(|us: &f64| us.is_finite() && *us >= 0.0)
-        .ok_or_else(|| "write a number of microseconds, such as 2 or 0.5".to_owned())
+    let is_valid = |us: &f64| OWN_LAUNCH_S.contains(&(us * 1e-6));
+    text.parse().ok().filter(is_valid).ok_or_else(|| {
+        let [least, most] = [OWN_LAUNCH_S.start(), OWN_LAUNCH_S.end()].map(|s| s * 1e6);
+        format!("write a number of microseconds from {least} to {most}, such as 2 or 0.5")
+    })
 }
 
 fn known_device(id: &str) -> Result<&'static Device, String> {

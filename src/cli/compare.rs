@@ -1,28 +1,32 @@
 //! `report`: every measured row beside its prediction, and the errors of the predictions.
 
 use crate::cli::Failed;
+use crate::cli::output::{print, tell};
 use crate::core::analysis::measured::{Measurements, Row, errors};
 use crate::core::json::read_json;
 use crate::core::notation::parse;
 use crate::present::measured::{PredictedRow, patterns, predicted_rows};
+use std::fmt::Write as _;
 use std::path::Path;
 
 /// Prints the report of the measured files in a folder.
 pub(super) fn report(folder: &Path) -> Result<(), Failed> {
+    // Writing to a `String` cannot fail.
+    let mut text = String::new();
     for name in ["h200.json", "h200_sizes.json", "h200_fresh.json"] {
         let path = folder.join(name);
         let file = read(&path)?;
-        println!("{name}: {}, PyTorch {}\n", file.device, file.torch);
+        let _ = writeln!(text, "{name}: {}, PyTorch {}\n", file.device, file.torch);
         let rows = predicted(folder, file.rows)?;
-        table(&rows);
-        println!();
-        summary(&rows);
+        table(&rows, &mut text);
+        text.push('\n');
+        summary(&rows, &mut text);
     }
-    Ok(())
+    print(&text)
 }
 
 fn failed(what: &Path, problem: impl std::fmt::Display) -> Failed {
-    eprintln!("error: {}: {problem}", what.display());
+    tell(&format!("error: {}: {problem}\n", what.display()));
     Failed
 }
 
@@ -65,8 +69,9 @@ fn reads_again(of: &PredictedRow) -> bool {
     reads(of).is_some_and(|(predicted, measured)| predicted > most || measured > most)
 }
 
-fn table(rows: &[PredictedRow]) {
-    println!(
+fn table(rows: &[PredictedRow], text: &mut String) {
+    let _ = writeln!(
+        text,
         "{:<58} {:>7}  {:>18} {:>6}  {:>19} {:>6}  {:>11} {:>6}",
         "pattern, size, variant",
         "kernels",
@@ -93,7 +98,8 @@ fn table(rows: &[PredictedRow]) {
         let reads = reads(row).map_or_else(none, |reads| pair(reads, 1e6, 1));
         let times = pair(times(row), 1.0, 1);
         let speedup = row.speedup.map_or_else(none, |s| pair(s, 1.0, 2));
-        println!(
+        let _ = writeln!(
+            text,
             "{:<58} {:>7}  {:>18} {:>6}  {:>19} {:>6}  {:>11} {:>6}",
             name(&row.row),
             format!("{}/{}", row.predicted.launches, row.row.kernels.len()),
@@ -107,7 +113,7 @@ fn table(rows: &[PredictedRow]) {
     }
 }
 
-fn summary(rows: &[PredictedRow]) {
+fn summary(rows: &[PredictedRow], text: &mut String) {
     /// Size of the H200's L2 cache.
     const L2_BYTES: u64 = 62_914_560;
     /// Predicted and measured; `None` for a row that does not count.
@@ -131,7 +137,8 @@ fn summary(rows: &[PredictedRow]) {
         let (rows, pairs): (Vec<_>, Vec<_>) = pairs.unzip();
         if let Some(errors) = errors(&pairs) {
             let worst = rows.get(errors.worst_at).map(|row| name(&row.row));
-            println!(
+            let _ = writeln!(
+                text,
                 "{what:<46} {:>3} rows: error at the median {:.1} %, at the ninth decile {:.1} %, at worst {:.1} % ({})",
                 errors.count,
                 errors.median * 100.0,
@@ -141,5 +148,5 @@ fn summary(rows: &[PredictedRow]) {
             );
         }
     }
-    println!();
+    text.push('\n');
 }

@@ -1,30 +1,39 @@
 //! Diagnostics for a terminal.
 
 use crate::cli::Failed;
+use crate::cli::output::tell;
 use crate::core::model::diagnostic::{Diagnostic, line_and_column};
+use std::fmt::Write as _;
 
 /// Prints diagnostics on standard error, each with line, column and the source line.
 pub(super) fn complain(file: &str, text: &str, diagnostics: &[Diagnostic]) -> Failed {
     const SHOWN: usize = 50;
+    // Writing to a `String` cannot fail.
+    let mut told = String::new();
     for diagnostic in diagnostics.iter().take(SHOWN) {
-        eprintln!("{}: {}", diagnostic.severity, diagnostic.message);
+        let _ = writeln!(told, "{}: {}", diagnostic.severity, diagnostic.message);
         if let Some(span) = diagnostic.span {
             let (line, column) = line_and_column(text, span.start);
             let source = text.lines().nth(line - 1).unwrap_or("");
             let margin = " ".repeat(line.to_string().len());
             let (source, before, marked) = excerpt(source, column - 1, span.slice(text));
-            eprintln!("{margin}--> {file}:{line}:{column}");
-            eprintln!("{margin} |");
-            eprintln!("{line} | {source}");
-            eprintln!("{margin} | {}{}", " ".repeat(before), "^".repeat(marked));
+            let _ = writeln!(told, "{margin}--> {file}:{line}:{column}");
+            let _ = writeln!(told, "{margin} |\n{line} | {source}");
+            let _ = writeln!(
+                told,
+                "{margin} | {}{}",
+                " ".repeat(before),
+                "^".repeat(marked)
+            );
         }
         if let Some(hint) = &diagnostic.hint {
-            eprintln!("  = help: {hint}");
+            let _ = writeln!(told, "  = help: {hint}");
         }
     }
     if diagnostics.len() > SHOWN {
-        eprintln!("... and {} more", diagnostics.len() - SHOWN);
+        let _ = writeln!(told, "... and {} more", diagnostics.len() - SHOWN);
     }
+    tell(&told);
     Failed
 }
 

@@ -2,10 +2,10 @@
 
 use crate::cli::Failed;
 use crate::cli::choices::one_of;
+use crate::cli::output::tell;
 use crate::core::json::read_json;
-use crate::core::model::program::Program;
 use crate::core::notation::import::Form;
-use crate::core::notation::{Parsed, import, parse};
+use crate::core::notation::{Parsed, import, out_of_range, parse};
 use std::io::Read;
 
 pub(super) fn read_all(mut source: impl Read) -> std::io::Result<String> {
@@ -23,24 +23,23 @@ pub(super) fn read_program(text: &str) -> Result<Parsed, String> {
     })
 }
 
-pub(super) fn set_param(program: &mut Program, name: &str, value: i64) -> Result<(), Failed> {
-    if let Some(param) = program.params.iter_mut().find(|p| p.name.text == name) {
+/// Gives a param another value. Diagnostics about the value in the text no longer hold; one about the new value may come.
+pub(super) fn set_param(parsed: &mut Parsed, name: &str, value: i64) -> Result<(), Failed> {
+    let params = &mut parsed.program.params;
+    if let Some(param) = params.iter_mut().find(|p| p.name.text == name) {
         param.value = value;
+        let old = Some(param.value_span);
+        parsed.diagnostics.retain(|d| d.span != old);
+        parsed.diagnostics.extend(out_of_range(param));
         return Ok(());
     }
-    let names: Vec<&str> = program
-        .params
-        .iter()
-        .map(|p| p.name.text.as_str())
-        .collect();
-    eprintln!("error: no param is called `{name}`");
-    eprintln!(
-        "  = help: {}",
-        if names.is_empty() {
-            "the program declares no params".to_owned()
-        } else {
-            one_of(names.into_iter())
-        }
-    );
+    let help = if params.is_empty() {
+        "the program declares no params".to_owned()
+    } else {
+        one_of(params.iter().map(|p| p.name.text.as_str()))
+    };
+    tell(&format!(
+        "error: no param is called `{name}`\n  = help: {help}\n"
+    ));
     Err(Failed)
 }

@@ -6,11 +6,9 @@ use crate::app::state::{Notice, Page};
 use crate::browser;
 use crate::browser::{Event, File};
 use crate::core::Span;
+use crate::core::input::check_size;
 use crate::core::notation::edit::paste_lines;
 use leptos::prelude::*;
-
-/// Largest file that is opened, in bytes.
-const MAX_FILE_BYTES: f64 = 8e6;
 
 /// A button that opens a file.
 #[component]
@@ -42,8 +40,14 @@ pub fn drop_file(page: Page, event: &Event) {
 }
 
 fn open_file(page: Page, file: File) {
-    if file.size() > MAX_FILE_BYTES {
-        page.tell_failure("This file is too large for an op list.");
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a number of bytes; a float past the largest integer becomes that integer"
+    )]
+    let bytes = file.size() as usize;
+    if let Err(problem) = check_size(bytes) {
+        page.tell_failure(format!("This file was not opened: {problem}."));
         return;
     }
     browser::spawn(async move {

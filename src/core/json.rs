@@ -2,6 +2,11 @@
 
 use serde::de::DeserializeOwned;
 
+/// White space, or the byte order mark that some editors write at the start of a file.
+pub(crate) fn is_blank(c: char) -> bool {
+    c.is_whitespace() || c == '\u{feff}'
+}
+
 /// The value that `text` holds. `O(text)`.
 ///
 /// # Errors
@@ -14,7 +19,7 @@ use serde::de::DeserializeOwned;
 /// assert_eq!(problem, "[1]: invalid value: integer `256`, expected u8 at line 1 column 7");
 /// ```
 pub fn read_json<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    let text = text.trim_start_matches('\u{feff}');
+    let text = text.trim_start_matches(is_blank);
     let mut reader = serde_json::Deserializer::from_str(text);
     let value =
         serde_path_to_error::deserialize(&mut reader).map_err(|problem| problem.to_string())?;

@@ -32,6 +32,7 @@ pub mod cost;
 mod disjoint_sets;
 pub mod examples;
 pub mod fusion;
+pub mod input;
 pub mod json;
 pub mod model;
 pub mod notation;

@@ -2,7 +2,7 @@
 
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::OpId;
-use crate::core::notation::spelling::first_chars;
+use crate::core::notation::spelling::{first_chars, printable};
 
 /// The op's name; empty for an op that the graph does not have.
 pub fn op_name(graph: &Graph, op: OpId) -> &str {
@@ -11,7 +11,7 @@ pub fn op_name(graph: &Graph, op: OpId) -> &str {
 
 /// The op's name, marked as code: `` `relu` ``.
 pub fn quoted_op(graph: &Graph, op: OpId) -> String {
-    format!("`{}`", op_name(graph, op))
+    format!("`{}`", printable(op_name(graph, op)))
 }
 
 /// A name of at most this many characters, cut if it is longer, because a name can have any length.
@@ -47,7 +47,8 @@ pub fn joined(
 /// The names of a kernel's ops as people read them: `matmul + bias + relu`, of a long kernel the first ones.
 pub fn op_names(graph: &Graph, ops: &[OpId]) -> String {
     const NAMED: usize = 12;
-    joined(ops.iter().map(|&op| op_name(graph, op)), [" + "; 2], NAMED)
+    let name = |&op: &OpId| printable(op_name(graph, op));
+    joined(ops.iter().map(name), [" + "; 2], NAMED)
 }
 
 /// `1 kernel`, `2 kernels`.

@@ -4,8 +4,8 @@
 use crate::measured::{analysis, rows};
 use fuseline::core::notation::parse;
 use fuseline::core::{
-    Analysis, Conventions, FusionOptions, KernelId, OpId, Options, Policy, ReshapeCost,
-    analyze_program,
+    Analysis, Code, Conventions, FusionOptions, KernelId, OpId, Options, Outcome, Policy,
+    ReshapeCost, analyze_program,
 };
 use std::fmt::Write as _;
 
@@ -442,19 +442,18 @@ fn long_chains_of_views_and_wide_concats_stay_cheap() {
 }
 
 /// The compiler reads the source of a slice again in each kernel that uses the slice.
-fn slice_read_by(readers: std::ops::Range<u64>, rows: u64) -> Analysis {
+fn slice_read_by(readers: std::ops::Range<u64>, rows: u64) -> Outcome {
     let mut text = format!("input big : f16[{rows}, 1048576]\ns = slice(big, end=1, axis=0)\n");
     for i in readers {
         let _ = writeln!(text, "input x{i} : f16[{i}, 1048576]\ny{i} = add(s, x{i})");
     }
     let parsed = parse(&text);
-    let options = Options::of_policy(Policy::Inductor);
-    analyze_program(&parsed.program, &options).analysis.unwrap()
+    analyze_program(&parsed.program, &Options::of_policy(Policy::Inductor))
 }
 
 #[test]
 fn kernels_that_compute_again_may_move_more_and_say_so() {
-    let analysis = slice_read_by(2..4, 1024);
+    let analysis = slice_read_by(2..4, 1024).analysis.unwrap();
     let (before, after) = (analysis.unfused.traffic, analysis.fused.traffic);
     assert!(after.total > before.total, "{after:?}");
     assert_eq!(
@@ -464,11 +463,29 @@ fn kernels_that_compute_again_may_move_more_and_say_so() {
     assert!(analysis.savings_pct < -90.0, "{}", analysis.savings_pct);
 }
 
-/// Unfused, the bytes stay below 2^63; read again by ten kernels they exceed 2^64.
+/// Unfused, both move less than 2^63 bytes. Fused, ten kernels read a third of that, or more than 2^64.
 #[test]
-fn sums_of_what_is_read_again_never_wrap() {
-    let analysis = slice_read_by(2..12, 1 << 40);
+fn sums_of_what_is_read_again_are_exact_or_refused() {
+    const ROW_BYTES: u64 = 2 << 20;
+    let analysis = slice_read_by(2..12, 1 << 37).analysis.unwrap();
     let traffic = analysis.fused.traffic;
-    assert_eq!((traffic.bytes_read, traffic.total), (u64::MAX, u64::MAX));
-    assert!(traffic.saved_by_fusion < 0);
+    let of_readers = (2..12).sum::<u64>() * ROW_BYTES;
+    assert_eq!(traffic.bytes_read, 10 * (ROW_BYTES << 37) + of_readers);
+    assert_eq!(traffic.bytes_written, of_readers);
+    let unfused = analysis.unfused.traffic.total.cast_signed();
+    assert_eq!(
+        traffic.saved_by_fusion,
+        unfused - traffic.total.cast_signed()
+    );
+
+    let refused = slice_read_by(2..12, 1 << 40);
+    assert_eq!(refused.analysis, None);
+    let [problem] = &refused.diagnostics[..] else {
+        panic!("{:?}", refused.diagnostics);
+    };
+    assert_eq!((problem.code, problem.op), (Code::Overflow, Some(0)));
+    assert_eq!(
+        problem.message,
+        "the bytes of 11 kernels pass 2^63 if each of them computes all ops again"
+    );
 }

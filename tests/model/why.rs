@@ -382,6 +382,21 @@ y = add(n, c)
 }
 
 #[test]
+fn merging_a_kernel_with_itself_changes_nothing() {
+    for &policy in Policy::VARIANTS {
+        let analysis = analysis(RULES, &under(policy));
+        let why = Why::new(&analysis);
+        for kernel in analysis.partition.kernels.ids() {
+            assert_eq!(
+                why.merge(kernel, kernel),
+                Ok(Price::default()),
+                "{policy:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn words_hold_names_and_figures() {
     let analysis = analysis(RULES, &under(Policy::Rules));
     let sentences: Vec<String> = Why::new(&analysis)

@@ -1,6 +1,6 @@
 //! What a script gets from the four functions: plain objects, exact counts, errors that say what to mend.
 
-use fuseline::exports::{analyze_transformer_block, estimate_memory_traffic};
+use fuseline::exports::{analyze_transformer_block, estimate_memory_traffic, find_fusion_groups};
 use js_sys::{Array, BigInt, JSON, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_test::wasm_bindgen_test;
@@ -50,6 +50,17 @@ fn counts_past_2_to_the_53_are_exact_big_integers() {
         written.unchecked_into::<BigInt>(),
         BigInt::from(9_007_199_254_740_993_u64)
     );
+}
+
+#[wasm_bindgen_test]
+fn a_list_of_too_many_holes_throws_with_its_length() {
+    let list = JsValue::from(Array::new_with_length(20_000_000));
+    let Err(error) = find_fusion_groups(&list) else {
+        panic!("no list has so many ops");
+    };
+    let message = at(&JsValue::from(error), "message").as_string().unwrap();
+    let said = "ops: a list of 20000000 entries has more than the 8 MB that are read, as JSON: split the list";
+    assert_eq!(message, said);
 }
 
 #[wasm_bindgen_test]

@@ -283,8 +283,8 @@ fn execute(
         let work = work.and(work_beyond_ops(graph, members, &work, &options.device));
         let is_free = views_are_free && members.iter().all(|&op| graph.ops[op].is_view());
         let placement = place(&options.device, work, bytes_read + bytes_written, is_free);
-        read = u64::saturating_add(read, bytes_read);
-        written = u64::saturating_add(written, bytes_written);
+        read += bytes_read;
+        written += bytes_written;
         launches += usize::from(!is_free);
         time_s += placement.time_s;
         let kernel = Kernel {
@@ -348,11 +348,11 @@ fn count_unfused(graph: &Graph, kernel: &Kernel, tensors: &mut IdVec<TensorId, T
 fn count_fused(kernel: &Kernel, tensors: &mut IdVec<TensorId, TensorTraffic>) {
     for access in &kernel.traffic.reads {
         let report = &mut tensors[access.tensor];
-        report.fused_bytes = report.fused_bytes.saturating_add(access.bytes);
+        report.fused_bytes += access.bytes;
         report.fused_readers += 1;
     }
     for access in &kernel.traffic.writes {
         let report = &mut tensors[access.tensor];
-        report.fused_bytes = report.fused_bytes.saturating_add(access.bytes);
+        report.fused_bytes += access.bytes;
     }
 }

@@ -60,17 +60,16 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// The traffic of a program, compared with the total of the unfused program. Sums saturate at `2^64 - 1`,
-    /// which only kernels that recompute ops could pass: [`build_graph`](crate::core::build_graph) bounds the
-    /// unfused total by `2^63 - 1`.
+    /// The traffic of a program, compared with the total of the unfused program. No overflow:
+    /// [`build_graph`](crate::core::build_graph) bounds both totals by `2^63 - 1`.
     pub fn new(bytes_read: u64, bytes_written: u64, unfused_total: Option<u64>) -> Self {
-        let total = bytes_read.saturating_add(bytes_written);
-        let saved = unfused_total.map_or(0, |unfused| i128::from(unfused) - i128::from(total));
+        let total = bytes_read + bytes_written;
+        let saved = |unfused: u64| unfused.cast_signed() - total.cast_signed();
         Self {
             bytes_read,
             bytes_written,
             total,
-            saved_by_fusion: i64::try_from(saved).unwrap_or(i64::MIN),
+            saved_by_fusion: unfused_total.map_or(0, saved),
         }
     }
 
@@ -80,7 +79,7 @@ impl Traffic {
         if saved == 0 {
             0.0
         } else {
-            let unfused = i128::from(self.total) + i128::from(saved);
+            let unfused = self.total.cast_signed() + saved;
             saved as f64 / unfused as f64 * 100.0
         }
     }

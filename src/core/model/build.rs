@@ -16,8 +16,8 @@ use std::borrow::Cow;
 /// An owned list is not copied. An unsorted list is first sorted stably. `O(ops + reads)` for a sorted list.
 ///
 /// # Errors
-/// Duplicate names and outputs, a cycle (named op by op), sizes of zero, and programs whose bytes exceed
-/// `2^63 - 1`. Each diagnostic is about the op that causes it.
+/// Duplicate names and outputs, a cycle (named op by op), sizes of zero, and programs whose bytes could exceed
+/// `2^63 - 1` if every kernel computed all ops again. Each diagnostic is about the op that causes it.
 ///
 /// ```
 /// use fuseline::core::{build_graph, Op, OpId, OpType::*};
@@ -203,16 +203,22 @@ pub(crate) fn cycle_diagnostic(names: &[&str]) -> Diagnostic {
 }
 
 /// Checks the bytes of the whole program once, so that no later sum can overflow.
+///
+/// A kernel accesses each tensor once, so it moves at most what all ops move one by one. A policy that recomputes ops can
+/// make every kernel move that much.
 fn check_total_bytes(graph: &Graph) -> Result<(), Vec<Diagnostic>> {
+    let about = |op: OpId, message: String| {
+        vec![
+            Diagnostic::error(Code::Overflow, message)
+                .about(graph.listed_at[op])
+                .hint("use smaller sizes"),
+        ]
+    };
+    let passes = |bytes: u64| i64::try_from(bytes).is_err();
     let mut total: u64 = 0;
+    let mut most = (0, OpId::new(0));
     for (op, &output) in graph.output.iter_enumerated() {
-        let overflow = |what: &str| {
-            vec![
-                Diagnostic::error(Code::Overflow, format!("the bytes of {what} pass 2^63"))
-                    .about(graph.listed_at[op])
-                    .hint("use smaller sizes"),
-            ]
-        };
+        let overflow = |what: &str| about(op, format!("the bytes of {what} pass 2^63"));
         let of = |tensor: TensorId| overflow(&format!("`{}`", graph.tensor_name(tensor)));
         let written = graph.tensors[output].bytes().ok_or_else(|| of(output))?;
         let mut moved = Some(written);
@@ -225,10 +231,19 @@ fn check_total_bytes(graph: &Graph) -> Result<(), Vec<Diagnostic>> {
             let (read, _) = read_size(graph, op, tensor, Externals::Declared);
             moved = moved.and_then(|m| m.checked_add(read.max(written)));
         }
+        most = most.max((moved.unwrap_or(u64::MAX), op));
         total = moved
             .and_then(|m| total.checked_add(m))
-            .filter(|&t| i64::try_from(t).is_ok())
+            .filter(|&total| !passes(total))
             .ok_or_else(|| overflow("the whole program"))?;
+    }
+    let kernels = graph.ops.len();
+    let bound = total.checked_mul(kernels as u64);
+    if bound.is_none_or(passes) {
+        let message = format!(
+            "the bytes of {kernels} kernels pass 2^63 if each of them computes all ops again"
+        );
+        return Err(about(most.1, message));
     }
     Ok(())
 }

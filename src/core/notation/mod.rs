@@ -8,6 +8,7 @@ pub mod import;
 mod lexer;
 mod parser;
 mod printer;
+mod range;
 mod reader;
 pub(crate) mod spelling;
 
@@ -18,6 +19,7 @@ pub(crate) use lexer::written_name;
 use lexer::{Lexeme, Lines, Token, name_text, tokens};
 use parser::{starts_statement, statement};
 pub use printer::{print, print_expr};
+pub use range::out_of_range;
 pub use reader::Parsed;
 use reader::Reader;
 use std::collections::{HashMap, HashSet};

@@ -32,6 +32,7 @@ use crate::core::model::program::{
 use crate::core::notation::cursor::{Cursor, Parse, unclosed};
 use crate::core::notation::expression::expression;
 use crate::core::notation::lexer::{Lexeme, Token};
+use crate::core::notation::range::{RangePart, range_problem};
 use crate::core::notation::spelling::{nearest_dtype, quoted, shortened};
 use std::collections::HashSet;
 
@@ -359,39 +360,6 @@ impl Cursor<'_> {
             .hint("write one statement a line, and comments after `#`")
         })
     }
-}
-
-/// The part of a range that a diagnostic is about.
-enum RangePart {
-    Value,
-    Ends,
-    Step,
-}
-
-fn range_problem(name: &str, value: i64, range: ParamRange) -> Option<(Diagnostic, RangePart)> {
-    let ParamRange { min, max, step } = range;
-    let name = quoted(name);
-    let warn = |message: String| Diagnostic::warning(Code::ParamOutOfRange, message);
-    if min > max {
-        let problem = warn(format!("the range {min}..{max} of {name} is empty"));
-        return Some((problem.hint("write the smaller end first"), RangePart::Ends));
-    }
-    if min < 1 {
-        let problem = warn(format!("the range of {name} starts at {min}"));
-        return Some((problem.hint("start it at 1 or above"), RangePart::Ends));
-    }
-    if step < 1 {
-        let problem = warn(format!("the step of {name} is {step}"));
-        return Some((problem.hint("use a step of at least 1"), RangePart::Step));
-    }
-    if value < min || value > max {
-        let problem = warn(format!("{name} is {value}, outside its range {min}..{max}"));
-        return Some((
-            problem.hint("change the value or widen the range"),
-            RangePart::Value,
-        ));
-    }
-    None
 }
 
 /// The error for an unknown element type.

@@ -1,6 +1,8 @@
 //! Names in messages: shortening, and the nearest known name for a misspelt one.
 
 use crate::core::model::dtype::DType;
+use std::borrow::Cow;
+use std::fmt::Write as _;
 use strsim::levenshtein;
 use strum::VariantArray;
 
@@ -12,12 +14,33 @@ pub(crate) fn shortened(text: &str) -> String {
     first_chars(text, SHOWN)
 }
 
-/// `text`, cut after `most` characters.
+/// `text`, cut after `most` characters, on one line.
 pub(crate) fn first_chars(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or("")),
-        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", printable(text.get(..end).unwrap_or(""))),
+        None => printable(text).into_owned(),
     }
+}
+
+/// `text` with control characters as JSON escapes them: a terminal would obey them, and a page does not show them.
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let mut printable = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '\n' => printable.push_str("\\n"),
+            '\r' => printable.push_str("\\r"),
+            '\t' => printable.push_str("\\t"),
+            _ if c.is_control() => {
+                // Writing to a `String` cannot fail.
+                let _ = write!(printable, "\\u{:04x}", u32::from(c));
+            }
+            _ => printable.push(c),
+        }
+    }
+    Cow::Owned(printable)
 }
 
 /// A name as a message shows it.

@@ -246,11 +246,14 @@ impl<'a> Why<'a> {
         }
     }
 
-    /// What merging two kernels by hand would save. `O(ops + reads)`.
+    /// What merging two kernels by hand would save; nothing for a kernel and itself. `O(ops + reads)`.
     ///
     /// # Errors
     /// Why they may not be merged.
     pub fn merge(&self, a: KernelId, b: KernelId) -> Result<Price, Reason> {
+        if a == b {
+            return Ok(Price::default());
+        }
         match self.forbidden(a, b) {
             Some(reason) => Err(reason),
             None => Ok(self.prices.merged(a, b)),

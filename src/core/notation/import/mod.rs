@@ -2,15 +2,18 @@
 
 mod check;
 mod op_lines;
+mod problems;
 mod statements;
 mod values;
 
+use crate::core::json::is_blank;
 use crate::core::model::diagnostic::{Code, Diagnostic, sort_in_text_order};
 use crate::core::model::op::{Op, TensorDecl};
 use crate::core::model::program::Program;
 use crate::core::notation::Parsed;
 use crate::core::notation::spelling::quoted;
 use check::{Entry, FieldSpans, op_of_entry, tensor_of_entry};
+use problems::Problems;
 use serde_json::Value;
 pub use statements::program_of_ops;
 use std::borrow::Cow;
@@ -30,7 +33,7 @@ pub enum Form {
 
 /// The most likely form of a text, judged by its first characters and those of its lines. `O(text)`.
 pub fn form_of(text: &str) -> Form {
-    let start = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+    let start = text.trim_start_matches(is_blank);
     if op_lines::holds_op_lines(text) && !start.starts_with('{') {
         Form::OpLines
     } else if start.starts_with(['{', '[']) {
@@ -45,26 +48,24 @@ pub fn form_of(text: &str) -> Form {
 /// Fields may be positional or named, strings may have either quotes, lists may be tuples. Text around the
 /// calls is skipped. Spans are positions in the pasted text.
 pub fn read_op_lines(text: &str) -> Parsed {
-    let mut diagnostics = Vec::new();
+    let mut problems = Problems::default();
     let mut lines = Vec::new();
     for line in op_lines::op_lines(text) {
         match line {
             Ok(line) => lines.push((Value::Object(line.fields), line.spans)),
-            Err(problem) => diagnostics.push(problem),
+            Err(problem) => problems.push(problem),
         }
     }
     let entries = lines.iter().map(|(fields, spans)| (fields, Some(spans)));
-    let mut parsed = program_of_entries(entries, Vec::new());
-    diagnostics.append(&mut parsed.diagnostics);
-    sort_in_text_order(&mut diagnostics);
-    parsed.diagnostics = diagnostics;
+    let mut parsed = program_of_entries(entries, Vec::new(), problems);
+    sort_in_text_order(&mut parsed.diagnostics);
     parsed
 }
 
-/// Converts a list to a program. An invalid entry is left out, with one diagnostic that names it. Total;
-/// `O(list)`. Spans are empty because a list has no text.
+/// Converts a list to a program. An invalid entry is left out, with one diagnostic that names it; past a thousand they are
+/// only counted. Total; `O(list)`. Spans are empty because a list has no text.
 pub fn program_of_op_list(list: &OpList) -> Parsed {
-    let mut diagnostics = Vec::new();
+    let mut problems = Problems::default();
     let mut tensors = Vec::new();
     let mut declared = HashSet::new();
     for (index, fields) in list.tensors.iter().enumerate() {
@@ -75,28 +76,25 @@ pub fn program_of_op_list(list: &OpList) -> Parsed {
         });
         match tensor {
             Ok(tensor) if declared.insert(tensor.name.clone()) => tensors.push(tensor),
-            Ok(tensor) => diagnostics.push(
+            Ok(tensor) => problems.push(
                 Diagnostic::error(
                     Code::DuplicateDeclaration,
                     format!("the tensor {} is given twice", quoted(&tensor.name)),
                 )
                 .hint("remove one of the two"),
             ),
-            Err(problem) => diagnostics.push(problem),
+            Err(problem) => problems.push(problem),
         }
     }
     let entries = list.ops.iter().map(|fields| (fields, None));
-    let mut parsed = program_of_entries(entries, tensors);
-    diagnostics.append(&mut parsed.diagnostics);
-    parsed.diagnostics = diagnostics;
-    parsed
+    program_of_entries(entries, tensors, problems)
 }
 
 /// The ops of a list as given, for the functions of the JavaScript API: functions that are not in the table and
 /// element widths that no type has are allowed. `O(list)`.
 ///
 /// # Errors
-/// One diagnostic for each invalid entry.
+/// One diagnostic for each invalid entry, of which there are a thousand at most, and one for the others.
 pub fn ops_of_list(list: &OpList) -> Result<Vec<Op>, Vec<Diagnostic>> {
     let entries = list.ops.iter().enumerate();
     all_or_problems(entries.map(|(index, fields)| {
@@ -121,25 +119,25 @@ pub fn tensors_of_list(list: &[Value]) -> Result<Vec<TensorDecl>, Vec<Diagnostic
 fn all_or_problems<T>(
     results: impl Iterator<Item = Result<T, Diagnostic>>,
 ) -> Result<Vec<T>, Vec<Diagnostic>> {
-    let (mut values, mut problems) = (Vec::new(), Vec::new());
+    let (mut values, mut problems) = (Vec::new(), Problems::default());
     for result in results {
         match result {
             Ok(value) => values.push(value),
             Err(problem) => problems.push(problem),
         }
     }
-    if problems.is_empty() {
-        Ok(values)
+    if problems.has_errors() {
+        Err(problems.into_diagnostics())
     } else {
-        Err(problems)
+        Ok(values)
     }
 }
 
 fn program_of_entries<'a>(
     entries: impl ExactSizeIterator<Item = (&'a Value, Option<&'a FieldSpans>)>,
     mut tensors: Vec<TensorDecl>,
+    mut problems: Problems,
 ) -> Parsed {
-    let mut diagnostics = Vec::new();
     let mut ops: Vec<Op> = Vec::with_capacity(entries.len());
     let mut spans: Vec<Option<&FieldSpans>> = Vec::with_capacity(entries.len());
     let mut writer: HashMap<String, usize> = HashMap::with_capacity(entries.len());
@@ -152,11 +150,11 @@ fn program_of_entries<'a>(
         });
         let op = match read {
             Ok((op, doubt)) => {
-                diagnostics.extend(doubt);
+                problems.extend(doubt);
                 op
             }
             Err(problem) => {
-                diagnostics.push(problem);
+                problems.push(problem);
                 continue;
             }
         };
@@ -166,7 +164,7 @@ fn program_of_entries<'a>(
                 quoted(&op.output),
                 quoted(&first.name)
             );
-            diagnostics.push(
+            problems.push(
                 entry
                     .error(Code::DuplicateOutput, "output", what)
                     .hint("give this output a name of its own"),
@@ -175,7 +173,7 @@ fn program_of_entries<'a>(
         }
         if !named.insert(op.name.clone()) {
             let what = format!("another op is already called {}", quoted(&op.name));
-            diagnostics.push(
+            problems.push(
                 entry
                     .error(Code::DuplicateOpName, "name", what)
                     .hint("give this op a name of its own"),
@@ -192,7 +190,7 @@ fn program_of_entries<'a>(
         };
         // Lists often give the size of every tensor. For an op's output the op's own size counts.
         if (&tensor.shape, tensor.bytes_per_element) != (&op.shape, op.bytes_per_element) {
-            diagnostics.push(
+            problems.push(
                 Diagnostic::warning(
                     Code::DuplicateDeclaration,
                     format!(
@@ -207,7 +205,7 @@ fn program_of_entries<'a>(
         false
     });
     let (mut program, doubts) = program_of_ops(&ops, &tensors);
-    diagnostics.extend(doubts.into_iter().map(|mut doubt| {
+    problems.extend(doubts.into_iter().map(|mut doubt| {
         let place = doubt.op.and_then(|op| spans.get(op).copied().flatten());
         doubt.span = place.map(|spans| spans.of("shape"));
         doubt
@@ -215,7 +213,7 @@ fn program_of_entries<'a>(
     place_ops(&mut program, &spans);
     Parsed {
         program,
-        diagnostics,
+        diagnostics: problems.into_diagnostics(),
     }
 }
 

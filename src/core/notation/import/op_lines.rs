@@ -2,6 +2,7 @@
 //!
 //! Text around the calls is skipped: the list's brackets, comments, other statements.
 
+use crate::core::json::is_blank;
 use crate::core::model::diagnostic::{Code, Diagnostic, Span};
 use crate::core::notation::import::check::FieldSpans;
 use crate::core::notation::import::values::FIELDS;
@@ -29,7 +30,7 @@ pub(super) fn op_lines(text: &str) -> Vec<Result<OpLine, Diagnostic>> {
 /// Whether a line starts with an `Op(...)`, alone or inside a list.
 pub(super) fn holds_op_lines(text: &str) -> bool {
     text.lines().any(|line| {
-        let line = line.trim_start();
+        let line = line.trim_start_matches(is_blank);
         line.starts_with("Op(") || line.contains("[Op(") || line.contains(".append(Op(")
     })
 }

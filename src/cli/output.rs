@@ -1,0 +1,30 @@
+//! Standard output and standard error: the only place that writes to them.
+//!
+//! Control characters other than newlines are escaped, because names and file names may hold what a terminal obeys.
+
+use crate::cli::Failed;
+use crate::core::notation::spelling::printable;
+use std::io::{ErrorKind, Result, Write, stderr, stdout};
+
+/// Prints a result on standard output.
+pub(super) fn print(text: &str) -> std::result::Result<(), Failed> {
+    match write(stdout().lock(), text) {
+        // The reader has closed the pipe because it needs no more: no failure.
+        Err(problem) if problem.kind() != ErrorKind::BrokenPipe => {
+            tell(&format!("error: the result cannot be written: {problem}\n"));
+            Err(Failed)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Prints problems on standard error. If nobody can read them, the result still counts.
+pub(super) fn tell(text: &str) {
+    let _ = write(stderr().lock(), text);
+}
+
+fn write(mut to: impl Write, text: &str) -> Result<()> {
+    let lines: Vec<_> = text.split('\n').map(printable).collect();
+    to.write_all(lines.join("\n").as_bytes())?;
+    to.flush()
+}

@@ -1,0 +1,155 @@
+//! The limit on what the page reads at once, by every way in.
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+use std::cell::Cell;
+use std::fmt;
+
+/// Most bytes of a file, a pasted text, the text of a link, or a list from JavaScript as JSON. A list takes up to 60 times
+/// as much memory until it is an analysis, and a WebAssembly module has at most 4 GB.
+pub const MAX_INPUT_BYTES: usize = 8_000_000;
+
+/// Most lists and objects around a value, as in text that is read as JSON.
+const MAX_DEPTH: usize = 128;
+
+/// Whether an input is within [`MAX_INPUT_BYTES`].
+///
+/// # Errors
+/// Its size, the limit and what to do, as the end of a sentence.
+///
+/// ```
+/// use fuseline::core::input::check_size;
+/// assert_eq!(check_size(8_000_000), Ok(()));
+/// assert_eq!(
+///     check_size(53_000_000).unwrap_err(),
+///     "it has 53.0 MB, and at most 8 MB are read: split the program, or use the command line, which reads more"
+/// );
+/// ```
+pub fn check_size(bytes: usize) -> Result<(), String> {
+    const LIMIT_MB: usize = MAX_INPUT_BYTES / 1_000_000;
+    if bytes <= MAX_INPUT_BYTES {
+        return Ok(());
+    }
+    // Rounded up, so that a size just above the limit does not read as the limit.
+    let tenths = bytes.div_ceil(100_000);
+    let (whole, tenth) = (tenths / 10, tenths % 10);
+    Err(format!(
+        "it has {whole}.{tenth} MB, and at most {LIMIT_MB} MB are read: split the program, or use the command line, which reads more"
+    ))
+}
+
+/// The value that `source` holds, if it is within [`MAX_INPUT_BYTES`] as JSON. Reads no further than the limit.
+///
+/// # Errors
+/// Those of `source`, values beyond the limit, and more than 128 lists and objects in each other.
+pub fn read_value<'de, D: Deserializer<'de>>(source: D) -> Result<Value, D::Error> {
+    let left = Cell::new(MAX_INPUT_BYTES);
+    let value = Bounded {
+        left: &left,
+        depth: 0,
+    };
+    value.deserialize(source)
+}
+
+/// Reads a value and counts its bytes as JSON, or fewer.
+#[derive(Clone, Copy)]
+struct Bounded<'a> {
+    left: &'a Cell<usize>,
+    depth: usize,
+}
+
+impl Bounded<'_> {
+    fn take<E: Error>(self, bytes: usize) -> Result<(), E> {
+        let left = self.left.get().checked_sub(bytes);
+        self.left.set(left.unwrap_or(0));
+        left.map(drop).ok_or_else(|| {
+            E::custom("it has more than the 8 MB that are read, as JSON: split the list")
+        })
+    }
+
+    fn inner<E: Error>(self) -> Result<Self, E> {
+        let depth = self.depth + 1;
+        if depth > MAX_DEPTH {
+            let problem = format!("more than {MAX_DEPTH} lists and objects are in each other");
+            return Err(E::custom(problem));
+        }
+        Ok(Self { depth, ..self })
+    }
+
+    fn number<E: Error>(self, number: impl Into<Value>) -> Result<Value, E> {
+        self.take("0,".len())?;
+        Ok(number.into())
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Bounded<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<Value, D::Error> {
+        source.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Bounded<'_> {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a number, a string, a list or a plain object")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        self.take("null,".len())?;
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+        self.take("true,".len())?;
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+        self.number(value)
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+        self.number(value)
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        self.number(Number::from_f64(value).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+        self.take(value.len().saturating_add("\"\",".len()))?;
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+        self.take("[],".len())?;
+        if let Some(entries) = list.size_hint()
+            && entries > self.left.get() / "0,".len()
+        {
+            let problem = format!(
+                "a list of {entries} entries has more than the 8 MB that are read, as JSON: split the list"
+            );
+            return Err(A::Error::custom(problem));
+        }
+        let inner = self.inner()?;
+        let mut values = Vec::new();
+        while let Some(value) = list.next_element_seed(inner)? {
+            values.push(value);
+        }
+        Ok(Value::Array(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Value, A::Error> {
+        self.take("{},".len())?;
+        let inner = self.inner()?;
+        let mut fields = Map::new();
+        while let Some(name) = object.next_key::<String>()? {
+            self.take(name.len().saturating_add("\"\":".len()))?;
+            fields.insert(name, object.next_value_seed(inner)?);
+        }
+        Ok(Value::Object(fields))
+    }
+}

@@ -1,0 +1,78 @@
+//! What mutations start from: the examples, in every form.
+
+use fuseline::app::links::{SharedState, write_state};
+use fuseline::core::examples::EXAMPLES;
+use fuseline::core::notation::parse;
+use fuseline::core::resolve::resolve;
+use fuseline::core::{Op, Policy};
+use serde_json::json;
+use std::path::Path;
+use strum::VariantArray;
+
+const BY_HAND: &[&str] = &[
+    "",
+    "param S = 64 in 1..128 step 1\nparam T = S\ninput x : f16[S/2, 3]\ny = split(x, axis=0) : f16[S/4, 3] @kernel 2\n",
+    "input x : f8[4, 16, 64]\nw: y = matmul(x, `w w`, transpose_b=true, k=64) : bf16[4, 16, 8]\nz = softmax(y, axis=-1)\n",
+    "input i : f32[2, 3, 32, 32]\nc = conv2d(i, w, stride=2, padding=1) : f32[2, 8, 16, 16]\np = max_pool2d(c, kernel=2)\n",
+    "input x : f16[8]\na = relu(x)\nb = concat(a, x, axis=0)\nc = slice(b, start=1, end=4)\nd = sum(c, keepdim=false)\n",
+];
+
+fn bytes(text: impl Into<String>) -> Vec<u8> {
+    text.into().into_bytes()
+}
+
+pub(crate) fn notation() -> Vec<Vec<u8>> {
+    let examples = EXAMPLES.iter().map(|example| example.text);
+    examples.chain(BY_HAND.iter().copied()).map(bytes).collect()
+}
+
+/// The ops of each example.
+fn lists() -> impl Iterator<Item = Vec<Op>> {
+    EXAMPLES.iter().map(|e| resolve(&parse(e.text).program).ops)
+}
+
+pub(crate) fn json_lists() -> Vec<Vec<u8>> {
+    let plain = lists().filter_map(|ops| serde_json::to_string_pretty(&ops).ok());
+    let with_tensors = lists().map(|ops| {
+        let tensors = json!({ "x": { "shape": [1024, 1024], "dtype": "f16", "role": "weight" } });
+        json!({ "ops": ops, "tensors": tensors }).to_string()
+    });
+    plain.chain(with_tensors).map(bytes).collect()
+}
+
+pub(crate) fn op_lines() -> Vec<Vec<u8>> {
+    let line = |op: &Op| {
+        let (name, op_type, output) = (&op.name, op.op_type.name(), &op.output);
+        let (inputs, shape, bytes) = (&op.inputs, &op.shape, op.bytes_per_element);
+        format!("    Op({name:?}, \"{op_type}\", {inputs:?}, {output:?}, {shape:?}, {bytes}),\n")
+    };
+    let list = |ops: Vec<Op>| format!("ops = [\n{}]\n", ops.iter().map(line).collect::<String>());
+    lists().map(|ops| bytes(list(ops))).collect()
+}
+
+pub(crate) fn links() -> Vec<Vec<u8>> {
+    let state = |(example, &policy): (&fuseline::core::examples::Example, &Policy)| {
+        let state = SharedState {
+            text: example.text.to_owned(),
+            policy,
+            selected_op: Some("y".to_owned()),
+            open_tab: Some("why".to_owned()),
+            ..SharedState::default()
+        };
+        write_state(&state).ok().map(bytes)
+    };
+    let states = EXAMPLES
+        .iter()
+        .zip(Policy::VARIANTS.iter().cycle())
+        .filter_map(state);
+    states.chain([bytes("v1.eN-_AA")]).collect()
+}
+
+pub(crate) fn measured() -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("public/measured");
+    let files = ["h200.json", "h200_sizes.json", "h200_fresh.json"];
+    files
+        .iter()
+        .filter_map(|file| std::fs::read(folder.join(file)).ok())
+        .collect()
+}

@@ -1,0 +1,334 @@
+//! The ways in, each a function of bytes. Choices are drawn from the input, so that an input fails again on its own.
+
+use crate::corpus;
+use fuseline::app::links::{fragment_of, packed_in, read_state, write_state};
+use fuseline::app::opened::converted;
+use fuseline::core::analysis::compare::compare;
+use fuseline::core::analysis::limits::limits;
+use fuseline::core::analysis::measured::Measurements;
+use fuseline::core::analysis::replay::analysis_with;
+use fuseline::core::analysis::why::Why;
+use fuseline::core::examples::EXAMPLES;
+use fuseline::core::fusion::record::record;
+use fuseline::core::json::read_json;
+use fuseline::core::model::options::PAGE_BUDGET_STATES;
+use fuseline::core::notation::import::{OpList, ops_of_list, read_op_lines, tensors_of_list};
+use fuseline::core::notation::{Parsed, edit, parse, print};
+use fuseline::core::{
+    Analysis, Conventions, DEVICES, DType, Externals, FusionOptions, Objective, Options, Outcome,
+    Policy, ReshapeCost, Span, analyze_program, estimate_memory_traffic,
+};
+use fuseline::picture::charts::measured_scatter;
+use fuseline::picture::charts::{by_kernel_scene, roofline, roofline_compare, traffic_bars};
+use fuseline::picture::code::code_lines;
+use fuseline::picture::dag::layout;
+use fuseline::picture::dag::looks::Looks;
+use fuseline::present::findings::{finding_rows, findings_summary};
+use fuseline::present::kernel_details::kernel_details;
+use fuseline::present::limits::limit_rows;
+use fuseline::present::manual::{Change, propose};
+use fuseline::present::measured::{
+    Quantity, comparisons, error_summary, predicted_rows, table_rows,
+};
+use fuseline::present::report::Report;
+use fuseline::present::steps::step_lines;
+use fuseline::present::why::{crossing_rows, crossings};
+use proptest::prelude::RngExt;
+use proptest::test_runner::{RngAlgorithm, TestRng};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use strum::VariantArray;
+
+pub(crate) struct Entry {
+    pub(crate) name: &'static str,
+    /// What mutations start from.
+    pub(crate) corpus: fn() -> Vec<Vec<u8>>,
+    pub(crate) run: fn(&[u8]),
+}
+
+#[rustfmt::skip]
+pub(crate) static ENTRIES: &[Entry] = &[
+    Entry { name: "notation", corpus: corpus::notation, run: notation },
+    Entry { name: "json", corpus: corpus::json_lists, run: json },
+    Entry { name: "op_lines", corpus: corpus::op_lines, run: op_lines },
+    Entry { name: "links", corpus: corpus::links, run: links },
+    Entry { name: "edits", corpus: corpus::notation, run: edits },
+    Entry { name: "pictures", corpus: corpus::notation, run: pictures },
+    Entry { name: "policies", corpus: corpus::notation, run: policies },
+    Entry { name: "answers", corpus: corpus::notation, run: answers },
+    Entry { name: "measured", corpus: corpus::measured, run: measured },
+];
+
+/// Random choices that an input decides.
+fn choices_of(input: &[u8]) -> TestRng {
+    let mut hasher = DefaultHasher::new();
+    input.hash(&mut hasher);
+    let mut seed = [0; 32];
+    for (place, byte) in seed.iter_mut().zip(hasher.finish().to_le_bytes()) {
+        *place = byte;
+    }
+    TestRng::from_seed(RngAlgorithm::ChaCha, &seed)
+}
+
+fn one<T: Copy>(rng: &mut TestRng, list: &[T]) -> T {
+    list[rng.random_range(0..list.len())]
+}
+
+fn options(rng: &mut TestRng, policy: Policy) -> Options {
+    Options {
+        policy,
+        fusion: FusionOptions {
+            objective: one(rng, Objective::VARIANTS),
+            horizontal: rng.random_bool(0.5),
+            prologue: rng.random_bool(0.5),
+            after_reductions: rng.random_bool(0.5),
+            max_autotune: rng.random_bool(0.5),
+            attention: rng.random_bool(0.5),
+            budget_states: PAGE_BUDGET_STATES,
+            ..FusionOptions::default()
+        },
+        conventions: Conventions {
+            externals: one(rng, Externals::VARIANTS),
+            reshape: one(rng, ReshapeCost::VARIANTS),
+        },
+        device: DEVICES[rng.random_range(0..DEVICES.len())].clone(),
+    }
+}
+
+/// The analysis of a text under a random policy, if there is one.
+fn analysed(text: &str, rng: &mut TestRng) -> (Parsed, Outcome) {
+    let policy = one(rng, Policy::VARIANTS);
+    let parsed = parse(text);
+    let outcome = analyze_program(&parsed.program, &options(rng, policy));
+    (parsed, outcome)
+}
+
+fn notation(input: &[u8]) {
+    let text = String::from_utf8_lossy(input);
+    let Parsed {
+        program,
+        diagnostics,
+    } = parse(&text);
+    code_lines(
+        &text,
+        0..text.lines().count(),
+        &diagnostics,
+        &[Span::new(0, 1)],
+    );
+    let outcome = analyze_program(&program, &Options::default());
+    let all = [diagnostics, outcome.diagnostics].concat();
+    finding_rows(&all, &text, 1000);
+    findings_summary(&all);
+    if let Some(analysis) = &outcome.analysis {
+        let report = Report::new(analysis, &all, &text);
+        assert!(serde_json::to_string(&report).is_ok());
+        assert_sums(analysis);
+    }
+    let printed = print(&program);
+    assert_eq!(print(&parse(&printed).program), printed, "printed anew");
+}
+
+/// The sums that are shown are those of their parts.
+fn assert_sums(analysis: &Analysis) {
+    for execution in [&analysis.unfused, &analysis.fused] {
+        let kernels = execution.kernels.iter();
+        let total: u128 = kernels.map(|kernel| u128::from(kernel.bytes())).sum();
+        assert_eq!(total, u128::from(execution.traffic.total));
+    }
+    let saved =
+        i128::from(analysis.unfused.traffic.total) - i128::from(analysis.fused.traffic.total);
+    assert_eq!(saved, i128::from(analysis.fused.traffic.saved_by_fusion));
+}
+
+fn json(input: &[u8]) {
+    let text = String::from_utf8_lossy(input);
+    let _ = converted(&text);
+    let Ok(list) = read_json::<OpList>(&text) else {
+        return;
+    };
+    if let (Ok(ops), Ok(tensors)) = (ops_of_list(&list), tensors_of_list(&list.tensors)) {
+        for fused in [false, true] {
+            let _ = estimate_memory_traffic(&ops, &tensors, Conventions::default(), fused);
+        }
+    }
+}
+
+fn op_lines(input: &[u8]) {
+    let text = String::from_utf8_lossy(input);
+    let program = read_op_lines(&text).program;
+    let _ = converted(&text);
+    analyze_program(&program, &Options::default());
+}
+
+fn links(input: &[u8]) {
+    let text = String::from_utf8_lossy(input);
+    let _ = packed_in(&text).map(|packed| fragment_of(&packed));
+    if let Ok(state) = read_state(input.to_vec()) {
+        let again = write_state(&state).map(|written| read_state(written.into_bytes()));
+        if let Ok(again) = again {
+            assert_eq!(again.as_ref(), Ok(&state));
+        }
+        analyze_program(&parse(&state.text).program, &Options::default());
+    }
+}
+
+fn edits(input: &[u8]) {
+    let mut text = String::from_utf8_lossy(input).into_owned();
+    let mut rng = choices_of(input);
+    for _ in 0..6 {
+        text = edited(&text, &mut rng);
+    }
+    parse(&text);
+}
+
+fn edited(text: &str, rng: &mut TestRng) -> String {
+    const WORDS: &[&str] = &[
+        "",
+        "y",
+        "x y",
+        "a`b",
+        "f16[S, 4]",
+        "relu",
+        "4 : f16[",
+        "line\nbreak",
+        "é",
+    ];
+    let (Parsed { program, .. }, outcome) = analysed(text, rng);
+    let count = program.ops.len() + 1;
+    let [op, other] = [(); 2].map(|()| rng.random_range(0..count));
+    let word = one(rng, WORDS);
+    match rng.random_range(0..12_u32) {
+        0 => edit::set_callee(text, &program, op, word),
+        1 => edit::set_inputs(text, &program, op, &[word.to_owned(), "x".to_owned()]),
+        2 => edit::set_annotation(text, &program, op, Some(word).filter(|w| !w.is_empty())),
+        3 => edit::set_kernel(text, &program, op, Some(7).filter(|_| rng.random_bool(0.5))),
+        4 => edit::add_op(text, &program, Some(op)),
+        5 => edit::remove_op(text, &program, op),
+        6 => edit::move_op(text, &program, op, other),
+        7 => edit::rename_op(text, &program, op, word).unwrap_or_default(),
+        8 => edit::rename_tensor(text, &program, "x", word).unwrap_or_default(),
+        9 => edit::set_dtype(text, &program, one(rng, DType::VARIANTS)),
+        10 => edit::set_param(text, &program, 0, rng.random()),
+        _ => by_hand(
+            text,
+            &Parsed {
+                program,
+                diagnostics: Vec::new(),
+            },
+            &outcome,
+            rng,
+        ),
+    }
+}
+
+/// A merge or a cut of kernels.
+fn by_hand(text: &str, parsed: &Parsed, outcome: &Outcome, rng: &mut TestRng) -> String {
+    let Some(analysis) = outcome
+        .analysis
+        .as_ref()
+        .filter(|a| !a.graph.ops.is_empty())
+    else {
+        return text.to_owned();
+    };
+    let ops: Vec<_> = analysis.graph.ops.ids().collect();
+    let [producer, consumer] = [(); 2].map(|()| one(rng, &ops));
+    let [a, b] = [producer, consumer].map(|op| analysis.partition.kernel_of[op]);
+    let change = if rng.random_bool(0.5) {
+        Change::Merge(a, b)
+    } else {
+        Change::Cut { producer, consumer }
+    };
+    let proposed = propose(
+        change,
+        text,
+        &parsed.program,
+        analysis,
+        &outcome.statement_of_op,
+    );
+    proposed.text.unwrap_or_default()
+}
+
+fn pictures(input: &[u8]) {
+    const SIZES: [(f64, f64); 3] = [(900.0, 560.0), (360.0, 300.0), (1.0, 1.0)];
+    let mut rng = choices_of(input);
+    let outcome = analysed(&String::from_utf8_lossy(input), &mut rng).1;
+    let Some(analysis) = outcome.analysis else {
+        return;
+    };
+    let size = one(&mut rng, &SIZES);
+    for scene in [
+        roofline::scene(&analysis, size),
+        traffic_bars::scene(&analysis, size),
+        by_kernel_scene(&analysis, size.0),
+    ] {
+        let keys = scene.keys();
+        assert_eq!(keys.len(), scene.marks.len());
+    }
+    let analysis = Arc::new(analysis);
+    let picture = layout(&analysis.graph, &analysis.partition);
+    assert!(picture.width.is_finite() && picture.height.is_finite());
+    let looks = Looks::new(Arc::clone(&analysis), rng.random_bool(0.5));
+    for (id, op) in picture.ops.iter_enumerated() {
+        looks.op(id, op.rect.width);
+    }
+    for edge in &picture.edges {
+        looks.edge(edge);
+    }
+}
+
+fn policies(input: &[u8]) {
+    let mut rng = choices_of(input);
+    let program = parse(&String::from_utf8_lossy(input)).program;
+    for &policy in Policy::VARIANTS {
+        let outcome = analyze_program(&program, &options(&mut rng, policy));
+        if let Some(analysis) = &outcome.analysis {
+            assert_sums(analysis);
+            let ops: usize = analysis.partition.kernels.iter().map(<[_]>::len).sum();
+            assert_eq!(ops, analysis.graph.ops.len());
+        }
+    }
+}
+
+/// Everything that is computed on demand.
+fn answers(input: &[u8]) {
+    let mut rng = choices_of(input);
+    let outcome = analysed(&String::from_utf8_lossy(input), &mut rng).1;
+    let Some(analysis) = outcome.analysis else {
+        return;
+    };
+    let why = Why::new(&analysis);
+    crossing_rows(&analysis.graph, &crossings(&analysis));
+    let kernels: Vec<_> = analysis.partition.kernels.ids().collect();
+    for _ in 0..kernels.len().min(20) {
+        let _ = why.merge(one(&mut rng, &kernels), one(&mut rng, &kernels));
+        kernel_details(&analysis, one(&mut rng, &kernels));
+    }
+    limits(&analysis);
+    limit_rows(&analysis, 200);
+    let record = record(&analysis.graph, &analysis.options);
+    step_lines(&analysis.graph, &record, 0..record.decisions.len());
+    let step = rng.random_range(0..=record.decisions.len());
+    let earlier = record.partition_after(&analysis.graph, step);
+    assert_sums(&analysis_with(&analysis, earlier));
+    let all = compare(&analysis);
+    roofline_compare::scene(&analysis, &all, (600.0, 400.0));
+}
+
+fn measured(input: &[u8]) {
+    let Ok(file) = read_json::<Measurements>(&String::from_utf8_lossy(input)) else {
+        return;
+    };
+    let programs: Vec<_> = EXAMPLES
+        .iter()
+        .map(|example| (example.id.to_owned(), parse(example.text).program))
+        .collect();
+    let mut rows = file.rows;
+    rows.truncate(40);
+    let rows = predicted_rows(rows, &programs, "h200");
+    for quantity in [Quantity::Time, Quantity::Reads, Quantity::Speedup] {
+        let compared = comparisons(&rows, quantity);
+        error_summary(&compared);
+        table_rows(&rows, quantity);
+        measured_scatter::scene(&compared, quantity, (600.0, 400.0));
+    }
+}

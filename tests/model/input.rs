@@ -1,0 +1,112 @@
+//! The limit that all ways in share, and lists that come as values instead of as text.
+
+use fuseline::app::links::{MAX_STATE_BYTES, ShareError};
+use fuseline::app::opened::converted;
+use fuseline::core::Severity;
+use fuseline::core::input::{MAX_INPUT_BYTES, check_size, read_value};
+use fuseline::core::notation::import::{OpList, ops_of_list, program_of_op_list, read_op_lines};
+use proptest::prelude::*;
+use serde::de::value::{Error, SeqDeserializer};
+use serde_json::{Value, json};
+
+/// A list of holes, as `new Array(length)` makes it in JavaScript.
+fn holes(length: usize) -> impl ExactSizeIterator<Item = ()> {
+    (0..length).map(drop)
+}
+
+#[test]
+fn a_list_of_too_many_holes_is_refused_at_once() {
+    let list = SeqDeserializer::<_, Error>::new(holes(20_000_000));
+    let refused = read_value(list).unwrap_err().to_string();
+    let said =
+        "a list of 20000000 entries has more than the 8 MB that are read, as JSON: split the list";
+    assert_eq!(refused, said);
+    // A list that does not know its length is read up to the limit.
+    let list = SeqDeserializer::<_, Error>::new(holes(20_000_000).filter(|()| true));
+    let refused = read_value(list).unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        "it has more than the 8 MB that are read, as JSON: split the list"
+    );
+}
+
+#[test]
+fn the_limit_counts_strings_and_inner_lists() {
+    let short = "x".repeat(MAX_INPUT_BYTES / 2 - 100);
+    let read = |value: &Value| read_value(value).map_err(|problem| problem.to_string());
+    assert!(read(&json!([short, { "shape": [short] }])).is_ok());
+    assert!(read(&json!([short, { "shape": [short, short] }])).is_err());
+    let mut deep = json!(1);
+    for _ in 0..128 {
+        deep = json!([deep]);
+    }
+    assert_eq!(read(&deep).as_ref(), Ok(&deep));
+    let said = "more than 128 lists and objects are in each other";
+    assert_eq!(read(&json!({ "a": deep })), Err(said.to_owned()));
+}
+
+#[test]
+fn a_text_past_the_limit_is_refused_with_both_sizes() {
+    let said = "This text was not read: it has 8.1 MB, and at most 8 MB are read: \
+                split the program, or use the command line, which reads more.";
+    let list = format!("[{}0]", "0,".repeat(MAX_INPUT_BYTES / 2));
+    assert_eq!(converted(&list), Some(Err(said.to_owned())));
+    let notation = " ".repeat(MAX_INPUT_BYTES + 1);
+    assert_eq!(converted(&notation), Some(Err(said.to_owned())));
+    assert_eq!(converted(" ".repeat(MAX_INPUT_BYTES).as_str()), None);
+    assert!(check_size(usize::MAX).is_err());
+    assert_eq!(MAX_STATE_BYTES, MAX_INPUT_BYTES);
+    assert!(ShareError::TooLarge.message().contains("more than 8 MB"));
+}
+
+/// Every entry is wrong: a problem each would take more memory than the list.
+#[test]
+fn a_list_of_wrong_entries_has_a_thousand_problems_at_most() {
+    let list = OpList {
+        ops: vec![json!(0); 5000],
+        tensors: vec![json!(0); 10],
+    };
+    let lines = "Op(1)\n".repeat(5000);
+    let of_program = program_of_op_list(&list).diagnostics;
+    let of_lines = read_op_lines(&lines).diagnostics;
+    let of_ops = ops_of_list(&list).unwrap_err();
+    for (problems, unsaid) in [(of_program, 4010), (of_lines, 4000), (of_ops, 4000)] {
+        assert_eq!(problems.len(), 1001);
+        assert!(
+            problems
+                .iter()
+                .all(|problem| problem.severity == Severity::Error)
+        );
+        let said = format!("{unsaid} more entries cannot be read");
+        assert!(
+            problems.iter().any(|problem| problem.message == said),
+            "{:?}",
+            problems.last()
+        );
+    }
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        ".{0,8}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 40, 6, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+            prop::collection::hash_map(".{0,4}", inner, 0..6)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_within_the_limit_is_read_as_it_is(value in any_json()) {
+        prop_assert_eq!(read_value(&value).unwrap(), value);
+    }
+}
