@@ -57,8 +57,12 @@ packages='install -q -y --no-install-recommends nodejs npm'
 
 with=()
 dev build
-expect_none 'no terminal'
-expect 'no terminal' "$said" "Run 'apt-get install nodejs npm', or run this again with --yes"
+expect 'no terminal' "$installed" "$packages"
+with=(FAKE_ID=1000)
+dev build
+expect_none 'no terminal and a user'
+expect 'no terminal and a user' "$said" "Run 'sudo apt-get install nodejs npm'"
+with=()
 dev --yes build
 expect '--yes before the command' "$installed" "$packages"
 dev build --yes
@@ -91,4 +95,4 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
   in_terminal y
   expect 'the answer yes' "$installed" "$packages"
 fi
-echo '    asks in a terminal, installs with --yes and CI=true, else says what to run'
+echo '    asks in a terminal, installs with --yes, CI=true and without a terminal, else says what to run'
