@@ -3,17 +3,51 @@
 
 const module = document.querySelector('link[rel="modulepreload"]').href;
 const wasm = document.querySelector('link[rel="preload"][type="application/wasm"]').href;
+const state = document.querySelector('#loading-state');
+const progress = document.querySelector('#loading-progress');
+
+const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
+
+/** Shows how much of the response has come, until all of it has. */
+async function follow(response) {
+  // The length of a compressed response is not that of its content.
+  const total = response.headers.has('Content-Encoding') ? 0 : Number(response.headers.get('Content-Length'));
+  let loaded = 0;
+  for (const reader = response.body.getReader(); ;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    loaded += value.length;
+    if (total) progress.value = loaded / total;
+    state.textContent = `Loading the program: ${megabytes(loaded)}${total ? ` of ${megabytes(total)}` : ''} MB`;
+  }
+  progress.removeAttribute('value');
+  state.textContent = 'Starting…';
+}
+
+/** What the visitor can do about a failed start. */
+function advice(error) {
+  if (typeof WebAssembly === 'undefined') return 'It needs a browser with WebAssembly.';
+  if (error instanceof TypeError) {
+    return 'A part of it could not be loaded: the connection was lost, or a newer version was published meanwhile. Reload the page.';
+  }
+  return 'Reload the page; if that does not help, use a newer browser.';
+}
 
 try {
-  const bindings = await import(module);
-  await bindings.default({ module_or_path: wasm });
+  const [bindings, response] = await Promise.all([import(module), fetch(wasm)]);
+  if (!response.ok) throw new TypeError(`${response.status} for ${wasm}`);
+  follow(response.clone()).catch(() => {});
+  await bindings.default({ module_or_path: response });
   globalThis.wasmBindings = bindings;
   dispatchEvent(new CustomEvent('fuseline:ready'));
 } catch (error) {
-  const message = document.createElement('p');
-  message.setAttribute('role', 'alert');
-  message.textContent = `Fuseline did not start: ${error.message ?? error}. `
-    + 'It needs a browser with WebAssembly, and the page must come from a web server (./dev serve), not from a file.';
-  document.body.prepend(message);
+  progress.remove();
+  state.setAttribute('role', 'alert');
+  state.textContent = `Fuseline did not start. ${advice(error)} (${error.message ?? error})`;
+  const reload = document.createElement('button');
+  reload.type = 'button';
+  reload.textContent = 'Reload';
+  reload.addEventListener('click', () => location.reload());
+  state.after(reload);
   throw error;
 }

@@ -2,7 +2,7 @@
 
 #[cfg(target_arch = "wasm32")]
 fn main() {
-    use fuseline::app::session::state_in_address;
+    use fuseline::app::sharing::Link;
     use fuseline::browser;
     use fuseline::components::app::App;
     use leptos::prelude::*;
@@ -10,8 +10,9 @@ fn main() {
     browser::install_panic_hook();
     browser::spawn(async {
         // Read before the page is mounted, so that the visitor's own program does not show before that of the link.
-        let link = state_in_address().await;
+        let link = Link::in_address().await;
         mount_to_body(|| view! { <App link /> });
+        browser::end_loading();
     });
 }
 

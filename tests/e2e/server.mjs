@@ -57,7 +57,7 @@ export async function serve(root, { port = 0, base = '/', tries = 1, brotli = fa
         'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream',
         'Cache-Control': 'no-cache',
         'X-Content-Type-Options': 'nosniff',
-        ...(brotli && { 'Content-Encoding': 'br' }),
+        ...(brotli ? { 'Content-Encoding': 'br' } : { 'Content-Length': (await stat(file)).size }),
       });
       if (request.method === 'HEAD') response.end();
       else if (brotli) response.end(await compress(file));
