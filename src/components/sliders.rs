@@ -3,15 +3,25 @@
 use crate::app::history::Origin;
 use crate::app::state::Page;
 use crate::components::keyed_rows::row_at;
+use crate::components::show_more::ShowMore;
 use crate::core::notation::edit::set_param;
 use crate::present::sliders::{SliderRow, slider_rows};
 use leptos::prelude::*;
 
-/// All params, in text order.
+/// Number of params that are listed at first, and by which *Show more* lists more.
+const PAGE_ROWS: usize = 50;
+
+/// The params, in text order.
 #[component]
 pub fn Sliders() -> impl IntoView {
     let page = Page::of_context();
-    let rows = Memo::new(move |_| page.parsed.with(|parsed| slider_rows(&parsed.program)));
+    let max_rows = RwSignal::new(PAGE_ROWS);
+    let rows = Memo::new(move |_| {
+        page.parsed
+            .with(|parsed| slider_rows(&parsed.program, max_rows.get()))
+    });
+    let row_count = Memo::new(move |_| rows.with(Vec::len));
+    let param_count = Memo::new(move |_| page.parsed.with(|parsed| parsed.program.params.len()));
     view! {
         <section class="panel sliders" aria-labelledby="sliders-title">
             <h2 id="sliders-title">"Sizes"</h2>
@@ -25,7 +35,8 @@ pub fn Sliders() -> impl IntoView {
                         view! { <Slider name place row=row_at(rows, place, row) /> }
                     }
                 />
-                <Show when=move || rows.with(Vec::is_empty)>
+                <ShowMore max_rows step=PAGE_ROWS listed=row_count total=param_count />
+                <Show when=move || row_count.get() == 0>
                     <p class="quiet">
                         "Write "<code>"param S = 1024 in 128..8192 step 128"</code>
                         " to get a slider for "<code>"S"</code>"."

@@ -33,9 +33,9 @@ impl SliderRow {
     }
 }
 
-/// All params, in text order.
-pub fn slider_rows(program: &Program) -> Vec<SliderRow> {
-    let rows = program.params.iter().map(|param| SliderRow {
+/// The first `max_rows` params, in text order.
+pub fn slider_rows(program: &Program, max_rows: usize) -> Vec<SliderRow> {
+    let rows = program.params.iter().take(max_rows).map(|param| SliderRow {
         name: param.name.text.clone(),
         value: param.value,
         range: param.range,

@@ -4,7 +4,7 @@ use fuseline::core::notation;
 use fuseline::present::sliders::{SliderRow, slider_rows};
 
 fn rows(text: &str) -> Vec<SliderRow> {
-    slider_rows(&notation::parse(text).program)
+    slider_rows(&notation::parse(text).program, usize::MAX)
 }
 
 #[test]
