@@ -297,7 +297,9 @@ fn answers(input: &[u8]) {
         return;
     };
     let why = Why::new(&analysis);
-    crossing_rows(&analysis.graph, &crossings(&analysis));
+    why.edges();
+    let priced = crossings(&analysis);
+    crossing_rows(&analysis, &priced[..priced.len().min(50)]);
     let kernels: Vec<_> = analysis.partition.kernels.ids().collect();
     for _ in 0..kernels.len().min(20) {
         let _ = why.merge(one(&mut rng, &kernels), one(&mut rng, &kernels));
