@@ -5,7 +5,6 @@
 //! later version can add keys. Browsers implement zlib (RFC 1950) and base64 (RFC 4648), so `browser`
 //! compresses and decompresses. The checksum of zlib detects a link with lost or changed characters.
 
-use crate::core::input::MAX_INPUT_BYTES;
 use crate::core::model::device::{Device, Figure, Source, default_device, device};
 use crate::core::model::options::{Conventions, FusionOptions, Policy, Switch};
 use std::fmt::Write as _;
@@ -13,8 +12,9 @@ use strum::VariantArray;
 
 /// Longest fragment that is read, in bytes. Browsers accept more, chat programs less.
 pub const MAX_LINK_BYTES: usize = 512 * 1024;
-/// Largest decompressed state, in bytes: a link of a few bytes can decompress to terabytes.
-pub const MAX_STATE_BYTES: usize = MAX_INPUT_BYTES;
+/// Largest decompressed state, in bytes. A link of a few bytes can decompress to terabytes; this is a program of some 10,000
+/// ops, which opens in about a second.
+pub const MAX_STATE_BYTES: usize = 256 * 1024;
 
 const VERSION: &str = "v1.";
 

@@ -1,7 +1,8 @@
 //! The page's state: signals, storage, share links and undo.
 //!
-//! `history`, `links`, `op_edit` and `opened` are pure and also compiled natively, for the tests.
+//! `documents`, `history`, `links`, `op_edit` and `opened` are pure and also compiled natively, for the tests.
 
+pub mod documents;
 pub mod history;
 pub mod links;
 pub mod op_edit;
@@ -9,5 +10,9 @@ pub mod opened;
 
 #[cfg(target_arch = "wasm32")]
 pub mod session;
+#[cfg(target_arch = "wasm32")]
+pub mod sharing;
+#[cfg(target_arch = "wasm32")]
+pub mod starts;
 #[cfg(target_arch = "wasm32")]
 pub mod state;

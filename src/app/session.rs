@@ -1,208 +1,379 @@
-//! What outlives a visit: the browser's storage, and share links.
+//! What outlives a visit: the documents in the browser's storage.
+//!
+//! A document that was only opened (an example, a link) is stored after its first picture, so that one which never finishes is
+//! not what the next visit opens. The entries of the tab's history carry the ids of their documents: a reload opens the same
+//! one, and *Back* returns to the one before a link.
 
+use crate::app::documents::{Document, OpenDocument, Stored, Storing, newest, outdated, own_texts};
 use crate::app::history::Origin;
-use crate::app::links::{
-    MAX_LINK_BYTES, MAX_STATE_BYTES, ShareError, SharedState, fragment_of, packed_in, read_state,
-    write_state,
-};
-use crate::app::state::{Notice, Page, Selection, Tab};
+use crate::app::links::{SharedState, read_state, write_state};
+use crate::app::sharing::{Link, choices, choose};
+use crate::app::starts::{self, Start, is_unfinished};
+use crate::app::state::{Notice, NoticeAction, Page, Selection, SetIfChanged};
 use crate::browser::{self, Later};
 use crate::core::examples::{EXAMPLES, START, example};
 use leptos::ev;
 use leptos::prelude::*;
+use std::sync::Arc;
 use std::time::Duration;
 
-const TEXT: &str = "fuseline.text";
-const CHOICES: &str = "fuseline.choices";
-const EXAMPLE: &str = "fuseline.example";
+const DOCUMENT: &str = "fuseline.document.";
 const THEME: &str = "fuseline.theme";
 const OPS_VIEW: &str = "fuseline.ops-view";
-/// The visitor's own text from before a link replaced it.
-const REPLACED: &str = "fuseline.replaced-text";
 
-/// Changes are stored after a pause of this length.
+/// Changes are stored after a pause of this length, and without a pause after [`LONGEST_WAIT`].
 const PAUSE: Duration = Duration::from_millis(300);
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
-/// The state in a share link, or why it cannot be read.
-pub type LinkState = Result<SharedState, ShareError>;
+/// The document of this tab, and its way to storage.
+#[derive(Clone, Copy)]
+pub struct Session {
+    /// The page that shows it.
+    pub page: Page,
+    open: StoredValue<OpenDocument>,
+    /// Set until the picture of what was opened last is drawn.
+    start: StoredValue<Option<Start>>,
+    /// What was chosen beside the text when something changed last; `None` once that is stored.
+    unstored: StoredValue<Option<Beside>>,
+    later: Later,
+}
 
-/// The state in the fragment of the address (the part after `#`); `None` when there is no fragment.
-pub async fn state_in_address() -> Option<LinkState> {
-    loop {
-        // `#main` is the target of the skip link.
-        let fragment = browser::fragment().filter(|f| f != "main")?;
-        let state = unpacked(&fragment).await;
-        // The visitor may have followed another link while this one was unpacked.
-        if browser::fragment().as_ref() == Some(&fragment) {
-            return Some(state);
+/// What a document holds beside its text.
+#[derive(Clone)]
+struct Beside {
+    example: Option<&'static str>,
+    choices: String,
+}
+
+impl Beside {
+    fn of(page: Page) -> Self {
+        Self {
+            example: page.example.get_untracked(),
+            choices: write_state(&choices(page)).unwrap_or_default(),
         }
     }
 }
 
-async fn unpacked(fragment: &str) -> LinkState {
-    read_state(browser::unpack(&packed_in(fragment)?, MAX_STATE_BYTES).await?)
-}
-
-/// The page as the visitor left it, or with the first example; then with the state of the link, if there is one.
-pub fn open(link: Option<LinkState>) -> Page {
-    let stored = browser::load(TEXT);
-    let is_new = stored.is_none();
-    let page =
-        Page::new(stored.unwrap_or_else(|| example(START).map_or("", |e| e.text).to_owned()));
-    page.text
-        .with_untracked(|text| browser::remember_text(text));
-    let started_as = browser::load(EXAMPLE);
-    let started_as = if is_new {
-        Some(START)
-    } else {
-        started_as.as_deref()
-    };
-    page.example.set(started_as.and_then(example).map(|e| e.id));
-    if let Some(Ok(choices)) = browser::load(CHOICES).map(|c| read_state(c.into())) {
-        apply_choices(page, choices);
+impl Session {
+    /// The session in the context, which the root provides.
+    pub fn of_context() -> Self {
+        expect_context()
     }
-    let theme = browser::load(THEME).and_then(|name| name.parse().ok());
-    page.theme.set(theme.unwrap_or_default());
-    let view = browser::load(OPS_VIEW).and_then(|name| name.parse().ok());
-    page.ops_view.set(view.unwrap_or_default());
-    if let Some(link) = link {
-        open_link(page, link);
-    }
-    page
-}
 
-/// Shows the state of a link. A broken link changes nothing.
-fn open_link(page: Page, link: LinkState) {
-    match link {
-        Ok(state) => {
-            let own = page.text.get_untracked();
-            let is_other = own != state.text;
-            let is_an_example = EXAMPLES.iter().any(|e| e.text == own);
-            let example = EXAMPLES.iter().find(|e| e.text == state.text);
-            page.replace(
-                state.text.clone(),
-                Origin::Single,
-                example.map(|e| e.id),
-                Some(state.policy),
-            );
-            let selected = state.selected_op.clone();
-            apply_choices(page, state);
-            if let Some(name) = selected {
-                let op = page.analysis.with_untracked(|a| a.graph.op_named(&name));
-                page.select(op.map_or(Selection::Nothing, Selection::Op));
-            }
-            if is_other && !is_an_example {
-                browser::store(REPLACED, &own);
-                page.notice.set(Some(Notice {
-                    text: "Opened from a link. Your own text is one step back.".to_owned(),
-                    is_failure: false,
-                    offers_undo: true,
-                }));
-            }
-            browser::clear_fragment();
-            store(page);
+    /// Opens the document of this entry of the tab's history, else the one that was changed last, else the first example;
+    /// then the link. Instead of a document whose last start did not finish it opens another own text, and says so.
+    pub fn open(link: Option<Link>) -> Self {
+        starts::forget_old();
+        let documents = stored_documents();
+        let here = browser::entry_name();
+        let here = documents.iter().find(|(id, _)| Some(id) == here.as_ref());
+        let wanted = here.or_else(|| newest(&documents));
+        let suspect = wanted.filter(|(id, _)| link.is_none() && is_unfinished(id));
+        let shown = if suspect.is_some() {
+            let mut own = own_texts(&documents).into_iter();
+            own.find(|(id, _)| !is_unfinished(id))
+        } else {
+            wanted
+        };
+        let first = example(START).map_or("", |e| e.text);
+        let page = Page::new(
+            shown
+                .map_or(first, |(_, document)| &document.text)
+                .to_owned(),
+        );
+        page.text
+            .with_untracked(|text| browser::remember_text(text));
+        let open = if let Some((id, document)) = shown {
+            page.example.set(document.example());
+            choose(page, document.choices());
+            OpenDocument::stored(id, document)
+        } else {
+            page.example.set(Some(START));
+            OpenDocument::new(browser::new_id(), first, false)
+        };
+        if let Some(theme) = browser::load(THEME).and_then(|name| name.parse().ok()) {
+            page.theme.set(theme);
         }
-        Err(problem) => page.tell_failure(problem.message()),
+        if let Some(view) = browser::load(OPS_VIEW).and_then(|name| name.parse().ok()) {
+            page.ops_view.set(view);
+        }
+        let session = Self {
+            page,
+            open: StoredValue::new(open),
+            start: StoredValue::new(None),
+            unstored: StoredValue::new(Some(Beside::of(page))),
+            later: Later::after(PAUSE).at_most(LONGEST_WAIT),
+        };
+        if let Some((id, _)) = suspect {
+            page.notice.set(Some(Notice {
+                text: "Your last text did not finish opening, so another is shown.".to_owned(),
+                is_failure: true,
+                action: Some(NoticeAction::OpenDocument(id.clone())),
+            }));
+        }
+        match link {
+            Some(link) => session.open_link(link),
+            None => session.await_picture(&session.id()),
+        }
+        session.name_entry();
+        session
     }
-}
 
-/// Stores the text and the choices when they have not changed for [`PAUSE`], and when the page is left.
-pub fn keep(page: Page) {
-    let later = Later::after(PAUSE);
-    Effect::watch(
-        move || {
-            page.text.track();
-            page.policy.track();
-            page.fusion.track();
-            page.conventions.track();
-            page.device.track();
-            page.is_fused.track();
-            page.theme.track();
-            page.ops_view.track();
-            page.tab.track();
-            page.example.track();
-        },
-        move |(), _, _| later.call(move || store(page)),
-        false,
-    );
-    browser::on_window(ev::pagehide, move |_| store(page));
-}
-
-/// Opens a link that is followed while the page is open.
-pub fn follow_links(page: Page) {
-    browser::on_window(ev::hashchange, move |_| {
-        browser::spawn(async move {
-            if let Some(link) = state_in_address().await {
-                open_link(page, link);
+    /// Stores changes when they pause and when the page is left; follows links and the tab's history.
+    pub fn keep(self) {
+        let page = self.page;
+        Effect::watch(
+            move || page.text.track(),
+            move |(), _, _| self.follow_text(),
+            false,
+        );
+        Effect::watch(
+            move || {
+                page.policy.track();
+                page.fusion.track();
+                page.conventions.track();
+                page.device.track();
+                page.is_fused.track();
+                page.tab.track();
+                page.example.track();
+            },
+            move |(), _, _| self.store_later(),
+            false,
+        );
+        // Where storage refuses these two, the next visit has the defaults; no text is lost.
+        Effect::watch(
+            move || page.theme.get(),
+            |&theme, _, _| {
+                let _ = browser::store(THEME, theme.into());
+            },
+            false,
+        );
+        Effect::watch(
+            move || page.ops_view.get(),
+            |&view, _, _| {
+                let _ = browser::store(OPS_VIEW, view.into());
+            },
+            false,
+        );
+        browser::on_window(ev::pagehide, move |_| {
+            self.store();
+            // A page that answers has not been stopped by its program.
+            self.start
+                .with_value(|start| start.iter().for_each(Start::end));
+        });
+        browser::on_window(ev::popstate, move |_| {
+            if let Some(id) = browser::entry_name() {
+                self.open_document(&id);
             }
         });
-    });
-}
+        browser::on_window(ev::hashchange, move |_| {
+            browser::spawn(async move {
+                if let Some(link) = Link::in_address().await {
+                    self.open_link(link);
+                }
+                // Also the entry that the skip link made.
+                self.name_entry();
+            });
+        });
+    }
 
-/// A link to what the page shows.
-///
-/// # Errors
-/// A sentence for the visitor when the text is too long for a link, or the browser cannot pack it.
-pub async fn link(page: Page) -> Result<String, &'static str> {
-    let fragment = packed(&shown(page))
-        .await
-        .map_err(|problem| match problem {
-            ShareError::Unsupported => {
-                "This browser is too old to make links. Export the text as a file instead."
+    /// The visitor's own texts except the open one, the latest first.
+    pub fn other_texts(self) -> Vec<Stored> {
+        self.store();
+        let open = self.id();
+        let documents = stored_documents();
+        let texts = own_texts(&documents).into_iter();
+        texts.filter(|(id, _)| *id != open).cloned().collect()
+    }
+
+    /// Opens a stored document, as one step of undo.
+    pub fn open_document(self, id: &str) {
+        if self.id() == id {
+            return;
+        }
+        self.store();
+        let Some(document) = stored_document(id) else {
+            return;
+        };
+        self.open.set_value(OpenDocument::stored(id, &document));
+        self.name_entry();
+        self.show(
+            document.text.clone(),
+            document.example(),
+            document.choices(),
+        );
+        self.await_picture(id);
+    }
+
+    /// Removes a stored document for good.
+    pub fn forget(self, id: &str) {
+        browser::forget(&key(id));
+    }
+
+    /// Opens the state of a link, as one step of undo.
+    pub fn open_state(self, state: &SharedState, name: &str) {
+        let page = self.page;
+        self.store();
+        let is_other = page.text.with_untracked(|text| *text != state.text);
+        let was_own = self.open.with_value(OpenDocument::is_own);
+        if is_other {
+            let opened = OpenDocument::new(browser::new_id(), &state.text, true);
+            self.open.set_value(opened);
+            self.name_entry();
+        }
+        let example = EXAMPLES.iter().find(|e| e.text == state.text);
+        self.show(state.text.clone(), example.map(|e| e.id), state.clone());
+        if let Some(name) = &state.selected_op {
+            let op = page.analysis.with_untracked(|a| a.graph.op_named(name));
+            page.select(op.map_or(Selection::Nothing, Selection::Op));
+        }
+        if is_other && was_own {
+            page.notice.set(Some(Notice {
+                text: "Opened from a link. Your own text is one step back.".to_owned(),
+                is_failure: false,
+                action: Some(NoticeAction::Undo),
+            }));
+        }
+        self.await_picture(name);
+    }
+
+    /// Opens a link. A broken one, and one whose last start did not finish, changes nothing.
+    fn open_link(self, link: Link) {
+        match link.state {
+            Ok(state) if is_unfinished(&link.name) => {
+                self.page.notice.set(Some(Notice {
+                    text: "This link did not finish opening the last time, so it was not opened."
+                        .to_owned(),
+                    is_failure: true,
+                    action: Some(NoticeAction::OpenLink {
+                        state: Arc::new(state),
+                        name: link.name,
+                    }),
+                }));
             }
-            _ => "The text is too long for a link. Export it as a file instead.",
-        })?;
-    Ok(format!("{}#{fragment}", browser::address()))
-}
-
-async fn packed(state: &SharedState) -> Result<String, ShareError> {
-    let written = write_state(state)?.into_bytes();
-    fragment_of(&browser::pack(written, MAX_LINK_BYTES).await?)
-}
-
-/// The state that a link stores.
-fn shown(page: Page) -> SharedState {
-    let mut state = choices(page);
-    state.text = page.text.get_untracked();
-    let selection = page.selection.get_untracked();
-    state.selected_op =
-        (page.analysis).with_untracked(|analysis| selection.op_name(analysis).map(str::to_owned));
-    state
-}
-
-/// Storage may be full or forbidden; then the page works without it.
-fn store(page: Page) {
-    page.text.with_untracked(|text| browser::store(TEXT, text));
-    if let Ok(choices) = write_state(&choices(page)) {
-        browser::store(CHOICES, &choices);
+            Ok(state) => self.open_state(&state, &link.name),
+            Err(problem) => self.page.tell_failure(problem.message()),
+        }
     }
-    browser::store(EXAMPLE, page.example.get_untracked().unwrap_or(""));
-    browser::store(THEME, page.theme.get_untracked().into());
-    browser::store(OPS_VIEW, page.ops_view.get_untracked().into());
-}
 
-/// The state that a link stores, without text and selection.
-fn choices(page: Page) -> SharedState {
-    SharedState {
-        text: String::new(),
-        policy: page.policy.get_untracked(),
-        fusion: page.fusion.get_untracked(),
-        conventions: page.conventions.get_untracked(),
-        device: page.device.get_untracked(),
-        is_unfused_view: !page.is_fused.get_untracked(),
-        selected_op: None,
-        open_tab: Some(page.tab.get_untracked())
-            .filter(|&tab| tab != Tab::default())
-            .map(|tab| <&str>::from(tab).to_owned()),
+    fn show(self, text: String, example: Option<&'static str>, state: SharedState) {
+        self.page
+            .replace(text, Origin::Single, example, Some(state.policy));
+        choose(self.page, state);
+    }
+
+    fn id(self) -> String {
+        self.open.with_value(|open| open.id.clone())
+    }
+
+    fn name_entry(self) {
+        self.open.with_value(|open| browser::name_entry(&open.id));
+    }
+
+    /// Marks the start of what was just opened until its picture is drawn, and then stores it.
+    fn await_picture(self, name: &str) {
+        self.start.set_value(Some(Start::begin(name)));
+        browser::after_picture(move || {
+            // The page may be gone.
+            if let Some(start) = self.start.try_update_value(Option::take).flatten() {
+                start.end();
+                self.store_later();
+            }
+        });
+    }
+
+    /// The text has changed: in this document, or to another program.
+    fn follow_text(self) {
+        self.page.text.with_untracked(|text| {
+            if self.open.with_value(|open| open.is_replaced_by(text)) {
+                self.store();
+                let documents = stored_documents();
+                let same = documents.iter().find(|(_, stored)| stored.text == *text);
+                self.open.set_value(match same {
+                    Some((id, stored)) => OpenDocument::stored(id, stored),
+                    None => OpenDocument::new(browser::new_id(), text, false),
+                });
+                self.name_entry();
+            } else {
+                self.open.update_value(|open| open.follow(text));
+            }
+        });
+        self.store_later();
+    }
+
+    fn store_later(self) {
+        self.unstored.set_value(Some(Beside::of(self.page)));
+        self.later.call(move || self.store());
+    }
+
+    /// Stores the document if something has changed.
+    fn store(self) {
+        let is_drawn = self.start.with_value(Option::is_none);
+        let is_own = self.open.with_value(OpenDocument::is_own);
+        if !(is_own || is_drawn) {
+            return;
+        }
+        let Some(beside) = self.unstored.try_update_value(Option::take).flatten() else {
+            return;
+        };
+        let is_stored = self.open.try_update_value(|open| {
+            let in_storage = stored_document(&open.id).map(|d| d.changed_ms);
+            match open.storing(in_storage) {
+                Storing::Leave => return true,
+                Storing::Fork => {
+                    open.id = browser::new_id();
+                    browser::name_entry(&open.id);
+                }
+                Storing::Write => {}
+            }
+            let document = Document {
+                changed_ms: open.time_ms(browser::clock_ms()),
+                example: beside.example.map(str::to_owned),
+                is_own,
+                choices: beside.choices,
+                text: open.text().to_owned(),
+            };
+            let json = serde_json::to_string(&document).unwrap_or_default();
+            let is_stored = browser::store(&key(&open.id), &json);
+            if is_stored {
+                open.was_stored(document.changed_ms);
+                if in_storage.is_none() {
+                    for id in outdated(&stored_documents()) {
+                        self.forget(&id);
+                    }
+                }
+            }
+            is_stored
+        });
+        let is_stored = is_stored.unwrap_or(true);
+        self.page.is_unsaved.set_if_changed(!is_stored && is_own);
     }
 }
 
-fn apply_choices(page: Page, choices: SharedState) {
-    page.policy.set(choices.policy);
-    page.fusion.set(choices.fusion);
-    page.conventions.set(choices.conventions);
-    page.device.set(choices.device);
-    page.is_fused.set(!choices.is_unfused_view);
-    let tab = choices.open_tab.and_then(|name| name.parse().ok());
-    page.tab.set(tab.unwrap_or_default());
+impl Document {
+    fn choices(&self) -> SharedState {
+        read_state(self.choices.clone().into()).unwrap_or_default()
+    }
+
+    fn example(&self) -> Option<&'static str> {
+        self.example.as_deref().and_then(example).map(|e| e.id)
+    }
+}
+
+fn stored_documents() -> Vec<Stored> {
+    let keys = browser::stored_keys(DOCUMENT).into_iter();
+    keys.filter_map(|key| {
+        let id = key.strip_prefix(DOCUMENT)?;
+        Some((id.to_owned(), stored_document(id)?))
+    })
+    .collect()
+}
+
+/// `None` where there is none, or something else has written there.
+fn stored_document(id: &str) -> Option<Document> {
+    serde_json::from_str(&browser::load(&key(id))?).ok()
+}
+
+fn key(id: &str) -> String {
+    format!("{DOCUMENT}{id}")
 }

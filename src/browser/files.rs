@@ -40,13 +40,15 @@ pub fn chosen_file(event: &Event) -> Option<File> {
     file
 }
 
+/// Whether files are dragged, and not a part of a text.
+pub fn drags_file(event: &DragEvent) -> bool {
+    let types = event.data_transfer().map(|data| data.types());
+    types.is_some_and(|types| types.includes(&"Files".into(), 0))
+}
+
 /// The first file that was dropped.
-pub fn dropped_file(event: &Event) -> Option<File> {
-    event
-        .dyn_ref::<DragEvent>()?
-        .data_transfer()?
-        .files()?
-        .get(0)
+pub fn dropped_file(event: &DragEvent) -> Option<File> {
+    event.data_transfer()?.files()?.get(0)
 }
 
 /// The text that is being pasted.

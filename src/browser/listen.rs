@@ -2,6 +2,7 @@
 
 use leptos::ev::EventDescriptor;
 use leptos::prelude::*;
+use std::time::Duration;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, Event, Node};
 
@@ -24,4 +25,14 @@ pub fn is_within(event: &Event, element: &Element) -> bool {
 /// Runs `action` before the next frame is drawn, after all effects.
 pub fn next_frame(action: impl FnOnce() + 'static) {
     request_animation_frame(action);
+}
+
+/// Runs `action` after the next frame is drawn; soon, in a tab that is hidden and draws none.
+pub fn after_picture(action: impl FnOnce() + 'static) {
+    let soon = || set_timeout(action, Duration::ZERO);
+    if document().hidden() {
+        soon();
+    } else {
+        request_animation_frame(soon);
+    }
 }

@@ -17,10 +17,20 @@ pub fn address() -> String {
         .unwrap_or_default()
 }
 
-/// Removes the fragment without a new history entry, so that a reload shows the visitor's edits and not the link again.
-pub fn clear_fragment() {
-    if let Some(history) = web_sys::window().and_then(|w| w.history().ok()) {
+/// The name that [`name_entry`] gave to the present entry of the tab's history. It outlives a reload.
+pub fn entry_name() -> Option<String> {
+    history()?.state().ok()?.as_string()
+}
+
+/// Names the present entry of the tab's history. Removes the fragment of a link, so that a reload shows the visitor's edits and
+/// not the link again.
+pub fn name_entry(name: &str) {
+    if let Some(history) = history() {
         // A sandboxed frame may refuse.
-        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&address()));
+        let _ = history.replace_state_with_url(&JsValue::from_str(name), "", Some(&address()));
     }
+}
+
+fn history() -> Option<web_sys::History> {
+    web_sys::window()?.history().ok()
 }

@@ -18,19 +18,19 @@ mod zlib;
 
 pub use clipboard::copy;
 pub use fetch::fetch_text;
-pub use files::{chosen_file, download, dropped_file, pasted_text, read_file};
+pub use files::{chosen_file, download, drags_file, dropped_file, pasted_text, read_file};
 pub use focus::{
     Caret, caret, first_line_in_view, focus, focus_svg, has_focus, has_focus_in_text_field,
     has_focus_within, reveal, reveal_in, scroll_to_line, set_caret,
 };
 pub use js_sys::futures::spawn_local as spawn;
 pub use later::Later;
-pub use listen::{is_within, next_frame, on_window};
-pub use location::{address, clear_fragment, fragment};
+pub use listen::{after_picture, is_within, next_frame, on_window};
+pub use location::{address, entry_name, fragment, name_entry};
 pub use overlay::{install_panic_hook, remember_text};
 pub use pointer::{capture_pointer, point_on};
 pub use size::{content_size, type_scale};
-pub use storage::{load, store};
+pub use storage::{forget, load, store, stored_keys};
 pub use web_sys::{Event, File};
 pub use zlib::{pack, unpack};
 
@@ -41,6 +41,37 @@ pub fn now_ms() -> f64 {
         .map_or(0.0, |p| p.now())
 }
 
+/// The time of the day, in milliseconds since 1970.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "whole milliseconds, positive and far below 2^53"
+)]
+pub fn clock_ms() -> u64 {
+    js_sys::Date::now() as u64
+}
+
+/// A time of [`clock_ms`] in words: "Nov 22, 2026, 2:03 PM".
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "milliseconds since 1970 stay below 2^53"
+)]
+pub fn date_and_time(clock_ms: u64) -> String {
+    let date = js_sys::Date::new(&(clock_ms as f64).into());
+    let style = js_sys::Object::new();
+    for (key, value) in [("dateStyle", "medium"), ("timeStyle", "short")] {
+        // Fails only on a frozen object.
+        let _ = js_sys::Reflect::set(&style, &key.into(), &value.into());
+    }
+    date.to_locale_string("en", &style).into()
+}
+
+/// An id that no other tab makes, except by a chance of 1 to 2^52.
+pub fn new_id() -> String {
+    let digits = js_sys::Math::random().to_bits() & ((1 << 52) - 1);
+    format!("{digits:013x}")
+}
+
 /// Sets or, with `None`, removes an attribute of the `<html>` element.
 pub fn set_root_attribute(name: &str, value: Option<&str>) {
     if let Some(root) = document().and_then(|d| d.document_element()) {
@@ -49,6 +80,13 @@ pub fn set_root_attribute(name: &str, value: Option<&str>) {
             Some(value) => root.set_attribute(name, value),
             None => root.remove_attribute(name),
         };
+    }
+}
+
+/// Removes what `index.html` shows while the program loads.
+pub fn end_loading() {
+    if let Some(loading) = document().and_then(|d| d.get_element_by_id("loading")) {
+        loading.remove();
     }
 }
 

@@ -1,12 +1,14 @@
 //! The page as a whole.
 
-use crate::app::session::{self, LinkState};
+use crate::app::session::Session;
+use crate::app::sharing::Link;
 use crate::app::state::{Page, Selection, Theme};
 use crate::browser::{has_focus_in_text_field, on_window, set_root_attribute};
 use crate::components::bar::top_bar::TopBar;
 use crate::components::charts::Charts;
 use crate::components::graph::GraphPanel;
 use crate::components::headline::Headline;
+use crate::components::open_file::open_dropped_files;
 use crate::components::ops::Ops;
 use crate::components::results::Results;
 use crate::components::sliders::Sliders;
@@ -17,13 +19,15 @@ use leptos::prelude::*;
 /// Everything on the page.
 #[component]
 pub fn App(
-    /// The state of the share link in the address, if there is one.
-    link: Option<LinkState>,
+    /// The share link in the address, if there is one.
+    link: Option<Link>,
 ) -> impl IntoView {
-    let page = session::open(link);
+    let session = Session::open(link);
+    let page = session.page;
+    provide_context(session);
     provide_context(page);
-    session::keep(page);
-    session::follow_links(page);
+    session.keep();
+    open_dropped_files(page);
     Effect::new(move || {
         let theme = page.theme.get();
         set_root_attribute("data-theme", (theme != Theme::Auto).then(|| theme.into()));

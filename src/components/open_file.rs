@@ -2,44 +2,32 @@
 
 use crate::app::history::{Origin, keeps_little};
 use crate::app::opened::{Converted, converted};
-use crate::app::state::{Notice, Page};
+use crate::app::state::{Notice, NoticeAction, Page};
 use crate::browser;
 use crate::browser::{Event, File};
 use crate::core::Span;
 use crate::core::input::check_size;
 use crate::core::notation::edit::paste_lines;
+use leptos::ev;
 use leptos::prelude::*;
 
-/// A button that opens a file.
-#[component]
-pub fn OpenButton() -> impl IntoView {
-    let page = Page::of_context();
-    view! {
-        <label class="button open-button" title="Notation, a JSON list of ops, or Op(...) lines">
-            <input
-                type="file"
-                class="sr-only"
-                accept=".fuse,.txt,.json,.py,text/plain,application/json"
-                on:change=move |event| {
-                    if let Some(file) = browser::chosen_file(&event) {
-                        open_file(page, file);
-                    }
-                }
-            />
-            "Open…"
-        </label>
-    }
+/// Opens a file that is dropped anywhere on the page. Without this the browser would open it instead of the page.
+pub fn open_dropped_files(page: Page) {
+    browser::on_window(ev::dragover, |event| {
+        if browser::drags_file(&event) {
+            event.prevent_default();
+        }
+    });
+    browser::on_window(ev::drop, move |event| {
+        if let Some(file) = browser::dropped_file(&event) {
+            event.prevent_default();
+            open_file(page, file);
+        }
+    });
 }
 
-/// Opens a dropped file.
-pub fn drop_file(page: Page, event: &Event) {
-    if let Some(file) = browser::dropped_file(event) {
-        event.prevent_default();
-        open_file(page, file);
-    }
-}
-
-fn open_file(page: Page, file: File) {
+/// Opens a file, as one undo step.
+pub fn open_file(page: Page, file: File) {
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -75,11 +63,24 @@ fn open(page: Page, text: &str) {
     }
 }
 
+/// Whether a text for the editor is too large. Then the visitor is told.
+pub fn is_too_large(page: Page, text: &str) -> bool {
+    let problem = check_size(text.len()).err();
+    if let Some(problem) = &problem {
+        page.tell_failure(format!("This text was not taken: {problem}."));
+    }
+    problem.is_some()
+}
+
 /// Replaces the selected text by pasted ops, as lines of notation. The browser pastes what is notation already.
 pub fn paste(page: Page, event: &Event, selected: Span) {
     let Some(pasted) = browser::pasted_text(event) else {
         return;
     };
+    if is_too_large(page, &pasted) {
+        event.prevent_default();
+        return;
+    }
     let Some(converted) = converted(&pasted) else {
         return;
     };
@@ -112,6 +113,6 @@ fn tell(page: Page, converted: Converted, is_changed: bool) {
     page.notice.set(Some(Notice {
         text: converted.summary,
         is_failure: converted.is_incomplete,
-        offers_undo: is_changed,
+        action: is_changed.then_some(NoticeAction::Undo),
     }));
 }

@@ -1,7 +1,8 @@
 //! The line below the bar: the latest message, else that the text has an error, else what to watch for in an example.
 
-use crate::app::state::{Notice, Page};
-use crate::browser::Later;
+use crate::app::session::Session;
+use crate::app::state::{Notice, NoticeAction, Page};
+use crate::browser::{Later, download};
 use crate::core::Severity;
 use crate::core::examples::example;
 use leptos::prelude::*;
@@ -17,7 +18,7 @@ pub fn Strip() -> impl IntoView {
     let later = Later::after(MESSAGE_TIME);
     Effect::new(move || {
         later.cancel();
-        let is_passing = |notice: &Notice| !notice.is_failure && !notice.offers_undo;
+        let is_passing = |notice: &Notice| !notice.is_failure && notice.action.is_none();
         if page
             .notice
             .with(|notice| notice.as_ref().is_some_and(is_passing))
@@ -53,11 +54,8 @@ fn NoticeLine(
     let Notice {
         text,
         is_failure,
-        offers_undo,
+        action,
     } = notice;
-    let undo = move |_| {
-        page.undo();
-    };
     let dismiss = move |_| {
         page.keep_focus();
         page.notice.set(None);
@@ -65,7 +63,7 @@ fn NoticeLine(
     view! {
         <p class:is-failure=is_failure>
             <span>{text}</span>
-            {offers_undo.then(|| view! { <button type="button" on:click=undo>"Undo"</button> })}
+            {action.map(|action| view! { <ActionButton action /> })}
             <button type="button" class="icon-button" aria-label="Dismiss" on:click=dismiss>
                 <span aria-hidden="true">"×"</span>
             </button>
@@ -73,7 +71,28 @@ fn NoticeLine(
     }
 }
 
-/// That the text has an error, else what to watch for in the example.
+/// The button of a message.
+#[component]
+fn ActionButton(
+    /// What it does.
+    action: NoticeAction,
+) -> impl IntoView {
+    let session = Session::of_context();
+    let label = match action {
+        NoticeAction::Undo => "Undo",
+        NoticeAction::OpenLink { .. } | NoticeAction::OpenDocument(_) => "Open it anyway",
+    };
+    let act = move |_| match &action {
+        NoticeAction::Undo => {
+            session.page.undo();
+        }
+        NoticeAction::OpenLink { state, name } => session.open_state(state, name),
+        NoticeAction::OpenDocument(id) => session.open_document(id),
+    };
+    view! { <button type="button" on:click=act>{label}</button> }
+}
+
+/// That the text is not stored or has an error, else what to watch for in the example.
 #[component]
 fn Standing() -> impl IntoView {
     let page = Page::of_context();
@@ -92,7 +111,17 @@ fn Standing() -> impl IntoView {
             view! { <p><span class="strip-label">"Watch for "</span><span>{watch}</span></p> }
         })
     };
+    let save = move |_| {
+        page.text
+            .with_untracked(|text| download("fuseline.fuse", "text/plain", text));
+    };
     view! {
+        <Show when=move || page.is_unsaved.get()>
+            <p class="stale-note" role="alert">
+                <span>"The browser does not keep this text, because its storage is full or forbidden: closing the page loses it."</span>
+                <button type="button" on:click=save>"Save as a file"</button>
+            </p>
+        </Show>
         <Show when=move || page.is_stale.get() fallback=watch_line>
             <p class="stale-note">
                 <span>"The text has an error. Everything else shows the last text without one."</span>

@@ -57,7 +57,7 @@ test('the table follows a slider, the open tab survives a reload, and other tabs
   await expect.poll(bytes).not.toBe(before);
   const { unfused } = await headlineBytes(page);
   expect(Number((await bytes()).replace(/\D/g, ''))).toBe(unfused);
-  await untilStored(page, 'choices', 'tab=compare');
+  await untilStored(page, 'tab=compare');
   await page.reload();
   const tab = page.getByRole('tab', { name: 'Compare' });
   await expect(tab).toHaveAttribute('aria-selected', 'true');

@@ -84,7 +84,7 @@ test('options change the kernels as on the command line, and survive a reload an
   const { fused_traffic: fused } = commandLine(['analyze', '-', '--policy', 'optimal', '--attention', '--after-reductions', 'off'], text);
   await expect.poll(async () => (await headlineBytes(page)).fused).toBe(fused.total);
   await page.keyboard.press('Escape');
-  await untilStored(page, 'choices', 'after-reductions=off');
+  await untilStored(page, 'after-reductions=off');
   await page.reload();
   await expect.poll(async () => (await headlineBytes(page)).fused).toBe(fused.total);
 

@@ -42,7 +42,7 @@ test('a link carries text, choices and selection to another visitor', async ({ p
 test('a link does not cost a visitor their own text', async ({ page, open, site }) => {
   await open();
   await write(page, 'mine = relu(x) : f16[8]\n');
-  await untilStored(page, 'text', 'mine = relu(x)');
+  await untilStored(page, 'mine = relu(x)');
   await page.goto(site + fragmentOf(`\n${TEXT}`));
   await page.reload();
   await expect.poll(() => editor(page).inputValue()).toMatch(/mine|param N/);

@@ -51,9 +51,17 @@ export async function put(page, text) {
   }, text);
 }
 
+/** What the browser stores under names that begin with this. */
+export const stored = (page, prefix) => page.evaluate((name) => Object.fromEntries(
+  Object.entries(localStorage).filter(([key]) => key.startsWith(`fuseline.${name}`)),
+), prefix);
+
+/** The texts of all stored documents. */
+export const storedTexts = async (page) => Object.values(await stored(page, 'document.')).map((json) => JSON.parse(json).text);
+
 /** Waits until storage holds what was entered: the page stores changes after a pause. */
-export async function untilStored(page, key, text) {
-  await expect.poll(() => page.evaluate((name) => localStorage.getItem(`fuseline.${name}`), key)).toContain(text);
+export async function untilStored(page, part) {
+  await expect.poll(async () => Object.values(await stored(page, 'document.')).join('\n')).toContain(part);
 }
 
 /** Stops the clock by which edits are grouped into undo steps, so that a slow machine makes no pause between two keys. */

@@ -22,6 +22,7 @@ mod dag_svg;
 mod device;
 mod device_figures;
 mod device_model;
+mod documents;
 mod edit;
 mod examples;
 mod examples_by_policy;

@@ -82,7 +82,7 @@ async fn what_unpacks_to_too_much_is_refused() {
     let mut written = vec![b'a'; MAX_STATE_BYTES];
     written[0] = b'\n';
     let largest = encoded(&written).await.unwrap();
-    assert!(largest.len() < 20_000);
+    assert!(largest.len() < 10_000);
     assert_eq!(
         decoded(&largest).await.map(|s| s.text.len()),
         Ok(MAX_STATE_BYTES - 1)

@@ -1,6 +1,6 @@
 //! What a visitor does with the shown kernels.
 
-use super::choices::{FocusRequest, Notice, Tab};
+use super::choices::{FocusRequest, Notice, NoticeAction, Tab};
 use super::page::{Page, SetIfChanged};
 use super::selection::{NamedSelection, Selection};
 use crate::app::history::Origin;
@@ -93,7 +93,7 @@ impl Page {
         self.notice.set(Some(Notice {
             text: proposal.done.clone(),
             is_failure: false,
-            offers_undo: is_changed,
+            action: is_changed.then_some(NoticeAction::Undo),
         }));
         let kernel = (self.analysis)
             .with_untracked(|analysis| analysis.partition.kernel_of.get(op).copied());

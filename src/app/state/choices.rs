@@ -1,6 +1,8 @@
 //! What a visitor chooses beside the text, and messages to the visitor.
 
+use crate::app::links::SharedState;
 use crate::core::{KernelId, Span};
+use std::sync::Arc;
 use strum::{EnumIter, EnumString, IntoStaticStr};
 
 /// Asks another component to take the focus. The component that made the element takes the request when its view is up to
@@ -89,12 +91,28 @@ impl Tab {
 }
 
 /// A message to the visitor.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Notice {
     /// One or two sentences.
     pub text: String,
     /// Whether it reports a failure.
     pub is_failure: bool,
-    /// Whether it has a button that undoes the last edit.
-    pub offers_undo: bool,
+    /// What its button does, if it has one.
+    pub action: Option<NoticeAction>,
+}
+
+/// What the button of a message does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NoticeAction {
+    /// Undoes the last edit.
+    Undo,
+    /// Opens a link whose last start did not finish.
+    OpenLink {
+        /// What the link carries.
+        state: Arc<SharedState>,
+        /// Its short name.
+        name: String,
+    },
+    /// Opens the stored document of this id, whose last start did not finish.
+    OpenDocument(String),
 }

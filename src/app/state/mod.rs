@@ -9,7 +9,7 @@ mod derived;
 mod page;
 mod selection;
 
-pub use choices::{FocusRequest, Notice, OpsView, Tab, Theme};
+pub use choices::{FocusRequest, Notice, NoticeAction, OpsView, Tab, Theme};
 pub use derived::{AnalysedText, shared_memo};
 pub use page::{Page, SetIfChanged};
 pub use selection::Selection;

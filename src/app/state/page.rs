@@ -51,6 +51,8 @@ pub struct Page {
     pub example: RwSignal<Option<&'static str>>,
     /// The latest message.
     pub notice: RwSignal<Option<Notice>>,
+    /// Whether the browser has refused to store the visitor's text.
+    pub is_unsaved: RwSignal<bool>,
     /// The element that shall get the focus, until its component has taken the request.
     pub focus_request: RwSignal<Option<FocusRequest>>,
     /// The number of decisions of the policy after which the kernels are shown; `None` is after all.
@@ -136,6 +138,7 @@ impl Page {
             tab: RwSignal::new(Tab::default()),
             example: RwSignal::new(None),
             notice: RwSignal::new(None),
+            is_unsaved: RwSignal::new(false),
             focus_request: RwSignal::new(None),
             step,
             asked: RwSignal::new(None),
@@ -300,7 +303,7 @@ impl Page {
         self.notice.set(Some(Notice {
             text: text.into(),
             is_failure: false,
-            offers_undo: false,
+            action: None,
         }));
     }
 
@@ -309,7 +312,7 @@ impl Page {
         self.notice.set(Some(Notice {
             text: text.into(),
             is_failure: true,
-            offers_undo: false,
+            action: None,
         }));
     }
 

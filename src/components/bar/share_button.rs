@@ -1,6 +1,6 @@
 //! The share link.
 
-use crate::app::session;
+use crate::app::sharing;
 use crate::app::state::Page;
 use crate::browser;
 use leptos::html;
@@ -14,7 +14,7 @@ pub fn ShareButton() -> impl IntoView {
     let share = move |_| {
         shown_link.set(None);
         browser::spawn(async move {
-            match session::link(page).await {
+            match sharing::link(page).await {
                 Err(problem) => page.tell_failure(problem),
                 Ok(link) if browser::copy(&link).await => {
                     page.tell("Link copied. It carries the whole page and sends nothing anywhere.");

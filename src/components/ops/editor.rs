@@ -9,7 +9,7 @@ use crate::app::state::{FocusRequest, OpsView, Page, Selection, SetIfChanged};
 use crate::browser::{
     Caret, caret, first_line_in_view, focus, has_focus_within, scroll_to_line, set_caret,
 };
-use crate::components::open_file::{drop_file, paste};
+use crate::components::open_file::{is_too_large, paste};
 use crate::core::Span;
 use crate::picture::code::{byte_of_utf16, line_at, line_of, text_size, utf16_of_byte};
 use leptos::html::{Div, Textarea};
@@ -79,6 +79,13 @@ pub fn Editor() -> impl IntoView {
         }
     };
     let typed = move |text: String| {
+        if is_too_large(page, &text) {
+            // Back to the last text.
+            if let Some(area) = area.get_untracked() {
+                page.text.with_untracked(|text| area.set_value(text));
+            }
+            return;
+        }
         text_in_area.set_value(text.clone());
         let is_another = page
             .text
@@ -104,9 +111,6 @@ pub fn Editor() -> impl IntoView {
             class="editor"
             node_ref=scroller
             on:scroll=follow_scroll
-            // Without this the browser would open the file instead of the page.
-            on:dragover=|event| event.prevent_default()
-            on:drop=move |event| drop_file(page, &event)
         >
             <div class="editor-cell">
                 <Show when=move || page.ops_view.get() == OpsView::Text>

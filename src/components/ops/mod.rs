@@ -3,16 +3,17 @@
 pub mod code;
 pub mod editor;
 pub mod field;
+pub mod open_menu;
 pub mod row;
 pub mod table;
 pub mod table_state;
 
 use crate::app::state::{OpsView, Page};
 use crate::components::diagnostics::DiagnosticsList;
-use crate::components::open_file::OpenButton;
 use crate::components::tabs::{TabList, panel_id, tab_id};
 use editor::Editor;
 use leptos::prelude::*;
+use open_menu::OpenMenu;
 use table::OpsTable;
 
 /// Two tabs over one text. The text area stays mounted while the table is open, so that it keeps its caret and its scroll
@@ -30,7 +31,7 @@ pub fn Ops() -> impl IntoView {
             <header class="panel-head">
                 <h2 id="ops-title">"Operations"</h2>
                 <TabList open=page.ops_view label=OpsView::label labelled_by="ops-title" />
-                <OpenButton />
+                <OpenMenu />
             </header>
             <div
                 class="ops-panel"

@@ -1,0 +1,185 @@
+//! Documents: the programs that a visitor has worked on, as the browser keeps them.
+//!
+//! Each program is a document of its own, so that a link, an example or another tab never overwrites a text. A tab has one
+//! document open; a change that leaves little of the text begins another.
+
+use crate::app::history::keeps_little;
+use crate::core::examples::EXAMPLES;
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+
+/// Number of own texts that are kept.
+pub const MAX_OWN: usize = 10;
+/// Number of other documents that are kept: examples and links, for *Back*.
+const MAX_OTHERS: usize = 5;
+
+/// A stored program with what the visitor chose for it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Document {
+    /// When its text was last edited or opened, in milliseconds since 1970. Tells versions of one document apart.
+    pub changed_ms: u64,
+    /// The example that the text started from.
+    pub example: Option<String>,
+    /// Whether the visitor wrote or edited the text, beyond the sliders of an example or a link.
+    pub is_own: bool,
+    /// Policy, device and the like: the header of a link.
+    pub choices: String,
+    /// The text.
+    pub text: String,
+}
+
+/// A document and its id.
+pub type Stored = (String, Document);
+
+/// The document that a plain visit opens: the one that was changed last.
+pub fn newest(documents: &[Stored]) -> Option<&Stored> {
+    latest_first(documents).first().copied()
+}
+
+/// The own texts, the latest first.
+pub fn own_texts(documents: &[Stored]) -> Vec<&Stored> {
+    let mut own = latest_first(documents);
+    own.retain(|(_, document)| document.is_own);
+    own
+}
+
+/// The ids of the documents that are no longer kept.
+pub fn outdated(documents: &[Stored]) -> Vec<String> {
+    let documents = latest_first(documents).into_iter();
+    let (own, others): (Vec<_>, Vec<_>) = documents.partition(|(_, document)| document.is_own);
+    let beyond = own
+        .iter()
+        .skip(MAX_OWN)
+        .chain(others.iter().skip(MAX_OTHERS));
+    beyond.map(|(id, _)| id.clone()).collect()
+}
+
+fn latest_first(documents: &[Stored]) -> Vec<&Stored> {
+    let mut documents: Vec<_> = documents.iter().collect();
+    documents.sort_by_key(|(_, document)| Reverse(document.changed_ms));
+    documents
+}
+
+/// What a list of texts shows of one: its first line that is not empty, without the sign of a comment.
+pub fn title(text: &str) -> &str {
+    let lines = text.lines().map(|line| line.trim_start_matches('#').trim());
+    lines
+        .into_iter()
+        .find(|line| !line.is_empty())
+        .unwrap_or("(empty)")
+}
+
+/// The document that a tab has open.
+#[derive(Clone, Debug)]
+pub struct OpenDocument {
+    /// Its id in storage.
+    pub id: String,
+    /// The text when the document was last looked at.
+    text: String,
+    /// The text of the example or link that it began as; `None` once the visitor has made it their own.
+    began_as: Option<String>,
+    /// `changed_ms` of the version that this tab read or wrote last; `None` before the first.
+    stored_ms: Option<u64>,
+    /// Whether the text has changed since then.
+    is_changed: bool,
+}
+
+/// What a tab does with its document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Storing {
+    /// Writes it under its id.
+    Write,
+    /// Writes it under a new id, because another tab has written the stored one.
+    Fork,
+    /// Leaves the newer version of another tab.
+    Leave,
+}
+
+impl OpenDocument {
+    /// A document that is not stored yet. `is_link` if the text is that of a link.
+    pub fn new(id: String, text: &str, is_link: bool) -> Self {
+        let is_known = is_link || EXAMPLES.iter().any(|example| example.text == text);
+        Self {
+            id,
+            text: text.to_owned(),
+            began_as: is_known.then(|| text.to_owned()),
+            stored_ms: None,
+            is_changed: true,
+        }
+    }
+
+    /// A stored document.
+    pub fn stored(id: &str, document: &Document) -> Self {
+        Self {
+            id: id.to_owned(),
+            text: document.text.clone(),
+            began_as: (!document.is_own).then(|| document.text.clone()),
+            stored_ms: Some(document.changed_ms),
+            is_changed: false,
+        }
+    }
+
+    /// Whether the text is the visitor's own.
+    pub const fn is_own(&self) -> bool {
+        self.began_as.is_none()
+    }
+
+    /// The text when the document was last looked at.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether a change to `text` replaces the program, and so begins another document.
+    pub fn is_replaced_by(&self, text: &str) -> bool {
+        self.text != text && keeps_little(&self.text, text)
+    }
+
+    /// Takes the present text.
+    pub fn follow(&mut self, text: &str) {
+        if self.text == text {
+            return;
+        }
+        text.clone_into(&mut self.text);
+        self.is_changed = true;
+        if let Some(origin) = &self.began_as
+            && differs_beyond_sliders(origin, text)
+        {
+            self.began_as = None;
+        }
+    }
+
+    /// What to do, given `changed_ms` of the stored version.
+    pub fn storing(&self, in_storage_ms: Option<u64>) -> Storing {
+        let is_newer_elsewhere = in_storage_ms.is_some() && in_storage_ms != self.stored_ms;
+        match (self.is_changed, is_newer_elsewhere) {
+            (true, true) => Storing::Fork,
+            (true, false) => Storing::Write,
+            (false, _) if in_storage_ms == self.stored_ms => Storing::Write,
+            (false, _) => Storing::Leave,
+        }
+    }
+
+    /// The time of the version that is written now: a change of the choices alone is no newer text.
+    pub fn time_ms(&self, now_ms: u64) -> u64 {
+        self.stored_ms
+            .filter(|_| !self.is_changed)
+            .unwrap_or(now_ms)
+    }
+
+    /// The version of this time is in storage.
+    pub const fn was_stored(&mut self, changed_ms: u64) {
+        self.stored_ms = Some(changed_ms);
+        self.is_changed = false;
+    }
+}
+
+/// Whether two texts differ in more than the values of params.
+fn differs_beyond_sliders(before: &str, after: &str) -> bool {
+    let name = |line: &str| {
+        let param = line.strip_prefix("param ")?;
+        Some(param.split('=').next().unwrap_or(param).to_owned())
+    };
+    let is_same = |(b, a): (&str, &str)| b == a || (name(b).is_some() && name(b) == name(a));
+    before.lines().count() != after.lines().count()
+        || !before.lines().zip(after.lines()).all(is_same)
+}

@@ -1,0 +1,97 @@
+//! Opens a file, or one of the texts that the browser keeps.
+
+use crate::app::documents::{MAX_OWN, Stored, title};
+use crate::app::session::Session;
+use crate::app::state::Page;
+use crate::browser::{self, date_and_time};
+use crate::components::bar::menu::Menu;
+use crate::components::open_file::open_file;
+use leptos::ev;
+use leptos::prelude::*;
+
+/// A menu of both.
+#[component]
+pub fn OpenMenu() -> impl IntoView {
+    let is_open = RwSignal::new(false);
+    view! {
+        <Menu label="Open" is_at_end=true panel_class="menu-list open-menu" is_open>
+            <FileButton is_open />
+            <Texts is_open />
+        </Menu>
+    }
+}
+
+/// Opens a file.
+#[component]
+fn FileButton(
+    /// Whether the menu is open.
+    is_open: RwSignal<bool>,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let choose = move |event: ev::Event| {
+        if let Some(file) = browser::chosen_file(&event) {
+            page.keep_focus();
+            is_open.set(false);
+            open_file(page, file);
+        }
+    };
+    view! {
+        <label class="button open-button">
+            <input
+                type="file"
+                class="sr-only"
+                accept=".fuse,.txt,.json,.py,text/plain,application/json"
+                on:change=choose
+            />
+            <span>"A file…"</span>
+            <small>"notation, a JSON list of ops, or Op(...) lines"</small>
+        </label>
+    }
+}
+
+/// The visitor's own texts. Mounted when the menu opens, so that it lists what is stored then.
+#[component]
+fn Texts(
+    /// Whether the menu is open.
+    is_open: RwSignal<bool>,
+) -> impl IntoView {
+    let session = Session::of_context();
+    let texts = RwSignal::new(session.other_texts());
+    let row = move |(id, document): Stored| {
+        let opened = id.clone();
+        let open = move |_| {
+            session.page.keep_focus();
+            is_open.set(false);
+            session.open_document(&opened);
+        };
+        let title = title(&document.text).to_owned();
+        let remove_label = format!("Remove {title}");
+        let remove = move |_| {
+            session.page.keep_focus();
+            session.forget(&id);
+            texts.update(|texts| texts.retain(|(other, _)| *other != id));
+        };
+        view! {
+            <li>
+                <button type="button" on:click=open>
+                    <span class="text-title">{title}</span>
+                    <small>{date_and_time(document.changed_ms)}</small>
+                </button>
+                <button type="button" class="icon-button" aria-label=remove_label on:click=remove>
+                    <span aria-hidden="true">"×"</span>
+                </button>
+            </li>
+        }
+    };
+    view! {
+        <p id="own-texts">{format!("Your last {MAX_OWN} texts, kept in this browser alone")}</p>
+        <Show
+            when=move || texts.with(|texts| !texts.is_empty())
+            fallback=|| view! { <p>"None but the one that is open"</p> }
+        >
+            <ul aria-labelledby="own-texts">
+                <For each=move || texts.get() key=|(id, _)| id.clone() children=row />
+            </ul>
+        </Show>
+    }
+}

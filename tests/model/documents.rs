@@ -1,0 +1,83 @@
+//! The texts that the browser keeps: which stay, which one a visit opens, and what tabs do to each other.
+
+use fuseline::app::documents::{
+    Document, OpenDocument, Stored, Storing, newest, outdated, own_texts, title,
+};
+use fuseline::core::examples::EXAMPLES;
+
+fn document(changed_ms: u64, is_own: bool) -> Document {
+    Document {
+        changed_ms,
+        example: None,
+        is_own,
+        choices: String::new(),
+        text: format!("y{changed_ms} = relu(x) : f16[8]"),
+    }
+}
+
+fn stored(id: &str, changed_ms: u64, is_own: bool) -> Stored {
+    (id.to_owned(), document(changed_ms, is_own))
+}
+
+#[test]
+fn ten_own_texts_stay_and_what_was_only_looked_at_takes_no_place_of_theirs() {
+    let own = (0..12_u64).map(|i| stored(&format!("own{i}"), i, true));
+    let others = (20..27_u64).map(|i| stored(&format!("other{i}"), i, false));
+    let documents: Vec<Stored> = own.chain(others).collect();
+    assert_eq!(newest(&documents).map(|d| d.0.as_str()), Some("other26"));
+    assert_eq!(outdated(&documents), ["own1", "own0", "other21", "other20"]);
+    let kept = own_texts(&documents);
+    assert_eq!(kept.first().map(|d| d.0.as_str()), Some("own11"));
+}
+
+#[test]
+fn the_title_is_the_first_line_with_something_on_it() {
+    assert_eq!(title("\n\n# My block\ninput x"), "My block");
+    assert_eq!(title("##\ninput x : f16[8]\n"), "input x : f16[8]");
+    assert_eq!(title(" \n"), "(empty)");
+}
+
+#[test]
+fn a_dragged_slider_does_not_make_an_example_an_own_text() {
+    let example = EXAMPLES[0].text;
+    let mut open = OpenDocument::new("a".into(), example, false);
+    assert!(!open.is_own());
+    let param = example.lines().find(|l| l.starts_with("param ")).unwrap();
+    let (name, _) = param.split_once('=').unwrap();
+    open.follow(&example.replace(param, &format!("{name}= 64 in 64..128 step 64")));
+    assert!(!open.is_own());
+    open.follow(&format!("{example}# mine\n"));
+    assert!(open.is_own());
+    open.follow(example);
+    assert!(open.is_own(), "back by hand is still theirs");
+}
+
+#[test]
+fn a_text_that_is_typed_is_own_at_once() {
+    assert!(OpenDocument::new("a".into(), "y = relu(x) : f16[8]", false).is_own());
+    assert!(!OpenDocument::new("a".into(), "y = relu(x) : f16[8]", true).is_own());
+}
+
+#[test]
+fn another_program_is_another_document() {
+    let open = OpenDocument::new("a".into(), "y = relu(x) : f16[8]", false);
+    assert!(open.is_replaced_by(EXAMPLES[0].text));
+    assert!(!open.is_replaced_by("y = relu(x) : f16[16]"));
+    assert!(!open.is_replaced_by("y = relu(x) : f16[8]"));
+}
+
+#[test]
+fn an_idle_tab_leaves_what_another_has_written_and_an_edited_one_forks() {
+    let mut open = OpenDocument::stored("a", &document(5, true));
+    assert_eq!(open.storing(Some(5)), Storing::Write);
+    assert_eq!(open.time_ms(9), 5, "choices alone");
+    assert_eq!(open.storing(Some(7)), Storing::Leave);
+    assert_eq!(open.storing(None), Storing::Leave, "forgotten elsewhere");
+    open.follow("another text");
+    assert_eq!(open.storing(Some(7)), Storing::Fork);
+    assert_eq!(open.storing(None), Storing::Write);
+    assert_eq!(open.time_ms(9), 9);
+    open.was_stored(9);
+    assert_eq!(open.storing(Some(9)), Storing::Write);
+    assert_eq!(open.time_ms(11), 9);
+}
