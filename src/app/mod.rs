@@ -16,3 +16,5 @@ pub mod sharing;
 pub mod starts;
 #[cfg(target_arch = "wasm32")]
 pub mod state;
+#[cfg(target_arch = "wasm32")]
+mod stored;

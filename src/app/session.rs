@@ -6,10 +6,11 @@
 
 use crate::app::documents::{Document, OpenDocument, Stored, Storing, newest, outdated, own_texts};
 use crate::app::history::Origin;
-use crate::app::links::{SharedState, read_state, write_state};
+use crate::app::links::{SharedState, write_state};
 use crate::app::sharing::{Link, choices, choose};
 use crate::app::starts::{self, Start, is_unfinished};
 use crate::app::state::{Notice, NoticeAction, Page, Selection, SetIfChanged};
+use crate::app::stored;
 use crate::browser::{self, Later};
 use crate::core::examples::{EXAMPLES, START, example};
 use leptos::ev;
@@ -17,7 +18,6 @@ use leptos::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
 
-const DOCUMENT: &str = "fuseline.document.";
 const THEME: &str = "fuseline.theme";
 const OPS_VIEW: &str = "fuseline.ops-view";
 
@@ -64,7 +64,7 @@ impl Session {
     /// then the link. Instead of a document whose last start did not finish it opens another own text, and says so.
     pub fn open(link: Option<Link>) -> Self {
         starts::forget_old();
-        let documents = stored_documents();
+        let documents = stored::documents();
         let here = browser::entry_name();
         let here = documents.iter().find(|(id, _)| Some(id) == here.as_ref());
         let wanted = here.or_else(|| newest(&documents));
@@ -181,7 +181,7 @@ impl Session {
     pub fn other_texts(self) -> Vec<Stored> {
         self.store();
         let open = self.id();
-        let documents = stored_documents();
+        let documents = stored::documents();
         let texts = own_texts(&documents).into_iter();
         texts.filter(|(id, _)| *id != open).cloned().collect()
     }
@@ -192,7 +192,7 @@ impl Session {
             return;
         }
         self.store();
-        let Some(document) = stored_document(id) else {
+        let Some(document) = stored::document(id) else {
             return;
         };
         self.open.set_value(OpenDocument::stored(id, &document));
@@ -207,7 +207,7 @@ impl Session {
 
     /// Removes a stored document for good.
     pub fn forget(self, id: &str) {
-        browser::forget(&key(id));
+        stored::forget(id);
     }
 
     /// Opens the state of a link, as one step of undo.
@@ -241,6 +241,7 @@ impl Session {
     fn open_link(self, link: Link) {
         match link.state {
             Ok(state) if is_unfinished(&link.name) => {
+                self.await_picture(&self.id());
                 self.page.notice.set(Some(Notice {
                     text: "This link did not finish opening the last time, so it was not opened."
                         .to_owned(),
@@ -252,7 +253,10 @@ impl Session {
                 }));
             }
             Ok(state) => self.open_state(&state, &link.name),
-            Err(problem) => self.page.tell_failure(problem.message()),
+            Err(problem) => {
+                self.await_picture(&self.id());
+                self.page.tell_failure(problem.message());
+            }
         }
     }
 
@@ -272,14 +276,20 @@ impl Session {
 
     /// Marks the start of what was just opened until its picture is drawn, and then stores it.
     fn await_picture(self, name: &str) {
+        self.end_start();
         self.start.set_value(Some(Start::begin(name)));
         browser::after_picture(move || {
-            // The page may be gone.
-            if let Some(start) = self.start.try_update_value(Option::take).flatten() {
-                start.end();
+            if self.end_start() {
                 self.store_later();
             }
         });
+    }
+
+    /// Whether a start was waiting for its picture.
+    fn end_start(self) -> bool {
+        // After an unmount there is no value.
+        let start = self.start.try_update_value(Option::take).flatten();
+        start.inspect(Start::end).is_some()
     }
 
     /// The text has changed: in this document, or to another program.
@@ -287,7 +297,7 @@ impl Session {
         self.page.text.with_untracked(|text| {
             if self.open.with_value(|open| open.is_replaced_by(text)) {
                 self.store();
-                let documents = stored_documents();
+                let documents = stored::documents();
                 let same = documents.iter().find(|(_, stored)| stored.text == *text);
                 self.open.set_value(match same {
                     Some((id, stored)) => OpenDocument::stored(id, stored),
@@ -317,7 +327,7 @@ impl Session {
             return;
         };
         let is_stored = self.open.try_update_value(|open| {
-            let in_storage = stored_document(&open.id).map(|d| d.changed_ms);
+            let in_storage = stored::document(&open.id).map(|d| d.changed_ms);
             match open.storing(in_storage) {
                 Storing::Leave => return true,
                 Storing::Fork => {
@@ -333,13 +343,12 @@ impl Session {
                 choices: beside.choices,
                 text: open.text().to_owned(),
             };
-            let json = serde_json::to_string(&document).unwrap_or_default();
-            let is_stored = browser::store(&key(&open.id), &json);
+            let is_stored = stored::store(&open.id, &document);
             if is_stored {
                 open.was_stored(document.changed_ms);
                 if in_storage.is_none() {
-                    for id in outdated(&stored_documents()) {
-                        self.forget(&id);
+                    for id in outdated(&stored::documents()) {
+                        stored::forget(&id);
                     }
                 }
             }
@@ -348,32 +357,4 @@ impl Session {
         let is_stored = is_stored.unwrap_or(true);
         self.page.is_unsaved.set_if_changed(!is_stored && is_own);
     }
-}
-
-impl Document {
-    fn choices(&self) -> SharedState {
-        read_state(self.choices.clone().into()).unwrap_or_default()
-    }
-
-    fn example(&self) -> Option<&'static str> {
-        self.example.as_deref().and_then(example).map(|e| e.id)
-    }
-}
-
-fn stored_documents() -> Vec<Stored> {
-    let keys = browser::stored_keys(DOCUMENT).into_iter();
-    keys.filter_map(|key| {
-        let id = key.strip_prefix(DOCUMENT)?;
-        Some((id.to_owned(), stored_document(id)?))
-    })
-    .collect()
-}
-
-/// `None` where there is none, or something else has written there.
-fn stored_document(id: &str) -> Option<Document> {
-    serde_json::from_str(&browser::load(&key(id))?).ok()
-}
-
-fn key(id: &str) -> String {
-    format!("{DOCUMENT}{id}")
 }

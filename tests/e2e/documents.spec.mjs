@@ -92,6 +92,7 @@ test('a second link leaves the own text that the first one replaced', async ({ p
   await textRow(page, 'my own').click();
   await expect(editor(page)).toHaveValue(OWN);
   await expect.poll(() => kernels(page)).toEqual([['mine']]);
+  await expect.poll(() => stored(page, 'starting.')).toEqual({});
 });
 
 test('the last ten own texts are kept, and examples whose sliders were dragged are none', async ({ page, open }) => {

@@ -1,0 +1,49 @@
+//! The documents in the browser's storage, each under a key of its own.
+
+use crate::app::documents::{Document, Stored};
+use crate::app::links::{SharedState, read_state};
+use crate::browser;
+use crate::core::examples::example;
+
+const DOCUMENT: &str = "fuseline.document.";
+
+/// All documents, in no order.
+pub(super) fn documents() -> Vec<Stored> {
+    let keys = browser::stored_keys(DOCUMENT).into_iter();
+    keys.filter_map(|key| {
+        let id = key.strip_prefix(DOCUMENT)?;
+        Some((id.to_owned(), document(id)?))
+    })
+    .collect()
+}
+
+/// The document of this id. `None` where there is none, or something else has written there.
+pub(super) fn document(id: &str) -> Option<Document> {
+    serde_json::from_str(&browser::load(&key(id))?).ok()
+}
+
+/// Stores a document, and says whether the browser took it.
+pub(super) fn store(id: &str, document: &Document) -> bool {
+    serde_json::to_string(document).is_ok_and(|json| browser::store(&key(id), &json))
+}
+
+/// Removes a document for good.
+pub(super) fn forget(id: &str) {
+    browser::forget(&key(id));
+}
+
+fn key(id: &str) -> String {
+    format!("{DOCUMENT}{id}")
+}
+
+impl Document {
+    /// What was chosen for it.
+    pub(super) fn choices(&self) -> SharedState {
+        read_state(self.choices.clone().into()).unwrap_or_default()
+    }
+
+    /// The id of the example that it started from.
+    pub(super) fn example(&self) -> Option<&'static str> {
+        self.example.as_deref().and_then(example).map(|e| e.id)
+    }
+}
