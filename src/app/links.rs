@@ -83,7 +83,7 @@ impl ShareError {
                 "This link is damaged: part of it is missing or changed. Ask for it again, as a whole."
             }
             Self::TooLarge => {
-                "This link is longer than 512 KiB or unpacks to more than 8 MB, so it was not opened. Ask for the text as a file."
+                "This link is longer than 512 KiB or unpacks to more than 256 KiB, so it was not opened. Ask for the text as a file."
             }
             Self::Unsupported => {
                 "This browser is too old to open links: it cannot unpack them. Use a newer one, or ask for the text."

@@ -5,7 +5,7 @@ use serde_json::{Map, Number, Value};
 use std::cell::Cell;
 use std::fmt;
 
-/// Most bytes of a file, a pasted text, the text of a link, or a list from JavaScript as JSON. A list takes up to 60 times
+/// Most bytes of a file, a pasted text, or a list from JavaScript as JSON. A list takes up to 60 times
 /// as much memory until it is an analysis, and a WebAssembly module has at most 4 GB.
 pub const MAX_INPUT_BYTES: usize = 8_000_000;
 
