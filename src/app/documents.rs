@@ -119,6 +119,15 @@ impl OpenDocument {
         }
     }
 
+    /// The same document, which a plain visit opens from now on: it was opened last.
+    #[must_use]
+    pub fn opened_again(self) -> Self {
+        Self {
+            is_changed: true,
+            ..self
+        }
+    }
+
     /// Whether the text is the visitor's own.
     pub const fn is_own(&self) -> bool {
         self.began_as.is_none()

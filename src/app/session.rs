@@ -195,14 +195,15 @@ impl Session {
         let Some(document) = stored::document(id) else {
             return;
         };
-        self.open.set_value(OpenDocument::stored(id, &document));
+        self.open
+            .set_value(OpenDocument::stored(id, &document).opened_again());
         self.name_entry();
+        self.await_picture(id);
         self.show(
             document.text.clone(),
             document.example(),
             document.choices(),
         );
-        self.await_picture(id);
     }
 
     /// Removes a stored document for good.
@@ -221,6 +222,7 @@ impl Session {
             self.open.set_value(opened);
             self.name_entry();
         }
+        self.await_picture(name);
         let example = EXAMPLES.iter().find(|e| e.text == state.text);
         self.show(state.text.clone(), example.map(|e| e.id), state.clone());
         if let Some(name) = &state.selected_op {
@@ -234,7 +236,6 @@ impl Session {
                 action: Some(NoticeAction::Undo),
             }));
         }
-        self.await_picture(name);
     }
 
     /// Opens a link. A broken one, and one whose last start did not finish, changes nothing.
@@ -274,7 +275,7 @@ impl Session {
         self.open.with_value(|open| browser::name_entry(&open.id));
     }
 
-    /// Marks the start of what was just opened until its picture is drawn, and then stores it.
+    /// Marks the start of what is about to be shown until its picture is drawn, and then stores it.
     fn await_picture(self, name: &str) {
         self.end_start();
         self.start.set_value(Some(Start::begin(name)));
@@ -300,7 +301,7 @@ impl Session {
                 let documents = stored::documents();
                 let same = documents.iter().find(|(_, stored)| stored.text == *text);
                 self.open.set_value(match same {
-                    Some((id, stored)) => OpenDocument::stored(id, stored),
+                    Some((id, stored)) => OpenDocument::stored(id, stored).opened_again(),
                     None => OpenDocument::new(browser::new_id(), text, false),
                 });
                 self.name_entry();

@@ -81,3 +81,13 @@ fn an_idle_tab_leaves_what_another_has_written_and_an_edited_one_forks() {
     assert_eq!(open.storing(Some(9)), Storing::Write);
     assert_eq!(open.time_ms(11), 9);
 }
+
+#[test]
+fn what_is_opened_again_is_what_the_next_visit_opens() {
+    let document = document(5, true);
+    let open = OpenDocument::stored("a", &document);
+    assert_eq!(open.time_ms(9), 5);
+    let open = open.opened_again();
+    assert_eq!(open.storing(Some(5)), Storing::Write);
+    assert_eq!(open.time_ms(9), 9);
+}
