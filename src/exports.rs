@@ -92,7 +92,12 @@ struct TrafficOptions {
 
 /// A value from JavaScript; an error names the argument, the field in it and the reason.
 fn read<T: DeserializeOwned>(argument: &str, value: &JsValue) -> Result<T, JsError> {
-    let refused = |problem: &dyn Display| JsError::new(&format!("{argument}: {problem}"));
+    let refused = |problem: &dyn Display| {
+        // An error of JavaScript shows its name before its message.
+        let problem = problem.to_string();
+        let message = problem.strip_prefix("Error: ").unwrap_or(&problem);
+        JsError::new(&format!("{argument}: {message}"))
+    };
     // Through JSON, because serde-wasm-bindgen ignores unknown fields.
     let json =
         read_value(Deserializer::from(value.clone())).map_err(|problem| refused(&problem))?;
