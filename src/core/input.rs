@@ -8,6 +8,7 @@ use std::fmt;
 /// Most bytes of a file, a pasted text, or a list from JavaScript as JSON. A list takes up to 60 times
 /// as much memory until it is an analysis, and a WebAssembly module has at most 4 GB.
 pub const MAX_INPUT_BYTES: usize = 8_000_000;
+const LIMIT_MB: usize = MAX_INPUT_BYTES / 1_000_000;
 
 /// Most lists and objects around a value, as in text that is read as JSON.
 const MAX_DEPTH: usize = 128;
@@ -26,7 +27,6 @@ const MAX_DEPTH: usize = 128;
 /// );
 /// ```
 pub fn check_size(bytes: usize) -> Result<(), String> {
-    const LIMIT_MB: usize = MAX_INPUT_BYTES / 1_000_000;
     if bytes <= MAX_INPUT_BYTES {
         return Ok(());
     }
@@ -63,7 +63,9 @@ impl Bounded<'_> {
         let left = self.left.get().checked_sub(bytes);
         self.left.set(left.unwrap_or(0));
         left.map(drop).ok_or_else(|| {
-            E::custom("it has more than the 8 MB that are read, as JSON: split the list")
+            E::custom(format!(
+                "it has more than the {LIMIT_MB} MB that are read, as JSON: split the list"
+            ))
         })
     }
 
@@ -130,7 +132,7 @@ impl<'de> Visitor<'de> for Bounded<'_> {
             && entries > self.left.get() / "0,".len()
         {
             let problem = format!(
-                "a list of {entries} entries has more than the 8 MB that are read, as JSON: split the list"
+                "a list of {entries} entries has more than the {LIMIT_MB} MB that are read, as JSON: split the list"
             );
             return Err(A::Error::custom(problem));
         }

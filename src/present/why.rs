@@ -3,7 +3,7 @@
 use super::format::{format_bytes, format_seconds};
 use super::names::op_name;
 use super::reasons::{reason_text, verdict_sentence};
-use crate::core::analysis::why::{Price, PricedEdge, Verdict, Why};
+use crate::core::analysis::why::{Price, PricedEdge, Why};
 use crate::core::{Analysis, Objective, OpId};
 
 /// The edges between kernels, the largest saving by the objective first. Takes as long as [`Why::priced_edges`].
@@ -52,10 +52,7 @@ pub fn crossing_rows(analysis: &Analysis, crossings: &[PricedEdge]) -> Vec<Cross
             ),
             saved_bytes: saved_bytes(crossing.price),
             saved_time: saved_time(crossing.price),
-            reason: match why.ask(producer, consumer) {
-                Verdict::Fused => String::new(),
-                Verdict::Apart { reason, .. } => reason_text(graph, &reason),
-            },
+            reason: reason_text(graph, &why.reason(crossing)),
         }
     };
     crossings.iter().map(row).collect()

@@ -266,9 +266,10 @@ pub(crate) fn leaves(
     views: &Views,
     op: OpId,
     is_kept: impl Fn(OpId) -> bool,
-    leaves: impl Fn(OpId) -> bool,
+    mut leaves: impl FnMut(OpId) -> bool,
 ) -> bool {
     let readers = &graph.successors[op];
-    let is_needed = |&reader: &OpId| !is_kept(reader) || views.is_view[reader] && leaves(reader);
-    readers.is_empty() || readers.iter().any(is_needed)
+    let mut is_needed =
+        |&reader: &OpId| !is_kept(reader) || views.is_view[reader] && leaves(reader);
+    readers.is_empty() || readers.iter().any(&mut is_needed)
 }

@@ -1,7 +1,7 @@
 //! Which outputs two kernels need not write when they are one.
 
 use crate::core::analysis::Analysis;
-use crate::core::cost::traffic::{Views, written};
+use crate::core::cost::traffic::{Views, leaves, written};
 use crate::core::model::adjacency::Adjacency;
 use crate::core::model::ids::{IdVec, KernelId, OpId};
 
@@ -124,30 +124,26 @@ impl<'a> MergedWrites<'a> {
             .sum()
     }
 
-    /// Whether the output of an op leaves the merged kernel, as [`leaves`](crate::core::cost::traffic::leaves) says.
+    /// Whether the output of an op leaves the merged kernel.
     fn leaves(&self, op: OpId, a: KernelId, b: KernelId) -> bool {
         let (graph, partition) = (&self.analysis.graph, &self.analysis.partition);
-        let is_merged = |kernel: KernelId| kernel == a || kernel == b;
-        let is_in_merged = |op| partition.computes(a, op) || partition.computes(b, op);
         // The op, and views of it in the merged kernel.
         let mut waiting = vec![op];
         while let Some(op) = waiting.pop() {
-            let readers = &graph.successors[op];
-            if readers.is_empty() {
+            let is_kept = |reader: OpId| {
+                let is_merged = |kernel: KernelId| kernel == a || kernel == b;
+                let mut runs_in = self.runs_in(reader);
+                runs_in.all(|kernel| is_merged(kernel) || partition.computes(kernel, op))
+            };
+            let view_leaves = |view: OpId| {
+                let is_in_merged = partition.computes(a, view) || partition.computes(b, view);
+                if is_in_merged {
+                    waiting.push(view);
+                }
+                !is_in_merged && self.is_written[view]
+            };
+            if leaves(graph, &self.views, op, is_kept, view_leaves) {
                 return true;
-            }
-            for &reader in readers {
-                let is_kept = |kernel| is_merged(kernel) || partition.computes(kernel, op);
-                if !self.runs_in(reader).all(is_kept) {
-                    return true;
-                }
-                if self.views.is_view[reader] {
-                    if is_in_merged(reader) {
-                        waiting.push(reader);
-                    } else if self.is_written[reader] {
-                        return true;
-                    }
-                }
             }
         }
         false

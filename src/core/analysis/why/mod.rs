@@ -63,10 +63,11 @@ pub struct PricedEdge {
     pub price: Price,
 }
 
-/// Answers about one analysis. Made in `O(ops + reads log reads)`; what only reasons need is made with the first one.
+/// Answers about one analysis. What prices and what reasons need is made with the first of them, in
+/// `O(ops + reads log reads)`.
 pub struct Why<'a> {
     analysis: &'a Analysis,
-    prices: Prices<'a>,
+    prices: OnceCell<Prices<'a>>,
     policy_graph: OnceCell<PolicyGraph>,
     operands: OnceCell<Operands>,
     detours: OnceCell<Detours<'a>>,
@@ -80,10 +81,10 @@ type Known<T> = HashMap<(KernelId, KernelId), T, FxBuildHasher>;
 
 impl<'a> Why<'a> {
     /// Prepares to answer.
-    pub fn new(analysis: &'a Analysis) -> Self {
+    pub const fn new(analysis: &'a Analysis) -> Self {
         Self {
             analysis,
-            prices: Prices::new(analysis),
+            prices: OnceCell::new(),
             policy_graph: OnceCell::new(),
             operands: OnceCell::new(),
             detours: OnceCell::new(),
@@ -101,18 +102,15 @@ impl<'a> Why<'a> {
         let mut known: Known<(Price, Option<Reason>)> = HashMap::default();
         let mut edges = Vec::new();
         for (producer, consumer) in self.producers_and_consumers() {
-            let verdict =
-                self.kernels_apart(producer, consumer)
-                    .map_or(Verdict::Fused, |(a, b)| {
-                        let answer = || (self.prices.merged(a, b), self.of_kernels(a, b));
-                        let (price, of_kernels) = if self.has_one_edge(a, b) {
-                            answer()
-                        } else {
-                            known.entry((a, b)).or_insert_with(answer).clone()
-                        };
-                        let reason = self.reason_of(producer, consumer, price, of_kernels);
-                        Verdict::Apart { reason, price }
-                    });
+            let verdict = match self.kernels_apart(producer, consumer) {
+                None => Verdict::Fused,
+                Some((a, b)) => {
+                    let answer = || (self.prices().merged(a, b), self.of_kernels(a, b));
+                    let (price, of_kernels) = self.once(&mut known, (a, b), answer);
+                    let reason = self.reason_of(producer, consumer, price, of_kernels);
+                    Verdict::Apart { reason, price }
+                }
+            };
             edges.push(Edge {
                 producer,
                 consumer,
@@ -130,11 +128,7 @@ impl<'a> Why<'a> {
         let mut edges = Vec::new();
         for (producer, consumer) in self.producers_and_consumers() {
             if let Some((a, b)) = self.kernels_apart(producer, consumer) {
-                let price = if self.has_one_edge(a, b) {
-                    self.prices.merged(a, b)
-                } else {
-                    *(known.entry((a, b))).or_insert_with(|| self.prices.merged(a, b))
-                };
+                let price = self.once(&mut known, (a, b), || self.prices().merged(a, b));
                 edges.push(PricedEdge {
                     producer,
                     consumer,
@@ -148,17 +142,21 @@ impl<'a> Why<'a> {
     /// What keeps two ops apart, given in either order. They need not share a tensor.
     pub fn ask(&self, first: OpId, second: OpId) -> Verdict {
         let (first, second) = (first.min(second), first.max(second));
-        match self.kernels_apart(first, second) {
-            None => Verdict::Fused,
-            Some((a, b)) => {
-                let price = self.prices.merged(a, b);
-                let of_kernels = self.of_kernels(a, b);
-                Verdict::Apart {
-                    reason: self.reason_of(first, second, price, of_kernels),
-                    price,
-                }
-            }
+        let Some((a, b)) = self.kernels_apart(first, second) else {
+            return Verdict::Fused;
+        };
+        let price = self.prices().merged(a, b);
+        Verdict::Apart {
+            reason: self.reason_of(first, second, price, self.of_kernels(a, b)),
+            price,
         }
+    }
+
+    /// Why an edge between two kernels, whose price is known, is not fused.
+    pub fn reason(&self, edge: &PricedEdge) -> Reason {
+        let kernel_of = &self.analysis.partition.kernel_of;
+        let of_kernels = self.of_kernels(kernel_of[edge.producer], kernel_of[edge.consumer]);
+        self.reason_of(edge.producer, edge.consumer, edge.price, of_kernels)
     }
 
     fn producers_and_consumers(&self) -> impl Iterator<Item = (OpId, OpId)> + 'a {
@@ -175,10 +173,19 @@ impl<'a> Why<'a> {
         (!partition.computes(b, first)).then_some((a, b))
     }
 
-    /// Whether no other edge is between two kernels that share this one.
-    fn has_one_edge(&self, a: KernelId, b: KernelId) -> bool {
+    /// The answer for two kernels with an edge, which is kept if they can have another one.
+    fn once<T: Clone>(
+        &self,
+        known: &mut Known<T>,
+        (a, b): (KernelId, KernelId),
+        answer: impl FnOnce() -> T,
+    ) -> T {
         let kernels = &self.analysis.partition.kernels;
-        kernels[a].len() == 1 && kernels[b].len() == 1
+        if kernels[a].len() == 1 && kernels[b].len() == 1 {
+            answer()
+        } else {
+            known.entry((a, b)).or_insert_with(answer).clone()
+        }
     }
 
     /// The reason that does not depend on which edge between two kernels is asked about. `None` if there is none, or if
@@ -203,11 +210,15 @@ impl<'a> Why<'a> {
             _ => None,
         };
         let otherwise = || match self.analysis.options.policy {
-            Policy::Optimal if !self.prices.is_gain(price) => Reason::NotWorthIt,
+            Policy::Optimal if !price.is_gain(self.analysis) => Reason::NotWorthIt,
             Policy::Manual => Reason::NotStated,
             _ => Reason::NotLookedAt,
         };
         of_rules.or(of_kernels).unwrap_or_else(otherwise)
+    }
+
+    fn prices(&self) -> &Prices<'a> {
+        self.prices.get_or_init(|| Prices::new(self.analysis))
     }
 
     fn refusals(&self) -> &Refusals {
@@ -256,7 +267,7 @@ impl<'a> Why<'a> {
         }
         match self.forbidden(a, b) {
             Some(reason) => Err(reason),
-            None => Ok(self.prices.merged(a, b)),
+            None => Ok(self.prices().merged(a, b)),
         }
     }
 

@@ -21,6 +21,16 @@ pub struct Price {
     pub saved_s: f64,
 }
 
+impl Price {
+    /// Whether it is a gain by the objective of the analysis. A time must save more than rounding can.
+    pub fn is_gain(self, analysis: &Analysis) -> bool {
+        match analysis.options.fusion.objective {
+            Objective::Bytes => self.saved_bytes > 0,
+            Objective::Time => self.saved_s > analysis.fused.time_s * ROUNDING,
+        }
+    }
+}
+
 /// Prices of merging kernels of one analysis.
 pub struct Prices<'a> {
     analysis: &'a Analysis,
@@ -58,14 +68,6 @@ impl<'a> Prices<'a> {
             analysis,
             reads,
             writes: MergedWrites::new(analysis, views),
-        }
-    }
-
-    /// Whether the price is a gain by the objective. A time must save more than rounding can.
-    pub fn is_gain(&self, price: Price) -> bool {
-        match self.analysis.options.fusion.objective {
-            Objective::Bytes => price.saved_bytes > 0,
-            Objective::Time => price.saved_s > self.analysis.fused.time_s * ROUNDING,
         }
     }
 
