@@ -33,7 +33,9 @@ pub type Stored = (String, Document);
 
 /// The document that a plain visit opens: the one that was changed last.
 pub fn newest(documents: &[Stored]) -> Option<&Stored> {
-    latest_first(documents).first().copied()
+    documents
+        .iter()
+        .max_by_key(|(_, document)| document.changed_ms)
 }
 
 /// The own texts, the latest first.
@@ -62,11 +64,8 @@ fn latest_first(documents: &[Stored]) -> Vec<&Stored> {
 
 /// What a list of texts shows of one: its first line that is not empty, without the sign of a comment.
 pub fn title(text: &str) -> &str {
-    let lines = text.lines().map(|line| line.trim_start_matches('#').trim());
-    lines
-        .into_iter()
-        .find(|line| !line.is_empty())
-        .unwrap_or("(empty)")
+    let mut lines = text.lines().map(|line| line.trim_start_matches('#').trim());
+    lines.find(|line| !line.is_empty()).unwrap_or("(empty)")
 }
 
 /// The document that a tab has open.
@@ -159,12 +158,11 @@ impl OpenDocument {
 
     /// What to do, given `changed_ms` of the stored version.
     pub fn storing(&self, in_storage_ms: Option<u64>) -> Storing {
-        let is_newer_elsewhere = in_storage_ms.is_some() && in_storage_ms != self.stored_ms;
-        match (self.is_changed, is_newer_elsewhere) {
-            (true, true) => Storing::Fork,
-            (true, false) => Storing::Write,
-            (false, _) if in_storage_ms == self.stored_ms => Storing::Write,
-            (false, _) => Storing::Leave,
+        match in_storage_ms {
+            stored_ms if stored_ms == self.stored_ms => Storing::Write,
+            _ if !self.is_changed => Storing::Leave,
+            Some(_) => Storing::Fork,
+            None => Storing::Write,
         }
     }
 
@@ -184,11 +182,15 @@ impl OpenDocument {
 
 /// Whether two texts differ in more than the values of params.
 fn differs_beyond_sliders(before: &str, after: &str) -> bool {
-    let name = |line: &str| {
-        let param = line.strip_prefix("param ")?;
-        Some(param.split('=').next().unwrap_or(param).to_owned())
+    let is_same = |(b, a): (&str, &str)| {
+        let name = param_name(b);
+        b == a || (name.is_some() && name == param_name(a))
     };
-    let is_same = |(b, a): (&str, &str)| b == a || (name(b).is_some() && name(b) == name(a));
     before.lines().count() != after.lines().count()
         || !before.lines().zip(after.lines()).all(is_same)
+}
+
+/// The name of the param that a line declares.
+fn param_name(line: &str) -> Option<&str> {
+    line.strip_prefix("param ")?.split('=').next()
 }

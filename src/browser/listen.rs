@@ -33,6 +33,6 @@ pub fn after_picture(action: impl FnOnce() + 'static) {
     if document().hidden() {
         soon();
     } else {
-        request_animation_frame(soon);
+        next_frame(soon);
     }
 }

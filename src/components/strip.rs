@@ -2,7 +2,7 @@
 
 use crate::app::session::Session;
 use crate::app::state::{Notice, NoticeAction, Page};
-use crate::browser::{Later, download};
+use crate::browser::Later;
 use crate::core::Severity;
 use crate::core::examples::example;
 use leptos::prelude::*;
@@ -111,10 +111,7 @@ fn Standing() -> impl IntoView {
             view! { <p><span class="strip-label">"Watch for "</span><span>{watch}</span></p> }
         })
     };
-    let save = move |_| {
-        page.text
-            .with_untracked(|text| download("fuseline.fuse", "text/plain", text));
-    };
+    let save = move |_| page.save_text();
     view! {
         <Show when=move || page.is_unsaved.get()>
             <p class="stale-note" role="alert">

@@ -1,15 +1,22 @@
-//! What a visitor does with the shown kernels.
+//! What a visitor does with the text and the shown kernels.
 
 use super::choices::{FocusRequest, Notice, NoticeAction, Tab};
 use super::page::{Page, SetIfChanged};
 use super::selection::{NamedSelection, Selection};
 use crate::app::history::Origin;
+use crate::browser;
 use crate::core::fusion::record::{Decision, Record};
 use crate::core::{Analysis, KernelId, OpId, Policy};
 use crate::present::manual::{Change, Proposal, propose};
 use leptos::prelude::*;
 
 impl Page {
+    /// Offers the text as a file.
+    pub fn save_text(self) {
+        self.text
+            .with_untracked(|text| browser::download("fuseline.fuse", "text/plain", text));
+    }
+
     /// Selects `selection`. The *Why not* tab explains a selected edge.
     pub fn select(self, selection: Selection) {
         if let Selection::Edge { producer, consumer } = selection {

@@ -11,10 +11,7 @@ use serde::Serialize;
 #[component]
 pub fn ExportMenu() -> impl IntoView {
     let page = Page::of_context();
-    let export_text = move |_| {
-        page.text
-            .with_untracked(|text| download("fuseline.fuse", "text/plain", text));
-    };
+    let export_text = move |_| page.save_text();
     let export_analysis = move |_| {
         let (analysis, diagnostics) = (
             page.analysis.get_untracked(),
