@@ -1,10 +1,10 @@
 // Documents: no link, tab or full storage costs a visitor their text.
 
-import { deflateSync } from 'node:zlib';
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { chooseExample, editor, kernels, notice, picker, put, slider, stored, storedTexts, untilStored, write } from './visitor.mjs';
+import {
+  chooseExample, editor, followLink, fragmentOf, kernels, notice, paste, picker, put, slider, stored, storedTexts, untilStored, write,
+} from './visitor.mjs';
 
-const fragmentOf = (state) => `#v1.${deflateSync(Buffer.from(state)).toString('base64url')}`;
 const OWN = '# my own\nmine: y = relu(x) : f16[8, 64]\n';
 const LINKED = 'input x : f32[128, 128]\nact: y = gelu(x)\nnorm: z = layer_norm(y)\n';
 const SECOND = 'input a : f16[32]\nsecond: b = tanh(a)\n';
@@ -28,8 +28,13 @@ async function kill(page) {
   await crashed;
 }
 
-/** The page never draws again. */
-const neverDraw = (page) => page.addInitScript(() => { globalThis.requestAnimationFrame = () => 0; });
+/** A tab whose page never draws, and so never finishes its start. */
+async function undrawnTab(page, address) {
+  const tab = await page.context().newPage();
+  await tab.addInitScript(() => { globalThis.requestAnimationFrame = () => 0; });
+  await tab.goto(address);
+  return tab;
+}
 
 /** As if the marks of unfinished starts had been left a minute ago. */
 const ageMarks = (page) => page.evaluate(() => {
@@ -42,9 +47,7 @@ test('a link that never finishes is not what the next visit opens, and is not op
   await open();
   await write(page, OWN);
   await untilStored(page, 'mine: y');
-  const victim = await page.context().newPage();
-  await neverDraw(victim);
-  await victim.goto(site + fragmentOf(`policy=inductor\ntab=why\n\n${LINKED}`));
+  const victim = await undrawnTab(page, site + fragmentOf(`policy=inductor\ntab=why\n\n${LINKED}`));
   await expect(editor(victim)).toHaveValue(LINKED);
   await victim.getByRole('combobox', { name: 'GPU', exact: true }).selectOption('h200');
   await kill(victim);
@@ -65,9 +68,7 @@ test('a text whose start did not finish is offered, and another one is shown', a
   await open();
   await write(page, OWN);
   await untilStored(page, 'mine: y');
-  const victim = await page.context().newPage();
-  await neverDraw(victim);
-  await victim.goto(site);
+  const victim = await undrawnTab(page, site);
   await expect(editor(victim)).toHaveValue(OWN);
   await kill(victim);
   await ageMarks(page);
@@ -84,9 +85,9 @@ test('a text whose start did not finish is offered, and another one is shown', a
 test('a second link leaves the own text that the first one replaced', async ({ page, open }) => {
   await open();
   await write(page, OWN);
-  await page.evaluate((hash) => { location.hash = hash; }, fragmentOf(`\n${LINKED}`));
+  await followLink(page, fragmentOf(`\n${LINKED}`));
   await expect(editor(page)).toHaveValue(LINKED);
-  await page.evaluate((hash) => { location.hash = hash; }, fragmentOf(`\n${SECOND}`));
+  await followLink(page, fragmentOf(`\n${SECOND}`));
   await expect(editor(page)).toHaveValue(SECOND);
   await openMenu(page).click();
   await textRow(page, 'my own').click();
@@ -147,7 +148,7 @@ test('two tabs that edit the same text keep both', async ({ page, site, open }) 
 test('Back returns to the text before a link, Forward to the link', async ({ page, open }) => {
   await open();
   await write(page, OWN);
-  await page.evaluate((hash) => { location.hash = hash; }, fragmentOf(`policy=none\n\n${LINKED}`));
+  await followLink(page, fragmentOf(`policy=none\n\n${LINKED}`));
   await expect(editor(page)).toHaveValue(LINKED);
   await untilStored(page, 'norm: z');
   await page.goBack();
@@ -216,11 +217,7 @@ test('a paste of more than 8 MB is refused, and the text stays', async ({ page, 
   await write(page, OWN);
   for (const piece of ['y = relu(x) : f16[8]\n', '[0,0,0,0,']) {
     await editor(page).focus();
-    await page.evaluate((line) => {
-      const data = new DataTransfer();
-      data.setData('text/plain', line.repeat(Math.ceil(9e6 / line.length)));
-      document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
-    }, piece);
+    await paste(page, piece.repeat(Math.ceil(9e6 / piece.length)));
     await expect(notice(page)).toContainText('at most 8 MB are read');
     await page.getByRole('button', { name: 'Dismiss' }).click();
   }

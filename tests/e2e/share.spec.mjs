@@ -1,12 +1,11 @@
 // Share links: the whole state in the fragment, and links that are broken or meant to break the page.
 
-import { deflateSync } from 'node:zlib';
 import { expect, test } from './fixture.mjs';
-import { chooseView, editor, headlineBytes, kernelButton, kernels, picker, untilStored, viewSwitch, write } from './visitor.mjs';
+import {
+  chooseView, editor, followLink, fragmentOf, headlineBytes, kernelButton, kernels, picker, untilStored, viewSwitch, write,
+} from './visitor.mjs';
 
 const TEXT = 'param N = 512 in 128..1024 step 128\ninput x : f32[N, N]\nact: y = gelu(x)\nnorm: z = layer_norm(y)\n';
-
-const fragmentOf = (state) => `#v1.${deflateSync(Buffer.from(state)).toString('base64url')}`;
 
 /** The link that the Share button puts on the clipboard. */
 async function sharedLink(page) {
@@ -103,7 +102,7 @@ test('where there is no clipboard the link is shown', async ({ page, open, site 
 
 test('a link that is followed while the page is open', async ({ page, open }) => {
   await open();
-  await page.evaluate((hash) => { location.hash = hash; }, whole);
+  await followLink(page, whole);
   await expect(editor(page)).toHaveValue(TEXT);
   await expect.poll(() => new URL(page.url()).hash).toBe('');
 });

@@ -1,7 +1,7 @@
 // The op list as text: kernels follow each edit, mistakes are named where they stand, nothing is lost.
 
 import { expect, test } from './fixture.mjs';
-import { chooseExample, editor, exampleTitles, headlineBytes, kernels, notice, picker, problemList, put, result, stopClock, write } from './visitor.mjs';
+import { chooseExample, editor, exampleTitles, headlineBytes, kernels, notice, paste, picker, problemList, put, result, stopClock, write } from './visitor.mjs';
 
 const THREE_OPS = `input x : f16[1024, 1024]
 weight w : f16[1024, 1024]
@@ -145,14 +145,6 @@ test('every example loads without a mistake and says what to watch for', async (
 });
 
 const OP_LINES = 'Op("matmul1", "matmul", ["x", "w1"], "y1", (1024, 4096), 2)\nOp("relu", "elementwise", ["y1"], "y2", (1024, 4096), 2)\n';
-
-/** As the browser pastes into what has the focus. */
-const paste = (page, pasted) => page.evaluate((text) => {
-  const data = new DataTransfer();
-  data.setData('text/plain', text);
-  const event = new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true });
-  if (document.activeElement.dispatchEvent(event)) document.execCommand('insertText', false, text);
-}, pasted);
 
 test('the two other forms become notation', async ({ page }) => {
   const json = JSON.stringify(['one', 'two'].map((name, i) => (

@@ -1,5 +1,6 @@
 // What a visitor does and sees, by role and name; shared by the tests.
 
+import { deflateSync } from 'node:zlib';
 import { expect } from './fixture.mjs';
 
 export const editor = (page) => page.getByRole('textbox', { name: 'Operations as text' });
@@ -50,6 +51,20 @@ export async function put(page, text) {
     area.dispatchEvent(new Event('input', { bubbles: true }));
   }, text);
 }
+
+/** The fragment of a link with this state, as the Share button makes it. */
+export const fragmentOf = (state) => `#v1.${deflateSync(Buffer.from(state)).toString('base64url')}`;
+
+/** Follows a link while the page is open. */
+export const followLink = (page, fragment) => page.evaluate((hash) => { location.hash = hash; }, fragment);
+
+/** As the browser pastes into what has the focus. */
+export const paste = (page, pasted) => page.evaluate((text) => {
+  const data = new DataTransfer();
+  data.setData('text/plain', text);
+  const event = new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true });
+  if (document.activeElement.dispatchEvent(event)) document.execCommand('insertText', false, text);
+}, pasted);
 
 /** What the browser stores under names that begin with this. */
 export const stored = (page, prefix) => page.evaluate((name) => Object.fromEntries(
