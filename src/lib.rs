@@ -14,6 +14,8 @@ pub mod browser;
 pub mod components;
 #[cfg(target_arch = "wasm32")]
 pub mod exports;
+#[cfg(target_arch = "wasm32")]
+pub mod worker;
 
 #[cfg(not(target_arch = "wasm32"))]
 pub mod cli;

@@ -8,6 +8,9 @@ fn main() {
     use leptos::prelude::*;
 
     browser::install_panic_hook();
+    if browser::is_worker() {
+        return;
+    }
     browser::spawn(async {
         // Read before the page is mounted, so that the visitor's own program does not show before that of the link.
         let link = Link::in_address().await;

@@ -1,13 +1,16 @@
 //! The page's state: signals, storage, share links and undo.
 //!
-//! `documents`, `history`, `links`, `op_edit` and `opened` are pure and also compiled natively, for the tests.
+//! `documents`, `history`, `jobs`, `links`, `op_edit` and `opened` are pure and also compiled natively, for the tests.
 
 pub mod documents;
 pub mod history;
+pub mod jobs;
 pub mod links;
 pub mod op_edit;
 pub mod opened;
 
+#[cfg(target_arch = "wasm32")]
+pub mod background;
 #[cfg(target_arch = "wasm32")]
 pub mod session;
 #[cfg(target_arch = "wasm32")]

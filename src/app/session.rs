@@ -9,7 +9,7 @@ use crate::app::history::Origin;
 use crate::app::links::{SharedState, write_state};
 use crate::app::sharing::{Link, choices, choose};
 use crate::app::starts::{self, Start, is_unfinished};
-use crate::app::state::{Notice, NoticeAction, Page, Selection, SetIfChanged};
+use crate::app::state::{Notice, NoticeAction, Page, SetIfChanged};
 use crate::app::stored;
 use crate::browser::{self, Later};
 use crate::core::examples::{EXAMPLES, START, example};
@@ -226,8 +226,7 @@ impl Session {
         let example = EXAMPLES.iter().find(|e| e.text == state.text);
         self.show(state.text.clone(), example.map(|e| e.id), state.clone());
         if let Some(name) = &state.selected_op {
-            let op = page.analysis.with_untracked(|a| a.graph.op_named(name));
-            page.select(op.map_or(Selection::Nothing, Selection::Op));
+            page.select_named(name);
         }
         if is_other && was_own {
             page.notice.set(Some(Notice {

@@ -14,6 +14,7 @@ mod overlay;
 mod pointer;
 mod size;
 mod storage;
+mod worker;
 mod zlib;
 
 pub use clipboard::copy;
@@ -32,6 +33,7 @@ pub use pointer::{capture_pointer, point_on};
 pub use size::{content_size, type_scale};
 pub use storage::{forget, load, store, stored_keys};
 pub use web_sys::{Event, File};
+pub use worker::{Worker, is_worker};
 pub use zlib::{pack, unpack};
 
 /// Milliseconds since the page was opened.

@@ -18,3 +18,4 @@ pub mod show_more;
 pub mod sliders;
 pub mod strip;
 pub mod tabs;
+pub mod work_line;

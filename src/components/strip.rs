@@ -1,5 +1,6 @@
 //! The line below the bar: the latest message, else that the text has an error, else what to watch for in an example.
 
+use super::work_line::WorkLine;
 use crate::app::session::Session;
 use crate::app::state::{Notice, NoticeAction, Page};
 use crate::browser::Later;
@@ -35,6 +36,7 @@ pub fn Strip() -> impl IntoView {
         <div class="strip">
             // Always mounted: a screen reader reads out what is later added to a live region.
             <div class="notice" role="status" aria-live="polite">{notice}</div>
+            <WorkLine />
             <div class="strip-standing">
                 <Show when=move || page.notice.with(Option::is_none)>
                     <Standing />
@@ -119,7 +121,7 @@ fn Standing() -> impl IntoView {
                 <button type="button" on:click=save>"Save as a file"</button>
             </p>
         </Show>
-        <Show when=move || page.is_stale.get() fallback=watch_line>
+        <Show when=move || page.has_error.get() fallback=watch_line>
             <p class="stale-note">
                 <span>"The text has an error. Everything else shows the last text without one."</span>
                 <button type="button" on:click=show_error>"Show the error"</button>

@@ -9,7 +9,7 @@ pub use analysis::baseline::{estimate_memory_traffic, find_fusion_groups};
 pub use analysis::transformer::{FusionSummary, analyze_transformer_block};
 pub use analysis::{
     Analysis, Comparison, Execution, Kernel, Outcome, TensorTraffic, analyze, analyze_graph,
-    analyze_program,
+    analyze_program, analyze_program_with,
 };
 pub use cost::roofline::{Bound, Placement, ridge_point};
 pub use cost::traffic::Traffic;

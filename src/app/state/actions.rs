@@ -27,6 +27,11 @@ impl Page {
         self.selected.set_if_changed(named);
     }
 
+    /// Selects the op of this name, if the program has one.
+    pub fn select_named(self, name: &str) {
+        self.selected.set_if_changed(NamedSelection::of_op(name));
+    }
+
     /// Selects `selection`, or nothing if it is selected already.
     pub fn toggle(self, selection: Selection) {
         let is_selected = self.selection.get_untracked() == selection;
@@ -61,16 +66,20 @@ impl Page {
         self.is_fused.set_if_changed(true);
         self.step.set_if_changed(Some(step));
         let analysis = self.analysis.get_untracked();
-        let selection = self
-            .record
-            .with_untracked(|record| decided(&analysis, record, step));
-        self.select(selection);
+        let selection = self.record.with_untracked(|record| {
+            let record = record.as_ref()?;
+            Some(decided(&analysis, record, step))
+        });
+        self.select(selection.unwrap_or_default());
     }
 
     /// The effect of merging or cutting shown kernels.
     pub fn proposal(self, change: Change) -> Proposal {
-        if self.is_stale.get_untracked() {
+        if self.has_error.get_untracked() {
             return Proposal::refused("The text has an error; mend it first.".to_owned());
+        }
+        if self.is_stale.get_untracked() {
+            return Proposal::refused("The kernels are being computed; wait for them.".to_owned());
         }
         let shown = self.shown.get_untracked();
         self.text.with_untracked(|text| {

@@ -2,136 +2,114 @@
 //!
 //! ```text
 //! text ── parsed ──┐
-//!                  ├── understood ──┬── diagnostics ── is_stale
+//!                  ├── understood ──┬── diagnostics ── has_error
 //! choices ─ options┘                └── last_good ── record ── shown (after `step` decisions) ── analysis
 //! ```
 //!
 //! A memo that nobody reads is not computed, and one whose sources have not changed keeps its value: the costly memos of a
 //! tab cost nothing while it is closed, and nothing when it is opened again unchanged.
+//!
+//! Of a large program the worker chooses the kernels and places the boxes. Until it has answered, `understood` and all that
+//! follows keep their last values.
 
+use super::analysed::{AnalysedText, Source, Understood};
+use super::memos::{answered, shared_memo};
 use super::selection::{NamedSelection, Selection};
-use crate::core::analysis::compare::{Compared, compare};
+use crate::app::background::Background;
+use crate::app::jobs::{Answer, Job, Task, is_quick, parse_if_short};
 use crate::core::analysis::replay::analysis_with;
-use crate::core::analysis::why::PricedEdge;
-use crate::core::fusion::record::{Decision, Record, record};
+use crate::core::fusion::record::Record;
 use crate::core::model::diagnostic::{has_errors, merged};
-use crate::core::notation::{Parsed, parse};
-use crate::core::{Analysis, Diagnostic, IdVec, OpId, Options, Outcome, analyze, analyze_program};
-use crate::present::reasons::refused_kernels;
-use crate::present::why;
+use crate::core::notation::Parsed;
+use crate::core::{Analysis, Diagnostic, Options, Partition};
 use leptos::prelude::*;
 use std::sync::Arc;
 
-/// A memo of a value that is costly to compare: it compares pointers, not contents. `compute` gets the last value; it
-/// returns the same `Arc` to say that nothing changed.
-pub fn shared_memo<T: Send + Sync + 'static>(
-    compute: impl Fn(Option<&Arc<T>>) -> Arc<T> + Send + Sync + 'static,
-) -> Memo<Arc<T>> {
-    Memo::new_with_compare(compute, |before, now| match (before, now) {
-        (Some(before), Some(now)) => !Arc::ptr_eq(before, now),
-        _ => true,
+pub(super) fn parsed(text: ReadSignal<String>) -> Memo<Arc<Parsed>> {
+    shared_memo(move |_| Arc::new(text.with(|text| parse_if_short(text))))
+}
+
+/// What the worker has to compute before the present text is understood; `None` if that is quick.
+pub(super) fn wanted_picture(
+    text: ReadSignal<String>,
+    parsed: Memo<Arc<Parsed>>,
+    options: Memo<Options>,
+) -> Memo<Option<Job>> {
+    Memo::new(move |_| {
+        let is_quick = parsed.with(|parsed| is_quick(&parsed.program));
+        (!is_quick).then(|| Job {
+            text: text.with(|text| text.as_str().into()),
+            options: options.get(),
+            task: Task::Picture { step: None },
+        })
     })
 }
 
-/// A text and its analysis.
-#[derive(Clone)]
-pub struct AnalysedText {
-    /// The parsed text.
-    pub parsed: Arc<Parsed>,
-    /// The analysis of its valid statements.
-    pub analysis: Arc<Analysis>,
-    /// The statement in `parsed` of each op of `analysis`.
-    pub statement_of_op: Arc<IdVec<OpId, usize>>,
-}
-
-impl AnalysedText {
-    /// Shown before any text was valid.
-    fn empty(options: &Options) -> Self {
-        let analysis = analyze(&[], &[], options)
-            .unwrap_or_else(|_| unreachable!("an empty list has no fault"));
-        Self {
-            parsed: Arc::default(),
-            analysis: Arc::new(analysis),
-            statement_of_op: Arc::default(),
-        }
-    }
-}
-
-/// The analysis of the valid statements of a text, which may have errors.
-pub(super) struct Understood {
-    /// `None` when no analysis is possible, for example because of a cycle.
-    analysed: Option<Arc<AnalysedText>>,
-    /// Diagnostics of the analysis, without those of the parser.
-    diagnostics: Vec<Diagnostic>,
-}
-
-fn understand(parsed: Arc<Parsed>, options: &Options) -> Understood {
-    let outcome = analyze_program(&parsed.program, options);
-    let refused = refused_kernels(&parsed.program, &outcome);
-    let Outcome {
-        analysis,
-        statement_of_op,
-        mut diagnostics,
-    } = outcome;
-    diagnostics.extend(refused);
-    let analysed = analysis.map(|analysis| {
-        Arc::new(AnalysedText {
-            parsed,
-            analysis: Arc::new(analysis),
-            statement_of_op: Arc::new(statement_of_op),
-        })
-    });
-    Understood {
-        analysed,
-        diagnostics,
-    }
-}
-
-pub(super) fn parsed(text: ReadSignal<String>) -> Memo<Arc<Parsed>> {
-    shared_memo(move |_| Arc::new(text.with(|text| parse(text))))
-}
-
+/// Of the present text; of an older one while `is_computing`.
 pub(super) fn understood(
+    text: ReadSignal<String>,
     parsed: Memo<Arc<Parsed>>,
     options: Memo<Options>,
+    picture: Memo<Option<Arc<Answer>>>,
+    is_computing: Memo<bool>,
 ) -> Memo<Arc<Understood>> {
-    shared_memo(move |_| Arc::new(options.with(|options| understand(parsed.get(), options))))
+    shared_memo(move |last| {
+        if is_computing.get() {
+            return last.cloned().unwrap_or_else(|| {
+                Arc::new(Understood {
+                    analysed: None,
+                    diagnostics: Vec::new(),
+                })
+            });
+        }
+        let source = Source {
+            text: text.with(|text| text.as_str().into()),
+            parsed: parsed.get(),
+        };
+        let options = options.get();
+        let answer = picture.get();
+        let known = answer.and_then(|answer| source.clone().understood_with(&options, &answer));
+        Arc::new(known.unwrap_or_else(|| source.understood(&options)))
+    })
 }
 
 /// Compared by value: a slider rarely changes a diagnostic.
 pub(super) fn diagnostics(
     parsed: Memo<Arc<Parsed>>,
     understood: Memo<Arc<Understood>>,
+    is_computing: Memo<bool>,
 ) -> Memo<Arc<Vec<Diagnostic>>> {
     Memo::new(move |_| {
         let of_parser = parsed.with(|parsed| parsed.diagnostics.clone());
+        if is_computing.get() {
+            return Arc::new(of_parser);
+        }
         let of_analysis = understood.with(|understood| understood.diagnostics.clone());
         Arc::new(merged(of_parser, of_analysis))
     })
 }
 
-pub(super) fn is_stale(diagnostics: Memo<Arc<Vec<Diagnostic>>>) -> Memo<bool> {
+pub(super) fn has_error(diagnostics: Memo<Arc<Vec<Diagnostic>>>) -> Memo<bool> {
     Memo::new(move |_| diagnostics.with(|all| has_errors(all)))
 }
 
-/// The last text without an error, analysed under the present choices.
+/// The last text without an error that is understood, analysed under the present choices.
 pub(super) fn last_good(
     understood: Memo<Arc<Understood>>,
-    is_stale: Memo<bool>,
+    has_error: Memo<bool>,
+    is_computing: Memo<bool>,
     options: Memo<Options>,
+    worker: Background,
 ) -> Memo<Arc<AnalysedText>> {
     shared_memo(move |last| {
         let options = options.get();
         let is_worth_keeping = |last: &&Arc<AnalysedText>| !last.analysis.graph.ops.is_empty();
-        if is_stale.get()
-            && let Some(last) = last.filter(is_worth_keeping)
-        {
-            if last.analysis.options == options {
+        let is_stale = has_error.get() || is_computing.get();
+        if is_stale && let Some(last) = last.filter(is_worth_keeping) {
+            if is_computing.get() || last.analysis.options == options {
                 return last.clone();
             }
-            if let Some(again) = understand(last.parsed.clone(), &options).analysed {
-                return again;
-            }
+            return analysed_under(last, &options, worker).unwrap_or_else(|| last.clone());
         }
         understood
             .with(|understood| understood.analysed.clone())
@@ -139,48 +117,97 @@ pub(super) fn last_good(
     })
 }
 
-pub(super) fn record_of(last_good: Memo<Arc<AnalysedText>>) -> Memo<Arc<Record>> {
-    shared_memo(move |_| {
-        let analysis = last_good.with(|last_good| last_good.analysis.clone());
-        Arc::new(record(&analysis.graph, &analysis.options))
-    })
+/// A text under other choices; `None` until the worker has answered, or if no analysis is possible.
+fn analysed_under(
+    last: &AnalysedText,
+    options: &Options,
+    worker: Background,
+) -> Option<Arc<AnalysedText>> {
+    let source = Source {
+        text: last.text.clone(),
+        parsed: last.parsed.clone(),
+    };
+    if is_quick(&last.parsed.program) {
+        return source.understood(options).analysed;
+    }
+    let answer = worker.answer(&Job {
+        text: last.text.clone(),
+        options: options.clone(),
+        task: Task::Picture { step: None },
+    })?;
+    source.understood_with(options, &answer)?.analysed
 }
 
-/// `last_good`, or while the *Steps* tab is open, with the kernels after the first `step` decisions.
+/// `last_good`, or while the *Steps* tab is open, with the kernels after the first `step` decisions; of an older step or
+/// text while the worker computes that.
 pub(super) fn shown(
     last_good: Memo<Arc<AnalysedText>>,
-    record: Memo<Arc<Record>>,
+    record: Memo<Option<Arc<Record>>>,
     step: RwSignal<Option<usize>>,
+    worker: Background,
 ) -> Memo<Arc<AnalysedText>> {
     // Many decisions change no kernel: then this memo stays equal and its readers do not run.
     let kernels_at_step = Memo::new(move |_| {
         let step = step.get()?;
-        let analysis = last_good.with(|last_good| last_good.analysis.clone());
+        let last_good = last_good.get();
+        if !is_quick(&last_good.parsed.program) {
+            return None;
+        }
         record.with(|record| {
+            let record = record.as_ref()?;
             let is_earlier = step < record.decisions.len();
-            is_earlier.then(|| record.partition_after(&analysis.graph, step))
+            is_earlier.then(|| record.partition_after(&last_good.analysis.graph, step))
         })
     });
-    shared_memo(move |_| {
+    let job = Memo::new(move |_| {
+        let step = step.get()?;
+        last_good.with(|last_good| {
+            let is_long = !is_quick(&last_good.parsed.program);
+            // The tab opens at the end, where the picture is known.
+            let is_earlier = is_long
+                && record.with(|record| {
+                    (record.as_ref()).is_some_and(|record| step < record.decisions.len())
+                });
+            is_earlier.then(|| last_good.job(Task::Picture { step: Some(step) }))
+        })
+    });
+    let picture = answered(job, worker);
+    shared_memo(move |last| {
         let last_good = last_good.get();
+        let after = |kernels: Partition, layout, step| {
+            Arc::new(AnalysedText {
+                analysis: Arc::new(analysis_with(&last_good.analysis, kernels)),
+                layout,
+                step,
+                ..AnalysedText::clone(&last_good)
+            })
+        };
+        if let Some(Task::Picture { step }) = job.with(|job| job.as_ref().map(|job| job.task)) {
+            return match picture.get().as_deref() {
+                Some(Answer::Picture { plan, layout }) => {
+                    after(plan.partition.clone(), layout.clone(), step)
+                }
+                _ => last.cloned().unwrap_or_else(|| last_good.clone()),
+            };
+        }
         kernels_at_step.with(|kernels| match kernels {
             None => last_good.clone(),
-            Some(kernels) => Arc::new(AnalysedText {
-                analysis: Arc::new(analysis_with(&last_good.analysis, kernels.clone())),
-                ..AnalysedText::clone(&last_good)
-            }),
+            Some(kernels) => after(kernels.clone(), None, step.get_untracked()),
         })
     })
 }
 
-/// `shown`, or while the text has errors, the analysis of its valid statements.
+/// `shown`, or while the text has errors, the analysis of its valid statements; `None` while the worker computes that.
 pub(super) fn present(
     understood: Memo<Arc<Understood>>,
-    is_stale: Memo<bool>,
+    has_error: Memo<bool>,
+    is_computing: Memo<bool>,
     shown: Memo<Arc<AnalysedText>>,
 ) -> Signal<Option<Arc<AnalysedText>>> {
     Signal::derive(move || {
-        if is_stale.get() {
+        if is_computing.get() {
+            None
+        } else if has_error.get() {
             understood.with(|understood| understood.analysed.clone())
         } else {
             Some(shown.get())
@@ -198,30 +225,5 @@ pub(super) fn selection(
 ) -> Memo<Selection> {
     Memo::new(move |_| {
         selected.with(|selected| analysis.with(|analysis| selected.in_analysis(analysis)))
-    })
-}
-
-/// As costly as one analysis a policy.
-pub(super) fn compared(analysis: Memo<Arc<Analysis>>) -> Memo<Arc<Vec<Compared>>> {
-    shared_memo(move |_| Arc::new(analysis.with(|analysis| compare(analysis))))
-}
-
-pub(super) fn crossings(analysis: Memo<Arc<Analysis>>) -> Memo<Arc<Vec<PricedEdge>>> {
-    shared_memo(move |_| Arc::new(analysis.with(|analysis| why::crossings(analysis))))
-}
-
-pub(super) fn decided_ops(
-    record: Memo<Arc<Record>>,
-    step: RwSignal<Option<usize>>,
-) -> Memo<Vec<OpId>> {
-    Memo::new(move |_| {
-        let Some(step) = step.get() else {
-            return Vec::new();
-        };
-        record.with(|record| {
-            record
-                .last_decision(step)
-                .map_or_else(Vec::new, Decision::ops)
-        })
     })
 }

@@ -4,12 +4,16 @@
 //! [`Page::replace`]. [`Page`] is made once at the root and given to all components as context.
 
 mod actions;
+mod analysed;
 mod choices;
 mod derived;
+mod memos;
 mod page;
 mod selection;
+mod tabs;
 
+pub use analysed::AnalysedText;
 pub use choices::{FocusRequest, Notice, NoticeAction, OpsView, Tab, Theme};
-pub use derived::{AnalysedText, shared_memo};
+pub use memos::shared_memo;
 pub use page::{Page, SetIfChanged};
 pub use selection::Selection;

@@ -1,8 +1,10 @@
 //! The signals of the page, and the methods that write the text.
 
+use super::analysed::AnalysedText;
 use super::choices::{FocusRequest, Notice, OpsView, Tab, Theme};
-use super::derived::{self, AnalysedText};
 use super::selection::{NamedSelection, Selection};
+use super::{derived, memos, tabs};
+use crate::app::background::Background;
 use crate::app::history::{History, Origin, Step};
 use crate::browser::{self, Later};
 use crate::core::analysis::compare::Compared;
@@ -63,20 +65,25 @@ pub struct Page {
     pub parsed: Memo<Arc<Parsed>>,
     /// All errors, warnings and notes, in text order.
     pub diagnostics: Memo<Arc<Vec<Diagnostic>>>,
-    /// Whether the text has an error, so that an older analysis is shown.
+    /// Whether the text has an error.
+    pub has_error: Memo<bool>,
+    /// Whether an older analysis is shown, because the text has an error or the worker has not finished.
     pub is_stale: Memo<bool>,
+    /// What computes about a large program, without holding the page.
+    pub worker: Background,
     /// The last text without an error and its analysis, which pictures and tables show.
     pub shown: Memo<Arc<AnalysedText>>,
     /// The analysis of [`Page::shown`].
     pub analysis: Memo<Arc<Analysis>>,
     /// The present text, of which only the valid statements are analysed; `None` when no analysis is possible.
     pub present: Signal<Option<Arc<AnalysedText>>>,
-    /// The decisions of the policy. Costly, like the next two memos: each is computed only while something reads it.
-    pub record: Memo<Arc<Record>>,
-    /// Every policy on the shown graph.
+    /// The decisions of the policy. Costly, like the next two memos: each is computed only while something reads it, and is
+    /// `None` while the worker computes it.
+    pub record: Memo<Option<Arc<Record>>>,
+    /// Every policy on the shown graph; fewer while the worker computes them.
     pub compared: Memo<Arc<Vec<Compared>>>,
     /// The edges between the shown kernels, most expensive first.
-    pub crossings: Memo<Arc<Vec<PricedEdge>>>,
+    pub crossings: Memo<Option<Arc<Vec<PricedEdge>>>>,
     /// The ops of the last shown decision, ascending; none while the *Steps* tab is closed.
     pub decided_ops: Memo<Vec<OpId>>,
     /// Whether there is a step to undo.
@@ -114,18 +121,26 @@ impl Page {
             }
             options
         });
+        let worker = Background::new();
         let parsed = derived::parsed(text);
-        let understood = derived::understood(parsed, options);
-        let diagnostics = derived::diagnostics(parsed, understood);
-        let is_stale = derived::is_stale(diagnostics);
-        let last_good = derived::last_good(understood, is_stale, options);
-        let record = derived::record_of(last_good);
-        let shown = derived::shown(last_good, record, step);
+        let wanted_picture = derived::wanted_picture(text, parsed, options);
+        let picture = memos::answered(wanted_picture, worker);
+        let is_computing = Memo::new(move |_| {
+            wanted_picture.with(Option::is_some) && picture.with(Option::is_none)
+        });
+        let understood = derived::understood(text, parsed, options, picture, is_computing);
+        let diagnostics = derived::diagnostics(parsed, understood, is_computing);
+        let has_error = derived::has_error(diagnostics);
+        let last_good = derived::last_good(understood, has_error, is_computing, options, worker);
+        let decisions = tabs::record_of(last_good, worker);
+        let shown = derived::shown(last_good, decisions, step, worker);
+        let record = tabs::record_of_shown(decisions, last_good, shown);
         let analysis = derived::analysis(shown);
         let selected = RwSignal::new(NamedSelection::default());
         let selection = derived::selection(selected, analysis);
         Self {
             text,
+            worker,
             policy,
             fusion,
             conventions,
@@ -144,14 +159,15 @@ impl Page {
             asked: RwSignal::new(None),
             parsed,
             diagnostics,
-            is_stale,
+            has_error,
+            is_stale: Memo::new(move |_| has_error.get() || is_computing.get()),
             shown,
             analysis,
-            present: derived::present(understood, is_stale, shown),
+            present: derived::present(understood, has_error, is_computing, shown),
             record,
-            compared: derived::compared(analysis),
-            crossings: derived::crossings(analysis),
-            decided_ops: derived::decided_ops(record, step),
+            compared: tabs::compared(shown, worker),
+            crossings: tabs::crossings(shown, worker),
+            decided_ops: tabs::decided_ops(record, step),
             can_undo: Memo::new(move |_| history.with(History::can_undo)),
             can_redo: Memo::new(move |_| history.with(History::can_redo)),
             set_text,

@@ -51,6 +51,14 @@ pub(super) struct NamedSelection {
 }
 
 impl NamedSelection {
+    /// The op of this name.
+    pub(super) fn of_op(name: &str) -> Self {
+        Self {
+            selection: Selection::Op(OpId::default()),
+            op_name: Some(name.to_owned()),
+        }
+    }
+
     /// `selection`, whose ids are those of `analysis`.
     pub(super) fn new(selection: Selection, analysis: &Analysis) -> Self {
         Self {

@@ -15,15 +15,8 @@ pub(super) fn Overview(
     /// The graph with its layout.
     placed: StoredGraph,
 ) -> impl IntoView {
-    let placed = placed.get_value();
-    let number = placed.number;
-    let of_boxes = placed.clone();
+    let of_boxes = placed.get_value();
     let boxes = Memo::new(move |_| graph.sight.with(|sight| boxes(&of_boxes.layout, sight)));
-    let edges = graph.look(number, move |looks| {
-        graph
-            .sight
-            .with(|sight| edges(&placed.layout, sight, looks))
-    });
     let panels = move || {
         let panel = |(kernel, data): &(KernelId, String)| {
             let class = format!("dag-panel {}", kernel_class(*kernel));
@@ -31,20 +24,36 @@ pub(super) fn Overview(
         };
         boxes.with(|boxes| boxes.panels.iter().map(panel).collect_view())
     };
-    let lines = move || {
-        let line = |Edges { style, data }: &Edges| {
-            view! { <path class=line_class(*style) stroke-width=style.width_px d=data.clone()></path> }
-        };
-        edges.with(|edges| edges.iter().map(line).collect_view())
-    };
     view! {
         <g class="dag-overview" aria-hidden="true">
             {panels}
-            {lines}
+            <EdgePaths graph placed />
             <path class="dag-ops" d=move || boxes.with(|boxes| boxes.ops.clone())></path>
             <path class="dag-weights" d=move || boxes.with(|boxes| boxes.weights.clone())></path>
             <path class="dag-activations" d=move || boxes.with(|boxes| boxes.activations.clone())></path>
         </g>
+    }
+}
+
+/// The edges in view, without corners.
+#[component]
+pub(super) fn EdgePaths(
+    /// The state of the graph.
+    graph: Graph,
+    /// The graph with its layout.
+    placed: StoredGraph,
+) -> impl IntoView {
+    let placed = placed.get_value();
+    let edges = graph.look(placed.number, move |looks| {
+        graph
+            .sight
+            .with(|sight| edges(&placed.layout, sight, looks))
+    });
+    move || {
+        let line = |Edges { style, data }: &Edges| {
+            view! { <path class=line_class(*style) stroke-width=style.width_px d=data.clone()></path> }
+        };
+        edges.with(|edges| edges.iter().map(line).collect_view())
     }
 }
 

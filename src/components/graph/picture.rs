@@ -3,7 +3,7 @@
 use super::edge_lines::EdgeLines;
 use super::kernel_box::KernelBox;
 use super::op_box::OpBox;
-use super::overview::Overview;
+use super::overview::{EdgePaths, Overview};
 use super::placed::PlacedGraph;
 use super::size_label::SizeLabel;
 use super::state::Graph;
@@ -49,7 +49,7 @@ pub(super) fn Picture(
         )
     });
     let edges = Memo::new(move |before: Option<&Vec<usize>>| {
-        let edges = if is_overview.get() {
+        let edges = if graph.are_edges_many.get() {
             let selection = graph.selection.get();
             placed.with_value(|placed| {
                 graph
@@ -57,7 +57,7 @@ pub(super) fn Picture(
                     .with(|sight| touched_edges(placed, sight, selection))
             })
         } else {
-            in_full(graph, |sight| &sight.edges)
+            graph.sight.with(|sight| sight.edges.clone())
         };
         in_order(&edges, before)
     });
@@ -75,6 +75,11 @@ pub(super) fn Picture(
             view! { <KernelBox graph placed kernel /> }
         } />
         <g class="dag-edges" aria-hidden="true">
+            <Show when=move || graph.are_edges_many.get() && !is_overview.get()>
+                <g class="dag-overview">
+                    <EdgePaths graph placed />
+                </g>
+            </Show>
             <For each=move || edges.get() key=|edge| *edge children=move |edge| {
                 view! { <EdgeLines graph placed edge /> }
             } />

@@ -1,6 +1,6 @@
 //! A graph with its layout, and what refers to one layout.
 
-use crate::app::state::Selection;
+use crate::app::state::{AnalysedText, Selection};
 use crate::core::{Analysis, OpId};
 use crate::picture::dag::focus::FocusTarget;
 use crate::picture::dag::{DagLayout, Edge, has_same_picture, layout};
@@ -13,7 +13,7 @@ pub(super) struct PlacedGraph {
     pub(super) number: usize,
     /// The analysis at the time of the layout. Names, reads and kernels are up to date, sizes may be older.
     pub(super) analysis: Arc<Analysis>,
-    pub(super) layout: DagLayout,
+    pub(super) layout: Arc<DagLayout>,
 }
 
 /// A graph in the props of the components that show it.
@@ -21,7 +21,8 @@ pub(super) type StoredGraph = StoredValue<Arc<PlacedGraph>>;
 
 impl PlacedGraph {
     /// `last` as long as only sizes have changed, else a new layout.
-    pub(super) fn of(analysis: &Arc<Analysis>, last: Option<&Arc<Self>>) -> Arc<Self> {
+    pub(super) fn of(shown: &AnalysedText, last: Option<&Arc<Self>>) -> Arc<Self> {
+        let analysis = &shown.analysis;
         if let Some(last) = last {
             let before = (&last.analysis.graph, &last.analysis.partition);
             if has_same_picture(before, (&analysis.graph, &analysis.partition)) {
@@ -31,7 +32,8 @@ impl PlacedGraph {
         Arc::new(Self {
             number: last.map_or(0, |last| last.number + 1),
             analysis: analysis.clone(),
-            layout: layout(&analysis.graph, &analysis.partition),
+            layout: (shown.layout.clone())
+                .unwrap_or_else(|| Arc::new(layout(&analysis.graph, &analysis.partition))),
         })
     }
 

@@ -8,7 +8,7 @@ use crate::app::state::{Page, Selection, shared_memo};
 use crate::core::OpId;
 use crate::picture::dag::focus::FocusTarget;
 use crate::picture::dag::looks::Looks;
-use crate::picture::dag::sight::{Sight, is_overview, is_small};
+use crate::picture::dag::sight::{Sight, are_edges_many, is_overview, is_small};
 use crate::picture::dag::viewport::{Size, Viewport};
 use crate::picture::dag::{Point, Rect};
 use leptos::prelude::*;
@@ -38,6 +38,8 @@ pub(super) struct Graph {
     pub(super) sight: Memo<Sight>,
     /// Whether too much is in view, or at too small a scale, to be drawn in full.
     pub(super) is_overview: Memo<bool>,
+    /// Whether too many edges are in view to be drawn one by one.
+    pub(super) are_edges_many: Memo<bool>,
     /// The op or kernel that had the focus last.
     pub(super) last_focused: RwSignal<Option<TargetName>>,
     /// The only op or kernel that the tab key reaches.
@@ -55,7 +57,7 @@ pub(super) struct Graph {
 impl Graph {
     /// The state of the graph of a page. `canvas_px` is the size of the canvas.
     pub(super) fn new(page: Page, canvas_px: Signal<Size>) -> Self {
-        let placed = shared_memo(move |last| PlacedGraph::of(&page.analysis.get(), last));
+        let placed = shared_memo(move |last| page.shown.with(|shown| PlacedGraph::of(shown, last)));
         let looks = shared_memo(move |_| {
             Arc::new(ForLayout {
                 number: placed.with(|placed| placed.number),
@@ -93,6 +95,9 @@ impl Graph {
             let ops_in_sight = sight.with(|sight| sight.ops.len());
             !is_small.get() && is_overview(ops_in_sight, viewport.get().scale)
         });
+        let are_edges_many = Memo::new(move |_| {
+            is_overview.get() || sight.with(|sight| are_edges_many(sight.edges.len()))
+        });
         let last_focused = RwSignal::new(None::<TargetName>);
         let tab_stop = Memo::new(move |_| {
             let last = last_focused.get();
@@ -111,6 +116,7 @@ impl Graph {
             viewport,
             sight,
             is_overview,
+            are_edges_many,
             last_focused,
             tab_stop,
             focused: RwSignal::new(None),

@@ -121,7 +121,7 @@ pub fn Editor() -> impl IntoView {
                     node_ref=area
                     aria-label="Operations as text"
                     aria-describedby="diagnostics"
-                    aria-invalid=move || page.is_stale.get().to_string()
+                    aria-invalid=move || page.has_error.get().to_string()
                     spellcheck="false"
                     autocomplete="off"
                     autocapitalize="off"
@@ -136,8 +136,7 @@ pub fn Editor() -> impl IntoView {
     }
 }
 
-/// The op on the line of a byte of the text, or nothing; `None` while the text has an error, because then spans are those of
-/// an older text.
+/// The op on the line of a byte of the text, or nothing; `None` while the spans are those of an older text.
 fn op_on_line(page: Page, byte: usize) -> Option<Selection> {
     if page.is_stale.get_untracked() {
         return None;

@@ -3,6 +3,7 @@
 use crate::app::state::{Page, SetIfChanged};
 use crate::components::charts::Chart;
 use crate::components::keyed_rows::row_at;
+use crate::components::work_line::WorkLine;
 use crate::core::Policy;
 use crate::picture::charts::roofline_compare::{marker, scene};
 use crate::picture::charts::scene::{MarkKey, Role};
@@ -57,6 +58,9 @@ pub fn ComparePanel(
                     </tbody>
                 </table>
             </div>
+            <Show when=move || rows.with(Vec::len) < Policy::VARIANTS.len()>
+                <WorkLine />
+            </Show>
             <label class="check">
                 <input
                     type="checkbox"

@@ -4,6 +4,7 @@ use crate::app::state::{Page, Selection, SetIfChanged};
 use crate::browser::{self, Later};
 use crate::components::keyed_rows::row_at;
 use crate::components::sentence::sentence;
+use crate::components::work_line::WorkLine;
 use crate::present::steps::{StepLine, page_of_step, step_lines, step_sentence};
 use leptos::ev::KeyboardEvent;
 use leptos::html;
@@ -34,7 +35,10 @@ struct Stepper {
 impl Stepper {
     fn new(page: Page) -> Self {
         let ahead = RwSignal::new(None);
-        let count = Memo::new(move |_| page.record.with(|record| record.decisions.len()));
+        let count = Memo::new(move |_| {
+            page.record
+                .with(|record| record.as_ref().map_or(0, |record| record.decisions.len()))
+        });
         let step = Memo::new(move |_| {
             let step = ahead.get().or_else(|| page.step.get());
             step.unwrap_or(usize::MAX).min(count.get())
@@ -113,8 +117,11 @@ pub fn StepsPanel() -> impl IntoView {
     let present = Memo::new(move |_| {
         let step = stepper.step.get();
         (page.record).with(|record| {
-            page.analysis
-                .with(|a| step_sentence(&a.graph, record, step))
+            let record = record.as_ref()?;
+            Some(
+                page.analysis
+                    .with(|a| step_sentence(&a.graph, record, step)),
+            )
         })
     });
     view! {
@@ -124,9 +131,12 @@ pub fn StepsPanel() -> impl IntoView {
                     <Controls stepper />
                 </Show>
                 <p class="steps-now" role="status" aria-live="polite">
-                    {move || present.with(|present| sentence(present))}
+                    {move || present.with(|present| present.as_deref().map(sentence))}
                 </p>
             </div>
+            <Show when=move || page.record.with(Option::is_none)>
+                <WorkLine />
+            </Show>
             <Lines stepper />
         </div>
     }
@@ -235,10 +245,15 @@ fn Lines(
     let page = stepper.page;
     let listed = Memo::new(move |_| page_of_step(stepper.step.get(), stepper.count.get()));
     let lines = Memo::new(move |_| {
-        page.record.with(|record| {
-            page.analysis
-                .with(|analysis| step_lines(&analysis.graph, record, listed.get()))
-        })
+        page.record
+            .with(|record| {
+                let record = record.as_ref()?;
+                Some(
+                    (page.analysis)
+                        .with(|analysis| step_lines(&analysis.graph, record, listed.get())),
+                )
+            })
+            .unwrap_or_default()
     });
     let list = NodeRef::<html::Ol>::new();
     let to_step = move |step: usize| {

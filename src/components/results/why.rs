@@ -5,6 +5,7 @@ use crate::browser;
 use crate::components::keyed_rows::row_at;
 use crate::components::sentence::sentence;
 use crate::components::show_more::ShowMore;
+use crate::components::work_line::WorkLine;
 use crate::core::analysis::why::PricedEdge;
 use crate::core::{IdVec, OpId};
 use crate::present::why::{CrossingRow, answer, crossing_rows};
@@ -13,6 +14,9 @@ use leptos::prelude::*;
 
 /// Rows that are listed at first, and by how many a button adds more.
 const PAGE_ROWS: usize = 100;
+
+/// Up to this many ops are listed to choose from; a list of 20,000 takes the browser a second.
+const MAX_LISTED_OPS: usize = 1_000;
 
 /// The op that writes a tensor, and an op that reads it.
 type EdgeOps = (OpId, OpId);
@@ -28,7 +32,9 @@ pub fn WhyPanel() -> impl IntoView {
     });
     // Always lists the row of the selected edge.
     let rows = Memo::new(move |_| {
-        let crossings = page.crossings.get();
+        let Some(crossings) = page.crossings.get() else {
+            return Vec::new();
+        };
         let place = selected.get().and_then(|edge| {
             (crossings.iter()).position(|crossing| (crossing.producer, crossing.consumer) == edge)
         });
@@ -38,7 +44,14 @@ pub fn WhyPanel() -> impl IntoView {
             .with(|analysis| crossing_rows(analysis, shown))
     });
     let row_count = move || rows.with(Vec::len);
-    let crossing_count = move || page.crossings.with(|crossings| crossings.len());
+    let crossing_count = move || {
+        page.crossings
+            .with(|known| known.as_ref().map_or(0, |edges| edges.len()))
+    };
+    let is_empty = move || {
+        page.crossings
+            .with(|known| known.as_ref().is_some_and(|edges| edges.is_empty()))
+    };
     let is_selected = Selector::new(move || selected.get());
     view! {
         <div>
@@ -64,7 +77,7 @@ pub fn WhyPanel() -> impl IntoView {
                                 view! { <Row edge row=row_at(rows, place, row) is_selected /> }
                             }
                         />
-                        <Show when=move || row_count() == 0>
+                        <Show when=is_empty>
                             <tr>
                                 <td colspan="4" class="quiet">"No tensor goes from one kernel to another."</td>
                             </tr>
@@ -72,6 +85,9 @@ pub fn WhyPanel() -> impl IntoView {
                     </tbody>
                 </table>
             </div>
+            <Show when=move || page.crossings.with(Option::is_none)>
+                <WorkLine />
+            </Show>
             <ShowMore max_rows step=PAGE_ROWS listed=row_count total=crossing_count />
         </div>
     }
@@ -136,7 +152,9 @@ fn Question() -> impl IntoView {
     // Until the visitor chooses two ops, those of the most expensive edge.
     let default = Memo::new(move |_| {
         let ops = |crossing: &PricedEdge| (crossing.producer, crossing.consumer);
-        let first = page.crossings.with(|crossings| crossings.first().map(ops));
+        let first = page
+            .crossings
+            .with(|crossings| crossings.as_ref()?.first().map(ops));
         first.unwrap_or((OpId::new(0), OpId::new(1)))
     });
     let asked = Memo::new(move |_| {
@@ -162,7 +180,7 @@ fn Question() -> impl IntoView {
                     label="one op"
                     names
                     chosen=first
-                    choose=move |op| page.asked.set(Some((op, second.get_untracked())))
+                    choose=move |op: OpId| page.asked.set(Some((op, second.get_untracked())))
                 />
                 " "
                 <span>"not with"</span>
@@ -171,7 +189,7 @@ fn Question() -> impl IntoView {
                     label="another op"
                     names
                     chosen=second
-                    choose=move |op| page.asked.set(Some((first.get_untracked(), op)))
+                    choose=move |op: OpId| page.asked.set(Some((first.get_untracked(), op)))
                 />
                 <span>"?"</span>
             </div>
@@ -182,7 +200,7 @@ fn Question() -> impl IntoView {
     }
 }
 
-/// A list of all ops.
+/// Chooses an op: from a list of all, or by its name where there are many.
 #[component]
 fn OpPicker(
     /// Its label.
@@ -192,7 +210,29 @@ fn OpPicker(
     /// The chosen op.
     chosen: Memo<OpId>,
     /// Called with the op that the visitor chooses.
-    choose: impl Fn(OpId) + 'static,
+    #[prop(into)]
+    choose: Callback<OpId>,
+) -> impl IntoView {
+    let are_many = Memo::new(move |_| names.with(|names| names.len() > MAX_LISTED_OPS));
+    let list = move || view! { <OpList label names chosen choose /> };
+    view! {
+        <Show when=move || are_many.get() fallback=list>
+            <OpName label names chosen choose />
+        </Show>
+    }
+}
+
+/// A list of all ops.
+#[component]
+fn OpList(
+    /// Its label.
+    label: &'static str,
+    /// The names of the ops, by their ids.
+    names: Memo<IdVec<OpId, String>>,
+    /// The chosen op.
+    chosen: Memo<OpId>,
+    /// Called with the op that the visitor chooses.
+    choose: Callback<OpId>,
 ) -> impl IntoView {
     let options = move || {
         let chosen = chosen.get();
@@ -206,11 +246,52 @@ fn OpPicker(
             aria-label=label
             on:change:target=move |event| {
                 if let Ok(op) = event.target().value().parse() {
-                    choose(op);
+                    choose.run(op);
                 }
             }
         >
             {options}
         </select>
+    }
+}
+
+/// A field for the name of an op.
+#[component]
+fn OpName(
+    /// Its label.
+    label: &'static str,
+    /// The names of the ops, by their ids.
+    names: Memo<IdVec<OpId, String>>,
+    /// The chosen op.
+    chosen: Memo<OpId>,
+    /// Called with the op that the visitor chooses.
+    choose: Callback<OpId>,
+) -> impl IntoView {
+    let name = move || names.with(|names| names.get(chosen.get()).cloned().unwrap_or_default());
+    let field = NodeRef::<html::Input>::new();
+    let take = move |typed: String| {
+        let op = names.with_untracked(|names| {
+            let mut ops = names.iter_enumerated();
+            ops.find(|(_, name)| *name == typed.trim())
+                .map(|(op, _)| op)
+        });
+        if let Some(op) = op {
+            choose.run(op);
+        } else if let Some(field) = field.get_untracked() {
+            // There is no op of this name.
+            field.set_value(&untrack(name));
+        }
+    };
+    view! {
+        <input
+            type="text"
+            node_ref=field
+            aria-label=label
+            title="the name of an op; a click on an edge of the graph fills in both"
+            spellcheck="false"
+            autocomplete="off"
+            prop:value=name
+            on:change:target=move |event| take(event.target().value())
+        />
     }
 }

@@ -1,6 +1,7 @@
 //! All policies on one program, side by side.
 
-use crate::core::analysis::{Analysis, analyze_graph};
+use crate::core::analysis::{Analysis, analyze_plan};
+use crate::core::fusion::{Plan, plan};
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::OpId;
 use crate::core::model::options::{Options, Policy};
@@ -32,24 +33,46 @@ pub struct DifferingEdge {
 /// Every policy on the graph of `chosen`, under its other options, in the order of [`Policy::VARIANTS`]. As many
 /// analyses as there are policies.
 pub fn compare(chosen: &Analysis) -> Vec<Compared> {
-    let mut all = Vec::with_capacity(Policy::VARIANTS.len());
-    for &policy in Policy::VARIANTS {
-        let analysis = if policy == chosen.options.policy {
-            chosen.clone()
-        } else {
-            let options = Options {
-                policy,
-                ..chosen.options.clone()
-            };
-            analyze_graph(chosen.graph.clone(), &options)
-        };
-        all.push(Compared {
-            policy,
+    let policies = Policy::VARIANTS.iter();
+    policies
+        .map(|&policy| {
+            if policy == chosen.options.policy {
+                Compared::chosen(chosen)
+            } else {
+                let options = options_of(chosen, policy);
+                Compared::new(chosen, &options, plan(&chosen.graph, &options))
+            }
+        })
+        .collect()
+}
+
+/// The options of an analysis with another policy.
+pub fn options_of(chosen: &Analysis, policy: Policy) -> Options {
+    Options {
+        policy,
+        ..chosen.options.clone()
+    }
+}
+
+impl Compared {
+    /// The policy of the analysis itself.
+    pub fn chosen(chosen: &Analysis) -> Self {
+        Self {
+            policy: chosen.options.policy,
+            analysis: chosen.clone(),
+            differing: Vec::new(),
+        }
+    }
+
+    /// The policy of `options`, whose plan for the graph of `chosen` is known. `O(ops + reads)`.
+    pub fn new(chosen: &Analysis, options: &Options, plan: Plan) -> Self {
+        let analysis = analyze_plan(chosen.graph.clone(), options, plan);
+        Self {
+            policy: options.policy,
             differing: differing(&chosen.graph, &analysis.partition, &chosen.partition),
             analysis,
-        });
+        }
     }
-    all
 }
 
 /// `O(reads)`, times the logarithm of what a kernel recomputes.

@@ -154,6 +154,19 @@ pub struct Outcome {
 ///
 /// `O(ops + reads)` for a list in execution order.
 pub fn analyze_program(program: &Program, options: &Options) -> Outcome {
+    analyze_planned(program, options, |graph| fusion::plan(graph, options))
+}
+
+/// The same with a plan of the program's graph that was computed before, for example in another thread.
+pub fn analyze_program_with(program: &Program, options: &Options, plan: Plan) -> Outcome {
+    analyze_planned(program, options, |_| plan)
+}
+
+fn analyze_planned(
+    program: &Program,
+    options: &Options,
+    plan: impl FnOnce(&Graph) -> Plan,
+) -> Outcome {
     let resolved = resolve(program);
     let mut diagnostics = resolved.diagnostics;
     if resolved.ops.is_empty() && !has_errors(&diagnostics) {
@@ -162,8 +175,10 @@ pub fn analyze_program(program: &Program, options: &Options) -> Outcome {
                 .hint("write one, such as `y = relu(x) : f16[1024]`, or pick an example"),
         );
     }
-    match analyze(resolved.ops, &resolved.externals, options) {
-        Ok(analysis) => {
+    match build_graph(resolved.ops, &resolved.externals) {
+        Ok(graph) => {
+            let plan = plan(&graph);
+            let analysis = analyze_plan(graph, options, plan);
             let listed_at = analysis.graph.listed_at.iter();
             let statement_of_op: IdVec<OpId, usize> = listed_at
                 .filter_map(|&listed| resolved.statement_of_op.get(listed).copied())

@@ -1,6 +1,7 @@
 //! What a search has proven about its result.
 
 use crate::core::model::options::Objective;
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
 /// Times whose relative difference is at most this count as equal, because bounds are rounded down, costs are
@@ -8,7 +9,7 @@ use serde::Serialize;
 pub(crate) const ROUNDING: f64 = 1e-9;
 
 /// What a search has proven about a partition.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Certificate {
     /// What the search minimized.
     pub objective: Objective,
@@ -29,6 +30,7 @@ pub struct Certificate {
 /// A cost in its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(BorshSerialize, BorshDeserialize)]
 pub enum Amount {
     /// Bytes through memory: compulsory traffic.
     Bytes(u64),

@@ -5,11 +5,13 @@
 use super::certificate::Amount;
 use super::reason::Reason;
 use crate::core::model::ids::OpId;
+use borsh::{BorshDeserialize, BorshSerialize};
 use strum::IntoStaticStr;
 
 /// One decision of a policy. A kernel is identified by one of its ops.
 #[derive(Clone, Debug, PartialEq, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
+#[derive(BorshSerialize, BorshDeserialize)]
 pub enum Decision {
     /// Attention: these ops run as one kernel, and the policy plans one op in their place.
     Rewritten {

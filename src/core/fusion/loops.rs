@@ -1,7 +1,9 @@
 //! How a kernel of the compiler iterates.
 
+use borsh::{BorshDeserialize, BorshSerialize};
+
 /// What a kernel of the compiler iterates over; two kernels fuse only if their loops match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub enum Loop {
     /// A library call, which fuses with nothing.
     Library,

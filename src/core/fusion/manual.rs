@@ -13,12 +13,13 @@ use crate::core::model::acyclic;
 use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::options::MAX_OPS;
 use crate::core::model::partition::Partition;
+use borsh::{BorshDeserialize, BorshSerialize};
 
 /// Most rounds of splitting kernels that form a cycle; then every kernel is split.
 const CYCLES: usize = 64;
 
 /// A stated kernel that is not legal.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Refused {
     /// Its first op.
     pub op: OpId,

@@ -8,9 +8,10 @@ use super::{attention, inductor, manual, none, optimal, rules};
 use crate::core::model::graph::Graph;
 use crate::core::model::options::{Options, Policy};
 use crate::core::model::partition::Partition;
+use borsh::{BorshDeserialize, BorshSerialize};
 
 /// The result of a policy.
-#[derive(Clone, Debug, PartialEq, Default)]
+#[derive(Clone, Debug, PartialEq, Default, BorshSerialize, BorshDeserialize)]
 pub struct Plan {
     /// Which ops run as which kernel.
     pub partition: Partition,

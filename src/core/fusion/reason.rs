@@ -3,6 +3,7 @@
 use super::loops::Loop;
 use super::rows::RowDomain;
 use crate::core::model::ids::OpId;
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -16,6 +17,7 @@ use serde::{Serialize, Serializer};
     content = "reason_facts",
     rename_all = "snake_case"
 )]
+#[derive(BorshSerialize, BorshDeserialize)]
 pub enum Reason<Op = OpId> {
     /// More ops than the limit.
     TooManyOps {

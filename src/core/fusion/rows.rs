@@ -10,11 +10,14 @@ use crate::core::model::graph::Graph;
 use crate::core::model::ids::OpId;
 use crate::core::model::op::{Op, element_count};
 use crate::core::model::op_type::OpType;
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
 /// The rows of an op: a reduction makes one value of each row; the rows of any other op are its innermost
 /// dimension. Equal domains put the same elements, in row-major order, into the same rows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize,
+)]
 pub struct RowDomain {
     /// Number of rows.
     pub rows: u64,

@@ -1,6 +1,7 @@
 //! Lists by id in two flat arrays: edges of a graph and ops of kernels, without an allocation for each list.
 
 use crate::core::model::ids::Id;
+use borsh::{BorshDeserialize, BorshSerialize};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Index;
@@ -9,7 +10,7 @@ use std::ops::Index;
 ///
 /// With a vector for each list `cargo bench --bench core` is 18 % slower from ops to analysis at 14 ops, 16 %
 /// at 10,000 and 11 % at 100,000.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Adjacency<K, T> {
     /// The end of each list in `items`, behind a leading 0.
     ends: Vec<usize>,

@@ -100,6 +100,8 @@ pub enum Code {
     IllegalKernel,
     /// There are no ops.
     EmptyProgram,
+    /// The text is longer than the page analyses.
+    TooLong,
     /// The hidden size is not a multiple of the number of heads.
     HeadsDoNotDivide,
 }

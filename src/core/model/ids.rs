@@ -1,5 +1,6 @@
 //! Ids: dense numbers of ops, tensors and kernels, each kind a type of its own, and the vectors that they index.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::hash::Hash;
@@ -20,6 +21,7 @@ macro_rules! define_ids {
     ($($(#[$doc:meta])* $visibility:vis struct $name:ident;)+) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+        #[derive(borsh::BorshSerialize, borsh::BorshDeserialize)]
         $visibility struct $name(u32);
 
         #[allow(dead_code, reason = "each kind of id has the same methods, used or not")]
@@ -85,7 +87,7 @@ impl KernelId {
 }
 
 /// A vector that is indexed by one kind of id.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct IdVec<I, T> {
     items: Vec<T>,
     ids: PhantomData<I>,

@@ -1,11 +1,12 @@
 //! The user's choices beside the text: fusion policy, byte-counting conventions, device.
 
 use crate::core::model::device::{Device, default_device};
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 /// The user's choices beside the text.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Options {
     /// The fusion policy.
     pub policy: Policy,
@@ -43,6 +44,7 @@ impl Options {
 #[serde(rename_all = "lowercase")]
 #[derive(VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "lowercase")]
+#[derive(BorshSerialize, BorshDeserialize)]
 pub enum Policy {
     /// Every op is its own kernel.
     None,
@@ -69,7 +71,7 @@ impl Policy {
     clippy::struct_excessive_bools,
     reason = "independent switches, each a flag of the command line"
 )]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct FusionOptions {
     /// What the cheapest partition minimizes.
     pub objective: Objective,
@@ -161,6 +163,7 @@ impl Switch {
 #[serde(rename_all = "lowercase")]
 #[derive(VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "lowercase")]
+#[derive(BorshSerialize, BorshDeserialize)]
 pub enum Objective {
     /// Bytes through memory; on a tie the fewest kernels.
     #[default]
@@ -179,6 +182,7 @@ impl Objective {
 /// The counting conventions of one analysis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default, rename_all = "snake_case")]
+#[derive(BorshSerialize, BorshDeserialize)]
 pub struct Conventions {
     /// How external tensors are counted.
     pub externals: Externals,
@@ -191,6 +195,7 @@ pub struct Conventions {
 #[serde(rename_all = "kebab-case")]
 #[derive(VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "kebab-case")]
+#[derive(BorshSerialize, BorshDeserialize)]
 pub enum Externals {
     /// The declared size; otherwise the only one that the op's other shapes allow; otherwise that of its
     /// reader's output.
@@ -214,6 +219,7 @@ impl Externals {
 #[serde(rename_all = "kebab-case")]
 #[derive(VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "kebab-case")]
+#[derive(BorshSerialize, BorshDeserialize)]
 pub enum ReshapeCost {
     /// A copy: it reads its input and writes its output like any op.
     #[default]

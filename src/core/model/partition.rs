@@ -4,10 +4,11 @@ use crate::core::model::acyclic;
 use crate::core::model::adjacency::Adjacency;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, KernelId, OpId};
+use borsh::{BorshDeserialize, BorshSerialize};
 
 /// The kernels of a graph. Each op is in exactly one; kernels are in an order in which they can run, and the
 /// ops of a kernel in execution order.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, BorshSerialize, BorshDeserialize)]
 pub struct Partition {
     /// The ops of each kernel.
     pub kernels: Adjacency<KernelId, OpId>,

@@ -3,6 +3,7 @@
 use super::geometry::{Point, Rect};
 use crate::core::model::ids::define_ids;
 use crate::core::{IdVec, KernelId, OpId, TensorId};
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
 define_ids! {
@@ -11,7 +12,7 @@ define_ids! {
 }
 
 /// A graph with positions.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct DagLayout {
     /// Width of the whole.
     pub width: f64,
@@ -40,7 +41,7 @@ impl DagLayout {
 }
 
 /// The box of one op.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct OpBox {
     /// Its place.
     pub rect: Rect,
@@ -51,7 +52,7 @@ pub struct OpBox {
 }
 
 /// A tensor that enters or leaves the program.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Pill {
     /// One tensor; several in the last pill of an op that reads very many.
     pub tensors: Vec<TensorId>,
@@ -66,6 +67,7 @@ pub struct Pill {
 /// How the tensor of a pill takes part in the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(BorshSerialize, BorshDeserialize)]
 pub enum PillKind {
     /// An activation from outside.
     Input,
@@ -78,7 +80,7 @@ pub enum PillKind {
 /// A tensor drawn from its producer to one consumer.
 ///
 /// Edges of one tensor share their first points, so they look like one line that branches.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Edge {
     /// The tensor.
     pub tensor: TensorId,
@@ -93,6 +95,7 @@ pub struct Edge {
 /// What an edge connects; ops sort before pills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(BorshSerialize, BorshDeserialize)]
 pub enum EdgeEnd {
     /// The box of an op.
     Op(OpId),

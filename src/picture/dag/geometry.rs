@@ -1,9 +1,10 @@
 //! Points and rectangles of a layout, in CSS pixels at scale 1, y downwards.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
 /// A point.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Point {
     /// From the left border.
     pub x: f64,
@@ -19,7 +20,7 @@ impl Point {
 }
 
 /// A rectangle.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Rect {
     /// Left side.
     pub x: f64,

@@ -15,6 +15,9 @@ const FULL_OPS: usize = 100;
 /// Ops in sight up to which they are drawn in full where their texts can be read.
 pub const FULL_READABLE_OPS: usize = 300;
 
+/// Edges in sight up to which each is an element of its own, which follows sizes and the selection.
+const FULL_EDGES: usize = 1_000;
+
 /// Whether the page holds the whole graph, in sight or not.
 pub const fn is_small(op_count: usize) -> bool {
     op_count <= SMALL_GRAPH_OPS
@@ -29,6 +32,11 @@ pub fn is_overview(ops_in_sight: usize, scale: f64) -> bool {
         FULL_OPS
     };
     ops_in_sight > max_ops
+}
+
+/// Whether the edges in sight are drawn as a few paths instead of one by one: few ops can have very many.
+pub const fn are_edges_many(edges_in_sight: usize) -> bool {
+    edges_in_sight > FULL_EDGES
 }
 
 /// The parts of a layout that are in sight, each list ascending.

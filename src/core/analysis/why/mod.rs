@@ -21,6 +21,7 @@ use crate::core::fusion::legality::{check_counted, most_ops};
 use crate::core::fusion::reason::Reason;
 use crate::core::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::core::model::options::Policy;
+use borsh::{BorshDeserialize, BorshSerialize};
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use std::cell::OnceCell;
@@ -53,7 +54,7 @@ pub enum Verdict {
 }
 
 /// An edge between two kernels, and what merging them would save.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct PricedEdge {
     /// The op that writes the tensor.
     pub producer: OpId,

@@ -11,9 +11,10 @@ use crate::core::model::ids::{KernelId, OpId, TensorId};
 use crate::core::model::options::Objective;
 use crate::core::model::work::Work;
 use crate::core::sorted::common;
+use borsh::{BorshDeserialize, BorshSerialize};
 
 /// What a change would save; negative where it costs more.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Price {
     /// Bytes through memory.
     pub saved_bytes: i64,

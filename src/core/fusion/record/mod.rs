@@ -10,9 +10,10 @@ use crate::core::fusion::plan::plan_noting;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::options::Options;
+use borsh::{BorshDeserialize, BorshSerialize};
 
 /// The decisions that led a policy to its partition.
-#[derive(Clone, Debug, PartialEq, Default)]
+#[derive(Clone, Debug, PartialEq, Default, BorshSerialize, BorshDeserialize)]
 pub struct Record {
     /// In the order in which they were made.
     pub decisions: Vec<Decision>,

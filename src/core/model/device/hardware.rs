@@ -1,9 +1,10 @@
 //! The hardware of a device: multiprocessors and on-chip memories.
 
 use crate::core::model::device::Figure;
+use borsh::{BorshDeserialize, BorshSerialize};
 
 /// Figures that limit how kernels fit a device. `None`: unknown, or the device has no such unit.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Hardware {
     /// Multiprocessors (NVIDIA), compute units (AMD), cores.
     pub multiprocessors: Option<Figure>,
@@ -18,7 +19,7 @@ pub struct Hardware {
 }
 
 /// The memories of one multiprocessor.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub enum OnChip {
     /// Registers, shared memory and threads of a GPU.
     Multiprocessor(Multiprocessor),
@@ -34,7 +35,7 @@ pub enum OnChip {
 }
 
 /// Limits of one multiprocessor; the same for all devices of an architecture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Multiprocessor {
     /// Shared memory that one block can allocate.
     pub shared_bytes_per_block: u32,

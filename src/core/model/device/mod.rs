@@ -9,11 +9,12 @@ pub use crate::core::model::device::measured::Measured;
 pub use crate::core::model::device::table::DEVICES;
 use crate::core::model::device::table::sourced;
 use crate::core::model::dtype::DType;
+use borsh::{BorshDeserialize, BorshSerialize};
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 /// A figure of a device, and whether its source was read when it was entered.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Figure {
     /// The figure.
     pub value: f64,
@@ -22,7 +23,7 @@ pub struct Figure {
 }
 
 /// Where the figures of a device come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub enum Source {
     /// The compiler's target descriptions.
     Xla,
@@ -64,7 +65,7 @@ impl Source {
 }
 
 /// The 16-bit operand types that the matrix units accept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub enum MatrixUnits {
     /// None: matmuls run on the vector units.
     Absent,
@@ -97,7 +98,7 @@ pub enum ComputeType {
 }
 
 /// One accelerator. Rates are dense peaks, in FLOP/s; bandwidth in byte/s.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Device {
     /// Short name for links and the command line.
     pub id: Cow<'static, str>,

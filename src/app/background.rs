@@ -1,0 +1,228 @@
+//! The page's worker: what was asked of it, what it has answered, and how far it is.
+
+use super::jobs::{Answer, Job, Message, Stage, Task};
+use crate::browser::{Later, Worker, now_ms, spawn};
+use crate::picture::dag::DagLayout;
+use leptos::prelude::*;
+use std::collections::VecDeque;
+use std::mem::discriminant;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Answers of one kind that are kept: while the text has an error, the page shows two texts.
+const KEPT_OF_KIND: usize = 2;
+
+/// A job is ended when it has run for this long and another one of its kind waits. Shorter ones are left: under a slider
+/// that moves all the time, an answer that comes is better than ever new beginnings.
+const OUTDATED: Duration = Duration::from_secs(2);
+
+/// What the worker is doing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Work {
+    /// Nothing is to be done.
+    #[default]
+    Idle,
+    /// It computes.
+    Running(Stage),
+    /// The visitor has stopped it.
+    Stopped,
+    /// It has failed, with this message.
+    Failed(String),
+}
+
+/// The worker. It starts with the first job.
+#[derive(Clone, Copy)]
+pub struct Background {
+    /// What it is doing.
+    pub work: RwSignal<Work>,
+    answers: RwSignal<VecDeque<(Job, Arc<Answer>)>>,
+    queue: StoredValue<Queue>,
+    worker: StoredValue<Option<Worker>, LocalStorage>,
+    last_layout: StoredValue<Option<Arc<DagLayout>>>,
+    outdated: Later,
+}
+
+#[derive(Default)]
+struct Queue {
+    waiting: VecDeque<Job>,
+    running: Option<(Job, f64)>,
+    /// Not started again until the visitor wants it, or asks for something else.
+    stopped: Vec<Job>,
+}
+
+impl Background {
+    /// A worker that has nothing to do yet.
+    pub fn new() -> Self {
+        Self {
+            work: RwSignal::default(),
+            answers: RwSignal::default(),
+            queue: StoredValue::default(),
+            worker: StoredValue::new_local(None),
+            last_layout: StoredValue::default(),
+            outdated: Later::after(OUTDATED),
+        }
+    }
+
+    /// The answer to a job; `None` until there is one, and then what reads this runs again. Tracked.
+    pub fn answer(self, job: &Job) -> Option<Arc<Answer>> {
+        let known = self.answers.with(|answers| {
+            let answer = answers.iter().find(|(answered, _)| answered == job);
+            answer.map(|(_, answer)| answer.clone())
+        });
+        if known.is_none() {
+            self.ask(job);
+        }
+        known
+    }
+
+    /// Ends all work at once.
+    pub fn stop(self) {
+        self.worker.set_value(None);
+        self.queue.update_value(Queue::stop);
+        self.work.set(Work::Stopped);
+    }
+
+    /// Begins again what was stopped or has failed.
+    pub fn resume(self) {
+        self.queue.update_value(|queue| {
+            queue.waiting.extend(queue.stopped.drain(..));
+        });
+        self.work.set(Work::Idle);
+        self.next();
+    }
+
+    fn ask(self, job: &Job) {
+        let is_new = self
+            .queue
+            .try_update_value(|queue| queue.add(job))
+            .unwrap_or(false);
+        if is_new {
+            // Memos ask, and a memo does not write signals.
+            spawn(async move {
+                self.next();
+                self.outdated.call(move || self.next());
+            });
+        }
+    }
+
+    /// Gives the worker its next job if it has none.
+    fn next(self) {
+        let is_outdated = self.queue.try_update_value(Queue::end_outdated);
+        if is_outdated == Some(true) {
+            self.worker.set_value(None);
+        }
+        let job = self.queue.try_update_value(Queue::start).flatten();
+        let Some(job) = job else {
+            return;
+        };
+        self.work.set(Work::Running(Stage::Reading));
+        let is_started = self.worker.with_value(Option::is_some);
+        if !is_started {
+            let worker = Worker::start(
+                move |message| self.receive(&message),
+                move |problem| self.fail(problem),
+            );
+            match worker {
+                Ok(worker) => self.worker.set_value(Some(worker)),
+                Err(problem) => return self.fail(problem),
+            }
+        }
+        match borsh::to_vec(&job) {
+            Ok(bytes) => self
+                .worker
+                .with_value(|worker| worker.iter().for_each(|worker| worker.post(&bytes))),
+            Err(problem) => self.fail(problem.to_string()),
+        }
+    }
+
+    fn receive(self, message: &[u8]) {
+        match borsh::from_slice(message) {
+            Ok(Message::Stage(stage)) => self.work.set(Work::Running(stage)),
+            Ok(Message::Answer(answer)) => {
+                let ended = self.queue.try_update_value(|queue| queue.running.take());
+                if let Some((job, _)) = ended.flatten() {
+                    self.work.set(Work::Idle);
+                    self.keep(job, *answer);
+                }
+                self.next();
+            }
+            Err(problem) => self.fail(problem.to_string()),
+        }
+    }
+
+    fn keep(self, job: Job, mut answer: Answer) {
+        if let Answer::Picture { layout, .. } = &mut answer {
+            *layout = layout.take().or_else(|| self.last_layout.get_value());
+            self.last_layout.set_value(layout.clone());
+        }
+        self.answers.update(|answers| {
+            answers.push_front((job.clone(), Arc::new(answer)));
+            let mut of_kind = 0;
+            answers.retain(|(other, _)| {
+                of_kind += usize::from(is_same_kind(other, &job));
+                of_kind <= KEPT_OF_KIND || !is_same_kind(other, &job)
+            });
+        });
+    }
+
+    fn fail(self, problem: String) {
+        self.stop();
+        self.work.set(Work::Failed(problem));
+    }
+}
+
+impl Queue {
+    /// Whether the job is new.
+    fn add(&mut self, job: &Job) -> bool {
+        let is_running = (self.running.as_ref()).is_some_and(|(running, _)| running == job);
+        if is_running || self.waiting.contains(job) || self.stopped.contains(job) {
+            return false;
+        }
+        self.stopped.clear();
+        self.waiting.retain(|waiting| !is_same_kind(waiting, job));
+        if matches!(job.task, Task::Picture { .. }) {
+            self.waiting.push_front(job.clone());
+        } else {
+            self.waiting.push_back(job.clone());
+        }
+        true
+    }
+
+    /// Forgets the running job if it has run for long and another one of its kind waits.
+    fn end_outdated(&mut self) -> bool {
+        let is_outdated = self.running.as_ref().is_some_and(|(running, since_ms)| {
+            now_ms() - since_ms >= OUTDATED.as_secs_f64() * 1000.0
+                && (self.waiting.iter()).any(|waiting| is_same_kind(waiting, running))
+        });
+        if is_outdated {
+            self.running = None;
+        }
+        is_outdated
+    }
+
+    fn start(&mut self) -> Option<Job> {
+        if self.running.is_some() {
+            return None;
+        }
+        let job = self.waiting.pop_front()?;
+        self.running = Some((job.clone(), now_ms()));
+        Some(job)
+    }
+
+    fn stop(&mut self) {
+        self.stopped.extend(self.running.take().map(|(job, _)| job));
+        self.stopped.extend(self.waiting.drain(..));
+    }
+}
+
+/// Whether the later one makes the earlier one needless. The policies of a comparison are needed side by side, and so are
+/// the pictures before and after all decisions.
+fn is_same_kind(one: &Job, other: &Job) -> bool {
+    match (one.task, other.task) {
+        (Task::Plan, Task::Plan) => one.options.policy == other.options.policy,
+        (Task::Picture { step: one }, Task::Picture { step: other }) => {
+            one.is_some() == other.is_some()
+        }
+        (one, other) => discriminant(&one) == discriminant(&other),
+    }
+}

@@ -1,0 +1,114 @@
+//! A text and its analysis, by the page itself or with the kernels that the worker has chosen.
+
+use crate::app::jobs::{Answer, Job, Task};
+use crate::core::notation::Parsed;
+use crate::core::{
+    Analysis, Diagnostic, IdVec, OpId, Options, Outcome, analyze, analyze_program,
+    analyze_program_with,
+};
+use crate::picture::dag::DagLayout;
+use crate::present::reasons::refused_kernels;
+use std::sync::Arc;
+
+/// A text and its analysis.
+#[derive(Clone)]
+pub struct AnalysedText {
+    /// The text.
+    pub text: Arc<str>,
+    /// The parsed text.
+    pub parsed: Arc<Parsed>,
+    /// The analysis of its valid statements.
+    pub analysis: Arc<Analysis>,
+    /// The statement in `parsed` of each op of `analysis`.
+    pub statement_of_op: Arc<IdVec<OpId, usize>>,
+    /// The layout, if the worker has computed it.
+    pub layout: Option<Arc<DagLayout>>,
+    /// The number of decisions after which `analysis` has the kernels; `None` is after all.
+    pub step: Option<usize>,
+}
+
+impl AnalysedText {
+    /// Shown before any text was valid.
+    pub(super) fn empty(options: &Options) -> Self {
+        let analysis = analyze(&[], &[], options)
+            .unwrap_or_else(|_| unreachable!("an empty list has no fault"));
+        Self {
+            text: "".into(),
+            parsed: Arc::default(),
+            analysis: Arc::new(analysis),
+            statement_of_op: Arc::default(),
+            layout: None,
+            step: None,
+        }
+    }
+
+    /// Something to compute about it in the worker.
+    pub(super) fn job(&self, task: Task) -> Job {
+        Job {
+            text: self.text.clone(),
+            options: self.analysis.options.clone(),
+            task,
+        }
+    }
+
+    /// Whether the analysis is of this text under the same choices, perhaps after fewer decisions.
+    pub(super) fn is_of(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.parsed, &other.parsed) && self.analysis.options == other.analysis.options
+    }
+}
+
+/// The analysis of the valid statements of a text, which may have errors.
+pub(super) struct Understood {
+    /// `None` when no analysis is possible, for example because of a cycle.
+    pub(super) analysed: Option<Arc<AnalysedText>>,
+    /// Diagnostics of the analysis, without those of the parser.
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+/// A text, parsed.
+#[derive(Clone)]
+pub(super) struct Source {
+    pub(super) text: Arc<str>,
+    pub(super) parsed: Arc<Parsed>,
+}
+
+impl Source {
+    /// Analyses it here and now.
+    pub(super) fn understood(self, options: &Options) -> Understood {
+        let outcome = analyze_program(&self.parsed.program, options);
+        self.with_outcome(outcome, None)
+    }
+
+    /// Analyses it with the kernels and the layout that the worker has computed; `None` for another answer.
+    pub(super) fn understood_with(self, options: &Options, answer: &Answer) -> Option<Understood> {
+        let Answer::Picture { plan, layout } = answer else {
+            return None;
+        };
+        let outcome = analyze_program_with(&self.parsed.program, options, plan.clone());
+        Some(self.with_outcome(outcome, layout.clone()))
+    }
+
+    fn with_outcome(self, outcome: Outcome, layout: Option<Arc<DagLayout>>) -> Understood {
+        let refused = refused_kernels(&self.parsed.program, &outcome);
+        let Outcome {
+            analysis,
+            statement_of_op,
+            mut diagnostics,
+        } = outcome;
+        diagnostics.extend(refused);
+        let analysed = analysis.map(|analysis| {
+            Arc::new(AnalysedText {
+                text: self.text,
+                parsed: self.parsed,
+                analysis: Arc::new(analysis),
+                statement_of_op: Arc::new(statement_of_op),
+                layout,
+                step: None,
+            })
+        });
+        Understood {
+            analysed,
+            diagnostics,
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Memos of values that are costly to compare.
+
+use crate::app::background::Background;
+use crate::app::jobs::{Answer, Job};
+use leptos::prelude::*;
+use std::sync::Arc;
+
+/// A memo of a value that is costly to compare: it compares pointers, not contents. `compute` gets the last value; it
+/// returns the same `Arc` to say that nothing changed.
+pub fn shared_memo<T: Send + Sync + 'static>(
+    compute: impl Fn(Option<&Arc<T>>) -> Arc<T> + Send + Sync + 'static,
+) -> Memo<Arc<T>> {
+    Memo::new_with_compare(compute, |before, now| match (before, now) {
+        (Some(before), Some(now)) => !Arc::ptr_eq(before, now),
+        _ => true,
+    })
+}
+
+/// The same for a value that may be missing.
+pub(super) fn shared_option<T: Send + Sync + 'static>(
+    compute: impl Fn() -> Option<Arc<T>> + Send + Sync + 'static,
+) -> Memo<Option<Arc<T>>> {
+    Memo::new_with_compare(
+        move |_| compute(),
+        |before, now| match (before, now) {
+            (Some(Some(before)), Some(Some(now))) => !Arc::ptr_eq(before, now),
+            (Some(None), Some(None)) => false,
+            _ => true,
+        },
+    )
+}
+
+/// The answer to a job; `None` without a job, and until it is answered.
+pub(super) fn answered(job: Memo<Option<Job>>, worker: Background) -> Memo<Option<Arc<Answer>>> {
+    shared_option(move || job.with(|job| worker.answer(job.as_ref()?)))
+}

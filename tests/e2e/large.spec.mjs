@@ -1,0 +1,177 @@
+// Programs that take long: the worker computes, and the page answers meanwhile.
+
+import { accessibilityFindings, commandLine, expect, test } from './fixture.mjs';
+import { OPS_PER_BLOCK, gpt2Blocks } from './gpt2.mjs';
+import {
+  editor, followLink, fragmentOf, headlineBytes, problemList, picker, put, slider, storedTexts,
+} from './visitor.mjs';
+
+const BLOCKS = 48;
+const OPS = BLOCKS * OPS_PER_BLOCK;
+const LARGE = gpt2Blocks(BLOCKS);
+
+const canvas = (page) => page.getByRole('region', { name: 'Graph' }).getByRole('group', { name: /^graph of/ });
+const graphOf = (page, ops) => expect(canvas(page)).toHaveAccessibleName(new RegExp(`^graph of ${ops} operations`), { timeout: 30_000 });
+/** What the line below the bar says about the worker. */
+const work = (page) => page.locator('.strip .work-line');
+const tab = (page, name) => page.getByRole('tab', { name, exact: true });
+const details = (page) => page.getByRole('tabpanel', { name: /./ }).last();
+const rows = (page) => page.locator('.results tbody tr');
+
+/** No worker starts until the returned function is called. */
+async function withholdWorker(page) {
+  let start;
+  const started = new Promise((go) => { start = go; });
+  await page.route('**/worker.js', async (route) => {
+    await started;
+    await route.continue().catch(() => {}); // The page has ended this worker.
+  });
+  return start;
+}
+
+test('a large program has the figures of the command line, and its slider moves them', async ({ page, open }) => {
+  await open();
+  await picker(page, 'Fusion').selectOption('inductor');
+  await put(page, LARGE);
+  await graphOf(page, OPS);
+  const report = commandLine(['analyze', '-', '--policy', 'inductor'], LARGE);
+  const bytes = await headlineBytes(page);
+  expect(bytes.unfused).toBe(report.unfused_traffic.total);
+  expect(bytes.fused).toBe(report.fused_traffic.total);
+  const first = slider(page, await page.locator('.slider-list input[type=range]').first().getAttribute('aria-label'));
+  await first.press('ArrowRight');
+  await expect.poll(() => headlineBytes(page)).not.toEqual(bytes);
+});
+
+test('while it computes the page says so, keeps the last picture, and answers', async ({ page, open }) => {
+  await open();
+  const start = await withholdWorker(page);
+  const before = await canvas(page).getAttribute('aria-label');
+  await put(page, LARGE);
+  await expect(work(page)).toContainText('Computing');
+  await expect(canvas(page)).toHaveAccessibleName(before);
+  await tab(page, 'Limits').click();
+  await editor(page).press('Control+End');
+  await page.keyboard.type('# still here');
+  await expect(editor(page)).toHaveValue(`${LARGE}# still here`);
+  expect(await accessibilityFindings(page)).toEqual([]);
+  start();
+  await graphOf(page, OPS);
+  await expect(work(page)).toHaveText('');
+});
+
+test('what takes too long can be stopped, and begun again', async ({ page, open }) => {
+  await open();
+  const start = await withholdWorker(page);
+  await put(page, LARGE);
+  await work(page).getByRole('button', { name: 'Stop' }).click();
+  await expect(work(page)).toContainText('Stopped');
+  // A smaller program needs no worker.
+  await put(page, 'y = relu(x) : f16[8]\n');
+  await graphOf(page, 1);
+  await put(page, LARGE);
+  await expect(work(page)).toContainText('Stopped');
+  start();
+  await work(page).getByRole('button', { name: 'Compute it' }).click();
+  await graphOf(page, OPS);
+  await expect(work(page)).toHaveText('');
+});
+
+test('an edit after a stop is computed', async ({ page, open }) => {
+  await open();
+  const start = await withholdWorker(page);
+  await put(page, LARGE);
+  await work(page).getByRole('button', { name: 'Stop' }).click();
+  start();
+  await put(page, `${LARGE}last = relu(y_0)\n`);
+  await graphOf(page, OPS + 1);
+});
+
+test('a worker that cannot be loaded costs nothing but its answers', async ({ page, open, problems }) => {
+  await open();
+  await page.route('**/worker.js', (route) => route.fulfill({ status: 404, body: '' }));
+  await put(page, LARGE);
+  await expect(work(page)).toContainText('failed');
+  await put(page, 'y = relu(x) : f16[8]\n');
+  await graphOf(page, 1);
+  await page.unroute('**/worker.js');
+  await put(page, LARGE);
+  await work(page).getByRole('button', { name: 'Try again' }).click();
+  await graphOf(page, OPS);
+  const provoked = problems.splice(0);
+  expect(provoked.every((problem) => problem.includes('404'))).toBe(true);
+});
+
+test('the tabs of a large program fill in', async ({ page, open }) => {
+  await open();
+  await put(page, LARGE);
+  await graphOf(page, OPS);
+  await tab(page, 'Compare').click();
+  await expect(rows(page)).toHaveCount(5);
+  await tab(page, 'Why not').click();
+  await expect(rows(page)).toHaveCount(100);
+  await expect(details(page).getByRole('status')).not.toHaveText('');
+  const field = page.getByRole('textbox', { name: 'one op', exact: true });
+  const chosen = await field.inputValue();
+  await field.fill('nobody');
+  await field.press('Enter');
+  await expect(field).toHaveValue(chosen);
+  await field.fill('mean1_7');
+  await field.press('Enter');
+  await expect(page.locator('.why-ask')).toContainText('mean1_7');
+  await tab(page, 'Steps').click();
+  const count = page.locator('.steps-now');
+  await expect(count).toContainText(/^Step \d+ of \d+/);
+  const kernels = await canvas(page).getAttribute('aria-label');
+  await page.getByRole('button', { name: 'First step' }).click();
+  await expect(count).toContainText(/^Step 0 of/);
+  await expect(canvas(page)).not.toHaveAccessibleName(kernels);
+  await page.getByRole('button', { name: 'Last step' }).click();
+  await expect(canvas(page)).toHaveAccessibleName(kernels);
+  expect(await accessibilityFindings(page)).toEqual([]);
+});
+
+test('an error in a large program leaves its picture, and choices still count', async ({ page, open }) => {
+  await open();
+  await put(page, LARGE);
+  await graphOf(page, OPS);
+  await put(page, `${LARGE}broken = = relu(y_0)\n`);
+  await expect(problemList(page)).toContainText('broken');
+  const bytes = await headlineBytes(page);
+  await picker(page, 'Fusion').selectOption('none');
+  await expect.poll(async () => (await headlineBytes(page)).fused).toBe(bytes.unfused);
+});
+
+test('a link to an op of a large program selects it', async ({ page, open }) => {
+  await open();
+  await followLink(page, fragmentOf(`policy=rules\nselected=mean1_3\n\n${LARGE}`));
+  await graphOf(page, OPS);
+  await expect(canvas(page).getByRole('button', { name: /^mean1_3,/ })).toHaveAttribute('aria-pressed', 'true');
+});
+
+test('a text beyond the limit stays, is stored, and says what to do', async ({ page, open }) => {
+  await open();
+  const text = `y = relu(x) : f16[8]\n${`#${'-'.repeat(98)}\n`.repeat(10_001)}`;
+  await put(page, text);
+  await expect(problemList(page)).toContainText('up to 1 MB');
+  await expect(editor(page)).toHaveValue(text);
+  await expect.poll(async () => (await storedTexts(page)).includes(text)).toBe(true);
+});
+
+test('an op with thousands of readers has a picture of few elements', async ({ page, open }) => {
+  await open();
+  const readers = Array.from({ length: 3000 }, (_, at) => `b${at}`);
+  await put(page, [
+    'input x : f16[64, 64]',
+    'a = relu(x)',
+    ...readers.map((name) => `${name} = gelu(a)`),
+    `c = elementwise(${readers.join(', ')}) : f16[64, 64]`,
+  ].join('\n'));
+  await graphOf(page, 3002);
+  expect(await canvas(page).locator('*').count()).toBeLessThan(5000);
+  const tools = page.getByRole('region', { name: 'Graph' });
+  for (let step = 0; step < 12; step += 1) {
+    await tools.getByRole('button', { name: 'Zoom out', exact: true }).click();
+    expect(await canvas(page).locator('*').count()).toBeLessThan(5000);
+  }
+});

@@ -1,0 +1,215 @@
+//! What the worker answers is what the page would have computed itself.
+
+use crate::families::{bipartite, chain, fan_out_and_back, ladder, reads_all, text_of};
+use crate::partitions::choices;
+use fuseline::app::jobs::{
+    Answer, Job, MAX_ANALYSED_BYTES, QUICK_OPS_AND_READS, Runner, Stage, Task, is_quick,
+    parse_if_short,
+};
+use fuseline::core::analysis::compare::{Compared, compare, options_of};
+use fuseline::core::analysis::replay::analysis_with;
+use fuseline::core::examples::EXAMPLES;
+use fuseline::core::fusion::record::record;
+use fuseline::core::model::options::PAGE_BUDGET_STATES;
+use fuseline::core::{
+    Analysis, Code, DEVICES, Options, Policy, analyze_program, analyze_program_with, notation,
+};
+use fuseline::picture::dag::layout;
+use fuseline::present::why::crossings;
+use proptest::prelude::*;
+use strum::VariantArray;
+
+/// What the page gets from a worker: job and answer travel as bytes.
+fn ask(runner: &mut Runner, text: &str, options: &Options, task: Task) -> Answer {
+    let job = Job {
+        text: text.into(),
+        options: options.clone(),
+        task,
+    };
+    let arrived: Job = borsh::from_slice(&borsh::to_vec(&job).unwrap()).unwrap();
+    assert_eq!(arrived, job);
+    let mut stages = Vec::new();
+    let answer = runner.run(&arrived, &mut |stage| stages.push(stage));
+    assert_eq!(stages.first(), Some(&Stage::Reading));
+    assert!(stages.is_sorted());
+    let bytes = borsh::to_vec(&answer).unwrap();
+    let read: Answer = borsh::from_slice(&bytes).unwrap();
+    assert_eq!(read, answer);
+    read
+}
+
+/// The analysis that follows from the worker's picture. `None` if the program has no graph.
+fn pictured(runner: &mut Runner, text: &str, options: &Options) -> Option<Analysis> {
+    let program = notation::parse(text).program;
+    let expected = analyze_program(&program, options);
+    let picture = ask(runner, text, options, Task::Picture { step: None });
+    let Answer::Picture {
+        plan,
+        layout: placed,
+    } = picture
+    else {
+        panic!("{picture:?}");
+    };
+    let outcome = analyze_program_with(&program, options, plan);
+    assert_eq!(outcome, expected);
+    let analysis = outcome.analysis?;
+    if let Some(placed) = placed {
+        assert_eq!(*placed, layout(&analysis.graph, &analysis.partition));
+    }
+    Some(analysis)
+}
+
+fn texts() -> Vec<String> {
+    let families = [chain, ladder, fan_out_and_back, bipartite, reads_all];
+    let families = families.map(|reads_of| text_of(&reads_of(40)));
+    let examples = EXAMPLES.iter().map(|example| example.text.to_owned());
+    examples.chain(families).collect()
+}
+
+fn page_options(policy: Policy) -> Options {
+    let mut options = Options::of_policy(policy);
+    options.fusion.budget_states = PAGE_BUDGET_STATES;
+    options
+}
+
+#[test]
+fn every_answer_is_what_the_page_computes_itself() {
+    for text in texts() {
+        for &policy in Policy::VARIANTS {
+            let options = page_options(policy);
+            let runner = &mut Runner::default();
+            let analysis = pictured(runner, &text, &options).unwrap();
+
+            let Answer::Record(decided) = ask(runner, &text, &options, Task::Record) else {
+                panic!("no record");
+            };
+            assert_eq!(*decided, record(&analysis.graph, &options));
+
+            let Answer::Crossings(edges) =
+                ask(runner, &text, &options, Task::Crossings { step: None })
+            else {
+                panic!("no edges");
+            };
+            assert_eq!(*edges, crossings(&analysis));
+
+            let step = decided.decisions.len() / 2;
+            let partition = decided.partition_after(&analysis.graph, step);
+            let halfway = analysis_with(&analysis, partition);
+            let step = Some(step);
+            let Answer::Picture {
+                plan,
+                layout: placed,
+            } = ask(runner, &text, &options, Task::Picture { step })
+            else {
+                panic!("no picture");
+            };
+            assert_eq!(plan.partition, halfway.partition);
+            if let Some(placed) = placed {
+                assert_eq!(*placed, layout(&halfway.graph, &halfway.partition));
+            }
+            let Answer::Crossings(edges) = ask(runner, &text, &options, Task::Crossings { step })
+            else {
+                panic!("no edges");
+            };
+            assert_eq!(*edges, crossings(&halfway));
+        }
+    }
+}
+
+#[test]
+fn policies_are_compared_one_by_one_as_all_at_once() {
+    for text in texts() {
+        let options = page_options(Policy::Rules);
+        let runner = &mut Runner::default();
+        let chosen = pictured(runner, &text, &options).unwrap();
+        for expected in compare(&chosen) {
+            let options = options_of(&chosen, expected.policy);
+            let Answer::Plan(plan) = ask(runner, &text, &options, Task::Plan) else {
+                panic!("no plan");
+            };
+            let compared = Compared::new(&chosen, &options, plan);
+            assert_eq!(compared.analysis, expected.analysis);
+            assert_eq!(compared.differing, expected.differing);
+        }
+    }
+}
+
+#[test]
+fn a_layout_is_sent_once_as_long_as_only_sizes_change() {
+    let mut runner = Runner::default();
+    let options = Options::default();
+    let mut layout_of =
+        |text: &str| match ask(&mut runner, text, &options, Task::Picture { step: None }) {
+            Answer::Picture { layout, .. } => layout,
+            other => panic!("{other:?}"),
+        };
+    let text = "param n = 64\ninput x : f16[n]\ny = relu(x)\nz = gelu(y)\n";
+    assert!(layout_of(text).is_some());
+    assert!(layout_of(&text.replace("64", "128")).is_none());
+    assert!(layout_of(&text.replace("gelu", "silu")).is_some());
+}
+
+#[test]
+fn a_text_with_errors_is_understood_as_far_as_the_page_understands_it() {
+    for text in [
+        "",
+        "y = ",
+        "a = relu(b)\nb = relu(a)\n",
+        "y = gellu(x)\nz = relu(w) : f16[4]\n",
+    ] {
+        pictured(&mut Runner::default(), text, &Options::default());
+    }
+}
+
+#[test]
+fn a_program_is_quick_up_to_the_limit_of_ops_and_reads() {
+    let half = QUICK_OPS_AND_READS / 2;
+    let is_quick_chain = |ops| is_quick(&notation::parse(&text_of(&chain(ops))).program);
+    assert!(is_quick_chain(half));
+    assert!(!is_quick_chain(half + 1));
+    // Reads count, too.
+    assert!(!is_quick(
+        &notation::parse(&text_of(&reads_all(100))).program
+    ));
+    assert!(
+        EXAMPLES
+            .iter()
+            .all(|example| is_quick(&notation::parse(example.text).program))
+    );
+}
+
+#[test]
+fn a_text_beyond_the_limit_is_not_parsed_and_says_so() {
+    let line = "y = relu(x) : f16[4]\n";
+    let mut text = line.to_owned() + &"#".repeat(MAX_ANALYSED_BYTES - line.len());
+    assert_eq!(parse_if_short(&text).program.ops.len(), 1);
+    text.push('#');
+    let parsed = parse_if_short(&text);
+    assert!(parsed.program.ops.is_empty());
+    assert_eq!(parsed.diagnostics.len(), 1);
+    assert_eq!(parsed.diagnostics[0].code, Code::TooLong);
+}
+
+#[test]
+fn every_device_reaches_the_worker() {
+    for device in DEVICES {
+        let options = Options {
+            device: device.clone(),
+            ..Options::default()
+        };
+        let arrived: Options = borsh::from_slice(&borsh::to_vec(&options).unwrap()).unwrap();
+        assert_eq!(arrived, options);
+    }
+}
+
+#[test]
+fn a_job_of_another_version_is_refused() {
+    assert!(borsh::from_slice::<Job>(b"not a job").is_err());
+}
+
+proptest! {
+    #[test]
+    fn every_choice_reaches_the_worker(options in choices(), example in 0..EXAMPLES.len()) {
+        pictured(&mut Runner::default(), EXAMPLES[example].text, &options);
+    }
+}
