@@ -13,10 +13,9 @@ mod steps;
 mod table;
 
 use crate::core::analysis::transformer::transformer_block;
-use crate::core::model::diagnostic::{Diagnostic, has_errors, merged};
-use crate::core::notation::Parsed;
+use crate::core::model::diagnostic::{Diagnostic, has_errors};
 use crate::core::{Analysis, analyze, analyze_program};
-use crate::present::reasons::refused_kernels;
+use crate::present::reasons::all_diagnostics;
 use crate::present::report::Report;
 use attention::{AttentionReport, attention_lines, attentions};
 use choices::{Choices, assignment};
@@ -126,14 +125,8 @@ fn analyze_file(
     for (name, value) in assignments {
         set_param(&mut parsed, name, *value)?;
     }
-    let Parsed {
-        program,
-        diagnostics,
-    } = parsed;
-    let mut outcome = analyze_program(&program, &choices.options());
-    let refused = refused_kernels(&program, &outcome);
-    outcome.diagnostics.extend(refused);
-    let diagnostics = merged(diagnostics, outcome.diagnostics);
+    let outcome = analyze_program(&parsed.program, &choices.options());
+    let diagnostics = all_diagnostics(&parsed, &outcome);
     match outcome.analysis {
         Some(analysis) if !has_errors(&diagnostics) => {
             if !choices.json {

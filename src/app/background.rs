@@ -16,6 +16,9 @@ const KEPT_OF_KIND: usize = 2;
 /// that moves all the time, an answer that comes is better than ever new beginnings.
 const OUTDATED: Duration = Duration::from_secs(2);
 
+/// Work that ends sooner is not shown: it would flicker under a moving slider.
+const SOON: Duration = Duration::from_millis(400);
+
 /// What the worker is doing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Work {
@@ -35,6 +38,8 @@ pub enum Work {
 pub struct Background {
     /// What it is doing.
     pub work: RwSignal<Work>,
+    /// Whether it has not been idle for some time, so that the visitor is told.
+    pub takes_long: RwSignal<bool>,
     answers: RwSignal<VecDeque<(Job, Arc<Answer>)>>,
     queue: StoredValue<Queue>,
     worker: StoredValue<Option<Worker>, LocalStorage>,
@@ -53,8 +58,21 @@ struct Queue {
 impl Background {
     /// A worker that has nothing to do yet.
     pub fn new() -> Self {
+        let work = RwSignal::default();
+        let is_idle = Memo::new(move |_| work.with(|work| *work == Work::Idle));
+        let takes_long = RwSignal::new(false);
+        let soon = Later::after(SOON);
+        Effect::new(move || {
+            if is_idle.get() {
+                soon.cancel();
+                takes_long.set(false);
+            } else {
+                soon.call(move || takes_long.set(true));
+            }
+        });
         Self {
-            work: RwSignal::default(),
+            work,
+            takes_long,
             answers: RwSignal::default(),
             queue: StoredValue::default(),
             worker: StoredValue::new_local(None),
@@ -75,6 +93,11 @@ impl Background {
         known
     }
 
+    /// Whether it computes. Tracked.
+    pub fn is_running(self) -> bool {
+        self.work.with(|work| matches!(work, Work::Running(_)))
+    }
+
     /// Ends all work at once.
     pub fn stop(self) {
         self.worker.set_value(None);
@@ -87,7 +110,6 @@ impl Background {
         self.queue.update_value(|queue| {
             queue.waiting.extend(queue.stopped.drain(..));
         });
-        self.work.set(Work::Idle);
         self.next();
     }
 
@@ -113,6 +135,10 @@ impl Background {
         }
         let job = self.queue.try_update_value(Queue::start).flatten();
         let Some(job) = job else {
+            let is_done = self.queue.with_value(|queue| queue.running.is_none());
+            if is_done && untrack(|| self.is_running()) {
+                self.work.set(Work::Idle);
+            }
             return;
         };
         self.work.set(Work::Running(Stage::Reading));
@@ -141,7 +167,6 @@ impl Background {
             Ok(Message::Answer(answer)) => {
                 let ended = self.queue.try_update_value(|queue| queue.running.take());
                 if let Some((job, _)) = ended.flatten() {
-                    self.work.set(Work::Idle);
                     self.keep(job, *answer);
                 }
                 self.next();

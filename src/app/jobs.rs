@@ -10,10 +10,12 @@ use crate::core::fusion::record::{Record, record};
 use crate::core::notation::Parsed;
 use crate::core::resolve::resolve;
 use crate::core::{
-    Code, Diagnostic, Graph, Options, Partition, Plan, Program, analyze_graph, build_graph,
-    notation, plan,
+    Analysis, Code, Diagnostic, Graph, Options, Partition, Plan, Program, analyze_graph,
+    analyze_program, build_graph, notation, plan,
 };
 use crate::picture::dag::{DagLayout, has_same_picture, layout};
+use crate::present::reasons::all_diagnostics;
+use crate::present::report::Report;
 use crate::present::why::crossings;
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::sync::Arc;
@@ -80,6 +82,11 @@ pub enum Task {
         /// Number of decisions.
         step: Option<usize>,
     },
+    /// The analysis by names as JSON, with the kernels after this many decisions.
+    Report {
+        /// Number of decisions.
+        step: Option<usize>,
+    },
 }
 
 /// The result of a [`Job`]. Empty for a program without a graph.
@@ -98,6 +105,8 @@ pub enum Answer {
     Record(Arc<Record>),
     /// Of [`Task::Crossings`].
     Crossings(Arc<Vec<PricedEdge>>),
+    /// Of [`Task::Report`].
+    Report(String),
 }
 
 /// How far a job is.
@@ -126,6 +135,9 @@ pub enum Stage {
     /// What each merge would save.
     #[strum(serialize = "pricing edges")]
     Pricing,
+    /// The figures as JSON.
+    #[strum(serialize = "writing the file")]
+    Writing,
 }
 
 /// A message from the worker.
@@ -149,12 +161,12 @@ impl Runner {
     pub fn run(&mut self, job: &Job, at: &mut dyn FnMut(Stage)) -> Answer {
         let options = &job.options;
         at(Stage::Reading);
-        let resolved = resolve(&notation::parse(&job.text).program);
-        // Without a graph there is nothing to decide.
-        let graph = build_graph(resolved.ops, &resolved.externals).unwrap_or_default();
+        let parsed = notation::parse(&job.text);
+        let graph = || graph_of(&parsed.program);
         at(Stage::Fusing);
         match job.task {
             Task::Picture { step } => {
+                let graph = graph();
                 let plan = match step {
                     Some(step) => Plan {
                         partition: record(&graph, options).partition_after(&graph, step),
@@ -166,17 +178,23 @@ impl Runner {
                 let layout = self.layout(graph, &plan.partition);
                 Answer::Picture { plan, layout }
             }
-            Task::Plan => Answer::Plan(plan(&graph, options)),
-            Task::Record => Answer::Record(Arc::new(record(&graph, options))),
+            Task::Plan => Answer::Plan(plan(&graph(), options)),
+            Task::Record => Answer::Record(Arc::new(record(&graph(), options))),
             Task::Crossings { step } => {
-                let after_step =
-                    step.map(|step| record(&graph, options).partition_after(&graph, step));
-                let whole = analyze_graph(graph, options);
+                let analysis = after_step(analyze_graph(graph(), options), step);
                 at(Stage::Pricing);
-                Answer::Crossings(Arc::new(match after_step {
-                    Some(partition) => crossings(&analysis_with(&whole, partition)),
-                    None => crossings(&whole),
-                }))
+                Answer::Crossings(Arc::new(crossings(&analysis)))
+            }
+            Task::Report { step } => {
+                let outcome = analyze_program(&parsed.program, options);
+                at(Stage::Writing);
+                let diagnostics = all_diagnostics(&parsed, &outcome);
+                let analysis = outcome.analysis.map(|whole| after_step(whole, step));
+                let json = analysis.map(|analysis| {
+                    let report = Report::new(&analysis, &diagnostics, &job.text);
+                    serde_json::to_string_pretty(&report).unwrap_or_default()
+                });
+                Answer::Report(json.unwrap_or_default())
             }
         }
     }
@@ -189,4 +207,19 @@ impl Runner {
         self.pictured = Some((graph, partition.clone()));
         layout
     }
+}
+
+/// An analysis with the kernels after this many decisions.
+fn after_step(whole: Analysis, step: Option<usize>) -> Analysis {
+    let Some(step) = step else {
+        return whole;
+    };
+    let record = record(&whole.graph, &whole.options);
+    analysis_with(&whole, record.partition_after(&whole.graph, step))
+}
+
+/// The graph of the valid ops; empty if they form none, for then there is nothing to decide.
+fn graph_of(program: &Program) -> Graph {
+    let resolved = resolve(program);
+    build_graph(resolved.ops, &resolved.externals).unwrap_or_default()
 }

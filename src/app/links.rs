@@ -240,7 +240,9 @@ pub fn read_state(written: Vec<u8>) -> Result<SharedState, ShareError> {
         text: text.to_owned(),
         ..SharedState::default()
     };
-    for (key, value) in header.lines().filter_map(|line| line.split_once('=')) {
+    // A carriage return ends a value, too: written again, it would be another character.
+    let lines = header.split(['\n', '\r']);
+    for (key, value) in lines.filter_map(|line| line.split_once('=')) {
         match key {
             "policy" => state.policy = value.parse().unwrap_or_default(),
             "externals" => {

@@ -12,7 +12,7 @@ pub fn Headline() -> impl IntoView {
     let figures = Memo::new(move |_| page.analysis.with(|analysis| headline(analysis)));
     let sentence = Memo::new(move |_| figures.with(Figures::sentence));
     view! {
-        <section class="headline" class:is-stale=page.is_stale aria-labelledby="headline-title">
+        <section class="headline" class:is-stale=page.is_grey aria-labelledby="headline-title">
             <h2 id="headline-title" class="sr-only">"Result"</h2>
             {move || figure_line(figures.get())}
             <Announcer text=sentence />

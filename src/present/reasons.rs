@@ -5,8 +5,9 @@ use crate::core::fusion::loops::Loop;
 use crate::core::fusion::manual::Refused;
 use crate::core::fusion::reason::Reason;
 use crate::core::fusion::rows::RowDomain;
-use crate::core::model::diagnostic::{Code, Diagnostic};
+use crate::core::model::diagnostic::{Code, Diagnostic, merged};
 use crate::core::model::graph::Graph;
+use crate::core::notation::Parsed;
 use crate::core::{Outcome, Program};
 use crate::present::format::{format_bytes, format_exact, format_seconds};
 use crate::present::names::quoted_op;
@@ -153,6 +154,13 @@ fn loop_text(space: Loop) -> String {
 /// A kernel mark as code; its number can differ from that in the pictures.
 pub fn stated_kernel(kernel: u32) -> String {
     format!("`@kernel {kernel}`")
+}
+
+/// All diagnostics of a text in text order: the parser's, those of the analysis, and those of stated kernels.
+pub fn all_diagnostics(parsed: &Parsed, outcome: &Outcome) -> Vec<Diagnostic> {
+    let mut of_analysis = outcome.diagnostics.clone();
+    of_analysis.extend(refused_kernels(&parsed.program, outcome));
+    merged(parsed.diagnostics.clone(), of_analysis)
 }
 
 /// Diagnostics for the stated kernels of `program` that are not legal.

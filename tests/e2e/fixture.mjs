@@ -69,6 +69,6 @@ export async function accessibilityFindings(page) {
 
 /** What the command line says about a program, as JSON. */
 export function commandLine(args, input) {
-  const text = execFileSync('cargo', ['run', '--quiet', '--locked', '--', ...args, '--json'], { cwd: ROOT, input, encoding: 'utf8' });
-  return JSON.parse(text);
+  const command = ['run', '--quiet', '--locked', '--', ...args, '--json'];
+  return JSON.parse(execFileSync('cargo', command, { cwd: ROOT, input, encoding: 'utf8', maxBuffer: 1e9 }));
 }

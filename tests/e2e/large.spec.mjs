@@ -1,5 +1,6 @@
 // Programs that take long: the worker computes, and the page answers meanwhile.
 
+import { readFileSync } from 'node:fs';
 import { accessibilityFindings, commandLine, expect, test } from './fixture.mjs';
 import { OPS_PER_BLOCK, gpt2Blocks } from './gpt2.mjs';
 import {
@@ -38,9 +39,21 @@ test('a large program has the figures of the command line, and its slider moves 
   const bytes = await headlineBytes(page);
   expect(bytes.unfused).toBe(report.unfused_traffic.total);
   expect(bytes.fused).toBe(report.fused_traffic.total);
-  const first = slider(page, await page.locator('.slider-list input[type=range]').first().getAttribute('aria-label'));
-  await first.press('ArrowRight');
+  await slider(page, 'S').press('ArrowRight');
   await expect.poll(() => headlineBytes(page)).not.toEqual(bytes);
+});
+
+test('its export is the report of the command line', async ({ page, open }) => {
+  await open();
+  await put(page, LARGE);
+  await graphOf(page, OPS);
+  const download = page.waitForEvent('download');
+  await page.getByText('Export', { exact: true }).click();
+  await page.getByRole('button', { name: /^Analysis/ }).click();
+  const saved = JSON.parse(readFileSync(await (await download).path(), 'utf8'));
+  const { kernels, edges } = commandLine(['analyze', '-'], LARGE);
+  expect(saved.kernels).toEqual(kernels);
+  expect(saved.edges).toEqual(edges);
 });
 
 test('while it computes the page says so, keeps the last picture, and answers', async ({ page, open }) => {
@@ -69,12 +82,15 @@ test('what takes too long can be stopped, and begun again', async ({ page, open 
   // A smaller program needs no worker.
   await put(page, 'y = relu(x) : f16[8]\n');
   await graphOf(page, 1);
+  await expect(work(page)).toHaveText('');
   await put(page, LARGE);
   await expect(work(page)).toContainText('Stopped');
   start();
-  await work(page).getByRole('button', { name: 'Compute it' }).click();
+  await work(page).getByRole('button', { name: 'Compute it' }).press('Enter');
   await graphOf(page, OPS);
   await expect(work(page)).toHaveText('');
+  // The button had the focus.
+  await expect.poll(() => page.evaluate(() => document.activeElement.localName)).not.toBe('body');
 });
 
 test('an edit after a stop is computed', async ({ page, open }) => {
@@ -136,7 +152,7 @@ test('an error in a large program leaves its picture, and choices still count', 
   await put(page, LARGE);
   await graphOf(page, OPS);
   await put(page, `${LARGE}broken = = relu(y_0)\n`);
-  await expect(problemList(page)).toContainText('broken');
+  await expect(problemList(page)).toContainText('expected the name of a function');
   const bytes = await headlineBytes(page);
   await picker(page, 'Fusion').selectOption('none');
   await expect.poll(async () => (await headlineBytes(page)).fused).toBe(bytes.unfused);

@@ -15,6 +15,8 @@ use fuseline::core::{
     Analysis, Code, DEVICES, Options, Policy, analyze_program, analyze_program_with, notation,
 };
 use fuseline::picture::dag::layout;
+use fuseline::present::reasons::all_diagnostics;
+use fuseline::present::report::Report;
 use fuseline::present::why::crossings;
 use proptest::prelude::*;
 use strum::VariantArray;
@@ -91,6 +93,16 @@ fn every_answer_is_what_the_page_computes_itself() {
                 panic!("no edges");
             };
             assert_eq!(*edges, crossings(&analysis));
+
+            let Answer::Report(json) = ask(runner, &text, &options, Task::Report { step: None })
+            else {
+                panic!("no report");
+            };
+            let parsed = notation::parse(&text);
+            let outcome = analyze_program(&parsed.program, &options);
+            let diagnostics = all_diagnostics(&parsed, &outcome);
+            let report = Report::new(&analysis, &diagnostics, &text);
+            assert_eq!(json, serde_json::to_string_pretty(&report).unwrap());
 
             let step = decided.decisions.len() / 2;
             let partition = decided.partition_after(&analysis.graph, step);

@@ -144,6 +144,14 @@ proptest! {
     }
 
     #[test]
+    fn what_was_read_is_written_and_read_again(value in "[a\r\t =]{0,6}", text in "[a\r\n]{0,4}") {
+        let written = format!("selected={value}\ntab={value}\n\n{text}");
+        let state = read_state(written.into_bytes()).unwrap();
+        let again = read_state(write_state(&state).unwrap().into_bytes());
+        prop_assert_eq!(again, Ok(state));
+    }
+
+    #[test]
     fn anything_is_survived(fragment in any::<String>(), written in any::<Vec<u8>>()) {
         let _ = packed_in(&fragment);
         let _ = packed_in(&format!("v1.{fragment}"));

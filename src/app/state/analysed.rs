@@ -7,7 +7,7 @@ use crate::core::{
     analyze_program_with,
 };
 use crate::picture::dag::DagLayout;
-use crate::present::reasons::refused_kernels;
+use crate::present::reasons::all_diagnostics;
 use std::sync::Arc;
 
 /// A text and its analysis.
@@ -43,7 +43,7 @@ impl AnalysedText {
     }
 
     /// Something to compute about it in the worker.
-    pub(super) fn job(&self, task: Task) -> Job {
+    pub fn job(&self, task: Task) -> Job {
         Job {
             text: self.text.clone(),
             options: self.analysis.options.clone(),
@@ -61,7 +61,7 @@ impl AnalysedText {
 pub(super) struct Understood {
     /// `None` when no analysis is possible, for example because of a cycle.
     pub(super) analysed: Option<Arc<AnalysedText>>,
-    /// Diagnostics of the analysis, without those of the parser.
+    /// All of them, in text order.
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
@@ -89,14 +89,9 @@ impl Source {
     }
 
     fn with_outcome(self, outcome: Outcome, layout: Option<Arc<DagLayout>>) -> Understood {
-        let refused = refused_kernels(&self.parsed.program, &outcome);
-        let Outcome {
-            analysis,
-            statement_of_op,
-            mut diagnostics,
-        } = outcome;
-        diagnostics.extend(refused);
-        let analysed = analysis.map(|analysis| {
+        let diagnostics = all_diagnostics(&self.parsed, &outcome);
+        let statement_of_op = outcome.statement_of_op;
+        let analysed = outcome.analysis.map(|analysis| {
             Arc::new(AnalysedText {
                 text: self.text,
                 parsed: self.parsed,

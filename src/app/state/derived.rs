@@ -19,7 +19,7 @@ use crate::app::background::Background;
 use crate::app::jobs::{Answer, Job, Task, is_quick, parse_if_short};
 use crate::core::analysis::replay::analysis_with;
 use crate::core::fusion::record::Record;
-use crate::core::model::diagnostic::{has_errors, merged};
+use crate::core::model::diagnostic::has_errors;
 use crate::core::notation::Parsed;
 use crate::core::{Analysis, Diagnostic, Options, Partition};
 use leptos::prelude::*;
@@ -80,12 +80,11 @@ pub(super) fn diagnostics(
     is_computing: Memo<bool>,
 ) -> Memo<Arc<Vec<Diagnostic>>> {
     Memo::new(move |_| {
-        let of_parser = parsed.with(|parsed| parsed.diagnostics.clone());
-        if is_computing.get() {
-            return Arc::new(of_parser);
-        }
-        let of_analysis = understood.with(|understood| understood.diagnostics.clone());
-        Arc::new(merged(of_parser, of_analysis))
+        Arc::new(if is_computing.get() {
+            parsed.with(|parsed| parsed.diagnostics.clone())
+        } else {
+            understood.with(|understood| understood.diagnostics.clone())
+        })
     })
 }
 

@@ -67,8 +67,12 @@ pub struct Page {
     pub diagnostics: Memo<Arc<Vec<Diagnostic>>>,
     /// Whether the text has an error.
     pub has_error: Memo<bool>,
-    /// Whether an older analysis is shown, because the text has an error or the worker has not finished.
+    /// Whether the worker has not understood the text yet.
+    pub is_computing: Memo<bool>,
+    /// Whether an older analysis is shown, because the text has an error or is not understood yet.
     pub is_stale: Memo<bool>,
+    /// Whether it is drawn in grey, to show that. Not for the moment that an event of a slider takes.
+    pub is_grey: Memo<bool>,
     /// What computes about a large program, without holding the page.
     pub worker: Background,
     /// The last text without an error and its analysis, which pictures and tables show.
@@ -160,7 +164,11 @@ impl Page {
             parsed,
             diagnostics,
             has_error,
+            is_computing,
             is_stale: Memo::new(move |_| has_error.get() || is_computing.get()),
+            is_grey: Memo::new(move |_| {
+                has_error.get() || is_computing.get() && worker.takes_long.get()
+            }),
             shown,
             analysis,
             present: derived::present(understood, has_error, is_computing, shown),

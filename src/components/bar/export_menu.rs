@@ -1,24 +1,41 @@
 //! Exports.
 
 use super::menu::Menu;
+use crate::app::jobs::{Answer, Job, Task, is_quick};
 use crate::app::state::Page;
 use crate::browser::download;
 use crate::present::report::Report;
 use leptos::prelude::*;
 use serde::Serialize;
 
+const ANALYSIS_FILE: &str = "fuseline-analysis.json";
+
 /// Saves the text, the analysis or the list of ops as a file.
 #[component]
 pub fn ExportMenu() -> impl IntoView {
     let page = Page::of_context();
     let export_text = move |_| page.save_text();
+    // The analysis of a large program, which the worker writes.
+    let awaited = RwSignal::new(None::<Job>);
+    Effect::new(move || {
+        let answer = awaited.with(|job| page.worker.answer(job.as_ref()?));
+        if let Some(Answer::Report(json)) = answer.as_deref() {
+            download(ANALYSIS_FILE, "application/json", json);
+            awaited.set(None);
+        }
+    });
     let export_analysis = move |_| {
-        let (analysis, diagnostics) = (
-            page.analysis.get_untracked(),
-            page.diagnostics.get_untracked(),
-        );
-        let report = (page.text).with_untracked(|text| Report::new(&analysis, &diagnostics, text));
-        save(page, "fuseline-analysis.json", &report);
+        let shown = page.shown.get_untracked();
+        if !is_quick(&shown.parsed.program) {
+            awaited.set(Some(shown.job(Task::Report { step: shown.step })));
+            page.worker.resume();
+            return;
+        }
+        let report = page.text.with_untracked(|text| {
+            page.diagnostics
+                .with_untracked(|all| Report::new(&shown.analysis, all, text))
+        });
+        save(page, ANALYSIS_FILE, &report);
     };
     let export_ops = move |_| {
         page.analysis

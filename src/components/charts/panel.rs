@@ -11,7 +11,7 @@ pub fn Charts() -> impl IntoView {
     let page = Page::of_context();
     let is_by_kernel_open = RwSignal::new(false);
     view! {
-        <div class="charts" class:is-stale=page.is_stale>
+        <div class="charts" class:is-stale=page.is_grey>
             <section class="panel chart-panel" aria-labelledby="roofline-title">
                 <header class="panel-head">
                     <h2 id="roofline-title">"Roofline"</h2>

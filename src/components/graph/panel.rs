@@ -27,7 +27,7 @@ pub fn GraphPanel() -> impl IntoView {
                     </RadioButton>
                 </fieldset>
             </header>
-            <div class="graph-slot" class:is-stale=page.is_stale><GraphCanvas /></div>
+            <div class="graph-slot" class:is-stale=page.is_grey><GraphCanvas /></div>
         </section>
     }
 }

@@ -48,7 +48,7 @@ pub fn Results() -> impl IntoView {
     // A memo, so that choosing the open tab again does not mount it again.
     let open = Memo::new(move |_| page.tab.get());
     view! {
-        <section class="panel results" class:is-stale=page.is_stale aria-labelledby="results-title">
+        <section class="panel results" class:is-stale=page.is_grey aria-labelledby="results-title">
             <h2 class="sr-only" id="results-title">"Details"</h2>
             <TabList open=page.tab label=Tab::label labelled_by="results-title" />
             {move || {

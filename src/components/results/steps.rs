@@ -135,7 +135,7 @@ pub fn StepsPanel() -> impl IntoView {
                 </p>
             </div>
             <Show when=move || page.record.with(Option::is_none)>
-                <WorkLine />
+                <WorkLine is_awaited=true />
             </Show>
             <Lines stepper />
         </div>

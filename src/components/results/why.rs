@@ -86,7 +86,7 @@ pub fn WhyPanel() -> impl IntoView {
                 </table>
             </div>
             <Show when=move || page.crossings.with(Option::is_none)>
-                <WorkLine />
+                <WorkLine is_awaited=true />
             </Show>
             <ShowMore max_rows step=PAGE_ROWS listed=row_count total=crossing_count />
         </div>
