@@ -72,7 +72,7 @@ pub(super) fn routes(graph: &Layered, x: &IdVec<NodeId, f64>) -> Routes {
             runs[run].to.extend(to);
             run_of_detour.push((id, run));
         }
-        let (track_of, count) = tracks(&runs);
+        let (track_of, count) = tracks(runs);
         for (link, run) in run_of_link {
             routes.track[link] = track_of[run];
         }

@@ -20,17 +20,23 @@ define_ids! {
 pub(super) struct Run {
     /// Where it comes from above.
     pub(super) from: f64,
-    /// Where it leaves downwards.
+    /// Where it leaves downwards; ascending in this file, because a net may have thousands of readers.
     pub(super) to: Vec<f64>,
 }
 
 impl Run {
     fn left(&self) -> f64 {
-        self.to.iter().copied().fold(self.from, f64::min)
+        self.to.first().map_or(self.from, |to| to.min(self.from))
     }
 
     fn right(&self) -> f64 {
-        self.to.iter().copied().fold(self.from, f64::max)
+        self.to.last().map_or(self.from, |to| to.max(self.from))
+    }
+
+    /// How many lines leave it downwards between these places, ends excluded.
+    fn leaving(&self, left: f64, right: f64) -> usize {
+        let end = self.to.partition_point(|&to| to < right);
+        end - self.to.partition_point(|&to| to <= left).min(end)
     }
 
     fn is_straight(&self) -> bool {
@@ -39,8 +45,11 @@ impl Run {
 }
 
 /// The track of each run, counted from the top, or `None` when it goes straight down; and how many tracks there are.
-/// Runs share a track where they do not touch. `O(runs log runs)`.
-pub(super) fn tracks(runs: &IdVec<RunId, Run>) -> (IdVec<RunId, Option<usize>>, usize) {
+/// Runs share a track where they do not touch. `O(n log n)` in runs and the places where they leave.
+pub(super) fn tracks(mut runs: IdVec<RunId, Run>) -> (IdVec<RunId, Option<usize>>, usize) {
+    for run in &mut runs {
+        run.to.sort_by(f64::total_cmp);
+    }
     let mut bent: Vec<(RunId, &Run)> = runs
         .iter_enumerated()
         .filter(|(_, run)| !run.is_straight())
@@ -102,19 +111,14 @@ fn levels_by_space(cluster: &[(RunId, &Run)]) -> Vec<usize> {
 }
 
 /// How bad it is when `upper` runs above `lower`: 2 for each crossing, and 3 more for lines on top of each other.
-fn cost(upper: &Run, lower: &Run) -> u32 {
-    let mut cost = 0;
+fn cost(upper: &Run, lower: &Run) -> usize {
+    // The upper one goes on down through the lower one's run.
+    let mut cost = 2 * upper.leaving(lower.left() - 0.5, lower.right() + 0.5);
     // The lower one comes down through the upper one's run.
     if lower.from > upper.left() - 0.5 && lower.from < upper.right() + 0.5 {
         cost += 2;
-        if upper.to.iter().any(|&to| (to - lower.from).abs() < 0.5) {
+        if upper.leaving(lower.from - 0.5, lower.from + 0.5) > 0 {
             cost += 3;
-        }
-    }
-    // The upper one goes on down through the lower one's run.
-    for &to in &upper.to {
-        if to > lower.left() - 0.5 && to < lower.right() + 0.5 {
-            cost += 2;
         }
     }
     cost
