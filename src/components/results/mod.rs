@@ -7,6 +7,7 @@ pub mod kernel_rows;
 pub mod kernels;
 pub mod limits;
 pub mod measured;
+pub mod op_picker;
 pub mod steps;
 pub mod why;
 
