@@ -41,23 +41,31 @@ pub struct Background {
     /// Whether it has not been idle for some time, so that the visitor is told.
     pub takes_long: RwSignal<bool>,
     answers: RwSignal<VecDeque<(Job, Arc<Answer>)>>,
-    queue: StoredValue<Queue>,
-    worker: StoredValue<Option<Worker>, LocalStorage>,
-    last_layout: StoredValue<Option<Arc<DagLayout>>>,
+    hidden: StoredValue<Hidden, LocalStorage>,
+}
+
+/// What nobody follows.
+struct Hidden {
+    queue: Queue,
+    worker: Option<Worker>,
+    /// The last one that was sent.
+    layout: Option<Arc<DagLayout>>,
+    /// Looks whether the running job is outdated.
     outdated: Later,
 }
 
+/// The jobs that have no answer.
 #[derive(Default)]
 struct Queue {
     waiting: VecDeque<Job>,
     running: Option<(Job, f64)>,
     /// Not started again until the visitor wants it, or asks for something else.
-    stopped: Vec<Job>,
+    stopped: VecDeque<Job>,
 }
 
 impl Background {
-    /// A worker that has nothing to do yet.
-    pub fn new() -> Self {
+    /// A worker that has nothing to do yet, as long as the present owner lives.
+    pub fn start() -> Self {
         let work = RwSignal::default();
         let is_idle = Memo::new(move |_| work.with(|work| *work == Work::Idle));
         let takes_long = RwSignal::new(false);
@@ -74,10 +82,12 @@ impl Background {
             work,
             takes_long,
             answers: RwSignal::default(),
-            queue: StoredValue::default(),
-            worker: StoredValue::new_local(None),
-            last_layout: StoredValue::default(),
-            outdated: Later::after(OUTDATED),
+            hidden: StoredValue::new_local(Hidden {
+                queue: Queue::default(),
+                worker: None,
+                layout: None,
+                outdated: Later::after(OUTDATED),
+            }),
         }
     }
 
@@ -100,86 +110,98 @@ impl Background {
 
     /// Ends all work at once.
     pub fn stop(self) {
-        self.worker.set_value(None);
-        self.queue.update_value(Queue::stop);
+        self.hidden.update_value(|hidden| {
+            hidden.worker = None;
+            hidden.queue.stop();
+        });
         self.work.set(Work::Stopped);
     }
 
     /// Begins again what was stopped or has failed.
     pub fn resume(self) {
-        self.queue.update_value(|queue| {
-            queue.waiting.extend(queue.stopped.drain(..));
+        self.hidden.update_value(|hidden| {
+            let Queue {
+                waiting, stopped, ..
+            } = &mut hidden.queue;
+            waiting.append(stopped);
         });
         self.next();
     }
 
     fn ask(self, job: &Job) {
-        let is_new = self
-            .queue
-            .try_update_value(|queue| queue.add(job))
-            .unwrap_or(false);
-        if is_new {
+        let new = self.hidden.try_update_value(|hidden| {
+            let is_new = hidden.queue.add(job);
+            is_new.then_some(hidden.outdated)
+        });
+        if let Some(outdated) = new.flatten() {
             // Memos ask, and a memo does not write signals.
             spawn(async move {
                 self.next();
-                self.outdated.call(move || self.next());
+                outdated.call(move || self.next());
             });
         }
     }
 
     /// Gives the worker its next job if it has none.
     fn next(self) {
-        let is_outdated = self.queue.try_update_value(Queue::end_outdated);
-        if is_outdated == Some(true) {
-            self.worker.set_value(None);
-        }
-        let job = self.queue.try_update_value(Queue::start).flatten();
-        let Some(job) = job else {
-            let is_done = self.queue.with_value(|queue| queue.running.is_none());
-            if is_done && untrack(|| self.is_running()) {
-                self.work.set(Work::Idle);
+        let next = self.hidden.try_update_value(|hidden| {
+            if hidden.queue.end_outdated() {
+                hidden.worker = None;
             }
-            return;
-        };
-        self.work.set(Work::Running(Stage::Reading));
-        let is_started = self.worker.with_value(Option::is_some);
-        if !is_started {
-            let worker = Worker::start(
-                move |message| self.receive(&message),
-                move |problem| self.fail(problem),
-            );
-            match worker {
-                Ok(worker) => self.worker.set_value(Some(worker)),
-                Err(problem) => return self.fail(problem),
+            (hidden.queue.start(), hidden.queue.running.is_some())
+        });
+        match next {
+            Some((Some(job), _)) => {
+                self.work.set(Work::Running(Stage::Reading));
+                if let Err(problem) = self.post(&job) {
+                    self.fail(problem);
+                }
             }
+            Some((None, false)) if untrack(|| self.is_running()) => self.work.set(Work::Idle),
+            _ => {}
         }
-        match borsh::to_vec(&job) {
-            Ok(bytes) => self
-                .worker
-                .with_value(|worker| worker.iter().for_each(|worker| worker.post(&bytes))),
-            Err(problem) => self.fail(problem.to_string()),
-        }
+    }
+
+    fn post(self, job: &Job) -> Result<(), String> {
+        let message = borsh::to_vec(job).map_err(|problem| problem.to_string())?;
+        let posted = self.hidden.try_update_value(|hidden| {
+            let worker = match hidden.worker.take() {
+                Some(worker) => worker,
+                None => Worker::start(
+                    move |message| self.receive(&message),
+                    move |problem| self.fail(problem),
+                )?,
+            };
+            worker.post(&message);
+            hidden.worker = Some(worker);
+            Ok(())
+        });
+        // Without a page nobody waits.
+        posted.unwrap_or(Ok(()))
     }
 
     fn receive(self, message: &[u8]) {
         match borsh::from_slice(message) {
             Ok(Message::Stage(stage)) => self.work.set(Work::Running(stage)),
             Ok(Message::Answer(answer)) => {
-                let ended = self.queue.try_update_value(|queue| queue.running.take());
-                if let Some((job, _)) = ended.flatten() {
-                    self.keep(job, *answer);
-                }
+                self.keep(*answer);
                 self.next();
             }
             Err(problem) => self.fail(problem.to_string()),
         }
     }
 
-    fn keep(self, job: Job, mut answer: Answer) {
-        if let Answer::Picture { layout, .. } = &mut answer {
-            *layout = layout.take().or_else(|| self.last_layout.get_value());
-            self.last_layout.set_value(layout.clone());
-        }
+    fn keep(self, mut answer: Answer) {
+        let ended = self.hidden.try_update_value(|hidden| {
+            if let Answer::Picture { layout, .. } = &mut answer {
+                *layout = layout.take().or_else(|| hidden.layout.clone());
+                hidden.layout.clone_from(layout);
+            }
+            hidden.queue.running.take()
+        });
+        let Some((job, _)) = ended.flatten() else {
+            return;
+        };
         self.answers.update(|answers| {
             answers.push_front((job.clone(), Arc::new(answer)));
             let mut of_kind = 0;

@@ -6,10 +6,12 @@ use std::time::Duration;
 
 /// Runs the action of the last call after a pause without calls (debounce). Cancelled with the component that made it.
 #[derive(Clone, Copy)]
-pub struct Later {
+pub struct Later(StoredValue<Timer>);
+
+struct Timer {
     pause: Duration,
     longest_wait: Duration,
-    pending: StoredValue<Option<Pending>>,
+    pending: Option<Pending>,
 }
 
 #[derive(Clone, Copy)]
@@ -21,51 +23,52 @@ struct Pending {
 impl Later {
     /// A timer that fires after a pause of this length.
     pub fn after(pause: Duration) -> Self {
-        let later = Self {
+        let later = Self(StoredValue::new(Timer {
             pause,
             longest_wait: Duration::MAX,
-            pending: StoredValue::new(None),
-        };
+            pending: None,
+        }));
         on_cleanup(move || later.cancel());
         later
     }
 
     /// The same timer, which also fires this long after the first call when calls do not pause.
     #[must_use]
-    pub const fn at_most(self, longest_wait: Duration) -> Self {
-        Self {
-            longest_wait,
-            ..self
-        }
+    pub fn at_most(self, longest_wait: Duration) -> Self {
+        self.0
+            .update_value(|timer| timer.longest_wait = longest_wait);
+        self
     }
 
     /// Runs `action` after the pause, unless this is called again before.
     pub fn call(self, action: impl FnOnce() + 'static) {
         let now = now_ms();
-        let first_call_ms = self
-            .cancelled()
-            .map_or(now, |pending| pending.first_call_ms);
-        let waited = Duration::from_secs_f64((now - first_call_ms).max(0.0) / 1000.0);
-        let wait = self.pause.min(self.longest_wait.saturating_sub(waited));
-        let fire = move || {
-            self.pending.try_set_value(None);
-            action();
-        };
-        let timer = set_timeout_with_handle(fire, wait).ok();
-        self.pending.try_set_value(timer.map(|timer| Pending {
-            timer,
-            first_call_ms,
-        }));
+        // After an unmount there is no timer.
+        self.0.try_update_value(|timer| {
+            let first_call_ms = timer.cancel().map_or(now, |pending| pending.first_call_ms);
+            let waited = Duration::from_secs_f64((now - first_call_ms).max(0.0) / 1000.0);
+            let wait = timer.pause.min(timer.longest_wait.saturating_sub(waited));
+            let fire = move || {
+                self.0.try_update_value(|timer| timer.pending = None);
+                action();
+            };
+            let handle = set_timeout_with_handle(fire, wait).ok();
+            timer.pending = handle.map(|timer| Pending {
+                timer,
+                first_call_ms,
+            });
+        });
     }
 
     /// Cancels the pending action.
     pub fn cancel(self) {
-        self.cancelled();
+        self.0.try_update_value(Timer::cancel);
     }
+}
 
+impl Timer {
     /// Cancels the pending action and returns it.
-    fn cancelled(self) -> Option<Pending> {
-        let pending = self.pending.try_update_value(Option::take).flatten();
-        pending.inspect(|pending| pending.timer.clear())
+    fn cancel(&mut self) -> Option<Pending> {
+        self.pending.take().inspect(|pending| pending.timer.clear())
     }
 }

@@ -125,7 +125,7 @@ impl Page {
             }
             options
         });
-        let worker = Background::new();
+        let worker = Background::start();
         let parsed = derived::parsed(text);
         let wanted_picture = derived::wanted_picture(text, parsed, options);
         let picture = memos::answered(wanted_picture, worker);

@@ -5,6 +5,7 @@ use super::table_state::{SUGGESTIONS_ID, TableState};
 use crate::app::state::{OpsView, Page};
 use crate::components::keyed_rows::row_at;
 use crate::components::show_more::ShowMore;
+use crate::core::Program;
 use crate::core::model::diagnostic::has_errors;
 use crate::present::op_rows::{OpRow, OpSource, op_rows};
 use leptos::prelude::*;
@@ -62,7 +63,7 @@ pub fn OpsTable() -> impl IntoView {
                     />
                 </tbody>
             </table>
-            <datalist id=SUGGESTIONS_ID>{move || suggestions(table)}</datalist>
+            <datalist id=SUGGESTIONS_ID>{move || Some(suggestions(&table.typed_inputs.get()?, &page.parsed.get().program))}</datalist>
             <div class="op-table-end">
                 <ShowMore max_rows step=PAGE_ROWS listed=row_count total=op_count />
                 <button type="button" node_ref=table.add_button on:click=move |_| table.add(None)>
@@ -87,15 +88,13 @@ pub fn OpsTable() -> impl IntoView {
 }
 
 /// An option for each tensor: the inputs typed so far, with that tensor as the last one.
-fn suggestions(table: TableState) -> Option<impl IntoView> {
-    let typed = table.typed_inputs.get()?;
+fn suggestions(typed: &str, program: &Program) -> impl IntoView + use<> {
     let before = typed
         .rsplit_once(',')
         .map_or_else(String::new, |(before, _)| format!("{before}, "));
-    let parsed = table.page.parsed.get();
-    let declared = parsed.program.declarations.iter().map(|d| &d.name.text);
-    let computed = parsed.program.ops.iter().map(|op| &op.output.text);
+    let declared = program.declarations.iter().map(|d| &d.name.text);
+    let computed = program.ops.iter().map(|op| &op.output.text);
     let names = declared.chain(computed).take(MAX_SUGGESTIONS);
     let option = |name| view! { <option value=format!("{before}{name}")></option> };
-    Some(names.map(option).collect_view())
+    names.map(option).collect_view()
 }
