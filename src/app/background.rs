@@ -1,20 +1,16 @@
-//! The page's worker: what was asked of it, what it has answered, and how far it is.
+//! The page's worker: what it is doing, and what it has answered.
 
-use super::jobs::{Answer, Job, Message, Stage, Task};
+use super::job_queue::{JobQueue, OUTDATED, Rest, is_same_kind};
+use super::jobs::{Answer, Job, Message, Stage};
 use crate::browser::{Later, Worker, now_ms, spawn};
 use crate::picture::dag::DagLayout;
 use leptos::prelude::*;
 use std::collections::VecDeque;
-use std::mem::discriminant;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Answers of one kind that are kept: while the text has an error, the page shows two texts.
 const KEPT_OF_KIND: usize = 2;
-
-/// A job is ended when it has run for this long and another one of its kind waits. Shorter ones are left: under a slider
-/// that moves all the time, an answer that comes is better than ever new beginnings.
-const OUTDATED: Duration = Duration::from_secs(2);
 
 /// Work that ends sooner is not shown: it would flicker under a moving slider.
 const SOON: Duration = Duration::from_millis(400);
@@ -38,7 +34,7 @@ pub enum Work {
 pub struct Background {
     /// What it is doing.
     pub work: RwSignal<Work>,
-    /// Whether it has not been idle for some time, so that the visitor is told.
+    /// Whether it has been computing for some time, so that the visitor is told.
     pub takes_long: RwSignal<bool>,
     answers: RwSignal<VecDeque<(Job, Arc<Answer>)>>,
     hidden: StoredValue<Hidden, LocalStorage>,
@@ -46,7 +42,7 @@ pub struct Background {
 
 /// What nobody follows.
 struct Hidden {
-    queue: Queue,
+    queue: JobQueue,
     worker: Option<Worker>,
     /// The last one that was sent.
     layout: Option<Arc<DagLayout>>,
@@ -54,28 +50,19 @@ struct Hidden {
     outdated: Later,
 }
 
-/// The jobs that have no answer.
-#[derive(Default)]
-struct Queue {
-    waiting: VecDeque<Job>,
-    running: Option<(Job, f64)>,
-    /// Not started again until the visitor wants it, or asks for something else.
-    stopped: VecDeque<Job>,
-}
-
 impl Background {
     /// A worker that has nothing to do yet, as long as the present owner lives.
     pub fn start() -> Self {
         let work = RwSignal::default();
-        let is_idle = Memo::new(move |_| work.with(|work| *work == Work::Idle));
+        let is_running = Memo::new(move |_| work.with(|work| matches!(work, Work::Running(_))));
         let takes_long = RwSignal::new(false);
         let soon = Later::after(SOON);
         Effect::new(move || {
-            if is_idle.get() {
+            if is_running.get() {
+                soon.call(move || takes_long.set(true));
+            } else {
                 soon.cancel();
                 takes_long.set(false);
-            } else {
-                soon.call(move || takes_long.set(true));
             }
         });
         Self {
@@ -83,7 +70,7 @@ impl Background {
             takes_long,
             answers: RwSignal::default(),
             hidden: StoredValue::new_local(Hidden {
-                queue: Queue::default(),
+                queue: JobQueue::default(),
                 worker: None,
                 layout: None,
                 outdated: Later::after(OUTDATED),
@@ -103,6 +90,12 @@ impl Background {
         known
     }
 
+    /// Drops an answer that is not needed again.
+    pub fn forget(self, job: &Job) {
+        self.answers
+            .update(|answers| answers.retain(|(answered, _)| answered != job));
+    }
+
     /// Whether it computes. Tracked.
     pub fn is_running(self) -> bool {
         self.work.with(|work| matches!(work, Work::Running(_)))
@@ -110,20 +103,28 @@ impl Background {
 
     /// Ends all work at once.
     pub fn stop(self) {
-        self.hidden.update_value(|hidden| {
-            hidden.worker = None;
-            hidden.queue.stop();
-        });
-        self.work.set(Work::Stopped);
+        self.end(Work::Stopped);
     }
 
     /// Begins again what was stopped or has failed.
     pub fn resume(self) {
+        self.hidden.update_value(|hidden| hidden.queue.resume());
+        self.next();
+    }
+
+    /// Drops all work and all answers but the report that is being written: the page needs none any more.
+    pub fn clear(self) {
         self.hidden.update_value(|hidden| {
-            let Queue {
-                waiting, stopped, ..
-            } = &mut hidden.queue;
-            waiting.append(stopped);
+            if hidden.queue.clear() {
+                hidden.worker = None;
+            }
+            hidden.layout = None;
+        });
+        self.answers.update(VecDeque::clear);
+        self.work.maybe_update(|work| {
+            let is_idle = *work == Work::Idle;
+            *work = Work::Idle;
+            !is_idle
         });
         self.next();
     }
@@ -145,19 +146,24 @@ impl Background {
     /// Gives the worker its next job if it has none.
     fn next(self) {
         let next = self.hidden.try_update_value(|hidden| {
-            if hidden.queue.end_outdated() {
+            if hidden.queue.end_outdated(now_ms()) {
                 hidden.worker = None;
             }
-            (hidden.queue.start(), hidden.queue.running.is_some())
+            (hidden.queue.start(now_ms()), hidden.queue.rest())
         });
         match next {
             Some((Some(job), _)) => {
                 self.work.set(Work::Running(Stage::Reading));
                 if let Err(problem) = self.post(&job) {
-                    self.fail(problem);
+                    self.end(Work::Failed(problem));
                 }
             }
-            Some((None, false)) if untrack(|| self.is_running()) => self.work.set(Work::Idle),
+            Some((None, Some(rest))) if untrack(|| self.is_running()) => {
+                self.work.set(match rest {
+                    Rest::Done => Work::Idle,
+                    Rest::Stopped => Work::Stopped,
+                });
+            }
             _ => {}
         }
     }
@@ -165,12 +171,15 @@ impl Background {
     fn post(self, job: &Job) -> Result<(), String> {
         let message = borsh::to_vec(job).map_err(|problem| problem.to_string())?;
         let posted = self.hidden.try_update_value(|hidden| {
-            let worker = match hidden.worker.take() {
-                Some(worker) => worker,
-                None => Worker::start(
+            let worker = if let Some(worker) = hidden.worker.take() {
+                worker
+            } else {
+                // A new worker has drawn nothing yet.
+                hidden.layout = None;
+                Worker::start(
                     move |message| self.receive(&message),
-                    move |problem| self.fail(problem),
-                )?,
+                    move |problem| self.end(Work::Failed(problem)),
+                )?
             };
             worker.post(&message);
             hidden.worker = Some(worker);
@@ -187,7 +196,7 @@ impl Background {
                 self.keep(*answer);
                 self.next();
             }
-            Err(problem) => self.fail(problem.to_string()),
+            Err(problem) => self.end(Work::Failed(problem.to_string())),
         }
     }
 
@@ -197,9 +206,9 @@ impl Background {
                 *layout = layout.take().or_else(|| hidden.layout.clone());
                 hidden.layout.clone_from(layout);
             }
-            hidden.queue.running.take()
+            hidden.queue.finish()
         });
-        let Some((job, _)) = ended.flatten() else {
+        let Some(job) = ended.flatten() else {
             return;
         };
         self.answers.update(|answers| {
@@ -212,64 +221,12 @@ impl Background {
         });
     }
 
-    fn fail(self, problem: String) {
-        self.stop();
-        self.work.set(Work::Failed(problem));
-    }
-}
-
-impl Queue {
-    /// Whether the job is new.
-    fn add(&mut self, job: &Job) -> bool {
-        let is_running = (self.running.as_ref()).is_some_and(|(running, _)| running == job);
-        if is_running || self.waiting.contains(job) || self.stopped.contains(job) {
-            return false;
-        }
-        self.stopped.clear();
-        self.waiting.retain(|waiting| !is_same_kind(waiting, job));
-        if matches!(job.task, Task::Picture { .. }) {
-            self.waiting.push_front(job.clone());
-        } else {
-            self.waiting.push_back(job.clone());
-        }
-        true
-    }
-
-    /// Forgets the running job if it has run for long and another one of its kind waits.
-    fn end_outdated(&mut self) -> bool {
-        let is_outdated = self.running.as_ref().is_some_and(|(running, since_ms)| {
-            now_ms() - since_ms >= OUTDATED.as_secs_f64() * 1000.0
-                && (self.waiting.iter()).any(|waiting| is_same_kind(waiting, running))
+    /// Ends all work at once, for the reason that `work` says.
+    fn end(self, work: Work) {
+        self.hidden.update_value(|hidden| {
+            hidden.worker = None;
+            hidden.queue.stop();
         });
-        if is_outdated {
-            self.running = None;
-        }
-        is_outdated
-    }
-
-    fn start(&mut self) -> Option<Job> {
-        if self.running.is_some() {
-            return None;
-        }
-        let job = self.waiting.pop_front()?;
-        self.running = Some((job.clone(), now_ms()));
-        Some(job)
-    }
-
-    fn stop(&mut self) {
-        self.stopped.extend(self.running.take().map(|(job, _)| job));
-        self.stopped.extend(self.waiting.drain(..));
-    }
-}
-
-/// Whether the later one makes the earlier one needless. The policies of a comparison are needed side by side, and so are
-/// the pictures before and after all decisions.
-fn is_same_kind(one: &Job, other: &Job) -> bool {
-    match (one.task, other.task) {
-        (Task::Plan, Task::Plan) => one.options.policy == other.options.policy,
-        (Task::Picture { step: one }, Task::Picture { step: other }) => {
-            one.is_some() == other.is_some()
-        }
-        (one, other) => discriminant(&one) == discriminant(&other),
+        self.work.set(work);
     }
 }

@@ -14,6 +14,7 @@ use crate::core::{
     analyze_program, build_graph, notation, plan,
 };
 use crate::picture::dag::{DagLayout, has_same_picture, layout};
+use crate::present::format::format_exact;
 use crate::present::reasons::all_diagnostics;
 use crate::present::report::Report;
 use crate::present::why::crossings;
@@ -41,11 +42,8 @@ pub fn parse_if_short(text: &str) -> Parsed {
     if text.len() <= MAX_ANALYSED_BYTES {
         return notation::parse(text);
     }
-    let problem = format!(
-        "the text has {:.1} MB, and the page analyses up to {} MB",
-        text.len() as f64 / 1e6,
-        MAX_ANALYSED_BYTES / 1_000_000
-    );
+    let [size, limit] = [text.len(), MAX_ANALYSED_BYTES].map(|bytes| format_exact(bytes as u128));
+    let problem = format!("the text has {size} bytes, and the page analyses up to {limit}");
     let diagnostic = Diagnostic::error(Code::TooLong, problem)
         .hint("split the program, or give it to the command line, which has no limit");
     Parsed {
@@ -123,10 +121,10 @@ pub enum Answer {
     IntoStaticStr,
 )]
 pub enum Stage {
-    /// From the text to the graph.
+    /// It parses the text.
     #[strum(serialize = "reading the text")]
     Reading,
-    /// The policy decides.
+    /// From the ops to the graph and its kernels.
     #[strum(serialize = "choosing kernels")]
     Fusing,
     /// The picture of the kernels.

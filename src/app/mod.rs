@@ -1,9 +1,10 @@
 //! The page's state: signals, storage, share links and undo.
 //!
-//! `documents`, `history`, `jobs`, `links`, `op_edit` and `opened` are pure and also compiled natively, for the tests.
+//! `documents`, `history`, `job_queue`, `jobs`, `links`, `op_edit` and `opened` are pure and also compiled natively, for the tests.
 
 pub mod documents;
 pub mod history;
+pub mod job_queue;
 pub mod jobs;
 pub mod links;
 pub mod op_edit;

@@ -140,6 +140,11 @@ impl Session {
             move |(), _, _| self.store_later(),
             false,
         );
+        Effect::watch(
+            move || (page.is_computing.get(), page.worker.is_running()),
+            move |_, _, _| browser::after_picture(move || self.end_drawn_start()),
+            false,
+        );
         // Where storage refuses these two, the next visit has the defaults; no text is lost.
         Effect::watch(
             move || page.theme.get(),
@@ -279,10 +284,19 @@ impl Session {
         self.end_start();
         self.start.set_value(Some(Start::begin(name)));
         browser::after_picture(move || {
-            if self.end_start() {
-                self.store_later();
-            }
+            self.start
+                .try_update_value(|start| start.iter_mut().for_each(Start::answer));
+            self.end_drawn_start();
         });
+    }
+
+    /// Ends the start unless the worker still computes its picture.
+    fn end_drawn_start(self) {
+        let is_computing = self.page.is_computing.try_get_untracked() == Some(true);
+        let is_running = untrack(|| self.page.worker.is_running());
+        if !(is_computing && is_running) && self.end_start() {
+            self.store_later();
+        }
     }
 
     /// Whether a start was waiting for its picture.

@@ -7,7 +7,7 @@ use crate::browser;
 
 const STARTING: &str = "fuseline.starting.";
 
-/// A start that takes longer counts as one that did not finish.
+/// A start that holds the page for longer counts as one that did not finish.
 const LONGEST_MS: u64 = 10_000;
 /// A younger mark may be of another tab that is about to finish: browsers restore all their tabs at once.
 const YOUNGEST_MS: u64 = 3_000;
@@ -19,6 +19,8 @@ const OLDEST_MS: u64 = 30 * 24 * 3600 * 1000;
 pub struct Start {
     name: String,
     began_ms: u64,
+    /// When the page first answered.
+    answered_ms: Option<u64>,
 }
 
 impl Start {
@@ -30,12 +32,19 @@ impl Start {
         Self {
             name: name.to_owned(),
             began_ms,
+            answered_ms: None,
         }
+    }
+
+    /// The page answers, though its worker may still compute.
+    pub fn answer(&mut self) {
+        self.answered_ms.get_or_insert_with(browser::clock_ms);
     }
 
     /// The picture is drawn, or the visitor has left a page that still answered.
     pub fn end(&self) {
-        if browser::clock_ms().saturating_sub(self.began_ms) < LONGEST_MS {
+        let answered_ms = self.answered_ms.unwrap_or_else(browser::clock_ms);
+        if answered_ms.saturating_sub(self.began_ms) < LONGEST_MS {
             browser::forget(&key(&self.name));
         }
     }

@@ -36,7 +36,7 @@ pub fn Strip() -> impl IntoView {
         <div class="strip">
             // Always mounted: a screen reader reads out what is later added to a live region.
             <div class="notice" role="status" aria-live="polite">{notice}</div>
-            <WorkLine is_awaited=page.is_computing />
+            <div class="work" role="status" aria-live="polite"><WorkLine /></div>
             <div class="strip-standing">
                 <Show when=move || page.notice.with(Option::is_none)>
                     <Standing />

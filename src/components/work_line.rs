@@ -4,22 +4,20 @@ use crate::app::background::Work;
 use crate::app::state::Page;
 use leptos::prelude::*;
 
-/// How far the worker is, while it computes for long; that it was stopped, or has failed.
+/// How far the worker is while it computes for long; that it was stopped, or has failed.
 #[component]
-pub fn WorkLine(
-    /// Whether something waits for it here.
-    #[prop(into)]
-    is_awaited: Signal<bool>,
-) -> impl IntoView {
-    let worker = Page::of_context().worker;
-    let is_shown = move || worker.takes_long.get() && (is_awaited.get() || worker.is_running());
+pub fn WorkLine() -> impl IntoView {
+    let page = Page::of_context();
+    let worker = page.worker;
+    let is_shown = move || match worker.work.get() {
+        Work::Idle => false,
+        Work::Running(_) => worker.takes_long.get(),
+        Work::Stopped | Work::Failed(_) => true,
+    };
     view! {
-        // Always mounted: a screen reader reads out what is later added to a live region.
-        <div class="work-line" role="status" aria-live="polite">
-            <Show when=is_shown>
-                <Line />
-            </Show>
-        </div>
+        <Show when=is_shown>
+            <Line />
+        </Show>
     }
 }
 
@@ -34,7 +32,7 @@ fn Line() -> impl IntoView {
         Work::Running(stage) => format!("Computing: {}.", <&str>::from(stage)),
         Work::Stopped => "Stopped. What is shown belongs to an earlier text or choice.".to_owned(),
         Work::Failed(problem) => format!(
-            "The worker has failed: {problem}. If it does so again, the program may be too large for the browser's memory."
+            "The worker has failed: {problem}. Reload the page if a newer version was published; else the program may be too large for the browser's memory."
         ),
     };
     let label = move || match worker.work.get() {
@@ -50,7 +48,7 @@ fn Line() -> impl IntoView {
         }
     };
     view! {
-        <p>
+        <p class="work-line">
             <Show when=move || worker.is_running()>
                 <progress aria-label="Computation"></progress>
             </Show>

@@ -4,7 +4,7 @@ use super::format::{format_bytes, format_seconds};
 use super::names::op_name;
 use super::reasons::{reason_text, verdict_sentence};
 use crate::core::analysis::why::{Price, PricedEdge, Why};
-use crate::core::{Analysis, Objective, OpId};
+use crate::core::{Analysis, Graph, Objective, OpId};
 
 /// The edges between kernels, the largest saving by the objective first. Takes as long as [`Why::priced_edges`].
 pub fn crossings(analysis: &Analysis) -> Vec<PricedEdge> {
@@ -37,9 +37,8 @@ pub struct CrossingRow {
     pub reason: String,
 }
 
-/// A row for each of these edges of an analysis.
-pub fn crossing_rows(analysis: &Analysis, crossings: &[PricedEdge]) -> Vec<CrossingRow> {
-    let (graph, why) = (&analysis.graph, Why::new(analysis));
+/// A row for each of these edges.
+pub fn crossing_rows(graph: &Graph, why: &Why<'_>, crossings: &[PricedEdge]) -> Vec<CrossingRow> {
     let row = |crossing: &PricedEdge| {
         let (producer, consumer) = (crossing.producer, crossing.consumer);
         CrossingRow {
@@ -69,9 +68,9 @@ fn saved_time(price: Price) -> String {
 }
 
 /// Whether two ops of the analysed graph run in one kernel, in a sentence; quoted parts are code.
-pub fn answer(analysis: &Analysis, first: OpId, second: OpId) -> String {
+pub fn answer(graph: &Graph, why: &Why<'_>, first: OpId, second: OpId) -> String {
     if first == second {
         return "It is one op. Choose another.".to_owned();
     }
-    verdict_sentence(&analysis.graph, &Why::new(analysis).ask(first, second))
+    verdict_sentence(graph, &why.ask(first, second))
 }

@@ -14,7 +14,7 @@ const LARGE = gpt2Blocks(BLOCKS);
 const canvas = (page) => page.getByRole('region', { name: 'Graph' }).getByRole('group', { name: /^graph of/ });
 const graphOf = (page, ops) => expect(canvas(page)).toHaveAccessibleName(new RegExp(`^graph of ${ops} operations`), { timeout: 30_000 });
 /** What the line below the bar says about the worker. */
-const work = (page) => page.locator('.strip .work-line');
+const work = (page) => page.locator('.strip .work');
 const tab = (page, name) => page.getByRole('tab', { name, exact: true });
 const details = (page) => page.getByRole('tabpanel', { name: /./ }).last();
 const rows = (page) => page.locator('.results tbody tr');
@@ -84,7 +84,7 @@ test('what takes too long can be stopped, and begun again', async ({ page, open 
   await graphOf(page, 1);
   await expect(work(page)).toHaveText('');
   await put(page, LARGE);
-  await expect(work(page)).toContainText('Stopped');
+  await work(page).getByRole('button', { name: 'Stop' }).click();
   start();
   await work(page).getByRole('button', { name: 'Compute it' }).press('Enter');
   await graphOf(page, OPS);
@@ -103,6 +103,26 @@ test('an edit after a stop is computed', async ({ page, open }) => {
   await graphOf(page, OPS + 1);
 });
 
+test('a tab that is computed after a stop does not begin what was stopped', async ({ page, open }) => {
+  await open();
+  await put(page, LARGE);
+  await graphOf(page, OPS);
+  // The worker gets nothing to do.
+  await page.evaluate(() => {
+    globalThis.post = Worker.prototype.postMessage;
+    Worker.prototype.postMessage = () => {};
+  });
+  await put(page, `${LARGE}last = relu(y_0)\n`);
+  await work(page).getByRole('button', { name: 'Stop' }).click();
+  await page.evaluate(() => { Worker.prototype.postMessage = globalThis.post; });
+  await tab(page, 'Compare').click();
+  await expect(rows(page)).toHaveCount(5);
+  await expect(work(page)).toContainText('Stopped');
+  await graphOf(page, OPS);
+  await work(page).getByRole('button', { name: 'Compute it' }).click();
+  await graphOf(page, OPS + 1);
+});
+
 test('a worker that cannot be loaded costs nothing but its answers', async ({ page, open, problems }) => {
   await open();
   await page.route('**/worker.js', (route) => route.fulfill({ status: 404, body: '' }));
@@ -110,8 +130,9 @@ test('a worker that cannot be loaded costs nothing but its answers', async ({ pa
   await expect(work(page)).toContainText('failed');
   await put(page, 'y = relu(x) : f16[8]\n');
   await graphOf(page, 1);
-  await page.unroute('**/worker.js');
   await put(page, LARGE);
+  await expect(work(page)).toContainText('failed');
+  await page.unroute('**/worker.js');
   await work(page).getByRole('button', { name: 'Try again' }).click();
   await graphOf(page, OPS);
   const provoked = problems.splice(0);
@@ -147,6 +168,36 @@ test('the tabs of a large program fill in', async ({ page, open }) => {
   expect(await accessibilityFindings(page)).toEqual([]);
 });
 
+test('a cut by hand selects the kernel that the op is in afterwards', async ({ page, open }) => {
+  await open();
+  await put(page, LARGE);
+  await graphOf(page, OPS);
+  await canvas(page).getByRole('button', { name: /^mul|^scaled1_0/ }).first().focus();
+  await page.keyboard.press('x');
+  await page.keyboard.press('x');
+  await expect(picker(page, 'Fusion')).toHaveValue('manual');
+  await expect(work(page)).toHaveText('');
+  const selected = canvas(page).locator('[aria-pressed="true"]');
+  await expect(selected).toHaveCount(1);
+  await expect(selected).toHaveAccessibleName(/^kernel \d+ of/);
+  const name = await selected.getAttribute('aria-label');
+  expect(name).toContain('scaled1_0');
+});
+
+test('reasons of the compiler come with its decisions', async ({ page, open }) => {
+  await open();
+  await picker(page, 'Fusion').selectOption('inductor');
+  await put(page, LARGE);
+  await graphOf(page, OPS);
+  await tab(page, 'Why not').click();
+  await expect(rows(page)).toHaveCount(100);
+  const report = commandLine(['analyze', '-', '--policy', 'inductor'], LARGE);
+  const edge = await rows(page).first().locator('button').textContent();
+  const [producer, consumer] = edge.split(' → ');
+  const { reason } = report.edges.find((one) => one.producer === producer && one.consumer === consumer);
+  await expect(rows(page).first().locator('.why-reason')).toHaveText(reason.replaceAll('`', ''));
+});
+
 test('an error in a large program leaves its picture, and choices still count', async ({ page, open }) => {
   await open();
   await put(page, LARGE);
@@ -169,7 +220,7 @@ test('a text beyond the limit stays, is stored, and says what to do', async ({ p
   await open();
   const text = `y = relu(x) : f16[8]\n${`#${'-'.repeat(98)}\n`.repeat(10_001)}`;
   await put(page, text);
-  await expect(problemList(page)).toContainText('up to 1 MB');
+  await expect(problemList(page)).toContainText('analyses up to 1');
   await expect(editor(page)).toHaveValue(text);
   await expect.poll(async () => (await storedTexts(page)).includes(text)).toBe(true);
 });

@@ -299,7 +299,7 @@ fn answers(input: &[u8]) {
     let why = Why::new(&analysis);
     why.edges();
     let priced = crossings(&analysis);
-    crossing_rows(&analysis, &priced[..priced.len().min(50)]);
+    crossing_rows(&analysis.graph, &why, &priced[..priced.len().min(50)]);
     let kernels: Vec<_> = analysis.partition.kernels.ids().collect();
     for _ in 0..kernels.len().min(20) {
         let _ = why.merge(one(&mut rng, &kernels), one(&mut rng, &kernels));

@@ -38,6 +38,7 @@ mod import_diagnostics;
 mod import_statements;
 mod inductor;
 mod input;
+mod job_queue;
 mod jobs;
 mod kernel_details;
 mod kernel_rows;

@@ -47,7 +47,7 @@ fn every_crossing_edge_has_a_row_dearest_first() {
             Objective::Bytes => a.price.saved_bytes >= b.price.saved_bytes,
             Objective::Time => a.price.saved_s >= b.price.saved_s,
         }));
-        let rows = crossing_rows(&analysis, &all);
+        let rows = crossing_rows(&analysis.graph, &Why::new(&analysis), &all);
         assert_eq!(rows.len(), crossing);
         let row = rows.iter().find(|row| row.edge == "up → act").unwrap();
         // Fused into one kernel, `y` is neither written nor read.
@@ -63,7 +63,7 @@ fn what_fusing_would_cost_is_negative() {
     let first = &mut all[0];
     first.price.saved_bytes = -1024;
     first.price.saved_s = -1e-6;
-    let row = &crossing_rows(&analysis, &all[..1])[0];
+    let row = &crossing_rows(&analysis.graph, &Why::new(&analysis), &all[..1])[0];
     assert_eq!(
         [row.saved_bytes.as_str(), &row.saved_time],
         ["−1.02 kB", "−1.00 µs"]
@@ -80,7 +80,7 @@ fn what_runs_in_one_kernel_has_no_row() {
 fn any_two_ops_have_an_answer() {
     let analysis = analysis(TEXT, Policy::Rules);
     let op = |name| analysis.graph.op_named(name).unwrap();
-    let said = |a, b| answer(&analysis, op(a), op(b));
+    let said = |a, b| answer(&analysis.graph, &Why::new(&analysis), op(a), op(b));
     assert_eq!(said("up", "up"), "It is one op. Choose another.");
     assert_eq!(said("up", "act"), "They run in one kernel.");
     assert!(

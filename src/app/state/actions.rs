@@ -5,8 +5,9 @@ use super::page::{Page, SetIfChanged};
 use super::selection::{NamedSelection, Selection};
 use crate::app::history::Origin;
 use crate::browser;
+use crate::core::analysis::why::Why;
 use crate::core::fusion::record::{Decision, Record};
-use crate::core::{Analysis, KernelId, OpId, Policy};
+use crate::core::{Analysis, Graph, KernelId, OpId, Policy};
 use crate::present::manual::{Change, Proposal, propose};
 use leptos::prelude::*;
 
@@ -25,6 +26,18 @@ impl Page {
         let named =
             (self.analysis).with_untracked(|analysis| NamedSelection::new(selection, analysis));
         self.selected.set_if_changed(named);
+    }
+
+    /// Selects the kernel that computes an op, also after the next change of the kernels.
+    fn select_kernel_of(self, op: OpId) {
+        let named = self.analysis.with_untracked(|analysis| {
+            let &kernel = analysis.partition.kernel_of.get(op)?;
+            Some(NamedSelection::kernel_of(
+                kernel,
+                &analysis.graph.ops.get(op)?.name,
+            ))
+        });
+        self.selected.set_if_changed(named.unwrap_or_default());
     }
 
     /// Selects the op of this name, if the program has one.
@@ -70,7 +83,26 @@ impl Page {
             let record = record.as_ref()?;
             Some(decided(&analysis, record, step))
         });
-        self.select(selection.unwrap_or_default());
+        match selection.unwrap_or_default() {
+            Decided::Selection(selection) => self.select(selection),
+            Decided::KernelOf(op) => self.select_kernel_of(op),
+        }
+    }
+
+    /// Answers about the shown kernels; `None` while the worker computes what they need. Tracked.
+    pub fn why<T>(self, ask: impl FnOnce(&Graph, &Why<'_>) -> T) -> Option<T> {
+        let analysis = self.analysis.get();
+        let needs_record = Why::needs_record(analysis.options.policy);
+        let record = if needs_record {
+            Some(self.record.get()?)
+        } else {
+            None
+        };
+        let why = match &record {
+            Some(record) => Why::with_record(&analysis, record),
+            None => Why::new(&analysis),
+        };
+        Some(ask(&analysis.graph, &why))
     }
 
     /// The effect of merging or cutting shown kernels.
@@ -111,38 +143,53 @@ impl Page {
             is_failure: false,
             action: is_changed.then_some(NoticeAction::Undo),
         }));
-        let kernel = (self.analysis)
-            .with_untracked(|analysis| analysis.partition.kernel_of.get(op).copied());
-        if let Some(kernel) = kernel {
-            self.select(Selection::Kernel(kernel));
+        self.select_kernel_of(op);
+        // Of a large program the kernels are still the old ones, and what has the focus keeps it.
+        if !self.is_computing.get_untracked()
+            && let Some(kernel) = untrack(|| self.selected_kernel())
+        {
             self.focus_request.set(Some(focus(kernel)));
         }
         true
     }
 }
 
-/// What the last of the first `step` decisions is about: an edge, an op, or the kernel of many ops.
-fn decided(analysis: &Analysis, record: &Record, step: usize) -> Selection {
+/// What a decision is about.
+enum Decided {
+    /// An edge, an op, or nothing.
+    Selection(Selection),
+    /// The kernel that computes this op after the decision.
+    KernelOf(OpId),
+}
+
+impl Default for Decided {
+    fn default() -> Self {
+        Self::Selection(Selection::Nothing)
+    }
+}
+
+/// What the last of the first `step` decisions is about.
+fn decided(analysis: &Analysis, record: &Record, step: usize) -> Decided {
     let mut ops = match record.last_decision(step) {
         // Without the op that the reason names.
         Some(Decision::Refused { ops, .. }) => ops.clone(),
         Some(decision) => decision.ops(),
-        None => return Selection::Nothing,
+        None => return Decided::default(),
     };
     // A producer comes before its consumer.
     ops.sort_unstable();
     match ops[..] {
-        [] => Selection::Nothing,
-        [op] => Selection::Op(op),
+        [] => Decided::default(),
+        [op] => Decided::Selection(Selection::Op(op)),
         [producer, consumer, ..] => {
             let readers = analysis.graph.successors.get(producer);
-            let kernel = |op: OpId| analysis.partition.kernel_of.get(op).copied();
+            let kernel = |op: OpId| analysis.partition.kernel_of.get(op);
             if ops.len() == 2 && readers.is_some_and(|readers| readers.contains(&consumer)) {
-                Selection::Edge { producer, consumer }
+                Decided::Selection(Selection::Edge { producer, consumer })
             } else if kernel(producer) == kernel(consumer) {
-                kernel(producer).map_or(Selection::Nothing, Selection::Kernel)
+                Decided::KernelOf(producer)
             } else {
-                Selection::Op(producer)
+                Decided::Selection(Selection::Op(producer))
             }
         }
     }

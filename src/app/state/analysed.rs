@@ -1,6 +1,6 @@
 //! A text and its analysis, by the page itself or with the kernels that the worker has chosen.
 
-use crate::app::jobs::{Answer, Job, Task};
+use crate::app::jobs::{Answer, Job, Task, is_quick};
 use crate::core::notation::Parsed;
 use crate::core::{
     Analysis, Diagnostic, IdVec, OpId, Options, Outcome, analyze, analyze_program,
@@ -49,6 +49,11 @@ impl AnalysedText {
             options: self.analysis.options.clone(),
             task,
         }
+    }
+
+    /// Whether the worker computes about it.
+    pub(super) fn is_long(&self) -> bool {
+        !is_quick(&self.parsed.program)
     }
 
     /// Whether the analysis is of this text under the same choices, perhaps after fewer decisions.

@@ -171,8 +171,16 @@ pub(super) fn shown(
         })
     });
     let picture = answered(job, worker);
+    let waits_for_record = Memo::new(move |_| {
+        let is_earlier = step.get().is_some_and(|step| step != usize::MAX);
+        let is_long = || last_good.with(|last_good| !is_quick(&last_good.parsed.program));
+        is_earlier && is_long() && record.with(Option::is_none)
+    });
     shared_memo(move |last| {
         let last_good = last_good.get();
+        if waits_for_record.get() {
+            return last.cloned().unwrap_or(last_good);
+        }
         let after = |kernels: Partition, layout, step| {
             Arc::new(AnalysedText {
                 analysis: Arc::new(analysis_with(&last_good.analysis, kernels)),

@@ -75,7 +75,9 @@ pub struct Page {
     pub is_grey: Memo<bool>,
     /// What computes about a large program, without holding the page.
     pub worker: Background,
-    /// The last text without an error and its analysis, which pictures and tables show.
+    /// Whether the worker has to answer before the kernels of the present step are shown.
+    pub is_step_awaited: Memo<bool>,
+    /// The last text without an error that is understood, and its analysis, which pictures and tables show.
     pub shown: Memo<Arc<AnalysedText>>,
     /// The analysis of [`Page::shown`].
     pub analysis: Memo<Arc<Analysis>>,
@@ -140,6 +142,16 @@ impl Page {
         let shown = derived::shown(last_good, decisions, step, worker);
         let record = tabs::record_of_shown(decisions, last_good, shown);
         let analysis = derived::analysis(shown);
+        let is_quick_text = Memo::new(move |_| wanted_picture.with(Option::is_none));
+        Effect::watch(
+            move || is_quick_text.get(),
+            move |&is_quick_text, _, _| {
+                if is_quick_text {
+                    worker.clear();
+                }
+            },
+            false,
+        );
         let selected = RwSignal::new(NamedSelection::default());
         let selection = derived::selection(selected, analysis);
         Self {
@@ -168,6 +180,17 @@ impl Page {
             is_stale: Memo::new(move |_| has_error.get() || is_computing.get()),
             is_grey: Memo::new(move |_| {
                 has_error.get() || is_computing.get() && worker.takes_long.get()
+            }),
+            is_step_awaited: Memo::new(move |_| {
+                let step = step.get();
+                let is_shown = || shown.with(|shown| !shown.is_long() || shown.step == step);
+                let is_earlier = || {
+                    record.with(|record| {
+                        (record.as_ref().zip(step))
+                            .is_none_or(|(record, step)| step < record.decisions.len())
+                    })
+                };
+                step.is_some() && is_earlier() && !is_shown()
             }),
             shown,
             analysis,

@@ -51,6 +51,14 @@ pub(super) struct NamedSelection {
 }
 
 impl NamedSelection {
+    /// The kernel that computes the op of this name.
+    pub(super) fn kernel_of(kernel: KernelId, name: &str) -> Self {
+        Self {
+            selection: Selection::Kernel(kernel),
+            op_name: Some(name.to_owned()),
+        }
+    }
+
     /// The op of this name.
     pub(super) fn of_op(name: &str) -> Self {
         Self {

@@ -1,6 +1,7 @@
 //! Exports.
 
 use super::menu::Menu;
+use crate::app::background::Work;
 use crate::app::jobs::{Answer, Job, Task, is_quick};
 use crate::app::state::Page;
 use crate::browser::download;
@@ -18,9 +19,14 @@ pub fn ExportMenu() -> impl IntoView {
     // The analysis of a large program, which the worker writes.
     let awaited = RwSignal::new(None::<Job>);
     Effect::new(move || {
-        let answer = awaited.with(|job| page.worker.answer(job.as_ref()?));
-        if let Some(Answer::Report(json)) = answer.as_deref() {
+        let Some(job) = awaited.get() else {
+            return;
+        };
+        if let Some(Answer::Report(json)) = page.worker.answer(&job).as_deref() {
             download(ANALYSIS_FILE, "application/json", json);
+            awaited.set(None);
+            page.worker.forget(&job);
+        } else if matches!(page.worker.work.get(), Work::Stopped | Work::Failed(_)) {
             awaited.set(None);
         }
     });
@@ -28,7 +34,6 @@ pub fn ExportMenu() -> impl IntoView {
         let shown = page.shown.get_untracked();
         if !is_quick(&shown.parsed.program) {
             awaited.set(Some(shown.job(Task::Report { step: shown.step })));
-            page.worker.resume();
             return;
         }
         let report = page.text.with_untracked(|text| {

@@ -48,12 +48,16 @@ impl Graph {
 
     /// Makes the planned change. A plan that is not possible stays.
     pub(super) fn finish_plan(self) {
+        // Proposed again: the text may have changed since, for example by Undo.
         let (op, proposal) = match self.plan_now() {
-            Some(Plan::Cut(op, proposal)) => (Some(op), proposal),
+            Some(Plan::Cut(op, _)) => (Some(op), self.cut_before(op)),
             Some(Plan::Merge {
                 from,
-                with: Some((_, proposal)),
-            }) => (self.first_op(from), proposal),
+                with: Some((partner, _)),
+            }) => {
+                let change = Change::Merge(from, partner);
+                (self.first_op(from), self.page().proposal(change))
+            }
             _ => return,
         };
         if proposal.text.is_some()
@@ -72,12 +76,17 @@ impl Graph {
 
     /// Plans a cut between an op and the one before it in its kernel.
     fn plan_cut(self, op: OpId) {
+        self.set_plan(Some(Plan::Cut(op, self.cut_before(op))));
+    }
+
+    /// The effect of such a cut.
+    fn cut_before(self, op: OpId) -> Proposal {
         let analysis = self.page().analysis.get_untracked();
         let partition = &analysis.partition;
         let kernel = partition.kernel_of.get(op);
         let mut producers = analysis.graph.predecessors.get(op).into_iter().flatten();
         let producer = producers.find(|&&producer| partition.kernel_of.get(producer) == kernel);
-        let planned = match producer {
+        match producer {
             Some(&producer) => {
                 let change = Change::Cut {
                     producer,
@@ -88,8 +97,7 @@ impl Graph {
             None => Proposal::refused(
                 "Nothing comes before it in its kernel, so there is nothing to cut.".to_owned(),
             ),
-        };
-        self.set_plan(Some(Plan::Cut(op, planned)));
+        }
     }
 
     /// The pointer drags a kernel to a point of the canvas.

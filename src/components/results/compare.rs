@@ -59,7 +59,7 @@ pub fn ComparePanel(
                 </table>
             </div>
             <Show when=move || rows.with(Vec::len) < Policy::VARIANTS.len()>
-                <WorkLine is_awaited=true />
+                <WorkLine />
             </Show>
             <label class="check">
                 <input

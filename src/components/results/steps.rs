@@ -134,8 +134,8 @@ pub fn StepsPanel() -> impl IntoView {
                     {move || present.with(|present| present.as_deref().map(sentence))}
                 </p>
             </div>
-            <Show when=move || page.record.with(Option::is_none)>
-                <WorkLine is_awaited=true />
+            <Show when=move || page.is_step_awaited.get()>
+                <WorkLine />
             </Show>
             <Lines stepper />
         </div>

@@ -36,10 +36,12 @@ pub fn WhyPanel() -> impl IntoView {
         let place = selected.get().and_then(|edge| {
             (crossings.iter()).position(|crossing| (crossing.producer, crossing.consumer) == edge)
         });
-        let count = max_rows.get().max(place.map_or(0, |place| place + 1));
-        let shown = crossings.get(..count).unwrap_or(&crossings);
-        page.analysis
-            .with(|analysis| crossing_rows(analysis, shown))
+        let max_rows = max_rows.get();
+        let mut shown: Vec<PricedEdge> = crossings.iter().take(max_rows).copied().collect();
+        let further = place.filter(|&place| place >= max_rows);
+        shown.extend(further.and_then(|place| crossings.get(place)));
+        page.why(|graph, why| crossing_rows(graph, why, &shown))
+            .unwrap_or_default()
     });
     let row_count = move || rows.with(Vec::len);
     let crossing_count = move || {
@@ -83,8 +85,8 @@ pub fn WhyPanel() -> impl IntoView {
                     </tbody>
                 </table>
             </div>
-            <Show when=move || page.crossings.with(Option::is_none)>
-                <WorkLine is_awaited=true />
+            <Show when=move || page.why(|_, _| ()).is_none() || page.crossings.with(Option::is_none)>
+                <WorkLine />
             </Show>
             <ShowMore max_rows step=PAGE_ROWS listed=row_count total=crossing_count />
         </div>
@@ -162,10 +164,11 @@ fn Question() -> impl IntoView {
     });
     let answer = Memo::new(move |_| {
         let (first, second) = asked.get();
-        page.analysis.with(|analysis| {
-            let has_ops = !analysis.graph.ops.is_empty();
-            has_ops.then(|| answer(analysis, first, second))
+        page.why(|graph, why| {
+            let has_ops = !graph.ops.is_empty();
+            has_ops.then(|| answer(graph, why, first, second))
         })
+        .flatten()
     });
     let first = Memo::new(move |_| asked.get().0);
     let second = Memo::new(move |_| asked.get().1);

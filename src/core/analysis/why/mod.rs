@@ -19,6 +19,7 @@ use crate::core::analysis::why::refusals::Refusals;
 use crate::core::fusion::inductor::library_call;
 use crate::core::fusion::legality::{check_counted, most_ops};
 use crate::core::fusion::reason::Reason;
+use crate::core::fusion::record::{Record, record};
 use crate::core::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::core::model::options::Policy;
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -218,12 +219,28 @@ impl<'a> Why<'a> {
         of_rules.or(of_kernels).unwrap_or_else(otherwise)
     }
 
+    /// Whether the reasons of a policy are among its decisions.
+    pub const fn needs_record(policy: Policy) -> bool {
+        matches!(policy, Policy::Rules | Policy::Inductor)
+    }
+
+    /// Prepares to answer with the decisions of the policy. Without them a policy that [needs](Self::needs_record) them
+    /// decides again for the first reason.
+    pub fn with_record(analysis: &'a Analysis, record: &Record) -> Self {
+        let why = Self::new(analysis);
+        why.refusals.get_or_init(|| Refusals::of(analysis, record));
+        why
+    }
+
     fn prices(&self) -> &Prices<'a> {
         self.prices.get_or_init(|| Prices::new(self.analysis))
     }
 
     fn refusals(&self) -> &Refusals {
-        self.refusals.get_or_init(|| Refusals::of(self.analysis))
+        self.refusals.get_or_init(|| {
+            let record = record(&self.analysis.graph, &self.analysis.options);
+            Refusals::of(self.analysis, &record)
+        })
     }
 
     fn policy_graph(&self) -> &PolicyGraph {

@@ -3,7 +3,7 @@
 use crate::core::analysis::Analysis;
 use crate::core::fusion::decision::Decision;
 use crate::core::fusion::reason::Reason;
-use crate::core::fusion::record::record;
+use crate::core::fusion::record::Record;
 use crate::core::model::ids::{KernelId, OpId};
 
 /// Refusals of an analysis.
@@ -24,19 +24,18 @@ struct Refused {
 }
 
 impl Refusals {
-    /// Plans again.
-    pub(super) fn of(analysis: &Analysis) -> Self {
+    /// Those among the decisions of the policy.
+    pub(super) fn of(analysis: &Analysis, record: &Record) -> Self {
         let kernel_of = &analysis.partition.kernel_of;
-        let decisions = record(&analysis.graph, &analysis.options).decisions;
         let mut refused = Vec::new();
-        for decision in decisions {
+        for decision in &record.decisions {
             if let Decision::Refused { ops, reason } = decision
                 && let [first, second] = ops[..]
             {
                 refused.push(Refused {
                     kernels: pair(kernel_of[first], kernel_of[second]),
                     ops: [first, second],
-                    reason,
+                    reason: reason.clone(),
                 });
             }
         }

@@ -1,0 +1,120 @@
+//! Which job the worker does next, and which one it does no longer.
+
+use super::jobs::{Job, Task};
+use std::collections::VecDeque;
+use std::mem::discriminant;
+use std::time::Duration;
+
+/// A job is ended when it has run for this long and another one makes it needless. Shorter ones are left: under a slider
+/// that moves all the time, an answer that comes is better than ever new beginnings.
+pub const OUTDATED: Duration = Duration::from_secs(2);
+
+/// The jobs that have no answer yet: one runs, others wait.
+#[derive(Debug, Default)]
+pub struct JobQueue {
+    running: Option<(Job, f64)>,
+    waiting: VecDeque<Job>,
+    /// Ended by the visitor or by a failure, and not started again until the visitor wants it.
+    stopped: VecDeque<Job>,
+}
+
+/// What the worker does when no job waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// Everything is answered.
+    Done,
+    /// Some jobs were stopped.
+    Stopped,
+}
+
+impl JobQueue {
+    /// Adds a job. `false` if it waits, runs or was stopped already. A waiting job that it makes needless is dropped, and
+    /// the picture comes first.
+    pub fn add(&mut self, job: &Job) -> bool {
+        let is_running = (self.running.as_ref()).is_some_and(|(running, _)| running == job);
+        if is_running || self.waiting.contains(job) || self.stopped.contains(job) {
+            return false;
+        }
+        self.stopped.retain(|stopped| !is_same_kind(stopped, job));
+        self.waiting.retain(|waiting| !is_same_kind(waiting, job));
+        if matches!(job.task, Task::Picture { .. }) {
+            self.waiting.push_front(job.clone());
+        } else {
+            self.waiting.push_back(job.clone());
+        }
+        true
+    }
+
+    /// Drops the running job if it has run for [`OUTDATED`] and a waiting one makes it needless, or is the picture of the
+    /// present text, which all else follows from. Whether it did.
+    pub fn end_outdated(&mut self, now_ms: f64) -> bool {
+        let is_outdated = self.running.as_ref().is_some_and(|(running, since_ms)| {
+            let outdates =
+                |job: &Job| is_same_kind(job, running) || job.task == Task::Picture { step: None };
+            now_ms - since_ms >= OUTDATED.as_secs_f64() * 1000.0
+                && self.waiting.iter().any(outdates)
+        });
+        if is_outdated {
+            self.running = None;
+        }
+        is_outdated
+    }
+
+    /// The job to start now; `None` if one runs or none waits.
+    pub fn start(&mut self, now_ms: f64) -> Option<Job> {
+        if self.running.is_some() {
+            return None;
+        }
+        let job = self.waiting.pop_front()?;
+        self.running = Some((job.clone(), now_ms));
+        Some(job)
+    }
+
+    /// Ends the running job and returns it.
+    pub fn finish(&mut self) -> Option<Job> {
+        self.running.take().map(|(job, _)| job)
+    }
+
+    /// What the worker does now that no job waits; `None` while one runs.
+    pub fn rest(&self) -> Option<Rest> {
+        let rest = if self.stopped.is_empty() {
+            Rest::Done
+        } else {
+            Rest::Stopped
+        };
+        self.running.is_none().then_some(rest)
+    }
+
+    /// Ends everything. A report is not begun again: a file that comes long after it was asked for surprises.
+    pub fn stop(&mut self) {
+        let ended = self.finish().into_iter().chain(self.waiting.drain(..));
+        self.stopped
+            .extend(ended.filter(|job| !matches!(job.task, Task::Report { .. })));
+    }
+
+    /// Lets what was stopped wait again.
+    pub fn resume(&mut self) {
+        self.waiting.append(&mut self.stopped);
+    }
+
+    /// Drops all jobs but reports: the page has gone on to a program that needs none. Whether a job was running.
+    pub fn clear(&mut self) -> bool {
+        let is_report = |job: &Job| matches!(job.task, Task::Report { .. });
+        self.waiting.retain(is_report);
+        self.stopped.clear();
+        let ended = self.running.take_if(|(job, _)| !is_report(job));
+        ended.is_some()
+    }
+}
+
+/// Whether the later one of the two makes the earlier one needless. The policies of a comparison are needed side by side,
+/// and so are the pictures before and after all decisions.
+pub fn is_same_kind(one: &Job, other: &Job) -> bool {
+    match (one.task, other.task) {
+        (Task::Plan, Task::Plan) => one.options.policy == other.options.policy,
+        (Task::Picture { step: one }, Task::Picture { step: other }) => {
+            one.is_some() == other.is_some()
+        }
+        (one, other) => discriminant(&one) == discriminant(&other),
+    }
+}
