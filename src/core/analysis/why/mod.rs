@@ -25,6 +25,7 @@ use crate::core::model::options::Policy;
 use borsh::{BorshDeserialize, BorshSerialize};
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
 /// A tensor between the op that writes it and an op that reads it.
@@ -73,7 +74,7 @@ pub struct Why<'a> {
     policy_graph: OnceCell<PolicyGraph>,
     operands: OnceCell<Operands>,
     detours: OnceCell<Detours<'a>>,
-    refusals: OnceCell<Refusals>,
+    refusals: OnceCell<Refusals<'a>>,
     /// For each kernel the matmul that makes it a library call.
     library_calls: OnceCell<IdVec<KernelId, Option<OpId>>>,
 }
@@ -226,9 +227,10 @@ impl<'a> Why<'a> {
 
     /// Prepares to answer with the decisions of the policy. Without them a policy that [needs](Self::needs_record) them
     /// decides again for the first reason.
-    pub fn with_record(analysis: &'a Analysis, record: &Record) -> Self {
+    pub fn with_record(analysis: &'a Analysis, record: &'a Record) -> Self {
         let why = Self::new(analysis);
-        why.refusals.get_or_init(|| Refusals::of(analysis, record));
+        why.refusals
+            .get_or_init(|| Refusals::of(analysis, Cow::Borrowed(record)));
         why
     }
 
@@ -236,10 +238,10 @@ impl<'a> Why<'a> {
         self.prices.get_or_init(|| Prices::new(self.analysis))
     }
 
-    fn refusals(&self) -> &Refusals {
+    fn refusals(&self) -> &Refusals<'a> {
         self.refusals.get_or_init(|| {
             let record = record(&self.analysis.graph, &self.analysis.options);
-            Refusals::of(self.analysis, &record)
+            Refusals::of(self.analysis, Cow::Owned(record))
         })
     }
 

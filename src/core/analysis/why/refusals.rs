@@ -5,53 +5,40 @@ use crate::core::fusion::decision::Decision;
 use crate::core::fusion::reason::Reason;
 use crate::core::fusion::record::Record;
 use crate::core::model::ids::{KernelId, OpId};
+use std::borrow::Cow;
+use std::cell::OnceCell;
 
-/// Refusals of an analysis.
-pub(super) struct Refusals {
-    /// Sorted by kernels; refusals of the same two kernels in the order of the record.
-    refused: Vec<Refused>,
-    /// Places in `refused`, sorted by its ops.
-    by_ops: Vec<usize>,
+/// Refusals of an analysis. The compiler's record can hold a million.
+pub(super) struct Refusals<'a> {
+    record: Cow<'a, Record>,
+    /// The kernels of each, the smaller number first, and its place in the record. Sorted.
+    by_kernels: Vec<((KernelId, KernelId), usize)>,
+    /// The ops by which the record identifies the two kernels of each, and its place. Sorted; made when first needed.
+    by_ops: OnceCell<Vec<([OpId; 2], usize)>>,
 }
 
-/// A policy's refusal of two ops.
-struct Refused {
-    /// Their kernels, the smaller number first.
-    kernels: (KernelId, KernelId),
-    /// The op by which the record identifies each of the two.
-    ops: [OpId; 2],
-    reason: Reason,
-}
-
-impl Refusals {
+impl<'a> Refusals<'a> {
     /// Those among the decisions of the policy.
-    pub(super) fn of(analysis: &Analysis, record: &Record) -> Self {
+    pub(super) fn of(analysis: &Analysis, record: Cow<'a, Record>) -> Self {
         let kernel_of = &analysis.partition.kernel_of;
-        let mut refused = Vec::new();
-        for decision in &record.decisions {
-            if let Decision::Refused { ops, reason } = decision
-                && let [first, second] = ops[..]
-            {
-                refused.push(Refused {
-                    kernels: pair(kernel_of[first], kernel_of[second]),
-                    ops: [first, second],
-                    reason: reason.clone(),
-                });
-            }
+        let refused = refused(&record);
+        let mut by_kernels: Vec<_> = refused
+            .map(|([first, second], place)| (pair(kernel_of[first], kernel_of[second]), place))
+            .collect();
+        by_kernels.sort_unstable();
+        Self {
+            record,
+            by_kernels,
+            by_ops: OnceCell::new(),
         }
-        refused.sort_by_key(|refused| refused.kernels);
-        let ops = |place: &usize| refused.get(*place).map(|refused| refused.ops);
-        let mut by_ops: Vec<usize> = (0..refused.len()).collect();
-        by_ops.sort_by_key(ops);
-        Self { refused, by_ops }
     }
 
     /// Refusals between two kernels, in the order of the record. Logarithmic in the refusals.
-    fn between(&self, a: KernelId, b: KernelId) -> &[Refused] {
+    fn between(&self, a: KernelId, b: KernelId) -> &[((KernelId, KernelId), usize)] {
         let asked = pair(a, b);
-        let from = self.refused.partition_point(|of| of.kernels < asked);
-        let until = self.refused.partition_point(|of| of.kernels <= asked);
-        self.refused.get(from..until).unwrap_or_default()
+        let from = self.by_kernels.partition_point(|of| of.0 < asked);
+        let until = self.by_kernels.partition_point(|of| of.0 <= asked);
+        self.by_kernels.get(from..until).unwrap_or_default()
     }
 
     /// Whether any refusal is between two kernels.
@@ -61,20 +48,39 @@ impl Refusals {
 
     /// The last refusal between two kernels, for a policy that tries kernels again as they grow.
     pub(super) fn last(&self, a: KernelId, b: KernelId) -> Option<&Reason> {
-        self.between(a, b).last().map(|refused| &refused.reason)
+        let &(_, place) = self.between(a, b).last()?;
+        self.reason(place)
     }
 
     /// The refusal of this edge, for a policy that tries each edge once; otherwise the first between its kernels.
     pub(super) fn of_edge(&self, a: KernelId, b: KernelId, ops: [OpId; 2]) -> Option<&Reason> {
-        let at = |place: &usize| self.refused.get(*place);
-        let start = self
-            .by_ops
-            .partition_point(|place| at(place).is_some_and(|refused| refused.ops < ops));
-        let refused = self.by_ops.get(start).and_then(at);
-        let refused = refused.filter(|refused| refused.ops == ops);
-        let first = || self.between(a, b).first();
-        refused.or_else(first).map(|refused| &refused.reason)
+        let by_ops = self.by_ops.get_or_init(|| {
+            let mut by_ops: Vec<_> = refused(&self.record).collect();
+            by_ops.sort_unstable();
+            by_ops
+        });
+        let start = by_ops.partition_point(|refused| refused.0 < ops);
+        let refused = by_ops.get(start).filter(|refused| refused.0 == ops);
+        let first = || self.between(a, b).first().map(|&(_, place)| place);
+        let place = refused.map(|&(_, place)| place).or_else(first)?;
+        self.reason(place)
     }
+
+    fn reason(&self, place: usize) -> Option<&Reason> {
+        match self.record.decisions.get(place) {
+            Some(Decision::Refused { reason, .. }) => Some(reason),
+            _ => None,
+        }
+    }
+}
+
+/// The two ops of each refusal, and its place in the record.
+fn refused(record: &Record) -> impl Iterator<Item = ([OpId; 2], usize)> {
+    let decisions = record.decisions.iter().enumerate();
+    decisions.filter_map(|(place, decision)| match decision {
+        Decision::Refused { ops, .. } => Some(((&ops[..]).try_into().ok()?, place)),
+        _ => None,
+    })
 }
 
 fn pair(a: KernelId, b: KernelId) -> (KernelId, KernelId) {
