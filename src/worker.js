@@ -10,7 +10,7 @@ async function load({ bindings, module }) {
 
 addEventListener('message', async ({ data }) => {
   try {
-    if (program) (await program).run_job(data, (message) => postMessage(message, [message.buffer]));
+    if (program) (await program).run_job(data);
     else await (program = load(data));
   } catch (error) {
     // Reaches the page as an event, which a rejected promise would not.

@@ -1,26 +1,23 @@
 //! The entry of the program in a worker.
 
 use crate::app::jobs::{Job, Message, Runner};
-use js_sys::{Function, Uint8Array};
+use crate::browser::post_to_page;
 use std::cell::RefCell;
-use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};
 
 thread_local! {
     static RUNNER: RefCell<Runner> = RefCell::default();
 }
 
-/// Runs a job of the page, in the page's own encoding. `post` gets how far it is, and its answer.
+/// Runs a job of the page, in the page's own encoding. Posts how far it is, and its answer.
 ///
 /// # Errors
 /// A job of another version of the page.
 #[wasm_bindgen]
-pub fn run_job(job: &[u8], post: &Function) -> Result<(), JsError> {
+pub fn run_job(job: &[u8]) -> Result<(), JsError> {
     let job: Job = borsh::from_slice(job)?;
     let send = |message: &Message| -> Result<(), JsError> {
-        let bytes = Uint8Array::from(&borsh::to_vec(message)?[..]);
-        // The other side may be gone: then nobody needs the answer.
-        let _ = post.call1(&JsValue::UNDEFINED, &bytes);
+        post_to_page(&borsh::to_vec(message)?);
         Ok(())
     };
     let answer = RUNNER.with_borrow_mut(|runner| {

@@ -167,7 +167,7 @@ impl Runner {
                 let graph = graph();
                 let plan = match step {
                     Some(step) => Plan {
-                        partition: record(&graph, options).partition_after(&graph, step),
+                        partition: partition_after(&graph, options, step),
                         ..Plan::default()
                     },
                     None => plan(&graph, options),
@@ -209,11 +209,18 @@ impl Runner {
 
 /// An analysis with the kernels after this many decisions.
 fn after_step(whole: Analysis, step: Option<usize>) -> Analysis {
-    let Some(step) = step else {
-        return whole;
-    };
-    let record = record(&whole.graph, &whole.options);
-    analysis_with(&whole, record.partition_after(&whole.graph, step))
+    match step {
+        Some(step) => {
+            let partition = partition_after(&whole.graph, &whole.options, step);
+            analysis_with(&whole, partition)
+        }
+        None => whole,
+    }
+}
+
+/// The kernels after this many decisions.
+fn partition_after(graph: &Graph, options: &Options, step: usize) -> Partition {
+    record(graph, options).partition_after(graph, step)
 }
 
 /// The graph of the valid ops; empty if they form none, for then there is nothing to decide.

@@ -1,4 +1,4 @@
-//! The browser, behind plain functions: the only place of the page that names `web_sys` and `js_sys`.
+//! The browser, behind plain functions: the only place that names `web_sys` and `js_sys`.
 //!
 //! No function panics when the browser refuses: storage may be full or forbidden, the clipboard may need a permission,
 //! the page may be served without a secure context.
@@ -33,7 +33,7 @@ pub use pointer::{capture_pointer, point_on};
 pub use size::{content_size, type_scale};
 pub use storage::{forget, load, store, stored_keys};
 pub use web_sys::{Event, File};
-pub use worker::{Worker, is_worker};
+pub use worker::{Worker, is_worker, post_to_page};
 pub use zlib::{pack, unpack};
 
 /// Milliseconds since the page was opened.

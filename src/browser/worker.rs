@@ -1,10 +1,10 @@
 //! A second thread that runs the same program, without a page.
 
-use js_sys::{Object, Reflect, Uint8Array};
+use js_sys::{Array, Object, Reflect, Uint8Array};
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
-use web_sys::{Event, MessageEvent, WorkerOptions, WorkerType};
+use web_sys::{DedicatedWorkerGlobalScope, Event, MessageEvent, WorkerOptions, WorkerType};
 
 #[wasm_bindgen]
 extern "C" {
@@ -76,6 +76,15 @@ impl Drop for Worker {
         self.thread.set_onerror(None);
         self.thread.terminate();
     }
+}
+
+/// In a worker: sends the page a message. Its bytes are moved, not copied.
+pub fn post_to_page(message: &[u8]) {
+    let bytes = Uint8Array::from(message);
+    let worker: DedicatedWorkerGlobalScope = js_sys::global().unchecked_into();
+    let moved = Array::of1(&bytes.buffer());
+    // The page may be gone: then nobody needs the answer.
+    let _ = worker.post_message_with_transfer(&bytes, &moved);
 }
 
 /// Whether this program runs in a worker.

@@ -37,7 +37,7 @@ proptest! {
         let chosen = analyze(&ops, &externals, &Options::default()).unwrap();
         for compared in compare(&chosen) {
             let alone = analyze(&ops, &externals, &Options::of_policy(compared.policy)).unwrap();
-            prop_assert_eq!(&compared.analysis, &alone);
+            prop_assert_eq!(&*compared.analysis, &alone);
             let more = compared.differing.iter().filter(|edge| edge.is_fused).count();
             let fewer = compared.differing.len() - more;
             prop_assert_eq!(kept(&alone) + fewer, kept(&chosen) + more);

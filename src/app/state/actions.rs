@@ -92,17 +92,12 @@ impl Page {
     /// Answers about the shown kernels; `None` while the worker computes what they need. Tracked.
     pub fn why<T>(self, ask: impl FnOnce(&Graph, &Why<'_>) -> T) -> Option<T> {
         let analysis = self.analysis.get();
-        let needs_record = Why::needs_record(analysis.options.policy);
-        let record = if needs_record {
-            Some(self.record.get()?)
+        Some(if Why::needs_record(analysis.options.policy) {
+            let record = self.record.get()?;
+            ask(&analysis.graph, &Why::with_record(&analysis, &record))
         } else {
-            None
-        };
-        let why = match &record {
-            Some(record) => Why::with_record(&analysis, record),
-            None => Why::new(&analysis),
-        };
-        Some(ask(&analysis.graph, &why))
+            ask(&analysis.graph, &Why::new(&analysis))
+        })
     }
 
     /// The effect of merging or cutting shown kernels.

@@ -52,7 +52,7 @@ impl AnalysedText {
     }
 
     /// Whether the worker computes about it.
-    pub(super) fn is_long(&self) -> bool {
+    pub fn is_long(&self) -> bool {
         !is_quick(&self.parsed.program)
     }
 

@@ -29,16 +29,21 @@ pub(super) fn parsed(text: ReadSignal<String>) -> Memo<Arc<Parsed>> {
     shared_memo(move |_| Arc::new(text.with(|text| parse_if_short(text))))
 }
 
+/// The text in a form that others keep.
+pub(super) fn shared_text(text: ReadSignal<String>) -> Memo<Arc<str>> {
+    Memo::new(move |_| text.with(|text| text.as_str().into()))
+}
+
 /// What the worker has to compute before the present text is understood; `None` if that is quick.
 pub(super) fn wanted_picture(
-    text: ReadSignal<String>,
+    text: Memo<Arc<str>>,
     parsed: Memo<Arc<Parsed>>,
     options: Memo<Options>,
 ) -> Memo<Option<Job>> {
     Memo::new(move |_| {
         let is_quick = parsed.with(|parsed| is_quick(&parsed.program));
         (!is_quick).then(|| Job {
-            text: text.with(|text| text.as_str().into()),
+            text: text.get(),
             options: options.get(),
             task: Task::Picture { step: None },
         })
@@ -47,7 +52,7 @@ pub(super) fn wanted_picture(
 
 /// Of the present text; of an older one while `is_computing`.
 pub(super) fn understood(
-    text: ReadSignal<String>,
+    text: Memo<Arc<str>>,
     parsed: Memo<Arc<Parsed>>,
     options: Memo<Options>,
     picture: Memo<Option<Arc<Answer>>>,
@@ -63,7 +68,7 @@ pub(super) fn understood(
             });
         }
         let source = Source {
-            text: text.with(|text| text.as_str().into()),
+            text: text.get(),
             parsed: parsed.get(),
         };
         let options = options.get();
@@ -126,13 +131,12 @@ fn analysed_under(
         text: last.text.clone(),
         parsed: last.parsed.clone(),
     };
-    if is_quick(&last.parsed.program) {
+    if !last.is_long() {
         return source.understood(options).analysed;
     }
     let answer = worker.answer(&Job {
-        text: last.text.clone(),
         options: options.clone(),
-        task: Task::Picture { step: None },
+        ..last.job(Task::Picture { step: None })
     })?;
     source.understood_with(options, &answer)?.analysed
 }
@@ -145,36 +149,42 @@ pub(super) fn shown(
     step: RwSignal<Option<usize>>,
     worker: Background,
 ) -> Memo<Arc<AnalysedText>> {
+    // The tab opens at the end, where the kernels are known.
+    let earlier_step = Memo::new(move |_| {
+        let step = step.get()?;
+        let is_earlier = record
+            .with(|record| (record.as_ref()).is_some_and(|record| step < record.decisions.len()));
+        is_earlier.then_some(step)
+    });
     // Many decisions change no kernel: then this memo stays equal and its readers do not run.
     let kernels_at_step = Memo::new(move |_| {
-        let step = step.get()?;
+        let step = earlier_step.get()?;
         let last_good = last_good.get();
-        if !is_quick(&last_good.parsed.program) {
+        if last_good.is_long() {
             return None;
         }
         record.with(|record| {
-            let record = record.as_ref()?;
-            let is_earlier = step < record.decisions.len();
-            is_earlier.then(|| record.partition_after(&last_good.analysis.graph, step))
+            Some(
+                record
+                    .as_ref()?
+                    .partition_after(&last_good.analysis.graph, step),
+            )
         })
     });
     let job = Memo::new(move |_| {
-        let step = step.get()?;
+        let step = earlier_step.get()?;
         last_good.with(|last_good| {
-            let is_long = !is_quick(&last_good.parsed.program);
-            // The tab opens at the end, where the picture is known.
-            let is_earlier = is_long
-                && record.with(|record| {
-                    (record.as_ref()).is_some_and(|record| step < record.decisions.len())
-                });
-            is_earlier.then(|| last_good.job(Task::Picture { step: Some(step) }))
+            last_good
+                .is_long()
+                .then(|| last_good.job(Task::Picture { step: Some(step) }))
         })
     });
     let picture = answered(job, worker);
     let waits_for_record = Memo::new(move |_| {
         let is_earlier = step.get().is_some_and(|step| step != usize::MAX);
-        let is_long = || last_good.with(|last_good| !is_quick(&last_good.parsed.program));
-        is_earlier && is_long() && record.with(Option::is_none)
+        is_earlier
+            && last_good.with(|last_good| last_good.is_long())
+            && record.with(Option::is_none)
     });
     shared_memo(move |last| {
         let last_good = last_good.get();

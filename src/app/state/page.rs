@@ -129,12 +129,13 @@ impl Page {
         });
         let worker = Background::start();
         let parsed = derived::parsed(text);
-        let wanted_picture = derived::wanted_picture(text, parsed, options);
+        let shared_text = derived::shared_text(text);
+        let wanted_picture = derived::wanted_picture(shared_text, parsed, options);
         let picture = memos::answered(wanted_picture, worker);
         let is_computing = Memo::new(move |_| {
             wanted_picture.with(Option::is_some) && picture.with(Option::is_none)
         });
-        let understood = derived::understood(text, parsed, options, picture, is_computing);
+        let understood = derived::understood(shared_text, parsed, options, picture, is_computing);
         let diagnostics = derived::diagnostics(parsed, understood, is_computing);
         let has_error = derived::has_error(diagnostics);
         let last_good = derived::last_good(understood, has_error, is_computing, options, worker);
@@ -181,17 +182,7 @@ impl Page {
             is_grey: Memo::new(move |_| {
                 has_error.get() || is_computing.get() && worker.takes_long.get()
             }),
-            is_step_awaited: Memo::new(move |_| {
-                let step = step.get();
-                let is_shown = || shown.with(|shown| !shown.is_long() || shown.step == step);
-                let is_earlier = || {
-                    record.with(|record| {
-                        (record.as_ref().zip(step))
-                            .is_none_or(|(record, step)| step < record.decisions.len())
-                    })
-                };
-                step.is_some() && is_earlier() && !is_shown()
-            }),
+            is_step_awaited: tabs::is_step_awaited(step, record, shown),
             shown,
             analysis,
             present: derived::present(understood, has_error, is_computing, shown),

@@ -3,11 +3,11 @@
 use super::analysed::AnalysedText;
 use super::memos::{answered, shared_memo, shared_option};
 use crate::app::background::Background;
-use crate::app::jobs::{Answer, Job, Task, is_quick};
+use crate::app::jobs::{Answer, Job, Task};
 use crate::core::analysis::compare::{Compared, compare, options_of};
 use crate::core::analysis::why::PricedEdge;
 use crate::core::fusion::record::{Decision, Record, record};
-use crate::core::{OpId, Policy};
+use crate::core::{Analysis, OpId, Policy};
 use crate::present::why;
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -18,21 +18,33 @@ pub(super) fn record_of(
     last_good: Memo<Arc<AnalysedText>>,
     worker: Background,
 ) -> Memo<Option<Arc<Record>>> {
-    let job = Memo::new(move |_| {
-        last_good.with(|last_good| {
-            (!is_quick(&last_good.parsed.program)).then(|| last_good.job(Task::Record))
-        })
-    });
+    about(
+        last_good,
+        worker,
+        |_| Task::Record,
+        |answer| match answer {
+            Answer::Record(record) => Some(record.clone()),
+            _ => None,
+        },
+        |analysis| record(&analysis.graph, &analysis.options),
+    )
+}
+
+/// What is computed about a text: by the page, or of a large program by the worker, and then `None` until that has answered.
+fn about<T: Send + Sync + 'static>(
+    text: Memo<Arc<AnalysedText>>,
+    worker: Background,
+    task: fn(&AnalysedText) -> Task,
+    of_answer: fn(&Answer) -> Option<Arc<T>>,
+    of_page: fn(&Analysis) -> T,
+) -> Memo<Option<Arc<T>>> {
+    let job = Memo::new(move |_| text.with(|text| text.is_long().then(|| text.job(task(text)))));
     let answer = answered(job, worker);
     shared_option(move || {
         if job.with(Option::is_some) {
-            return answer.with(|answer| match answer.as_deref() {
-                Some(Answer::Record(record)) => Some(record.clone()),
-                _ => None,
-            });
+            return answer.with(|answer| of_answer(answer.as_deref()?));
         }
-        let analysis = last_good.with(|last_good| last_good.analysis.clone());
-        Some(Arc::new(record(&analysis.graph, &analysis.options)))
+        text.with(|text| Some(Arc::new(of_page(&text.analysis))))
     })
 }
 
@@ -59,7 +71,7 @@ pub(super) fn compared(
         .collect();
     shared_memo(move |_| {
         let shown = shown.get();
-        if is_quick(&shown.parsed.program) {
+        if !shown.is_long() {
             return Arc::new(compare(&shown.analysis));
         }
         let known = of_policies.iter().filter_map(Memo::get);
@@ -75,9 +87,8 @@ fn compared_policy(
 ) -> Memo<Option<Arc<Compared>>> {
     let job = Memo::new(move |_| {
         shown.with(|shown| {
-            let is_known =
-                policy == shown.analysis.options.policy || is_quick(&shown.parsed.program);
-            (!is_known).then(|| Job {
+            let is_unknown = shown.is_long() && policy != shown.analysis.options.policy;
+            is_unknown.then(|| Job {
                 options: options_of(&shown.analysis, policy),
                 ..shown.job(Task::Plan)
             })
@@ -86,7 +97,7 @@ fn compared_policy(
     let answer = answered(job, worker);
     shared_option(move || {
         let shown = shown.get();
-        if is_quick(&shown.parsed.program) {
+        if !shown.is_long() {
             return None;
         }
         let Some(job) = job.get() else {
@@ -105,22 +116,31 @@ pub(super) fn crossings(
     shown: Memo<Arc<AnalysedText>>,
     worker: Background,
 ) -> Memo<Option<Arc<Vec<PricedEdge>>>> {
-    let job = Memo::new(move |_| {
-        shown.with(|shown| {
-            let is_long = !is_quick(&shown.parsed.program);
-            is_long.then(|| shown.job(Task::Crossings { step: shown.step }))
-        })
-    });
-    let answer = answered(job, worker);
-    shared_option(move || {
-        if job.with(Option::is_some) {
-            return answer.with(|answer| match answer.as_deref() {
-                Some(Answer::Crossings(edges)) => Some(edges.clone()),
-                _ => None,
-            });
-        }
-        let edges = shown.with(|shown| why::crossings(&shown.analysis));
-        Some(Arc::new(edges))
+    about(
+        shown,
+        worker,
+        |shown| Task::Crossings { step: shown.step },
+        |answer| match answer {
+            Answer::Crossings(edges) => Some(edges.clone()),
+            _ => None,
+        },
+        why::crossings,
+    )
+}
+
+/// Whether the worker has to answer before the kernels of the present step are shown.
+pub(super) fn is_step_awaited(
+    step: RwSignal<Option<usize>>,
+    record: Memo<Option<Arc<Record>>>,
+    shown: Memo<Arc<AnalysedText>>,
+) -> Memo<bool> {
+    Memo::new(move |_| {
+        let Some(step) = step.get() else {
+            return false;
+        };
+        let is_last = record
+            .with(|record| (record.as_ref()).is_some_and(|record| step >= record.decisions.len()));
+        !is_last && shown.with(|shown| shown.is_long() && shown.step != Some(step))
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::menu::Menu;
 use crate::app::background::Work;
-use crate::app::jobs::{Answer, Job, Task, is_quick};
+use crate::app::jobs::{Answer, Job, Task};
 use crate::app::state::Page;
 use crate::browser::download;
 use crate::present::report::Report;
@@ -32,7 +32,7 @@ pub fn ExportMenu() -> impl IntoView {
     });
     let export_analysis = move |_| {
         let shown = page.shown.get_untracked();
-        if !is_quick(&shown.parsed.program) {
+        if shown.is_long() {
             awaited.set(Some(shown.job(Task::Report { step: shown.step })));
             return;
         }

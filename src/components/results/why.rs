@@ -29,10 +29,8 @@ pub fn WhyPanel() -> impl IntoView {
         _ => None,
     });
     // Always lists the row of the selected edge.
-    let rows = Memo::new(move |_| {
-        let Some(crossings) = page.crossings.get() else {
-            return Vec::new();
-        };
+    let known_rows = Memo::new(move |_| {
+        let crossings = page.crossings.get()?;
         let place = selected.get().and_then(|edge| {
             (crossings.iter()).position(|crossing| (crossing.producer, crossing.consumer) == edge)
         });
@@ -41,8 +39,8 @@ pub fn WhyPanel() -> impl IntoView {
         let further = place.filter(|&place| place >= max_rows);
         shown.extend(further.and_then(|place| crossings.get(place)));
         page.why(|graph, why| crossing_rows(graph, why, &shown))
-            .unwrap_or_default()
     });
+    let rows = Memo::new(move |_| known_rows.get().unwrap_or_default());
     let row_count = move || rows.with(Vec::len);
     let crossing_count = move || {
         page.crossings
@@ -85,7 +83,7 @@ pub fn WhyPanel() -> impl IntoView {
                     </tbody>
                 </table>
             </div>
-            <Show when=move || page.why(|_, _| ()).is_none() || page.crossings.with(Option::is_none)>
+            <Show when=move || known_rows.with(Option::is_none)>
                 <WorkLine />
             </Show>
             <ShowMore max_rows step=PAGE_ROWS listed=row_count total=crossing_count />

@@ -6,6 +6,7 @@ use crate::core::model::graph::Graph;
 use crate::core::model::ids::OpId;
 use crate::core::model::options::{Options, Policy};
 use crate::core::model::partition::Partition;
+use std::sync::Arc;
 use strum::VariantArray;
 
 /// The result of one policy.
@@ -14,7 +15,7 @@ pub struct Compared {
     /// The policy.
     pub policy: Policy,
     /// Its analysis.
-    pub analysis: Analysis,
+    pub analysis: Arc<Analysis>,
     /// The edges that it treats in another way than the chosen policy, by consumer in execution order.
     pub differing: Vec<DifferingEdge>,
 }
@@ -59,7 +60,7 @@ impl Compared {
     pub fn chosen(chosen: &Analysis) -> Self {
         Self {
             policy: chosen.options.policy,
-            analysis: chosen.clone(),
+            analysis: Arc::new(chosen.clone()),
             differing: Vec::new(),
         }
     }
@@ -70,7 +71,7 @@ impl Compared {
         Self {
             policy: options.policy,
             differing: differing(&chosen.graph, &analysis.partition, &chosen.partition),
-            analysis,
+            analysis: Arc::new(analysis),
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::picture::charts::scene::{Mark, Point, Role, Scene};
 ///
 /// `O(kernels · markers + markers² · markers of a stack)`, with a few hundred markers at most.
 pub fn scene(chosen: &Analysis, all: &[Compared], size: (f64, f64)) -> Scene {
-    let analyses: Vec<&Analysis> = all.iter().map(|compared| &compared.analysis).collect();
+    let analyses: Vec<&Analysis> = all.iter().map(|compared| &*compared.analysis).collect();
     let mut frame = RooflineFrame::new(chosen, &analyses, size, PointLayout::Stacked);
     let mut occupied: Vec<Point> = Vec::new();
     let radius = if frame.is_compact { 5.0 } else { 6.5 };
