@@ -1,0 +1,260 @@
+//! Charts of programs that are empty, huge, long or named with care, and of a slider that moves.
+
+use crate::charts_properties::{
+    all_scenes, analysis, block, check_all, check_bars_add_up, check_sound,
+};
+use fuseline::core::model::device::Figure;
+use fuseline::core::{Analysis, DEVICES, Op, OpType, Policy, TensorDecl, default_device};
+use fuseline::picture::charts::scene::{FONT_PX, Mark, MarkKey, Reach, Role, Scene, Shape};
+use fuseline::picture::charts::{roofline, traffic_bars};
+use std::collections::{BTreeSet, HashSet};
+
+#[test]
+fn an_empty_program_has_empty_axes() {
+    let empty = analysis(&[], &[], default_device(), Policy::Rules);
+    check_all(&empty);
+    let scene = roofline::scene(&empty, (900.0, 600.0));
+    assert!(scene.focus_order.is_empty());
+    assert!(scene.marks.iter().any(|mark| mark.role == Role::MemoryRoof));
+}
+
+#[test]
+fn huge_and_tiny_figures_stay_on_the_frame() {
+    let huge = [Op::new(
+        "m",
+        OpType::Matmul,
+        &["a", "b"],
+        "y",
+        &[1 << 20, 1 << 20],
+        1,
+    )
+    .with_k(1 << 62)];
+    let tiny = [
+        Op::new("e", OpType::Elementwise, &["x"], "y", &[1], 8).with_function("relu"),
+        Op::new("f", OpType::Elementwise, &["y", "big"], "z", &[1], 8).with_function("add"),
+    ];
+    let big = [TensorDecl::new("big", &[1 << 58], 8)];
+    let mut odd = default_device().clone();
+    for (bandwidth, rate) in [
+        (1e-3, 1e30),
+        (f64::INFINITY, f64::NAN),
+        (1e30, 1.0),
+        (0.0, -1.0),
+    ] {
+        let figure = |value| Figure {
+            value,
+            is_confirmed: true,
+        };
+        odd.memory_bytes_per_s = figure(bandwidth);
+        odd.vector_flops_per_s = Some(figure(rate));
+        odd.matrix_f16_flops_per_s = None;
+        odd.matrix_f8_flops_per_s = Some(figure(rate));
+        for device in [default_device(), &odd] {
+            for scene in all_scenes(&analysis(&huge, &[], device, Policy::Rules)) {
+                check_sound(&scene);
+            }
+            for scene in all_scenes(&analysis(&tiny, &big, device, Policy::Rules)) {
+                check_sound(&scene);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_long_program_has_a_few_hundred_marks() {
+    let names: Vec<String> = (0..20_000).map(|op| format!("t{op}")).collect();
+    let ops: Vec<Op> = (0..20_000)
+        .map(|op| {
+            let input = if op == 0 { "x" } else { &names[op - 1] };
+            // Each reduction ends a kernel, so there are many; different sizes give different points.
+            let op_type = if op % 3 == 2 {
+                OpType::Reduction
+            } else {
+                OpType::Elementwise
+            };
+            let shape = [64 + (op as u64 * 7919) % 4000];
+            Op::new(&names[op], op_type, &[input], &names[op], &shape, 2)
+        })
+        .collect();
+    let analysis = analysis(&ops, &[], default_device(), Policy::Rules);
+    assert!(analysis.fused.kernels.len() > 5000);
+    check_bars_add_up(&analysis);
+    for scene in all_scenes(&analysis) {
+        check_sound(&scene);
+        assert!(
+            scene.marks.len() < 700,
+            "{}: {}",
+            scene.title,
+            scene.marks.len()
+        );
+    }
+}
+
+#[test]
+fn long_and_hostile_names_are_cut_and_kept_as_text() {
+    let name = format!("<img onerror=alert(1)>{}", "é".repeat(10_000));
+    let ops = [Op::new(&name, OpType::Elementwise, &["x"], "y", &[64], 2)];
+    let analysis = analysis(&ops, &[], default_device(), Policy::Rules);
+    for scene in all_scenes(&analysis) {
+        check_sound(&scene);
+        assert!(scene.description.len() < 1000);
+    }
+    let scene = roofline::scene(&analysis, (900.0, 600.0));
+    let label = scene.marks[scene.focus_order[0]].label.as_ref().unwrap();
+    assert!(
+        label.name.starts_with("kernel 1: <img onerror=alert(1)>"),
+        "{}",
+        label.name
+    );
+}
+
+#[test]
+fn every_op_and_every_kernel_has_its_point() {
+    let analysis = block(2048, 4096, 32, default_device());
+    let scene = roofline::scene(&analysis, (900.0, 600.0));
+    let count = |role| scene.marks.iter().filter(|mark| mark.role == role).count();
+    assert_eq!(count(Role::SolidPoint), 9);
+    assert_eq!(count(Role::Number), 9);
+    assert_eq!(count(Role::NumberPlate), 9);
+    assert_eq!(count(Role::HollowPoint), 5);
+    assert_eq!(
+        count(Role::OpPoint),
+        12,
+        "all ops but both reshapes, which have no FLOPs"
+    );
+}
+
+fn mark_is_level(mark: &Mark) -> bool {
+    matches!(mark.shape, Shape::Text { turn_deg, .. } if turn_deg == 0.0)
+}
+
+#[test]
+fn numbers_hide_neither_each_other_nor_names() {
+    for s in (128..=16384).step_by(640) {
+        for size in [(300.0, 260.0), (360.0, 300.0), (900.0, 600.0)] {
+            let scene = roofline::scene(&block(s, 4096, 32, default_device()), size);
+            let boxes: Vec<[f64; 4]> = scene
+                .marks
+                .iter()
+                .filter_map(|mark| match &mark.shape {
+                    Shape::Text {
+                        at, anchor, text, ..
+                    } if matches!(
+                        mark.role,
+                        Role::Number | Role::RoofText | Role::RidgeText | Role::RegionText
+                    ) && mark_is_level(mark) =>
+                    {
+                        let width = text.len() as f64 * FONT_PX * 0.58;
+                        let start = at.0
+                            - match anchor.name() {
+                                "start" => 0.0,
+                                "end" => width,
+                                _ => width / 2.0,
+                            };
+                        Some([start, at.1 - 8.5, start + width, at.1])
+                    }
+                    _ => None,
+                })
+                .collect();
+            let numbers = scene
+                .marks
+                .iter()
+                .filter(|m| m.role == Role::Number)
+                .count();
+            assert_eq!(numbers, 9, "S = {s}: each kernel has its number");
+            for (index, a) in boxes.iter().enumerate() {
+                for b in &boxes[index + 1..] {
+                    let overlaps = a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+                    assert!(!overlaps, "S = {s}, {size:?}: {a:?} {b:?}");
+                }
+            }
+        }
+    }
+}
+
+/// The number of different sets of tick labels over all 128 steps of the sequence length.
+fn frames_of_slider(draw: fn(&Analysis, (f64, f64)) -> Scene) -> usize {
+    let frames: BTreeSet<Vec<String>> = (128..=16384)
+        .step_by(128)
+        .map(|s| {
+            let scene = draw(&block(s, 4096, 32, default_device()), (900.0, 600.0));
+            let ticks = scene
+                .marks
+                .iter()
+                .filter(|mark| mark.role == Role::AxisText);
+            ticks.map(|mark| format!("{:?}", mark.shape)).collect()
+        })
+        .collect();
+    frames.len()
+}
+
+#[test]
+fn axes_seldom_change_while_a_slider_moves() {
+    assert_eq!(frames_of_slider(roofline::scene), 1);
+    let scales = frames_of_slider(traffic_bars::scene);
+    assert!(scales <= 24, "{scales} scales from 0.3 to 80 GB");
+}
+
+/// So that the page changes attributes, and no elements, while a slider moves.
+#[test]
+fn marks_keep_their_keys_while_a_slider_moves() {
+    let keys = |s| -> Vec<HashSet<MarkKey>> {
+        let scenes = all_scenes(&block(s, 4096, 32, default_device()));
+        let keys = scenes.iter().map(|scene| scene.keys().into_iter());
+        keys.map(Iterator::collect).collect()
+    };
+    for (before, after) in keys(2048).iter().zip(keys(2176)) {
+        let kept = before.intersection(&after).count();
+        // Single numbers and ticks come and go with the place that they have.
+        assert!(kept + 4 >= before.len().max(after.len()), "{kept}");
+        let focusable = |keys: &HashSet<MarkKey>| -> BTreeSet<String> {
+            let reached = keys
+                .iter()
+                .filter(|key| key.reach == Reach::PointerAndKeyboard);
+            reached.map(|key| format!("{key:?}")).collect()
+        };
+        assert_eq!(focusable(before), focusable(&after));
+    }
+}
+
+#[test]
+fn recalled_figures_carry_a_question_mark() {
+    let texts = |id: &str| -> String {
+        let device = DEVICES.iter().find(|device| device.id == id).unwrap();
+        let scene = roofline::scene(&block(512, 1024, 8, device), (900.0, 600.0));
+        scene
+            .marks
+            .iter()
+            .filter_map(|mark| match &mark.shape {
+                Shape::Text { text, .. } if mark.role == Role::RoofText => Some(text.clone()),
+                _ => None,
+            })
+            .collect::<Vec<_>>()
+            .join("; ")
+    };
+    assert_eq!(
+        texts("rtx-3090"),
+        "f16 matrix units 71.0 TFLOP/s ?; vector units 35.6 TFLOP/s ?; memory 936 GB/s ?"
+    );
+    assert!(!texts("h100").contains('?'));
+    assert_eq!(
+        texts("tpu-v4"),
+        "f16 matrix units 275 TFLOP/s; memory 1.23 TB/s"
+    );
+}
+
+#[test]
+fn kernels_without_a_point_are_named() {
+    let ops = [
+        Op::new("view", OpType::Reshape, &["x"], "y", &[64], 2),
+        Op::new("mystery", OpType::Matmul, &["p", "q"], "z", &[8, 8], 2),
+    ];
+    let analysis = analysis(&ops, &[], default_device(), Policy::Rules);
+    let scene = roofline::scene(&analysis, (900.0, 600.0));
+    let expected = "Without a point: kernel 1: view (no FLOPs); kernel 2: mystery (K is unknown).";
+    assert!(
+        scene.description.ends_with(expected),
+        "{}",
+        scene.description
+    );
+}

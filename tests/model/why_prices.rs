@@ -1,0 +1,167 @@
+//! What fusing an edge saves: on random programs, the price is the difference of two analyses.
+
+use crate::partitions::choices;
+use crate::random_graph::fusable_ops;
+use crate::why::under;
+use fuseline::core::analysis::why::{Verdict, Why};
+use fuseline::core::cost::roofline;
+use fuseline::core::cost::traffic::kernel_traffic;
+use fuseline::core::cost::work::op_work;
+use fuseline::core::fusion::legality;
+use fuseline::core::fusion::reason::Reason;
+use fuseline::core::fusion::record::{Decision, record};
+use fuseline::core::model::adjacency::Adjacency;
+use fuseline::core::model::work::Work;
+use fuseline::core::{
+    Graph, IdVec, KernelId, OpId, Options, Partition, Policy, ReshapeCost, analyze,
+};
+use proptest::prelude::*;
+use strum::VariantArray;
+
+/// Bytes and seconds of all kernels, computed from scratch.
+pub(crate) fn totals(graph: &Graph, options: &Options, partition: &Partition) -> (u64, f64) {
+    let traffics = kernel_traffic(graph, partition, options.conventions);
+    let mut sum = (0, 0.0);
+    for (kernel, traffic) in partition.kernels.ids().zip(traffics) {
+        let own = &partition.kernels[kernel];
+        let computed = own.iter().chain(&partition.recomputed[kernel]);
+        let work = computed.fold(Work::default(), |sum, &op| sum.and(op_work(graph, op)));
+        let is_free = options.conventions.reshape == ReshapeCost::View
+            && own.iter().all(|&op| graph.ops[op].is_view());
+        sum.0 += traffic.total();
+        sum.1 += roofline::place(&options.device, work, traffic.total(), is_free).time_s;
+    }
+    sum
+}
+
+/// The partition with two kernels merged, in no particular order.
+pub(crate) fn merged(partition: &Partition, a: KernelId, b: KernelId) -> Partition {
+    let (into, gone) = (a.min(b), a.max(b));
+    let kernel = |k: KernelId| match k {
+        k if k == gone => into,
+        k if k > gone => KernelId::new(k.index() - 1),
+        k => k,
+    };
+    let kernel_of: IdVec<OpId, KernelId> = partition.kernel_of.iter().map(|&k| kernel(k)).collect();
+    let count = partition.kernels.len();
+    let mut again: IdVec<KernelId, Vec<OpId>> = IdVec::from_elem(Vec::new(), count - 1);
+    for (k, ops) in partition.recomputed.iter_enumerated() {
+        let ops = ops.iter().copied();
+        again[kernel(k)].extend(ops.filter(|&op| kernel_of[op] != kernel(k)));
+    }
+    let mut partition = Partition::of_ops(kernel_of, count - 1);
+    partition.recomputed = Adjacency::with_capacity(count, 0);
+    for ops in &mut again {
+        ops.sort_unstable();
+        ops.dedup();
+        partition.recomputed.push(ops.iter().copied());
+    }
+    partition
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn each_edge_has_one_verdict_and_the_price_of_a_new_analysis((ops, externals) in fusable_ops(1..=24), options in choices(), policy in prop::sample::select(Policy::VARIANTS)) {
+        let options = Options { policy, ..options };
+        let analysis = analyze(&ops, &externals, &options).unwrap();
+        let graph = &analysis.graph;
+        let partition = &analysis.partition;
+        let edges = Why::new(&analysis).edges();
+        let asked: Vec<(OpId, OpId)> = edges.iter().map(|e| (e.producer, e.consumer)).collect();
+        let all: Vec<(OpId, OpId)> = (graph.ops.ids())
+            .flat_map(|op| graph.predecessors[op].iter().map(move |&p| (p, op)))
+            .collect();
+        prop_assert_eq!(asked, all);
+        let before = totals(graph, &options, partition);
+        for edge in &edges {
+            let (a, b) = (partition.kernel_of[edge.producer], partition.kernel_of[edge.consumer]);
+            let Verdict::Apart { reason, price } = &edge.verdict else {
+                prop_assert!(partition.computes(b, edge.producer));
+                continue;
+            };
+            prop_assert!(!partition.computes(b, edge.producer));
+            let after_partition = merged(partition, a, b);
+            let after = totals(graph, &options, &after_partition);
+            let saved_bytes = i64::try_from(before.0).unwrap() - i64::try_from(after.0).unwrap();
+            prop_assert_eq!(price.saved_bytes, saved_bytes, "{:?}", edge);
+            prop_assert!((price.saved_s - (before.1 - after.1)).abs() <= 1e-9 * before.1, "{:?}", edge);
+            // A reason against a merge must be true of the merged kernel.
+            let whole = &after_partition.kernels[a.min(b)];
+            let is_free_to_merge = matches!(
+                reason,
+                Reason::NotWorthIt | Reason::NotLookedAt | Reason::NotStated
+            );
+            if is_free_to_merge {
+                prop_assert_eq!(legality::check(graph, &options, whole), Ok(()));
+                prop_assert!(can_be_ordered(graph, &after_partition));
+            }
+            if let Reason::Cycle { path } = reason {
+                prop_assert!(!can_be_ordered(graph, &after_partition));
+                // A path from one kernel to the other: each op feeds the next or is in the same kernel.
+                prop_assert_eq!(partition.kernel_of[path[0]], a);
+                prop_assert!(partition.computes(b, path[path.len() - 1]));
+                let goes_on = path.windows(2).all(|pair| {
+                    graph.successors[pair[0]].contains(&pair[1])
+                        || partition.computes(partition.kernel_of[pair[1]], pair[0])
+                });
+                prop_assert!(goes_on, "{path:?}");
+            }
+            // The compiler has its own rules.
+            let is_compilers = matches!(
+                reason,
+                Reason::TooManyNodes { .. }
+                    | Reason::LibraryCall { .. }
+                    | Reason::Loops { .. }
+                    | Reason::Reordered
+                    | Reason::TooLittleShared { .. }
+                    | Reason::Between { .. }
+                    | Reason::TooFar { .. }
+                    | Reason::NotCompared
+            );
+            prop_assert_eq!(is_compilers, policy == Policy::Inductor, "{:?}", edge);
+            if policy == Policy::Optimal && analysis.certificate.unwrap().is_optimal {
+                prop_assert!(*reason != Reason::NotLookedAt, "{:?}", edge);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_reason_of_an_edge_under_the_rules_is_their_refusal((ops, externals) in fusable_ops(1..=24)) {
+        let options = under(Policy::Rules);
+        let analysis = analyze(&ops, &externals, &options).unwrap();
+        let decisions = record(&analysis.graph, &options).decisions;
+        for edge in Why::new(&analysis).edges() {
+            let Verdict::Apart { reason, .. } = edge.verdict else {
+                continue;
+            };
+            let ops = vec![edge.producer, edge.consumer];
+            let refused = Decision::Refused { ops, reason };
+            prop_assert!(decisions.contains(&refused), "{refused:?}");
+        }
+    }
+}
+
+/// Whether kernels can be ordered, with recomputed ops depending on no other kernel.
+fn can_be_ordered(graph: &Graph, partition: &Partition) -> bool {
+    let kernels = partition.kernels.ids();
+    let mut done = IdVec::from_elem(false, kernels.len());
+    for _ in kernels.clone() {
+        for kernel in kernels.clone() {
+            let mut ops = partition.kernels[kernel]
+                .iter()
+                .chain(&partition.recomputed[kernel]);
+            done[kernel] |= ops.all(|&op| {
+                graph.predecessors[op]
+                    .iter()
+                    .all(|&p| partition.computes(kernel, p) || done[partition.kernel_of[p]])
+            });
+        }
+    }
+    done.into_iter().all(|is_done| is_done)
+}
