@@ -1,6 +1,7 @@
 //! The entry of the program in a worker.
 
-use crate::app::jobs::{Job, Message, Runner};
+use crate::app::jobs::{Job, Message};
+use crate::app::runner::Runner;
 use crate::browser::post_to_page;
 use std::cell::RefCell;
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};

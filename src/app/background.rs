@@ -48,7 +48,12 @@ struct Hidden {
     layout: Option<Arc<DagLayout>>,
     /// Looks whether the running job is outdated.
     outdated: Later,
+    /// What is done with the answers to awaited jobs.
+    awaiting: Vec<(Job, OnAnswer)>,
 }
+
+/// Something to do with an answer.
+type OnAnswer = Box<dyn FnOnce(&Answer)>;
 
 impl Background {
     /// A worker that has nothing to do yet, as long as the present owner lives.
@@ -74,26 +79,39 @@ impl Background {
                 worker: None,
                 layout: None,
                 outdated: Later::after(OUTDATED),
+                awaiting: Vec::new(),
             }),
         }
     }
 
     /// The answer to a job; `None` until there is one, and then what reads this runs again. Tracked.
     pub fn answer(self, job: &Job) -> Option<Arc<Answer>> {
-        let known = self.answers.with(|answers| {
-            let answer = answers.iter().find(|(answered, _)| answered == job);
-            answer.map(|(_, answer)| answer.clone())
-        });
+        let known = self.known(job);
         if known.is_none() {
             self.ask(job);
         }
         known
     }
 
-    /// Drops an answer that is not needed again.
-    pub fn forget(self, job: &Job) {
-        self.answers
-            .update(|answers| answers.retain(|(answered, _)| answered != job));
+    fn known(self, job: &Job) -> Option<Arc<Answer>> {
+        self.answers.with(|answers| {
+            let answer = answers.iter().find(|(answered, _)| answered == job);
+            answer.map(|(_, answer)| answer.clone())
+        })
+    }
+
+    /// Calls `act` with the answer to a job when it is there, unless the visitor stops the work before.
+    pub fn when_answered(self, job: &Job, act: impl FnOnce(&Answer) + 'static) {
+        let known = untrack(|| self.known(job));
+        if let Some(answer) = known {
+            act(&answer);
+            return;
+        }
+        self.hidden.update_value(|hidden| {
+            hidden.queue.add_awaited(job);
+            hidden.awaiting.push((job.clone(), Box::new(act)));
+        });
+        self.next();
     }
 
     /// Whether it computes. Tracked.
@@ -112,7 +130,7 @@ impl Background {
         self.next();
     }
 
-    /// Drops all work and all answers but the report that is being written: the page needs none any more.
+    /// Drops all answers, and all work that nothing awaits: the page needs none any more.
     pub fn clear(self) {
         self.hidden.update_value(|hidden| {
             if hidden.queue.clear() {
@@ -206,11 +224,22 @@ impl Background {
                 *layout = layout.take().or_else(|| hidden.layout.clone());
                 hidden.layout.clone_from(layout);
             }
-            hidden.queue.finish()
+            let job = hidden.queue.finish()?;
+            let acts: Vec<_> = (hidden.awaiting)
+                .extract_if(.., |(awaited, _)| *awaited == job)
+                .collect();
+            Some((job, acts))
         });
-        let Some(job) = ended.flatten() else {
+        let Some((job, acts)) = ended.flatten() else {
             return;
         };
+        for (_, act) in acts {
+            act(&answer);
+        }
+        if matches!(answer, Answer::Report(_)) {
+            // It is a file by now, and large.
+            return;
+        }
         self.answers.update(|answers| {
             answers.push_front((job.clone(), Arc::new(answer)));
             let mut of_kind = 0;
@@ -226,6 +255,7 @@ impl Background {
         self.hidden.update_value(|hidden| {
             hidden.worker = None;
             hidden.queue.stop();
+            hidden.awaiting.clear();
         });
         self.work.set(work);
     }

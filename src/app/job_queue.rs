@@ -1,6 +1,6 @@
 //! Which job the worker does next, and which one it does no longer.
 
-use super::jobs::{Job, Task};
+use super::jobs::{Job, Question, Task};
 use std::collections::VecDeque;
 use std::mem::discriminant;
 use std::time::Duration;
@@ -16,6 +16,8 @@ pub struct JobQueue {
     waiting: VecDeque<Job>,
     /// Ended by the visitor or by a failure, and not started again until the visitor wants it.
     stopped: VecDeque<Job>,
+    /// Those whose answer changes something once, a file or the text. No other job makes them needless.
+    awaited: Vec<Job>,
 }
 
 /// What the worker does when no job waits.
@@ -36,7 +38,8 @@ impl JobQueue {
             return false;
         }
         self.stopped.retain(|stopped| !is_same_kind(stopped, job));
-        self.waiting.retain(|waiting| !is_same_kind(waiting, job));
+        let awaited = &self.awaited;
+        (self.waiting).retain(|waiting| awaited.contains(waiting) || !is_same_kind(waiting, job));
         if matches!(job.task, Task::Picture { .. }) {
             self.waiting.push_front(job.clone());
         } else {
@@ -45,19 +48,37 @@ impl JobQueue {
         true
     }
 
-    /// Drops the running job if it has run for [`OUTDATED`] and a waiting one makes it needless, or is the picture of the
-    /// present text, which all else follows from. Whether it did.
+    /// Adds a job whose answer changes something once. Begins it again if it was stopped.
+    pub fn add_awaited(&mut self, job: &Job) -> bool {
+        if !self.awaited.contains(job) {
+            self.awaited.push(job.clone());
+        }
+        self.stopped.retain(|stopped| stopped != job);
+        self.add(job)
+    }
+
+    /// Ends the running job if it has run for [`OUTDATED`] and a waiting one makes it needless, or is the picture of the
+    /// present text, which all else follows from. An awaited job waits again then. Whether it did.
     pub fn end_outdated(&mut self, now_ms: f64) -> bool {
-        let is_outdated = self.running.as_ref().is_some_and(|(running, since_ms)| {
-            let outdates =
-                |job: &Job| is_same_kind(job, running) || job.task == Task::Picture { step: None };
+        let is_outdated = |running: &Job, since_ms: f64| {
+            let is_replaceable = !self.awaited.contains(running);
+            let outdates = |job: &Job| {
+                job.task == Task::Picture { step: None }
+                    || is_replaceable && is_same_kind(job, running) && !job.shares_work(running)
+            };
             now_ms - since_ms >= OUTDATED.as_secs_f64() * 1000.0
                 && self.waiting.iter().any(outdates)
-        });
-        if is_outdated {
-            self.running = None;
+        };
+        let ended = self
+            .running
+            .take_if(|(job, since_ms)| is_outdated(job, *since_ms));
+        let Some((job, _)) = ended else {
+            return false;
+        };
+        if self.awaited.contains(&job) {
+            self.waiting.push_back(job);
         }
-        is_outdated
+        true
     }
 
     /// The job to start now; `None` if one runs or none waits.
@@ -72,7 +93,9 @@ impl JobQueue {
 
     /// Ends the running job and returns it.
     pub fn finish(&mut self) -> Option<Job> {
-        self.running.take().map(|(job, _)| job)
+        let (job, _) = self.running.take()?;
+        self.awaited.retain(|awaited| *awaited != job);
+        Some(job)
     }
 
     /// What the worker does now that no job waits; `None` while one runs.
@@ -85,11 +108,21 @@ impl JobQueue {
         self.running.is_none().then_some(rest)
     }
 
-    /// Ends everything. A report is not begun again: a file that comes long after it was asked for surprises.
+    /// Ends everything, and nothing is awaited any more. A report is not begun again: a file that comes long after it was
+    /// asked for surprises.
     pub fn stop(&mut self) {
+        let is_report = |job: &Job| {
+            matches!(
+                job.task,
+                Task::Ask {
+                    question: Question::Report,
+                    ..
+                }
+            )
+        };
         let ended = self.finish().into_iter().chain(self.waiting.drain(..));
-        self.stopped
-            .extend(ended.filter(|job| !matches!(job.task, Task::Report { .. })));
+        self.stopped.extend(ended.filter(|job| !is_report(job)));
+        self.awaited.clear();
     }
 
     /// Lets what was stopped wait again.
@@ -97,12 +130,12 @@ impl JobQueue {
         self.waiting.append(&mut self.stopped);
     }
 
-    /// Drops all jobs but reports: the page has gone on to a program that needs none. Whether a job was running.
+    /// Drops all jobs that nothing awaits: the page has gone on to a program that needs none. Whether a job was running.
     pub fn clear(&mut self) -> bool {
-        let is_report = |job: &Job| matches!(job.task, Task::Report { .. });
-        self.waiting.retain(is_report);
+        let awaited = &self.awaited;
+        self.waiting.retain(|job| awaited.contains(job));
         self.stopped.clear();
-        let ended = self.running.take_if(|(job, _)| !is_report(job));
+        let ended = (self.running).take_if(|(job, _)| !awaited.contains(job));
         ended.is_some()
     }
 }
@@ -115,6 +148,12 @@ pub fn is_same_kind(one: &Job, other: &Job) -> bool {
         (Task::Picture { step: one }, Task::Picture { step: other }) => {
             one.is_some() == other.is_some()
         }
+        (
+            Task::Ask { question: one, .. },
+            Task::Ask {
+                question: other, ..
+            },
+        ) => discriminant(&one) == discriminant(&other),
         (one, other) => discriminant(&one) == discriminant(&other),
     }
 }

@@ -4,20 +4,13 @@
 //! A job holds all that its answer depends on, so an answer belongs to every equal job, and the page asks by stating the job
 //! that it needs. Answers hold decisions and places, not figures: those follow from a [`Plan`] in linear time.
 
-use crate::core::analysis::replay::analysis_with;
-use crate::core::analysis::why::PricedEdge;
-use crate::core::fusion::record::{Record, record};
 use crate::core::notation::Parsed;
-use crate::core::resolve::resolve;
-use crate::core::{
-    Analysis, Code, Diagnostic, Graph, Options, Partition, Plan, Program, analyze_graph,
-    analyze_program, build_graph, notation, plan,
-};
-use crate::picture::dag::{DagLayout, has_same_picture, layout};
+use crate::core::{Code, Diagnostic, OpId, Options, Plan, Program, notation};
+use crate::picture::dag::DagLayout;
 use crate::present::format::format_exact;
-use crate::present::reasons::all_diagnostics;
-use crate::present::report::Report;
-use crate::present::why::crossings;
+use crate::present::manual::{Change, Proposal};
+use crate::present::steps::Steps;
+use crate::present::why::{EdgeOps, EdgeRows};
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::sync::Arc;
 use strum::IntoStaticStr;
@@ -63,6 +56,18 @@ pub struct Job {
     pub task: Task,
 }
 
+impl Job {
+    /// Whether the later one of the two is answered soon after the earlier one, because most of the work is the same.
+    pub fn shares_work(&self, other: &Self) -> bool {
+        let needs_only_the_plan =
+            |job: &Self| matches!(job.task, Task::Picture { step: None } | Task::Plan);
+        self.text == other.text
+            && self.options == other.options
+            && !needs_only_the_plan(self)
+            && !needs_only_the_plan(other)
+    }
+}
+
 /// What a [`Job`] computes of its program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub enum Task {
@@ -74,17 +79,32 @@ pub enum Task {
     /// The kernels alone, to compare policies.
     Plan,
     /// The decisions of the policy.
-    Record,
-    /// The edges between the kernels after this many decisions, with their prices, in the order of the table.
-    Crossings {
+    Steps,
+    /// Something about the kernels after this many decisions.
+    Ask {
         /// Number of decisions.
         step: Option<usize>,
+        /// What of them.
+        question: Question,
     },
-    /// The analysis by names as JSON, with the kernels after this many decisions.
-    Report {
-        /// Number of decisions.
-        step: Option<usize>,
+}
+
+/// Something about certain kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub enum Question {
+    /// The edges between them, as [`WhyNot::rows`](crate::present::why::WhyNot::rows).
+    Edges {
+        /// How many of them.
+        max_rows: usize,
+        /// One that is needed wherever it is.
+        selected: Option<EdgeOps>,
     },
+    /// Why two ops are not fused.
+    Apart(OpId, OpId),
+    /// The effect of a change by hand.
+    Change(Change),
+    /// The analysis by names as JSON.
+    Report,
 }
 
 /// The result of a [`Job`]. Empty for a program without a graph.
@@ -99,11 +119,15 @@ pub enum Answer {
     },
     /// Of [`Task::Plan`].
     Plan(Plan),
-    /// Of [`Task::Record`].
-    Record(Arc<Record>),
-    /// Of [`Task::Crossings`].
-    Crossings(Arc<Vec<PricedEdge>>),
-    /// Of [`Task::Report`].
+    /// Of [`Task::Steps`].
+    Steps(Arc<Steps>),
+    /// Of [`Question::Edges`].
+    Edges(EdgeRows),
+    /// Of [`Question::Apart`].
+    Apart(String),
+    /// Of [`Question::Change`].
+    Change(Proposal),
+    /// Of [`Question::Report`].
     Report(String),
 }
 
@@ -145,86 +169,4 @@ pub enum Message {
     Stage(Stage),
     /// The present job is done.
     Answer(Box<Answer>),
-}
-
-/// Runs jobs one after another.
-#[derive(Default)]
-pub struct Runner {
-    /// What the last picture shows.
-    pictured: Option<(Graph, Partition)>,
-}
-
-impl Runner {
-    /// The answer to a job. Tells `at` how far it is.
-    pub fn run(&mut self, job: &Job, at: &mut dyn FnMut(Stage)) -> Answer {
-        let options = &job.options;
-        at(Stage::Reading);
-        let parsed = notation::parse(&job.text);
-        let graph = || graph_of(&parsed.program);
-        at(Stage::Fusing);
-        match job.task {
-            Task::Picture { step } => {
-                let graph = graph();
-                let plan = match step {
-                    Some(step) => Plan {
-                        partition: partition_after(&graph, options, step),
-                        ..Plan::default()
-                    },
-                    None => plan(&graph, options),
-                };
-                at(Stage::Placing);
-                let layout = self.layout(graph, &plan.partition);
-                Answer::Picture { plan, layout }
-            }
-            Task::Plan => Answer::Plan(plan(&graph(), options)),
-            Task::Record => Answer::Record(Arc::new(record(&graph(), options))),
-            Task::Crossings { step } => {
-                let analysis = after_step(analyze_graph(graph(), options), step);
-                at(Stage::Pricing);
-                Answer::Crossings(Arc::new(crossings(&analysis)))
-            }
-            Task::Report { step } => {
-                let outcome = analyze_program(&parsed.program, options);
-                at(Stage::Writing);
-                let diagnostics = all_diagnostics(&parsed, &outcome);
-                let analysis = outcome.analysis.map(|whole| after_step(whole, step));
-                let json = analysis.map(|analysis| {
-                    let report = Report::new(&analysis, &diagnostics, &job.text);
-                    serde_json::to_string_pretty(&report).unwrap_or_default()
-                });
-                Answer::Report(json.unwrap_or_default())
-            }
-        }
-    }
-
-    /// The layout, unless it is that of the last picture.
-    fn layout(&mut self, graph: Graph, partition: &Partition) -> Option<Arc<DagLayout>> {
-        let is_same = (self.pictured.as_ref())
-            .is_some_and(|(last, kernels)| has_same_picture((last, kernels), (&graph, partition)));
-        let layout = (!is_same).then(|| Arc::new(layout(&graph, partition)));
-        self.pictured = Some((graph, partition.clone()));
-        layout
-    }
-}
-
-/// An analysis with the kernels after this many decisions.
-fn after_step(whole: Analysis, step: Option<usize>) -> Analysis {
-    match step {
-        Some(step) => {
-            let partition = partition_after(&whole.graph, &whole.options, step);
-            analysis_with(&whole, partition)
-        }
-        None => whole,
-    }
-}
-
-/// The kernels after this many decisions.
-fn partition_after(graph: &Graph, options: &Options, step: usize) -> Partition {
-    record(graph, options).partition_after(graph, step)
-}
-
-/// The graph of the valid ops; empty if they form none, for then there is nothing to decide.
-fn graph_of(program: &Program) -> Graph {
-    let resolved = resolve(program);
-    build_graph(resolved.ops, &resolved.externals).unwrap_or_default()
 }

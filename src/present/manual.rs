@@ -7,9 +7,10 @@ use crate::core::analysis::why::Why;
 use crate::core::notation::edit::{ShownKernels, cut_edge, merge_kernels};
 use crate::core::notation::parse;
 use crate::core::{Analysis, IdVec, KernelId, OpId, Options, Policy, Program, analyze_program};
+use borsh::{BorshDeserialize, BorshSerialize};
 
 /// A change of the kernels that are shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub enum Change {
     /// Two kernels become one.
     Merge(KernelId, KernelId),
@@ -23,7 +24,7 @@ pub enum Change {
 }
 
 /// The effect of a change.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Proposal {
     /// What the change saves or costs, or why it is not possible.
     pub words: String,

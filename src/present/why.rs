@@ -4,7 +4,106 @@ use super::format::{format_bytes, format_seconds};
 use super::names::op_name;
 use super::reasons::{reason_text, verdict_sentence};
 use crate::core::analysis::why::{Price, PricedEdge, Why};
+use crate::core::fusion::reason::Reason;
+use crate::core::fusion::record::Record;
 use crate::core::{Analysis, Graph, Objective, OpId};
+use borsh::{BorshDeserialize, BorshSerialize};
+use std::sync::Arc;
+
+/// The op that writes a tensor, and an op that reads it.
+pub type EdgeOps = (OpId, OpId);
+
+/// What keeps the kernels of an analysis apart, in words.
+pub struct WhyNot {
+    analysis: Arc<Analysis>,
+    record: Option<Arc<Record>>,
+    edges: Vec<PricedEdge>,
+}
+
+/// The first edges between kernels, the largest saving first.
+#[derive(Clone, Debug, Default, PartialEq, BorshSerialize, BorshDeserialize)]
+pub struct EdgeRows {
+    /// One for each of them, and for the selected edge.
+    pub rows: Vec<EdgeRow>,
+    /// Number of all edges between kernels.
+    pub total: usize,
+}
+
+/// An edge between two kernels.
+#[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
+pub struct EdgeRow {
+    /// Its ops.
+    pub ops: EdgeOps,
+    /// Their names.
+    pub names: String,
+    /// Bytes that fusing it would save.
+    pub saved_bytes: String,
+    /// Time that fusing it would save.
+    pub saved_time: String,
+    /// Why it is not fused; quoted parts are code.
+    pub reason: String,
+}
+
+impl EdgeRow {
+    /// The row of an edge that is not fused for this reason.
+    pub fn new(graph: &Graph, edge: &PricedEdge, reason: &Reason) -> Self {
+        let (producer, consumer) = (edge.producer, edge.consumer);
+        let [from, to] = [producer, consumer].map(|op| op_name(graph, op));
+        Self {
+            ops: (producer, consumer),
+            names: format!("{from} → {to}"),
+            saved_bytes: saved_bytes(edge.price),
+            saved_time: saved_time(edge.price),
+            reason: reason_text(graph, reason),
+        }
+    }
+}
+
+impl WhyNot {
+    /// Prices all edges: takes as long as [`Why::priced_edges`]. `record` spares a policy that
+    /// [needs](Why::needs_record) its decisions to decide again for each answer.
+    pub fn new(analysis: Arc<Analysis>, record: Option<Arc<Record>>) -> Self {
+        Self {
+            edges: crossings(&analysis),
+            analysis,
+            record,
+        }
+    }
+
+    /// The first `max_rows` edges between kernels, and the selected one wherever it is.
+    pub fn rows(&self, max_rows: usize, selected: Option<EdgeOps>) -> EdgeRows {
+        let place_of =
+            |ops| (self.edges.iter()).position(|edge| (edge.producer, edge.consumer) == ops);
+        let further = selected.and_then(place_of).filter(|&at| at >= max_rows);
+        let first = self.edges.iter().take(max_rows);
+        let listed = first.chain(further.map(|place| &self.edges[place]));
+        let why = self.why();
+        let row = |edge| EdgeRow::new(&self.analysis.graph, edge, &why.reason(edge));
+        EdgeRows {
+            rows: listed.map(row).collect(),
+            total: self.edges.len(),
+        }
+    }
+
+    /// Whether two ops run in one kernel, and if not, why; quoted parts are code. Empty if there are no such ops.
+    pub fn answer(&self, first: OpId, second: OpId) -> String {
+        let graph = &self.analysis.graph;
+        if first.max(second).index() >= graph.ops.len() {
+            return String::new();
+        }
+        if first == second {
+            return "It is one op. Choose another.".to_owned();
+        }
+        verdict_sentence(graph, &self.why().ask(first, second))
+    }
+
+    fn why(&self) -> Why<'_> {
+        match &self.record {
+            Some(record) => Why::with_record(&self.analysis, record),
+            None => Why::new(&self.analysis),
+        }
+    }
+}
 
 /// The edges between kernels, the largest saving by the objective first. Takes as long as [`Why::priced_edges`].
 pub fn crossings(analysis: &Analysis) -> Vec<PricedEdge> {
@@ -20,43 +119,6 @@ pub fn crossings(analysis: &Analysis) -> Vec<PricedEdge> {
     crossings
 }
 
-/// A row of the table of edges between kernels.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CrossingRow {
-    /// The op that writes the tensor.
-    pub producer: OpId,
-    /// The op that reads it.
-    pub consumer: OpId,
-    /// The names of both.
-    pub edge: String,
-    /// Bytes that fusing it would save.
-    pub saved_bytes: String,
-    /// Time that fusing it would save.
-    pub saved_time: String,
-    /// Why it is not fused; quoted parts are code.
-    pub reason: String,
-}
-
-/// A row for each of these edges.
-pub fn crossing_rows(graph: &Graph, why: &Why<'_>, crossings: &[PricedEdge]) -> Vec<CrossingRow> {
-    let row = |crossing: &PricedEdge| {
-        let (producer, consumer) = (crossing.producer, crossing.consumer);
-        CrossingRow {
-            producer,
-            consumer,
-            edge: format!(
-                "{} → {}",
-                op_name(graph, producer),
-                op_name(graph, consumer)
-            ),
-            saved_bytes: saved_bytes(crossing.price),
-            saved_time: saved_time(crossing.price),
-            reason: reason_text(graph, &why.reason(crossing)),
-        }
-    };
-    crossings.iter().map(row).collect()
-}
-
 fn saved_bytes(price: Price) -> String {
     let sign = if price.saved_bytes < 0 { "−" } else { "" };
     format!("{sign}{}", format_bytes(price.saved_bytes.unsigned_abs()))
@@ -65,12 +127,4 @@ fn saved_bytes(price: Price) -> String {
 fn saved_time(price: Price) -> String {
     let sign = if price.saved_s < 0.0 { "−" } else { "" };
     format!("{sign}{}", format_seconds(price.saved_s.abs()))
-}
-
-/// Whether two ops of the analysed graph run in one kernel, in a sentence; quoted parts are code.
-pub fn answer(graph: &Graph, why: &Why<'_>, first: OpId, second: OpId) -> String {
-    if first == second {
-        return "It is one op. Choose another.".to_owned();
-    }
-    verdict_sentence(graph, &why.ask(first, second))
 }

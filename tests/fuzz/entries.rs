@@ -31,8 +31,8 @@ use fuseline::present::measured::{
     Quantity, comparisons, error_summary, predicted_rows, table_rows,
 };
 use fuseline::present::report::Report;
-use fuseline::present::steps::step_lines;
-use fuseline::present::why::{crossing_rows, crossings};
+use fuseline::present::steps::Steps;
+use fuseline::present::why::WhyNot;
 use proptest::prelude::RngExt;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -298,8 +298,8 @@ fn answers(input: &[u8]) {
     };
     let why = Why::new(&analysis);
     why.edges();
-    let priced = crossings(&analysis);
-    crossing_rows(&analysis.graph, &why, &priced[..priced.len().min(50)]);
+    let why_not = WhyNot::new(Arc::new(analysis.clone()), None);
+    why_not.rows(50, None);
     let kernels: Vec<_> = analysis.partition.kernels.ids().collect();
     for _ in 0..kernels.len().min(20) {
         let _ = why.merge(one(&mut rng, &kernels), one(&mut rng, &kernels));
@@ -308,7 +308,8 @@ fn answers(input: &[u8]) {
     limits(&analysis);
     limit_rows(&analysis, 200);
     let record = record(&analysis.graph, &analysis.options);
-    step_lines(&analysis.graph, &record, 0..record.decisions.len());
+    let steps = Steps::new(&analysis.graph, &record);
+    steps.lines(&analysis.graph, 0..steps.count() + 1);
     let step = rng.random_range(0..=record.decisions.len());
     let earlier = record.partition_after(&analysis.graph, step);
     assert_sums(&analysis_with(&analysis, earlier));

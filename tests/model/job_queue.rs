@@ -1,12 +1,15 @@
 //! The order in which the worker does its jobs, and which it does no longer.
 
 use fuseline::app::job_queue::{JobQueue, OUTDATED, Rest};
-use fuseline::app::jobs::{Job, Task};
-use fuseline::core::{Options, Policy};
+use fuseline::app::jobs::{Job, Question, Task};
+use fuseline::core::{OpId, Options, Policy};
 
 const ALL: Task = Task::Picture { step: None };
 const FIRST: Task = Task::Picture { step: Some(0) };
-const REPORT: Task = Task::Report { step: None };
+const REPORT: Task = Task::Ask {
+    step: None,
+    question: Question::Report,
+};
 
 fn job(text: &str, task: Task) -> Job {
     Job {
@@ -14,6 +17,15 @@ fn job(text: &str, task: Task) -> Job {
         options: Options::default(),
         task,
     }
+}
+
+fn asked(text: &str, question: Question) -> Job {
+    let step = None;
+    job(text, Task::Ask { step, question })
+}
+
+fn apart(first: usize) -> Question {
+    Question::Apart(OpId::new(first), OpId::new(9))
 }
 
 fn policy(policy: Policy) -> Job {
@@ -37,22 +49,22 @@ fn order(queue: &mut JobQueue) -> Vec<Job> {
 fn the_picture_comes_first_and_one_job_runs_for_a_time() {
     let mut queue = JobQueue::default();
     assert_eq!(queue.rest(), Some(Rest::Done));
-    assert!(queue.add(&job("a", Task::Record)));
+    assert!(queue.add(&job("a", Task::Steps)));
     assert!(queue.add(&job("a", ALL)));
     assert_eq!(queue.start(0.0), Some(job("a", ALL)));
     assert_eq!(queue.start(0.0), None);
     assert_eq!(queue.rest(), None);
     queue.finish();
-    assert_eq!(order(&mut queue), [job("a", Task::Record)]);
+    assert_eq!(order(&mut queue), [job("a", Task::Steps)]);
 }
 
 #[test]
 fn a_job_is_asked_for_once_and_replaces_a_waiting_one_of_its_kind() {
     let mut queue = JobQueue::default();
-    assert!(queue.add(&job("a", Task::Record)));
-    assert!(!queue.add(&job("a", Task::Record)));
-    assert!(queue.add(&job("b", Task::Record)));
-    assert_eq!(order(&mut queue), [job("b", Task::Record)]);
+    assert!(queue.add(&job("a", Task::Steps)));
+    assert!(!queue.add(&job("a", Task::Steps)));
+    assert!(queue.add(&job("b", Task::Steps)));
+    assert_eq!(order(&mut queue), [job("b", Task::Steps)]);
 }
 
 #[test]
@@ -74,10 +86,10 @@ fn the_policies_of_a_comparison_and_both_pictures_wait_side_by_side() {
 fn a_running_job_is_outdated_after_a_while_by_its_kind_or_by_the_picture() {
     let late = OUTDATED.as_secs_f64() * 1000.0;
     for (running, waiting, is_outdated) in [
-        (Task::Record, job("b", Task::Record), true),
-        (Task::Record, job("b", ALL), true),
-        (Task::Record, job("b", REPORT), false),
-        (Task::Record, job("a", FIRST), false),
+        (Task::Steps, job("b", Task::Steps), true),
+        (Task::Steps, job("b", ALL), true),
+        (Task::Steps, job("b", REPORT), false),
+        (Task::Steps, job("a", FIRST), false),
         (ALL, job("b", ALL), true),
         (ALL, job("b", Task::Plan), false),
     ] {
@@ -96,12 +108,24 @@ fn a_running_job_is_outdated_after_a_while_by_its_kind_or_by_the_picture() {
 }
 
 #[test]
+fn a_question_waits_for_one_about_the_same_kernels() {
+    let late = OUTDATED.as_secs_f64() * 1000.0;
+    for (text, is_outdated) in [("a", false), ("b", true)] {
+        let mut queue = JobQueue::default();
+        queue.add(&asked("a", apart(0)));
+        queue.start(0.0);
+        queue.add(&asked(text, apart(1)));
+        assert_eq!(queue.end_outdated(late), is_outdated, "{text}");
+    }
+}
+
+#[test]
 fn what_is_stopped_waits_for_the_visitor_and_reports_are_dropped() {
     let mut queue = JobQueue::default();
     queue.add(&job("a", ALL));
     queue.start(0.0);
-    queue.add(&job("a", Task::Record));
-    queue.add(&job("a", REPORT));
+    queue.add(&job("a", Task::Steps));
+    queue.add_awaited(&job("a", REPORT));
     queue.stop();
     assert_eq!(queue.start(0.0), None);
     assert_eq!(queue.rest(), Some(Rest::Stopped));
@@ -111,7 +135,49 @@ fn what_is_stopped_waits_for_the_visitor_and_reports_are_dropped() {
     assert_eq!(order(&mut queue), [policy(Policy::None)]);
     assert_eq!(queue.rest(), Some(Rest::Stopped));
     queue.resume();
-    assert_eq!(order(&mut queue), [job("a", ALL), job("a", Task::Record)]);
+    assert_eq!(order(&mut queue), [job("a", ALL), job("a", Task::Steps)]);
+    assert_eq!(queue.rest(), Some(Rest::Done));
+}
+
+#[test]
+fn what_is_awaited_is_not_replaced_by_its_kind() {
+    let late = OUTDATED.as_secs_f64() * 1000.0;
+    for is_running in [false, true] {
+        let mut queue = JobQueue::default();
+        queue.add_awaited(&asked("a", apart(0)));
+        if is_running {
+            queue.start(0.0);
+        }
+        queue.add(&asked("b", apart(1)));
+        assert!(!queue.end_outdated(late));
+        queue.finish();
+        let both = [asked("a", apart(0)), asked("b", apart(1))];
+        assert_eq!(order(&mut queue), both[usize::from(is_running)..]);
+        // Once it is answered, it is like any other.
+        queue.add(&asked("a", apart(0)));
+        queue.add(&asked("b", apart(1)));
+        assert_eq!(order(&mut queue), both[1..]);
+    }
+}
+
+#[test]
+fn the_picture_of_a_new_text_goes_before_what_is_awaited() {
+    let mut queue = JobQueue::default();
+    queue.add_awaited(&job("a", REPORT));
+    queue.start(0.0);
+    queue.add(&job("b", ALL));
+    assert!(queue.end_outdated(OUTDATED.as_secs_f64() * 1000.0));
+    assert_eq!(order(&mut queue), [job("b", ALL), job("a", REPORT)]);
+}
+
+#[test]
+fn what_was_stopped_begins_again_when_it_is_awaited() {
+    let mut queue = JobQueue::default();
+    queue.add(&asked("a", apart(0)));
+    queue.stop();
+    assert!(!queue.add(&asked("a", apart(0))));
+    assert!(queue.add_awaited(&asked("a", apart(0))));
+    assert_eq!(order(&mut queue), [asked("a", apart(0))]);
     assert_eq!(queue.rest(), Some(Rest::Done));
 }
 
@@ -126,11 +192,11 @@ fn a_new_text_takes_the_place_of_what_was_stopped() {
 }
 
 #[test]
-fn a_program_that_needs_no_worker_leaves_only_the_report() {
+fn a_program_that_needs_no_worker_leaves_only_what_is_awaited() {
     let mut queue = JobQueue::default();
-    queue.add(&job("a", Task::Record));
+    queue.add(&job("a", Task::Steps));
     queue.start(0.0);
-    queue.add(&job("a", REPORT));
+    queue.add_awaited(&job("a", REPORT));
     assert!(queue.clear());
     assert_eq!(queue.start(0.0), Some(job("a", REPORT)));
     assert!(!queue.clear());

@@ -3,22 +3,27 @@
 use crate::families::{bipartite, chain, fan_out_and_back, ladder, reads_all, text_of};
 use crate::partitions::choices;
 use fuseline::app::jobs::{
-    Answer, Job, MAX_ANALYSED_BYTES, QUICK_OPS_AND_READS, Runner, Stage, Task, is_quick,
+    Answer, Job, MAX_ANALYSED_BYTES, QUICK_OPS_AND_READS, Question, Stage, Task, is_quick,
     parse_if_short,
 };
+use fuseline::app::runner::Runner;
 use fuseline::core::analysis::compare::{Compared, compare, options_of};
 use fuseline::core::analysis::replay::analysis_with;
 use fuseline::core::examples::EXAMPLES;
 use fuseline::core::fusion::record::record;
 use fuseline::core::model::options::PAGE_BUDGET_STATES;
 use fuseline::core::{
-    Analysis, Code, DEVICES, Options, Policy, analyze_program, analyze_program_with, notation,
+    Analysis, Code, DEVICES, KernelId, OpId, Options, Policy, analyze_program,
+    analyze_program_with, notation,
 };
 use fuseline::picture::dag::layout;
+use fuseline::present::manual::{Change, propose};
 use fuseline::present::reasons::all_diagnostics;
 use fuseline::present::report::Report;
-use fuseline::present::why::crossings;
+use fuseline::present::steps::Steps;
+use fuseline::present::why::{EdgeRows, WhyNot};
 use proptest::prelude::*;
+use std::sync::Arc;
 use strum::VariantArray;
 
 /// What the page gets from a worker: job and answer travel as bytes.
@@ -82,27 +87,11 @@ fn every_answer_is_what_the_page_computes_itself() {
             let runner = &mut Runner::default();
             let analysis = pictured(runner, &text, &options).unwrap();
 
-            let Answer::Record(decided) = ask(runner, &text, &options, Task::Record) else {
-                panic!("no record");
+            let Answer::Steps(steps) = ask(runner, &text, &options, Task::Steps) else {
+                panic!("no steps");
             };
-            assert_eq!(*decided, record(&analysis.graph, &options));
-
-            let Answer::Crossings(edges) =
-                ask(runner, &text, &options, Task::Crossings { step: None })
-            else {
-                panic!("no edges");
-            };
-            assert_eq!(*edges, crossings(&analysis));
-
-            let Answer::Report(json) = ask(runner, &text, &options, Task::Report { step: None })
-            else {
-                panic!("no report");
-            };
-            let parsed = notation::parse(&text);
-            let outcome = analyze_program(&parsed.program, &options);
-            let diagnostics = all_diagnostics(&parsed, &outcome);
-            let report = Report::new(&analysis, &diagnostics, &text);
-            assert_eq!(json, serde_json::to_string_pretty(&report).unwrap());
+            let decided = record(&analysis.graph, &options);
+            assert_eq!(*steps, Steps::new(&analysis.graph, &decided));
 
             let step = decided.decisions.len() / 2;
             let partition = decided.partition_after(&analysis.graph, step);
@@ -119,12 +108,92 @@ fn every_answer_is_what_the_page_computes_itself() {
             if let Some(placed) = placed {
                 assert_eq!(*placed, layout(&halfway.graph, &halfway.partition));
             }
-            let Answer::Crossings(edges) = ask(runner, &text, &options, Task::Crossings { step })
-            else {
-                panic!("no edges");
-            };
-            assert_eq!(*edges, crossings(&halfway));
         }
+    }
+}
+
+/// The analysis of a text after a number of decisions.
+fn after(analysis: Analysis, step: Option<usize>) -> Analysis {
+    match step {
+        Some(step) => {
+            let record = record(&analysis.graph, &analysis.options);
+            let partition = record.partition_after(&analysis.graph, step);
+            analysis_with(&analysis, partition)
+        }
+        None => analysis,
+    }
+}
+
+#[test]
+fn every_question_is_answered_as_the_page_answers_it() {
+    // One runner: it keeps what the last question was about.
+    let runner = &mut Runner::default();
+    for text in texts() {
+        let parsed = notation::parse(&text);
+        for &policy in Policy::VARIANTS {
+            let options = page_options(policy);
+            for step in [None, Some(0), Some(3)] {
+                let outcome = analyze_program(&parsed.program, &options);
+                let diagnostics = all_diagnostics(&parsed, &outcome);
+                let analysis = Arc::new(after(outcome.analysis.unwrap(), step));
+                let statement_of_op = outcome.statement_of_op;
+                let why_not = WhyNot::new(analysis.clone(), None);
+                let last = analysis.graph.ops.ids().next_back().unwrap();
+                let edge = analysis.graph.predecessors[last].first();
+                let selected = edge.map(|&producer| (producer, last));
+                let mut answer =
+                    |question| ask(runner, &text, &options, Task::Ask { step, question });
+
+                for max_rows in [2, 1000] {
+                    let question = Question::Edges { max_rows, selected };
+                    let rows = why_not.rows(max_rows, selected);
+                    assert_eq!(answer(question), Answer::Edges(rows));
+                }
+
+                let first = OpId::new(0);
+                let words = why_not.answer(first, last);
+                assert_eq!(answer(Question::Apart(first, last)), Answer::Apart(words));
+
+                let kernel = |op| analysis.partition.kernel_of[op];
+                let change = Change::Merge(kernel(first), kernel(last));
+                let proposal = propose(change, &text, &parsed.program, &analysis, &statement_of_op);
+                assert_eq!(answer(Question::Change(change)), Answer::Change(proposal));
+
+                let report = Report::new(&analysis, &diagnostics, &text);
+                let json = serde_json::to_string_pretty(&report).unwrap();
+                assert_eq!(answer(Question::Report), Answer::Report(json));
+            }
+        }
+    }
+}
+
+#[test]
+fn questions_about_no_kernels_are_answered() {
+    let runner = &mut Runner::default();
+    let op = OpId::new(0);
+    let no_rows = EdgeRows::default();
+    for text in ["", "a = relu(b)\nb = relu(a)\n"] {
+        let mut answer = |question| {
+            let step = None;
+            ask(
+                runner,
+                text,
+                &Options::default(),
+                Task::Ask { step, question },
+            )
+        };
+        let question = Question::Edges {
+            max_rows: 9,
+            selected: Some((op, op)),
+        };
+        assert_eq!(answer(question), Answer::Edges(no_rows.clone()));
+        assert_eq!(
+            answer(Question::Apart(op, op)),
+            Answer::Apart(String::new())
+        );
+        let kernel = KernelId::new(0);
+        let merge = Question::Change(Change::Merge(kernel, kernel));
+        assert!(matches!(answer(merge), Answer::Change(_)));
     }
 }
 

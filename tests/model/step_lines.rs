@@ -6,7 +6,7 @@ use fuseline::core::fusion::record::{Record, record};
 use fuseline::core::{
     Analysis, FusionOptions, KernelId, Options, Policy, analyze, analyze_program, notation,
 };
-use fuseline::present::steps::{PAGE_STEPS, page_of_step, step_lines, step_sentence};
+use fuseline::present::steps::{PAGE_STEPS, Steps, page_of_step};
 use proptest::prelude::*;
 use std::fmt::Write as _;
 use strum::VariantArray;
@@ -36,7 +36,12 @@ proptest! {
             last.certificate.clone_from(&whole.certificate);
             last.refused.clone_from(&whole.refused);
             prop_assert_eq!(&last, &whole);
+            let steps = Steps::new(&whole.graph, &record);
+            prop_assert_eq!(steps.count(), count);
+            prop_assert_eq!(steps.last_decision(0), None);
+            prop_assert_eq!(steps.last_decision(count + 1), record.decisions.last().cloned());
             for step in 0..count {
+                prop_assert_eq!(steps.last_decision(step + 1), record.decisions.get(step).cloned());
                 let on_the_way = analysis_after(&whole, &record, step);
                 prop_assert_eq!(&on_the_way.unfused, &whole.unfused);
                 let placed: usize = on_the_way.partition.kernels.iter().map(<[_]>::len).sum();
@@ -74,7 +79,11 @@ o = matmul(p, v)
         whole.fused.kernels[KernelId::new(0)].work.vector_flops
             > before.fused.kernels[KernelId::new(1)].work.vector_flops
     );
-    assert!(step_sentence(&whole.graph, &record, 1).contains("one attention kernel"));
+    assert!(
+        Steps::new(&whole.graph, &record)
+            .sentence(&whole.graph, 1)
+            .contains("one attention kernel")
+    );
 }
 
 #[test]
@@ -84,12 +93,13 @@ fn steps_are_counted_and_listed() {
     let record = record(&whole.graph, &whole.options);
     let count = record.decisions.len();
     assert!(count >= 3);
-    let sentence = |step| step_sentence(&whole.graph, &record, step);
+    let steps = Steps::new(&whole.graph, &record);
+    let sentence = |step| steps.sentence(&whole.graph, step);
     assert_eq!(
         sentence(0),
         format!("Step 0 of {count}: nothing is decided yet, and every op runs alone.")
     );
-    let lines = step_lines(&whole.graph, &record, page_of_step(2, count));
+    let lines = steps.lines(&whole.graph, page_of_step(2, count));
     let numbers: Vec<_> = lines.iter().map(|line| line.step).collect();
     assert_eq!(numbers, (1..=count).collect::<Vec<_>>());
     assert_eq!(lines[0].decision, "`<b>` starts a kernel");
@@ -105,7 +115,8 @@ fn a_line_says_to_how_many_kernels_its_step_leads_where_that_changes() {
     let kernels = |text: &str| -> Vec<_> {
         let whole = analysis(text, &Options::default());
         let record = record(&whole.graph, &whole.options);
-        let lines = step_lines(&whole.graph, &record, 1..record.decisions.len() + 1);
+        let steps = Steps::new(&whole.graph, &record);
+        let lines = steps.lines(&whole.graph, 1..steps.count() + 1);
         lines.into_iter().map(|line| line.kernels).collect()
     };
     assert_eq!(kernels(text), ["", "1 kernel"]);
@@ -123,6 +134,7 @@ fn a_long_record_is_listed_page_by_page() {
     let record = record(&whole.graph, &whole.options);
     let count = record.decisions.len();
     assert_eq!(count, 300);
+    let steps = Steps::new(&whole.graph, &record);
     for (step, listed) in [
         (0, 1..PAGE_STEPS + 1),
         (1, 1..PAGE_STEPS + 1),
@@ -131,7 +143,7 @@ fn a_long_record_is_listed_page_by_page() {
         (300, PAGE_STEPS + 1..301),
     ] {
         assert_eq!(page_of_step(step, count), listed, "at {step}");
-        let lines = step_lines(&whole.graph, &record, listed.clone());
+        let lines = steps.lines(&whole.graph, listed.clone());
         assert!(lines.iter().map(|line| line.step).eq(listed));
     }
 }
@@ -140,6 +152,7 @@ fn a_long_record_is_listed_page_by_page() {
 fn a_policy_that_decides_nothing_says_so() {
     let whole = analysis("y = relu(x) : f16[8]\n", &Options::of_policy(Policy::None));
     let record = record(&whole.graph, &whole.options);
-    assert!(step_sentence(&whole.graph, &record, 0).contains("decides nothing"));
-    assert!(step_lines(&whole.graph, &record, page_of_step(0, 0)).is_empty());
+    let steps = Steps::new(&whole.graph, &record);
+    assert!(steps.sentence(&whole.graph, 0).contains("decides nothing"));
+    assert!(steps.lines(&whole.graph, page_of_step(0, 0)).is_empty());
 }

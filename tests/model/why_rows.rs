@@ -1,10 +1,12 @@
 //! The tab on why edges are not fused: sorted by price, with names and figures.
 
 use fuseline::core::analysis::why::{Verdict, Why};
+use fuseline::core::fusion::record::record;
 use fuseline::core::{
-    Analysis, FusionOptions, Objective, Options, Policy, analyze_program, notation,
+    Analysis, FusionOptions, Objective, OpId, Options, Policy, analyze_program, notation,
 };
-use fuseline::present::why::{answer, crossing_rows, crossings};
+use fuseline::present::why::{EdgeRow, WhyNot, crossings};
+use std::sync::Arc;
 use strum::VariantArray;
 
 const TEXT: &str = "\
@@ -47,9 +49,13 @@ fn every_crossing_edge_has_a_row_dearest_first() {
             Objective::Bytes => a.price.saved_bytes >= b.price.saved_bytes,
             Objective::Time => a.price.saved_s >= b.price.saved_s,
         }));
-        let rows = crossing_rows(&analysis.graph, &Why::new(&analysis), &all);
-        assert_eq!(rows.len(), crossing);
-        let row = rows.iter().find(|row| row.edge == "up → act").unwrap();
+        let listed = WhyNot::new(Arc::new(analysis), None).rows(usize::MAX, None);
+        let ops = all.iter().map(|edge| (edge.producer, edge.consumer));
+        assert!(listed.rows.iter().map(|row| row.ops).eq(ops));
+        assert_eq!(listed.total, crossing);
+        let row = (listed.rows.iter())
+            .find(|row| row.names == "up → act")
+            .unwrap();
         // Fused into one kernel, `y` is neither written nor read.
         assert_eq!(row.saved_bytes, "262 kB");
         assert_eq!(row.reason, "it is allowed, but this policy does not try it");
@@ -59,11 +65,10 @@ fn every_crossing_edge_has_a_row_dearest_first() {
 #[test]
 fn what_fusing_would_cost_is_negative() {
     let analysis = analysis(TEXT, Policy::Rules);
-    let mut all = crossings(&analysis);
-    let first = &mut all[0];
-    first.price.saved_bytes = -1024;
-    first.price.saved_s = -1e-6;
-    let row = &crossing_rows(&analysis.graph, &Why::new(&analysis), &all[..1])[0];
+    let mut edge = crossings(&analysis)[0];
+    edge.price.saved_bytes = -1024;
+    edge.price.saved_s = -1e-6;
+    let row = EdgeRow::new(&analysis.graph, &edge, &Why::new(&analysis).reason(&edge));
     assert_eq!(
         [row.saved_bytes.as_str(), &row.saved_time],
         ["−1.02 kB", "−1.00 µs"]
@@ -78,9 +83,10 @@ fn what_runs_in_one_kernel_has_no_row() {
 
 #[test]
 fn any_two_ops_have_an_answer() {
-    let analysis = analysis(TEXT, Policy::Rules);
+    let analysis = Arc::new(analysis(TEXT, Policy::Rules));
     let op = |name| analysis.graph.op_named(name).unwrap();
-    let said = |a, b| answer(&analysis.graph, &Why::new(&analysis), op(a), op(b));
+    let why_not = WhyNot::new(analysis.clone(), None);
+    let said = |a, b| why_not.answer(op(a), op(b));
     assert_eq!(said("up", "up"), "It is one op. Choose another.");
     assert_eq!(said("up", "act"), "They run in one kernel.");
     assert!(
@@ -89,4 +95,24 @@ fn any_two_ops_have_an_answer() {
         said("small", "up")
     );
     assert_eq!(said("small", "up"), said("up", "small"));
+    assert_eq!(why_not.answer(op("up"), OpId::new(5)), "");
+}
+
+#[test]
+fn the_selected_edge_is_listed_wherever_it_is() {
+    let analysis = Arc::new(analysis(TEXT, Policy::None));
+    let edges = crossings(&analysis);
+    let ops = |place: usize| (edges[place].producer, edges[place].consumer);
+    let record = Arc::new(record(&analysis.graph, &analysis.options));
+    let why_not = WhyNot::new(analysis, Some(record));
+    let listed = |selected| {
+        let listed = why_not.rows(2, selected);
+        assert_eq!(listed.total, edges.len());
+        listed.rows.iter().map(|row| row.ops).collect::<Vec<_>>()
+    };
+    assert_eq!(listed(None), [ops(0), ops(1)]);
+    assert_eq!(listed(Some(ops(1))), [ops(0), ops(1)]);
+    assert_eq!(listed(Some(ops(3))), [ops(0), ops(1), ops(3)]);
+    // No tensor goes between these two.
+    assert_eq!(listed(Some((OpId::new(0), OpId::new(4)))), [ops(0), ops(1)]);
 }

@@ -113,16 +113,16 @@ async fn what_a_tab_has_computed_is_kept_while_it_is_closed() {
     open(Tab::Compare).await;
     let compared = page.compared.get_untracked();
     open(Tab::Why).await;
-    let crossings = page.crossings.get_untracked().unwrap();
+    let why_not = page.why_not.get_untracked().unwrap();
     open(Tab::Steps).await;
-    let record = page.record.get_untracked().unwrap();
+    let steps = page.steps.get_untracked().unwrap();
     open(Tab::Kernels).await;
     assert!(Arc::ptr_eq(&compared, &page.compared.get_untracked()));
     assert!(Arc::ptr_eq(
-        &crossings,
-        &page.crossings.get_untracked().unwrap()
+        &why_not,
+        &page.why_not.get_untracked().unwrap()
     ));
-    assert!(Arc::ptr_eq(&record, &page.record.get_untracked().unwrap()));
+    assert!(Arc::ptr_eq(&steps, &page.steps.get_untracked().unwrap()));
     page.edit(TEXT.replace("256", "512"), Origin::Single);
     assert!(!Arc::ptr_eq(&compared, &page.compared.get_untracked()));
 }

@@ -4,12 +4,13 @@ use super::choices::{FocusRequest, Notice, NoticeAction, Tab};
 use super::page::{Page, SetIfChanged};
 use super::selection::{NamedSelection, Selection};
 use crate::app::history::Origin;
+use crate::app::jobs::{Answer, Question};
 use crate::browser;
-use crate::core::analysis::why::Why;
-use crate::core::fusion::record::{Decision, Record};
-use crate::core::{Analysis, Graph, KernelId, OpId, Policy};
-use crate::present::manual::{Change, Proposal, propose};
+use crate::core::fusion::record::Decision;
+use crate::core::{Analysis, KernelId, OpId, Policy};
+use crate::present::manual::{Change, Proposal};
 use leptos::prelude::*;
+use std::sync::Arc;
 
 impl Page {
     /// Offers the text as a file.
@@ -79,57 +80,40 @@ impl Page {
         self.is_fused.set_if_changed(true);
         self.step.set_if_changed(Some(step));
         let analysis = self.analysis.get_untracked();
-        let selection = self.record.with_untracked(|record| {
-            let record = record.as_ref()?;
-            Some(decided(&analysis, record, step))
-        });
-        match selection.unwrap_or_default() {
+        let decision = self
+            .steps
+            .with_untracked(|steps| steps.as_ref()?.last_decision(step));
+        match decided(&analysis, decision) {
             Decided::Selection(selection) => self.select(selection),
             Decided::KernelOf(op) => self.select_kernel_of(op),
         }
     }
 
-    /// Answers about the shown kernels; `None` while the worker computes what they need. Tracked.
-    pub fn why<T>(self, ask: impl FnOnce(&Graph, &Why<'_>) -> T) -> Option<T> {
-        let analysis = self.analysis.get();
-        Some(if Why::needs_record(analysis.options.policy) {
-            let record = self.record.get()?;
-            ask(&analysis.graph, &Why::with_record(&analysis, &record))
-        } else {
-            ask(&analysis.graph, &Why::new(&analysis))
-        })
-    }
-
-    /// The effect of merging or cutting shown kernels.
-    pub fn proposal(self, change: Change) -> Proposal {
-        if self.has_error.get_untracked() {
-            return Proposal::refused("The text has an error; mend it first.".to_owned());
-        }
-        if self.is_stale.get_untracked() {
-            return Proposal::refused("The kernels are being computed; wait for them.".to_owned());
+    /// Makes a change by hand, selects the kernel that holds `op` afterwards and requests the focus for it: at once, or as
+    /// soon as the worker knows the effect, if the visitor has not gone on by then.
+    pub fn make(self, change: Change, op: OpId, focus: fn(KernelId) -> FocusRequest) {
+        if let Some(proposal) = untrack(|| self.proposal(change)) {
+            self.apply(&proposal, op, focus);
+            return;
         }
         let shown = self.shown.get_untracked();
-        self.text.with_untracked(|text| {
-            propose(
-                change,
-                text,
-                &shown.parsed.program,
-                &shown.analysis,
-                &shown.statement_of_op,
-            )
-        })
+        let job = shown.asked(Question::Change(change));
+        self.worker.when_answered(&job, move |answer| {
+            let is_shown = Arc::ptr_eq(&self.shown.get_untracked(), &shown);
+            if let Answer::Change(proposal) = answer
+                && is_shown
+                && !self.is_stale.get_untracked()
+            {
+                self.apply(proposal, op, focus);
+            }
+        });
     }
 
-    /// Makes the proposed change, selects the kernel that holds `op` afterwards and requests the focus for it. The change is
-    /// a text under policy `manual`, so undo, links and storage work as for any edit. `false` when it is not possible.
-    pub fn apply(
-        self,
-        proposal: &Proposal,
-        op: OpId,
-        focus: impl FnOnce(KernelId) -> FocusRequest,
-    ) -> bool {
+    /// The changed text is under policy `manual`, so undo, links and storage work as for any edit.
+    fn apply(self, proposal: &Proposal, op: OpId, focus: fn(KernelId) -> FocusRequest) {
         let Some(text) = &proposal.text else {
-            return false;
+            self.tell_failure(proposal.words.clone());
+            return;
         };
         let example = self.example.get_untracked();
         let is_changed = self.replace(text.clone(), Origin::Single, example, Some(Policy::Manual));
@@ -145,7 +129,6 @@ impl Page {
         {
             self.focus_request.set(Some(focus(kernel)));
         }
-        true
     }
 }
 
@@ -157,24 +140,19 @@ enum Decided {
     KernelOf(OpId),
 }
 
-impl Default for Decided {
-    fn default() -> Self {
-        Self::Selection(Selection::Nothing)
-    }
-}
-
-/// What the last of the first `step` decisions is about.
-fn decided(analysis: &Analysis, record: &Record, step: usize) -> Decided {
-    let mut ops = match record.last_decision(step) {
+/// What a decision is about; nothing before the first.
+fn decided(analysis: &Analysis, decision: Option<Decision>) -> Decided {
+    let nothing = Decided::Selection(Selection::Nothing);
+    let mut ops = match decision {
         // Without the op that the reason names.
-        Some(Decision::Refused { ops, .. }) => ops.clone(),
+        Some(Decision::Refused { ops, .. }) => ops,
         Some(decision) => decision.ops(),
-        None => return Decided::default(),
+        None => return nothing,
     };
     // A producer comes before its consumer.
     ops.sort_unstable();
     match ops[..] {
-        [] => Decided::default(),
+        [] => nothing,
         [op] => Decided::Selection(Selection::Op(op)),
         [producer, consumer, ..] => {
             let readers = analysis.graph.successors.get(producer);

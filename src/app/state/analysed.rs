@@ -1,6 +1,6 @@
 //! A text and its analysis, by the page itself or with the kernels that the worker has chosen.
 
-use crate::app::jobs::{Answer, Job, Task, is_quick};
+use crate::app::jobs::{Answer, Job, Question, Task, is_quick};
 use crate::core::notation::Parsed;
 use crate::core::{
     Analysis, Diagnostic, IdVec, OpId, Options, Outcome, analyze, analyze_program,
@@ -49,6 +49,14 @@ impl AnalysedText {
             options: self.analysis.options.clone(),
             task,
         }
+    }
+
+    /// A question about its kernels for the worker.
+    pub fn asked(&self, question: Question) -> Job {
+        self.job(Task::Ask {
+            step: self.step,
+            question,
+        })
     }
 
     /// Whether the worker computes about it.

@@ -3,7 +3,7 @@
 //! ```text
 //! text ── parsed ──┐
 //!                  ├── understood ──┬── diagnostics ── has_error
-//! choices ─ options┘                └── last_good ── record ── shown (after `step` decisions) ── analysis
+//! choices ─ options┘                └── last_good ── record ── steps ── shown (after `step`) ── analysis
 //! ```
 //!
 //! A memo that nobody reads is not computed, and one whose sources have not changed keeps its value: the costly memos of a
@@ -22,6 +22,7 @@ use crate::core::fusion::record::Record;
 use crate::core::model::diagnostic::has_errors;
 use crate::core::notation::Parsed;
 use crate::core::{Analysis, Diagnostic, Options, Partition};
+use crate::present::steps::Steps;
 use leptos::prelude::*;
 use std::sync::Arc;
 
@@ -146,30 +147,21 @@ fn analysed_under(
 pub(super) fn shown(
     last_good: Memo<Arc<AnalysedText>>,
     record: Memo<Option<Arc<Record>>>,
+    steps: Memo<Option<Arc<Steps>>>,
     step: RwSignal<Option<usize>>,
     worker: Background,
 ) -> Memo<Arc<AnalysedText>> {
     // The tab opens at the end, where the kernels are known.
     let earlier_step = Memo::new(move |_| {
         let step = step.get()?;
-        let is_earlier = record
-            .with(|record| (record.as_ref()).is_some_and(|record| step < record.decisions.len()));
-        is_earlier.then_some(step)
+        let count = steps.with(|steps| Some(steps.as_ref()?.count()))?;
+        (step < count).then_some(step)
     });
     // Many decisions change no kernel: then this memo stays equal and its readers do not run.
     let kernels_at_step = Memo::new(move |_| {
         let step = earlier_step.get()?;
-        let last_good = last_good.get();
-        if last_good.is_long() {
-            return None;
-        }
-        record.with(|record| {
-            Some(
-                record
-                    .as_ref()?
-                    .partition_after(&last_good.analysis.graph, step),
-            )
-        })
+        let record = record.get()?;
+        last_good.with(|last_good| Some(record.partition_after(&last_good.analysis.graph, step)))
     });
     let job = Memo::new(move |_| {
         let step = earlier_step.get()?;
@@ -180,15 +172,13 @@ pub(super) fn shown(
         })
     });
     let picture = answered(job, worker);
-    let waits_for_record = Memo::new(move |_| {
+    let waits_for_steps = Memo::new(move |_| {
         let is_earlier = step.get().is_some_and(|step| step != usize::MAX);
-        is_earlier
-            && last_good.with(|last_good| last_good.is_long())
-            && record.with(Option::is_none)
+        is_earlier && last_good.with(|last_good| last_good.is_long()) && steps.with(Option::is_none)
     });
     shared_memo(move |last| {
         let last_good = last_good.get();
-        if waits_for_record.get() {
+        if waits_for_steps.get() {
             return last.cloned().unwrap_or(last_good);
         }
         let after = |kernels: Partition, layout, step| {

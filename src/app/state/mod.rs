@@ -9,6 +9,7 @@ mod choices;
 mod derived;
 mod memos;
 mod page;
+mod questions;
 mod selection;
 mod tabs;
 

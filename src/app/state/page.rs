@@ -8,14 +8,14 @@ use crate::app::background::Background;
 use crate::app::history::{History, Origin, Step};
 use crate::browser::{self, Later};
 use crate::core::analysis::compare::Compared;
-use crate::core::analysis::why::PricedEdge;
-use crate::core::fusion::record::Record;
 use crate::core::model::options::PAGE_BUDGET_STATES;
 use crate::core::notation::Parsed;
 use crate::core::{
     Analysis, Conventions, Device, Diagnostic, FusionOptions, KernelId, OpId, Options, Policy,
     Program, Span, default_device,
 };
+use crate::present::steps::Steps;
+use crate::present::why::WhyNot;
 use leptos::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
@@ -83,13 +83,13 @@ pub struct Page {
     pub analysis: Memo<Arc<Analysis>>,
     /// The present text, of which only the valid statements are analysed; `None` when no analysis is possible.
     pub present: Signal<Option<Arc<AnalysedText>>>,
-    /// The decisions of the policy. Costly, like the next two memos: each is computed only while something reads it, and is
-    /// `None` while the worker computes it.
-    pub record: Memo<Option<Arc<Record>>>,
+    /// The decisions of the policy; `None` while the worker computes them. Costly, like the next two memos: each is computed
+    /// only while something reads it.
+    pub steps: Memo<Option<Arc<Steps>>>,
     /// Every policy on the shown graph; fewer while the worker computes them.
     pub compared: Memo<Arc<Vec<Compared>>>,
-    /// The edges between the shown kernels, most expensive first.
-    pub crossings: Memo<Option<Arc<Vec<PricedEdge>>>>,
+    /// What the *Why not* tab tells; `None` for a large program. Read by [`Page::edge_rows`] and [`Page::why_apart`].
+    pub why_not: Memo<Option<Arc<WhyNot>>>,
     /// The ops of the last shown decision, ascending; none while the *Steps* tab is closed.
     pub decided_ops: Memo<Vec<OpId>>,
     /// Whether there is a step to undo.
@@ -139,9 +139,11 @@ impl Page {
         let diagnostics = derived::diagnostics(parsed, understood, is_computing);
         let has_error = derived::has_error(diagnostics);
         let last_good = derived::last_good(understood, has_error, is_computing, options, worker);
-        let decisions = tabs::record_of(last_good, worker);
-        let shown = derived::shown(last_good, decisions, step, worker);
-        let record = tabs::record_of_shown(decisions, last_good, shown);
+        let record = tabs::record_of(last_good);
+        let steps = tabs::steps_of(last_good, record, worker);
+        let shown = derived::shown(last_good, record, steps, step, worker);
+        let steps = tabs::of_shown(steps, last_good, shown);
+        let record = tabs::of_shown(record, last_good, shown);
         let analysis = derived::analysis(shown);
         let is_quick_text = Memo::new(move |_| wanted_picture.with(Option::is_none));
         Effect::watch(
@@ -182,14 +184,14 @@ impl Page {
             is_grey: Memo::new(move |_| {
                 has_error.get() || is_computing.get() && worker.takes_long.get()
             }),
-            is_step_awaited: tabs::is_step_awaited(step, record, shown),
+            is_step_awaited: tabs::is_step_awaited(step, steps, shown),
             shown,
             analysis,
             present: derived::present(understood, has_error, is_computing, shown),
-            record,
+            steps,
             compared: tabs::compared(shown, worker),
-            crossings: tabs::crossings(shown, worker),
-            decided_ops: tabs::decided_ops(record, step),
+            why_not: tabs::why_not(shown, record),
+            decided_ops: tabs::decided_ops(steps, step),
             can_undo: Memo::new(move |_| history.with(History::can_undo)),
             can_redo: Memo::new(move |_| history.with(History::can_redo)),
             set_text,

@@ -5,58 +5,56 @@ use super::memos::{answered, shared_memo, shared_option};
 use crate::app::background::Background;
 use crate::app::jobs::{Answer, Job, Task};
 use crate::core::analysis::compare::{Compared, compare, options_of};
-use crate::core::analysis::why::PricedEdge;
-use crate::core::fusion::record::{Decision, Record, record};
-use crate::core::{Analysis, OpId, Policy};
-use crate::present::why;
+use crate::core::analysis::why::Why;
+use crate::core::fusion::record::{Record, record};
+use crate::core::{OpId, Policy};
+use crate::present::steps::Steps;
+use crate::present::why::WhyNot;
 use leptos::prelude::*;
 use std::sync::Arc;
 use strum::VariantArray;
 
-/// The decisions that led to `last_good`; `None` while the worker computes them.
-pub(super) fn record_of(
-    last_good: Memo<Arc<AnalysedText>>,
-    worker: Background,
-) -> Memo<Option<Arc<Record>>> {
-    about(
-        last_good,
-        worker,
-        |_| Task::Record,
-        |answer| match answer {
-            Answer::Record(record) => Some(record.clone()),
-            _ => None,
-        },
-        |analysis| record(&analysis.graph, &analysis.options),
-    )
-}
-
-/// What is computed about a text: by the page, or of a large program by the worker, and then `None` until that has answered.
-fn about<T: Send + Sync + 'static>(
-    text: Memo<Arc<AnalysedText>>,
-    worker: Background,
-    task: fn(&AnalysedText) -> Task,
-    of_answer: fn(&Answer) -> Option<Arc<T>>,
-    of_page: fn(&Analysis) -> T,
-) -> Memo<Option<Arc<T>>> {
-    let job = Memo::new(move |_| text.with(|text| text.is_long().then(|| text.job(task(text)))));
-    let answer = answered(job, worker);
+/// The decisions that led to `last_good`; `None` for a large program.
+pub(super) fn record_of(last_good: Memo<Arc<AnalysedText>>) -> Memo<Option<Arc<Record>>> {
     shared_option(move || {
-        if job.with(Option::is_some) {
-            return answer.with(|answer| of_answer(answer.as_deref()?));
-        }
-        text.with(|text| Some(Arc::new(of_page(&text.analysis))))
+        last_good.with(|last_good| {
+            let analysis = &last_good.analysis;
+            (!last_good.is_long()).then(|| Arc::new(record(&analysis.graph, &analysis.options)))
+        })
     })
 }
 
-/// `record` while it is about `shown`.
-pub(super) fn record_of_shown(
+/// The decisions that led to `last_good`, one by one; `None` while the worker computes them.
+pub(super) fn steps_of(
+    last_good: Memo<Arc<AnalysedText>>,
     record: Memo<Option<Arc<Record>>>,
+    worker: Background,
+) -> Memo<Option<Arc<Steps>>> {
+    let job = Memo::new(move |_| {
+        last_good.with(|last_good| last_good.is_long().then(|| last_good.job(Task::Steps)))
+    });
+    let answer = answered(job, worker);
+    shared_option(move || {
+        if job.with(Option::is_some) {
+            return answer.with(|answer| match answer.as_deref() {
+                Some(Answer::Steps(steps)) => Some(steps.clone()),
+                _ => None,
+            });
+        }
+        let record = record.get()?;
+        last_good.with(|last_good| Some(Arc::new(Steps::new(&last_good.analysis.graph, &record))))
+    })
+}
+
+/// `of_last_good` while `shown` is of the same text and choices.
+pub(super) fn of_shown<T: Send + Sync + 'static>(
+    of_last_good: Memo<Option<Arc<T>>>,
     last_good: Memo<Arc<AnalysedText>>,
     shown: Memo<Arc<AnalysedText>>,
-) -> Memo<Option<Arc<Record>>> {
+) -> Memo<Option<Arc<T>>> {
     shared_option(move || {
         let is_same = shown.with(|shown| last_good.with(|last_good| shown.is_of(last_good)));
-        if is_same { record.get() } else { None }
+        if is_same { of_last_good.get() } else { None }
     })
 }
 
@@ -111,52 +109,45 @@ fn compared_policy(
     })
 }
 
-/// `None` while the worker computes them.
-pub(super) fn crossings(
+/// What the *Why not* tab tells; `None` for a large program, about which the worker answers.
+pub(super) fn why_not(
     shown: Memo<Arc<AnalysedText>>,
-    worker: Background,
-) -> Memo<Option<Arc<Vec<PricedEdge>>>> {
-    about(
-        shown,
-        worker,
-        |shown| Task::Crossings { step: shown.step },
-        |answer| match answer {
-            Answer::Crossings(edges) => Some(edges.clone()),
-            _ => None,
-        },
-        why::crossings,
-    )
+    record: Memo<Option<Arc<Record>>>,
+) -> Memo<Option<Arc<WhyNot>>> {
+    shared_option(move || {
+        let shown = shown.get();
+        if shown.is_long() {
+            return None;
+        }
+        let needs_record = Why::needs_record(shown.analysis.options.policy);
+        let record = if needs_record { record.get() } else { None };
+        Some(Arc::new(WhyNot::new(shown.analysis.clone(), record)))
+    })
 }
 
 /// Whether the worker has to answer before the kernels of the present step are shown.
 pub(super) fn is_step_awaited(
     step: RwSignal<Option<usize>>,
-    record: Memo<Option<Arc<Record>>>,
+    steps: Memo<Option<Arc<Steps>>>,
     shown: Memo<Arc<AnalysedText>>,
 ) -> Memo<bool> {
     Memo::new(move |_| {
         let Some(step) = step.get() else {
             return false;
         };
-        let is_last = record
-            .with(|record| (record.as_ref()).is_some_and(|record| step >= record.decisions.len()));
+        let is_last = steps.with(|steps| steps.as_ref().is_some_and(|all| step >= all.count()));
         !is_last && shown.with(|shown| shown.is_long() && shown.step != Some(step))
     })
 }
 
 pub(super) fn decided_ops(
-    record: Memo<Option<Arc<Record>>>,
+    steps: Memo<Option<Arc<Steps>>>,
     step: RwSignal<Option<usize>>,
 ) -> Memo<Vec<OpId>> {
     Memo::new(move |_| {
-        let Some(step) = step.get() else {
-            return Vec::new();
-        };
-        record.with(|record| {
-            let decision = record
-                .as_ref()
-                .and_then(|record| record.last_decision(step));
-            decision.map_or_else(Vec::new, Decision::ops)
-        })
+        let decision = step
+            .get()
+            .and_then(|step| steps.with(|steps| steps.as_ref()?.last_decision(step)));
+        decision.map_or_else(Vec::new, |decision| decision.ops())
     })
 }

@@ -1,8 +1,7 @@
 //! Exports.
 
 use super::menu::Menu;
-use crate::app::background::Work;
-use crate::app::jobs::{Answer, Job, Task};
+use crate::app::jobs::{Answer, Question};
 use crate::app::state::Page;
 use crate::browser::download;
 use crate::present::report::Report;
@@ -16,24 +15,15 @@ const ANALYSIS_FILE: &str = "fuseline-analysis.json";
 pub fn ExportMenu() -> impl IntoView {
     let page = Page::of_context();
     let export_text = move |_| page.save_text();
-    // The analysis of a large program, which the worker writes.
-    let awaited = RwSignal::new(None::<Job>);
-    Effect::new(move || {
-        let Some(job) = awaited.get() else {
-            return;
-        };
-        if let Some(Answer::Report(json)) = page.worker.answer(&job).as_deref() {
-            download(ANALYSIS_FILE, "application/json", json);
-            awaited.set(None);
-            page.worker.forget(&job);
-        } else if matches!(page.worker.work.get(), Work::Stopped | Work::Failed(_)) {
-            awaited.set(None);
-        }
-    });
     let export_analysis = move |_| {
         let shown = page.shown.get_untracked();
         if shown.is_long() {
-            awaited.set(Some(shown.job(Task::Report { step: shown.step })));
+            let job = shown.asked(Question::Report);
+            page.worker.when_answered(&job, |answer| {
+                if let Answer::Report(json) = answer {
+                    download(ANALYSIS_FILE, "application/json", json);
+                }
+            });
             return;
         }
         let report = page.text.with_untracked(|text| {

@@ -8,7 +8,6 @@ use crate::app::state::{FocusRequest, SetIfChanged};
 use crate::core::{KernelId, OpId};
 use crate::picture::dag::Point;
 use crate::picture::dag::focus::FocusTarget;
-use crate::present::manual::{Change, Proposal};
 use leptos::prelude::*;
 
 impl Graph {
@@ -39,32 +38,36 @@ impl Graph {
             return;
         };
         let partner = partner.filter(|&kernel| kernel != from);
-        if with.map(|(kernel, _)| kernel) != partner {
-            let with =
-                partner.map(|kernel| (kernel, self.page().proposal(Change::Merge(from, kernel))));
+        if with != partner {
+            let with = partner;
             self.set_plan(Some(Plan::Merge { from, with }));
         }
     }
 
     /// Makes the planned change. A plan that is not possible stays.
     pub(super) fn finish_plan(self) {
-        // Proposed again: the text may have changed since, for example by Undo.
-        let (op, proposal) = match self.plan_now() {
-            Some(Plan::Cut(op, _)) => (Some(op), self.cut_before(op)),
-            Some(Plan::Merge {
-                from,
-                with: Some((partner, _)),
-            }) => {
-                let change = Change::Merge(from, partner);
-                (self.first_op(from), self.page().proposal(change))
-            }
-            _ => return,
+        let is_refused = self.proposal.with_untracked(|proposal| {
+            (proposal.as_ref()).is_some_and(|proposal| proposal.text.is_none())
+        });
+        if !is_refused {
+            self.make_planned();
+        }
+    }
+
+    /// Makes the planned change, or says why that is not possible. Ends the plan, unless something is still to be chosen.
+    fn make_planned(self) {
+        let Some(plan) = self.plan_now() else {
+            return;
         };
-        if proposal.text.is_some()
+        let op = match plan {
+            Plan::Cut { before, .. } => Some(before),
+            Plan::Merge { from, .. } => self.first_op(from),
+        };
+        if let Some(change) = plan.change()
             && let Some(op) = op
         {
             self.drop_plan();
-            self.page().apply(&proposal, op, FocusRequest::GraphKernel);
+            self.page().make(change, op, FocusRequest::GraphKernel);
         }
     }
 
@@ -75,29 +78,15 @@ impl Graph {
     }
 
     /// Plans a cut between an op and the one before it in its kernel.
-    fn plan_cut(self, op: OpId) {
-        self.set_plan(Some(Plan::Cut(op, self.cut_before(op))));
-    }
-
-    /// The effect of such a cut.
-    fn cut_before(self, op: OpId) -> Proposal {
-        let analysis = self.page().analysis.get_untracked();
-        let partition = &analysis.partition;
-        let kernel = partition.kernel_of.get(op);
-        let mut producers = analysis.graph.predecessors.get(op).into_iter().flatten();
-        let producer = producers.find(|&&producer| partition.kernel_of.get(producer) == kernel);
-        match producer {
-            Some(&producer) => {
-                let change = Change::Cut {
-                    producer,
-                    consumer: op,
-                };
-                self.page().proposal(change)
-            }
-            None => Proposal::refused(
-                "Nothing comes before it in its kernel, so there is nothing to cut.".to_owned(),
-            ),
-        }
+    fn plan_cut(self, before: OpId) {
+        let producer = self.page().analysis.with_untracked(|analysis| {
+            let kernel_of = &analysis.partition.kernel_of;
+            let kernel = kernel_of.get(before);
+            let producers = analysis.graph.predecessors.get(before);
+            let mut producers = producers.into_iter().flatten().copied();
+            producers.find(|&producer| kernel_of.get(producer) == kernel)
+        });
+        self.set_plan(Some(Plan::Cut { before, producer }));
     }
 
     /// The pointer drags a kernel to a point of the canvas.
@@ -112,17 +101,8 @@ impl Graph {
 
     /// The pointer drops the dragged kernel: merges, or says why that is not possible.
     pub(super) fn drop_kernel(self) {
-        let plan = self.plan_now();
-        self.finish_plan();
+        self.make_planned();
         self.drop_plan();
-        if let Some(Plan::Merge {
-            with: Some((_, proposal)),
-            ..
-        }) = plan
-            && proposal.text.is_none()
-        {
-            self.page().tell_failure(proposal.words);
-        }
     }
 
     /// Handles a key that starts, changes or ends a plan. `false` if it does none of these.
@@ -145,9 +125,9 @@ impl Graph {
                 self.focus(FocusTarget::Kernel(from));
             }
             (Some(Plan::Merge { .. }), "Enter" | " ")
-            | (Some(Plan::Cut(..)), "x" | "X" | "Enter") => self.finish_plan(),
+            | (Some(Plan::Cut { .. }), "x" | "X" | "Enter") => self.finish_plan(),
             (Some(Plan::Merge { from, with }), _) => {
-                let present = with.map_or(from, |(kernel, _)| kernel);
+                let present = with.unwrap_or(from);
                 let is_back = match key {
                     "ArrowRight" | "ArrowDown" | "PageDown" => false,
                     "ArrowLeft" | "ArrowUp" | "PageUp" => true,
@@ -159,7 +139,7 @@ impl Graph {
                     self.focus(FocusTarget::Kernel(next));
                 }
             }
-            (Some(Plan::Cut(..)), _) => {
+            (Some(Plan::Cut { .. }), _) => {
                 self.drop_plan();
                 return key == "Escape";
             }

@@ -32,7 +32,10 @@ pub fn GraphCanvas() -> impl IntoView {
         let kernels = graph.placed.with(|placed| placed.layout.panels.len());
         format!("graph of {} operations in {kernels} kernels", op_count())
     };
-    let status = Memo::new(move |_| graph.plan().map_or_else(String::new, |plan| plan.status()));
+    let status = move || {
+        let plan = graph.plan()?;
+        Some((graph.proposal).with(|proposal| plan.status(proposal.as_ref())))
+    };
     view! {
         <div class="dag-frame" node_ref=frame>
             <svg

@@ -27,7 +27,11 @@ pub(super) fn KernelBox(
     let name = graph.look(number, move |looks| looks.panel_name(kernel));
     let name = move || name.get();
     let is_selected = move || graph.is_selected(target);
-    let role = move || graph.plan()?.role_of(kernel);
+    let role = move || {
+        let plan = graph.plan()?;
+        let is_possible = || (graph.proposal).with(|all| Some(all.as_ref()?.text.is_some()));
+        plan.role_of(kernel, is_possible)
+    };
     let node = NodeRef::new();
     graph.take_requests(target, node);
     Some(view! {

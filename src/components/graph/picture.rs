@@ -5,6 +5,7 @@ use super::kernel_box::KernelBox;
 use super::op_box::OpBox;
 use super::overview::{EdgePaths, Overview};
 use super::placed::PlacedGraph;
+use super::plan::Plan;
 use super::size_label::SizeLabel;
 use super::state::Graph;
 use super::tensor_pill::TensorPill;
@@ -123,9 +124,7 @@ fn pinned(graph: Graph) -> Vec<FocusTarget> {
             pinned.extend([producer, consumer].map(FocusTarget::Op));
         }
     }
-    let merged = graph
-        .plan()
-        .map_or_else(Vec::new, |plan| plan.merged_kernels());
+    let merged = graph.plan().map_or_else(Vec::new, Plan::merged_kernels);
     pinned.extend(merged.into_iter().map(FocusTarget::Kernel));
     pinned.extend(
         graph

@@ -1,66 +1,79 @@
 //! A change of the kernels that the visitor is about to make.
 
 use crate::core::{KernelId, OpId};
-use crate::present::manual::Proposal;
+use crate::present::manual::{Change, Proposal};
 
 /// A change of the kernels that the visitor is about to make.
-#[derive(Clone)]
+#[derive(Clone, Copy, PartialEq)]
 pub(super) enum Plan {
     /// A merge, for which the visitor chooses a partner.
     Merge {
         /// The kernel that is merged.
         from: KernelId,
-        /// The present partner, and the effect of the merge.
-        with: Option<(KernelId, Proposal)>,
+        /// The present partner.
+        with: Option<KernelId>,
     },
-    /// A cut before this op, with its effect. A second key confirms it.
-    Cut(OpId, Proposal),
+    /// A cut before an op. A second key confirms it.
+    Cut {
+        /// The op.
+        before: OpId,
+        /// A producer of it in its kernel; without one there is nothing to cut.
+        producer: Option<OpId>,
+    },
 }
 
 impl Plan {
-    /// The text of the live region.
-    pub(super) fn status(&self) -> String {
+    /// The change, if it is chosen in full.
+    pub(super) fn change(self) -> Option<Change> {
         match self {
-            Self::Merge { from, with: None } => format!(
+            Self::Merge { from, with } => Some(Change::Merge(from, with?)),
+            Self::Cut { before, producer } => Some(Change::Cut {
+                producer: producer?,
+                consumer: before,
+            }),
+        }
+    }
+
+    /// The text of the live region. `proposal` is the effect of the change, once it is known.
+    pub(super) fn status(self, proposal: Option<&Proposal>) -> String {
+        match (self, proposal) {
+            (Self::Merge { from, with: None }, _) => format!(
                 "Kernel {} looks for a partner: choose it with the arrow keys or Tab. Enter merges, Escape leaves.",
                 from.number()
             ),
-            Self::Cut(_, proposal) if proposal.text.is_some() => {
+            (Self::Cut { producer: None, .. }, _) => {
+                "Nothing comes before it in its kernel, so there is nothing to cut.".to_owned()
+            }
+            (_, None) => "Computing what that changes.".to_owned(),
+            (Self::Cut { .. }, Some(proposal)) if proposal.text.is_some() => {
                 format!(
                     "{} Press x again to cut, Escape to leave it.",
                     proposal.words
                 )
             }
-            Self::Merge {
-                with: Some((_, proposal)),
-                ..
-            }
-            | Self::Cut(_, proposal) => proposal.words.clone(),
+            (_, Some(proposal)) => proposal.words.clone(),
         }
     }
 
     /// The kernels of a merge; none for a cut.
-    pub(super) fn merged_kernels(&self) -> Vec<KernelId> {
+    pub(super) fn merged_kernels(self) -> Vec<KernelId> {
         match self {
-            Self::Merge { from, with } => {
-                let partner = with.as_ref().map(|(kernel, _)| *kernel);
-                [Some(*from), partner].into_iter().flatten().collect()
-            }
-            Self::Cut(..) => Vec::new(),
+            Self::Merge { from, with } => [Some(from), with].into_iter().flatten().collect(),
+            Self::Cut { .. } => Vec::new(),
         }
     }
 
-    /// The role of a kernel in a merge.
-    pub(super) fn role_of(&self, kernel: KernelId) -> Option<MergeRole> {
+    /// The role of a kernel in a merge. `is_possible` tells whether the change is, once that is known.
+    pub(super) fn role_of(
+        self,
+        kernel: KernelId,
+        is_possible: impl FnOnce() -> Option<bool>,
+    ) -> Option<MergeRole> {
         match self {
-            Self::Merge { from, .. } if *from == kernel => Some(MergeRole::Merging),
-            Self::Merge {
-                with: Some((partner, proposal)),
-                ..
-            } if *partner == kernel => Some(if proposal.text.is_some() {
-                MergeRole::Partner
-            } else {
-                MergeRole::Refused
+            Self::Merge { from, .. } if from == kernel => Some(MergeRole::Merging),
+            Self::Merge { with, .. } if with == Some(kernel) => Some(match is_possible() {
+                Some(false) => MergeRole::Refused,
+                _ => MergeRole::Partner,
             }),
             _ => None,
         }
@@ -72,7 +85,7 @@ impl Plan {
 pub(super) enum MergeRole {
     /// The kernel that is merged.
     Merging,
-    /// The partner, if the merge is possible.
+    /// The partner, unless the merge is not possible.
     Partner,
     /// The partner, if the merge is not possible.
     Refused,

@@ -11,6 +11,7 @@ use crate::picture::dag::looks::Looks;
 use crate::picture::dag::sight::{Sight, are_edges_many, is_overview, is_small};
 use crate::picture::dag::viewport::{Size, Viewport};
 use crate::picture::dag::{Point, Rect};
+use crate::present::manual::Proposal;
 use leptos::prelude::*;
 use leptos::svg;
 use std::sync::Arc;
@@ -48,7 +49,11 @@ pub(super) struct Graph {
     pub(super) focused: RwSignal<Option<ForLayout<FocusTarget>>>,
     /// The op or kernel that shall get the focus, until its component has taken the request.
     pub(super) focus_request: RwSignal<Option<FocusTarget>>,
-    pub(super) plan: RwSignal<Option<ForLayout<Plan>>>,
+    plan: RwSignal<Option<ForLayout<Plan>>>,
+    /// The plan, if it is for the present layout.
+    present_plan: Memo<Option<Plan>>,
+    /// The effect of the planned change; `None` while it is not known.
+    pub(super) proposal: Memo<Option<Proposal>>,
     /// Where on the canvas the pointer is that drags a kernel.
     pub(super) dragged_to: RwSignal<Option<Point>>,
     pub(super) pointers: StoredValue<PressedPointers>,
@@ -104,6 +109,13 @@ impl Graph {
             let target = last.and_then(|name| placed.with(|placed| placed.target_named(&name)));
             target.unwrap_or(FocusTarget::Op(OpId::new(0)))
         });
+        let plan = RwSignal::new(None::<ForLayout<Plan>>);
+        let present_plan = Memo::new(move |_| {
+            let number = placed.with(|placed| placed.number);
+            let plan = plan.get()?;
+            (plan.number == number).then_some(plan.value)
+        });
+        let proposal = Memo::new(move |_| page.proposal(present_plan.get()?.change()?));
         Self {
             page: StoredValue::new(page),
             selection: page.selection,
@@ -121,7 +133,9 @@ impl Graph {
             tab_stop,
             focused: RwSignal::new(None),
             focus_request: RwSignal::new(None),
-            plan: RwSignal::new(None),
+            plan,
+            present_plan,
+            proposal,
             dragged_to: RwSignal::new(None),
             pointers: StoredValue::new(PressedPointers::default()),
         }
@@ -186,9 +200,7 @@ impl Graph {
 
     /// The plan, if it is for the present layout. Tracked.
     pub(super) fn plan(self) -> Option<Plan> {
-        let number = self.placed.with(|placed| placed.number);
-        let plan = self.plan.get()?;
-        (plan.number == number).then_some(plan.value)
+        self.present_plan.get()
     }
 
     /// Sets the plan for the present layout.

@@ -2,29 +2,11 @@
 
 use crate::app::state::{FocusRequest, Page};
 use crate::components::keyed_rows::row_at;
-use crate::core::{Analysis, OpId};
 use crate::present::badge::kernel_class;
 use crate::present::kernel_details::{KernelDetails, OnChipEdge, TensorRow, kernel_details};
 use crate::present::manual::Change;
+use crate::present::why::EdgeOps;
 use leptos::prelude::*;
-use std::sync::Arc;
-
-/// The effect of a cut, shown while the visitor points at its button.
-#[derive(Clone)]
-struct CutPreview {
-    producer: OpId,
-    consumer: OpId,
-    /// The analysis for which `words` holds.
-    analysis: Arc<Analysis>,
-    words: String,
-}
-
-impl CutPreview {
-    fn is_of(&self, producer: OpId, consumer: OpId, analysis: &Arc<Analysis>) -> bool {
-        (self.producer, self.consumer) == (producer, consumer)
-            && Arc::ptr_eq(&self.analysis, analysis)
-    }
-}
 
 /// The panel beside the table of kernels.
 #[component]
@@ -36,14 +18,14 @@ pub fn KernelDetailsPanel() -> impl IntoView {
             .with(|analysis| kernel_details(analysis, kernel))
     });
     let details = Memo::new(move |_| selected.get().unwrap_or_default());
-    let preview = RwSignal::new(None::<CutPreview>);
-    let status = move || {
-        let preview = preview.get()?;
-        let analysis = page.analysis.get();
-        let is_of = |edge: &OnChipEdge| preview.is_of(edge.producer, edge.consumer, &analysis);
-        let is_listed = details.with(|details| details.edges.iter().any(is_of));
-        is_listed.then_some(preview.words)
-    };
+    let pointed_at = RwSignal::new(None::<EdgeOps>);
+    let preview = Memo::new(move |_| {
+        let (producer, consumer) = pointed_at.get()?;
+        let is_it = |edge: &OnChipEdge| (edge.producer, edge.consumer) == (producer, consumer);
+        let is_listed = details.with(|details| details.edges.iter().any(is_it));
+        (is_listed).then(|| page.proposal(Change::Cut { producer, consumer }))?
+    });
+    let status = move || preview.with(|preview| Some(preview.as_ref()?.words.clone()));
     let hint = || {
         view! {
             <p class="quiet">
@@ -61,7 +43,7 @@ pub fn KernelDetailsPanel() -> impl IntoView {
                 <Show when=move || selected.with(Option::is_some) fallback=hint>
                     <Heading details />
                     <Tensors details />
-                    <OnChipEdges details preview />
+                    <OnChipEdges details pointed_at />
                     <Formulas details />
                 </Show>
                 <Show when=has_kernels_to_merge>
@@ -154,8 +136,8 @@ fn TensorLine(
 fn OnChipEdges(
     /// The kernel.
     details: Memo<KernelDetails>,
-    /// The effect of the cut that was pointed at last.
-    preview: RwSignal<Option<CutPreview>>,
+    /// The edge whose button is pointed at.
+    pointed_at: RwSignal<Option<EdgeOps>>,
 ) -> impl IntoView {
     let edges = Memo::new(move |_| details.with(|details| details.edges.clone()));
     let hidden_count = move || details.with(|details| details.hidden_edges);
@@ -167,7 +149,7 @@ fn OnChipEdges(
                     each=move || edges.get()
                     key=|edge| (edge.producer, edge.consumer)
                     children=move |place, edge| {
-                        view! { <CutLine edge=row_at(edges, place, edge) preview /> }
+                        view! { <CutLine edge=row_at(edges, place, edge) pointed_at /> }
                     }
                 />
             </ul>
@@ -176,41 +158,29 @@ fn OnChipEdges(
     }
 }
 
-/// An edge and its button. Pointing at the button shows the effect of the cut; a click cuts.
+/// An edge and its button. While it is pointed at or has the focus, the effect of the cut is shown; a click cuts.
 #[component]
 fn CutLine(
     /// The edge. Its names may change, its ops do not.
     edge: Memo<OnChipEdge>,
-    /// The effect of the cut that was pointed at last.
-    preview: RwSignal<Option<CutPreview>>,
+    /// The edge whose button is pointed at.
+    pointed_at: RwSignal<Option<EdgeOps>>,
 ) -> impl IntoView {
     let page = Page::of_context();
     let names = move || edge.with(|edge| edge.names.clone());
-    let ops = move || edge.with_untracked(|edge| (edge.producer, edge.consumer));
-    let propose = move || {
-        let (producer, consumer) = ops();
-        let proposal = page.proposal(Change::Cut { producer, consumer });
-        preview.set(Some(CutPreview {
-            producer,
-            consumer,
-            analysis: page.analysis.get_untracked(),
-            words: proposal.words.clone(),
-        }));
-        proposal
-    };
-    let show_preview = move || {
-        let (producer, consumer) = ops();
-        let analysis = page.analysis.get_untracked();
-        let is_shown = preview.with_untracked(|preview| {
-            (preview.as_ref()).is_some_and(|preview| preview.is_of(producer, consumer, &analysis))
-        });
-        if !is_shown {
-            propose();
-        }
+    let ops = edge.with_untracked(|edge| (edge.producer, edge.consumer));
+    let point_at = move || pointed_at.set(Some(ops));
+    // Also called while the button is removed, and perhaps the panel with it.
+    let leave = move || {
+        pointed_at.try_maybe_update(|at| (at.take_if(|at| *at == ops).is_some(), ()));
     };
     let cut = move |_| {
-        let (_, consumer) = ops();
-        page.apply(&propose(), consumer, FocusRequest::KernelButton);
+        let (producer, consumer) = ops;
+        page.make(
+            Change::Cut { producer, consumer },
+            consumer,
+            FocusRequest::KernelButton,
+        );
     };
     let label = move || {
         let [producer, consumer] = names();
@@ -223,8 +193,10 @@ fn CutLine(
             <button
                 type="button"
                 aria-label=label
-                on:pointerenter=move |_| show_preview()
-                on:focus=move |_| show_preview()
+                on:pointerenter=move |_| point_at()
+                on:pointerleave=move |_| leave()
+                on:focus=move |_| point_at()
+                on:blur=move |_| leave()
                 on:click=cut
             >
                 "Cut before this op"

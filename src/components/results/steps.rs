@@ -5,7 +5,7 @@ use crate::browser::{self, Later};
 use crate::components::keyed_rows::row_at;
 use crate::components::sentence::sentence;
 use crate::components::work_line::WorkLine;
-use crate::present::steps::{StepLine, page_of_step, step_lines, step_sentence};
+use crate::present::steps::{StepLine, page_of_step};
 use leptos::ev::KeyboardEvent;
 use leptos::html;
 use leptos::prelude::*;
@@ -36,8 +36,8 @@ impl Stepper {
     fn new(page: Page) -> Self {
         let ahead = RwSignal::new(None);
         let count = Memo::new(move |_| {
-            page.record
-                .with(|record| record.as_ref().map_or(0, |record| record.decisions.len()))
+            page.steps
+                .with(|steps| steps.as_ref().map_or(0, |steps| steps.count()))
         });
         let step = Memo::new(move |_| {
             let step = ahead.get().or_else(|| page.step.get());
@@ -116,12 +116,9 @@ pub fn StepsPanel() -> impl IntoView {
     });
     let present = Memo::new(move |_| {
         let step = stepper.step.get();
-        (page.record).with(|record| {
-            let record = record.as_ref()?;
-            Some(
-                page.analysis
-                    .with(|a| step_sentence(&a.graph, record, step)),
-            )
+        (page.steps).with(|steps| {
+            let steps = steps.as_ref()?;
+            Some((page.analysis).with(|analysis| steps.sentence(&analysis.graph, step)))
         })
     });
     view! {
@@ -245,15 +242,11 @@ fn Lines(
     let page = stepper.page;
     let listed = Memo::new(move |_| page_of_step(stepper.step.get(), stepper.count.get()));
     let lines = Memo::new(move |_| {
-        page.record
-            .with(|record| {
-                let record = record.as_ref()?;
-                Some(
-                    (page.analysis)
-                        .with(|analysis| step_lines(&analysis.graph, record, listed.get())),
-                )
-            })
-            .unwrap_or_default()
+        let lines = page.steps.with(|steps| {
+            let steps = steps.as_ref()?;
+            Some((page.analysis).with(|analysis| steps.lines(&analysis.graph, listed.get())))
+        });
+        lines.unwrap_or_default()
     });
     let list = NodeRef::<html::Ol>::new();
     let to_step = move |step: usize| {

@@ -1,23 +1,27 @@
 //! The *Why not* tab: the reason and the price of each edge that is not fused, and an answer for any two ops.
 
 use super::op_picker::OpPicker;
-use crate::app::state::{Page, Selection};
+use crate::app::state::{AnalysedText, Page, Selection, shared_memo};
 use crate::browser;
 use crate::components::keyed_rows::row_at;
 use crate::components::sentence::sentence;
 use crate::components::show_more::ShowMore;
 use crate::components::work_line::WorkLine;
-use crate::core::analysis::why::PricedEdge;
 use crate::core::{IdVec, OpId};
-use crate::present::why::{CrossingRow, answer, crossing_rows};
+use crate::present::why::{EdgeOps, EdgeRow, EdgeRows};
 use leptos::html;
 use leptos::prelude::*;
+use std::sync::Arc;
 
 /// Rows that are listed at first, and by how many a button adds more.
 const PAGE_ROWS: usize = 100;
 
-/// The op that writes a tensor, and an op that reads it.
-type EdgeOps = (OpId, OpId);
+/// What is listed, and of which program.
+struct Listed {
+    of: Arc<AnalysedText>,
+    /// `None` while the worker computes them.
+    edges: Option<EdgeRows>,
+}
 
 /// The content of the tab.
 #[component]
@@ -28,32 +32,30 @@ pub fn WhyPanel() -> impl IntoView {
         Selection::Edge { producer, consumer } => Some((producer, consumer)),
         _ => None,
     });
-    // Always lists the row of the selected edge.
-    let known_rows = Memo::new(move |_| {
-        let crossings = page.crossings.get()?;
-        let place = selected.get().and_then(|edge| {
-            (crossings.iter()).position(|crossing| (crossing.producer, crossing.consumer) == edge)
-        });
-        let max_rows = max_rows.get();
-        let mut shown: Vec<PricedEdge> = crossings.iter().take(max_rows).copied().collect();
-        let further = place.filter(|&place| place >= max_rows);
-        shown.extend(further.and_then(|place| crossings.get(place)));
-        page.why(|graph, why| crossing_rows(graph, why, &shown))
+    let known = Memo::new(move |_| page.edge_rows(max_rows.get(), selected.get()));
+    let listed = shared_memo(move |last: Option<&Arc<Listed>>| {
+        let of = page.shown.get();
+        let edges = known.get();
+        match last {
+            // While the worker computes further rows, those that are listed stay.
+            Some(last) if edges.is_none() && Arc::ptr_eq(&last.of, &of) => last.clone(),
+            _ => Arc::new(Listed { of, edges }),
+        }
     });
-    let rows = Memo::new(move |_| known_rows.get().unwrap_or_default());
+    let rows = Memo::new(move |_| {
+        listed.with(|listed| (listed.edges.as_ref()).map_or_else(Vec::new, |all| all.rows.clone()))
+    });
     let row_count = move || rows.with(Vec::len);
-    let crossing_count = move || {
-        page.crossings
-            .with(|known| known.as_ref().map_or(0, |edges| edges.len()))
-    };
-    let is_empty = move || {
-        page.crossings
-            .with(|known| known.as_ref().is_some_and(|edges| edges.is_empty()))
-    };
+    let edge_count =
+        move || listed.with(|listed| listed.edges.as_ref().map_or(0, |edges| edges.total));
+    let is_empty =
+        move || listed.with(|listed| (listed.edges.as_ref()).is_some_and(|edges| edges.total == 0));
+    // Until the visitor chooses two ops, those of the most expensive edge.
+    let most_expensive = Memo::new(move |_| rows.with(|rows| rows.first().map(|row| row.ops)));
     let is_selected = Selector::new(move || selected.get());
     view! {
         <div>
-            <Question />
+            <Question most_expensive />
             <div class="table-scroll" role="group" aria-label="Table of edges between kernels" tabindex="0">
                 <table class="kernels edges">
                     <thead>
@@ -67,9 +69,9 @@ pub fn WhyPanel() -> impl IntoView {
                     <tbody>
                         <ForEnumerate
                             each=move || rows.get()
-                            key=|row| (row.producer, row.consumer)
+                            key=|row| row.ops
                             children=move |place, row| {
-                                let edge = (row.producer, row.consumer);
+                                let edge = row.ops;
                                 let is_selected = is_selected.clone();
                                 let is_selected = Signal::derive(move || is_selected.selected(&Some(edge)));
                                 view! { <Row edge row=row_at(rows, place, row) is_selected /> }
@@ -83,10 +85,10 @@ pub fn WhyPanel() -> impl IntoView {
                     </tbody>
                 </table>
             </div>
-            <Show when=move || known_rows.with(Option::is_none)>
+            <Show when=move || known.with(Option::is_none)>
                 <WorkLine />
             </Show>
-            <ShowMore max_rows step=PAGE_ROWS listed=row_count total=crossing_count />
+            <ShowMore max_rows step=PAGE_ROWS listed=row_count total=edge_count />
         </div>
     }
 }
@@ -97,13 +99,13 @@ fn Row(
     /// The two ops of the edge.
     edge: EdgeOps,
     /// The text of the row.
-    row: Memo<CrossingRow>,
+    row: Memo<EdgeRow>,
     /// Whether the edge is selected.
     is_selected: Signal<bool>,
 ) -> impl IntoView {
     let page = Page::of_context();
     let (producer, consumer) = edge;
-    let text = move |part: fn(&CrossingRow) -> &String| move || row.with(|row| part(row).clone());
+    let text = move |part: fn(&EdgeRow) -> &String| move || row.with(|row| part(row).clone());
     let button = NodeRef::<html::Button>::new();
     Effect::new(move || {
         // An edge selected in the graph may be out of view here.
@@ -127,7 +129,7 @@ fn Row(
                     node_ref=button
                     aria-pressed=move || is_selected.get().to_string()
                 >
-                    {text(|row| &row.edge)}
+                    {text(|row| &row.names)}
                 </button>
             </td>
             <td class="number">{text(|row| &row.saved_bytes)}</td>
@@ -139,7 +141,10 @@ fn Row(
 
 /// Two lists of all ops, and why the two chosen ones are not fused.
 #[component]
-fn Question() -> impl IntoView {
+fn Question(
+    /// The ops that are explained until the visitor chooses two.
+    most_expensive: Memo<Option<EdgeOps>>,
+) -> impl IntoView {
     let page = Page::of_context();
     let names = Memo::new(move |_| {
         page.analysis.with(|analysis| {
@@ -147,26 +152,15 @@ fn Question() -> impl IntoView {
             ops.map(|op| op.name.clone()).collect::<IdVec<OpId, _>>()
         })
     });
-    // Until the visitor chooses two ops, those of the most expensive edge.
-    let default = Memo::new(move |_| {
-        let ops = |crossing: &PricedEdge| (crossing.producer, crossing.consumer);
-        let first = page
-            .crossings
-            .with(|crossings| crossings.as_ref()?.first().map(ops));
-        first.unwrap_or((OpId::new(0), OpId::new(1)))
-    });
     let asked = Memo::new(move |_| {
         let last = OpId::new(names.with(IdVec::len).saturating_sub(1));
-        let (first, second) = page.asked.get().unwrap_or_else(|| default.get());
+        let chosen = page.asked.get().or_else(|| most_expensive.get());
+        let (first, second) = chosen.unwrap_or((OpId::new(0), OpId::new(1)));
         (first.min(last), second.min(last))
     });
     let answer = Memo::new(move |_| {
         let (first, second) = asked.get();
-        page.why(|graph, why| {
-            let has_ops = !graph.ops.is_empty();
-            has_ops.then(|| answer(graph, why, first, second))
-        })
-        .flatten()
+        page.why_apart(first, second)
     });
     let first = Memo::new(move |_| asked.get().0);
     let second = Memo::new(move |_| asked.get().1);

@@ -22,7 +22,6 @@ use crate::core::fusion::reason::Reason;
 use crate::core::fusion::record::{Record, record};
 use crate::core::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::core::model::options::Policy;
-use borsh::{BorshDeserialize, BorshSerialize};
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use std::borrow::Cow;
@@ -56,7 +55,7 @@ pub enum Verdict {
 }
 
 /// An edge between two kernels, and what merging them would save.
-#[derive(Clone, Copy, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PricedEdge {
     /// The op that writes the tensor.
     pub producer: OpId,

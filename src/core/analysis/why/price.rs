@@ -11,10 +11,9 @@ use crate::core::model::ids::{KernelId, OpId, TensorId};
 use crate::core::model::options::Objective;
 use crate::core::model::work::Work;
 use crate::core::sorted::common;
-use borsh::{BorshDeserialize, BorshSerialize};
 
 /// What a change would save; negative where it costs more.
-#[derive(Clone, Copy, Debug, Default, PartialEq, BorshSerialize, BorshDeserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Price {
     /// Bytes through memory.
     pub saved_bytes: i64,

@@ -1,0 +1,212 @@
+//! How the worker computes the answers.
+
+use super::jobs::{Answer, Job, Question, Stage, Task};
+use crate::core::analysis::replay::analysis_with;
+use crate::core::analysis::why::Why;
+use crate::core::fusion::record::{Record, record};
+use crate::core::notation::Parsed;
+use crate::core::resolve::resolve;
+use crate::core::{
+    Analysis, Diagnostic, Graph, IdVec, OpId, Options, Partition, Plan, Program, analyze_program,
+    build_graph, notation, plan,
+};
+use crate::picture::dag::{DagLayout, has_same_picture, layout};
+use crate::present::manual::{Proposal, propose};
+use crate::present::reasons::all_diagnostics;
+use crate::present::report::Report;
+use crate::present::steps::Steps;
+use crate::present::why::WhyNot;
+use std::sync::Arc;
+
+/// Runs jobs one after another.
+#[derive(Default)]
+pub struct Runner {
+    /// What the last picture shows.
+    pictured: Option<(Graph, Partition)>,
+    /// What the last job was about. Steps and questions come in a row, and the first of them takes the longest.
+    subject: Option<Subject>,
+}
+
+impl Runner {
+    /// The answer to a job. Tells `at` how far it is.
+    pub fn run(&mut self, job: &Job, at: &mut dyn FnMut(Stage)) -> Answer {
+        at(Stage::Reading);
+        match job.task {
+            Task::Picture { step } => {
+                let subject = self.subject(job);
+                let graph = graph_of(&subject.parsed.program);
+                at(Stage::Fusing);
+                let plan = match step {
+                    Some(step) => Plan {
+                        partition: subject.record(&graph).partition_after(&graph, step),
+                        ..Plan::default()
+                    },
+                    None => plan(&graph, &job.options),
+                };
+                at(Stage::Placing);
+                let layout = self.layout(graph, &plan.partition);
+                Answer::Picture { plan, layout }
+            }
+            // Of another policy than that of the next job, so the subject stays.
+            Task::Plan => {
+                let graph = graph_of(&notation::parse(&job.text).program);
+                at(Stage::Fusing);
+                Answer::Plan(plan(&graph, &job.options))
+            }
+            Task::Steps => {
+                let subject = self.subject(job);
+                let graph = graph_of(&subject.parsed.program);
+                at(Stage::Fusing);
+                let record = subject.record(&graph);
+                Answer::Steps(Arc::new(Steps::new(&graph, &record)))
+            }
+            Task::Ask { step, question } => {
+                at(Stage::Fusing);
+                self.subject(job).answer(step, question, at)
+            }
+        }
+    }
+
+    fn subject(&mut self, job: &Job) -> &mut Subject {
+        let is_same =
+            |subject: &Subject| subject.text == job.text && subject.options == job.options;
+        // Freed before the next one takes as much memory.
+        let same = self.subject.take().filter(is_same);
+        self.subject
+            .insert(same.unwrap_or_else(|| Subject::new(job)))
+    }
+
+    /// The layout, unless it is that of the last picture.
+    fn layout(&mut self, graph: Graph, partition: &Partition) -> Option<Arc<DagLayout>> {
+        let is_same = (self.pictured.as_ref())
+            .is_some_and(|(last, kernels)| has_same_picture((last, kernels), (&graph, partition)));
+        let layout = (!is_same).then(|| Arc::new(layout(&graph, partition)));
+        self.pictured = Some((graph, partition.clone()));
+        layout
+    }
+}
+
+/// A text under certain choices, and what is known about it.
+struct Subject {
+    text: Arc<str>,
+    options: Options,
+    parsed: Parsed,
+    /// The decisions of the policy.
+    record: Option<Arc<Record>>,
+    /// What the last question was about.
+    kernels: Option<Kernels>,
+}
+
+impl Subject {
+    fn new(job: &Job) -> Self {
+        Self {
+            text: job.text.clone(),
+            options: job.options.clone(),
+            parsed: notation::parse(&job.text),
+            record: None,
+            kernels: None,
+        }
+    }
+
+    fn record(&mut self, graph: &Graph) -> Arc<Record> {
+        let decide = || Arc::new(record(graph, &self.options));
+        self.record.get_or_insert_with(decide).clone()
+    }
+
+    fn answer(
+        &mut self,
+        step: Option<usize>,
+        question: Question,
+        at: &mut dyn FnMut(Stage),
+    ) -> Answer {
+        let same = (self.kernels.take()).filter(|kernels| kernels.step == step);
+        let mut kernels = same.unwrap_or_else(|| self.kernels_after(step));
+        let answer = match question {
+            Question::Edges { max_rows, selected } => {
+                let why_not = self.why_not(&mut kernels, at);
+                let rows = why_not.map(|why_not| why_not.rows(max_rows, selected));
+                Answer::Edges(rows.unwrap_or_default())
+            }
+            Question::Apart(first, second) => {
+                let why_not = self.why_not(&mut kernels, at);
+                let words = why_not.map(|why_not| why_not.answer(first, second));
+                Answer::Apart(words.unwrap_or_default())
+            }
+            Question::Change(change) => {
+                let proposal = kernels.analysis.as_ref().map(|analysis| {
+                    let statements = &kernels.statement_of_op;
+                    propose(
+                        change,
+                        &self.text,
+                        &self.parsed.program,
+                        analysis,
+                        statements,
+                    )
+                });
+                let refused = || Proposal::refused("There are no kernels.".to_owned());
+                Answer::Change(proposal.unwrap_or_else(refused))
+            }
+            Question::Report => {
+                at(Stage::Writing);
+                let json = kernels.analysis.as_ref().map(|analysis| {
+                    let report = Report::new(analysis, &kernels.diagnostics, &self.text);
+                    serde_json::to_string_pretty(&report).unwrap_or_default()
+                });
+                Answer::Report(json.unwrap_or_default())
+            }
+        };
+        self.kernels = Some(kernels);
+        answer
+    }
+
+    fn kernels_after(&mut self, step: Option<usize>) -> Kernels {
+        let outcome = analyze_program(&self.parsed.program, &self.options);
+        let diagnostics = all_diagnostics(&self.parsed, &outcome);
+        let analysis = outcome.analysis.map(|whole| match step {
+            Some(step) => {
+                let record = self.record(&whole.graph);
+                let partition = record.partition_after(&whole.graph, step);
+                analysis_with(&whole, partition)
+            }
+            None => whole,
+        });
+        Kernels {
+            step,
+            statement_of_op: outcome.statement_of_op,
+            diagnostics,
+            analysis: analysis.map(Arc::new),
+            why_not: None,
+        }
+    }
+
+    fn why_not<'a>(
+        &mut self,
+        kernels: &'a mut Kernels,
+        at: &mut dyn FnMut(Stage),
+    ) -> Option<&'a WhyNot> {
+        if kernels.why_not.is_none() {
+            let analysis = kernels.analysis.clone()?;
+            let needs_record = Why::needs_record(self.options.policy);
+            let record = needs_record.then(|| self.record(&analysis.graph));
+            at(Stage::Pricing);
+            kernels.why_not = Some(WhyNot::new(analysis, record));
+        }
+        kernels.why_not.as_ref()
+    }
+}
+
+/// The kernels after a number of decisions.
+struct Kernels {
+    step: Option<usize>,
+    statement_of_op: IdVec<OpId, usize>,
+    diagnostics: Vec<Diagnostic>,
+    /// `None` for a program without a graph.
+    analysis: Option<Arc<Analysis>>,
+    why_not: Option<WhyNot>,
+}
+
+/// The graph of the valid ops; empty if they form none, for then there is nothing to decide.
+fn graph_of(program: &Program) -> Graph {
+    let resolved = resolve(program);
+    build_graph(resolved.ops, &resolved.externals).unwrap_or_default()
+}

@@ -1,0 +1,82 @@
+//! Questions about the shown kernels. The page answers them itself, and the worker those about a large program: until it has,
+//! the answer is `None`. All are tracked.
+
+use super::analysed::AnalysedText;
+use super::page::Page;
+use crate::app::jobs::{Answer, Question};
+use crate::core::OpId;
+use crate::present::manual::{Change, Proposal, propose};
+use crate::present::why::{EdgeOps, EdgeRows};
+use leptos::prelude::*;
+
+impl Page {
+    /// The first `max_rows` edges between kernels, and the selected one wherever it is.
+    pub fn edge_rows(self, max_rows: usize, selected: Option<EdgeOps>) -> Option<EdgeRows> {
+        let question = Question::Edges { max_rows, selected };
+        self.ask(
+            question,
+            |answer| match answer {
+                Answer::Edges(rows) => Some(rows.clone()),
+                _ => None,
+            },
+            |_| {
+                let why_not = self.why_not.get()?;
+                Some(why_not.rows(max_rows, selected))
+            },
+        )
+    }
+
+    /// Why two ops are not fused.
+    pub fn why_apart(self, first: OpId, second: OpId) -> Option<String> {
+        self.ask(
+            Question::Apart(first, second),
+            |answer| match answer {
+                Answer::Apart(words) => Some(words.clone()),
+                _ => None,
+            },
+            |_| Some(self.why_not.get()?.answer(first, second)),
+        )
+    }
+
+    /// The effect of merging or cutting kernels.
+    pub fn proposal(self, change: Change) -> Option<Proposal> {
+        if self.has_error.get() {
+            let words = "The text has an error; mend it first.";
+            return Some(Proposal::refused(words.to_owned()));
+        }
+        if self.is_stale.get() {
+            let words = "The kernels are being computed; wait for them.";
+            return Some(Proposal::refused(words.to_owned()));
+        }
+        self.ask(
+            Question::Change(change),
+            |answer| match answer {
+                Answer::Change(proposal) => Some(proposal.clone()),
+                _ => None,
+            },
+            |shown| {
+                Some(propose(
+                    change,
+                    &shown.text,
+                    &shown.parsed.program,
+                    &shown.analysis,
+                    &shown.statement_of_op,
+                ))
+            },
+        )
+    }
+
+    fn ask<T>(
+        self,
+        question: Question,
+        of_worker: fn(&Answer) -> Option<T>,
+        of_page: impl FnOnce(&AnalysedText) -> Option<T>,
+    ) -> Option<T> {
+        let shown = self.shown.get();
+        if shown.is_long() {
+            of_worker(&*self.worker.answer(&shown.asked(question))?)
+        } else {
+            of_page(&shown)
+        }
+    }
+}
