@@ -10,43 +10,59 @@ use std::ops::Range;
 /// Decisions on one page of the list.
 pub const PAGE_STEPS: usize = 200;
 
-/// The decisions of a policy, each as bytes until it is looked at: the compiler decides a million times about 10,000 ops, and
-/// a thread that got them whole would spend most of a second on them.
+/// The decisions of a policy, as bytes until they are looked at: the compiler decides a million times about 10,000 ops, and a
+/// thread that got them whole would spend most of a second on them.
 #[derive(Clone, Debug, Default, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Steps {
+    count: usize,
     decisions: Vec<u8>,
-    /// For each decision where its bytes end.
-    ends: Vec<u32>,
-    /// Number of kernels before the first decision and after each.
-    kernel_counts: Vec<u32>,
+    /// Where the bytes of each page of [`PAGE_STEPS`] decisions begin.
+    pages: Vec<usize>,
+    /// The steps after which there are more or fewer kernels than before, ascending, and how many.
+    kernel_counts: Vec<(usize, usize)>,
 }
 
 impl Steps {
-    /// Of a record with less than 4 GB. `O(ops + decisions)`, plus the ops that the decisions name.
+    /// `O(ops + decisions)`, plus the ops that the decisions name.
     pub fn new(graph: &Graph, record: &Record) -> Self {
-        let mut steps = Self::default();
-        let short = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        for decision in &record.decisions {
+        let mut steps = Self {
+            count: record.decisions.len(),
+            ..Self::default()
+        };
+        for (at, decision) in record.decisions.iter().enumerate() {
+            if at % PAGE_STEPS == 0 {
+                steps.pages.push(steps.decisions.len());
+            }
             decision
                 .serialize(&mut steps.decisions)
                 .unwrap_or_else(|_| unreachable!("memory takes all bytes"));
-            steps.ends.push(short(steps.decisions.len()));
         }
-        steps.kernel_counts = record.kernel_counts(graph).into_iter().map(short).collect();
+        let counts = record.kernel_counts(graph);
+        let changes = counts.windows(2).zip(1..);
+        steps.kernel_counts = changes
+            .filter(|(around, _)| around[0] != around[1])
+            .map(|(around, step)| (step, around[1]))
+            .collect();
         steps
     }
 
     /// Number of decisions.
     pub const fn count(&self) -> usize {
-        self.ends.len()
+        self.count
     }
 
-    /// The last of the first `step` decisions; `None` before the first.
+    /// The last of the first `step` decisions; `None` before the first. Reads up to [`PAGE_STEPS`] decisions.
     pub fn last_decision(&self, step: usize) -> Option<Decision> {
-        let at = step.min(self.count()).checked_sub(1)?;
-        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
-        let bytes = self.decisions.get(start as usize..self.ends[at] as usize)?;
-        borsh::from_slice(bytes).ok()
+        self.decisions_from(step.min(self.count)).next()
+    }
+
+    /// The decisions from the one of `step`, which is counted from 1.
+    fn decisions_from(&self, step: usize) -> impl Iterator<Item = Decision> {
+        let at = step.checked_sub(1);
+        let page = at.and_then(|at| self.pages.get(at / PAGE_STEPS));
+        let mut rest = page.map_or(&[][..], |&start| &self.decisions[start..]);
+        std::iter::from_fn(move || Decision::deserialize(&mut rest).ok())
+            .skip(at.unwrap_or_default() % PAGE_STEPS)
     }
 
     /// The step of the replay and its decision; quoted parts are code.
@@ -64,20 +80,19 @@ impl Steps {
 
     /// A line for each of these decisions, in order.
     pub fn lines(&self, graph: &Graph, steps: Range<usize>) -> Vec<StepLine> {
-        let line = |step: usize| {
-            let before = self.kernel_counts.get(step.checked_sub(1)?)?;
-            let after = self.kernel_counts.get(step)?;
-            Some(StepLine {
+        let line = |(step, decision): (usize, Decision)| {
+            let changed = (self.kernel_counts).binary_search_by_key(&step, |&(step, _)| step);
+            StepLine {
                 step,
-                decision: decision_text(graph, &self.last_decision(step)?),
-                kernels: if after == before {
-                    String::new()
-                } else {
-                    counted(*after as usize, "kernel")
-                },
-            })
+                decision: decision_text(graph, &decision),
+                kernels: changed.map_or_else(
+                    |_| String::new(),
+                    |place| counted(self.kernel_counts[place].1, "kernel"),
+                ),
+            }
         };
-        steps.filter_map(line).collect()
+        let decisions = self.decisions_from(steps.start);
+        steps.zip(decisions).map(line).collect()
     }
 }
 

@@ -198,6 +198,44 @@ test('reasons of the compiler come with its decisions', async ({ page, open }) =
   await expect(rows(page).first().locator('.why-reason')).toHaveText(reason.replaceAll('`', ''));
 });
 
+test('a merge in a large program says what it would save, and is made as soon as that is known', async ({ page, open }) => {
+  await open();
+  await picker(page, 'Fusion').selectOption('none');
+  await put(page, LARGE);
+  await graphOf(page, OPS);
+  const kernel = (number) => canvas(page).getByRole('button', { name: new RegExp(`^kernel ${number} of`) });
+  const status = page.locator('.dag-status');
+  await kernel(2).focus();
+  await page.keyboard.press('m');
+  await page.keyboard.press('ArrowRight');
+  await expect(kernel(3)).toBeFocused();
+  await expect(status).toContainText(/^Merging kernels 2 and 3 saves/);
+  await page.keyboard.press('Escape');
+  await kernel(1).focus();
+  await page.keyboard.press('m');
+  await page.keyboard.press('ArrowRight');
+  // Before the worker has told what this one would save.
+  await page.keyboard.press('Enter');
+  await expect(page.locator('.notice')).toContainText('Merged kernels 1 and 2: saves');
+  await expect(picker(page, 'Fusion')).toHaveValue('manual');
+  await expect(canvas(page)).toHaveAccessibleName(`graph of ${OPS} operations in ${OPS - 1} kernels`);
+});
+
+test('the selected edge of a large program has a row and an answer', async ({ page, open }) => {
+  await open();
+  await put(page, LARGE);
+  await graphOf(page, OPS);
+  await page.locator('.dag-size-label.is-shown').first().click();
+  const selected = page.locator('.results tr.is-selected');
+  await expect(selected).toHaveCount(1);
+  await expect(selected).toBeInViewport();
+  await expect(details(page).getByRole('status')).toHaveText(/^Apart: /);
+  await details(page).getByRole('button', { name: /more/ }).click();
+  // The selected one may come after them.
+  await expect.poll(() => rows(page).count()).toBeGreaterThanOrEqual(200);
+  await expect(selected).toHaveCount(1);
+});
+
 test('an error in a large program leaves its picture, and choices still count', async ({ page, open }) => {
   await open();
   await put(page, LARGE);

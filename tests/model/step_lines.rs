@@ -144,6 +144,8 @@ fn a_long_record_is_listed_page_by_page() {
     ] {
         assert_eq!(page_of_step(step, count), listed, "at {step}");
         let lines = steps.lines(&whole.graph, listed.clone());
+        let decision = record.decisions.get(step.wrapping_sub(1));
+        assert_eq!(steps.last_decision(step).as_ref(), decision, "at {step}");
         assert!(lines.iter().map(|line| line.step).eq(listed));
     }
 }
