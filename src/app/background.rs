@@ -52,8 +52,8 @@ struct Hidden {
     awaiting: Vec<(Job, OnAnswer)>,
 }
 
-/// Something to do with an answer.
-type OnAnswer = Box<dyn FnOnce(&Answer)>;
+/// Something to do with an answer; `None` if there will be none.
+type OnAnswer = Box<dyn FnOnce(Option<&Answer>)>;
 
 impl Background {
     /// A worker that has nothing to do yet, as long as the present owner lives.
@@ -100,11 +100,12 @@ impl Background {
         })
     }
 
-    /// Calls `act` with the answer to a job when it is there, unless the visitor stops the work before.
-    pub fn when_answered(self, job: &Job, act: impl FnOnce(&Answer) + 'static) {
+    /// Calls `act` with the answer to a job when it is there; with `None` when the visitor stops the work or goes on to another
+    /// text before.
+    pub fn when_answered(self, job: &Job, act: impl FnOnce(Option<&Answer>) + 'static) {
         let known = untrack(|| self.known(job));
         if let Some(answer) = known {
-            act(&answer);
+            act(Some(&answer));
             return;
         }
         self.hidden.update_value(|hidden| {
@@ -127,23 +128,29 @@ impl Background {
     /// Begins again what was stopped or has failed.
     pub fn resume(self) {
         self.hidden.update_value(|hidden| hidden.queue.resume());
+        self.work.set(Work::Idle);
         self.next();
     }
 
-    /// Drops all answers, and all work that nothing awaits: the page needs none any more.
+    /// Drops all answers, and all work but reports that are awaited: the page needs none any more.
     pub fn clear(self) {
-        self.hidden.update_value(|hidden| {
-            if hidden.queue.clear() {
+        let is_done = self.hidden.try_update_value(|hidden| {
+            let is_done = hidden.queue.clear();
+            if is_done {
+                // With all that it keeps for the next job.
                 hidden.worker = None;
+                hidden.layout = None;
             }
-            hidden.layout = None;
+            is_done
         });
         self.answers.update(VecDeque::clear);
-        self.work.maybe_update(|work| {
-            let is_idle = *work == Work::Idle;
-            *work = Work::Idle;
-            !is_idle
-        });
+        if is_done == Some(true) {
+            self.work.maybe_update(|work| {
+                let is_idle = *work == Work::Idle;
+                *work = Work::Idle;
+                !is_idle
+            });
+        }
         self.next();
     }
 
@@ -167,16 +174,21 @@ impl Background {
             if hidden.queue.end_outdated(now_ms()) {
                 hidden.worker = None;
             }
-            (hidden.queue.start(now_ms()), hidden.queue.rest())
+            let given_up = hidden.given_up();
+            (given_up, hidden.queue.start(now_ms()), hidden.queue.rest())
         });
-        match next {
-            Some((Some(job), _)) => {
+        let Some((given_up, job, rest)) = next else {
+            return;
+        };
+        give_up(given_up);
+        match (job, rest) {
+            (Some(job), _) => {
                 self.work.set(Work::Running(Stage::Reading));
                 if let Err(problem) = self.post(&job) {
                     self.end(Work::Failed(problem));
                 }
             }
-            Some((None, Some(rest))) if untrack(|| self.is_running()) => {
+            (None, Some(rest)) if untrack(|| self.is_running()) => {
                 self.work.set(match rest {
                     Rest::Done => Work::Idle,
                     Rest::Stopped => Work::Stopped,
@@ -234,7 +246,7 @@ impl Background {
             return;
         };
         for (_, act) in acts {
-            act(&answer);
+            act(Some(&answer));
         }
         if matches!(answer, Answer::Report(_)) {
             // It is a file by now, and large.
@@ -252,11 +264,32 @@ impl Background {
 
     /// Ends all work at once, for the reason that `work` says.
     fn end(self, work: Work) {
-        self.hidden.update_value(|hidden| {
+        let ended = self.hidden.try_update_value(|hidden| {
             hidden.worker = None;
             hidden.queue.stop();
-            hidden.awaiting.clear();
+            (hidden.given_up(), hidden.queue.rest())
         });
-        self.work.set(work);
+        let Some((given_up, rest)) = ended else {
+            return;
+        };
+        let is_all_given_up = work == Work::Stopped && rest == Some(Rest::Done);
+        self.work
+            .set(if is_all_given_up { Work::Idle } else { work });
+        give_up(given_up);
+    }
+}
+
+impl Hidden {
+    /// Takes out what waits for answers that will not come.
+    fn given_up(&mut self) -> Vec<OnAnswer> {
+        let queue = &self.queue;
+        let given_up = (self.awaiting).extract_if(.., |(job, _)| !queue.is_awaited(job));
+        given_up.map(|(_, act)| act).collect()
+    }
+}
+
+fn give_up(acts: Vec<OnAnswer>) {
+    for act in acts {
+        act(None);
     }
 }

@@ -16,7 +16,7 @@ pub struct JobQueue {
     waiting: VecDeque<Job>,
     /// Ended by the visitor or by a failure, and not started again until the visitor wants it.
     stopped: VecDeque<Job>,
-    /// Those whose answer changes something once, a file or the text. No other job makes them needless.
+    /// Those whose answer changes something once. No other job of their kind makes them needless.
     awaited: Vec<Job>,
 }
 
@@ -30,38 +30,46 @@ pub enum Rest {
 }
 
 impl JobQueue {
-    /// Adds a job. `false` if it waits, runs or was stopped already. A waiting job that it makes needless is dropped, and
-    /// the picture comes first.
+    /// Adds a job. `false` if it waits, runs or was stopped already. A waiting job that it makes needless is dropped.
     pub fn add(&mut self, job: &Job) -> bool {
         let is_running = (self.running.as_ref()).is_some_and(|(running, _)| running == job);
         if is_running || self.waiting.contains(job) || self.stopped.contains(job) {
             return false;
         }
+        if job.task == (Task::Picture { step: None }) {
+            // The visitor has gone on to another text or choice.
+            self.awaited.retain(Job::is_report);
+        }
         self.stopped.retain(|stopped| !is_same_kind(stopped, job));
         let awaited = &self.awaited;
         (self.waiting).retain(|waiting| awaited.contains(waiting) || !is_same_kind(waiting, job));
-        if matches!(job.task, Task::Picture { .. }) {
-            self.waiting.push_front(job.clone());
-        } else {
-            self.waiting.push_back(job.clone());
-        }
+        let mut waiting = self.waiting.iter();
+        let place = waiting.position(|waiting| order(waiting) > order(job));
+        self.waiting
+            .insert(place.unwrap_or(self.waiting.len()), job.clone());
         true
     }
 
-    /// Adds a job whose answer changes something once. Begins it again if it was stopped.
-    pub fn add_awaited(&mut self, job: &Job) -> bool {
-        if !self.awaited.contains(job) {
+    /// Adds a job whose answer changes something once, a file or the text. Begins it again if it was stopped.
+    pub fn add_awaited(&mut self, job: &Job) {
+        self.stopped.retain(|stopped| stopped != job);
+        self.add(job);
+        if !self.is_awaited(job) {
             self.awaited.push(job.clone());
         }
-        self.stopped.retain(|stopped| stopped != job);
-        self.add(job)
+    }
+
+    /// Whether the answer to a job still changes something.
+    pub fn is_awaited(&self, job: &Job) -> bool {
+        self.awaited.contains(job)
     }
 
     /// Ends the running job if it has run for [`OUTDATED`] and a waiting one makes it needless, or is the picture of the
-    /// present text, which all else follows from. An awaited job waits again then. Whether it did.
+    /// present text, which all else follows from; not if the waiting one needs most of its work as well. An awaited job
+    /// waits again then. Whether it did.
     pub fn end_outdated(&mut self, now_ms: f64) -> bool {
         let is_outdated = |running: &Job, since_ms: f64| {
-            let is_replaceable = !self.awaited.contains(running);
+            let is_replaceable = !self.is_awaited(running);
             let outdates = |job: &Job| {
                 job.task == Task::Picture { step: None }
                     || is_replaceable && is_same_kind(job, running) && !job.shares_work(running)
@@ -69,16 +77,15 @@ impl JobQueue {
             now_ms - since_ms >= OUTDATED.as_secs_f64() * 1000.0
                 && self.waiting.iter().any(outdates)
         };
-        let ended = self
-            .running
-            .take_if(|(job, since_ms)| is_outdated(job, *since_ms));
-        let Some((job, _)) = ended else {
-            return false;
-        };
-        if self.awaited.contains(&job) {
+        let is_ended =
+            (self.running.as_ref()).is_some_and(|(job, since_ms)| is_outdated(job, *since_ms));
+        if is_ended
+            && let Some((job, _)) = self.running.take()
+            && self.is_awaited(&job)
+        {
             self.waiting.push_back(job);
         }
-        true
+        is_ended
     }
 
     /// The job to start now; `None` if one runs or none waits.
@@ -108,21 +115,14 @@ impl JobQueue {
         self.running.is_none().then_some(rest)
     }
 
-    /// Ends everything, and nothing is awaited any more. A report is not begun again: a file that comes long after it was
-    /// asked for surprises.
+    /// Ends everything. What was awaited is not begun again: a file or another text that comes long after it was asked for
+    /// surprises.
     pub fn stop(&mut self) {
-        let is_report = |job: &Job| {
-            matches!(
-                job.task,
-                Task::Ask {
-                    question: Question::Report,
-                    ..
-                }
-            )
-        };
-        let ended = self.finish().into_iter().chain(self.waiting.drain(..));
-        self.stopped.extend(ended.filter(|job| !is_report(job)));
-        self.awaited.clear();
+        let running = self.running.take().map(|(job, _)| job);
+        let ended = running.into_iter().chain(self.waiting.drain(..));
+        let awaited = std::mem::take(&mut self.awaited);
+        self.stopped
+            .extend(ended.filter(|job| !awaited.contains(job)));
     }
 
     /// Lets what was stopped wait again.
@@ -130,13 +130,27 @@ impl JobQueue {
         self.waiting.append(&mut self.stopped);
     }
 
-    /// Drops all jobs that nothing awaits: the page has gone on to a program that needs none. Whether a job was running.
+    /// Drops all jobs but awaited reports: the page has gone on to a program that needs none. Whether nothing is left to do.
     pub fn clear(&mut self) -> bool {
+        self.awaited.retain(Job::is_report);
         let awaited = &self.awaited;
         self.waiting.retain(|job| awaited.contains(job));
         self.stopped.clear();
-        let ended = (self.running).take_if(|(job, _)| !awaited.contains(job));
-        ended.is_some()
+        self.running.take_if(|(job, _)| !awaited.contains(job));
+        self.running.is_none() && self.waiting.is_empty()
+    }
+}
+
+/// Jobs wait in this order: pictures, what the visitor points at, and the tabs.
+const fn order(job: &Job) -> u8 {
+    match job.task {
+        Task::Picture { step: None } => 0,
+        Task::Picture { step: Some(_) } => 1,
+        Task::Ask {
+            question: Question::Change(_) | Question::Apart(..),
+            ..
+        } => 2,
+        Task::Plan | Task::Steps | Task::Ask { .. } => 3,
     }
 }
 

@@ -2,7 +2,7 @@
 //! layout, and what the tabs need.
 //!
 //! A job holds all that its answer depends on, so an answer belongs to every equal job, and the page asks by stating the job
-//! that it needs. Answers hold decisions and places, not figures: those follow from a [`Plan`] in linear time.
+//! that it needs. Pictures and policies are answered by decisions and places: the figures follow from a [`Plan`] in linear time.
 
 use crate::core::notation::Parsed;
 use crate::core::{Code, Diagnostic, OpId, Options, Plan, Program, notation};
@@ -57,6 +57,17 @@ pub struct Job {
 }
 
 impl Job {
+    /// Whether its answer is a file.
+    pub const fn is_report(&self) -> bool {
+        matches!(
+            self.task,
+            Task::Ask {
+                question: Question::Report,
+                ..
+            }
+        )
+    }
+
     /// Whether the later one of the two is answered soon after the earlier one, because most of the work is the same.
     pub fn shares_work(&self, other: &Self) -> bool {
         let needs_only_the_plan =

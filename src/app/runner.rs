@@ -7,8 +7,8 @@ use crate::core::fusion::record::{Record, record};
 use crate::core::notation::Parsed;
 use crate::core::resolve::resolve;
 use crate::core::{
-    Analysis, Diagnostic, Graph, IdVec, OpId, Options, Partition, Plan, Program, analyze_program,
-    build_graph, notation, plan,
+    Analysis, Diagnostic, Graph, IdVec, OpId, Options, Partition, Plan, Program,
+    analyze_program_with, build_graph, notation, plan,
 };
 use crate::picture::dag::{DagLayout, has_same_picture, layout};
 use crate::present::manual::{Proposal, propose};
@@ -34,14 +34,14 @@ impl Runner {
         match job.task {
             Task::Picture { step } => {
                 let subject = self.subject(job);
-                let graph = graph_of(&subject.parsed.program);
+                let graph = subject.graph();
                 at(Stage::Fusing);
                 let plan = match step {
                     Some(step) => Plan {
                         partition: subject.record(&graph).partition_after(&graph, step),
                         ..Plan::default()
                     },
-                    None => plan(&graph, &job.options),
+                    None => subject.plan(&graph).clone(),
                 };
                 at(Stage::Placing);
                 let layout = self.layout(graph, &plan.partition);
@@ -55,15 +55,12 @@ impl Runner {
             }
             Task::Steps => {
                 let subject = self.subject(job);
-                let graph = graph_of(&subject.parsed.program);
+                let graph = subject.graph();
                 at(Stage::Fusing);
                 let record = subject.record(&graph);
                 Answer::Steps(Arc::new(Steps::new(&graph, &record)))
             }
-            Task::Ask { step, question } => {
-                at(Stage::Fusing);
-                self.subject(job).answer(step, question, at)
-            }
+            Task::Ask { step, question } => self.subject(job).answer(step, question, at),
         }
     }
 
@@ -91,7 +88,9 @@ struct Subject {
     text: Arc<str>,
     options: Options,
     parsed: Parsed,
-    /// The decisions of the policy.
+    /// The kernels of the policy.
+    plan: Option<Plan>,
+    /// Its decisions.
     record: Option<Arc<Record>>,
     /// What the last question was about.
     kernels: Option<Kernels>,
@@ -103,9 +102,18 @@ impl Subject {
             text: job.text.clone(),
             options: job.options.clone(),
             parsed: notation::parse(&job.text),
+            plan: None,
             record: None,
             kernels: None,
         }
+    }
+
+    fn graph(&self) -> Graph {
+        graph_of(&self.parsed.program)
+    }
+
+    fn plan(&mut self, graph: &Graph) -> &Plan {
+        (self.plan).get_or_insert_with(|| plan(graph, &self.options))
     }
 
     fn record(&mut self, graph: &Graph) -> Arc<Record> {
@@ -120,7 +128,10 @@ impl Subject {
         at: &mut dyn FnMut(Stage),
     ) -> Answer {
         let same = (self.kernels.take()).filter(|kernels| kernels.step == step);
-        let mut kernels = same.unwrap_or_else(|| self.kernels_after(step));
+        let mut kernels = same.unwrap_or_else(|| {
+            at(Stage::Fusing);
+            self.kernels_after(step)
+        });
         let answer = match question {
             Question::Edges { max_rows, selected } => {
                 let why_not = self.why_not(&mut kernels, at);
@@ -160,7 +171,9 @@ impl Subject {
     }
 
     fn kernels_after(&mut self, step: Option<usize>) -> Kernels {
-        let outcome = analyze_program(&self.parsed.program, &self.options);
+        let graph = self.graph();
+        let plan = self.plan(&graph).clone();
+        let outcome = analyze_program_with(&self.parsed.program, &self.options, plan);
         let diagnostics = all_diagnostics(&self.parsed, &outcome);
         let analysis = outcome.analysis.map(|whole| match step {
             Some(step) => {

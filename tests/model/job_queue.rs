@@ -2,7 +2,8 @@
 
 use fuseline::app::job_queue::{JobQueue, OUTDATED, Rest};
 use fuseline::app::jobs::{Job, Question, Task};
-use fuseline::core::{OpId, Options, Policy};
+use fuseline::core::{KernelId, OpId, Options, Policy};
+use fuseline::present::manual::Change;
 
 const ALL: Task = Task::Picture { step: None };
 const FIRST: Task = Task::Picture { step: Some(0) };
@@ -171,12 +172,80 @@ fn the_picture_of_a_new_text_goes_before_what_is_awaited() {
 }
 
 #[test]
+fn another_text_gives_up_what_is_awaited_for_the_old_one() {
+    let merge = Question::Change(Change::Merge(KernelId::new(0), KernelId::new(1)));
+    let mut queue = JobQueue::default();
+    queue.add_awaited(&asked("a", merge));
+    queue.start(0.0);
+    assert!(queue.is_awaited(&asked("a", merge)));
+    queue.add(&job("b", ALL));
+    assert!(!queue.is_awaited(&asked("a", merge)));
+    assert!(queue.end_outdated(OUTDATED.as_secs_f64() * 1000.0));
+    assert_eq!(order(&mut queue), [job("b", ALL)]);
+}
+
+#[test]
+fn stopping_and_a_small_program_give_up_a_change_by_hand() {
+    let merge = Question::Change(Change::Merge(KernelId::new(0), KernelId::new(1)));
+    for is_running in [false, true] {
+        for end in [JobQueue::stop, |queue: &mut JobQueue| {
+            assert!(queue.clear());
+        }] {
+            let mut queue = JobQueue::default();
+            queue.add_awaited(&asked("a", merge));
+            if is_running {
+                queue.start(0.0);
+            }
+            end(&mut queue);
+            assert!(!queue.is_awaited(&asked("a", merge)));
+            assert_eq!(queue.rest(), Some(Rest::Done));
+            queue.resume();
+            assert_eq!(queue.start(0.0), None);
+        }
+    }
+}
+
+#[test]
+fn what_the_visitor_points_at_goes_before_the_tabs() {
+    let mut queue = JobQueue::default();
+    let jobs = [
+        policy(Policy::Optimal),
+        job("a", Task::Steps),
+        asked("a", apart(0)),
+        job("a", FIRST),
+        job("a", ALL),
+    ];
+    for job in &jobs {
+        queue.add(job);
+    }
+    let [plan, steps, apart, first, all] = jobs;
+    assert_eq!(order(&mut queue), [all, first, apart, plan, steps]);
+}
+
+#[test]
+fn work_is_shared_by_all_that_needs_more_than_the_kernels() {
+    let shared = [asked("a", apart(0)), job("a", FIRST), job("a", Task::Steps)];
+    for one in &shared {
+        for other in &shared {
+            assert!(one.shares_work(other));
+        }
+        assert!(!one.shares_work(&job("a", ALL)));
+        assert!(!one.shares_work(&job("b", FIRST)));
+        let other_choice = Job {
+            options: Options::of_policy(Policy::None),
+            ..one.clone()
+        };
+        assert!(!one.shares_work(&other_choice));
+    }
+}
+
+#[test]
 fn what_was_stopped_begins_again_when_it_is_awaited() {
     let mut queue = JobQueue::default();
     queue.add(&asked("a", apart(0)));
     queue.stop();
     assert!(!queue.add(&asked("a", apart(0))));
-    assert!(queue.add_awaited(&asked("a", apart(0))));
+    queue.add_awaited(&asked("a", apart(0)));
     assert_eq!(order(&mut queue), [asked("a", apart(0))]);
     assert_eq!(queue.rest(), Some(Rest::Done));
 }
@@ -197,8 +266,9 @@ fn a_program_that_needs_no_worker_leaves_only_what_is_awaited() {
     queue.add(&job("a", Task::Steps));
     queue.start(0.0);
     queue.add_awaited(&job("a", REPORT));
-    assert!(queue.clear());
+    assert!(!queue.clear());
     assert_eq!(queue.start(0.0), Some(job("a", REPORT)));
     assert!(!queue.clear());
     assert_eq!(queue.finish(), Some(job("a", REPORT)));
+    assert!(queue.clear());
 }

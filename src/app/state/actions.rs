@@ -90,7 +90,7 @@ impl Page {
     }
 
     /// Makes a change by hand, selects the kernel that holds `op` afterwards and requests the focus for it: at once, or as
-    /// soon as the worker knows the effect, if the visitor has not gone on by then.
+    /// soon as the worker knows the effect, unless the visitor has gone on by then.
     pub fn make(self, change: Change, op: OpId, focus: fn(KernelId) -> FocusRequest) {
         if let Some(proposal) = untrack(|| self.proposal(change)) {
             self.apply(&proposal, op, focus);
@@ -100,11 +100,15 @@ impl Page {
         let job = shown.asked(Question::Change(change));
         self.worker.when_answered(&job, move |answer| {
             let is_shown = Arc::ptr_eq(&self.shown.get_untracked(), &shown);
-            if let Answer::Change(proposal) = answer
-                && is_shown
-                && !self.is_stale.get_untracked()
-            {
-                self.apply(proposal, op, focus);
+            match answer {
+                Some(Answer::Change(proposal))
+                    if is_shown && untrack(|| self.are_kernels_present()) =>
+                {
+                    self.apply(proposal, op, focus);
+                }
+                _ => self.tell_failure(
+                    "The kernels were not changed: the program has, or the work was stopped.",
+                ),
             }
         });
     }

@@ -5,9 +5,11 @@ use super::analysed::AnalysedText;
 use super::page::Page;
 use crate::app::jobs::{Answer, Question};
 use crate::core::OpId;
+use crate::core::notation::Parsed;
 use crate::present::manual::{Change, Proposal, propose};
 use crate::present::why::{EdgeOps, EdgeRows};
 use leptos::prelude::*;
+use std::sync::Arc;
 
 impl Page {
     /// The first `max_rows` edges between kernels, and the selected one wherever it is.
@@ -44,7 +46,7 @@ impl Page {
             let words = "The text has an error; mend it first.";
             return Some(Proposal::refused(words.to_owned()));
         }
-        if self.is_stale.get() {
+        if !self.are_kernels_present() {
             let words = "The kernels are being computed; wait for them.";
             return Some(Proposal::refused(words.to_owned()));
         }
@@ -64,6 +66,13 @@ impl Page {
                 ))
             },
         )
+    }
+
+    /// Whether the shown kernels are those of the present text, and not of an older one while something is computed.
+    pub(super) fn are_kernels_present(self) -> bool {
+        let is_of_text =
+            |parsed: &Arc<Parsed>| self.shown.with(|shown| Arc::ptr_eq(&shown.parsed, parsed));
+        !self.is_stale.get() && self.parsed.with(is_of_text)
     }
 
     fn ask<T>(

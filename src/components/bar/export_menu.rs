@@ -20,7 +20,7 @@ pub fn ExportMenu() -> impl IntoView {
         if shown.is_long() {
             let job = shown.asked(Question::Report);
             page.worker.when_answered(&job, |answer| {
-                if let Answer::Report(json) = answer {
+                if let Some(Answer::Report(json)) = answer {
                     download(ANALYSIS_FILE, "application/json", json);
                 }
             });

@@ -29,7 +29,8 @@ pub(super) fn KernelBox(
     let is_selected = move || graph.is_selected(target);
     let role = move || {
         let plan = graph.plan()?;
-        let is_possible = || (graph.proposal).with(|all| Some(all.as_ref()?.text.is_some()));
+        let is_possible =
+            || (graph.proposal).with(|proposal| Some(proposal.as_ref()?.text.is_some()));
         plan.role_of(kernel, is_possible)
     };
     let node = NodeRef::new();

@@ -8,6 +8,13 @@ use crate::present::manual::Change;
 use crate::present::why::EdgeOps;
 use leptos::prelude::*;
 
+/// The edges whose buttons the pointer is over and that has the focus.
+#[derive(Clone, Copy, Default)]
+struct Pointed {
+    hovered: RwSignal<Option<EdgeOps>>,
+    focused: RwSignal<Option<EdgeOps>>,
+}
+
 /// The panel beside the table of kernels.
 #[component]
 pub fn KernelDetailsPanel() -> impl IntoView {
@@ -18,9 +25,9 @@ pub fn KernelDetailsPanel() -> impl IntoView {
             .with(|analysis| kernel_details(analysis, kernel))
     });
     let details = Memo::new(move |_| selected.get().unwrap_or_default());
-    let pointed_at = RwSignal::new(None::<EdgeOps>);
+    let pointed = Pointed::default();
     let preview = Memo::new(move |_| {
-        let (producer, consumer) = pointed_at.get()?;
+        let (producer, consumer) = pointed.hovered.get().or_else(|| pointed.focused.get())?;
         let is_it = |edge: &OnChipEdge| (edge.producer, edge.consumer) == (producer, consumer);
         let is_listed = details.with(|details| details.edges.iter().any(is_it));
         (is_listed).then(|| page.proposal(Change::Cut { producer, consumer }))?
@@ -43,7 +50,7 @@ pub fn KernelDetailsPanel() -> impl IntoView {
                 <Show when=move || selected.with(Option::is_some) fallback=hint>
                     <Heading details />
                     <Tensors details />
-                    <OnChipEdges details pointed_at />
+                    <OnChipEdges details pointed />
                     <Formulas details />
                 </Show>
                 <Show when=has_kernels_to_merge>
@@ -137,7 +144,7 @@ fn OnChipEdges(
     /// The kernel.
     details: Memo<KernelDetails>,
     /// The edge whose button is pointed at.
-    pointed_at: RwSignal<Option<EdgeOps>>,
+    pointed: Pointed,
 ) -> impl IntoView {
     let edges = Memo::new(move |_| details.with(|details| details.edges.clone()));
     let hidden_count = move || details.with(|details| details.hidden_edges);
@@ -149,7 +156,7 @@ fn OnChipEdges(
                     each=move || edges.get()
                     key=|edge| (edge.producer, edge.consumer)
                     children=move |place, edge| {
-                        view! { <CutLine edge=row_at(edges, place, edge) pointed_at /> }
+                        view! { <CutLine edge=row_at(edges, place, edge) pointed /> }
                     }
                 />
             </ul>
@@ -164,16 +171,19 @@ fn CutLine(
     /// The edge. Its names may change, its ops do not.
     edge: Memo<OnChipEdge>,
     /// The edge whose button is pointed at.
-    pointed_at: RwSignal<Option<EdgeOps>>,
+    pointed: Pointed,
 ) -> impl IntoView {
     let page = Page::of_context();
     let names = move || edge.with(|edge| edge.names.clone());
     let ops = edge.with_untracked(|edge| (edge.producer, edge.consumer));
-    let point_at = move || pointed_at.set(Some(ops));
-    // Also called while the button is removed, and perhaps the panel with it.
-    let leave = move || {
-        pointed_at.try_maybe_update(|at| (at.take_if(|at| *at == ops).is_some(), ()));
+    let point_at = move |pointed: RwSignal<Option<EdgeOps>>| pointed.set(Some(ops));
+    let leave = move |pointed: RwSignal<Option<EdgeOps>>| {
+        // The panel may be closed.
+        pointed.try_maybe_update(|at| (at.take_if(|at| *at == ops).is_some(), ()));
     };
+    let Pointed { hovered, focused } = pointed;
+    // A button that is removed is not left.
+    on_cleanup(move || [hovered, focused].into_iter().for_each(leave));
     let cut = move |_| {
         let (producer, consumer) = ops;
         page.make(
@@ -193,10 +203,10 @@ fn CutLine(
             <button
                 type="button"
                 aria-label=label
-                on:pointerenter=move |_| point_at()
-                on:pointerleave=move |_| leave()
-                on:focus=move |_| point_at()
-                on:blur=move |_| leave()
+                on:pointerenter=move |_| point_at(hovered)
+                on:pointerleave=move |_| leave(hovered)
+                on:focus=move |_| point_at(focused)
+                on:blur=move |_| leave(focused)
                 on:click=cut
             >
                 "Cut before this op"

@@ -16,11 +16,19 @@ use std::sync::Arc;
 /// Rows that are listed at first, and by how many a button adds more.
 const PAGE_ROWS: usize = 100;
 
-/// What is listed, and of which program.
+/// What is listed.
 struct Listed {
     of: Arc<AnalysedText>,
-    /// `None` while the worker computes them.
-    edges: Option<EdgeRows>,
+    max_rows: usize,
+    edges: EdgeRows,
+    /// Whether the worker still computes them.
+    is_awaited: bool,
+}
+
+impl Listed {
+    fn has(&self, edge: EdgeOps) -> bool {
+        self.edges.rows.iter().any(|row| row.ops == edge)
+    }
 }
 
 /// The content of the tab.
@@ -32,24 +40,32 @@ pub fn WhyPanel() -> impl IntoView {
         Selection::Edge { producer, consumer } => Some((producer, consumer)),
         _ => None,
     });
-    let known = Memo::new(move |_| page.edge_rows(max_rows.get(), selected.get()));
     let listed = shared_memo(move |last: Option<&Arc<Listed>>| {
-        let of = page.shown.get();
-        let edges = known.get();
-        match last {
-            // While the worker computes further rows, those that are listed stay.
-            Some(last) if edges.is_none() && Arc::ptr_eq(&last.of, &of) => last.clone(),
-            _ => Arc::new(Listed { of, edges }),
+        let (of, max_rows, selected) = (page.shown.get(), max_rows.get(), selected.get());
+        let last = last.filter(|last| Arc::ptr_eq(&last.of, &of));
+        let has_all = |last: &&Arc<Listed>| {
+            !last.is_awaited
+                && last.max_rows == max_rows
+                && selected.is_none_or(|edge| last.has(edge))
+        };
+        if let Some(last) = last.filter(has_all) {
+            return last.clone();
         }
+        let known = page.edge_rows(max_rows, selected);
+        let is_awaited = known.is_none();
+        // While the worker computes further rows, those that are listed stay.
+        let edges = known.or_else(|| Some(last?.edges.clone()));
+        Arc::new(Listed {
+            of,
+            max_rows,
+            edges: edges.unwrap_or_default(),
+            is_awaited,
+        })
     });
-    let rows = Memo::new(move |_| {
-        listed.with(|listed| (listed.edges.as_ref()).map_or_else(Vec::new, |all| all.rows.clone()))
-    });
+    let rows = Memo::new(move |_| listed.with(|listed| listed.edges.rows.clone()));
     let row_count = move || rows.with(Vec::len);
-    let edge_count =
-        move || listed.with(|listed| listed.edges.as_ref().map_or(0, |edges| edges.total));
-    let is_empty =
-        move || listed.with(|listed| (listed.edges.as_ref()).is_some_and(|edges| edges.total == 0));
+    let edge_count = move || listed.with(|listed| listed.edges.total);
+    let is_empty = move || listed.with(|listed| listed.edges.total == 0 && !listed.is_awaited);
     // Until the visitor chooses two ops, those of the most expensive edge.
     let most_expensive = Memo::new(move |_| rows.with(|rows| rows.first().map(|row| row.ops)));
     let is_selected = Selector::new(move || selected.get());
@@ -85,7 +101,7 @@ pub fn WhyPanel() -> impl IntoView {
                     </tbody>
                 </table>
             </div>
-            <Show when=move || known.with(Option::is_none)>
+            <Show when=move || listed.with(|listed| listed.is_awaited)>
                 <WorkLine />
             </Show>
             <ShowMore max_rows step=PAGE_ROWS listed=row_count total=edge_count />
