@@ -1,11 +1,12 @@
 //! A slider and a number box for every `param` of the text.
 
 use crate::app::history::Origin;
-use crate::app::state::Page;
+use crate::app::state::{Page, SetIfChanged};
 use crate::components::keyed_rows::row_at;
 use crate::components::show_more::ShowMore;
 use crate::core::notation::edit::set_param;
-use crate::present::sliders::{SliderRow, slider_rows};
+use crate::present::sliders::{SliderRow, Track, slider_rows};
+use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 /// Number of params that are listed at first, and by which *Show more* lists more.
@@ -25,7 +26,7 @@ pub fn Sliders() -> impl IntoView {
     view! {
         <section class="panel sliders" aria-labelledby="sliders-title">
             <h2 id="sliders-title">"Sizes"</h2>
-            // Each key press is an edit. All edits until the focus leaves are one undo step.
+            // All edits until the focus leaves are one undo step.
             <div class="slider-list" on:focusout=move |_| page.seal()>
                 <ForEnumerate
                     each=move || rows.get()
@@ -66,34 +67,49 @@ fn Slider(
             });
         }
     };
-    let has_range = Memo::new(move |_| row.with(|row| row.range.is_some()));
-    let min = move || row.with(|row| Some(row.range?.min.to_string()));
-    let max = move || row.with(|row| Some(row.range?.max.to_string()));
-    let step = move || row.with(|row| row.range.map_or(1, |range| range.step).to_string());
+    let track = Memo::new(move |_| row.with(SliderRow::track));
+    let has_range = Memo::new(move |_| track.with(Option::is_some));
+    let on_track = move |part: fn(&Track) -> i64| {
+        move || track.with(|track| track.as_ref().map(|track| part(track).to_string()))
+    };
     let value = move || row.with(|row| row.value.to_string());
+    let end = move |part: fn((i64, i64)) -> i64| {
+        move || row.with(|row| Some(part(row.ends()?).to_string()))
+    };
     let range_id = move || format!("param-{}", place.get());
     let box_id = move || format!("param-{}-box", place.get());
+    let problem_id = move || format!("param-{}-problem", place.get());
+    // Why the last typed number was refused.
+    let problem = RwSignal::new(None::<String>);
     let drag = {
         let set = set.clone();
         move |text: String| {
-            if let Ok(value) = text.parse() {
-                set(value);
+            if let Ok(at) = text.parse() {
+                problem.set_if_changed(None);
+                set(row.with_untracked(|row| row.value_at(at)));
                 page.note_drag();
             }
         }
     };
-    let type_in = {
+    let enter = {
         let set = set.clone();
-        move |text: String| {
-            if let Some(value) = row.with_untracked(|row| row.typed(&text)) {
+        move |text: String| match row.with_untracked(|row| row.entered(&text)) {
+            Ok(value) => {
+                problem.set_if_changed(None);
                 set(value);
             }
+            Err(reason) => problem.set(Some(reason)),
         }
     };
-    let enter = move |text: String| {
-        if let Some(value) = row.with_untracked(|row| row.entered(&text)) {
-            set(value);
-        }
+    let press = move |event: KeyboardEvent| {
+        let steps = match event.key().as_str() {
+            "ArrowUp" => 1,
+            "ArrowDown" => -1,
+            _ => return,
+        };
+        event.prevent_default();
+        problem.set_if_changed(None);
+        set(row.with_untracked(|row| row.stepped(steps)));
     };
     view! {
         <div class="slider" class:has-range=has_range>
@@ -102,26 +118,33 @@ fn Slider(
                 <input
                     type="range"
                     id=range_id
-                    min=min
-                    max=max
-                    step=step
-                    prop:value=value
+                    min=on_track(|track| track.min)
+                    max=on_track(|track| track.max)
+                    step=on_track(|track| track.step)
+                    aria-valuetext=value
+                    prop:value=on_track(|track| track.at)
                     on:input:target={
                         let drag = drag.clone();
                         move |event| drag(event.target().value())
                     }
                 />
             </Show>
+            // A text field, because one for numbers takes no `16k`.
             <input
-                type="number"
+                type="text"
+                role="spinbutton"
                 id=box_id
+                class="number"
                 aria-label=format!("{name}, exact value")
+                aria-valuenow=value
+                aria-valuemin=end(|(min, _)| min)
+                aria-valuemax=end(|(_, max)| max)
+                aria-invalid=move || problem.with(Option::is_some).to_string()
+                aria-describedby=problem_id
                 inputmode="numeric"
-                min=min
-                max=max
-                step=step
+                autocomplete="off"
                 prop:value=value
-                on:input:target=move |event| type_in(event.target().value())
+                on:keydown=press
                 on:change:target=move |event| {
                     let number = event.target();
                     enter(number.value());
@@ -129,6 +152,7 @@ fn Slider(
                     number.set_value(&row.with_untracked(|row| row.value.to_string()));
                 }
             />
+            <p class="slider-problem" id=problem_id role="status" aria-live="polite">{problem}</p>
         </div>
     }
 }

@@ -1,6 +1,6 @@
 // Sliders, pickers and the table of kernels: one program, the same numbers everywhere.
 
-import { commandLine, expect, test } from './fixture.mjs';
+import { accessibilityFindings, commandLine, expect, test } from './fixture.mjs';
 import { chooseExample, editor, exampleTitles, headlineBytes, kernelBytes, kernelButton, kernels, numberBox, picker, result, slider, stopClock, write } from './visitor.mjs';
 
 test.beforeEach(async ({ open }) => { await open(); });
@@ -63,16 +63,39 @@ test('a slider by keys, and the number box beside it', async ({ page }) => {
   await numberBox(page, 'S').press('Enter');
   await expect(slider(page, 'S')).toHaveValue('1024');
   expect(await headlineBytes(page)).toEqual(await block(page, 1024));
+  const { fused } = await headlineBytes(page);
   await numberBox(page, 'S').fill('99999999');
   await numberBox(page, 'S').press('Enter');
-  await expect(numberBox(page, 'S')).toHaveValue('16384');
+  await expect(page.getByText('S goes from 128 to 16,384, and 99999999 is outside.')).toBeVisible();
+  await expect(numberBox(page, 'S')).toHaveValue('1024');
+  expect((await headlineBytes(page)).fused).toBe(fused);
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await numberBox(page, 'S').fill('2k');
+  await numberBox(page, 'S').press('Enter');
+  await expect(numberBox(page, 'S')).toHaveValue('2048');
+  await expect(page.getByText('is outside')).toBeHidden();
+  await numberBox(page, 'S').press('ArrowUp');
+  await expect(slider(page, 'S')).toHaveValue('2176');
 });
 
-test('heads that do not divide the hidden size are a message, not a wrong number', async ({ page }) => {
+test('the heads stop only where they divide the hidden size, and follow it', async ({ page }) => {
   await numberBox(page, 'heads').fill('96');
   await numberBox(page, 'heads').press('Enter');
-  await expect(page.getByText('Everything else shows the last text without one.')).toBeVisible();
+  await expect(page.getByText('heads must divide H, and 96 does not; 64 does.')).toBeVisible();
   expect(await headlineBytes(page)).toEqual(await block(page, 2048));
+  await slider(page, 'heads').press('ArrowRight');
+  await expect(numberBox(page, 'heads')).toHaveValue('64');
+  await slider(page, 'heads').press('End');
+  await expect(numberBox(page, 'heads')).toHaveValue('128');
+  await expect(slider(page, 'heads')).toHaveAttribute('aria-valuetext', '128');
+  await numberBox(page, 'H').fill('768');
+  await numberBox(page, 'H').press('Enter');
+  await slider(page, 'heads').press('ArrowLeft');
+  await expect(numberBox(page, 'heads')).toHaveValue('96');
+  await numberBox(page, 'H').fill('1024');
+  await numberBox(page, 'H').press('Enter');
+  await expect(numberBox(page, 'heads')).toHaveValue('64');
+  await expect(page.getByText('The text has an error.')).toBeHidden();
 });
 
 test('every example has the numbers of the command line', async ({ page }) => {

@@ -38,6 +38,27 @@ fn edited(edit: impl Fn(&str, &Program) -> String, changed: &[(&str, &str)]) -> 
 }
 
 #[test]
+fn params_that_shall_divide_follow() {
+    let text = "param H = 768\nparam heads = 96 in 1..128 dividing H\nparam kv = 48 in 1..128 dividing heads\n";
+    let program = parse(text).program;
+    let values = |place, value| -> Vec<i64> {
+        let edited = set_param(text, &program, place, value);
+        parse(&edited)
+            .program
+            .params
+            .iter()
+            .map(|param| param.value)
+            .collect()
+    };
+    // 96 is as near to 64 as to 128, and the smaller one counts.
+    assert_eq!(values(0, 1024), [1024, 64, 32]);
+    assert_eq!(values(1, 32), [768, 32, 32]);
+    // What is set stays, even where it does not divide.
+    assert_eq!(values(1, 80), [768, 80, 40]);
+    assert_eq!(values(2, 5), [768, 96, 5]);
+}
+
+#[test]
 fn set_param_writes_the_value() {
     edited(|t, p| set_param(t, p, 0, 512), &[("= 2048", "= 512")]);
     edited(|t, p| set_param(t, p, 1, 512), &[]);

@@ -3,9 +3,14 @@
 use fuseline::core::analysis::transformer::transformer_block;
 use fuseline::core::examples::{EXAMPLES, Example, example};
 use fuseline::core::model::program::Program;
+use fuseline::core::notation::edit::set_param;
 use fuseline::core::notation::parse;
 use fuseline::core::resolve::resolve;
 use fuseline::core::{Analysis, Code, Options, Policy, TensorId, analyze_program};
+use fuseline::present::sliders::slider_rows;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::Index;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -208,45 +213,77 @@ fn the_transformer_is_the_published_block() {
 }
 
 #[test]
-fn heads_that_do_not_divide_cost_one_error_with_its_figures() {
+fn heads_that_do_not_divide_are_named_with_their_figures() {
     let mut program = program(example("transformer").unwrap());
     set(&mut program, "heads", 96);
     let diagnostics = resolve(&program).diagnostics;
-    let [problem] = &diagnostics[..] else {
-        panic!("{diagnostics:?}")
-    };
-    assert_eq!(problem.code, Code::InexactDivision);
+    let said: Vec<_> = (diagnostics.iter())
+        .map(|diagnostic| (diagnostic.code, diagnostic.message.as_str()))
+        .collect();
     assert_eq!(
-        problem.message,
-        "`H/heads` is 4096 / 96, which leaves a remainder of 64"
+        said,
+        [
+            (
+                Code::ParamOutOfRange,
+                "`heads` is 96, which does not divide `H` = 4096"
+            ),
+            (
+                Code::InexactDivision,
+                "`H/heads` is 4096 / 96, which leaves a remainder of 64"
+            ),
+        ]
     );
+    assert_eq!(diagnostics[0].hint.as_deref(), Some("64 does"));
 }
 
-/// Each slider over its whole range, the others at their initial values; the heads only where they divide the
-/// width.
+/// Every value of the slider of this param.
+fn positions(text: &str, param: usize) -> Vec<i64> {
+    let rows = slider_rows(&parse(text).program, usize::MAX);
+    let track = rows[param].track().unwrap();
+    let step = usize::try_from(track.step).unwrap();
+    let places = (track.min..=track.max).step_by(step);
+    places.map(|at| rows[param].value_at(at)).collect()
+}
+
+fn assert_no_finding(text: &str, what: &str) {
+    let parsed = parse(text);
+    assert_eq!(parsed.diagnostics, [], "{what}");
+    let outcome = analyze_program(&parsed.program, &Options::default());
+    assert_eq!(outcome.diagnostics, [], "{what}");
+}
+
+/// Each slider over its whole range, the others at their initial values.
 #[test]
-fn every_slider_position_analyses_without_an_error() {
+fn no_slider_position_of_an_example_has_a_finding() {
     for example in EXAMPLES {
         let start = program(example);
-        for param in &start.params {
-            let range = param.range.unwrap();
-            let step = usize::try_from(range.step).unwrap();
-            for value in (range.min..=range.max).step_by(step) {
-                // This number of heads does not divide the width, and the page reports it.
-                if (example.id, param.name.text.as_str(), value) == ("transformer", "heads", 96) {
-                    continue;
-                }
-                let mut program = start.clone();
-                set(&mut program, &param.name.text, value);
-                let outcome = analyze_program(&program, &Options::default());
-                assert_eq!(
-                    outcome.diagnostics,
-                    [],
-                    "{} {} = {value}",
-                    example.id,
-                    param.name.text
+        for (place, param) in start.params.iter().enumerate() {
+            for value in positions(example.text, place) {
+                let text = set_param(example.text, &start, place, value);
+                assert_no_finding(
+                    &text,
+                    &format!("{} {} = {value}", example.id, param.name.text),
                 );
             }
+        }
+    }
+}
+
+proptest! {
+    /// One slider after the other, each to any place.
+    #[test]
+    fn no_walk_over_the_sliders_of_an_example_has_a_finding(
+        example in prop::sample::select(EXAMPLES),
+        moves in vec((any::<Index>(), any::<Index>()), 1..6),
+    ) {
+        let mut text = example.text.to_owned();
+        for (param, place) in moves {
+            let program = parse(&text).program;
+            let param = param.index(program.params.len());
+            let value = *place.get(&positions(&text, param));
+            text = set_param(&text, &program, param, value);
+            prop_assert_eq!(parse(&text).program.params[param].value, value);
+            assert_no_finding(&text, &text);
         }
     }
 }

@@ -207,6 +207,12 @@ const CASES: &[(&str, Code, (usize, usize), &str)] = &[
         "the step of `S` is 0",
     ),
     (
+        "param S = 8 in 1..200000 dividing 64",
+        Code::ParamOutOfRange,
+        (1, 16),
+        "the range of `S` has more than 100000 values that may divide",
+    ),
+    (
         "param S = 99 in 1..16",
         Code::ParamOutOfRange,
         (1, 11),

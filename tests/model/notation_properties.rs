@@ -164,11 +164,13 @@ fn attribute() -> impl Strategy<Value = Attribute> {
 }
 
 fn param() -> impl Strategy<Value = Param> {
-    let range = option::of((1..9_i64, 0..9_i64, 1..3_i64)).prop_map(|range| {
-        range.map(|(min, length, step)| ParamRange {
+    let range = (1..9_i64, 0..9_i64, 1..3_i64, option::of(expr()));
+    let range = option::of(range).prop_map(|range| {
+        range.map(|(min, length, step, dividing)| ParamRange {
             min,
             max: min + length,
             step,
+            dividing,
         })
     });
     (name(), 1..=i64::MAX, range).prop_map(|(name, value, range)| Param {

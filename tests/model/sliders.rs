@@ -1,7 +1,7 @@
 //! Params as sliders and number boxes.
 
 use fuseline::core::notation;
-use fuseline::present::sliders::{SliderRow, slider_rows};
+use fuseline::present::sliders::{SliderRow, Track, slider_rows};
 
 fn rows(text: &str) -> Vec<SliderRow> {
     slider_rows(&notation::parse(text).program, usize::MAX)
@@ -12,30 +12,107 @@ fn each_param_is_a_row_and_a_name_stands_once() {
     let rows = rows("param S = 512 in 128..1024 step 128\nparam H = 7\nparam S = 9\n");
     let found: Vec<_> = rows
         .iter()
-        .map(|row| (row.name.as_str(), row.value, row.range.is_some()))
+        .map(|row| (row.name.as_str(), row.value, row.track().is_some()))
         .collect();
     assert_eq!(found, [("S", 512, true), ("H", 7, false)]);
 }
 
 #[test]
-fn a_number_on_its_way_to_another_one_waits_and_a_finished_one_moves_into_the_range() {
-    let row = &rows("param S = 512 in 128..1024 step 128\n")[0];
-    for (text, typed, entered) in [
-        ("256", Some(256), Some(256)),
-        ("4", None, Some(128)),
-        ("4096", None, Some(1024)),
-        ("", None, None),
-        ("1e3", None, None),
-        ("99999999999999999999", None, None),
+fn a_typed_number_is_a_value_or_refused_with_the_reason() {
+    let row = &rows("param S = 512 in 128..65536 step 128\n")[0];
+    for (text, value) in [
+        ("256", 256),
+        ("16k", 16_384),
+        ("0.5K", 512),
+        ("1e3", 1000),
+        ("16,384", 16_384),
+        (" 16 384 ", 16_384),
+        ("65_536", 65_536),
     ] {
-        assert_eq!(row.typed(text), typed, "{text}");
-        assert_eq!(row.entered(text), entered, "{text}");
+        assert_eq!(row.entered(text), Ok(value), "{text}");
+    }
+    for (text, reason) in [
+        ("4", "S goes from 128 to 65,536, and 4 is outside."),
+        ("1M", "S goes from 128 to 65,536, and 1M is outside."),
+        ("-512", "S goes from 128 to 65,536, and -512 is outside."),
+    ] {
+        assert_eq!(row.entered(text), Err(reason.to_owned()));
+    }
+    for text in [
+        "",
+        "abc",
+        "1.5",
+        "1e99",
+        "NaN",
+        "inf",
+        "99999999999999999999",
+        "k",
+    ] {
+        let reason = row.entered(text).unwrap_err();
+        assert!(reason.contains("is no size. Write"), "{text}: {reason}");
     }
 }
 
 #[test]
-fn without_a_range_any_number_holds() {
+fn without_a_range_any_size_holds() {
     let row = &rows("param H = 7\n")[0];
-    assert_eq!(row.typed("-3"), Some(-3));
-    assert_eq!(row.entered("4096"), Some(4096));
+    assert_eq!(row.track(), None);
+    assert_eq!(row.entered("4096"), Ok(4096));
+    assert_eq!(
+        row.entered("-3"),
+        Err("H is a size, so at least 1.".to_owned())
+    );
+    assert_eq!([row.stepped(1), row.stepped(-1)], [8, 6]);
+}
+
+#[test]
+fn a_slider_with_steps_stands_at_its_value() {
+    let row = &rows("param S = 512 in 128..1024 step 128\n")[0];
+    let track = Track {
+        min: 128,
+        max: 1024,
+        step: 128,
+        at: 512,
+    };
+    assert_eq!(row.track(), Some(track));
+    assert_eq!(row.value_at(640), 640);
+    assert_eq!([row.stepped(1), row.stepped(-9)], [640, 128]);
+    assert_eq!(row.ends(), Some((128, 1024)));
+}
+
+#[test]
+fn a_slider_of_divisors_stops_at_nothing_else() {
+    let rows = rows("param H = 768 in 128..8192 step 128\nparam heads = 32 in 8..128 dividing H\n");
+    let heads = &rows[1];
+    let values = [8, 12, 16, 24, 32, 48, 64, 96, 128];
+    let track = heads.track().unwrap();
+    assert_eq!(
+        track,
+        Track {
+            min: 0,
+            max: 8,
+            step: 1,
+            at: 4
+        }
+    );
+    assert!(
+        (track.min..=track.max)
+            .map(|at| heads.value_at(at))
+            .eq(values)
+    );
+    assert_eq!(
+        [heads.stepped(1), heads.stepped(-1), heads.stepped(99)],
+        [48, 24, 128]
+    );
+    assert_eq!(heads.ends(), Some((8, 128)));
+    assert_eq!(heads.entered("96"), Ok(96));
+    let refused = |text| heads.entered(text).unwrap_err();
+    assert_eq!(
+        refused("80"),
+        "heads must divide H, and 80 does not; 64 does."
+    );
+    assert_eq!(
+        refused("256"),
+        "heads must divide H, and 256 does not; 128 does."
+    );
 }

@@ -8,6 +8,13 @@ pub(crate) fn without_spans(mut program: Program) -> Program {
     let empty = Span::default();
     for param in &mut program.params {
         (param.span, param.value_span, param.name.span) = (empty, empty, empty);
+        if let Some(dividend) = param
+            .range
+            .as_mut()
+            .and_then(|range| range.dividing.as_mut())
+        {
+            clear_expr(dividend);
+        }
     }
     for declaration in &mut program.declarations {
         (declaration.span, declaration.name.span) = (empty, empty);

@@ -65,8 +65,8 @@ pub struct Param {
     pub span: Span,
 }
 
-/// `in min..max step step`, both ends included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// `in min..max step step dividing expr`, both ends included.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParamRange {
     /// Smallest value.
     pub min: i64,
@@ -74,6 +74,8 @@ pub struct ParamRange {
     pub max: i64,
     /// Distance between two values; 1 if not given.
     pub step: i64,
+    /// Only values that divide it count: heads that share a hidden size, `in 1..128 dividing H`.
+    pub dividing: Option<Expr>,
 }
 
 /// `f16[S, 4*H]`.

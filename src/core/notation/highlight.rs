@@ -10,7 +10,7 @@ use std::collections::HashSet;
 /// The highlighting class of a span of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TokenKind {
-    /// `param`, `input`, `weight`, `in`, `step`, `@kernel`, and words such as `false` and `unknown`.
+    /// `param`, `input`, `weight`, `in`, `step`, `dividing`, `@kernel`, and words such as `false` and `unknown`.
     Keyword,
     /// A param, in its declaration and in expressions.
     Param,
@@ -120,6 +120,8 @@ fn statement_start(text: &str, line_start: usize) -> usize {
 enum StatementPart {
     /// `param ...`
     Param,
+    /// What the values of a param divide.
+    Dividend,
     /// Before the call or the type.
     Head,
     /// Inputs and names of attributes.
@@ -174,6 +176,11 @@ fn kinds_of_statement<'a>(
                 return TokenKind::Keyword;
             }
             Lexeme::Name | Lexeme::QuotedName => {
+                let is_in_range = part == StatementPart::Param && index > 1;
+                if is_in_range && token.span.slice(text) == "dividing" {
+                    part = StatementPart::Dividend;
+                    return TokenKind::Keyword;
+                }
                 return match part {
                     _ if index == 0 && keyword.is_some() => TokenKind::Keyword,
                     StatementPart::Param if index > 1 => TokenKind::Keyword,
@@ -194,9 +201,10 @@ fn kinds_of_statement<'a>(
                             Err(_) => TokenKind::Error,
                         }
                     }
-                    StatementPart::Param | StatementPart::Value | StatementPart::Type => {
-                        TokenKind::Param
-                    }
+                    StatementPart::Param
+                    | StatementPart::Dividend
+                    | StatementPart::Value
+                    | StatementPart::Type => TokenKind::Param,
                 };
             }
             _ => {}

@@ -3,7 +3,8 @@
 //! ```text
 //! program     = { [ statement ] [ comment ] newline } ;
 //! statement   = param | declaration | operation ;
-//! param       = "param" name "=" integer [ "in" integer ".." integer [ "step" integer ] ] ;
+//! param       = "param" name "=" integer [ range ] ;
+//! range       = "in" integer ".." integer [ "step" integer ] [ "dividing" expr ] ;
 //! declaration = ( "input" | "weight" ) name ":" annotation ;
 //! operation   = [ name ":" ] name "=" name "(" [ arguments ] ")" [ ":" annotation ] [ mark ] ;
 //! mark        = "@" "kernel" digits ;
@@ -20,7 +21,7 @@
 //! ```
 //!
 //! A statement ends with its line, except that newlines inside brackets are skipped. `param`, `input`, `weight`,
-//! `in` and `step` are keywords only where the grammar has them, so a tensor may be called `input`. A comment
+//! `in`, `step` and `dividing` are keywords only where the grammar has them, so a tensor may be called `input`. A comment
 //! runs from `#` to the end of the line. In backquotes `` \` ``, `\\`, `\n` and `\r` are escapes.
 
 use crate::core::model::diagnostic::{Code, Diagnostic};
@@ -109,7 +110,7 @@ pub(super) fn starts_statement(text: &str, tokens: &[Token]) -> bool {
 
 impl Cursor<'_> {
     fn param(&mut self) -> Parse<Statement> {
-        const HINT: &str = "write `param S = 2048` or `param S = 2048 in 128..16384 step 128`";
+        const HINT: &str = "write `param S = 2048`, `param S = 2048 in 128..16384 step 128` or `param heads = 32 in 1..128 dividing H`";
         self.at += 1;
         let name = self.name("the name of the param", HINT)?;
         self.expect(Lexeme::Equals, "`=`", HINT)?;
@@ -125,15 +126,26 @@ impl Cursor<'_> {
             } else {
                 (1, max_span)
             };
+            let dividing = if self.take_word("dividing") {
+                Some(expression(self)?)
+            } else {
+                None
+            };
             let range_span = min_span.to(max_span);
-            match range_problem(&name.text, value, ParamRange { min, max, step }) {
+            let stated = ParamRange {
+                min,
+                max,
+                step,
+                dividing,
+            };
+            match range_problem(&name.text, value, &stated) {
                 Some((problem, RangePart::Value)) => {
-                    range = Some(ParamRange { min, max, step });
+                    range = Some(stated);
                     finding = Some(problem.at(value_span));
                 }
                 Some((problem, RangePart::Ends)) => finding = Some(problem.at(range_span)),
                 Some((problem, RangePart::Step)) => finding = Some(problem.at(step_span)),
-                None => range = Some(ParamRange { min, max, step }),
+                None => range = Some(stated),
             }
         }
         if value < 1 {

@@ -1,8 +1,8 @@
 //! Prints a program as text.
 
 use crate::core::model::program::{
-    Attribute, AttributeValue, BinaryOp, Expr, ExprKind, Name, OpStatement, Param, ParamRange,
-    Program, TypeAnnotation,
+    Attribute, AttributeValue, BinaryOp, Expr, ExprKind, Name, OpStatement, Param, Program,
+    TypeAnnotation,
 };
 use crate::core::notation::lexer::written_name;
 use std::collections::HashSet;
@@ -78,12 +78,17 @@ fn column_width<'a>(names: impl Iterator<Item = &'a Name>) -> usize {
 
 fn print_param(text: &mut String, param: &Param, name_width: usize) {
     let name = written_name(&param.name.text);
-    let range = match param.range {
-        Some(ParamRange { min, max, step: 1 }) => format!(" in {min}..{max}"),
-        Some(ParamRange { min, max, step }) => format!(" in {min}..{max} step {step}"),
-        None => String::new(),
-    };
-    let _ = writeln!(text, "param {name:<name_width$} = {}{range}", param.value);
+    let _ = write!(text, "param {name:<name_width$} = {}", param.value);
+    if let Some(range) = &param.range {
+        let _ = write!(text, " in {}..{}", range.min, range.max);
+        if range.step != 1 {
+            let _ = write!(text, " step {}", range.step);
+        }
+        if let Some(dividend) = &range.dividing {
+            let _ = write!(text, " dividing {}", print_expr(dividend));
+        }
+    }
+    text.push('\n');
 }
 
 /// From the callee to the end of the statement.

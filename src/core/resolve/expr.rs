@@ -44,6 +44,11 @@ impl<'a> Params<'a> {
         }
     }
 
+    /// Gives a param another value.
+    pub(super) fn set(&mut self, name: &'a str, value: i64) {
+        self.values.insert(name, value);
+    }
+
     /// The known name nearest to a misspelt one.
     pub(super) fn suggest<'n>(
         &self,

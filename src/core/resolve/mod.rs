@@ -6,6 +6,7 @@ mod scope;
 mod shapes;
 mod statement;
 mod undeclared;
+mod values;
 
 use crate::core::model::build::cycle_diagnostic;
 use crate::core::model::diagnostic::{Code, Diagnostic, Severity, sort_in_text_order};
@@ -19,6 +20,9 @@ use scope::{ExternalId, KnownTensors, Origin, Scope, StatementId};
 pub(super) use shapes::infer_call;
 use statement::{resolve_op, resolve_shape};
 use undeclared::{note_unknown_k, warn_of_undeclared};
+use values::check_dividing;
+pub(super) use values::params_following;
+pub use values::{ParamValues, param_values};
 
 /// The ops and tensors of a program, and its diagnostics.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -112,6 +116,7 @@ pub fn resolve(program: &Program) -> Resolved {
     warn_of_undeclared(&known, &mut diagnostics);
     note_unknown_k(&known, &mut diagnostics);
     note_unused(program, &scope, &mut diagnostics);
+    check_dividing(program, &params, &mut diagnostics);
     sort_in_text_order(&mut diagnostics);
     let is_resolved = |&id: &StatementId| ops[id].is_some();
     let resolved = ops.ids().filter(is_resolved);

@@ -16,20 +16,21 @@ pub use crate::core::notation::edit::calls::{set_annotation, set_callee, set_inp
 pub use crate::core::notation::edit::kernels::{ShownKernels, cut_edge, merge_kernels, set_kernel};
 pub use crate::core::notation::edit::lines::{add_op, move_op, paste_lines, remove_op};
 pub use crate::core::notation::edit::names::{rename_op, rename_tensor};
+use crate::core::resolve::params_following;
 use strum::VariantArray;
 
-/// Sets the value of a param.
+/// Sets the value of a param. Other params that shall divide it, and no longer do, get their nearest value that does.
 ///
 /// ```
 /// use fuseline::core::notation::{edit::set_param, parse};
-/// let text = "param S = 2048 in 128..16384 # a slider";
-/// let edited = set_param(text, &parse(text).program, 0, 512);
-/// assert_eq!(edited, "param S = 512 in 128..16384 # a slider");
+/// let text = "param H = 768 in 128..8192 # wide\nparam heads = 96 in 8..128 dividing H";
+/// let edited = set_param(text, &parse(text).program, 0, 1024);
+/// assert_eq!(edited, "param H = 1024 in 128..8192 # wide\nparam heads = 64 in 8..128 dividing H");
 /// ```
 pub fn set_param(text: &str, program: &Program, param_index: usize, value: i64) -> String {
-    let edits = (program.params.get(param_index))
-        .map(|param| (param.value_span, value.to_string()))
-        .into_iter()
+    let values = params_following(program, param_index, value);
+    let edits = (program.params.iter().zip(values))
+        .filter_map(|(param, value)| Some((param.value_span, value?.to_string())))
         .collect();
     replaced(text, edits)
 }
