@@ -13,7 +13,7 @@ mod steps;
 mod table;
 
 use crate::core::analysis::transformer::transformer_block;
-use crate::core::model::diagnostic::{Diagnostic, has_errors};
+use crate::core::model::diagnostic::has_errors;
 use crate::core::{Analysis, analyze, analyze_program};
 use crate::present::reasons::all_diagnostics;
 use crate::present::report::Report;
@@ -94,7 +94,7 @@ pub fn main() -> ExitCode {
             .map_err(|d| vec![d])
             .and_then(|(ops, externals)| analyze(&ops, &externals, &choices.options()))
             .map_err(|problems| complain("transformer", "", &problems))
-            .and_then(|analysis| show(&analysis, &[], "", &choices)),
+            .and_then(|analysis| show(&analysis, || Report::new(&analysis, &[], ""), &choices)),
         Command::Report { folder } => compare::report(&folder),
     };
     match outcome {
@@ -132,7 +132,11 @@ fn analyze_file(
             if !choices.json {
                 complain(file, &text, &diagnostics);
             }
-            show(&analysis, &diagnostics, &text, choices)
+            let report = || {
+                Report::new(&analysis, &diagnostics, &text)
+                    .with_attributes(&parsed.program, &outcome.statement_of_op)
+            };
+            show(&analysis, report, choices)
         }
         _ => Err(complain(file, &text, &diagnostics)),
     }
@@ -155,13 +159,12 @@ struct FullReport<'a> {
 
 fn show(
     analysis: &Analysis,
-    diagnostics: &[Diagnostic],
-    text: &str,
+    report: impl FnOnce() -> Report,
     choices: &Choices,
 ) -> Result<(), Failed> {
     let text = if choices.json {
         let report = FullReport {
-            report: Report::new(analysis, diagnostics, text),
+            report: report(),
             attentions: attentions(analysis),
             decisions: choices.steps.then(|| steps(analysis)),
             limits: choices

@@ -160,7 +160,8 @@ impl Subject {
             Question::Report => {
                 at(Stage::Writing);
                 let json = kernels.analysis.as_ref().map(|analysis| {
-                    let report = Report::new(analysis, &kernels.diagnostics, &self.text);
+                    let report = Report::new(analysis, &kernels.diagnostics, &self.text)
+                        .with_attributes(&self.parsed.program, &kernels.statement_of_op);
                     serde_json::to_string_pretty(&report).unwrap_or_default()
                 });
                 Answer::Report(json.unwrap_or_default())

@@ -81,11 +81,14 @@ fn Slider(
     let problem_id = move || format!("param-{}-problem", place.get());
     // Why the last typed number was refused.
     let problem = RwSignal::new(None::<String>);
+    Effect::new(move || {
+        row.track();
+        problem.set_if_changed(None);
+    });
     let drag = {
         let set = set.clone();
         move |text: String| {
             if let Ok(at) = text.parse() {
-                problem.set_if_changed(None);
                 set(row.with_untracked(|row| row.value_at(at)));
                 page.note_drag();
             }
@@ -108,7 +111,6 @@ fn Slider(
             _ => return,
         };
         event.prevent_default();
-        problem.set_if_changed(None);
         set(row.with_untracked(|row| row.stepped(steps)));
     };
     view! {

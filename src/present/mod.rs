@@ -9,6 +9,7 @@ pub mod custom_device;
 pub mod decisions;
 pub mod devices;
 pub mod explain;
+pub mod export;
 pub mod findings;
 pub mod format;
 pub mod headline;

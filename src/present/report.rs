@@ -1,15 +1,16 @@
 //! An analysis with names instead of ids: the JSON of the command line and of the export of the page.
 
 use crate::core::analysis::Analysis;
-use crate::core::analysis::transformer::FusionSummary;
 use crate::core::analysis::why::{Edge, Verdict, Why};
 use crate::core::cost::roofline::Bound;
-use crate::core::cost::traffic::Access;
+use crate::core::cost::traffic::{Access, Traffic};
 use crate::core::fusion::certificate::Certificate;
 use crate::core::fusion::reason::Reason;
 use crate::core::model::diagnostic::{Code, Diagnostic, Severity, lines_and_columns};
 use crate::core::model::graph::{Graph, SizeSource};
-use crate::core::model::ids::OpId;
+use crate::core::model::ids::{IdVec, OpId};
+use crate::core::model::program::Program;
+use crate::present::export::OpList;
 use crate::present::names::op_name;
 use crate::present::reasons::reason_text;
 use crate::present::times::lower_bound_text;
@@ -18,9 +19,17 @@ use serde::Serialize;
 /// The report of an analysis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
-    /// Ops, kernels and traffic.
+    /// The ops in execution order, and the declared tensors.
     #[serde(flatten)]
-    pub summary: FusionSummary,
+    pub program: OpList,
+    /// Names of the ops of each kernel, kernels in the order in which they run.
+    pub fusion_groups: Vec<Vec<String>>,
+    /// Every op its own kernel.
+    pub unfused_traffic: Traffic,
+    /// One kernel for each group.
+    pub fused_traffic: Traffic,
+    /// Saved part of the unfused bytes, in percent.
+    pub savings_pct: f64,
     /// Predicted time of the unfused program over the fused one's.
     pub predicted_speedup: f64,
     /// Why the predicted times are only lower bounds, if they are.
@@ -139,7 +148,13 @@ impl Report {
         let graph = &analysis.graph;
         let kernels = analysis.fused.kernels.iter();
         Self {
-            summary: analysis.into(),
+            program: OpList::new(graph),
+            fusion_groups: (kernels.clone())
+                .map(|kernel| names_of(graph, &kernel.ops))
+                .collect(),
+            unfused_traffic: analysis.unfused.traffic,
+            fused_traffic: analysis.fused.traffic,
+            savings_pct: analysis.savings_pct,
             predicted_speedup: analysis.speedup,
             times_at_least: (analysis.unfused.first_lower_bound())
                 .and_then(|kernel| lower_bound_text(kernel, &analysis.options.device)),
@@ -171,6 +186,17 @@ impl Report {
                 .collect(),
             diagnostics: DiagnosticReport::of_all(diagnostics, text),
         }
+    }
+
+    /// With the attributes of the ops' statements, so that opening the report as a list of ops gives the same kernels.
+    #[must_use]
+    pub fn with_attributes(
+        mut self,
+        program: &Program,
+        statement_of_op: &IdVec<OpId, usize>,
+    ) -> Self {
+        self.program = self.program.with_attributes(program, statement_of_op);
+        self
     }
 }
 

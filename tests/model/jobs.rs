@@ -159,7 +159,8 @@ fn every_question_is_answered_as_the_page_answers_it() {
                 let proposal = propose(change, &text, &parsed.program, &analysis, &statement_of_op);
                 assert_eq!(answer(Question::Change(change)), Answer::Change(proposal));
 
-                let report = Report::new(&analysis, &diagnostics, &text);
+                let report = Report::new(&analysis, &diagnostics, &text)
+                    .with_attributes(&parsed.program, &statement_of_op);
                 let json = serde_json::to_string_pretty(&report).unwrap();
                 assert_eq!(answer(Question::Report), Answer::Report(json));
             }

@@ -70,6 +70,7 @@ mod random_graph;
 mod record;
 mod resolve;
 mod resolve_errors;
+mod round_trip;
 mod share;
 
 mod sliders;

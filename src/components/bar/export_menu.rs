@@ -4,6 +4,7 @@ use super::menu::Menu;
 use crate::app::jobs::{Answer, Question};
 use crate::app::state::Page;
 use crate::browser::download;
+use crate::present::export::OpList;
 use crate::present::report::Report;
 use leptos::prelude::*;
 use serde::Serialize;
@@ -26,15 +27,17 @@ pub fn ExportMenu() -> impl IntoView {
             });
             return;
         }
-        let report = page.text.with_untracked(|text| {
-            page.diagnostics
-                .with_untracked(|all| Report::new(&shown.analysis, all, text))
+        let report = page.diagnostics.with_untracked(|all| {
+            Report::new(&shown.analysis, all, &shown.text)
+                .with_attributes(&shown.parsed.program, &shown.statement_of_op)
         });
         save(page, ANALYSIS_FILE, &report);
     };
     let export_ops = move |_| {
-        page.analysis
-            .with_untracked(|analysis| save(page, "fuseline-ops.json", &analysis.graph.ops));
+        let shown = page.shown.get_untracked();
+        let list = OpList::new(&shown.analysis.graph)
+            .with_attributes(&shown.parsed.program, &shown.statement_of_op);
+        save(page, "fuseline-ops.json", &list);
     };
     view! {
         <Menu label="Export" is_at_end=true panel_class="menu-list">

@@ -22,7 +22,7 @@ use statement::{resolve_op, resolve_shape};
 use undeclared::{note_unknown_k, warn_of_undeclared};
 use values::check_dividing;
 pub(super) use values::params_following;
-pub use values::{ParamValues, param_values};
+pub use values::{ParamValues, attributes_in_numbers, param_values};
 
 /// The ops and tensors of a program, and its diagnostics.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]

@@ -1,8 +1,10 @@
-//! The values that a param may take.
+//! Values of a program: those that a param may take, and attributes in numbers.
 
 use super::expr::{Params, evaluate, is_reported_elsewhere};
 use crate::core::model::diagnostic::{Code, Diagnostic};
-use crate::core::model::program::{Param, ParamRange, Program};
+use crate::core::model::program::{
+    Attribute, AttributeValue, Expr, ExprKind, Param, ParamRange, Program,
+};
 use crate::core::notation::print_expr;
 use crate::core::notation::spelling::quoted;
 
@@ -98,6 +100,39 @@ pub(in crate::core) fn params_following(
         }
     }
     moved
+}
+
+/// The attributes of some statements of a program, with numbers in place of expressions. One that has no value is left out.
+pub fn attributes_in_numbers(
+    program: &Program,
+    statements: impl IntoIterator<Item = usize>,
+) -> Vec<Vec<Attribute>> {
+    let params = Params::new(program);
+    let number = |expr: &Expr| {
+        Some(Expr {
+            kind: ExprKind::Int(evaluate(expr, &params).ok()?),
+            span: expr.span,
+        })
+    };
+    let in_numbers = |attribute: &Attribute| {
+        Some(Attribute {
+            value: match &attribute.value {
+                AttributeValue::Size(size) => AttributeValue::Size(number(size)?),
+                AttributeValue::Sizes(sizes) => {
+                    AttributeValue::Sizes(sizes.iter().map(number).collect::<Option<_>>()?)
+                }
+                value @ (AttributeValue::Number(_) | AttributeValue::Word(_)) => value.clone(),
+            },
+            ..attribute.clone()
+        })
+    };
+    let statements = statements.into_iter().map(|at| program.ops.get(at));
+    statements
+        .map(|op| {
+            let attributes = op.map_or(&[][..], |op| &op.attributes);
+            attributes.iter().filter_map(in_numbers).collect()
+        })
+        .collect()
 }
 
 /// What is wrong with the values that divide something.

@@ -1,10 +1,12 @@
 //! Checks the entries of a list and converts them to ops; each invalid entry gets one diagnostic.
 
+use super::statements;
 use crate::core::model::diagnostic::{Code, Diagnostic, Severity, Span};
 use crate::core::model::dtype::DType;
 use crate::core::model::functions;
 use crate::core::model::op::{Op, TensorDecl, TensorRole};
 use crate::core::model::op_type::OpType;
+use crate::core::model::program::{Attribute, AttributeValue};
 use crate::core::notation::parser::unknown_dtype;
 use crate::core::notation::spelling::{quoted, shortened};
 use serde_json::{Number, Value};
@@ -95,6 +97,35 @@ impl<'a> Entry<'a> {
                 .malformed(field, format!("`{field}` is no string"))
                 .hint("write it in quotes")),
         }
+    }
+
+    /// The attributes of the call of [`Op::function`].
+    fn attributes(&self) -> Result<Vec<Attribute>, Diagnostic> {
+        let fields = match self.value("attributes") {
+            None => return Ok(Vec::new()),
+            Some(Value::Object(fields)) => fields,
+            Some(_) => {
+                return Err(self
+                    .malformed("attributes", "`attributes` is no object")
+                    .hint("write `{\"axis\": 0, \"keepdim\": false}`"));
+            }
+        };
+        let attribute = |(name, value): (&String, &Value)| {
+            let value = attribute_value(value).ok_or_else(|| {
+                let what = format!(
+                    "the attribute {} has no value of the notation",
+                    quoted(name)
+                );
+                self.malformed("attributes", what)
+                    .hint("use a number, a list of whole numbers, true, false or a word")
+            })?;
+            Ok(statements::attribute(name, value))
+        };
+        fields
+            .iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(attribute)
+            .collect()
     }
 
     fn op_type(&self) -> Result<OpType, Diagnostic> {
@@ -268,8 +299,35 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The op of an entry, and a warning about its function.
-pub(super) fn op_of_entry(entry: &Entry<'_>) -> Result<(Op, Option<Diagnostic>), Diagnostic> {
+fn attribute_value(value: &Value) -> Option<AttributeValue> {
+    let size = |number: &Number| Some(statements::int(whole(number)?));
+    Some(match value {
+        Value::Number(number) => match size(number) {
+            Some(size) => AttributeValue::Size(size),
+            None => AttributeValue::Number(number.to_string()),
+        },
+        Value::Array(sizes) => {
+            let sizes = sizes.iter().map(|value| match value {
+                Value::Number(number) => size(number),
+                _ => None,
+            });
+            AttributeValue::Sizes(sizes.collect::<Option<_>>()?)
+        }
+        Value::Bool(flag) => AttributeValue::Word(flag.to_string()),
+        Value::String(word) => AttributeValue::Word(word.clone()),
+        Value::Object(_) | Value::Null => return None,
+    })
+}
+
+/// An op, the attributes of its call, and a warning about its function.
+pub(super) struct ReadOp {
+    pub(super) op: Op,
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) doubt: Option<Diagnostic>,
+}
+
+/// The op of an entry.
+pub(super) fn op_of_entry(entry: &Entry<'_>) -> Result<ReadOp, Diagnostic> {
     let output = entry
         .text("output")?
         .ok_or_else(|| entry.missing("output"))?;
@@ -297,7 +355,11 @@ pub(super) fn op_of_entry(entry: &Entry<'_>) -> Result<(Op, Option<Diagnostic>),
         axes: 0,
         kernel: entry.kernel()?,
     };
-    Ok((op, doubt))
+    Ok(ReadOp {
+        op,
+        attributes: entry.attributes()?,
+        doubt,
+    })
 }
 
 /// The declaration of an entry.

@@ -9,12 +9,13 @@ mod values;
 use crate::core::json::is_blank;
 use crate::core::model::diagnostic::{Code, Diagnostic, sort_in_text_order};
 use crate::core::model::op::{Op, TensorDecl};
-use crate::core::model::program::Program;
+use crate::core::model::program::{Attribute, Program};
 use crate::core::notation::Parsed;
 use crate::core::notation::spelling::quoted;
-use check::{Entry, FieldSpans, op_of_entry, tensor_of_entry};
+use check::{Entry, FieldSpans, ReadOp, op_of_entry, tensor_of_entry};
 use problems::Problems;
 use serde_json::Value;
+use statements::program_of_calls;
 pub use statements::program_of_ops;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -98,7 +99,7 @@ pub fn program_of_op_list(list: &OpList) -> Parsed {
 pub fn ops_of_list(list: &OpList) -> Result<Vec<Op>, Vec<Diagnostic>> {
     let entries = list.ops.iter().enumerate();
     all_or_problems(entries.map(|(index, fields)| {
-        let (mut op, _) = op_of_entry(&Entry::op(index, fields, None))?;
+        let mut op = op_of_entry(&Entry::op(index, fields, None))?.op;
         if let Some(Value::String(function)) = fields.get("function") {
             op.function = Some(Cow::Owned(function.clone()));
         }
@@ -139,19 +140,24 @@ fn program_of_entries<'a>(
     mut problems: Problems,
 ) -> Parsed {
     let mut ops: Vec<Op> = Vec::with_capacity(entries.len());
+    let mut attributes: Vec<Vec<Attribute>> = Vec::with_capacity(entries.len());
     let mut spans: Vec<Option<&FieldSpans>> = Vec::with_capacity(entries.len());
     let mut writer: HashMap<String, usize> = HashMap::with_capacity(entries.len());
     let mut named: HashSet<String> = HashSet::with_capacity(entries.len());
     for (index, (fields, field_spans)) in entries.enumerate() {
         let entry = Entry::op(index, fields, field_spans);
-        let read = op_of_entry(&entry).and_then(|(op, doubt)| {
-            entry.check_width(op.bytes_per_element)?;
-            Ok((op, doubt))
+        let read = op_of_entry(&entry).and_then(|read| {
+            entry.check_width(read.op.bytes_per_element)?;
+            Ok(read)
         });
-        let op = match read {
-            Ok((op, doubt)) => {
+        let (op, own_attributes) = match read {
+            Ok(ReadOp {
+                op,
+                attributes,
+                doubt,
+            }) => {
                 problems.extend(doubt);
-                op
+                (op, attributes)
             }
             Err(problem) => {
                 problems.push(problem);
@@ -182,6 +188,7 @@ fn program_of_entries<'a>(
         }
         writer.insert(op.output.clone(), ops.len());
         ops.push(op);
+        attributes.push(own_attributes);
         spans.push(field_spans);
     }
     tensors.retain(|tensor| {
@@ -204,7 +211,7 @@ fn program_of_entries<'a>(
         }
         false
     });
-    let (mut program, doubts) = program_of_ops(&ops, &tensors);
+    let (mut program, doubts) = program_of_calls(&ops, &attributes, &tensors);
     problems.extend(doubts.into_iter().map(|mut doubt| {
         let place = doubt.op.and_then(|op| spans.get(op).copied().flatten());
         doubt.span = place.map(|spans| spans.of("shape"));

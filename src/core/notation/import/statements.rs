@@ -34,6 +34,15 @@ use std::collections::HashMap;
 /// ");
 /// ```
 pub fn program_of_ops(ops: &[Op], tensors: &[TensorDecl]) -> (Program, Vec<Diagnostic>) {
+    program_of_calls(ops, &[], tensors)
+}
+
+/// The same with the attributes of each op's function, as far as they are known.
+pub(super) fn program_of_calls(
+    ops: &[Op],
+    attributes: &[Vec<Attribute>],
+    tensors: &[TensorDecl],
+) -> (Program, Vec<Diagnostic>) {
     let mut types: HashMap<&str, (&[u64], DType)> = HashMap::with_capacity(ops.len());
     for tensor in tensors {
         if let Some(dtype) = tensor.element_type() {
@@ -61,7 +70,8 @@ pub fn program_of_ops(ops: &[Op], tensors: &[TensorDecl]) -> (Program, Vec<Diagn
             .map(|input| types.get(input.as_str()).copied())
             .collect();
         let inputs = Inputs { known: &known };
-        let (callee, attributes, is_exact) = call_of(op, inputs);
+        let own_attributes = attributes.get(index).map_or(&[][..], Vec::as_slice);
+        let (callee, attributes, is_exact) = call_of(op, own_attributes, inputs);
         if !is_exact {
             let function = op.function.as_deref().unwrap_or_default();
             doubts.push(
@@ -118,9 +128,22 @@ fn gives(rule: ShapeRule, types: &[(&[u64], DType)], attributes: &[Attribute], o
         .is_some_and(|(shape, k)| shape == op.shape && (op.k.is_none() || k == op.k))
 }
 
-/// Callee and attributes of the statement, and whether the callee is the op's own function.
-fn call_of<'a>(op: &'a Op, inputs: Inputs<'_>) -> (&'a str, Vec<Attribute>, bool) {
+/// Callee and attributes of the statement, and whether the callee is the op's own function. Its own attributes are kept if it
+/// infers the op's shape from them.
+fn call_of<'a>(
+    op: &'a Op,
+    own_attributes: &[Attribute],
+    inputs: Inputs<'_>,
+) -> (&'a str, Vec<Attribute>, bool) {
     let function = op.function.as_deref().and_then(functions::find);
+    if let Some(function) = function
+        && !own_attributes.is_empty()
+        && have_names(own_attributes, function)
+        && let Some(types) = inputs.types()
+        && gives(function.shape_rule, &types, own_attributes, op)
+    {
+        return (function.name, own_attributes.to_vec(), true);
+    }
     if let Some(function) = function.filter(|f| f.shape_rule != ShapeRule::Matmul)
         && let Some(attributes) = fitting_attributes(function, op, inputs)
     {
@@ -132,6 +155,12 @@ fn call_of<'a>(op: &'a Op, inputs: Inputs<'_>) -> (&'a str, Vec<Attribute>, bool
         OpType::Matmul => ("matmul", matmul_attributes(op, inputs), is_exact),
         OpType::Reshape => (reshape_callee(op, inputs), Vec::new(), is_exact),
     }
+}
+
+/// Whether the function has all these attributes.
+fn have_names(attributes: &[Attribute], function: &Function) -> bool {
+    let is_known = |attribute: &Attribute| function.attributes.contains(&&*attribute.name.text);
+    attributes.iter().all(is_known)
 }
 
 /// Attributes with which `function` infers the op's shape; `None` if there are none.
@@ -217,14 +246,14 @@ fn name(text: &str) -> Name {
     }
 }
 
-fn int(value: i64) -> Expr {
+pub(super) fn int(value: i64) -> Expr {
     Expr {
         kind: ExprKind::Int(value),
         span: Span::default(),
     }
 }
 
-fn attribute(attribute: &str, value: AttributeValue) -> Attribute {
+pub(super) fn attribute(attribute: &str, value: AttributeValue) -> Attribute {
     Attribute {
         name: name(attribute),
         value,

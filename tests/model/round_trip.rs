@@ -1,0 +1,89 @@
+//! What is exported and can be opened comes back the same.
+
+use fuseline::core::examples::EXAMPLES;
+use fuseline::core::json::read_json;
+use fuseline::core::notation::import::{self, program_of_op_list};
+use fuseline::core::notation::{parse, print};
+use fuseline::core::{Options, Outcome, Policy, analyze_program};
+use fuseline::present::export::OpList;
+use fuseline::present::report::Report;
+use strum::VariantArray;
+
+fn outcome(text: &str, options: &Options) -> Outcome {
+    let parsed = parse(text);
+    assert_eq!(parsed.diagnostics, [], "{text}");
+    let outcome = analyze_program(&parsed.program, options);
+    assert_eq!(outcome.diagnostics, [], "{text}");
+    outcome
+}
+
+/// The text that opening an exported list of ops gives.
+fn opened(json: &str) -> String {
+    let list: import::OpList = read_json(json).unwrap();
+    let parsed = program_of_op_list(&list);
+    assert_eq!(parsed.diagnostics, []);
+    print(&parsed.program)
+}
+
+#[test]
+fn every_export_of_every_example_has_the_same_kernels_and_bytes() {
+    for example in EXAMPLES {
+        for &policy in Policy::VARIANTS {
+            let options = Options::of_policy(policy);
+            let program = parse(example.text).program;
+            let Outcome {
+                analysis,
+                statement_of_op,
+                ..
+            } = outcome(example.text, &options);
+            let before = analysis.unwrap();
+            let list = OpList::new(&before.graph).with_attributes(&program, &statement_of_op);
+            let report =
+                Report::new(&before, &[], example.text).with_attributes(&program, &statement_of_op);
+            for json in [serde_json::to_string(&list), serde_json::to_string(&report)] {
+                let text = opened(&json.unwrap());
+                let after = outcome(&text, &options).analysis.unwrap();
+                let what = format!("{} under {policy:?}\n{text}", example.id);
+                assert_eq!(after.graph.ops, before.graph.ops, "{what}");
+                assert_eq!(after.partition, before.partition, "{what}");
+                assert_eq!(after.unfused, before.unfused, "{what}");
+                assert_eq!(after.fused, before.fused, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn attributes_that_do_not_fit_are_left_out() {
+    let op = |attributes: &str| {
+        format!(
+            r#"{{"tensors": [{{"name": "x", "shape": [4, 8], "dtype": "f16"}}], "ops": [{{
+                "op_type": "reduction", "function": "sum", "inputs": ["x"], "output": "y", "shape": [1, 8],
+                "dtype": "f16", "attributes": {attributes}}}]}}"#
+        )
+    };
+    let call = |attributes| {
+        let text = opened(&op(attributes));
+        text.lines().last().unwrap().to_owned()
+    };
+    assert_eq!(call(r#"{"axis": 0}"#), "y = sum(x, axis=0) : f16[1, 8]");
+    assert_eq!(
+        call(r#"{"axis": [0], "keepdim": true}"#),
+        "y = sum(x, axis=[0], keepdim=true) : f16[1, 8]"
+    );
+    for (attributes, problem) in [
+        ("[]", "`attributes` is no object"),
+        (
+            r#"{"axis": {}}"#,
+            "the attribute `axis` has no value of the notation",
+        ),
+        (
+            r#"{"axis": [0.5]}"#,
+            "the attribute `axis` has no value of the notation",
+        ),
+    ] {
+        let list: import::OpList = read_json(&op(attributes)).unwrap();
+        let said = program_of_op_list(&list).diagnostics;
+        assert!(said[0].message.contains(problem), "{said:?}");
+    }
+}
