@@ -270,6 +270,8 @@ fn no_slider_position_of_an_example_has_a_finding() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     /// One slider after the other, each to any place.
     #[test]
     fn no_walk_over_the_sliders_of_an_example_has_a_finding(

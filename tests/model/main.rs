@@ -29,6 +29,7 @@ mod examples;
 mod examples_by_policy;
 mod families;
 mod findings;
+mod fixes;
 mod functions;
 mod gpt2;
 mod growth;

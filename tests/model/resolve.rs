@@ -219,6 +219,16 @@ fn the_offered_declaration_says_what_was_inferred_or_assumed() {
             SizeSource::Assumed,
         ),
         (
+            "matmul(w, x, k=4096) : f16[3, 7]",
+            "input w : f16[3, 4096]",
+            SizeSource::Inferred,
+        ),
+        (
+            "matmul(x, w, k=4096, transpose_b=true) : f16[3, 7]",
+            "weight w : f16[7, 4096]",
+            SizeSource::Inferred,
+        ),
+        (
             "reshape(w) : f16[4, 6]",
             "input w : f16[4, 6]",
             SizeSource::Inferred,

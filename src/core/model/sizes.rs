@@ -37,7 +37,7 @@ pub fn read_size(
 }
 
 /// The bytes of an undeclared input, if the op's other shapes allow only one size: a reshape keeps the number
-/// of elements, and the operands of a matmul share K.
+/// of elements, and the operands of a matmul share K, which may also be stated.
 fn inferred_bytes(graph: &Graph, op: OpId, tensor: TensorId) -> Option<u64> {
     byte_count(
         &inferred_shape(graph, op, tensor)?,
@@ -47,7 +47,7 @@ fn inferred_bytes(graph: &Graph, op: OpId, tensor: TensorId) -> Option<u64> {
 
 /// The shape for [`SizeSource::Inferred`]; for a reshape that of the output, which has as many elements.
 ///
-/// For a matmul the other operand and the output must be matrices. With batch dimensions the missing operand
+/// For a matmul the output must be a matrix, and K be stated or the other operand be a matrix, too. With batch dimensions the missing operand
 /// could be shared or batched, so nothing is inferred.
 pub fn inferred_shape(graph: &Graph, op: OpId, tensor: TensorId) -> Option<Vec<u64>> {
     let shape_of = |t: TensorId| graph.tensor_shape(t);
@@ -67,7 +67,17 @@ pub(crate) fn inferred_operand<'a, T: Copy + PartialEq>(
         }
         (OpType::Matmul, None | Some("matmul"), &[a, b]) if a != b => {
             let (missing_left, other) = if a == tensor { (true, b) } else { (false, a) };
-            let (&[rows, columns], &[d0, d1]) = (&definition.shape[..], shape_of(other)?) else {
+            let &[rows, columns] = &definition.shape[..] else {
+                return None;
+            };
+            if let Some(k) = definition.k {
+                return Some(if missing_left {
+                    vec![rows, k]
+                } else {
+                    vec![k, columns]
+                });
+            }
+            let &[d0, d1] = shape_of(other)? else {
                 return None;
             };
             // One dimension of the known operand is one of the output, the other one is K.

@@ -2,6 +2,7 @@
 
 mod attributes;
 mod expr;
+mod proposals;
 mod scope;
 mod shapes;
 mod statement;
@@ -113,7 +114,7 @@ pub fn resolve(program: &Program) -> Resolved {
         ops: &ops,
         externals: &externals,
     };
-    warn_of_undeclared(&known, &mut diagnostics);
+    warn_of_undeclared(&known, &params, &mut diagnostics);
     note_unknown_k(&known, &mut diagnostics);
     note_unused(program, &scope, &mut diagnostics);
     check_dividing(program, &params, &mut diagnostics);

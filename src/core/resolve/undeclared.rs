@@ -15,11 +15,18 @@ use crate::core::notation::spelling::quoted;
 use crate::core::notation::written_name;
 use crate::core::resolve::attributes;
 use crate::core::resolve::expr::Params;
+use crate::core::resolve::proposals::proposed_shapes;
 use crate::core::resolve::scope::{KnownTensors, NameId, Origin};
 use crate::core::resolve::shapes::Operand;
 
-/// One warning for each undeclared tensor that a resolved op reads, at its first use in the text.
-pub(super) fn warn_of_undeclared(known: &KnownTensors<'_>, diagnostics: &mut Vec<Diagnostic>) {
+/// One warning for each undeclared tensor that a resolved op reads, at its first use in the text. All declarations that they
+/// propose hold together.
+pub(super) fn warn_of_undeclared(
+    known: &KnownTensors<'_>,
+    params: &Params<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let proposed = proposed_shapes(known, params);
     let mut is_reported = IdVec::from_elem(false, known.scope.tensors.len());
     for (id, statement, op) in known.resolved() {
         let reads = &known.scope.reads[id];
@@ -30,7 +37,7 @@ pub(super) fn warn_of_undeclared(known: &KnownTensors<'_>, diagnostics: &mut Vec
             is_reported[tensor] = true;
             let dtype = op.dtype.unwrap_or(DType::F16);
             let shape_of = |t: NameId| known.type_of(t).map(|(shape, _)| shape);
-            let (mut shape, why) =
+            let (mut counted, why) =
                 if let Some(shape) = inferred_operand(op, reads, tensor, shape_of) {
                     (shape, "the other shapes of its reader give".to_owned())
                 } else {
@@ -40,12 +47,21 @@ pub(super) fn warn_of_undeclared(known: &KnownTensors<'_>, diagnostics: &mut Vec
                 };
             let transposed = ["transpose_a", "transpose_b"];
             if (transposed.get(place)).is_some_and(|flag| attributes::is_set(statement, flag))
-                && let [p, q] = &mut shape[..]
+                && let [p, q] = &mut counted[..]
             {
                 std::mem::swap(p, q);
             }
             let function = op.function.as_deref().and_then(functions::find);
             let role = role_of(function, place);
+            let hint = match proposed.get(&tensor) {
+                Some((shape, dtype)) => format!(
+                    "declare it: `{}`",
+                    declaration(role, &name.text, *dtype, shape)
+                ),
+                None => {
+                    "declare it with its size: its readers allow none that can be told".to_owned()
+                }
+            };
             diagnostics.push(
                 Diagnostic::warning(
                     Code::UndeclaredTensor,
@@ -53,15 +69,12 @@ pub(super) fn warn_of_undeclared(known: &KnownTensors<'_>, diagnostics: &mut Vec
                         "{} is not declared: {why} {}{}",
                         quoted(&name.text),
                         dtype.name(),
-                        shape_text(&shape)
+                        shape_text(&counted)
                     ),
                 )
                 .at(name.span)
                 .about(id.index())
-                .hint(format!(
-                    "declare it: `{}`",
-                    declaration(role, &name.text, dtype, &shape)
-                )),
+                .hint(hint),
             );
         }
     }

@@ -1,7 +1,7 @@
 //! Values of a program: those that a param may take, and attributes in numbers.
 
 use super::expr::{Params, evaluate, is_reported_elsewhere};
-use crate::core::model::diagnostic::{Code, Diagnostic};
+use crate::core::model::diagnostic::{Code, Diagnostic, Span};
 use crate::core::model::program::{
     Attribute, AttributeValue, Expr, ExprKind, Param, ParamRange, Program,
 };
@@ -108,6 +108,14 @@ pub fn attributes_in_numbers(
     statements: impl IntoIterator<Item = usize>,
 ) -> Vec<Vec<Attribute>> {
     let params = Params::new(program);
+    // A lone name is a word in the syntax tree, even if it is a param's.
+    let param = |word: &str| {
+        let expr = Expr {
+            kind: ExprKind::Param(word.to_owned()),
+            span: Span::default(),
+        };
+        Some(ExprKind::Int(evaluate(&expr, &params).ok()?))
+    };
     let number = |expr: &Expr| {
         Some(Expr {
             kind: ExprKind::Int(evaluate(expr, &params).ok()?),
@@ -121,7 +129,14 @@ pub fn attributes_in_numbers(
                 AttributeValue::Sizes(sizes) => {
                     AttributeValue::Sizes(sizes.iter().map(number).collect::<Option<_>>()?)
                 }
-                value @ (AttributeValue::Number(_) | AttributeValue::Word(_)) => value.clone(),
+                AttributeValue::Word(word) => match param(word) {
+                    Some(kind) => AttributeValue::Size(Expr {
+                        kind,
+                        span: attribute.span,
+                    }),
+                    None => attribute.value.clone(),
+                },
+                AttributeValue::Number(_) => attribute.value.clone(),
             },
             ..attribute.clone()
         })

@@ -1,0 +1,430 @@
+//! Declarations to propose for undeclared tensors: shapes that hold together over all ops that read them.
+//!
+//! Bytes of undeclared tensors follow from one reader alone ([`crate::core::model::sizes`]); these shapes are only for hints.
+
+use super::attributes::Attributes;
+use super::expr::Params;
+use super::scope::{KnownTensors, NameId, Origin, StatementId};
+use super::shapes::{Call, Operand, infer};
+use crate::core::model::diagnostic::Span;
+use crate::core::model::dtype::DType;
+use crate::core::model::functions::{self, ShapeRule};
+use crate::core::model::op::Op;
+use crate::core::model::op_type::OpType;
+use crate::core::model::program::OpStatement;
+use std::collections::{HashMap, VecDeque};
+
+/// For each undeclared tensor a type with which its readers have the types that they have now; none where one of them would
+/// not.
+///
+/// What the other shapes of a reader leave open is chosen, first in the text order of the readers.
+/// `O(reads)`, as an op with few inputs is looked at again when one of them has got a shape, and others are not.
+pub(super) fn proposed_shapes(
+    known: &KnownTensors<'_>,
+    params: &Params<'_>,
+) -> HashMap<NameId, (Vec<u64>, DType)> {
+    let mut proposals = Proposals {
+        known,
+        params,
+        shapes: HashMap::new(),
+        readers: HashMap::new(),
+    };
+    for (id, ..) in known.resolved() {
+        for &tensor in &known.scope.reads[id] {
+            if known.scope.tensors[tensor] == Origin::Undeclared {
+                proposals.readers.entry(tensor).or_default().push(id);
+            }
+        }
+    }
+    if proposals.readers.is_empty() {
+        return HashMap::new();
+    }
+    let mut waiting: VecDeque<StatementId> = known.resolved().map(|(id, ..)| id).collect();
+    let statement = |id: StatementId| known.program.ops.get(id.index());
+    // A matmul that states its K reads operands of any shape, so all others choose before it.
+    let (last, first) =
+        (waiting.iter()).partition::<Vec<_>, _>(|&&id| statement(id).is_some_and(has_k));
+    let mut undecided: VecDeque<StatementId> = first.into_iter().chain(last).copied().collect();
+    while let Some((id, is_choice)) =
+        (waiting.pop_front().map(|id| (id, false))).or_else(|| Some((undecided.pop_front()?, true)))
+    {
+        let (Some(statement), Some(op)) = (statement(id), &known.ops[id]) else {
+            continue;
+        };
+        for (tensor, shape) in proposals.fitting(id, statement, op, is_choice) {
+            let readers = proposals.readers.get(&tensor).into_iter().flatten();
+            let is_small = |reader: &&StatementId| known.scope.reads[**reader].len() <= FEW_INPUTS;
+            waiting.extend(readers.filter(is_small));
+            proposals.shapes.insert(tensor, shape);
+        }
+    }
+    let mut refuted = Vec::new();
+    for (id, statement, op) in known.resolved() {
+        if !proposals.hold(id, statement, op) {
+            refuted.extend(&known.scope.reads[id]);
+        }
+    }
+    for tensor in refuted {
+        proposals.shapes.remove(tensor);
+    }
+    proposals.with_dtypes()
+}
+
+/// Whether a call states its K, so that its operands may be packed and are not checked.
+fn has_k(statement: &OpStatement) -> bool {
+    statement
+        .attributes
+        .iter()
+        .any(|attribute| attribute.name.text == "k")
+}
+
+/// Inputs of an op up to which it is looked at again whenever one of them has got a shape.
+const FEW_INPUTS: usize = 16;
+
+struct Proposals<'a> {
+    known: &'a KnownTensors<'a>,
+    params: &'a Params<'a>,
+    shapes: HashMap<NameId, Vec<u64>>,
+    /// The ops that read each undeclared tensor.
+    readers: HashMap<NameId, Vec<StatementId>>,
+}
+
+impl Proposals<'_> {
+    fn shape(&self, tensor: NameId) -> Option<&[u64]> {
+        match self.known.type_of(tensor) {
+            Some((shape, _)) => Some(shape),
+            None => self.shapes.get(&tensor).map(Vec::as_slice),
+        }
+    }
+
+    /// The tensors that get a shape by this op, which is chosen if nothing else determines it.
+    fn fitting(
+        &self,
+        id: StatementId,
+        statement: &OpStatement,
+        op: &Op,
+        is_choice: bool,
+    ) -> Vec<(NameId, Vec<u64>)> {
+        let reads = &self.known.scope.reads[id];
+        let missing = |&(_, &tensor): &(usize, &NameId)| {
+            self.known.scope.tensors[tensor] == Origin::Undeclared
+                && !self.shapes.contains_key(&tensor)
+        };
+        let mut missing = reads.iter().enumerate().filter(missing).peekable();
+        if missing.peek().is_none() {
+            return Vec::new();
+        }
+        let reader = Reader {
+            op,
+            attributes: Attributes {
+                list: &statement.attributes,
+                params: self.params,
+            },
+            operands: reads.iter().map(|&tensor| self.shape(tensor)).collect(),
+            is_choice,
+        };
+        let fitting = missing.filter_map(|(place, &tensor)| Some((tensor, reader.operand(place)?)));
+        fitting.collect()
+    }
+
+    /// The shapes with the element type that readers demand, else that of the first reader; without those of which readers
+    /// demand several types.
+    fn with_dtypes(self) -> HashMap<NameId, (Vec<u64>, DType)> {
+        let mut demanded: HashMap<NameId, Vec<DType>> = HashMap::new();
+        let mut read_first: HashMap<NameId, DType> = HashMap::new();
+        for (id, _, op) in self.known.resolved() {
+            let Some(dtype) = op.dtype else { continue };
+            let leading = leading_input(op);
+            for (place, &tensor) in self.known.scope.reads[id].iter().enumerate() {
+                if self.shapes.contains_key(&tensor) {
+                    read_first.entry(tensor).or_insert(dtype);
+                    let dtypes = demanded.entry(tensor).or_default();
+                    if leading == Some(place) && !dtypes.contains(&dtype) {
+                        dtypes.push(dtype);
+                    }
+                }
+            }
+        }
+        let typed = self.shapes.into_iter().filter_map(|(tensor, shape)| {
+            let dtype = match demanded.get(&tensor).map_or(&[][..], Vec::as_slice) {
+                [] => *read_first.get(&tensor)?,
+                [dtype] => *dtype,
+                _ => return None,
+            };
+            Some((tensor, (shape, dtype)))
+        });
+        typed.collect()
+    }
+
+    /// Whether an op has its shape with the proposals as well.
+    fn hold(&self, id: StatementId, statement: &OpStatement, op: &Op) -> bool {
+        let reads = &self.known.scope.reads[id];
+        let is_proposed = |tensor: &NameId| self.shapes.contains_key(tensor);
+        let function = op.function.as_deref().and_then(functions::find);
+        let (true, Some(function)) = (reads.iter().any(is_proposed), function) else {
+            return true;
+        };
+        if has_k(statement) {
+            return true;
+        }
+        let operands: Option<Vec<Operand<'_>>> = (reads.iter().zip(&statement.inputs))
+            .map(|(&tensor, name)| {
+                Some(Operand {
+                    name,
+                    shape: self.shape(tensor)?,
+                    dtype: self
+                        .known
+                        .type_of(tensor)
+                        .map_or(op.dtype?, |(_, dtype)| dtype),
+                })
+            })
+            .collect();
+        operands.is_some_and(|operands| {
+            let call = Call {
+                operands: &operands,
+                attributes: Attributes {
+                    list: &statement.attributes,
+                    params: self.params,
+                },
+                callee: &statement.callee,
+                annotated: Some((&op.shape, Span::default())),
+            };
+            infer(function.shape_rule, &call).is_ok_and(|inferred| inferred.shape == op.shape)
+        })
+    }
+}
+
+/// The input whose element type is that of the output.
+fn leading_input(op: &Op) -> Option<usize> {
+    let function = functions::find(op.function.as_deref()?)?;
+    let has_own_type = function.name == "cast"
+        || function.op_type == OpType::Matmul
+        || function.shape_rule == ShapeRule::Stated;
+    (!has_own_type).then(|| usize::from(function.name == "where"))
+}
+
+/// An op that reads tensors of unknown shape.
+struct Reader<'a> {
+    op: &'a Op,
+    attributes: Attributes<'a>,
+    operands: Vec<Option<&'a [u64]>>,
+    /// Whether a shape is chosen where several fit.
+    is_choice: bool,
+}
+
+impl Reader<'_> {
+    /// The shape of an operand; `None` if it is left open.
+    fn operand(&self, place: usize) -> Option<Vec<u64>> {
+        let output = &self.op.shape;
+        let chosen = |shape: Vec<u64>| self.is_choice.then_some(shape);
+        let function = self.op.function.as_deref().and_then(functions::find);
+        let Some(function) = function else {
+            return chosen(output.clone());
+        };
+        match function.shape_rule {
+            ShapeRule::Matmul if self.operands.len() == 2 => self.factor(place),
+            ShapeRule::Linear => self.of_linear(place),
+            ShapeRule::Conv2d => self.of_conv2d(place),
+            ShapeRule::PerChannel if place > 0 => Some(vec![*output.get(1)?]),
+            ShapeRule::SameAsFirst if place == 0 => Some(output.clone()),
+            ShapeRule::PerChannel | ShapeRule::Reshape => Some(output.clone()),
+            ShapeRule::Transpose => self.transposed(),
+            ShapeRule::Split => {
+                let parts = u64::try_from(self.attributes.size("parts").ok()??).ok()?;
+                self.along_axis(|size| size.checked_mul(parts))
+            }
+            ShapeRule::Concat if self.operands.len() <= FEW_INPUTS => self.part(place),
+            ShapeRule::Reduce => chosen(self.before_reduction()?),
+            ShapeRule::Pool2d => {
+                let window = self.attributes.pair("kernel", 1, [1, 1]).ok()?;
+                let &[batch, channels, ..] = &output[..] else {
+                    return None;
+                };
+                let [height, width] = self.before_window(window, window)?;
+                chosen(vec![batch, channels, height, width])
+            }
+            ShapeRule::Concat => None,
+            ShapeRule::Matmul
+            | ShapeRule::Broadcast
+            | ShapeRule::SameAsFirst
+            | ShapeRule::Stated
+            | ShapeRule::Slice => chosen(output.clone()),
+        }
+    }
+
+    /// An operand of a concatenation. Several unknown ones get equal shares, and the last of them what is left.
+    fn part(&self, place: usize) -> Option<Vec<u64>> {
+        let axis = self.axis()?;
+        let sizes = self.operands.iter().flatten();
+        let known: u64 = sizes.filter_map(|shape| shape.get(axis)).sum();
+        let rest = self.op.shape.get(axis)?.checked_sub(known)?;
+        let unknown = self.operands.iter().filter(|shape| shape.is_none()).count();
+        if unknown > 1 && !self.is_choice {
+            return None;
+        }
+        let share = rest / unknown as u64;
+        let is_last = !self.operands[place + 1..].contains(&None);
+        let size = if is_last {
+            rest - share * (unknown as u64 - 1)
+        } else {
+            share
+        };
+        self.along_axis(|_| Some(size))
+    }
+
+    /// A factor of a matrix product: `[batch.., M, K]`, or `[K, N]`.
+    fn factor(&self, place: usize) -> Option<Vec<u64>> {
+        let transposed =
+            ["transpose_a", "transpose_b"].map(|name| self.attributes.flag(name, false));
+        let [batch @ .., rows, columns] = &self.op.shape[..] else {
+            return None;
+        };
+        let other = self.operands[1 - place];
+        // K stands last on the left and before the last on the right, unless they are transposed.
+        let is_k_last = |place: usize| (place == 0) != transposed[place];
+        let k_of_other = other.and_then(|shape| match shape {
+            [.., before, last] => Some(if is_k_last(1 - place) { *last } else { *before }),
+            _ => None,
+        });
+        if self.attributes.has("k") && !self.is_choice {
+            return None;
+        }
+        let k = (self.op.k.or(k_of_other)).or(self.is_choice.then_some(*columns))?;
+        let matrix = match (place, is_k_last(place)) {
+            (0, true) => [*rows, k],
+            (0, false) => [k, *rows],
+            (_, true) => [*columns, k],
+            (_, false) => [k, *columns],
+        };
+        let is_batched = place == 0 || other.is_some_and(|shape| shape.len() < self.op.shape.len());
+        let batch = if is_batched { batch } else { &[] };
+        Some([batch, &matrix].concat())
+    }
+
+    /// An operand of `[.., K] x [N, K] + [N]`.
+    fn of_linear(&self, place: usize) -> Option<Vec<u64>> {
+        let (&features, rows) = self.op.shape.split_last()?;
+        let last = |place: usize| {
+            self.operands
+                .get(place)?
+                .and_then(|shape| shape.last().copied())
+        };
+        let k = last(0).or(last(1)).or(self.is_choice.then_some(features));
+        Some(match place {
+            0 => [rows, &[k?]].concat(),
+            1 => vec![features, k?],
+            _ => vec![features],
+        })
+    }
+
+    /// An operand of `[B, C, H, W] x [O, C/groups, KH, KW] + [O]`. A window is chosen so that it keeps the size of the picture
+    /// at stride 1.
+    fn of_conv2d(&self, place: usize) -> Option<Vec<u64>> {
+        let &[batch, features, ..] = &self.op.shape[..] else {
+            return None;
+        };
+        let groups = self.attributes.size("groups").ok()?.unwrap_or(1);
+        let groups = u64::try_from(groups).ok().filter(|&groups| groups > 0)?;
+        let padding = self.attributes.pair("padding", 0, [0, 0]).ok()?;
+        let window = padding.map(|border| border.saturating_mul(2).saturating_add(1));
+        match (place, self.operands[0], self.operands[1]) {
+            (0, _, Some(&[_, channels, height, width])) => {
+                let [height, width] = self.before_window([height, width], [1, 1])?;
+                Some(vec![batch, channels.checked_mul(groups)?, height, width])
+            }
+            (1, Some(&[_, channels, ..]), _) => {
+                Some(vec![features, channels / groups, window[0], window[1]])
+            }
+            (1, None, _) if self.is_choice => {
+                Some(vec![features, features / groups, window[0], window[1]])
+            }
+            (0, _, None) if self.is_choice => {
+                let [height, width] = self.before_window(window, [1, 1])?;
+                Some(vec![batch, features, height, width])
+            }
+            (2, ..) => Some(vec![features]),
+            _ => None,
+        }
+    }
+
+    /// The smallest height and width over which a window slides to those of the output.
+    fn before_window(&self, window: [u64; 2], default_stride: [u64; 2]) -> Option<[u64; 2]> {
+        let stride = self.attributes.pair("stride", 1, default_stride).ok()?;
+        let padding = self.attributes.pair("padding", 0, [0, 0]).ok()?;
+        let dilation = self.attributes.pair("dilation", 1, [1, 1]).ok()?;
+        let &[_, _, height, width] = &self.op.shape[..] else {
+            return None;
+        };
+        let size = |axis: usize, places: u64| {
+            let reach = dilation[axis].checked_mul(window[axis].checked_sub(1)?)?;
+            let moves = places.checked_sub(1)?.checked_mul(stride[axis])?;
+            let padded = moves.checked_add(reach)?.checked_add(1)?;
+            padded
+                .checked_sub(padding[axis].checked_mul(2)?)
+                .filter(|&size| size > 0)
+        };
+        Some([size(0, height)?, size(1, width)?])
+    }
+
+    fn transposed(&self) -> Option<Vec<u64>> {
+        let output = &self.op.shape;
+        let Some(perm) = self.attributes.sizes("perm").ok()? else {
+            let mut shape = output.clone();
+            let last = shape.len().checked_sub(2)?;
+            shape[last..].reverse();
+            return Some(shape);
+        };
+        let mut shape = vec![0; output.len()];
+        for (&size, &from) in output.iter().zip(&perm) {
+            *shape.get_mut(place_of(from, output.len())?)? = size;
+        }
+        Some(shape)
+    }
+
+    /// Reduced axes have the size 1, which is the only one that the output tells.
+    fn before_reduction(&self) -> Option<Vec<u64>> {
+        let mut shape = self.op.shape.clone();
+        if self.attributes.flag("keepdim", true) {
+            return Some(shape);
+        }
+        let axes = self
+            .attributes
+            .sizes("axis")
+            .ok()?
+            .unwrap_or_else(|| vec![-1]);
+        let rank = shape.len() + axes.len();
+        let mut places: Vec<usize> = axes
+            .iter()
+            .map(|&axis| place_of(axis, rank))
+            .collect::<Option<_>>()?;
+        places.sort_unstable();
+        for place in places {
+            if place > shape.len() {
+                return None;
+            }
+            shape.insert(place, 1);
+        }
+        Some(shape)
+    }
+
+    fn axis(&self) -> Option<usize> {
+        place_of(
+            self.attributes.size("axis").ok()?.unwrap_or(-1),
+            self.op.shape.len(),
+        )
+    }
+
+    /// The output's shape with another size along the axis of the call.
+    fn along_axis(&self, size: impl FnOnce(u64) -> Option<u64>) -> Option<Vec<u64>> {
+        let mut shape = self.op.shape.clone();
+        let place = shape.get_mut(self.axis()?)?;
+        *place = size(*place).filter(|&size| size > 0)?;
+        Some(shape)
+    }
+}
+
+/// The dimension that an axis, which may count from the end, stands for.
+fn place_of(axis: i64, rank: usize) -> Option<usize> {
+    let rank = i64::try_from(rank).ok()?;
+    usize::try_from(if axis < 0 { axis + rank } else { axis }).ok()
+}
