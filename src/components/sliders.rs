@@ -5,7 +5,7 @@ use crate::app::state::{Page, SetIfChanged};
 use crate::components::keyed_rows::row_at;
 use crate::components::show_more::ShowMore;
 use crate::core::notation::edit::set_param;
-use crate::present::sliders::{SliderRow, Track, slider_rows};
+use crate::present::sliders::{SliderRow, SliderTrack, slider_rows};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
@@ -69,7 +69,7 @@ fn Slider(
     };
     let track = Memo::new(move |_| row.with(SliderRow::track));
     let has_range = Memo::new(move |_| track.with(Option::is_some));
-    let on_track = move |part: fn(&Track) -> i64| {
+    let on_track = move |part: fn(&SliderTrack) -> i64| {
         move || track.with(|track| track.as_ref().map(|track| part(track).to_string()))
     };
     let value = move || row.with(|row| row.value.to_string());

@@ -20,7 +20,7 @@ pub struct SliderRow {
 
 /// The numbers of an `<input type="range">`. Where only some values of a range count, they are the places of these values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Track {
+pub struct SliderTrack {
     /// Its smallest value.
     pub min: i64,
     /// Its largest value.
@@ -33,9 +33,9 @@ pub struct Track {
 
 impl SliderRow {
     /// The slider; `None` without a range.
-    pub fn track(&self) -> Option<Track> {
+    pub fn track(&self) -> Option<SliderTrack> {
         Some(match self.values.as_ref()? {
-            &ParamValues::Steps { min, max, step } => Track {
+            &ParamValues::Steps { min, max, step } => SliderTrack {
                 min,
                 max,
                 step,
@@ -44,7 +44,7 @@ impl SliderRow {
             listed @ ParamValues::Listed(values) => {
                 let place = values.binary_search(&listed.nearest(self.value));
                 let short = |place: usize| i64::try_from(place).unwrap_or(i64::MAX);
-                Track {
+                SliderTrack {
                     min: 0,
                     max: short(values.len() - 1),
                     step: 1,

@@ -1,7 +1,7 @@
 //! Params as sliders and number boxes.
 
 use fuseline::core::notation;
-use fuseline::present::sliders::{SliderRow, Track, slider_rows};
+use fuseline::present::sliders::{SliderRow, SliderTrack, slider_rows};
 
 fn rows(text: &str) -> Vec<SliderRow> {
     slider_rows(&notation::parse(text).program, usize::MAX)
@@ -68,7 +68,7 @@ fn without_a_range_any_size_holds() {
 #[test]
 fn a_slider_with_steps_stands_at_its_value() {
     let row = &rows("param S = 512 in 128..1024 step 128\n")[0];
-    let track = Track {
+    let track = SliderTrack {
         min: 128,
         max: 1024,
         step: 128,
@@ -88,7 +88,7 @@ fn a_slider_of_divisors_stops_at_nothing_else() {
     let track = heads.track().unwrap();
     assert_eq!(
         track,
-        Track {
+        SliderTrack {
             min: 0,
             max: 8,
             step: 1,
