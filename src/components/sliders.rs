@@ -73,9 +73,7 @@ fn Slider(
         move || track.with(|track| track.as_ref().map(|track| part(track).to_string()))
     };
     let value = move || row.with(|row| row.value.to_string());
-    let end = move |part: fn((i64, i64)) -> i64| {
-        move || row.with(|row| Some(part(row.ends()?).to_string()))
-    };
+    let end = move |which: usize| move || row.with(|row| Some(row.ends()?[which].to_string()));
     let range_id = move || format!("param-{}", place.get());
     let box_id = move || format!("param-{}-box", place.get());
     let problem_id = move || format!("param-{}-problem", place.get());
@@ -105,13 +103,17 @@ fn Slider(
         }
     };
     let press = move |event: KeyboardEvent| {
-        let steps = match event.key().as_str() {
-            "ArrowUp" => 1,
-            "ArrowDown" => -1,
+        let is_up = match event.key().as_str() {
+            "ArrowUp" => true,
+            "ArrowDown" => false,
             _ => return,
         };
-        event.prevent_default();
-        set(row.with_untracked(|row| row.stepped(steps)));
+        let has_modifier =
+            event.shift_key() || event.ctrl_key() || event.alt_key() || event.meta_key();
+        if !has_modifier && !event.is_composing() {
+            event.prevent_default();
+            set(row.with_untracked(|row| row.stepped(is_up)));
+        }
     };
     view! {
         <div class="slider" class:has-range=has_range>
@@ -139,13 +141,12 @@ fn Slider(
                 class="number"
                 aria-label=format!("{name}, exact value")
                 aria-valuenow=value
-                aria-valuemin=end(|(min, _)| min)
-                aria-valuemax=end(|(_, max)| max)
-                aria-invalid=move || problem.with(Option::is_some).to_string()
+                aria-valuemin=end(0)
+                aria-valuemax=end(1)
                 aria-describedby=problem_id
-                inputmode="numeric"
                 autocomplete="off"
                 prop:value=value
+                on:input=move |_| problem.set_if_changed(None)
                 on:keydown=press
                 on:change:target=move |event| {
                     let number = event.target();

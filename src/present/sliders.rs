@@ -3,6 +3,7 @@
 use super::format::format_exact;
 use crate::core::Program;
 use crate::core::notation::print_expr;
+use crate::core::notation::spelling::shortened;
 use crate::core::resolve::{ParamValues, param_values};
 
 /// A param.
@@ -14,6 +15,8 @@ pub struct SliderRow {
     pub value: i64,
     /// The values of the slider; without them there is only a number box.
     values: Option<ParamValues>,
+    /// The ends of their range.
+    ends: [i64; 2],
     /// What they must divide; empty if nothing.
     dividend: String,
 }
@@ -66,21 +69,38 @@ impl SliderRow {
     }
 
     /// The smallest and the largest value, if there is a range.
-    pub fn ends(&self) -> Option<(i64, i64)> {
-        match self.values.as_ref()? {
-            &ParamValues::Steps { min, max, .. } => Some((min, max)),
-            ParamValues::Listed(values) => Some((*values.first()?, *values.last()?)),
-        }
+    pub fn ends(&self) -> Option<[i64; 2]> {
+        self.values.as_ref().map(|_| self.ends)
     }
 
-    /// The value so many steps of the slider away; without a range each whole number is one step.
-    pub fn stepped(&self, steps: i64) -> i64 {
-        match self.track() {
-            Some(track) => {
-                let at = track.at.saturating_add(steps.saturating_mul(track.step));
-                self.value_at(at.clamp(track.min, track.max))
+    /// The next value of the slider above or below; without a range each whole number is one.
+    pub fn stepped(&self, is_up: bool) -> i64 {
+        let value = self.value;
+        match &self.values {
+            None if is_up => value.saturating_add(1),
+            None => value.saturating_sub(1).max(1),
+            Some(ParamValues::Listed(values)) => {
+                let above = values.partition_point(|&known| known <= value);
+                let below = values.partition_point(|&known| known < value);
+                let next = if is_up {
+                    values.get(above)
+                } else {
+                    values[..below].last()
+                };
+                next.copied().unwrap_or(value)
             }
-            None => self.value.saturating_add(steps),
+            &Some(ParamValues::Steps { min, max, step }) => {
+                let steps = (value.clamp(min, max) - min) / step;
+                let at = |steps: i64| min + steps * step;
+                if is_up {
+                    let last = (max - min) / step;
+                    at((steps + 1).min(last))
+                } else if at(steps) < value {
+                    at(steps)
+                } else {
+                    at((steps - 1).max(0))
+                }
+            }
         }
     }
 
@@ -89,27 +109,24 @@ impl SliderRow {
     /// # Errors
     /// Why it is no value of the param, as a sentence.
     pub fn entered(&self, text: &str) -> Result<i64, String> {
+        let (name, shown) = (&self.name, shortened(text.trim()));
         let Some(value) = size_of(text) else {
-            let text = text.trim();
-            let subject = if text.is_empty() { "Nothing" } else { text };
+            let subject = if shown.is_empty() { "Nothing" } else { &shown };
             return Err(format!(
                 "{subject} is no size. Write a whole number, such as 4096, 4k for 4 × 1024, or 1e3."
             ));
         };
-        let (name, text) = (&self.name, text.trim());
-        let grouped = |value: i64| format_exact(value.unsigned_abs().into());
         match &self.values {
-            Some(ParamValues::Steps { min, max, .. }) if !(*min..=*max).contains(&value) => {
-                let [min, max] = [*min, *max].map(grouped);
-                Err(format!(
-                    "{name} goes from {min} to {max}, and {text} is outside."
-                ))
-            }
-            Some(values @ ParamValues::Listed(_)) if !values.contains(value) => {
+            Some(values) if !values.contains(value) => {
                 let (dividend, nearest) = (&self.dividend, grouped(values.nearest(value)));
-                Err(format!(
-                    "{name} must divide {dividend}, and {text} does not; {nearest} does."
-                ))
+                let [min, max] = self.ends.map(grouped);
+                Err(if dividend.is_empty() {
+                    format!("{name} goes from {min} to {max}, and {shown} is outside.")
+                } else {
+                    format!(
+                        "{name} goes from {min} to {max} and divides {dividend}: {shown} does not fit, {nearest} does."
+                    )
+                })
             }
             _ if value < 1 => Err(format!("{name} is a size, so at least 1.")),
             _ => Ok(value),
@@ -117,23 +134,34 @@ impl SliderRow {
     }
 }
 
+fn grouped(value: i64) -> String {
+    format_exact(value.unsigned_abs().into())
+}
+
 /// The count that a text like `4096`, `16,384`, `4k` or `1e3` means; `k` and `M` are powers of 1024, as is usual for sizes
-/// of tensors.
+/// of tensors. A separator stands before three digits.
 fn size_of(text: &str) -> Option<i64> {
-    let digits: String = (text.chars())
-        .filter(|c| !c.is_whitespace() && !matches!(c, '_' | ',' | '\'' | '’'))
-        .collect();
-    if let Ok(value) = digits.parse() {
-        return Some(value);
-    }
-    let (number, unit) = match digits.strip_suffix(['k', 'K']) {
-        Some(number) => (number, 1024.0),
-        None => match digits.strip_suffix(['m', 'M']) {
-            Some(number) => (number, 1024.0 * 1024.0),
-            None => (&*digits, 1.0),
-        },
+    let text = text.trim();
+    let (number, unit) = match text.char_indices().next_back()? {
+        (end, 'k' | 'K') => (&text[..end], 1024_i32),
+        (end, 'm' | 'M') => (&text[..end], 1024 * 1024),
+        _ => (text, 1),
     };
-    let value = number.parse::<f64>().ok()? * unit;
+    let mut groups = number
+        .trim()
+        .split([' ', '\u{a0}', '\u{202f}', '_', ',', '\'', '’']);
+    let mut digits = groups.next()?.to_owned();
+    for group in groups {
+        let is_group = group.len() == 3 && group.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_group || digits.is_empty() {
+            return None;
+        }
+        digits.push_str(group);
+    }
+    if let Ok(value) = digits.parse::<i64>() {
+        return value.checked_mul(unit.into());
+    }
+    let value = digits.parse::<f64>().ok()? * f64::from(unit);
     // Up to 2^53 every whole number is exact, and is printed without a fraction.
     let is_exact = value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0;
     is_exact.then(|| value.to_string().parse().ok())?
@@ -141,12 +169,15 @@ fn size_of(text: &str) -> Option<i64> {
 
 /// The first `max_rows` params, in text order.
 pub fn slider_rows(program: &Program, max_rows: usize) -> Vec<SliderRow> {
-    let rows = program.params.iter().take(max_rows).map(|param| {
-        let dividing = (param.range.as_ref()).and_then(|range| range.dividing.as_ref());
+    let values = param_values(program, max_rows);
+    let rows = program.params.iter().zip(values).map(|(param, values)| {
+        let range = param.range.as_ref();
+        let dividing = range.and_then(|range| range.dividing.as_ref());
         SliderRow {
             name: param.name.text.clone(),
             value: param.value,
-            values: param_values(program, param),
+            values,
+            ends: range.map_or_else(Default::default, |range| [range.min, range.max]),
             dividend: dividing.map_or_else(String::new, print_expr),
         }
     });

@@ -53,6 +53,11 @@ fn params_that_shall_divide_follow() {
     // 96 is as near to 64 as to 128, and the smaller one counts.
     assert_eq!(values(0, 1024), [1024, 64, 32]);
     assert_eq!(values(1, 32), [768, 32, 32]);
+    // What was written by hand, against the range, stays.
+    let unfit = "param S = 8\nparam H = 768\nparam heads = 100 in 1..128 dividing H\n";
+    let program_of_unfit = parse(unfit).program;
+    let edited = set_param(unfit, &program_of_unfit, 1, 1024);
+    assert!(edited.contains("heads = 100"), "{edited}");
     // What is set stays, even where it does not divide.
     assert_eq!(values(1, 80), [768, 80, 40]);
     assert_eq!(values(2, 5), [768, 96, 5]);

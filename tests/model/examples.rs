@@ -225,7 +225,7 @@ fn heads_that_do_not_divide_are_named_with_their_figures() {
         [
             (
                 Code::ParamOutOfRange,
-                "`heads` is 96, which does not divide `H` = 4096"
+                "`heads` is 96, which is no value of its range that divides `H` = 4096"
             ),
             (
                 Code::InexactDivision,
@@ -233,7 +233,7 @@ fn heads_that_do_not_divide_are_named_with_their_figures() {
             ),
         ]
     );
-    assert_eq!(diagnostics[0].hint.as_deref(), Some("64 does"));
+    assert_eq!(diagnostics[0].hint.as_deref(), Some("64 is"));
 }
 
 /// Every value of the slider of this param.

@@ -75,6 +75,8 @@ fn all_proposed_declarations_hold_together() {
         "input w : f16[64, 3, 7, 7]\ny = conv2d(x, w, stride=2, padding=3) : f16[1, 64, 112, 112]\n",
         "y = softmax(x) : f16[8, 16]\n",
         "y = sum(x) : f16[8, 1]\n",
+        "y = slice(x, start=2, end=6, axis=0) : f16[4, 8]\n",
+        "y = slice(x, start=2, axis=0) : f16[4, 8]\n",
         "y = elementwise(a, b) : f16[8, 16]\n",
         "y = reduction(a) : f16[8, 1]\n",
     ];
@@ -112,7 +114,7 @@ fn a_tensor_that_no_shape_fits_is_not_proposed() {
         .collect();
     assert_eq!(
         hints,
-        ["declare it with its size: its readers allow none that can be told"]
+        ["declare it with its size, which its readers leave open"]
     );
 }
 

@@ -210,7 +210,7 @@ const CASES: &[(&str, Code, (usize, usize), &str)] = &[
         "param S = 8 in 1..200000 dividing 64",
         Code::ParamOutOfRange,
         (1, 16),
-        "the range of `S` has more than 100000 values that may divide",
+        "the range of `S` has more than 1024 values that may divide",
     ),
     (
         "param S = 99 in 1..16",

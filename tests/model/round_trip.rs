@@ -81,9 +81,74 @@ fn attributes_that_do_not_fit_are_left_out() {
             r#"{"axis": [0.5]}"#,
             "the attribute `axis` has no value of the notation",
         ),
+        (
+            r#"{"axis": "0)\\nz = relu(x"}"#,
+            "the attribute `axis` has no value of the notation",
+        ),
     ] {
         let list: import::OpList = read_json(&op(attributes)).unwrap();
         let said = program_of_op_list(&list).diagnostics;
         assert!(said[0].message.contains(problem), "{said:?}");
     }
+}
+
+#[test]
+fn attributes_are_kept_where_inputs_are_not_declared() {
+    let text =
+        "param n = 4\ny = softmax(x, axis=0) : f16[n, 8]\nz = matmul(y, w, k=n) : f16[4, 6]\n";
+    let options = Options::default();
+    let program = parse(text).program;
+    let before = analyze_program(&program, &options);
+    let graph = before.analysis.unwrap().graph;
+    let list = OpList::new(&graph).with_attributes(&program, &before.statement_of_op);
+    let text = opened(&serde_json::to_string(&list).unwrap());
+    assert_eq!(
+        text,
+        "y = softmax(x, axis=0) : f16[4, 8]\nz = matmul(y, w, k=4) : f16[4, 6]\n"
+    );
+}
+
+#[test]
+fn an_attribute_that_the_function_does_not_take_is_left_out_alone() {
+    let json = |attributes: &str| {
+        format!(
+            r#"{{"tensors": [{{"name": "x", "shape": [4, 8], "dtype": "f16"}}], "ops": [{{
+                "op_type": "reduction", "function": "sum", "inputs": ["x"], "output": "y", "shape": [1, 8],
+                "dtype": "f16", "attributes": {attributes}}}]}}"#
+        )
+    };
+    for attributes in [
+        r#"{"axis": 0, "keepdim": 1}"#,
+        r#"{"axis": 0, "stable": true}"#,
+        r#"{"axis": 0, "keepdim": "maybe"}"#,
+    ] {
+        let list: import::OpList = read_json(&json(attributes)).unwrap();
+        let parsed = program_of_op_list(&list);
+        assert_eq!(parsed.diagnostics.len(), 1, "{attributes}");
+        assert!(parsed.diagnostics[0].message.contains("takes no attribute"));
+        let text = print(&parsed.program);
+        assert!(text.contains("y = sum(x, axis=0) : f16[1, 8]"), "{text}");
+    }
+}
+
+#[test]
+fn packed_operands_and_params_named_like_words_come_back() {
+    let text = "\
+param f32 = 8
+input q : f16[64, 192]
+a = matmul(q, q, k=64, transpose_a=true) : f16[64, 64]
+b = matmul(q, q, k=unknown) : f16[7, 5]
+c = cast(a, dtype=f32)
+d = softmax(c, axis=0)
+";
+    let options = Options::default();
+    let program = parse(text).program;
+    let before = analyze_program(&program, &options);
+    let graph = before.analysis.unwrap().graph;
+    let list = OpList::new(&graph).with_attributes(&program, &before.statement_of_op);
+    let text = opened(&serde_json::to_string(&list).unwrap());
+    let after = analyze_program(&parse(&text).program, &options)
+        .analysis
+        .unwrap();
+    assert_eq!(after.graph.ops, graph.ops, "{text}");
 }

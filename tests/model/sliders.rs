@@ -39,6 +39,11 @@ fn a_typed_number_is_a_value_or_refused_with_the_reason() {
         assert_eq!(row.entered(text), Err(reason.to_owned()));
     }
     for text in [
+        "1,5k",
+        "0,5",
+        "1 2",
+        "1,0000",
+        ",512",
         "",
         "abc",
         "1.5",
@@ -62,7 +67,8 @@ fn without_a_range_any_size_holds() {
         row.entered("-3"),
         Err("H is a size, so at least 1.".to_owned())
     );
-    assert_eq!([row.stepped(1), row.stepped(-1)], [8, 6]);
+    assert_eq!([row.stepped(true), row.stepped(false)], [8, 6]);
+    assert_eq!(rows("param H = 1\n")[0].stepped(false), 1);
 }
 
 #[test]
@@ -76,8 +82,25 @@ fn a_slider_with_steps_stands_at_its_value() {
     };
     assert_eq!(row.track(), Some(track));
     assert_eq!(row.value_at(640), 640);
-    assert_eq!([row.stepped(1), row.stepped(-9)], [640, 128]);
-    assert_eq!(row.ends(), Some((128, 1024)));
+    for (value, up, down) in [
+        (512, 640, 384),
+        (1000, 1024, 896),
+        (1024, 1024, 896),
+        (128, 256, 128),
+    ] {
+        let row = &rows(&format!("param S = {value} in 128..1024 step 128\n"))[0];
+        assert_eq!(
+            [row.stepped(true), row.stepped(false)],
+            [up, down],
+            "{value}"
+        );
+    }
+    // The slider does not reach an end that is not on a step.
+    assert_eq!(
+        rows("param S = 896 in 128..1000 step 128\n")[0].stepped(true),
+        896
+    );
+    assert_eq!(row.ends(), Some([128, 1024]));
 }
 
 #[test]
@@ -100,19 +123,24 @@ fn a_slider_of_divisors_stops_at_nothing_else() {
             .map(|at| heads.value_at(at))
             .eq(values)
     );
-    assert_eq!(
-        [heads.stepped(1), heads.stepped(-1), heads.stepped(99)],
-        [48, 24, 128]
-    );
-    assert_eq!(heads.ends(), Some((8, 128)));
+    for (value, up, down) in [(32, 48, 24), (90, 96, 64), (8, 12, 8), (128, 128, 96)] {
+        let text = format!("param H = 768\nparam heads = {value} in 8..128 dividing H\n");
+        let heads = &self::rows(&text)[1];
+        assert_eq!(
+            [heads.stepped(true), heads.stepped(false)],
+            [up, down],
+            "{value}"
+        );
+    }
+    assert_eq!(heads.ends(), Some([8, 128]));
     assert_eq!(heads.entered("96"), Ok(96));
     let refused = |text| heads.entered(text).unwrap_err();
     assert_eq!(
         refused("80"),
-        "heads must divide H, and 80 does not; 64 does."
+        "heads goes from 8 to 128 and divides H: 80 does not fit, 64 does."
     );
     assert_eq!(
         refused("256"),
-        "heads must divide H, and 256 does not; 128 does."
+        "heads goes from 8 to 128 and divides H: 256 does not fit, 128 does."
     );
 }

@@ -181,7 +181,13 @@ async fn a_slider_edits_the_param_in_the_text() {
     assert_eq!(root.value("[role=spinbutton]"), "512");
     root.enter("[role=spinbutton]", "4096", &["input", "change"])
         .await;
+    assert_eq!(root.value("input[type=range]"), "512");
+    assert_eq!(root.value("[role=spinbutton]"), "512");
+    assert!(root.texts(".slider-problem")[0].contains("4096 is outside"));
+    root.enter("[role=spinbutton]", "1k", &["input", "change"])
+        .await;
     assert_eq!(root.value("input[type=range]"), "1024");
+    assert_eq!(root.texts(".slider-problem")[0], "");
     // One series of edits is one step back.
     assert!(page.undo());
     assert_eq!(page.text.get_untracked(), TEXT);

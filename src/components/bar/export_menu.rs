@@ -28,7 +28,8 @@ pub fn ExportMenu() -> impl IntoView {
             return;
         }
         let report = page.diagnostics.with_untracked(|all| {
-            Report::new(&shown.analysis, all, &shown.text)
+            page.text
+                .with_untracked(|text| Report::new(&shown.analysis, all, text))
                 .with_attributes(&shown.parsed.program, &shown.statement_of_op)
         });
         save(page, ANALYSIS_FILE, &report);

@@ -90,6 +90,15 @@ pub enum AttributeKind {
 }
 
 impl AttributeKind {
+    /// Whether a word is a value as it stands, and not the name of a param.
+    pub fn is_word(self, word: &str) -> bool {
+        match self {
+            Self::Flag | Self::Type => true,
+            Self::SizeOrUnknown => word == "unknown",
+            Self::Size | Self::SizeOrSizes | Self::Sizes | Self::Number => false,
+        }
+    }
+
     /// The form of a value, for a hint.
     pub const fn expected(self) -> &'static str {
         match self {

@@ -12,7 +12,7 @@ pub fn out_of_range(param: &Param) -> Option<Diagnostic> {
 }
 
 /// Most values of a range with `dividing`, each of which is tried.
-const MOST_CANDIDATES: i64 = 100_000;
+const MOST_CANDIDATES: i64 = 1024;
 
 /// The part of a range that a diagnostic is about.
 pub(super) enum RangePart {

@@ -3,8 +3,10 @@
 use super::expr::{Params, evaluate};
 use crate::core::model::diagnostic::{Code, Diagnostic, Span};
 use crate::core::model::dtype::DType;
-use crate::core::model::functions::{AttributeKind, find_attribute};
-use crate::core::model::program::{Attribute, AttributeValue, Expr, ExprKind, OpStatement};
+use crate::core::model::functions::{AttributeKind, Function, find_attribute};
+use crate::core::model::program::{
+    Attribute, AttributeValue, Expr, ExprKind, OpStatement, Program,
+};
 use crate::core::notation::spelling::{nearest, quoted};
 
 /// The attributes of one call, and the params that their expressions may name.
@@ -151,35 +153,56 @@ pub(super) fn check_attributes(
             .at(attribute.span)
             .hint("keep one of them"));
         }
-        let fits = match (spec.kind, &attribute.value) {
-            (
-                AttributeKind::Size | AttributeKind::SizeOrSizes | AttributeKind::SizeOrUnknown,
-                AttributeValue::Size(_),
-            )
-            | (AttributeKind::SizeOrSizes | AttributeKind::Sizes, AttributeValue::Sizes(_))
-            | (AttributeKind::Number, AttributeValue::Number(_)) => true,
-            // The value itself is not needed, so `1/8` is valid here although it is no size.
-            (AttributeKind::Number, AttributeValue::Size(expr)) => match evaluate(expr, params) {
-                Err(problem) if problem.code == Code::UnknownParam => return Err(problem),
-                _ => true,
-            },
-            (AttributeKind::Flag, value) => matches!(word(value), Some("true" | "false")),
-            (AttributeKind::Type, value) => {
-                word(value).is_some_and(|word| word.parse::<DType>().is_ok())
-            }
-            (AttributeKind::SizeOrUnknown, value) if word(value) == Some("unknown") => true,
-            // A single name is a param wherever a number is valid.
-            (kind, AttributeValue::Word(name)) if kind != AttributeKind::Sizes => {
-                evaluate(&param(name, attribute.span), params)?;
-                true
-            }
-            _ => false,
-        };
-        if !fits {
+        if !fits(spec.kind, attribute, params)? {
             return Err(unfit(attribute, spec.kind.expected()));
         }
     }
     Ok(())
+}
+
+/// Whether an attribute has a value of this kind.
+///
+/// # Errors
+/// It names a param that does not exist.
+fn fits(
+    kind: AttributeKind,
+    attribute: &Attribute,
+    params: &Params<'_>,
+) -> Result<bool, Diagnostic> {
+    Ok(match (kind, &attribute.value) {
+        (
+            AttributeKind::Size | AttributeKind::SizeOrSizes | AttributeKind::SizeOrUnknown,
+            AttributeValue::Size(_),
+        )
+        | (AttributeKind::SizeOrSizes | AttributeKind::Sizes, AttributeValue::Sizes(_))
+        | (AttributeKind::Number, AttributeValue::Number(_)) => true,
+        // The value itself is not needed, so `1/8` is valid here although it is no size.
+        (AttributeKind::Number, AttributeValue::Size(expr)) => match evaluate(expr, params) {
+            Err(problem) if problem.code == Code::UnknownParam => return Err(problem),
+            _ => true,
+        },
+        (AttributeKind::Flag, value) => matches!(word(value), Some("true" | "false")),
+        (AttributeKind::Type, value) => {
+            word(value).is_some_and(|word| word.parse::<DType>().is_ok())
+        }
+        (AttributeKind::SizeOrUnknown, value) if word(value) == Some("unknown") => true,
+        // A single name is a param wherever a number is valid.
+        (kind, AttributeValue::Word(name)) if kind != AttributeKind::Sizes => {
+            evaluate(&param(name, attribute.span), params)?;
+            true
+        }
+        _ => false,
+    })
+}
+
+/// Whether a function takes an attribute with this value, which names no param.
+pub(crate) fn takes(function: &Function, attribute: &Attribute) -> bool {
+    let name = attribute.name.text.as_str();
+    let no_params = Program::default();
+    function.attributes.contains(&name)
+        && find_attribute(name).is_some_and(|spec| {
+            fits(spec.kind, attribute, &Params::new(&no_params)).unwrap_or(false)
+        })
 }
 
 fn unknown_attribute(
@@ -213,7 +236,7 @@ fn unfit(attribute: &Attribute, expected: &str) -> Diagnostic {
 }
 
 /// The value as a word. A single name is one, whether it was parsed as a word or as a param.
-fn word(value: &AttributeValue) -> Option<&str> {
+pub(super) fn word(value: &AttributeValue) -> Option<&str> {
     match value {
         AttributeValue::Word(word) => Some(word),
         AttributeValue::Size(Expr {

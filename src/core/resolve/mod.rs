@@ -16,6 +16,7 @@ use crate::core::model::op::{Op, TensorDecl};
 use crate::core::model::order::{runnable, topological_order};
 use crate::core::model::program::{Declaration, Program};
 use crate::core::notation::spelling::quoted;
+pub(super) use attributes::takes;
 use expr::{Params, is_reported_elsewhere};
 use scope::{ExternalId, KnownTensors, Origin, Scope, StatementId};
 pub(super) use shapes::infer_call;

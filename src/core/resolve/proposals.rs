@@ -81,6 +81,9 @@ fn has_k(statement: &OpStatement) -> bool {
 /// Inputs of an op up to which it is looked at again whenever one of them has got a shape.
 const FEW_INPUTS: usize = 16;
 
+/// Axes of a reduction up to which its input is proposed.
+const MOST_AXES: usize = 32;
+
 struct Proposals<'a> {
     known: &'a KnownTensors<'a>,
     params: &'a Params<'a>,
@@ -179,7 +182,8 @@ impl Proposals<'_> {
                 })
             })
             .collect();
-        operands.is_some_and(|operands| {
+        // With an operand of unknown shape nothing is checked.
+        operands.is_none_or(|operands| {
             let call = Call {
                 operands: &operands,
                 attributes: Attributes {
@@ -244,11 +248,19 @@ impl Reader<'_> {
                 chosen(vec![batch, channels, height, width])
             }
             ShapeRule::Concat => None,
+            ShapeRule::Slice => {
+                let start = self.attributes.size("start").ok()?.unwrap_or_default();
+                let end = self.attributes.size("end").ok()?;
+                let [start, end] = [start, end.unwrap_or_default()]
+                    .map(|at| u64::try_from(at).unwrap_or_default());
+                // Counted from the front, the slice ends there; without an end it takes the rest.
+                let size = |size: u64| Some(end.max(start.checked_add(size)?));
+                chosen(self.along_axis(size)?)
+            }
             ShapeRule::Matmul
             | ShapeRule::Broadcast
             | ShapeRule::SameAsFirst
-            | ShapeRule::Stated
-            | ShapeRule::Slice => chosen(output.clone()),
+            | ShapeRule::Stated => chosen(output.clone()),
         }
     }
 
@@ -256,7 +268,8 @@ impl Reader<'_> {
     fn part(&self, place: usize) -> Option<Vec<u64>> {
         let axis = self.axis()?;
         let sizes = self.operands.iter().flatten();
-        let known: u64 = sizes.filter_map(|shape| shape.get(axis)).sum();
+        let mut sizes = sizes.filter_map(|shape| shape.get(axis));
+        let known = sizes.try_fold(0_u64, |sum, &size| sum.checked_add(size))?;
         let rest = self.op.shape.get(axis)?.checked_sub(known)?;
         let unknown = self.operands.iter().filter(|shape| shape.is_none()).count();
         if unknown > 1 && !self.is_choice {
@@ -392,6 +405,9 @@ impl Reader<'_> {
             .sizes("axis")
             .ok()?
             .unwrap_or_else(|| vec![-1]);
+        if axes.len() > MOST_AXES {
+            return None;
+        }
         let rank = shape.len() + axes.len();
         let mut places: Vec<usize> = axes
             .iter()

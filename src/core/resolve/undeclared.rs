@@ -58,9 +58,7 @@ pub(super) fn warn_of_undeclared(
                     "declare it: `{}`",
                     declaration(role, &name.text, *dtype, shape)
                 ),
-                None => {
-                    "declare it with its size: its readers allow none that can be told".to_owned()
-                }
+                None => "declare it with its size, which its readers leave open".to_owned(),
             };
             diagnostics.push(
                 Diagnostic::warning(

@@ -1,7 +1,9 @@
 //! Values of a program: those that a param may take, and attributes in numbers.
 
+use super::attributes::word;
 use super::expr::{Params, evaluate, is_reported_elsewhere};
-use crate::core::model::diagnostic::{Code, Diagnostic, Span};
+use crate::core::model::diagnostic::{Code, Diagnostic};
+use crate::core::model::functions::find_attribute;
 use crate::core::model::program::{
     Attribute, AttributeValue, Expr, ExprKind, Param, ParamRange, Program,
 };
@@ -33,7 +35,7 @@ impl ParamValues {
         }
     }
 
-    /// Of the listed values the nearest one, of two the smaller; within a range with steps the value itself.
+    /// The nearest one, of two the smaller.
     pub fn nearest(&self, value: i64) -> i64 {
         match self {
             Self::Steps { min, max, .. } => value.clamp(*min, *max),
@@ -45,16 +47,13 @@ impl ParamValues {
     }
 }
 
-/// The values of a param; `None` without a range, or if it has no value.
+/// The values of the first `max_params` params; `None` without a range, and for one that has no value.
 ///
 /// `O(params)`, and for a range with `dividing` the number of its steps in addition.
-pub fn param_values(program: &Program, param: &Param) -> Option<ParamValues> {
-    let range = param.range.as_ref()?;
-    let dividend = match &range.dividing {
-        Some(dividend) => Some(evaluate(dividend, &Params::new(program)).ok()?),
-        None => None,
-    };
-    values_of(range, dividend)
+pub fn param_values(program: &Program, max_params: usize) -> Vec<Option<ParamValues>> {
+    let params = Params::new(program);
+    let values = |param| values_under(param, &params).unwrap_or_default();
+    program.params.iter().take(max_params).map(values).collect()
 }
 
 /// The values of all params when one of them gets another value, which then stays: a param that divides what has changed,
@@ -65,24 +64,24 @@ pub(in crate::core) fn params_following(
     value: i64,
 ) -> Vec<Option<i64>> {
     let mut moved = vec![None; program.params.len()];
-    let mut params = Params::new(program);
     let Some(changed) = program.params.get(param_index) else {
         return moved;
     };
     moved[param_index] = Some(value);
+    let before = Params::new(program);
+    let mut params = Params::new(program);
     params.set(&changed.name.text, value);
-    let divides = |param: &Param| {
-        param
-            .range
-            .as_ref()
-            .is_some_and(|range| range.dividing.is_some())
+    let has_value = |param: &Param, value: i64, params: &Params<'_>| matches!(values_under(param, params), Ok(Some(values)) if values.contains(value));
+    // What is not among its values was written so by hand, and stays.
+    let follows = |param: &Param| {
+        let divides = (param.range.as_ref()).is_some_and(|range| range.dividing.is_some());
+        divides && has_value(param, param.value, &before)
     };
     let followers: Vec<_> = (program.params.iter().enumerate())
-        .filter(|&(index, param)| index != param_index && divides(param))
+        .filter(|&(index, param)| index != param_index && follows(param))
         .collect();
-    // A follower can have followers. They cannot all move more often than there are of them, unless they run in a circle.
-    for _ in 0..followers.len() {
-        let mut is_settled = true;
+    // A follower can have followers, which may stand before it.
+    for _ in 0..FOLLOWING_ROUNDS {
         for &(index, param) in &followers {
             let now = moved[index].unwrap_or(param.value);
             let Ok(Some(values)) = values_under(param, &params) else {
@@ -92,15 +91,14 @@ pub(in crate::core) fn params_following(
                 let nearest = values.nearest(now);
                 moved[index] = Some(nearest);
                 params.set(&param.name.text, nearest);
-                is_settled = false;
             }
-        }
-        if is_settled {
-            break;
         }
     }
     moved
 }
+
+/// How often all params that follow others are looked at. In text order one is enough.
+const FOLLOWING_ROUNDS: usize = 3;
 
 /// The attributes of some statements of a program, with numbers in place of expressions. One that has no value is left out.
 pub fn attributes_in_numbers(
@@ -108,36 +106,20 @@ pub fn attributes_in_numbers(
     statements: impl IntoIterator<Item = usize>,
 ) -> Vec<Vec<Attribute>> {
     let params = Params::new(program);
-    // A lone name is a word in the syntax tree, even if it is a param's.
-    let param = |word: &str| {
-        let expr = Expr {
-            kind: ExprKind::Param(word.to_owned()),
-            span: Span::default(),
-        };
-        Some(ExprKind::Int(evaluate(&expr, &params).ok()?))
-    };
-    let number = |expr: &Expr| {
-        Some(Expr {
-            kind: ExprKind::Int(evaluate(expr, &params).ok()?),
-            span: expr.span,
-        })
-    };
     let in_numbers = |attribute: &Attribute| {
+        let kind = find_attribute(&attribute.name.text)?.kind;
+        let value = match (&attribute.value, word(&attribute.value)) {
+            // Where a word is meant, a param of that name does not count.
+            (_, Some(word)) if kind.is_word(word) => AttributeValue::Word(word.to_owned()),
+            (AttributeValue::Size(size), _) => AttributeValue::Size(number(size, &params)?),
+            (AttributeValue::Sizes(sizes), _) => {
+                let sizes = sizes.iter().map(|size| number(size, &params));
+                AttributeValue::Sizes(sizes.collect::<Option<_>>()?)
+            }
+            (value, _) => value.clone(),
+        };
         Some(Attribute {
-            value: match &attribute.value {
-                AttributeValue::Size(size) => AttributeValue::Size(number(size)?),
-                AttributeValue::Sizes(sizes) => {
-                    AttributeValue::Sizes(sizes.iter().map(number).collect::<Option<_>>()?)
-                }
-                AttributeValue::Word(word) => match param(word) {
-                    Some(kind) => AttributeValue::Size(Expr {
-                        kind,
-                        span: attribute.span,
-                    }),
-                    None => attribute.value.clone(),
-                },
-                AttributeValue::Number(_) => attribute.value.clone(),
-            },
+            value,
             ..attribute.clone()
         })
     };
@@ -148,6 +130,14 @@ pub fn attributes_in_numbers(
             attributes.iter().filter_map(in_numbers).collect()
         })
         .collect()
+}
+
+/// The value of an expression as one.
+fn number(expr: &Expr, params: &Params<'_>) -> Option<Expr> {
+    Some(Expr {
+        kind: ExprKind::Int(evaluate(expr, params).ok()?),
+        span: expr.span,
+    })
 }
 
 /// What is wrong with the values that divide something.
@@ -184,12 +174,12 @@ pub(super) fn check_dividing(program: &Program, params: &Params<'_>, found: &mut
                 if range.is_some_and(|range| (range.min..=range.max).contains(&param.value)) {
                     found.push(
                         warn(format!(
-                            "{name} is {}, which does not divide {}",
+                            "{name} is {}, which is no value of its range that divides {}",
                             param.value,
                             shown()
                         ))
                         .at(param.value_span)
-                        .hint(format!("{} does", values.nearest(param.value))),
+                        .hint(format!("{} is", values.nearest(param.value))),
                     );
                 }
             }
@@ -213,6 +203,9 @@ fn values_of(range: &ParamRange, dividend: Option<i64>) -> Option<ParamValues> {
     let Some(dividend) = dividend else {
         return Some(ParamValues::Steps { min, max, step });
     };
+    if dividend < 1 {
+        return None;
+    }
     let steps = (0..=(max - min) / step).map(|at| min + at * step);
     let values: Vec<_> = steps.filter(|value| dividend % value == 0).collect();
     (!values.is_empty()).then_some(ParamValues::Listed(values))

@@ -7,6 +7,7 @@ use crate::core::model::functions;
 use crate::core::model::op::{Op, TensorDecl, TensorRole};
 use crate::core::model::op_type::OpType;
 use crate::core::model::program::{Attribute, AttributeValue};
+use crate::core::notation::lexer::written_name;
 use crate::core::notation::parser::unknown_dtype;
 use crate::core::notation::spelling::{quoted, shortened};
 use serde_json::{Number, Value};
@@ -99,8 +100,19 @@ impl<'a> Entry<'a> {
         }
     }
 
+    /// A warning about an attribute that the function of the op does not take.
+    pub(super) fn left_out(&self, attribute: &Attribute) -> Diagnostic {
+        let what = format!(
+            "its function takes no attribute {} with this value, so it is left out",
+            quoted(&attribute.name.text)
+        );
+        let mut doubt = self.error(Code::UnknownAttribute, "attributes", what);
+        doubt.severity = Severity::Warning;
+        doubt.hint("use the attributes of the notation")
+    }
+
     /// The attributes of the call of [`Op::function`].
-    fn attributes(&self) -> Result<Vec<Attribute>, Diagnostic> {
+    pub(super) fn attributes(&self) -> Result<Vec<Attribute>, Diagnostic> {
         let fields = match self.value("attributes") {
             None => return Ok(Vec::new()),
             Some(Value::Object(fields)) => fields,
@@ -314,20 +326,13 @@ fn attribute_value(value: &Value) -> Option<AttributeValue> {
             AttributeValue::Sizes(sizes.collect::<Option<_>>()?)
         }
         Value::Bool(flag) => AttributeValue::Word(flag.to_string()),
-        Value::String(word) => AttributeValue::Word(word.clone()),
-        Value::Object(_) | Value::Null => return None,
+        Value::String(word) if written_name(word) == *word => AttributeValue::Word(word.clone()),
+        Value::String(_) | Value::Object(_) | Value::Null => return None,
     })
 }
 
-/// An op, the attributes of its call, and a warning about its function.
-pub(super) struct ReadOp {
-    pub(super) op: Op,
-    pub(super) attributes: Vec<Attribute>,
-    pub(super) doubt: Option<Diagnostic>,
-}
-
-/// The op of an entry.
-pub(super) fn op_of_entry(entry: &Entry<'_>) -> Result<ReadOp, Diagnostic> {
+/// The op of an entry, and a warning about its function.
+pub(super) fn op_of_entry(entry: &Entry<'_>) -> Result<(Op, Option<Diagnostic>), Diagnostic> {
     let output = entry
         .text("output")?
         .ok_or_else(|| entry.missing("output"))?;
@@ -355,11 +360,7 @@ pub(super) fn op_of_entry(entry: &Entry<'_>) -> Result<ReadOp, Diagnostic> {
         axes: 0,
         kernel: entry.kernel()?,
     };
-    Ok(ReadOp {
-        op,
-        attributes: entry.attributes()?,
-        doubt,
-    })
+    Ok((op, doubt))
 }
 
 /// The declaration of an entry.

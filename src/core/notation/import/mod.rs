@@ -8,11 +8,13 @@ mod values;
 
 use crate::core::json::is_blank;
 use crate::core::model::diagnostic::{Code, Diagnostic, sort_in_text_order};
+use crate::core::model::functions;
 use crate::core::model::op::{Op, TensorDecl};
 use crate::core::model::program::{Attribute, Program};
 use crate::core::notation::Parsed;
 use crate::core::notation::spelling::quoted;
-use check::{Entry, FieldSpans, ReadOp, op_of_entry, tensor_of_entry};
+use crate::core::resolve::takes;
+use check::{Entry, FieldSpans, op_of_entry, tensor_of_entry};
 use problems::Problems;
 use serde_json::Value;
 use statements::program_of_calls;
@@ -99,7 +101,7 @@ pub fn program_of_op_list(list: &OpList) -> Parsed {
 pub fn ops_of_list(list: &OpList) -> Result<Vec<Op>, Vec<Diagnostic>> {
     let entries = list.ops.iter().enumerate();
     all_or_problems(entries.map(|(index, fields)| {
-        let mut op = op_of_entry(&Entry::op(index, fields, None))?.op;
+        let (mut op, _) = op_of_entry(&Entry::op(index, fields, None))?;
         if let Some(Value::String(function)) = fields.get("function") {
             op.function = Some(Cow::Owned(function.clone()));
         }
@@ -146,16 +148,12 @@ fn program_of_entries<'a>(
     let mut named: HashSet<String> = HashSet::with_capacity(entries.len());
     for (index, (fields, field_spans)) in entries.enumerate() {
         let entry = Entry::op(index, fields, field_spans);
-        let read = op_of_entry(&entry).and_then(|read| {
-            entry.check_width(read.op.bytes_per_element)?;
-            Ok(read)
+        let read = op_of_entry(&entry).and_then(|(op, doubt)| {
+            entry.check_width(op.bytes_per_element)?;
+            Ok((op, entry.attributes()?, doubt))
         });
-        let (op, own_attributes) = match read {
-            Ok(ReadOp {
-                op,
-                attributes,
-                doubt,
-            }) => {
+        let (op, mut own_attributes) = match read {
+            Ok((op, attributes, doubt)) => {
                 problems.extend(doubt);
                 (op, attributes)
             }
@@ -185,6 +183,10 @@ fn program_of_entries<'a>(
                     .hint("give this op a name of its own"),
             );
             continue;
+        }
+        if let Some(function) = op.function.as_deref().and_then(functions::find) {
+            let unfit = own_attributes.extract_if(.., |attribute| !takes(function, attribute));
+            problems.extend(unfit.map(|attribute| entry.left_out(&attribute)));
         }
         writer.insert(op.output.clone(), ops.len());
         ops.push(op);

@@ -138,9 +138,7 @@ fn call_of<'a>(
     let function = op.function.as_deref().and_then(functions::find);
     if let Some(function) = function
         && !own_attributes.is_empty()
-        && have_names(own_attributes, function)
-        && let Some(types) = inputs.types()
-        && gives(function.shape_rule, &types, own_attributes, op)
+        && keeps_shape(function, own_attributes, op, inputs)
     {
         return (function.name, own_attributes.to_vec(), true);
     }
@@ -157,10 +155,19 @@ fn call_of<'a>(
     }
 }
 
-/// Whether the function has all these attributes.
-fn have_names(attributes: &[Attribute], function: &Function) -> bool {
-    let is_known = |attribute: &Attribute| function.attributes.contains(&&*attribute.name.text);
-    attributes.iter().all(is_known)
+/// Whether the call with these attributes has the op's shape, and its K if the op has one.
+fn keeps_shape(function: &Function, attributes: &[Attribute], op: &Op, inputs: Inputs<'_>) -> bool {
+    let stated = attributes
+        .iter()
+        .find(|attribute| attribute.name.text == "k");
+    match (stated.map(|attribute| &attribute.value), inputs.types()) {
+        // Operands of any shape, and the annotation gives that of the output.
+        (Some(AttributeValue::Size(k)), _) => {
+            matches!(k.kind, ExprKind::Int(k) if u64::try_from(k).ok() == op.k)
+        }
+        (None, Some(types)) => gives(function.shape_rule, &types, attributes, op),
+        (Some(_), _) | (None, None) => op.k.is_none(),
+    }
 }
 
 /// Attributes with which `function` infers the op's shape; `None` if there are none.
