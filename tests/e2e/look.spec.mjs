@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { chooseExample, chooseView, editor, kernelButton, kernels, result, roofline, slider, traffic, viewSwitch, write } from './visitor.mjs';
+import { chooseExample, chooseView, editor, headlineBytes, kernelButton, kernels, paste, result, roofline, slider, traffic, viewSwitch, write } from './visitor.mjs';
 
 const SCREENS = { phone: { width: 360, height: 740 }, laptop: { width: 1366, height: 768 }, projector: { width: 1920, height: 1080 } };
 
@@ -104,8 +104,16 @@ test('the text, the analysis and the list of ops are exported', async ({ page, o
   const [name, analysis] = await exported(/^Analysis/);
   expect(name).toBe('fuseline-analysis.json');
   expect(JSON.parse(analysis).fused_traffic.total).toBe(1_962_934_272);
-  const [, ops] = await exported(/^Op list/);
-  expect(JSON.parse(ops)).toHaveLength(14);
+  const [, list] = await exported(/^Op list/);
+  expect(JSON.parse(list).ops).toHaveLength(14);
+  expect(JSON.parse(list).tensors).toHaveLength(5);
+  const bytes = await headlineBytes(page);
+  for (const json of [list, analysis]) {
+    await editor(page).fill('');
+    await paste(page, json);
+    await expect(editor(page)).toHaveValue(/^input/);
+    expect(await headlineBytes(page)).toEqual(bytes);
+  }
 });
 
 test('the theme button goes through the system\'s colours, light and dark, and is remembered', async ({ page, open }) => {
