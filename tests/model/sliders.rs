@@ -105,8 +105,8 @@ fn a_slider_with_steps_stands_at_its_value() {
 
 #[test]
 fn a_slider_of_divisors_stops_at_nothing_else() {
-    let rows = rows("param H = 768 in 128..8192 step 128\nparam heads = 32 in 8..128 dividing H\n");
-    let heads = &rows[1];
+    let both = rows("param H = 768 in 128..8192 step 128\nparam heads = 32 in 8..128 dividing H\n");
+    let heads = &both[1];
     let values = [8, 12, 16, 24, 32, 48, 64, 96, 128];
     let track = heads.track().unwrap();
     assert_eq!(
@@ -125,7 +125,7 @@ fn a_slider_of_divisors_stops_at_nothing_else() {
     );
     for (value, up, down) in [(32, 48, 24), (90, 96, 64), (8, 12, 8), (128, 128, 96)] {
         let text = format!("param H = 768\nparam heads = {value} in 8..128 dividing H\n");
-        let heads = &self::rows(&text)[1];
+        let heads = &rows(&text)[1];
         assert_eq!(
             [heads.stepped(true), heads.stepped(false)],
             [up, down],

@@ -16,6 +16,9 @@ use std::sync::Arc;
 /// Rows that are listed at first, and by how many a button adds more.
 const PAGE_ROWS: usize = 100;
 
+/// The two ops that are chosen where no edge is listed.
+const FIRST_OPS: EdgeOps = (OpId::new(0), OpId::new(1));
+
 /// What is listed.
 struct Listed {
     of: Arc<AnalysedText>,
@@ -66,8 +69,13 @@ pub fn WhyPanel() -> impl IntoView {
     let row_count = move || rows.with(Vec::len);
     let edge_count = move || listed.with(|listed| listed.edges.total);
     let is_empty = move || listed.with(|listed| listed.edges.total == 0 && !listed.is_awaited);
-    // Until the visitor chooses two ops, those of the most expensive edge.
-    let most_expensive = Memo::new(move |_| rows.with(|rows| rows.first().map(|row| row.ops)));
+    // Until the visitor chooses two ops, those of the most expensive edge, once that is known.
+    let most_expensive = Memo::new(move |_| {
+        listed.with(|listed| {
+            let first = listed.edges.rows.first().map(|row| row.ops);
+            first.or_else(|| (!listed.is_awaited).then_some(FIRST_OPS))
+        })
+    });
     let is_selected = Selector::new(move || selected.get());
     view! {
         <div>
@@ -168,13 +176,14 @@ fn Question(
             ops.map(|op| op.name.clone()).collect::<IdVec<OpId, _>>()
         })
     });
+    let chosen = Memo::new(move |_| page.asked.get().or_else(|| most_expensive.get()));
     let asked = Memo::new(move |_| {
         let last = OpId::new(names.with(IdVec::len).saturating_sub(1));
-        let chosen = page.asked.get().or_else(|| most_expensive.get());
-        let (first, second) = chosen.unwrap_or((OpId::new(0), OpId::new(1)));
+        let (first, second) = chosen.get().unwrap_or(FIRST_OPS);
         (first.min(last), second.min(last))
     });
     let answer = Memo::new(move |_| {
+        chosen.get()?;
         let (first, second) = asked.get();
         page.why_apart(first, second)
     });

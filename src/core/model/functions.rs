@@ -233,6 +233,16 @@ const fn layout(
 }
 
 impl Function {
+    /// The input that gives the element type of the output: for `where` the second, because the first is the condition.
+    pub fn leading_input(&self) -> usize {
+        usize::from(self.name == "where")
+    }
+
+    /// Whether the output may have another element type than the inputs without a cast.
+    pub fn is_freely_typed(&self) -> bool {
+        self.op_type == OpType::Matmul || self.shape_rule == ShapeRule::Stated
+    }
+
     const fn typed(self, op_type: OpType) -> Self {
         Self { op_type, ..self }
     }

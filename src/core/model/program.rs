@@ -159,6 +159,13 @@ pub struct OpStatement {
 }
 
 impl OpStatement {
+    /// Whether the call states K, so that its operands may be packed and are not checked.
+    pub fn states_k(&self) -> bool {
+        self.attributes
+            .iter()
+            .any(|attribute| attribute.name.text == "k")
+    }
+
     /// The op's name: its label, otherwise its output.
     pub fn name(&self) -> &Name {
         self.label.as_ref().unwrap_or(&self.output)

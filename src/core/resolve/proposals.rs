@@ -5,12 +5,11 @@
 use super::attributes::Attributes;
 use super::expr::Params;
 use super::scope::{KnownTensors, NameId, Origin, StatementId};
-use super::shapes::{Call, Operand, infer};
+use super::shapes::{Call, Operand, dimension_of, infer};
 use crate::core::model::diagnostic::Span;
 use crate::core::model::dtype::DType;
 use crate::core::model::functions::{self, ShapeRule};
 use crate::core::model::op::Op;
-use crate::core::model::op_type::OpType;
 use crate::core::model::program::OpStatement;
 use std::collections::{HashMap, VecDeque};
 
@@ -42,8 +41,8 @@ pub(super) fn proposed_shapes(
     let mut waiting: VecDeque<StatementId> = known.resolved().map(|(id, ..)| id).collect();
     let statement = |id: StatementId| known.program.ops.get(id.index());
     // A matmul that states its K reads operands of any shape, so all others choose before it.
-    let (last, first) =
-        (waiting.iter()).partition::<Vec<_>, _>(|&&id| statement(id).is_some_and(has_k));
+    let (last, first) = (waiting.iter())
+        .partition::<Vec<_>, _>(|&&id| statement(id).is_some_and(OpStatement::states_k));
     let mut undecided: VecDeque<StatementId> = first.into_iter().chain(last).copied().collect();
     while let Some((id, is_choice)) =
         (waiting.pop_front().map(|id| (id, false))).or_else(|| Some((undecided.pop_front()?, true)))
@@ -70,14 +69,6 @@ pub(super) fn proposed_shapes(
     proposals.with_dtypes()
 }
 
-/// Whether a call states its K, so that its operands may be packed and are not checked.
-fn has_k(statement: &OpStatement) -> bool {
-    statement
-        .attributes
-        .iter()
-        .any(|attribute| attribute.name.text == "k")
-}
-
 /// Inputs of an op up to which it is looked at again whenever one of them has got a shape.
 const FEW_INPUTS: usize = 16;
 
@@ -100,6 +91,13 @@ impl Proposals<'_> {
         }
     }
 
+    fn attributes<'b>(&'b self, statement: &'b OpStatement) -> Attributes<'b> {
+        Attributes {
+            list: &statement.attributes,
+            params: self.params,
+        }
+    }
+
     /// The tensors that get a shape by this op, which is chosen if nothing else determines it.
     fn fitting(
         &self,
@@ -119,10 +117,7 @@ impl Proposals<'_> {
         }
         let reader = Reader {
             op,
-            attributes: Attributes {
-                list: &statement.attributes,
-                params: self.params,
-            },
+            attributes: self.attributes(statement),
             operands: reads.iter().map(|&tensor| self.shape(tensor)).collect(),
             is_choice,
         };
@@ -167,7 +162,7 @@ impl Proposals<'_> {
         let (true, Some(function)) = (reads.iter().any(is_proposed), function) else {
             return true;
         };
-        if has_k(statement) {
+        if statement.states_k() {
             return true;
         }
         let operands: Option<Vec<Operand<'_>>> = (reads.iter().zip(&statement.inputs))
@@ -186,10 +181,7 @@ impl Proposals<'_> {
         operands.is_none_or(|operands| {
             let call = Call {
                 operands: &operands,
-                attributes: Attributes {
-                    list: &statement.attributes,
-                    params: self.params,
-                },
+                attributes: self.attributes(statement),
                 callee: &statement.callee,
                 annotated: Some((&op.shape, Span::default())),
             };
@@ -198,13 +190,11 @@ impl Proposals<'_> {
     }
 }
 
-/// The input whose element type is that of the output.
+/// The input whose element type is that of the output, if there is one.
 fn leading_input(op: &Op) -> Option<usize> {
     let function = functions::find(op.function.as_deref()?)?;
-    let has_own_type = function.name == "cast"
-        || function.op_type == OpType::Matmul
-        || function.shape_rule == ShapeRule::Stated;
-    (!has_own_type).then(|| usize::from(function.name == "where"))
+    let has_own_type = function.name == "cast" || function.is_freely_typed();
+    (!has_own_type).then(|| function.leading_input())
 }
 
 /// An op that reads tensors of unknown shape.
@@ -389,7 +379,7 @@ impl Reader<'_> {
         };
         let mut shape = vec![0; output.len()];
         for (&size, &from) in output.iter().zip(&perm) {
-            *shape.get_mut(place_of(from, output.len())?)? = size;
+            *shape.get_mut(dimension_of(from, output.len())?)? = size;
         }
         Some(shape)
     }
@@ -411,7 +401,7 @@ impl Reader<'_> {
         let rank = shape.len() + axes.len();
         let mut places: Vec<usize> = axes
             .iter()
-            .map(|&axis| place_of(axis, rank))
+            .map(|&axis| dimension_of(axis, rank))
             .collect::<Option<_>>()?;
         places.sort_unstable();
         for place in places {
@@ -424,7 +414,7 @@ impl Reader<'_> {
     }
 
     fn axis(&self) -> Option<usize> {
-        place_of(
+        dimension_of(
             self.attributes.size("axis").ok()?.unwrap_or(-1),
             self.op.shape.len(),
         )
@@ -437,10 +427,4 @@ impl Reader<'_> {
         *place = size(*place).filter(|&size| size > 0)?;
         Some(shape)
     }
-}
-
-/// The dimension that an axis, which may count from the end, stands for.
-fn place_of(axis: i64, rank: usize) -> Option<usize> {
-    let rank = i64::try_from(rank).ok()?;
-    usize::try_from(if axis < 0 { axis + rank } else { axis }).ok()
 }

@@ -183,9 +183,10 @@ fn reduced_axes(callee: Callee, attributes: Attributes<'_>, rank: usize) -> u32 
 
 fn check_inputs(statement: &OpStatement, callee: Callee) -> Result<(), Diagnostic> {
     // A matmul that states its K may read operands in packed or in separate tensors.
-    let states_k = statement.attributes.iter().any(|a| a.name.text == "k");
     let (fewest, most) = match callee {
-        Callee::Function(function) if states_k && function.attributes.contains(&"k") => {
+        Callee::Function(function)
+            if statement.states_k() && function.attributes.contains(&"k") =>
+        {
             (1, ANY_NUMBER)
         }
         Callee::Function(function) => (function.min_inputs, function.max_inputs),
@@ -253,10 +254,8 @@ fn resolve_call(
             operands.push(Operand { name, shape, dtype });
         }
     }
-    // The first input gives the element type; for `where` the second does, because the first is the condition.
-    let leading = usize::from(function.name == "where");
     let inferred_dtype = reads
-        .get(leading)
+        .get(function.leading_input())
         .and_then(|&t| known.type_of(t))
         .map(|(_, dtype)| dtype);
     let dtype = result_dtype(statement, function, inferred_dtype, attributes)?;
@@ -339,28 +338,29 @@ fn result_dtype(
         }
         return Ok(expected);
     };
-    let is_free = function.op_type == OpType::Matmul || function.shape_rule == ShapeRule::Stated;
     match expected {
-        Some(expected) if expected != annotation.dtype && !is_free => Err(Diagnostic::error(
-            Code::AnnotationMismatch,
-            format!(
-                "{} is annotated as {}, but `{}` gives {}",
-                quoted(&statement.output.text),
-                annotation.dtype.name(),
-                function.name,
-                expected.name()
-            ),
-        )
-        .at(annotation.dtype_span)
-        .hint(if is_cast {
-            format!(
-                "write {}, or let the attribute say the same",
-                expected.name()
+        Some(expected) if expected != annotation.dtype && !function.is_freely_typed() => {
+            Err(Diagnostic::error(
+                Code::AnnotationMismatch,
+                format!(
+                    "{} is annotated as {}, but `{}` gives {}",
+                    quoted(&statement.output.text),
+                    annotation.dtype.name(),
+                    function.name,
+                    expected.name()
+                ),
             )
-        } else {
-            let expected = expected.name();
-            format!("write {expected}, or add a `cast` where the element type changes")
-        })),
+            .at(annotation.dtype_span)
+            .hint(if is_cast {
+                format!(
+                    "write {}, or let the attribute say the same",
+                    expected.name()
+                )
+            } else {
+                let expected = expected.name();
+                format!("write {expected}, or add a `cast` where the element type changes")
+            }))
+        }
         _ => Ok(Some(annotation.dtype)),
     }
 }

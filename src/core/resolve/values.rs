@@ -68,18 +68,22 @@ pub(in crate::core) fn params_following(
         return moved;
     };
     moved[param_index] = Some(value);
-    let before = Params::new(program);
-    let mut params = Params::new(program);
-    params.set(&changed.name.text, value);
-    let has_value = |param: &Param, value: i64, params: &Params<'_>| matches!(values_under(param, params), Ok(Some(values)) if values.contains(value));
-    // What is not among its values was written so by hand, and stays.
-    let follows = |param: &Param| {
-        let divides = (param.range.as_ref()).is_some_and(|range| range.dividing.is_some());
-        divides && has_value(param, param.value, &before)
-    };
-    let followers: Vec<_> = (program.params.iter().enumerate())
-        .filter(|&(index, param)| index != param_index && follows(param))
+    let divides =
+        |param: &Param| (param.range.as_ref()).is_some_and(|range| range.dividing.is_some());
+    let mut followers: Vec<_> = (program.params.iter().enumerate())
+        .filter(|&(index, param)| index != param_index && divides(param))
         .collect();
+    if followers.is_empty() {
+        // As in most programs: an event of a slider shall not look all params up.
+        return moved;
+    }
+    let mut params = Params::new(program);
+    // What is not among its values was written so by hand, and stays.
+    followers.retain(|(_, param)| {
+        let values = values_under(param, &params);
+        values.is_ok_and(|values| values.is_some_and(|values| values.contains(param.value)))
+    });
+    params.set(&changed.name.text, value);
     // A follower can have followers, which may stand before it.
     for _ in 0..FOLLOWING_ROUNDS {
         for &(index, param) in &followers {
@@ -143,11 +147,8 @@ fn number(expr: &Expr, params: &Params<'_>) -> Option<Expr> {
 /// What is wrong with the values that divide something.
 pub(super) fn check_dividing(program: &Program, params: &Params<'_>, found: &mut Vec<Diagnostic>) {
     for param in &program.params {
-        let Some(dividend) = param
-            .range
-            .as_ref()
-            .and_then(|range| range.dividing.as_ref())
-        else {
+        let Some(range) = &param.range else { continue };
+        let Some(dividend) = &range.dividing else {
             continue;
         };
         let name = quoted(&param.name.text);
@@ -168,20 +169,20 @@ pub(super) fn check_dividing(program: &Program, params: &Params<'_>, found: &mut
                 .at(dividend.span)
                 .hint("widen the range"),
             ),
-            Ok(Some(values)) if !values.contains(param.value) => {
-                let range = param.range.as_ref();
-                // The parser has said that a value is outside the range.
-                if range.is_some_and(|range| (range.min..=range.max).contains(&param.value)) {
-                    found.push(
-                        warn(format!(
-                            "{name} is {}, which is no value of its range that divides {}",
-                            param.value,
-                            shown()
-                        ))
-                        .at(param.value_span)
-                        .hint(format!("{} is", values.nearest(param.value))),
-                    );
-                }
+            // The parser has said that a value is outside the range.
+            Ok(Some(values))
+                if !values.contains(param.value)
+                    && (range.min..=range.max).contains(&param.value) =>
+            {
+                found.push(
+                    warn(format!(
+                        "{name} is {}, which is no value of its range that divides {}",
+                        param.value,
+                        shown()
+                    ))
+                    .at(param.value_span)
+                    .hint(format!("{} is", values.nearest(param.value))),
+                );
             }
             Ok(Some(_)) => {}
         }

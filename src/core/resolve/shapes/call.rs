@@ -95,7 +95,17 @@ pub(super) fn required_axis(call: &Call<'_>, input: &Operand<'_>) -> Result<usiz
     })
 }
 
-/// A dimension; negative values count from the end.
+/// The dimension of a tensor of this rank that a number stands for; negative ones count from the end.
+pub(in crate::core::resolve) fn dimension_of(value: i64, rank: usize) -> Option<usize> {
+    if value < 0 {
+        let back = usize::try_from(value.unsigned_abs()).ok()?;
+        rank.checked_sub(back)
+    } else {
+        usize::try_from(value).ok().filter(|&d| d < rank)
+    }
+}
+
+/// The same for an input of a call, with an error.
 pub(super) fn dimension(
     call: &Call<'_>,
     name: &str,
@@ -103,14 +113,7 @@ pub(super) fn dimension(
     input: &Operand<'_>,
 ) -> Result<usize, Diagnostic> {
     let rank = input.shape.len();
-    let dimension = if value < 0 {
-        usize::try_from(value.unsigned_abs())
-            .ok()
-            .and_then(|back| rank.checked_sub(back))
-    } else {
-        usize::try_from(value).ok().filter(|&d| d < rank)
-    };
-    dimension.ok_or_else(|| {
+    dimension_of(value, rank).ok_or_else(|| {
         let dimensions = if rank == 1 {
             "1 dimension".to_owned()
         } else {

@@ -19,7 +19,7 @@ use layout::{concat, reshape, slice, split, transpose};
 use matmul::{linear, matmul};
 use window::{conv2d, pool2d};
 
-pub(super) use call::{Call, InferredShape, Operand, tensor_text};
+pub(super) use call::{Call, InferredShape, Operand, dimension_of, tensor_text};
 
 /// Shape of the output, and K if the function has one. `O(rank * inputs)`.
 pub(super) fn infer(rule: ShapeRule, call: &Call<'_>) -> Result<InferredShape, Diagnostic> {
