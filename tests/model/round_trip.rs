@@ -53,17 +53,19 @@ fn every_export_of_every_example_has_the_same_kernels_and_bytes() {
     }
 }
 
+/// A list with one sum of a matrix, `f16[4, 8]`.
+fn sum_with(attributes: &str, dtype: &str) -> String {
+    format!(
+        r#"{{"tensors": [{{"name": "x", "shape": [4, 8], "dtype": "f16"}}], "ops": [{{
+            "op_type": "reduction", "function": "sum", "inputs": ["x"], "output": "y", "shape": [1, 8],
+            "dtype": "{dtype}", "attributes": {attributes}}}]}}"#
+    )
+}
+
 #[test]
 fn attributes_that_do_not_fit_are_left_out() {
-    let op = |attributes: &str| {
-        format!(
-            r#"{{"tensors": [{{"name": "x", "shape": [4, 8], "dtype": "f16"}}], "ops": [{{
-                "op_type": "reduction", "function": "sum", "inputs": ["x"], "output": "y", "shape": [1, 8],
-                "dtype": "f16", "attributes": {attributes}}}]}}"#
-        )
-    };
     let call = |attributes| {
-        let text = opened(&op(attributes));
+        let text = opened(&sum_with(attributes, "f16"));
         text.lines().last().unwrap().to_owned()
     };
     assert_eq!(call(r#"{"axis": 0}"#), "y = sum(x, axis=0) : f16[1, 8]");
@@ -86,7 +88,7 @@ fn attributes_that_do_not_fit_are_left_out() {
             "the attribute `axis` has no value of the notation",
         ),
     ] {
-        let list: import::OpList = read_json(&op(attributes)).unwrap();
+        let list: import::OpList = read_json(&sum_with(attributes, "f16")).unwrap();
         let said = program_of_op_list(&list).diagnostics;
         assert!(said[0].message.contains(problem), "{said:?}");
     }
@@ -110,19 +112,12 @@ fn attributes_are_kept_where_inputs_are_not_declared() {
 
 #[test]
 fn an_attribute_that_the_function_does_not_take_is_left_out_alone() {
-    let json = |attributes: &str| {
-        format!(
-            r#"{{"tensors": [{{"name": "x", "shape": [4, 8], "dtype": "f16"}}], "ops": [{{
-                "op_type": "reduction", "function": "sum", "inputs": ["x"], "output": "y", "shape": [1, 8],
-                "dtype": "f16", "attributes": {attributes}}}]}}"#
-        )
-    };
     for attributes in [
         r#"{"axis": 0, "keepdim": 1}"#,
         r#"{"axis": 0, "stable": true}"#,
         r#"{"axis": 0, "keepdim": "maybe"}"#,
     ] {
-        let list: import::OpList = read_json(&json(attributes)).unwrap();
+        let list: import::OpList = read_json(&sum_with(attributes, "f16")).unwrap();
         let parsed = program_of_op_list(&list);
         assert_eq!(parsed.diagnostics.len(), 1, "{attributes}");
         assert!(parsed.diagnostics[0].message.contains("takes no attribute"));
@@ -151,4 +146,33 @@ d = softmax(c, axis=0)
         .analysis
         .unwrap();
     assert_eq!(after.graph.ops, graph.ops, "{text}");
+}
+
+#[test]
+fn attributes_do_not_keep_a_function_that_cannot_be_called_so() {
+    let cast = |dtype: &str| {
+        format!(
+            r#"{{"tensors": [{{"name": "x", "shape": [4], "dtype": "f16"}}], "ops": [{{
+                "op_type": "elementwise", "function": "cast", "inputs": ["x"], "output": "y", "shape": [4],
+                "dtype": "bf16", "attributes": {{"dtype": "{dtype}"}}}}]}}"#
+        )
+    };
+    let two_inputs = r#"[{"op_type": "reduction", "function": "sum", "inputs": ["a", "b"], "output": "y",
+        "shape": [1, 8], "dtype": "f16", "attributes": {"axis": 0}}]"#;
+    for (json, call) in [
+        // A sum has the element type of its input, and one input; a cast has the type of its attribute.
+        (
+            sum_with(r#"{"axis": 0}"#, "f32"),
+            "y = reduction(x) : f32[1, 8]",
+        ),
+        (two_inputs.to_owned(), "y = reduction(a, b) : f16[1, 8]"),
+        (cast("f32"), "y = cast(x, dtype=bf16) : bf16[4]"),
+        (cast("bf16"), "y = cast(x, dtype=bf16) : bf16[4]"),
+    ] {
+        let list: import::OpList = read_json(&json).unwrap();
+        let text = print(&program_of_op_list(&list).program);
+        assert_eq!(text.lines().last(), Some(call));
+        let outcome = analyze_program(&parse(&text).program, &Options::default());
+        assert_eq!(outcome.analysis.unwrap().graph.ops.len(), 1, "{text}");
+    }
 }

@@ -116,6 +116,10 @@ impl<'a> Inputs<'a> {
         self.known.get(place).copied().flatten().map(|(s, _)| s)
     }
 
+    fn dtype(self, place: usize) -> Option<DType> {
+        self.known.get(place).copied().flatten().map(|(_, d)| d)
+    }
+
     /// The types of all inputs; `None` when one is unknown.
     fn types(self) -> Option<Vec<(&'a [u64], DType)>> {
         self.known.iter().copied().collect()
@@ -138,6 +142,7 @@ fn call_of<'a>(
     let function = op.function.as_deref().and_then(functions::find);
     if let Some(function) = function
         && !own_attributes.is_empty()
+        && takes_inputs(function, own_attributes, op, inputs)
         && keeps_shape(function, own_attributes, op, inputs)
     {
         return (function.name, own_attributes.to_vec(), true);
@@ -153,6 +158,29 @@ fn call_of<'a>(
         OpType::Matmul => ("matmul", matmul_attributes(op, inputs), is_exact),
         OpType::Reshape => (reshape_callee(op, inputs), Vec::new(), is_exact),
     }
+}
+
+/// Whether the function takes so many inputs with these attributes and gives the op's element type.
+fn takes_inputs(
+    function: &Function,
+    attributes: &[Attribute],
+    op: &Op,
+    inputs: Inputs<'_>,
+) -> bool {
+    // A matmul that states its K may read operands in packed or in separate tensors.
+    let states_k = attributes
+        .iter()
+        .any(|attribute| attribute.name.text == "k");
+    let takes_count = (function.min_inputs..=function.max_inputs).contains(&op.inputs.len());
+    let target = attributes
+        .iter()
+        .find(|attribute| attribute.name.text == "dtype");
+    let dtype = match target.map(|attribute| &attribute.value) {
+        Some(AttributeValue::Word(name)) => name.parse().ok(),
+        _ => inputs.dtype(function.leading_input()),
+    };
+    let keeps_type = dtype.is_none_or(|dtype| Some(dtype) == op.element_type());
+    (takes_count || states_k) && (keeps_type || op.op_type == OpType::Matmul)
 }
 
 /// Whether the call with these attributes has the op's shape, and its K if the op has one.
@@ -172,22 +200,13 @@ fn keeps_shape(function: &Function, attributes: &[Attribute], op: &Op, inputs: I
 
 /// Attributes with which `function` infers the op's shape; `None` if there are none.
 fn fitting_attributes(function: &Function, op: &Op, inputs: Inputs<'_>) -> Option<Vec<Attribute>> {
-    if !(function.min_inputs..=function.max_inputs).contains(&op.inputs.len()) {
-        return None;
-    }
-    let is_cast = function.name == "cast";
-    let keeps_type = || {
-        let leading = usize::from(function.name == "where");
-        let (_, dtype) = inputs.known.get(leading).copied().flatten()?;
-        Some(Some(dtype) == op.element_type())
-    };
-    if op.op_type != OpType::Matmul && !is_cast && keeps_type() == Some(false) {
-        return None;
-    }
     let mut candidates = vec![Vec::new()];
-    if is_cast {
+    if function.name == "cast" {
         let dtype = op.element_type()?.name().to_owned();
         candidates = vec![vec![attribute("dtype", AttributeValue::Word(dtype))]];
+    }
+    if !takes_inputs(function, &candidates[0], op, inputs) {
+        return None;
     }
     if function.attributes.contains(&"keepdim") {
         candidates.push(vec![word("keepdim", "false")]);
