@@ -2,11 +2,10 @@
 
 use crate::core::{Analysis, OpId};
 use crate::present::certificates::certificate_sentence;
-use crate::present::format::{
-    format_bytes, format_flops, format_intensity, format_percent, format_ratio,
-};
+use crate::present::format::{format_bytes, format_flops, format_intensity, format_percent};
+use crate::present::headline;
 use crate::present::names::{joined, op_name, short_name};
-use crate::present::times::{bound_name, lower_bound_text, time_text, total_time_text};
+use crate::present::times::{TimeKind, bound_name, kernel_time, missing_text};
 use std::fmt::Write as _;
 
 /// Longest name in the table, in characters.
@@ -16,7 +15,8 @@ const NAMED_OPS: usize = 6;
 
 /// The headline and one line for each kernel.
 pub(super) fn table(analysis: &Analysis) -> String {
-    const HEAD: [&str; 8] = [
+    let kind = TimeKind::of(analysis);
+    let head: [&str; 8] = [
         "#",
         "ops",
         "FLOPs",
@@ -24,7 +24,7 @@ pub(super) fn table(analysis: &Analysis) -> String {
         "written",
         "intensity",
         "bound by",
-        "time",
+        kind.name(),
     ];
     let graph = &analysis.graph;
     let rows: Vec<[String; 8]> = analysis
@@ -47,11 +47,11 @@ pub(super) fn table(analysis: &Analysis) -> String {
                     .intensity
                     .map_or_else(|| "-".to_owned(), format_intensity),
                 bound_name(kernel.placement.bound).to_owned(),
-                time_text(&kernel.placement),
+                kernel_time(analysis, id).unwrap_or_default().joined(),
             ]
         })
         .collect();
-    let mut widths = HEAD.map(|h| h.chars().count());
+    let mut widths = head.map(|h| h.chars().count());
     for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = (*width).max(cell.chars().count());
@@ -69,7 +69,7 @@ pub(super) fn table(analysis: &Analysis) -> String {
         line.trim_end().to_owned()
     };
     let mut out = headline(analysis);
-    let _ = writeln!(out, "\n{}", line(&HEAD));
+    let _ = writeln!(out, "\n{}", line(&head));
     for row in &rows {
         let _ = writeln!(out, "{}", line(&row.each_ref().map(String::as_str)));
     }
@@ -84,22 +84,25 @@ fn headline(analysis: &Analysis) -> String {
     } else {
         ("saved", "less")
     };
+    let figures = headline::headline(analysis);
+    let times = [figures.ratio, figures.bounds];
+    let times: Vec<String> = times.into_iter().flatten().collect();
     let mut text = format!(
-        "{} -> {} ({} {verb}, {} {less})\n{} -> {} kernels, predicted {} as fast on {} ({} -> {})\n",
-        format_bytes(before.traffic.total),
-        format_bytes(after.traffic.total),
+        "{} -> {} ({} {verb}, {} {less})\n{} -> {} kernels\n{}: {} -> {} ({})\n",
+        figures.unfused_bytes,
+        figures.fused_bytes,
         format_bytes(saved.unsigned_abs()),
         format_percent(analysis.savings_pct.abs()),
-        before.launches,
-        after.launches,
-        format_ratio(analysis.speedup),
-        analysis.options.device.name,
-        total_time_text(before),
-        total_time_text(after),
+        figures.unfused_kernels,
+        figures.fused_kernels,
+        figures.time_label,
+        figures.unfused_time,
+        figures.fused_time,
+        times.join("; ").replace('→', "->"),
     );
     let device = &analysis.options.device;
-    let lower_bound = before.first_lower_bound();
-    if let Some(words) = lower_bound.and_then(|kernel| lower_bound_text(kernel, device)) {
+    let incomplete = before.first_incomplete();
+    if let Some(words) = incomplete.and_then(|kernel| missing_text(kernel, device)) {
         let _ = writeln!(text, "{words}");
     }
     if let Some(certificate) = &analysis.certificate {

@@ -5,7 +5,7 @@ use crate::app::state::Page;
 use crate::present::headline::{Headline as Figures, headline};
 use leptos::prelude::*;
 
-/// Bytes, kernels and predicted time, before and after.
+/// Bytes, kernels and time, before and after.
 #[component]
 pub fn Headline() -> impl IntoView {
     let page = Page::of_context();
@@ -28,10 +28,13 @@ fn figure_line(figures: Figures) -> impl IntoView {
         exact_bytes,
         unfused_kernels,
         fused_kernels,
-        speedup,
-        times,
+        time_label,
+        unfused_time,
+        fused_time,
+        ratio,
+        bounds,
+        time_note,
         search,
-        device,
     } = figures;
     view! {
         <p class="headline-figure" title=exact_bytes>
@@ -49,10 +52,14 @@ fn figure_line(figures: Figures) -> impl IntoView {
             <span class="sr-only">"become"</span>
             <strong>{fused_kernels}</strong>
         </p>
-        <p class="headline-figure" title=times>
-            <span class="headline-label">"predicted"</span>
-            <strong>{speedup}</strong>
-            <span>{format!("as fast on {device}")}</span>
+        <p class="headline-figure" title=time_note>
+            <span class="headline-label">{time_label}</span>
+            <span class="before">{unfused_time}</span>
+            <span class="arrow" aria-hidden="true">"→"</span>
+            <span class="sr-only">"becomes"</span>
+            <strong>{fused_time}</strong>
+            {ratio.map(|ratio| view! { <span class="saved">{ratio}</span> })}
+            {bounds.map(|bounds| view! { <span class="quiet">{bounds}</span> })}
         </p>
         {search.map(|search| view! {
             <p class="headline-figure">

@@ -1,9 +1,10 @@
 //! The rows of the table of all policies.
 
 use super::certificates::certificate_text;
-use super::format::{format_bytes, format_change, format_exact};
+use super::explain::total_bytes;
+use super::format::{format_change, format_exact};
 use super::names::{joined, op_name};
-use super::times::total_time_text;
+use super::times::{TimeText, total_times};
 use crate::core::analysis::compare::{Compared, DifferingEdge};
 use crate::core::{Analysis, Graph, OpId, OpType, Policy};
 
@@ -28,8 +29,8 @@ pub struct PolicyRow {
     pub exact_bytes: String,
     /// What fusion does to the bytes.
     pub change: String,
-    /// Their predicted time.
-    pub time: String,
+    /// Their time.
+    pub time: TimeText,
     /// Number of edges that it treats differently from the chosen policy.
     pub differing: String,
     /// The first of these edges.
@@ -51,18 +52,19 @@ fn row(compared: &Compared, chosen: Policy) -> PolicyRow {
     } = compared;
     let (fused, graph) = (&analysis.fused, &analysis.graph);
     let is_chosen = *policy == chosen;
+    let [_, time] = total_times(analysis);
     PolicyRow {
         policy: *policy,
         note: note(*policy, analysis),
-        kernels: fused.launches.to_string(),
-        bytes: format_bytes(fused.traffic.total),
+        kernels: format_exact(fused.launches as u128),
+        bytes: total_bytes(fused),
         exact_bytes: format!("{} B", format_exact(fused.traffic.total.into())),
         change: format_change(analysis.savings_pct),
-        time: total_time_text(fused),
+        time,
         differing: if is_chosen {
             "–".to_owned()
         } else {
-            differing.len().to_string()
+            format_exact(differing.len() as u128)
         },
         differing_edges: if is_chosen {
             "the chosen one".to_owned()

@@ -1,5 +1,6 @@
 //! The arithmetic behind the bytes and FLOPs of one kernel, in words.
 
+use crate::core::analysis::Execution;
 use crate::core::analysis::{Analysis, Kernel};
 use crate::core::cost::traffic::Access;
 use crate::core::cost::work::{matmul_k, op_work};
@@ -9,7 +10,7 @@ use crate::core::model::ids::{IdVec, KernelId, OpId, TensorId, define_ids};
 use crate::core::model::op::element_count;
 use crate::core::model::op_type::OpType;
 use crate::core::model::sizes::inferred_shape;
-use crate::present::format::{format_exact, format_flops};
+use crate::present::format::{format_bytes, format_exact, format_flops};
 use std::collections::HashMap;
 
 /// Bytes of one tensor that a kernel moves, beside those that its ops move one by one.
@@ -184,6 +185,18 @@ pub fn flops_text(graph: &Graph, op: OpId) -> String {
     }
 }
 
+/// The bytes of all kernels, marked where a size among them is assumed: `~2.30 GB`.
+pub fn total_bytes(execution: &Execution) -> String {
+    let is_assumed = execution.kernels.iter().any(has_assumed_size);
+    assumed(is_assumed, &format_bytes(execution.traffic.total))
+}
+
+/// A figure, marked if an assumed size is in it: `~33.6 MB`.
+pub fn assumed(is_assumed: bool, figure: &str) -> String {
+    let mark = if is_assumed { "~" } else { "" };
+    format!("{mark}{figure}")
+}
+
 /// Whether any tensor that the kernel moves has an assumed size.
 pub fn has_assumed_size(kernel: &Kernel) -> bool {
     kernel
@@ -255,10 +268,7 @@ mod tests {
             flops_text(&analysis.graph, OpId::new(1)),
             "1 for each of 4,194,304 elements = 4.19 MFLOP"
         );
-        let lines = time_lines(
-            &analysis.fused.kernels[KernelId::new(0)],
-            &analysis.options.device,
-        );
+        let lines = time_lines(&analysis, KernelId::new(0));
         assert_eq!(lines.len(), 4);
         assert!(
             lines[1].starts_with("matrix units, f16: 4.29 GFLOP / 312 TFLOP/s"),

@@ -1,11 +1,12 @@
 //! The effect of fusion on the whole program, in a few figures.
 
 use super::certificates::certificate_text;
-use super::format::{format_bytes, format_change, format_exact, format_ratio};
-use super::times::{lower_bound_text, total_time_text};
+use super::explain::total_bytes;
+use super::format::{format_change, format_exact, format_ratio};
+use super::times::{TimeKind, missing_text, time_note, total_times};
 use crate::core::Analysis;
 
-/// Bytes, kernels and predicted time, before and after fusion.
+/// Bytes, kernels and time, before and after fusion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Headline {
     /// Bytes through memory, unfused.
@@ -20,14 +21,20 @@ pub struct Headline {
     pub unfused_kernels: String,
     /// Launched kernels, fused.
     pub fused_kernels: String,
-    /// Speedup.
-    pub speedup: String,
-    /// Both predicted times.
-    pub times: String,
+    /// What the times are, and the device: `expected on H200`.
+    pub time_label: String,
+    /// Time, unfused.
+    pub unfused_time: String,
+    /// Time, fused.
+    pub fused_time: String,
+    /// The quotient of both: a speedup, or of lower bounds how far they are apart. `None` where nothing runs.
+    pub ratio: Option<String>,
+    /// Both lower bounds, beside expected times.
+    pub bounds: Option<String>,
+    /// How the times are found, and what they leave out.
+    pub time_note: String,
     /// The result of a search; `None` if the policy does not search.
     pub search: Option<SearchResult>,
-    /// The device, and whether its times are lower bounds.
-    pub device: String,
 }
 
 /// What a search minimized, and whether the result is proven.
@@ -43,13 +50,15 @@ pub struct SearchResult {
 pub fn headline(analysis: &Analysis) -> Headline {
     let (unfused, fused) = (&analysis.unfused, &analysis.fused);
     let device = &analysis.options.device;
-    let lower_bound =
-        (unfused.first_lower_bound()).and_then(|kernel| lower_bound_text(kernel, device));
     let saved_bytes = fused.traffic.saved_by_fusion;
     let exact = |bytes: u64| format_exact(bytes.into());
+    let kind = TimeKind::of(analysis);
+    let missing = (unfused.first_incomplete()).and_then(|kernel| missing_text(kernel, device));
+    let [unfused_time, fused_time] = total_times(analysis);
+    let runs = fused.launches > 0;
     Headline {
-        unfused_bytes: format_bytes(unfused.traffic.total),
-        fused_bytes: format_bytes(fused.traffic.total),
+        unfused_bytes: total_bytes(unfused),
+        fused_bytes: total_bytes(fused),
         change: format_change(analysis.savings_pct),
         exact_bytes: format!(
             "{} B read and written unfused, {} B fused, {} B {}",
@@ -58,19 +67,22 @@ pub fn headline(analysis: &Analysis) -> Headline {
             exact(saved_bytes.unsigned_abs()),
             if saved_bytes < 0 { "more" } else { "saved" },
         ),
-        unfused_kernels: unfused.launches.to_string(),
-        fused_kernels: fused.launches.to_string(),
-        speedup: format_ratio(analysis.speedup),
-        times: {
-            let times = format!(
-                "sum of the kernels' times at full peak rates (roofline): {} unfused, {} fused",
-                total_time_text(unfused),
-                total_time_text(fused),
-            );
-            match &lower_bound {
-                Some(reason) => format!("{times}; {reason}"),
-                None => times,
-            }
+        unfused_kernels: format_exact(unfused.launches as u128),
+        fused_kernels: format_exact(fused.launches as u128),
+        time_label: format!("{} on {}", kind.name(), device.name),
+        ratio: runs.then(|| match &analysis.expected {
+            Some(expected) => format!("{} as fast", format_ratio(expected.speedup())),
+            None => format!("bounds {} apart", format_ratio(analysis.speedup)),
+        }),
+        bounds: (unfused_time.bound.zip(fused_time.bound)).map(|(unfused, fused)| {
+            let apart = format_ratio(analysis.speedup);
+            format!("bounds {unfused} → {fused}, {apart} apart")
+        }),
+        unfused_time: unfused_time.time,
+        fused_time: fused_time.time,
+        time_note: match missing {
+            Some(missing) => format!("{} {missing}.", time_note(analysis)),
+            None => time_note(analysis),
         },
         search: analysis
             .certificate
@@ -79,11 +91,6 @@ pub fn headline(analysis: &Analysis) -> Headline {
                 objective: format!("least {}", certificate.objective.name()),
                 certificate: certificate_text(certificate),
             }),
-        device: if lower_bound.is_some() {
-            format!("{} (times are lower bounds)", device.name)
-        } else {
-            device.name.to_string()
-        },
     }
 }
 
@@ -96,10 +103,15 @@ impl Headline {
             change,
             unfused_kernels,
             fused_kernels,
-            speedup,
-            device,
+            time_label,
+            unfused_time,
+            fused_time,
             ..
         } = self;
+        let ratio = match &self.ratio {
+            Some(ratio) => format!(", {ratio}"),
+            None => String::new(),
+        };
         let search = match &self.search {
             Some(search) => format!(" Kernels: {}.", search.certificate),
             None => String::new(),
@@ -107,7 +119,7 @@ impl Headline {
         format!(
             "Memory traffic {unfused_bytes} unfused, {fused_bytes} fused, {change}. \
              {unfused_kernels} kernels become {fused_kernels}. \
-             Predicted {speedup} as fast on {device}.{search}"
+             Time, {time_label}: {unfused_time} unfused, {fused_time} fused{ratio}.{search}"
         )
     }
 }

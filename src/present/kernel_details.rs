@@ -36,7 +36,7 @@ pub struct KernelDetails {
     pub flops: Vec<(String, String)>,
     /// How many more ops it has.
     pub hidden_ops: usize,
-    /// How its predicted time is computed, a line for each part.
+    /// How its time is computed, a line for each part.
     pub time: Vec<String>,
 }
 
@@ -100,7 +100,7 @@ pub fn kernel_details(analysis: &Analysis, kernel: KernelId) -> Option<KernelDet
             .collect(),
         flops: flops.take(MAX_OPS).collect(),
         hidden_ops: fused.ops.len().saturating_sub(MAX_OPS),
-        time: time_lines(fused, &analysis.options.device),
+        time: time_lines(analysis, kernel),
     })
 }
 

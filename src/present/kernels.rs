@@ -3,12 +3,12 @@
 use super::limits::harms;
 use crate::core::model::work::Work;
 use crate::core::{Analysis, KernelId, OpId};
-use crate::present::explain::has_assumed_size;
+use crate::present::explain::{assumed, has_assumed_size};
 use crate::present::format::{
-    at_least, format_bytes, format_exact, format_flops, format_intensity, format_seconds,
+    at_least, format_bytes, format_exact, format_flops, format_intensity,
 };
 use crate::present::names::op_names;
-use crate::present::times::{bound_name, lower_bound_text};
+use crate::present::times::{TimeText, bound_name, missing_text};
 
 /// A fused kernel with its figures.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,10 +44,10 @@ pub struct Figures {
     pub intensity: String,
     /// What limits its speed.
     pub bound: &'static str,
-    /// Why its time is a lower bound; `None` where it is a prediction.
-    pub lower_bound_reason: Option<String>,
-    /// Its predicted time.
-    pub time: String,
+    /// What its time leaves out; `None` where it counts all work.
+    pub missing: Option<String>,
+    /// Its time.
+    pub time: TimeText,
     /// The time of its ops when each is a kernel, beside it.
     pub times: String,
 }
@@ -55,6 +55,7 @@ pub struct Figures {
 /// A row for each of the first `max_rows` kernels. `O(ops + reads)`.
 pub fn kernel_rows(analysis: &Analysis, max_rows: usize) -> Vec<KernelRow> {
     let harms = harms(analysis);
+    let expected = |kernel| Some(*analysis.expected.as_ref()?.kernels.get(kernel)?);
     let kernels = analysis.fused.kernels.iter_enumerated();
     let rows = kernels.zip(&analysis.comparisons).take(max_rows);
     rows.filter_map(|((kernel, fused), before)| {
@@ -71,9 +72,9 @@ pub fn kernel_rows(analysis: &Analysis, max_rows: usize) -> Vec<KernelRow> {
             bytes_read: fused.bytes_read,
             bytes_written: fused.bytes_written,
             has_assumed_size: has_assumed_size(fused),
-            lower_bound_reason: lower_bound_text(fused, &analysis.options.device),
-            unfused_time_s: before.unfused_time_s,
-            fused_time_s: placement.time_s,
+            missing: missing_text(fused, &analysis.options.device),
+            bounds_s: [before.unfused_time_s, placement.time_s],
+            expected_s: expected(kernel).map(|times| [times.unfused_s, times.time_s]),
         });
         Some(KernelRow {
             first_op: *fused.ops.first()?,
@@ -105,17 +106,18 @@ pub fn kernel_rows(analysis: &Analysis, max_rows: usize) -> Vec<KernelRow> {
 pub fn kernel_total(analysis: &Analysis) -> Figures {
     let (before, after) = (&analysis.unfused, &analysis.fused);
     let kernels = after.kernels.iter();
+    let expected = analysis.expected.as_ref();
     figures(&Totals {
         work: kernels.fold(Work::default(), |sum, kernel| sum.and(kernel.work)),
         unfused_bytes: before.traffic.total,
         fused_bytes: after.traffic.total,
         bytes_read: after.traffic.bytes_read,
         bytes_written: after.traffic.bytes_written,
-        has_assumed_size: false,
-        lower_bound_reason: (after.first_lower_bound())
-            .and_then(|kernel| lower_bound_text(kernel, &analysis.options.device)),
-        unfused_time_s: before.time_s,
-        fused_time_s: after.time_s,
+        has_assumed_size: after.kernels.iter().any(has_assumed_size),
+        missing: (after.first_incomplete())
+            .and_then(|kernel| missing_text(kernel, &analysis.options.device)),
+        bounds_s: [before.time_s, after.time_s],
+        expected_s: expected.map(|times| [times.unfused_s, times.fused_s]),
     })
 }
 
@@ -127,34 +129,40 @@ struct Totals {
     bytes_read: u64,
     bytes_written: u64,
     has_assumed_size: bool,
-    lower_bound_reason: Option<String>,
-    unfused_time_s: f64,
-    fused_time_s: f64,
+    missing: Option<String>,
+    /// Unfused and fused.
+    bounds_s: [f64; 2],
+    /// Unfused and fused.
+    expected_s: Option<[f64; 2]>,
 }
 
 fn figures(totals: &Totals) -> Figures {
-    let mark = if totals.has_assumed_size { "~" } else { "" };
-    let is_lower_bound = totals.lower_bound_reason.is_some();
-    let seconds = |time_s| at_least(is_lower_bound, &format_seconds(time_s));
-    let (unfused_time, time) = (seconds(totals.unfused_time_s), seconds(totals.fused_time_s));
-    let times = match &totals.lower_bound_reason {
-        None => format!("{unfused_time} unfused, {time} fused"),
-        Some(reason) => format!("{unfused_time} unfused, {time} fused; {reason}"),
+    let bytes = |bytes| assumed(totals.has_assumed_size, &format_bytes(bytes));
+    let is_incomplete = totals.missing.is_some();
+    let [unfused_bound_s, bound_s] = totals.bounds_s;
+    let unfused_s = totals.expected_s.map(|[unfused_s, _]| unfused_s);
+    let unfused = TimeText::new(unfused_bound_s, is_incomplete, unfused_s).joined();
+    let fused_s = totals.expected_s.map(|[_, fused_s]| fused_s);
+    let time = TimeText::new(bound_s, is_incomplete, fused_s);
+    let times = format!("{unfused} unfused, {} fused", time.joined());
+    let times = match &totals.missing {
+        None => times,
+        Some(missing) => format!("{times}; {missing}"),
     };
     Figures {
         flops: at_least(totals.work.is_unknown, &format_flops(totals.work.flops())),
-        unfused_bytes: format_bytes(totals.unfused_bytes),
-        fused_bytes: format!("{mark}{}", format_bytes(totals.fused_bytes)),
+        unfused_bytes: bytes(totals.unfused_bytes),
+        fused_bytes: bytes(totals.fused_bytes),
         exact_bytes: format!(
             "{} B unfused, {} B fused",
             format_exact(totals.unfused_bytes.into()),
             format_exact(totals.fused_bytes.into()),
         ),
-        bytes_read: format!("{mark}{}", format_bytes(totals.bytes_read)),
+        bytes_read: bytes(totals.bytes_read),
         bytes_written: format_bytes(totals.bytes_written),
         intensity: String::new(),
         bound: "",
-        lower_bound_reason: totals.lower_bound_reason.clone(),
+        missing: totals.missing.clone(),
         time,
         times,
     }

@@ -2,7 +2,7 @@
 
 use super::format::{format_bytes, format_seconds};
 use super::names::op_name;
-use super::reasons::reason_text;
+use super::reasons::{reason_text, time_scope};
 use crate::core::analysis::why::Why;
 use crate::core::notation::edit::{ShownKernels, cut_edge, merge_kernels};
 use crate::core::notation::parse;
@@ -132,10 +132,18 @@ fn in_words(change: Change, analysis: &Analysis) -> [String; 2] {
 fn gain(before: &Analysis, after: &Analysis) -> String {
     let saved_bytes =
         before.fused.traffic.total.cast_signed() - after.fused.traffic.total.cast_signed();
-    let saved_s = before.fused.time_s - after.fused.time_s;
+    let expected = before.expected.as_ref().zip(after.expected.as_ref());
+    let saved_s = expected.map_or_else(
+        || before.fused.time_s - after.fused.time_s,
+        |(before, after)| before.fused_s - after.fused_s,
+    );
     let verb = |is_saved: bool| if is_saved { "saves" } else { "costs" };
     let bytes = format_bytes(saved_bytes.unsigned_abs());
-    let time = format_seconds(saved_s.abs());
+    let time = format!(
+        "{} {}",
+        format_seconds(saved_s.abs()),
+        time_scope(expected.is_some())
+    );
     let (bytes_verb, time_verb) = (verb(saved_bytes >= 0), verb(saved_s >= 0.0));
     // Times are sums of floats: a smaller difference is rounding.
     if saved_s.abs() < 1e-12 {

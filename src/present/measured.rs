@@ -179,7 +179,7 @@ pub fn error_summary(comparisons: &[Comparison]) -> String {
 /// Where the figures come from, in sentences.
 pub fn source_notes(file: &Measurements) -> [String; 2] {
     [
-        "Predicted by the device model, calibrated on an H200; the rest of the page shows roofline bounds, at full peak rates.".to_owned(),
+        "Expected times are those of the device model with rates measured on this H200, as everywhere on the page when the device is an H200.".to_owned(),
         format!("{}, PyTorch {}. {}", file.device, file.torch, file.note),
     ]
 }

@@ -23,17 +23,27 @@ pub fn verdict_sentence(graph: &Graph, verdict: &Verdict) -> String {
         return format!("Apart: {why}.");
     }
     let verb = |is_saved: bool| if is_saved { "save" } else { "cost" };
-    let (saves_bytes, saves_time) = (price.saved_bytes >= 0, price.saved_s >= 0.0);
+    let (saves_bytes, saves_time) = (price.saved_bytes >= 0, price.time_s() >= 0.0);
     let joint = match (saves_bytes, saves_time) {
         (true, false) | (false, true) => format!("but {} ", verb(saves_time)),
         _ => "and ".to_owned(),
     };
     format!(
-        "Apart: {why}. Fusing them alone would {} {} {joint}{}.",
+        "Apart: {why}. Fusing them alone would {} {} {joint}{} {}.",
         verb(saves_bytes),
         format_bytes(price.saved_bytes.unsigned_abs()),
-        format_seconds(price.saved_s.abs()),
+        format_seconds(price.time_s().abs()),
+        time_scope(price.expected_saved_s.is_some()),
     )
+}
+
+/// What a saved time is a part of, as the end of a phrase.
+pub const fn time_scope(is_expected: bool) -> &'static str {
+    if is_expected {
+        "of the expected time"
+    } else {
+        "of the lower bound"
+    }
 }
 
 /// Why ops do not run as one kernel, as the end of a sentence.

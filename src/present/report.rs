@@ -13,7 +13,7 @@ use crate::core::model::program::Program;
 use crate::present::export::OpList;
 use crate::present::names::op_name;
 use crate::present::reasons::reason_text;
-use crate::present::times::lower_bound_text;
+use crate::present::times::missing_text;
 use serde::Serialize;
 
 /// The report of an analysis.
@@ -30,11 +30,9 @@ pub struct Report {
     pub fused_traffic: Traffic,
     /// Saved part of the unfused bytes, in percent.
     pub savings_pct: f64,
-    /// Predicted time of the unfused program over the fused one's.
-    pub predicted_speedup: f64,
-    /// Why the predicted times are only lower bounds, if they are.
-    pub times_at_least: Option<String>,
-    /// Id of the device that times are predicted for.
+    /// Times of the whole program on the device.
+    pub times: TimesReport,
+    /// Id of the device that the times are for.
     pub device: String,
     /// Name of the policy.
     pub policy: &'static str,
@@ -46,6 +44,23 @@ pub struct Report {
     pub edges: Vec<EdgeReport>,
     /// Warnings and notes.
     pub diagnostics: Vec<DiagnosticReport>,
+}
+
+/// Times of the whole program, in seconds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TimesReport {
+    /// Each op its own kernel, on the roofline at full peak rates.
+    pub unfused_bound_s: f64,
+    /// The fused kernels, likewise.
+    pub fused_bound_s: f64,
+    /// The work that the bounds leave out and why, if there is any.
+    pub bounds_leave_out: Option<String>,
+    /// Each op a library kernel, by the device model; `null` without measured rates.
+    pub unfused_expected_s: Option<f64>,
+    /// The fused kernels, likewise.
+    pub fused_expected_s: Option<f64>,
+    /// Name of the device whose measured rates were scaled to this one.
+    pub rates_scaled_from: Option<String>,
 }
 
 /// One fused kernel.
@@ -69,8 +84,10 @@ pub struct KernelReport {
     pub attainable_flops_per_s: Option<f64>,
     /// What limits its speed; `unknown` if no peak is known for some of its FLOPs.
     pub bound: Bound,
-    /// Predicted time; a lower bound if the bound is unknown.
-    pub time_s: f64,
+    /// Lower bound of its time, on the roofline.
+    pub bound_s: f64,
+    /// Its time by the device model; `null` without measured rates.
+    pub expected_s: Option<f64>,
     /// Tensors that it reads from memory.
     pub reads: Vec<AccessReport>,
     /// Tensors that it writes to memory.
@@ -106,8 +123,10 @@ pub struct EdgeReport {
     pub reason_data: ReasonReport,
     /// Bytes that fusing this edge alone would save; negative where it would cost some.
     pub saved_bytes: Option<i64>,
-    /// Predicted microseconds that it would save.
-    pub saved_us: Option<f64>,
+    /// Microseconds by which the lower bound of the time would fall.
+    pub bound_saved_us: Option<f64>,
+    /// Microseconds that it would save by the device model; `null` without measured rates.
+    pub expected_saved_us: Option<f64>,
 }
 
 /// The reason fields of an edge.
@@ -155,9 +174,7 @@ impl Report {
             unfused_traffic: analysis.unfused.traffic,
             fused_traffic: analysis.fused.traffic,
             savings_pct: analysis.savings_pct,
-            predicted_speedup: analysis.speedup,
-            times_at_least: (analysis.unfused.first_lower_bound())
-                .and_then(|kernel| lower_bound_text(kernel, &analysis.options.device)),
+            times: TimesReport::new(analysis),
             device: analysis.options.device.id.to_string(),
             policy: analysis.options.policy.name(),
             certificate: analysis.certificate,
@@ -174,7 +191,9 @@ impl Report {
                     intensity: kernel.placement.intensity,
                     attainable_flops_per_s: kernel.placement.attainable_flops_per_s,
                     bound: kernel.placement.bound,
-                    time_s: kernel.placement.time_s,
+                    bound_s: kernel.placement.time_s,
+                    expected_s: (analysis.expected.as_ref())
+                        .and_then(|expected| Some(expected.kernels.get(id)?.time_s)),
                     reads: accesses(graph, &kernel.traffic.reads),
                     writes: accesses(graph, &kernel.traffic.writes),
                 })
@@ -200,6 +219,23 @@ impl Report {
     }
 }
 
+impl TimesReport {
+    fn new(analysis: &Analysis) -> Self {
+        let (unfused, expected) = (&analysis.unfused, analysis.expected.as_ref());
+        Self {
+            unfused_bound_s: unfused.time_s,
+            fused_bound_s: analysis.fused.time_s,
+            bounds_leave_out: (unfused.first_incomplete())
+                .and_then(|kernel| missing_text(kernel, &analysis.options.device)),
+            unfused_expected_s: expected.map(|expected| expected.unfused_s),
+            fused_expected_s: expected.map(|expected| expected.fused_s),
+            rates_scaled_from: expected
+                .and_then(|expected| expected.scaled_from.as_deref())
+                .map(str::to_owned),
+        }
+    }
+}
+
 impl EdgeReport {
     fn new(graph: &Graph, edge: &Edge) -> Self {
         let op = |id: OpId| op_name(graph, id).to_owned();
@@ -221,7 +257,8 @@ impl EdgeReport {
                 },
             },
             saved_bytes: price.map(|price| price.saved_bytes),
-            saved_us: price.map(|price| price.saved_s * 1e6),
+            bound_saved_us: price.map(|price| price.saved_s * 1e6),
+            expected_saved_us: price.and_then(|price| Some(price.expected_saved_s? * 1e6)),
         }
     }
 }

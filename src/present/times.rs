@@ -1,28 +1,139 @@
-//! Predicted times in words.
+//! Times in words: expected where the device was measured, otherwise lower bounds.
 
-use crate::core::analysis::{Execution, Kernel};
-use crate::core::cost::roofline::{Bound, MissingFigure, Placement, missing_figure, peaks, times};
+use crate::core::analysis::{Analysis, Execution, Kernel};
+use crate::core::cost::roofline::{Bound, MissingFigure, missing_figure, peaks, times};
 use crate::core::model::device::Device;
 use crate::core::model::dtype::DType;
+use crate::core::model::ids::KernelId;
 use crate::present::devices::{computed_as, units_name};
 use crate::present::format::{
     at_least, format_bandwidth, format_bytes, format_flops, format_rate, format_seconds,
 };
 
-/// The predicted time of a kernel: `430 µs`, `≥ 430 µs`.
-pub fn time_text(placement: &Placement) -> String {
-    at_least(
-        placement.is_lower_bound(),
-        &format_seconds(placement.time_s),
-    )
+/// What the times of an analysis say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeKind {
+    /// What the device model expects, with rates measured on the device.
+    Expected,
+    /// The same with rates scaled from those of another device.
+    Estimated,
+    /// The roofline.
+    LowerBound,
 }
 
-/// The predicted time of all kernels: `430 µs`, `≥ 430 µs`.
-pub fn total_time_text(execution: &Execution) -> String {
-    at_least(
-        execution.first_lower_bound().is_some(),
-        &format_seconds(execution.time_s),
-    )
+impl TimeKind {
+    /// The kind of all times of an analysis.
+    pub fn of(analysis: &Analysis) -> Self {
+        match &analysis.expected {
+            None => Self::LowerBound,
+            Some(expected) if expected.scaled_from.is_some() => Self::Estimated,
+            Some(_) => Self::Expected,
+        }
+    }
+
+    /// In one or two words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Expected => "expected",
+            Self::Estimated => "estimated",
+            Self::LowerBound => "lower bound",
+        }
+    }
+
+    /// The title of a figure or a column.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Expected => "expected time",
+            Self::Estimated => "estimated time",
+            Self::LowerBound => "lower bound of the time",
+        }
+    }
+}
+
+/// How the times of an analysis are found, in a sentence or two.
+pub fn time_note(analysis: &Analysis) -> String {
+    const BOUND: &str = "the longest of bytes / bandwidth and FLOPs / peak, plus a launch";
+    let device = &analysis.options.device.name;
+    let scaled_from = match &analysis.expected {
+        None => {
+            return format!(
+                "Times are lower bounds at full peak rates: {BOUND}. Kernels take longer on {device}, unless their data is still in its cache."
+            );
+        }
+        Some(expected) => &expected.scaled_from,
+    };
+    let rates = match scaled_from {
+        None => format!("Expected times: the device model, with rates measured on an {device}"),
+        Some(from) => format!(
+            "Estimated times: the device model, with rates measured on an {from} and scaled to the bandwidth, cache and multiprocessors of the {device}"
+        ),
+    };
+    format!("{rates}, for a program that runs again and again. Bound: {BOUND}.")
+}
+
+/// A time, and the lower bound beside it where that is another figure.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TimeText {
+    /// The time: expected where it is known, otherwise the lower bound.
+    pub time: String,
+    /// The lower bound, beside an expected time.
+    pub bound: Option<String>,
+}
+
+impl TimeText {
+    /// `is_incomplete`: the bound leaves out FLOPs, as [`missing_text`] says.
+    pub fn new(bound_s: f64, is_incomplete: bool, expected_s: Option<f64>) -> Self {
+        let bound = at_least(is_incomplete, &format_seconds(bound_s));
+        match expected_s {
+            None => Self {
+                time: bound,
+                bound: None,
+            },
+            Some(expected_s) => Self {
+                time: format_seconds(expected_s),
+                bound: Some(bound),
+            },
+        }
+    }
+
+    /// Both in one text: `454 µs (bound 208 µs)`.
+    pub fn joined(&self) -> String {
+        match &self.bound {
+            None => self.time.clone(),
+            Some(bound) => format!("{} (bound {bound})", self.time),
+        }
+    }
+}
+
+/// The time of a fused kernel.
+pub fn kernel_time(analysis: &Analysis, kernel: KernelId) -> Option<TimeText> {
+    let placement = &analysis.fused.kernels.get(kernel)?.placement;
+    let expected = analysis.expected.as_ref();
+    let expected = expected.and_then(|expected| expected.kernels.get(kernel));
+    Some(TimeText::new(
+        placement.time_s,
+        placement.is_incomplete(),
+        expected.map(|expected| expected.time_s),
+    ))
+}
+
+/// The time of the whole program, unfused and fused.
+pub fn total_times(analysis: &Analysis) -> [TimeText; 2] {
+    let Analysis {
+        unfused,
+        fused,
+        expected,
+        ..
+    } = analysis;
+    let text = |execution: &Execution, expected_s| {
+        let is_incomplete = execution.first_incomplete().is_some();
+        TimeText::new(execution.time_s, is_incomplete, expected_s)
+    };
+    let expected = expected.as_ref();
+    [
+        text(unfused, expected.map(|expected| expected.unfused_s)),
+        text(fused, expected.map(|expected| expected.fused_s)),
+    ]
 }
 
 /// What limits the speed of a kernel, in a word or two.
@@ -36,8 +147,12 @@ pub const fn bound_name(bound: Bound) -> &'static str {
     }
 }
 
-/// How the predicted time of a kernel is computed, one line for each part.
-pub fn time_lines(kernel: &Kernel, device: &Device) -> Vec<String> {
+/// How the time of a fused kernel is computed, one line for each part.
+pub fn time_lines(analysis: &Analysis, id: KernelId) -> Vec<String> {
+    let device = &analysis.options.device;
+    let Some(kernel) = analysis.fused.kernels.get(id) else {
+        return Vec::new();
+    };
     let alone = times(device, kernel.work, kernel.bytes());
     if kernel.is_free {
         return vec!["a view, which is not launched: 0 s".to_owned()];
@@ -75,17 +190,27 @@ pub fn time_lines(kernel: &Kernel, device: &Device) -> Vec<String> {
         vector.map(|f| f.value),
         alone.vector_s,
     ));
+    let placement = &kernel.placement;
     lines.push(format!(
-        "the longest of these + {} launch = {}",
+        "lower bound: the longest of these + {} launch = {}",
         format_seconds(device.launch_s.value),
-        time_text(&kernel.placement)
+        TimeText::new(placement.time_s, placement.is_incomplete(), None).time
     ));
-    lines.extend(lower_bound_text(kernel, device));
+    lines.extend(missing_text(kernel, device));
+    if let Some(expected) = &analysis.expected
+        && let Some(kernel) = expected.kernels.get(id)
+    {
+        lines.push(format!(
+            "{}: {}",
+            TimeKind::of(analysis).name(),
+            format_seconds(kernel.time_s)
+        ));
+    }
     lines
 }
 
-/// What the time of a kernel leaves out: `no peak is known for f64 on this device; the time is a lower bound`.
-pub fn lower_bound_text(kernel: &Kernel, device: &Device) -> Option<String> {
+/// What the time of a kernel leaves out: `no peak is known for f64 on this device; the time leaves its arithmetic out`.
+pub fn missing_text(kernel: &Kernel, device: &Device) -> Option<String> {
     let unknown_peak = |of: &str| format!("no peak is known for {of} on this device");
     let missing = match missing_figure(device, kernel.work)? {
         MissingFigure::K => "the length K of a matmul is not known".to_owned(),
@@ -93,5 +218,5 @@ pub fn lower_bound_text(kernel: &Kernel, device: &Device) -> Option<String> {
         MissingFigure::MatrixPeak => unknown_peak("matrix units"),
         MissingFigure::VectorPeak => unknown_peak("vector units"),
     };
-    Some(format!("{missing}; the time is a lower bound"))
+    Some(format!("{missing}; the time leaves its arithmetic out"))
 }

@@ -3,6 +3,7 @@
 use super::format::{format_bytes, format_seconds};
 use super::names::op_name;
 use super::reasons::{reason_text, verdict_sentence};
+use super::times::TimeKind;
 use crate::core::analysis::why::{Price, PricedEdge, Why};
 use crate::core::fusion::reason::Reason;
 use crate::core::fusion::record::Record;
@@ -38,7 +39,7 @@ pub struct EdgeRow {
     pub names: String,
     /// Bytes that fusing it would save.
     pub saved_bytes: String,
-    /// Time that fusing it would save.
+    /// Time that fusing it would save: expected, or by how much the lower bound falls.
     pub saved_time: String,
     /// Why it is not fused; quoted parts are code.
     pub reason: String,
@@ -110,7 +111,7 @@ pub fn crossings(analysis: &Analysis) -> Vec<PricedEdge> {
     let mut crossings = Why::new(analysis).priced_edges();
     crossings.sort_by(|a, b| {
         let bytes = b.price.saved_bytes.cmp(&a.price.saved_bytes);
-        let time = b.price.saved_s.total_cmp(&a.price.saved_s);
+        let time = b.price.time_s().total_cmp(&a.price.time_s());
         match analysis.options.fusion.objective {
             Objective::Bytes => bytes.then(time),
             Objective::Time => time.then(bytes),
@@ -119,12 +120,31 @@ pub fn crossings(analysis: &Analysis) -> Vec<PricedEdge> {
     crossings
 }
 
+/// The title of the column of saved times, and what it says at length.
+pub fn saved_time_title(analysis: &Analysis) -> (&'static str, &'static str) {
+    match TimeKind::of(analysis) {
+        TimeKind::Expected => (
+            "expected time to save",
+            "time that running the two kernels as one would save by the device model",
+        ),
+        TimeKind::Estimated => (
+            "estimated time to save",
+            "time that running the two kernels as one would save by the device model, with the rates of another device scaled to this one",
+        ),
+        TimeKind::LowerBound => (
+            "lower bound falls by",
+            "how much less time running the two kernels as one would take at full peak rates",
+        ),
+    }
+}
+
 fn saved_bytes(price: Price) -> String {
     let sign = if price.saved_bytes < 0 { "−" } else { "" };
     format!("{sign}{}", format_bytes(price.saved_bytes.unsigned_abs()))
 }
 
 fn saved_time(price: Price) -> String {
-    let sign = if price.saved_s < 0.0 { "−" } else { "" };
-    format!("{sign}{}", format_seconds(price.saved_s.abs()))
+    let saved_s = price.time_s();
+    let sign = if saved_s < 0.0 { "−" } else { "" };
+    format!("{sign}{}", format_seconds(saved_s.abs()))
 }

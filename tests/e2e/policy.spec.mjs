@@ -98,8 +98,8 @@ test('options change the kernels as on the command line, and survive a reload an
   await expect.poll(async () => (await headlineBytes(other)).fused).toBe(fused.total);
 });
 
-test('a launch of one\'s own changes the predicted time until the device has it back', async ({ page }) => {
-  const times = () => result(page).locator('[title*="(roofline)"]').getAttribute('title');
+test('a launch of one\'s own changes the time until the device has it back', async ({ page }) => {
+  const times = () => result(page).locator('.headline-figure').nth(2).textContent();
   const before = await times();
   await optionsButton(page).click();
   const launch = page.getByRole('slider', { name: 'Launch of a kernel' });
@@ -110,4 +110,20 @@ test('a launch of one\'s own changes the predicted time until the device has it 
   await page.getByRole('button', { name: 'As the device' }).click();
   await expect.poll(times).toBe(before);
   await expect(launch).toBeFocused();
+});
+
+test('times are expected on a measured device, estimated on its neighbour and lower bounds elsewhere', async ({ page }) => {
+  const column = page.locator('table.kernels thead th').last();
+  const beside = page.locator('table.kernels tbody .bound');
+  await expect(result(page)).toContainText('lower bound on A100 SXM 80GB');
+  await expect(column).toHaveText('lower bound of the time');
+  await expect(beside).toHaveCount(0);
+  for (const [device, words] of [['h200', 'expected'], ['h100', 'estimated']]) {
+    await picker(page, 'GPU').selectOption(device);
+    await expect(result(page)).toContainText(`${words} on`);
+    await expect(result(page)).toContainText('as fast');
+    await expect(column).toHaveText(`${words} time`);
+    await expect(beside.first()).toHaveText(/^bound [\d.]+ [mµ]s$/);
+  }
+  await expect(page.locator('body')).not.toContainText('predicted');
 });

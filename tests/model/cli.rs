@@ -127,7 +127,7 @@ fn the_transformer_block_as_published() {
         "{}",
         stdout(&table)
     );
-    assert_eq!(stdout(&table).lines().count(), 4 + 1 + 1 + 9);
+    assert_eq!(stdout(&table).lines().count(), 5 + 1 + 1 + 9);
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn choices_change_the_result() {
     assert_eq!(total(&["--reshape", "copy"], lone), 2 * 4 * 4096);
     assert_eq!(total(&["--reshape", "view"], lone), 0);
     let time = |device| {
-        json(&["analyze", "-", "--json", "--device", device], NOTATION)["kernels"][0]["time_s"]
+        json(&["analyze", "-", "--json", "--device", device], NOTATION)["kernels"][0]["bound_s"]
             .as_f64()
             .unwrap()
     };
@@ -293,7 +293,7 @@ fn a_launch_of_ones_own_and_the_limits() {
     ];
     let time_s = |value: &Value| -> f64 {
         let kernels = value["kernels"].as_array().unwrap().iter();
-        kernels.map(|k| k["time_s"].as_f64().unwrap()).sum()
+        kernels.map(|k| k["bound_s"].as_f64().unwrap()).sum()
     };
     let total_s = time_s(&json(&call, &small));
     assert!((0.004..0.00401).contains(&total_s), "{total_s}");

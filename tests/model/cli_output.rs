@@ -110,7 +110,9 @@ fn a_byte_order_mark_before_any_form_is_skipped() {
     ];
     for form in forms {
         let plain = stdout(&run(&["analyze", "-"], form)).to_owned();
-        assert!(plain.starts_with("16 B -> 16 B"), "{plain}");
+        // The lists declare nothing, so there the size of `x` is assumed.
+        let unmarked = plain.replace('~', "");
+        assert!(unmarked.starts_with("16 B -> 16 B"), "{plain}");
         for marks in ["\u{feff}", "\n\u{feff}", "\u{feff}\u{feff} "] {
             let marked = run(&["analyze", "-"], &format!("{marks}{form}"));
             assert_eq!(stdout(&marked), plain, "{marked:?}");

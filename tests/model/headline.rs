@@ -1,7 +1,10 @@
 //! The figures of the headline, and the same as a sentence.
 
-use fuseline::core::{Analysis, Options, Policy, analyze_program, notation};
-use fuseline::present::headline::headline;
+use crate::measured;
+use fuseline::core::{Analysis, Options, Policy, analyze_program, device, notation};
+use fuseline::present::format::format_seconds;
+use fuseline::present::headline::{Headline, headline};
+use std::path::Path;
 
 const TEXT: &str = "\
 input x : f16[256, 256]
@@ -36,12 +39,12 @@ fn bytes_kernels_and_time_before_and_after() {
     let sentence = figures.sentence();
     assert!(
         sentence.starts_with(
-            "Memory traffic 918 kB unfused, 655 kB fused, −28.6 %. 3 kernels become 2. Predicted "
+            "Memory traffic 918 kB unfused, 655 kB fused, −28.6 %. 3 kernels become 2. Time, lower bound on A100 SXM 80GB: "
         ),
         "{sentence}"
     );
     assert!(
-        sentence.ends_with("x as fast on A100 SXM 80GB."),
+        sentence.ends_with(" fused, bounds 1.49x apart."),
         "{sentence}"
     );
 }
@@ -67,12 +70,110 @@ fn without_fusion_nothing_is_saved() {
 }
 
 #[test]
-fn times_without_a_peak_are_lower_bounds() {
+fn times_without_a_peak_say_what_they_leave_out() {
     let figures = headline(&analysis(&TEXT.replace("f16", "f64"), &Options::default()));
     assert!(
-        figures.times.contains("no peak is known for f64"),
+        figures.time_note.contains("no peak is known for f64"),
         "{}",
-        figures.times
+        figures.time_note
     );
-    assert!(figures.device.ends_with(" (times are lower bounds)"));
+    assert!(figures.fused_time.starts_with("≥ "), "{figures:?}");
+}
+
+fn on_device(id: &str, text: &str) -> Headline {
+    let options = Options {
+        device: device(id).unwrap().clone(),
+        ..Options::default()
+    };
+    headline(&analysis(text, &options))
+}
+
+/// A bound is never called a prediction, and a quotient of two bounds no speedup.
+#[test]
+fn times_are_expected_where_measured_estimated_beside_it_and_bounds_elsewhere() {
+    let a100 = on_device("a100-80", TEXT);
+    assert_eq!(a100.time_label, "lower bound on A100 SXM 80GB");
+    assert!(a100.ratio.unwrap().starts_with("bounds "));
+    assert_eq!(a100.bounds, None);
+    assert!(
+        a100.time_note.starts_with("Times are lower bounds"),
+        "{}",
+        a100.time_note
+    );
+    for (id, label, note) in [
+        (
+            "h200",
+            "expected on H200",
+            "Expected times: the device model, with rates measured on an H200,",
+        ),
+        (
+            "h100",
+            "estimated on H100 SXM",
+            "Estimated times: the device model, with rates measured on an H200 and scaled",
+        ),
+    ] {
+        let figures = on_device(id, TEXT);
+        assert_eq!(figures.time_label, label);
+        assert!(figures.ratio.unwrap().ends_with(" as fast"));
+        assert!(figures.bounds.unwrap().starts_with("bounds "));
+        assert!(figures.time_note.starts_with(note), "{}", figures.time_note);
+    }
+}
+
+/// The patterns of the measured file on the device on which they were measured.
+#[test]
+fn the_headline_shows_about_what_was_measured() {
+    let text = std::fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("public/measured/rmsnorm_decomposed.fuse"),
+    )
+    .unwrap();
+    let options = Options {
+        device: device("h200").unwrap().clone(),
+        ..Options::of_policy(Policy::Inductor)
+    };
+    let analysis = analysis(&text, &options);
+    let measured_us = |variant: &str| {
+        let row = measured::rows()
+            .into_iter()
+            .find(|row| row.pattern == "rmsnorm_decomposed" && row.variant == variant);
+        row.unwrap().time_us
+    };
+    let expected = analysis.expected.as_ref().unwrap();
+    for (expected_s, variant) in [
+        (expected.unfused_s, "eager"),
+        (expected.fused_s, "inductor"),
+    ] {
+        let error = expected_s * 1e6 / measured_us(variant) - 1.0;
+        assert!(error.abs() < 0.25, "{variant}: {error}");
+    }
+    let figures = headline(&analysis);
+    assert_eq!(figures.unfused_time, format_seconds(expected.unfused_s));
+    assert_eq!(figures.fused_time, format_seconds(expected.fused_s));
+}
+
+#[test]
+fn nothing_that_runs_has_no_ratio() {
+    for (id, text) in [
+        ("a100-80", ""),
+        ("h200", ""),
+        ("h200", "input a : f16[4, 4]\n"),
+    ] {
+        let figures = on_device(id, text);
+        assert_eq!(figures.ratio, None, "{text:?}");
+        assert_eq!(figures.fused_kernels, "0");
+    }
+}
+
+#[test]
+fn assumed_sizes_are_marked_in_totals_and_counts_have_groups() {
+    let assumed = "input x : f16[4, 64, 64]\ny = matmul(x, r, k=64) : f16[4, 64, 64]\n";
+    let figures = on_device("a100-80", assumed);
+    assert!(
+        figures.unfused_bytes.starts_with('~') && figures.fused_bytes.starts_with('~'),
+        "{figures:?}"
+    );
+    let lines = (1..=1200).map(|n| format!("x{n} = relu(x{})", n - 1));
+    let long = lines.collect::<Vec<_>>().join("\n");
+    let figures = on_device("a100-80", &format!("input x0 : f16[64]\n{long}"));
+    assert_eq!(figures.unfused_kernels, "1,200");
 }

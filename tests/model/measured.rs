@@ -13,6 +13,7 @@ pub(crate) struct Row {
     pub(crate) variant: String,
     pub(crate) size: Vec<i64>,
     pub(crate) launches: usize,
+    pub(crate) time_us: f64,
     pub(crate) dram_read_bytes: Option<u64>,
 }
 
@@ -34,6 +35,7 @@ pub(crate) fn rows() -> Vec<Row> {
             .map(|n| n.as_i64().unwrap())
             .collect(),
         launches: row["kernels"].as_array().unwrap().len(),
+        time_us: row["time_us"].as_f64().unwrap(),
         dram_read_bytes: row["dram_read_bytes"].as_u64(),
     })
     .collect()

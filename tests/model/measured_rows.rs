@@ -147,7 +147,7 @@ fn where_figures_come_from_is_said_in_words() {
         let file = read(name);
         assert!(!file.note.contains('_'), "{}", file.note);
         let [model, source] = source_notes(&file);
-        assert!(model.contains("the rest of the page shows roofline bounds"));
+        assert!(model.starts_with("Expected times are those of the device model"));
         assert!(
             source.contains("PyTorch") && source.contains(&file.note),
             "{source}"

@@ -6,7 +6,7 @@ use fuseline::core::{Analysis, Bound, KernelId, Options, analyze_program};
 use fuseline::picture::charts::roofline;
 use fuseline::picture::charts::scene::Shape;
 use fuseline::present::report::Report;
-use fuseline::present::times::{lower_bound_text, time_lines, time_text, total_time_text};
+use fuseline::present::times::{kernel_time, missing_text, time_lines, total_times};
 
 fn analysis(text: &str, id: &str) -> Analysis {
     let options = Options {
@@ -38,17 +38,19 @@ fn without_a_peak_the_bound_is_unknown_and_the_time_a_lower_bound() {
     let analysis = product("f64", "a100-80");
     let kernel = &analysis.fused.kernels[KernelId::new(0)];
     assert_eq!(kernel.placement.bound, Bound::Unknown);
-    assert!(time_text(&kernel.placement).starts_with("≥ "));
-    assert!(total_time_text(&analysis.fused).starts_with("≥ "));
-    let words = lower_bound_text(kernel, &analysis.options.device).unwrap();
-    assert!(words.contains("no peak is known for f64"), "{words}");
-    assert_eq!(
-        time_lines(kernel, &analysis.options.device).last(),
-        Some(&words)
+    let time = kernel_time(&analysis, KernelId::new(0)).unwrap();
+    assert!(time.time.starts_with("≥ "), "{time:?}");
+    assert!(
+        total_times(&analysis)
+            .iter()
+            .all(|time| time.time.starts_with("≥ "))
     );
+    let words = missing_text(kernel, &analysis.options.device).unwrap();
+    assert!(words.contains("no peak is known for f64"), "{words}");
+    assert_eq!(time_lines(&analysis, KernelId::new(0)).last(), Some(&words));
     let report = Report::new(&analysis, &[], "");
     assert_eq!(report.kernels[0].bound, Bound::Unknown);
-    assert_eq!(report.times_at_least, Some(words));
+    assert_eq!(report.times.bounds_leave_out, Some(words));
     let scene = roofline::scene(&analysis, (900.0, 480.0));
     let facts = scene.marks.iter().filter_map(|mark| mark.label.as_ref());
     let facts: Vec<String> = facts.map(|label| format!("{label:?}")).collect();
@@ -60,9 +62,13 @@ fn a_known_peak_leaves_nothing_open() {
     let analysis = product("bf16", "a100-80");
     let kernel = &analysis.fused.kernels[KernelId::new(0)];
     assert_eq!(kernel.placement.bound, Bound::Matrix);
-    assert_eq!(lower_bound_text(kernel, &analysis.options.device), None);
-    assert!(!total_time_text(&analysis.fused).contains('≥'));
-    assert_eq!(Report::new(&analysis, &[], "").times_at_least, None);
+    assert_eq!(missing_text(kernel, &analysis.options.device), None);
+    assert!(
+        total_times(&analysis)
+            .iter()
+            .all(|time| !time.time.contains('≥'))
+    );
+    assert_eq!(Report::new(&analysis, &[], "").times.bounds_leave_out, None);
 }
 
 #[test]
@@ -70,7 +76,7 @@ fn vector_work_in_f64_does_not_use_the_f32_rate() {
     let analysis = analysis("y = gelu(x) : f64[4096, 4096]", "a100-80");
     let kernel = &analysis.fused.kernels[KernelId::new(0)];
     assert_eq!(kernel.placement.bound, Bound::Unknown);
-    let lines = time_lines(kernel, &analysis.options.device);
+    let lines = time_lines(&analysis, KernelId::new(0));
     assert!(
         lines.contains(&"vector units: no peak is known".to_owned()),
         "{lines:?}"
@@ -80,15 +86,13 @@ fn vector_work_in_f64_does_not_use_the_f32_rate() {
 #[test]
 fn devices_without_a_vector_figure_and_matmuls_without_k_leave_the_time_open() {
     let tpu = analysis("y = relu(x) : bf16[4096, 4096]", "tpu-v5e");
-    let words =
-        lower_bound_text(&tpu.fused.kernels[KernelId::new(0)], &tpu.options.device).unwrap();
+    let words = missing_text(&tpu.fused.kernels[KernelId::new(0)], &tpu.options.device).unwrap();
     assert!(
         words.starts_with("no peak is known for vector units"),
         "{words}"
     );
     let no_k = analysis("y = matmul(a, b) : bf16[64, 32]", "a100-80");
-    let words =
-        lower_bound_text(&no_k.fused.kernels[KernelId::new(0)], &no_k.options.device).unwrap();
+    let words = missing_text(&no_k.fused.kernels[KernelId::new(0)], &no_k.options.device).unwrap();
     assert!(words.contains("length K"), "{words}");
 }
 

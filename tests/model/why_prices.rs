@@ -13,7 +13,7 @@ use fuseline::core::fusion::record::{Decision, record};
 use fuseline::core::model::adjacency::Adjacency;
 use fuseline::core::model::work::Work;
 use fuseline::core::{
-    Graph, IdVec, KernelId, OpId, Options, Partition, Policy, ReshapeCost, analyze,
+    Graph, IdVec, KernelId, Op, OpId, Options, Partition, Policy, ReshapeCost, analyze, device,
 };
 use proptest::prelude::*;
 use strum::VariantArray;
@@ -164,4 +164,44 @@ fn can_be_ordered(graph: &Graph, partition: &Partition) -> bool {
         }
     }
     done.into_iter().all(|is_done| is_done)
+}
+
+/// Each kernel of the partition as a mark on its ops.
+fn marked(ops: &[Op], graph: &Graph, partition: &Partition) -> Vec<Op> {
+    let mut ops = ops.to_vec();
+    for (op, &kernel) in partition.kernel_of.iter_enumerated() {
+        ops[graph.listed_at[op]].kernel = u32::try_from(kernel.number()).ok();
+    }
+    ops
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// The programs are so small that every access hits the cache, whatever is merged.
+    #[test]
+    fn on_a_measured_device_the_expected_saving_is_that_of_a_new_analysis((ops, externals) in fusable_ops(1..=16), reshape in prop::sample::select(ReshapeCost::VARIANTS)) {
+        let mut options = under(Policy::Manual);
+        options.device = device("h200").unwrap().clone();
+        options.conventions.reshape = reshape;
+        let rules = analyze(&ops, &externals, &Options { policy: Policy::Rules, ..options.clone() }).unwrap();
+        let before = analyze(marked(&ops, &rules.graph, &rules.partition), &externals, &options).unwrap();
+        let Some(expected) = &before.expected else {
+            return Ok(());
+        };
+        let why = Why::new(&before);
+        for edge in why.priced_edges() {
+            let [a, b] = [edge.producer, edge.consumer].map(|op| before.partition.kernel_of[op]);
+            if why.merge(a, b).is_err() {
+                continue;
+            }
+            let merged = merged(&before.partition, a, b);
+            let after = analyze(marked(&ops, &before.graph, &merged), &externals, &options).unwrap();
+            prop_assert!(after.refused.is_empty());
+            let saved_s = expected.fused_s - after.expected.unwrap().fused_s;
+            let price_s = edge.price.expected_saved_s.unwrap();
+            prop_assert!((price_s - saved_s).abs() <= 1e-9 * expected.fused_s, "{price_s} {saved_s}");
+            prop_assert!((edge.price.time_s() - price_s).abs() == 0.0);
+        }
+    }
 }

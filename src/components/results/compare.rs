@@ -3,12 +3,14 @@
 use crate::app::state::{Page, SetIfChanged};
 use crate::components::charts::Chart;
 use crate::components::keyed_rows::row_at;
+use crate::components::results::time::Time;
 use crate::components::work_line::WorkLine;
 use crate::core::Policy;
 use crate::picture::charts::roofline_compare::{marker, scene};
 use crate::picture::charts::scene::{MarkKey, Role};
 use crate::present::compare::{PolicyRow, policy_rows};
 use crate::present::options::policy_summary;
+use crate::present::times::TimeKind;
 use leptos::prelude::*;
 use strum::VariantArray;
 
@@ -20,6 +22,10 @@ pub fn ComparePanel(
 ) -> impl IntoView {
     let page = Page::of_context();
     let chosen = Memo::new(move |_| page.analysis.with(|analysis| analysis.options.policy));
+    let time_title = move || {
+        page.analysis
+            .with(|analysis| TimeKind::of(analysis).title())
+    };
     let rows = Memo::new(move |_| {
         page.compared
             .with(|compared| policy_rows(compared, chosen.get()))
@@ -34,7 +40,7 @@ pub fn ComparePanel(
                             <th scope="col" class="number">"kernels"</th>
                             <th scope="col" class="number">"bytes"</th>
                             <th scope="col" class="number">"against unfused"</th>
-                            <th scope="col" class="number">"predicted time"</th>
+                            <th scope="col" class="number">{time_title}</th>
                             <th
                                 scope="col"
                                 class="number"
@@ -109,7 +115,7 @@ fn Row(
             <td class="number">{text(|row| &row.kernels)}</td>
             <td class="number" title=text(|row| &row.exact_bytes)>{text(|row| &row.bytes)}</td>
             <td class="number">{text(|row| &row.change)}</td>
-            <td class="number">{text(|row| &row.time)}</td>
+            <td class="number"><Time time=Memo::new(move |_| row.with(|row| row.time.clone())) /></td>
             <td class="number">{text(|row| &row.differing)}</td>
             <td class="op-names" title=text(|row| &row.more_differing_edges)>
                 {text(|row| &row.differing_edges)}

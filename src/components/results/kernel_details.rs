@@ -237,7 +237,7 @@ fn Formulas(
         <h4>"FLOPs"</h4>
         <dl class="formulas">{flops}</dl>
         {move || more(hidden_count(), "ops")}
-        <h4>"Predicted time"</h4>
+        <h4>"Time"</h4>
         <ul class="formulas">{time}</ul>
     }
 }

@@ -4,8 +4,10 @@ use super::kernel_rows::{KernelTableRow, SelectedKernel};
 use crate::app::state::{FocusRequest, Page};
 use crate::browser;
 use crate::components::keyed_rows::row_at;
+use crate::components::results::time::Time;
 use crate::components::show_more::ShowMore;
 use crate::present::kernels::{Figures, KernelRow, kernel_rows, kernel_total};
+use crate::present::times::{TimeKind, time_note};
 use leptos::html;
 use leptos::prelude::*;
 
@@ -21,6 +23,11 @@ pub fn KernelsTable() -> impl IntoView {
     let total = Memo::new(move |_| page.analysis.with(|a| kernel_total(a)));
     let kernel_count = move || page.analysis.with(|a| a.fused.kernels.len());
     let row_count = move || rows.with(Vec::len);
+    let time_title = move || {
+        page.analysis
+            .with(|analysis| TimeKind::of(analysis).title())
+    };
+    let note = move || page.analysis.with(|analysis| time_note(analysis));
     let selected = SelectedKernel::of(page);
     Effect::new(move || {
         // A kernel that is not listed has no button. If its request stayed, it would take the focus when more are listed.
@@ -43,13 +50,7 @@ pub fn KernelsTable() -> impl IntoView {
                         <th scope="col" class="number">"writes"</th>
                         <th scope="col" class="number" title="FLOPs / (reads + writes)">"intensity"</th>
                         <th scope="col" title="what takes longest">"bound by"</th>
-                        <th
-                            scope="col"
-                            class="number"
-                            title="the longest of bytes / bandwidth, matrix FLOPs / peak and vector FLOPs / peak, plus one launch"
-                        >
-                            "predicted time"
-                        </th>
+                        <th scope="col" class="number" title=note>{time_title}</th>
                     </tr>
                 </thead>
                 <tbody>
@@ -72,7 +73,7 @@ pub fn KernelsTable() -> impl IntoView {
             </table>
         </div>
         <ShowMore max_rows step=PAGE_ROWS listed=row_count total=kernel_count />
-        <p class="quiet">"Times are at full peak rates (roofline)."</p>
+        <p class="quiet">{note}</p>
     }
 }
 
@@ -137,9 +138,11 @@ fn figure_cells(figures: Memo<Figures>) -> impl IntoView {
         <td class="number">{text(|all| &all.bytes_read)}</td>
         <td class="number">{text(|all| &all.bytes_written)}</td>
         <td class="number">{text(|all| &all.intensity)}</td>
-        <td title=move || figures.with(|all| all.lower_bound_reason.clone())>
+        <td title=move || figures.with(|all| all.missing.clone())>
             {move || figures.with(|all| all.bound)}
         </td>
-        <td class="number" title=text(|all| &all.times)>{text(|all| &all.time)}</td>
+        <td class="number" title=text(|all| &all.times)>
+            <Time time=Memo::new(move |_| figures.with(|all| all.time.clone())) />
+        </td>
     }
 }

@@ -9,6 +9,7 @@ pub mod limits;
 pub mod measured;
 pub mod op_picker;
 pub mod steps;
+pub mod time;
 pub mod why;
 
 use crate::app::state::{Page, Tab};

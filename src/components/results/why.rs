@@ -8,7 +8,7 @@ use crate::components::sentence::sentence;
 use crate::components::show_more::ShowMore;
 use crate::components::work_line::WorkLine;
 use crate::core::{IdVec, OpId};
-use crate::present::why::{EdgeOps, EdgeRow, EdgeRows};
+use crate::present::why::{EdgeOps, EdgeRow, EdgeRows, saved_time_title};
 use leptos::html;
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -77,6 +77,7 @@ pub fn WhyPanel() -> impl IntoView {
         })
     });
     let is_selected = Selector::new(move || selected.get());
+    let saved_time = move || page.analysis.with(|analysis| saved_time_title(analysis));
     view! {
         <div>
             <Question most_expensive />
@@ -86,7 +87,7 @@ pub fn WhyPanel() -> impl IntoView {
                         <tr>
                             <th scope="col">"edge between kernels"</th>
                             <th scope="col" class="number" title="bytes that running the two kernels as one would save">"bytes to save"</th>
-                            <th scope="col" class="number" title="predicted time that running the two kernels as one would save">"time to save"</th>
+                            <th scope="col" class="number" title=move || saved_time().1>{move || saved_time().0}</th>
                             <th scope="col">"why it is not fused"</th>
                         </tr>
                     </thead>

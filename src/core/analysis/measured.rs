@@ -114,9 +114,10 @@ pub fn predict(row: &Row, program: &Program, device_id: &str) -> Option<Predicte
 
 fn predicted(analysis: &Analysis) -> Option<Predicted> {
     let count = device_count(analysis)?;
+    let expected = analysis.expected.as_ref()?;
     let kernels = &analysis.fused.kernels;
     Some(Predicted {
-        time_us: count.time_s? * 1e6,
+        time_us: expected.fused_s * 1e6,
         dram_read_bytes: count.dram_read_bytes,
         compulsory_read_bytes: analysis.fused.traffic.bytes_read,
         launches: analysis.fused.launches,

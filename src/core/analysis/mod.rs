@@ -9,6 +9,7 @@ pub mod replay;
 pub mod transformer;
 pub mod why;
 
+use self::device_model::Expected;
 use super::fusion::certificate::Certificate;
 use super::fusion::manual::Refused;
 use super::fusion::{self, Plan};
@@ -63,16 +64,16 @@ pub struct Execution {
     pub kernels: IdVec<KernelId, Kernel>,
     /// Sum of their bytes.
     pub traffic: Traffic,
-    /// Sum of their predicted times.
+    /// Sum of their times on the roofline: a lower bound, see [`Placement`].
     pub time_s: f64,
     /// Kernels that are launched: all but free views.
     pub launches: usize,
 }
 
 impl Execution {
-    /// The first kernel whose time is only a lower bound. If there is one, the sum is a lower bound too.
-    pub fn first_lower_bound(&self) -> Option<&Kernel> {
-        self.kernels.iter().find(|k| k.placement.is_lower_bound())
+    /// The first kernel whose time leaves out FLOPs. If there is one, the sum leaves them out, too.
+    pub fn first_incomplete(&self) -> Option<&Kernel> {
+        self.kernels.iter().find(|k| k.placement.is_incomplete())
     }
 
     /// The kernel of an op where each op is its own kernel, as in [`Analysis::unfused`].
@@ -132,8 +133,11 @@ pub struct Analysis {
     pub tensors: IdVec<TensorId, TensorTraffic>,
     /// Saved part of the unfused bytes, in percent.
     pub savings_pct: f64,
-    /// Unfused time over fused time; 1 when nothing runs.
+    /// Unfused over fused time, both lower bounds; 1 when nothing runs.
     pub speedup: f64,
+    /// Times on a device with measured rates; `None` on any other, and where the roofline has no peak for the work of
+    /// an op.
+    pub expected: Option<Expected>,
     /// The user's choices.
     pub options: Options,
 }
@@ -249,6 +253,7 @@ pub(super) fn analyze_plan(graph: Graph, options: &Options, plan: Plan) -> Analy
     }
     Analysis {
         tensors,
+        expected: Expected::new(&graph, &unfused, &fused, options),
         savings_pct: fused.traffic.savings_pct(),
         speedup: if fused.time_s > 0.0 {
             unfused.time_s / fused.time_s

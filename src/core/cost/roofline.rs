@@ -1,4 +1,4 @@
-//! The point on the roofline and the predicted time of bytes and FLOPs.
+//! The point on the roofline of bytes and FLOPs, and a lower bound of their time.
 
 use crate::core::model::device::{Device, Figure, Peak};
 use crate::core::model::dtype::DType;
@@ -17,11 +17,11 @@ pub enum Bound {
     Vector,
     /// The launch takes longer than the work.
     Launch,
-    /// The peak for some of its FLOPs, or their number, is unknown; its time is a lower bound.
+    /// The peak for some of its FLOPs, or their number, is unknown; its time leaves them out.
     Unknown,
 }
 
-/// The point of a kernel on the roofline. Time is a prediction: no caches, full overlap, peak rates.
+/// The point of a kernel on the roofline. Its time is a lower bound for data in memory: full overlap at peak rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placement {
     /// FLOPs for each byte moved; `None` without FLOPs, without bytes or with an unknown K: no point.
@@ -35,8 +35,8 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// Whether the time is only a lower bound, and the attainable rate an upper one.
-    pub fn is_lower_bound(&self) -> bool {
+    /// Whether time and attainable rate leave out FLOPs, because their rate or their number is not known.
+    pub fn is_incomplete(&self) -> bool {
         self.bound == Bound::Unknown
     }
 }
@@ -70,7 +70,7 @@ pub(crate) fn peaks(device: &Device, work: Work) -> (Option<Peak>, Option<Figure
     (matrix, vector.filter(|_| !work.has_vector_f64))
 }
 
-/// Why a time is only a lower bound.
+/// Why a time leaves out FLOPs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissingFigure {
     /// The length K of a matmul, without which its FLOPs are not counted.
@@ -83,8 +83,7 @@ pub enum MissingFigure {
     VectorPeak,
 }
 
-/// The figure that the time of this work on `device` lacks; `None` if the time is a prediction and not a lower
-/// bound.
+/// The figure that the time of this work on `device` lacks; `None` if the time counts all work.
 pub fn missing_figure(device: &Device, work: Work) -> Option<MissingFigure> {
     let (matrix, vector) = peaks(device, work);
     if work.is_unknown {

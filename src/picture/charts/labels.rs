@@ -4,7 +4,7 @@ use crate::core::{Analysis, KernelId, OpId, Placement};
 use crate::picture::charts::scene::Label;
 use crate::present::format::{format_bytes, format_intensity, format_rate};
 use crate::present::names::{counted, joined, op_name, short_name};
-use crate::present::times::{bound_name, time_text};
+use crate::present::times::{TimeText, bound_name};
 
 /// Characters of a name, at most.
 const NAME_CHARS: usize = 28;
@@ -43,13 +43,18 @@ pub(super) fn add_others(label: &mut Label, other_count: usize) {
 }
 
 /// The label of a point of the roofline: intensity, rate, bytes, bound and time.
-pub(super) fn point_label(heading: String, placement: &Placement, bytes: u64) -> Label {
+pub(super) fn point_label(
+    heading: String,
+    placement: &Placement,
+    bytes: u64,
+    time: TimeText,
+) -> Label {
     let mut facts = Vec::new();
     if let Some(intensity) = placement.intensity {
         facts.push(("intensity", format_intensity(intensity)));
     }
     if let Some(rate) = placement.attainable_flops_per_s {
-        let what = if placement.is_lower_bound() {
+        let what = if placement.is_incomplete() {
             "attainable at most"
         } else {
             "attainable"
@@ -58,6 +63,9 @@ pub(super) fn point_label(heading: String, placement: &Placement, bytes: u64) ->
     }
     facts.push(("moves", format_bytes(bytes)));
     facts.push(("bound by", bound_name(placement.bound).to_owned()));
-    facts.push(("predicted", time_text(placement)));
+    match time.bound {
+        None => facts.push(("lower bound", time.time)),
+        Some(bound) => facts.extend([("expected", time.time), ("lower bound", bound)]),
+    }
     Label::new(heading, facts)
 }

@@ -80,12 +80,12 @@ pub fn scene(comparisons: &[Comparison], quantity: Quantity, size: (f64, f64)) -
         Role::AxisTitle,
         (left, top - 12.0),
         Anchor::Start,
-        "predicted",
+        "expected",
     ));
     Scene::new(
         size,
-        format!("{}, predicted against measured", quantity.name()),
-        "Both axes are logarithmic and of one scale. Points on the thick line are predicted exactly; the thin lines stand 25 % above and 20 % below what was measured.",
+        format!("{}, expected against measured", quantity.name()),
+        "Both axes are logarithmic and of one scale. Points on the thick line are as expected; the thin lines stand 25 % above and 20 % below what was measured.",
         marks,
     )
 }
@@ -104,7 +104,7 @@ fn point(comparison: &Comparison, place: Point, quantity: Quantity) -> Mark {
     };
     let facts = vec![
         ("", variant_text(comparison.variant).to_owned()),
-        ("predicted", quantity.text(comparison.predicted)),
+        ("expected", quantity.text(comparison.predicted)),
         ("measured", quantity.text(comparison.measured)),
         ("error", error_text(comparison.error())),
     ];

@@ -7,6 +7,7 @@ use crate::picture::charts::marks::{circle, polygon};
 use crate::picture::charts::roofline_frame::{RooflineFrame, point_of};
 use crate::picture::charts::roofline_names::PointLayout;
 use crate::picture::charts::scene::{Mark, Point, Role, Scene};
+use crate::present::times::kernel_time;
 
 /// Draws the kernels of `all` over the roofs of `chosen`. Kernels of one policy that would cover each other share
 /// a marker. A marker that would cover one of another policy is stacked on top of it, at its own intensity; nothing else is
@@ -105,7 +106,8 @@ impl Marker {
             policy.name(),
             kernel_heading(analysis, self.kernel)
         );
-        let mut label = point_label(heading, &kernel.placement, kernel.bytes());
+        let time = kernel_time(analysis, self.kernel)?;
+        let mut label = point_label(heading, &kernel.placement, kernel.bytes(), time);
         add_others(&mut label, self.other_count);
         Some(marker(policy, self.place, radius).named(label))
     }

@@ -10,6 +10,7 @@ use crate::picture::charts::roofline_arcs::{MoveArc, PointMove, arcs_below_roof}
 use crate::picture::charts::roofline_frame::{RooflineFrame, point_of};
 use crate::picture::charts::roofline_numbers::{Number, place_numbers};
 use crate::picture::charts::scene::{Anchor, Label, Mark, Point, Role};
+use crate::present::times::{TimeText, kernel_time};
 use std::collections::BTreeMap;
 
 /// Above this many ops they have no points of their own.
@@ -55,7 +56,8 @@ impl KernelPoint {
     fn label(&self, analysis: &Analysis) -> Label {
         let kernel = &analysis.fused.kernels[self.kernel];
         let heading = kernel_heading(analysis, self.kernel);
-        let mut label = point_label(heading, &kernel.placement, kernel.bytes());
+        let time = kernel_time(analysis, self.kernel).unwrap_or_default();
+        let mut label = point_label(heading, &kernel.placement, kernel.bytes(), time);
         add_others(&mut label, self.other_count);
         label
     }
@@ -142,7 +144,14 @@ fn hollow_point(analysis: &Analysis, point: &KernelPoint, radii: &Radii) -> Opti
     let radius = (radii.solid + RING - distance(unfused_at, point.fused_at)).max(radii.hollow);
     let heading = format!("{}, before fusion", kernel_heading(analysis, point.kernel));
     let placement = &comparison.unfused_placement;
-    let label = point_label(heading, placement, comparison.unfused_bytes);
+    let expected = analysis.expected.as_ref();
+    let expected = expected.and_then(|expected| expected.kernels.get(point.kernel));
+    let time = TimeText::new(
+        comparison.unfused_time_s,
+        placement.is_incomplete(),
+        expected.map(|expected| expected.unfused_s),
+    );
+    let label = point_label(heading, placement, comparison.unfused_bytes, time);
     let mark = circle(Role::HollowPoint, unfused_at, radius);
     Some(mark.of_kernel(point.kernel).named(label))
 }
@@ -256,7 +265,9 @@ fn op_points(analysis: &Analysis, plot: &Plot, radius: f64) -> Vec<Mark> {
         // The point of a lone op is covered by that of its kernel, which has the label.
         if analysis.fused.kernels[kernel].ops.len() > 1 {
             let heading = format!("{} alone", short_op_names(analysis, &[op]));
-            mark = mark.named(point_label(heading, &alone.placement, alone.bytes()));
+            let placement = &alone.placement;
+            let time = TimeText::new(placement.time_s, placement.is_incomplete(), None);
+            mark = mark.named(point_label(heading, placement, alone.bytes(), time));
         }
         marks.push(mark);
     }

@@ -1,43 +1,53 @@
 //! Accesses of kernels that hit the shared cache.
 
-use crate::core::analysis::Analysis;
-use crate::core::cost::traffic::Views;
+use crate::core::analysis::Execution;
+use crate::core::cost::traffic::{Access, Views};
+use crate::core::model::adjacency::Adjacency;
+use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, KernelId, TensorId};
 use crate::core::model::options::ReshapeCost;
 
-/// For each kernel the bytes read and the bytes written that hit a cache of the last `kept_bytes`, when the program
-/// runs repeatedly. `O(ops + reads)`.
+/// For each access of each kernel whether it hits the shared cache, in the order of the kernel's traffic.
+#[derive(Clone, Debug)]
+pub(crate) struct Hits {
+    pub(crate) reads: Adjacency<KernelId, bool>,
+    pub(crate) writes: Adjacency<KernelId, bool>,
+}
+
+/// The accesses that hit a cache of the last `kept_bytes` when the program runs repeatedly. `O(ops + reads)`.
 ///
 /// An access hits if the program has moved at most `kept_bytes` since the last access to the tensor. Writes count
 /// like reads, because overwriting cached data moves no DRAM bytes.
-pub(super) fn hits(analysis: &Analysis, kept_bytes: f64) -> IdVec<KernelId, (f64, f64)> {
-    let graph = &analysis.graph;
+pub(super) fn hits(graph: &Graph, execution: &Execution, kept_bytes: f64) -> Hits {
     // A view has no bytes of its own, whatever a reshape costs.
     let storage = Views::under(graph, ReshapeCost::View).base;
     let mut touched: IdVec<TensorId, Option<f64>> = IdVec::from_elem(None, graph.tensors.len());
     let mut moved = 0.0_f64;
-    let mut hits = IdVec::from_elem((0.0, 0.0), analysis.fused.kernels.len());
+    let mut touch = |access: &Access| {
+        let bytes = access.bytes as f64;
+        let last = &mut touched[storage[access.tensor]];
+        moved += bytes;
+        let is_hit = last.is_some_and(|at| moved - at <= kept_bytes);
+        *last = Some(moved);
+        is_hit
+    };
     // The second run is like every later one.
-    for _ in 0..2 {
-        for (hit, kernel) in hits.iter_mut().zip(&analysis.fused.kernels) {
-            *hit = (0.0, 0.0);
-            if kernel.is_free {
-                continue;
-            }
-            let traffic = &kernel.traffic;
-            let reads = traffic.reads.iter().map(|access| (access, true));
-            let writes = traffic.writes.iter().map(|access| (access, false));
-            for (access, is_read) in reads.chain(writes) {
-                let bytes = access.bytes as f64;
-                let last = &mut touched[storage[access.tensor]];
-                moved += bytes;
-                if last.is_some_and(|at| moved - at <= kept_bytes) {
-                    let side = if is_read { &mut hit.0 } else { &mut hit.1 };
-                    *side += bytes;
-                }
-                *last = Some(moved);
-            }
+    for kernel in execution.kernels.iter().filter(|kernel| !kernel.is_free) {
+        let traffic = &kernel.traffic;
+        for access in traffic.reads.iter().chain(&traffic.writes) {
+            touch(access);
         }
+    }
+    let mut hits = Hits {
+        reads: Adjacency::with_capacity(execution.kernels.len(), graph.ops.len()),
+        writes: Adjacency::with_capacity(execution.kernels.len(), graph.ops.len()),
+    };
+    for kernel in &execution.kernels {
+        let mut is_hit = |access| !kernel.is_free && touch(access);
+        hits.reads
+            .push(kernel.traffic.reads.iter().map(&mut is_hit));
+        hits.writes
+            .push(kernel.traffic.writes.iter().map(&mut is_hit));
     }
     hits
 }

@@ -6,22 +6,29 @@
 //! counts.
 
 mod cache;
+mod expected;
 mod matmul;
 mod time;
 
+pub use crate::core::analysis::device_model::expected::{Expected, ExpectedKernel};
 pub use crate::core::analysis::device_model::matmul::{Product, Tile, Tiling};
 
-use crate::core::analysis::{Analysis, Kernel};
+pub(crate) use crate::core::analysis::device_model::cache::Hits;
+use crate::core::analysis::{Analysis, Execution};
+use crate::core::cost::traffic::Access;
 use crate::core::fusion::attention::{AttentionShape, Tiles};
+use crate::core::model::device::{Calibration, Device};
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::op::element_count;
 use crate::core::model::op_type::OpType;
-use crate::core::model::options::Policy;
+use crate::core::model::options::{Options, Policy};
+use crate::core::model::work::Work;
+use std::ops::{AddAssign, Sub};
 
 /// Where the kernels come from, which decides their speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Code {
+pub(crate) enum Code {
     /// One library kernel for each op, as a framework runs them without a compiler.
     Library,
     /// A compiler, which leaves matmuls to the library.
@@ -30,79 +37,164 @@ pub enum Code {
     GeneratedMatmuls,
 }
 
-/// One kernel on the device.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DeviceKernel {
-    /// Bytes that it reads from DRAM with cold caches.
-    pub dram_read_bytes: f64,
-    /// Its time when the program runs repeatedly; `None` if the device was not measured, or if the roofline has no
-    /// peak for its work.
-    pub time_s: Option<f64>,
+impl Code {
+    /// Who makes the kernels of the chosen policy.
+    pub(crate) const fn of(options: &Options) -> Self {
+        match (options.policy, options.fusion.max_autotune) {
+            (Policy::None, _) => Self::Library,
+            (Policy::Inductor, true) => Self::GeneratedMatmuls,
+            _ => Self::Generated,
+        }
+    }
 }
 
-/// A program on the device.
+/// The DRAM reads of a program on a device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceCount {
-    /// One for each kernel of the analysis; a view is not launched and reads nothing.
-    pub kernels: IdVec<KernelId, DeviceKernel>,
-    /// Sum of their reads.
+    /// Bytes that each kernel of the analysis reads from DRAM with cold caches; 0 for a view, which is not launched.
+    pub kernels: IdVec<KernelId, f64>,
+    /// Their sum.
     pub dram_read_bytes: f64,
-    /// Sum of their times.
-    pub time_s: Option<f64>,
 }
 
-/// The device count of the fused program. `None` where the device's multiprocessors or cache are not known.
+/// The DRAM reads of the fused program. `None` where the device's multiprocessors or cache are not known.
 /// `O(ops + reads)`.
 pub fn device_count(analysis: &Analysis) -> Option<DeviceCount> {
-    let device = &analysis.options.device;
-    let multiprocessors = device.hardware.multiprocessors?.value;
-    let l2_bytes = device.hardware.l2_bytes?.value;
-    let code = match (
-        analysis.options.policy,
-        analysis.options.fusion.max_autotune,
-    ) {
-        (Policy::None, _) => Code::Library,
-        (Policy::Inductor, true) => Code::GeneratedMatmuls,
-        _ => Code::Generated,
-    };
-    let measured = device.measured();
-    let hits = measured.map(|m| cache::hits(analysis, m.l2_kept_bytes));
-    let kernels: IdVec<KernelId, DeviceKernel> = analysis
-        .fused
-        .kernels
-        .iter_enumerated()
-        .map(|(id, kernel)| {
-            let view = KernelView {
-                graph: &analysis.graph,
-                kernel,
-                code,
-                multiprocessors,
-                l2_bytes,
-                on_chip_bytes: device.on_chip_bytes(),
+    let model = DeviceModel::new(&analysis.graph, &analysis.options.device)?;
+    let code = Code::of(&analysis.options);
+    let kernels = analysis.fused.kernels.iter();
+    let kernels: IdVec<KernelId, f64> = kernels
+        .map(|kernel| {
+            let cold = Launch {
+                ops: &kernel.ops,
+                work: kernel.work,
+                is_free: kernel.is_free,
+                read: Moved::cold(kernel.bytes_read),
+                written: Moved::cold(kernel.bytes_written),
             };
-            let dram_read_bytes = view.dram_read_bytes();
-            let hit = hits.as_ref().map_or((0.0, 0.0), |hits| hits[id]);
-            DeviceKernel {
-                dram_read_bytes,
-                time_s: measured.and_then(|m| view.time_s(device, m, hit)),
-            }
+            model.kernel(code, cold).dram_read_bytes()
         })
         .collect();
     Some(DeviceCount {
-        dram_read_bytes: kernels.iter().map(|k| k.dram_read_bytes).sum(),
-        time_s: kernels.iter().map(|k| k.time_s).sum(),
+        dram_read_bytes: kernels.iter().sum(),
         kernels,
     })
 }
 
-/// A kernel with what its figures depend on.
-struct KernelView<'a> {
+/// What kernels of one program take on one device.
+pub(crate) struct DeviceModel<'a> {
     graph: &'a Graph,
-    kernel: &'a Kernel,
-    code: Code,
+    device: &'a Device,
+    calibration: Option<Calibration>,
     multiprocessors: f64,
     l2_bytes: f64,
     on_chip_bytes: u64,
+}
+
+/// Bytes of accesses, and how many of them the shared cache serves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Moved {
+    pub(crate) bytes: u64,
+    pub(crate) hit_bytes: u64,
+}
+
+impl Moved {
+    /// Bytes that all come from or go to DRAM.
+    pub(crate) const fn cold(bytes: u64) -> Self {
+        Self {
+            bytes,
+            hit_bytes: 0,
+        }
+    }
+
+    /// One access.
+    pub(crate) const fn access(bytes: u64, is_hit: bool) -> Self {
+        Self {
+            bytes,
+            hit_bytes: if is_hit { bytes } else { 0 },
+        }
+    }
+
+    /// All of these accesses, of which `hits` says which the cache serves.
+    pub(crate) fn all(accesses: &[Access], hits: &[bool]) -> Self {
+        let mut sum = Self::default();
+        for (access, &is_hit) in accesses.iter().zip(hits) {
+            sum += Self::access(access.bytes, is_hit);
+        }
+        sum
+    }
+}
+
+impl AddAssign for Moved {
+    fn add_assign(&mut self, other: Self) {
+        self.bytes += other.bytes;
+        self.hit_bytes += other.hit_bytes;
+    }
+}
+
+impl Sub for Moved {
+    type Output = Self;
+
+    /// Without accesses that are among these.
+    fn sub(self, less: Self) -> Self {
+        Self {
+            bytes: self.bytes.saturating_sub(less.bytes),
+            hit_bytes: self.hit_bytes.saturating_sub(less.hit_bytes),
+        }
+    }
+}
+
+/// A kernel as the model sees it.
+#[derive(Clone, Copy)]
+pub(crate) struct Launch<'a> {
+    pub(crate) ops: &'a [OpId],
+    pub(crate) work: Work,
+    /// A view, which is not launched.
+    pub(crate) is_free: bool,
+    pub(crate) read: Moved,
+    pub(crate) written: Moved,
+}
+
+impl<'a> DeviceModel<'a> {
+    /// The model of a device; `None` where its multiprocessors or cache are not known.
+    pub(crate) fn new(graph: &'a Graph, device: &'a Device) -> Option<Self> {
+        Some(Self {
+            graph,
+            device,
+            calibration: device.calibration(),
+            multiprocessors: device.hardware.multiprocessors?.value,
+            l2_bytes: device.hardware.l2_bytes?.value,
+            on_chip_bytes: device.on_chip_bytes(),
+        })
+    }
+
+    /// The accesses of these kernels that hit the cache; `None` on a device without measured rates.
+    pub(crate) fn hits(&self, execution: &Execution) -> Option<Hits> {
+        let rates = &self.calibration.as_ref()?.rates;
+        Some(cache::hits(self.graph, execution, rates.l2_kept_bytes))
+    }
+
+    /// The time of a kernel when the program runs repeatedly. `None` on a device without measured rates, and where the
+    /// roofline has no peak for the work.
+    pub(crate) fn time_s(&self, code: Code, launch: Launch<'_>) -> Option<f64> {
+        let rates = &self.calibration.as_ref()?.rates;
+        self.kernel(code, launch).time_s(rates)
+    }
+
+    fn kernel<'k>(&'k self, code: Code, launch: Launch<'k>) -> KernelView<'k> {
+        KernelView {
+            model: self,
+            code,
+            launch,
+        }
+    }
+}
+
+/// A kernel on a device.
+struct KernelView<'a> {
+    model: &'a DeviceModel<'a>,
+    code: Code,
+    launch: Launch<'a>,
 }
 
 /// The kind of a kernel.
@@ -121,18 +213,18 @@ enum Kind {
 
 impl KernelView<'_> {
     fn kind(&self) -> Kind {
-        if self.kernel.is_free {
+        if self.launch.is_free {
             return Kind::View;
         }
         let of_type = |op_type| {
-            let ops = self.kernel.ops.iter().copied();
-            ops.filter(move |&op| self.graph.ops[op].op_type == op_type)
+            let ops = self.launch.ops.iter().copied();
+            ops.filter(move |&op| self.model.graph.ops[op].op_type == op_type)
         };
         let mut matmuls = of_type(OpType::Matmul);
         match (matmuls.next(), matmuls.next()) {
             (Some(_), Some(_)) => Kind::Attention,
             (Some(matmul), None) => {
-                Product::of_op(self.graph, matmul).map_or(Kind::Pointwise, Kind::Matmul)
+                Product::of_op(self.model.graph, matmul).map_or(Kind::Pointwise, Kind::Matmul)
             }
             (None, _) if of_type(OpType::Reduction).next().is_some() => Kind::Rows,
             (None, _) => Kind::Pointwise,
@@ -142,20 +234,24 @@ impl KernelView<'_> {
     /// How the library or the compiler cuts this product into tiles.
     fn tiling(&self, product: &Product) -> Tiling {
         if self.code == Code::GeneratedMatmuls && !product.is_convolution {
-            product.generated_tiling(self.multiprocessors)
+            product.generated_tiling(self.model.multiprocessors)
         } else {
-            product.tiling(self.multiprocessors)
+            product.tiling(self.model.multiprocessors)
         }
     }
 
     /// DRAM reads with cold caches: compulsory reads, and what is read again.
     fn dram_read_bytes(&self) -> f64 {
-        let once = self.kernel.bytes_read as f64;
+        let once = self.launch.read.bytes as f64;
         match self.kind() {
             Kind::View => 0.0,
             Kind::Matmul(product) => {
                 let tiling = self.tiling(&product);
-                once + product.read_again_bytes(tiling, self.multiprocessors, self.l2_bytes)
+                once + product.read_again_bytes(
+                    tiling,
+                    self.model.multiprocessors,
+                    self.model.l2_bytes,
+                )
             }
             Kind::Rows => once + self.rows_read_again_bytes(),
             Kind::Attention => once + self.attention_read_again_bytes(),
@@ -165,9 +261,12 @@ impl KernelView<'_> {
 
     /// Bytes of K and V that are read again for each tile of Q: 0 if the cache holds those of one head, as measured.
     fn attention_read_again_bytes(&self) -> f64 {
-        let shape = AttentionShape::of_kernel(self.graph, &self.kernel.ops);
+        let shape = AttentionShape::of_kernel(self.model.graph, self.launch.ops);
         shape.map_or(0, |shape| {
-            shape.read_again_bytes(Tiles::new(&shape, self.on_chip_bytes), self.l2_bytes)
+            shape.read_again_bytes(
+                Tiles::new(&shape, self.model.on_chip_bytes),
+                self.model.l2_bytes,
+            )
         }) as f64
     }
 
@@ -177,8 +276,8 @@ impl KernelView<'_> {
     /// kernel has 512 threads for each row.
     fn rows_read_again_bytes(&self) -> f64 {
         const THREADS: f64 = 2048.0;
-        let twice = |op: &OpId| self.graph.ops[*op].function.as_deref() == Some("layer_norm");
-        let Some(&op) = self.kernel.ops.iter().find(|op| twice(op)) else {
+        let twice = |op: &OpId| self.model.graph.ops[*op].function.as_deref() == Some("layer_norm");
+        let Some(&op) = self.launch.ops.iter().find(|op| twice(op)) else {
             return 0.0;
         };
         let threads_a_row = if self.code == Code::Library {
@@ -186,11 +285,11 @@ impl KernelView<'_> {
         } else {
             512.0
         };
-        let op = &self.graph.ops[op];
+        let op = &self.model.graph.ops[op];
         let row_bytes = row_width(&op.shape) * f64::from(op.bytes_per_element);
         let rows = element_count(&op.shape).unwrap_or(0) as f64 / row_width(&op.shape);
-        let at_once = (self.multiprocessors * THREADS / threads_a_row).min(rows) * row_bytes;
-        let lost = ramp(at_once / self.l2_bytes, 0.3, 0.66);
+        let at_once = (self.model.multiprocessors * THREADS / threads_a_row).min(rows) * row_bytes;
+        let lost = ramp(at_once / self.model.l2_bytes, 0.3, 0.66);
         lost * rows * row_bytes
     }
 }

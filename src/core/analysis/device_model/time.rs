@@ -1,6 +1,7 @@
 //! Times of kernels on a measured device.
 
-use crate::core::analysis::device_model::{Code, KernelView, Kind, Product, row_width};
+use crate::core::analysis::device_model::{Code, KernelView, Kind, Moved, Product, row_width};
+use crate::core::cost::roofline::missing_figure;
 use crate::core::model::device::{Device, Measured};
 use crate::core::model::dtype::DType;
 use crate::core::model::ids::OpId;
@@ -17,17 +18,19 @@ const ROW_ELEMENTS: f64 = 4096.0;
 const WARP_ROW: f64 = 2048.0;
 
 impl KernelView<'_> {
-    /// `hit`: bytes read and bytes written that the cache serves. `None` where the roofline has no peak for the work.
-    pub(super) fn time_s(&self, device: &Device, m: &Measured, hit: (f64, f64)) -> Option<f64> {
-        if self.kernel.placement.is_lower_bound() {
+    /// `None` where the roofline has no peak for the work.
+    pub(super) fn time_s(&self, m: &Measured) -> Option<f64> {
+        let (device, work) = (self.model.device, self.launch.work);
+        if missing_figure(device, work).is_some() {
             return None;
         }
-        let seconds = |bytes: f64, hit: f64| {
-            (bytes - hit).max(0.0) / m.memory_bytes_per_s + hit.min(bytes) / m.l2_bytes_per_s
+        let seconds = |moved: Moved| {
+            moved.bytes.saturating_sub(moved.hit_bytes) as f64 / m.memory_bytes_per_s
+                + moved.hit_bytes as f64 / m.l2_bytes_per_s
         };
-        let read_s = seconds(self.kernel.bytes_read as f64, hit.0);
-        let write_s = seconds(self.kernel.bytes_written as f64, hit.1);
-        let rate = matrix_rate(device, m, self.kernel.work.matrix_dtype);
+        let read_s = seconds(self.launch.read);
+        let write_s = seconds(self.launch.written);
+        let rate = matrix_rate(device, m, work.matrix_dtype);
         Some(match self.kind() {
             Kind::View => 0.0,
             Kind::Attention => {
@@ -37,16 +40,15 @@ impl KernelView<'_> {
                     .filter(|(_, op)| op.op_type == OpType::Reduction)
                     .map(|(_, op)| elements(op))
                     .fold(0.0, f64::max);
-                let compute_s =
-                    self.kernel.work.matrix_flops as f64 / rate + exponentials / m.exp_per_s;
+                let compute_s = work.matrix_flops as f64 / rate + exponentials / m.exp_per_s;
                 let again_s = self.attention_read_again_bytes() / m.memory_bytes_per_s;
                 compute_s.max(read_s + write_s + again_s) + m.kernel_s
             }
             Kind::Matmul(product) => {
                 let again = product.read_again_bytes(
                     self.tiling(&product),
-                    self.multiprocessors,
-                    self.l2_bytes,
+                    self.model.multiprocessors,
+                    self.model.l2_bytes,
                 ) / m.memory_bytes_per_s;
                 self.matmul_s(m, &product, rate, read_s + write_s + again)
             }
@@ -56,8 +58,8 @@ impl KernelView<'_> {
     }
 
     fn ops(&self) -> impl Iterator<Item = (OpId, &Op)> {
-        let ops = self.kernel.ops.iter();
-        ops.map(|&op| (op, &self.graph.ops[op]))
+        let ops = self.launch.ops.iter();
+        ops.map(|&op| (op, &self.model.graph.ops[op]))
     }
 
     fn matmul_s(&self, m: &Measured, product: &Product, rate: f64, memory_s: f64) -> f64 {
@@ -67,7 +69,7 @@ impl KernelView<'_> {
         } else {
             1.0
         };
-        let rate = rate * share / self.multiprocessors;
+        let rate = rate * share / self.model.multiprocessors;
         let tile_s = 2.0 * tiling.tile.rows * tiling.tile.columns * product.inner / rate;
         let (each_s, around_s) = if product.is_convolution {
             (m.convolution_tile_s, m.kernel_s)
@@ -97,8 +99,8 @@ impl KernelView<'_> {
     /// does not count as an operand.
     fn is_strided(&self, id: OpId, op: &Op) -> bool {
         let count = element_count(&op.shape);
-        let inputs = self.graph.inputs[id].iter();
-        let mut counts = inputs.filter_map(|&t| self.graph.tensors[t].elements());
+        let inputs = self.model.graph.inputs[id].iter();
+        let mut counts = inputs.filter_map(|&t| self.model.graph.tensors[t].elements());
         op.op_type == OpType::Reshape || counts.any(|n| n > 1 && Some(n) != count)
     }
 
@@ -107,8 +109,8 @@ impl KernelView<'_> {
     fn rows_s(&self, m: &Measured, read_s: f64, write_s: f64) -> f64 {
         let reductions = || self.ops().filter(|(_, op)| op.op_type == OpType::Reduction);
         let reduced = |id: OpId, op: &Op| {
-            let first = self.graph.inputs[id].first();
-            let shape = first.and_then(|&t| self.graph.tensor_shape(t));
+            let first = self.model.graph.inputs[id].first();
+            let shape = first.and_then(|&t| self.model.graph.tensor_shape(t));
             let shape = shape.unwrap_or(&op.shape);
             (element_count(shape).unwrap_or(0) as f64, row_width(shape))
         };
@@ -154,7 +156,7 @@ impl KernelView<'_> {
         }
         // All passes but the last read, and the last writes; they do not overlap.
         let blocks = rows / (ROW_ELEMENTS / widest).floor().max(1.0);
-        let waves = (blocks / (self.multiprocessors * ROW_BLOCKS)).ceil();
+        let waves = (blocks / (self.model.multiprocessors * ROW_BLOCKS)).ceil();
         read_s.max(online / m.online_per_s) + write_s.max(compute_s) + waves * m.row_wave_s
     }
 }

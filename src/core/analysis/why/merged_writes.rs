@@ -106,22 +106,19 @@ impl<'a> MergedWrites<'a> {
         again.chain([self.analysis.partition.kernel_of[op]])
     }
 
-    /// Bytes that two kernels write and the merged one does not.
-    pub(super) fn saved_bytes(&self, a: KernelId, b: KernelId) -> u64 {
+    /// The ops whose outputs two kernels write and the merged one keeps on chip.
+    pub(super) fn kept(&self, a: KernelId, b: KernelId) -> impl Iterator<Item = OpId> + '_ {
         let between = |own: KernelId, other: KernelId| {
             let start = (self.needed_by_one).partition_point(|&(x, y, _)| (x, y) < (own, other));
             let ops = self.needed_by_one.iter().skip(start);
             ops.take_while(move |&&(x, y, _)| (x, y) == (own, other))
                 .map(|&(_, _, op)| op)
         };
-        let graph = &self.analysis.graph;
         let unsure = self.unsure[a].iter().chain(&self.unsure[b]).copied();
         between(a, b)
             .chain(between(b, a))
             .chain(unsure)
-            .filter(|&op| !self.leaves(op, a, b))
-            .map(|op| graph.tensors[graph.output[op]].bytes().unwrap_or(0))
-            .sum()
+            .filter(move |&op| !self.leaves(op, a, b))
     }
 
     /// Whether the output of an op leaves the merged kernel.

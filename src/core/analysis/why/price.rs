@@ -1,5 +1,6 @@
 //! The cost of two kernels as one, without another analysis.
 
+use crate::core::analysis::device_model::{Code, DeviceModel, Expected, Launch, Moved};
 use crate::core::analysis::why::merged_writes::MergedWrites;
 use crate::core::analysis::{Analysis, work_beyond_ops};
 use crate::core::cost::roofline::place;
@@ -7,21 +8,31 @@ use crate::core::cost::traffic::Views;
 use crate::core::cost::work::work_of_ops;
 use crate::core::fusion::certificate::ROUNDING;
 use crate::core::model::adjacency::Adjacency;
-use crate::core::model::ids::{KernelId, OpId, TensorId};
+use crate::core::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::core::model::options::Objective;
 use crate::core::model::work::Work;
 use crate::core::sorted::common;
+use std::iter;
 
 /// What a change would save; negative where it costs more.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Price {
     /// Bytes through memory.
     pub saved_bytes: i64,
-    /// Predicted time.
+    /// Time on the roofline: by how much the lower bound falls.
     pub saved_s: f64,
+    /// Time that the device model expects; `None` where the analysis has no [`Expected`].
+    ///
+    /// [`Expected`]: crate::core::analysis::device_model::Expected
+    pub expected_saved_s: Option<f64>,
 }
 
 impl Price {
+    /// The time that is expected to be saved, where that is known, otherwise by how much the lower bound falls.
+    pub fn time_s(self) -> f64 {
+        self.expected_saved_s.unwrap_or(self.saved_s)
+    }
+
     /// Whether it is a gain by the objective of the analysis. A time must save more than rounding can.
     pub fn is_gain(self, analysis: &Analysis) -> bool {
         match analysis.options.fusion.objective {
@@ -37,6 +48,48 @@ pub struct Prices<'a> {
     /// What each kernel reads, sorted.
     reads: Adjacency<KernelId, Read>,
     writes: MergedWrites<'a>,
+    device: Option<OnDevice<'a>>,
+}
+
+/// What times on a measured device depend on beside the bytes.
+struct OnDevice<'a> {
+    model: DeviceModel<'a>,
+    expected: &'a Expected,
+    /// For each op whether the cache takes its output, if a kernel writes it.
+    is_write_hit: IdVec<OpId, bool>,
+    /// What each kernel reads, and what it writes.
+    moved: IdVec<KernelId, [Moved; 2]>,
+}
+
+impl<'a> OnDevice<'a> {
+    /// With, for each kernel, whether its reads hit the cache. `O(ops + reads)`.
+    fn new(analysis: &'a Analysis) -> Option<(Self, Adjacency<KernelId, bool>)> {
+        let graph = &analysis.graph;
+        let expected = analysis.expected.as_ref()?;
+        let model = DeviceModel::new(graph, &analysis.options.device)?;
+        let hits = model.hits(&analysis.fused)?;
+        let mut is_write_hit = IdVec::from_elem(false, graph.ops.len());
+        let mut moved = IdVec::with_capacity(analysis.fused.kernels.len());
+        for (kernel, of) in analysis.fused.kernels.iter_enumerated() {
+            let (reads, writes) = (&hits.reads[kernel], &hits.writes[kernel]);
+            for (access, &is_hit) in of.traffic.writes.iter().zip(writes) {
+                if let Some(op) = graph.tensors[access.tensor].producer {
+                    is_write_hit[op] = is_hit;
+                }
+            }
+            moved.push([
+                Moved::all(&of.traffic.reads, reads),
+                Moved::all(&of.traffic.writes, writes),
+            ]);
+        }
+        let on_device = Self {
+            model,
+            expected,
+            is_write_hit,
+            moved,
+        };
+        Some((on_device, hits.reads))
+    }
 }
 
 /// A tensor that a kernel reads. Ordered by the op that computes its bytes.
@@ -46,6 +99,8 @@ struct Read {
     base: Option<OpId>,
     tensor: TensorId,
     bytes: u64,
+    /// The cache of a measured device serves it.
+    is_hit: bool,
 }
 
 impl<'a> Prices<'a> {
@@ -53,12 +108,17 @@ impl<'a> Prices<'a> {
     pub fn new(analysis: &'a Analysis) -> Self {
         let graph = &analysis.graph;
         let views = Views::under(graph, analysis.options.conventions.reshape);
+        let (device, hits) = OnDevice::new(analysis).unzip();
         let mut reads = Adjacency::with_capacity(analysis.fused.kernels.len(), graph.ops.len() * 2);
-        for kernel in &analysis.fused.kernels {
-            let accesses = kernel.traffic.reads.iter().map(|access| Read {
+        for (id, kernel) in analysis.fused.kernels.iter_enumerated() {
+            let hits = hits.as_ref().map_or(&[][..], |hits| &hits[id]);
+            let hits = hits.iter().copied().chain(iter::repeat(false));
+            let accesses = kernel.traffic.reads.iter().zip(hits);
+            let accesses = accesses.map(|(access, is_hit)| Read {
                 base: graph.tensors[views.base[access.tensor]].producer,
                 tensor: access.tensor,
                 bytes: access.bytes,
+                is_hit,
             });
             let mut sorted: Vec<Read> = accesses.collect();
             sorted.sort_unstable();
@@ -68,49 +128,94 @@ impl<'a> Prices<'a> {
             analysis,
             reads,
             writes: MergedWrites::new(analysis, views),
+            device,
         }
     }
 
-    /// What merging two kernels saves, as an analysis of the merged partition would say.
+    /// What merging two kernels saves, as an analysis of the merged partition would say. On a measured device the accesses
+    /// that stay hit the cache as before, though the program moves less between them.
     ///
     /// `O(smaller log larger)` in what the two kernels compute and read, and the readers of the tensors that only the
-    /// other one of both needs. Over all edges this is `O(reads * sqrt(reads) * log reads)` at most.
+    /// other one of both needs. Over all edges this is `O(reads * sqrt(reads) * log reads)` at most. On a measured device
+    /// the ops of both kernels in addition.
     pub fn merged(&self, a: KernelId, b: KernelId) -> Price {
         let analysis = self.analysis;
         let kernels = &analysis.fused.kernels;
         let (first, second) = (&kernels[a], &kernels[b]);
-        let saved_bytes = self.saved_read_bytes(a, b) + self.writes.saved_bytes(a, b);
+        let saved = [self.saved_reads(a, b), self.saved_writes(a, b)];
+        let saved_bytes = saved.iter().map(|moved| moved.bytes).sum::<u64>();
         let bytes = first.bytes() + second.bytes() - saved_bytes;
         let is_free = first.is_free && second.is_free;
         let device = &analysis.options.device;
-        let time_s = place(device, self.work(a, b), bytes, is_free).time_s;
+        let work = self.work(a, b);
+        let time_s = place(device, work, bytes, is_free).time_s;
         Price {
             saved_bytes: saved_bytes.cast_signed(),
             saved_s: first.placement.time_s + second.placement.time_s - time_s,
+            expected_saved_s: self.expected_saved_s(a, b, work, saved),
         }
     }
 
-    /// Bytes that two kernels read and the merged one does not: what one computes for the other, and what both read.
-    fn saved_read_bytes(&self, a: KernelId, b: KernelId) -> u64 {
-        let mut shared: u64 = 0;
-        let order = |x: &Read, y: &Read| (x.base, x.tensor).cmp(&(y.base, y.tensor));
-        common(&self.reads[a], &self.reads[b], order, |x, y| {
-            shared += x.bytes.min(y.bytes);
-        });
-        shared + self.fed_bytes(a, b) + self.fed_bytes(b, a)
+    /// `saved`: reads and writes that the merged kernel, of this work, does not make.
+    fn expected_saved_s(
+        &self,
+        a: KernelId,
+        b: KernelId,
+        work: Work,
+        saved: [Moved; 2],
+    ) -> Option<f64> {
+        let on_device = self.device.as_ref()?;
+        let kernels = &self.analysis.fused.kernels;
+        let moved = |side: usize| {
+            let mut both = on_device.moved[a][side];
+            both += on_device.moved[b][side];
+            both - saved[side]
+        };
+        let mut ops = [&kernels[a].ops[..], &kernels[b].ops[..]].concat();
+        ops.sort_unstable();
+        let launch = Launch {
+            ops: &ops,
+            work,
+            is_free: kernels[a].is_free && kernels[b].is_free,
+            read: moved(0),
+            written: moved(1),
+        };
+        let code = Code::of(&self.analysis.options);
+        let time_s = on_device.model.time_s(code, launch)?;
+        let now_s = |kernel: KernelId| on_device.expected.kernels[kernel].time_s;
+        Some(now_s(a) + now_s(b) - time_s)
     }
 
-    /// Bytes that a kernel reads and another one computes.
-    fn fed_bytes(&self, from: KernelId, to: KernelId) -> u64 {
-        let partition = &self.analysis.partition;
-        let fed_by = |ops: &[OpId]| {
-            let mut bytes: u64 = 0;
-            let order = |read: &Read, op: &OpId| read.base.cmp(&Some(*op));
-            let reads = &self.reads[to];
-            common(reads, ops, order, |read, _| bytes += read.bytes);
-            bytes
-        };
-        fed_by(&partition.kernels[from]) + fed_by(&partition.recomputed[from])
+    /// Reads of two kernels that the merged one does not make: what one computes for the other, and what both read.
+    fn saved_reads(&self, a: KernelId, b: KernelId) -> Moved {
+        let (earlier, later) = (&self.reads[a.min(b)], &self.reads[a.max(b)]);
+        let mut saved = Moved::default();
+        let order = |x: &Read, y: &Read| (x.base, x.tensor).cmp(&(y.base, y.tensor));
+        common(earlier, later, order, |x, y| {
+            saved += Moved::access(x.bytes.min(y.bytes), y.is_hit);
+        });
+        for (from, to) in [(a, b), (b, a)] {
+            let partition = &self.analysis.partition;
+            for ops in [&partition.kernels[from], &partition.recomputed[from]] {
+                let order = |read: &Read, op: &OpId| read.base.cmp(&Some(*op));
+                common(&self.reads[to], ops, order, |read, _| {
+                    saved += Moved::access(read.bytes, read.is_hit);
+                });
+            }
+        }
+        saved
+    }
+
+    /// Writes of two kernels that the merged one does not make.
+    fn saved_writes(&self, a: KernelId, b: KernelId) -> Moved {
+        let graph = &self.analysis.graph;
+        let mut saved = Moved::default();
+        for op in self.writes.kept(a, b) {
+            let bytes = graph.tensors[graph.output[op]].bytes().unwrap_or(0);
+            let is_hit = (self.device.as_ref()).is_some_and(|device| device.is_write_hit[op]);
+            saved += Moved::access(bytes, is_hit);
+        }
+        saved
     }
 
     /// The work of two kernels as one, which computes an op of both once.

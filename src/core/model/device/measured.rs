@@ -1,6 +1,16 @@
 //! Measured rates of devices. Each figure has a physical meaning and a measurement as its source.
 
-use crate::core::model::device::Device;
+use crate::core::model::device::{Device, Figure, device};
+use std::borrow::Cow;
+
+/// The rates that the device model computes times with, and where they come from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibration {
+    /// The rates.
+    pub rates: Measured,
+    /// The name of the measured device from whose rates they are scaled; `None` if this device was measured itself.
+    pub scaled_from: Option<Cow<'static, str>>,
+}
 
 /// Measured rates of one device. No figure is fitted to one program; see `docs/measurement.md`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,7 +64,7 @@ pub struct Measured {
 }
 
 /// PyTorch 2.11, CUDA 13.0; `tests/measure/gpu.py rates`, 2026-11-21.
-static H200: Measured = Measured {
+const H200: Measured = Measured {
     memory_bytes_per_s: 4.3e12,
     l2_bytes_per_s: 6.3e12,
     l2_kept_bytes: 40e6,
@@ -79,8 +89,63 @@ static H200: Measured = Measured {
 };
 
 impl Device {
-    /// Measured rates of this device; `None` without a measurement.
-    pub fn measured(&self) -> Option<&'static Measured> {
-        (self.id == "h200").then_some(&H200)
+    /// Rates of this device: measured on an H200, and scaled from those for an H100 SXM, which has the same
+    /// multiprocessors at the same clock and another memory. `None` without either.
+    ///
+    /// A launch time of the user's own moves the fixed time of a kernel by as much as it differs from the listed one.
+    pub fn calibration(&self) -> Option<Calibration> {
+        let mut calibration = match &*self.id {
+            "h200" => Calibration {
+                rates: H200,
+                scaled_from: None,
+            },
+            "h100" => {
+                let measured = device("h200")?;
+                Calibration {
+                    rates: H200.scaled(measured, self)?,
+                    scaled_from: Some(measured.name.clone()),
+                }
+            }
+            _ => return None,
+        };
+        let rates = &mut calibration.rates;
+        let more_s = self.launch_s.value - self.listed_launch_s()?;
+        rates.kernel_s = (rates.kernel_s + more_s).max(0.0);
+        rates.matmul_s = (rates.matmul_s + more_s).max(0.0);
+        Some(calibration)
+    }
+}
+
+impl Measured {
+    /// These rates of the device `from` on the device `to` of the same architecture: memory by bandwidth, what the cache
+    /// keeps by its size, matmuls by their peak, and all that multiprocessors do by their number and clock. Fixed times
+    /// stay. `None` where one of these figures is not known.
+    fn scaled(self, from: &Device, to: &Device) -> Option<Self> {
+        let ratio =
+            |figure: fn(&Device) -> Option<Figure>| Some(figure(to)?.value / figure(from)?.value);
+        let memory = ratio(|device| Some(device.memory_bytes_per_s))?;
+        let cache = ratio(|device| device.hardware.l2_bytes)?;
+        let matrix = ratio(|device| device.matrix_f16_flops_per_s)?;
+        let units = ratio(|device| device.hardware.multiprocessors)?
+            * ratio(|device| device.hardware.clock_hz)?;
+        Some(Self {
+            memory_bytes_per_s: self.memory_bytes_per_s * memory,
+            l2_bytes_per_s: self.l2_bytes_per_s * units,
+            l2_kept_bytes: self.l2_kept_bytes * cache,
+            matrix_f16_flops_per_s: self.matrix_f16_flops_per_s * matrix,
+            vector_per_s: self.vector_per_s * units,
+            exp_per_s: self.exp_per_s * units,
+            erf_per_s: self.erf_per_s * units,
+            tanh_per_s: self.tanh_per_s * units,
+            division_per_s: self.division_per_s * units,
+            strided_per_s: self.strided_per_s * units,
+            library_sum_per_s: self.library_sum_per_s * units,
+            library_softmax_per_s: self.library_softmax_per_s * units,
+            library_wide_softmax_per_s: self.library_wide_softmax_per_s * units,
+            library_layer_norm_per_s: self.library_layer_norm_per_s * units,
+            library_pool_per_s: self.library_pool_per_s * units,
+            online_per_s: self.online_per_s * units,
+            ..self
+        })
     }
 }

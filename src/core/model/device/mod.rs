@@ -5,7 +5,7 @@ mod measured;
 mod table;
 
 pub use crate::core::model::device::hardware::{Hardware, Multiprocessor, OnChip};
-pub use crate::core::model::device::measured::Measured;
+pub use crate::core::model::device::measured::{Calibration, Measured};
 pub use crate::core::model::device::table::DEVICES;
 use crate::core::model::device::table::sourced;
 use crate::core::model::dtype::DType;

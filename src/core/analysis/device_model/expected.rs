@@ -1,0 +1,87 @@
+//! The times that a program is expected to take on a device with measured rates.
+
+use crate::core::analysis::device_model::{Code, DeviceModel, Launch, Moved};
+use crate::core::analysis::{Execution, Kernel};
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::{IdVec, KernelId};
+use crate::core::model::options::Options;
+use std::borrow::Cow;
+
+/// Times of a program that runs repeatedly, before and after fusion.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expected {
+    /// The measured device from whose rates those of this one are scaled; `None` if it was measured itself.
+    pub scaled_from: Option<Cow<'static, str>>,
+    /// One library kernel for each op.
+    pub unfused_s: f64,
+    /// The fused kernels.
+    pub fused_s: f64,
+    /// For each fused kernel its time.
+    pub kernels: IdVec<KernelId, ExpectedKernel>,
+}
+
+/// Times of one fused kernel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ExpectedKernel {
+    /// Its time.
+    pub time_s: f64,
+    /// The time of its ops, each as a library kernel.
+    pub unfused_s: f64,
+}
+
+impl Expected {
+    /// `None` on a device without measured rates, and where the roofline has no peak for the work of an op.
+    /// `O(ops + reads)`.
+    pub(crate) fn new(
+        graph: &Graph,
+        unfused: &Execution,
+        fused: &Execution,
+        options: &Options,
+    ) -> Option<Self> {
+        let model = DeviceModel::new(graph, &options.device)?;
+        let scaled_from = model.calibration.as_ref()?.scaled_from.clone();
+        let ops_s = times(&model, Code::Library, unfused)?;
+        let kernels_s = times(&model, Code::of(options), fused)?;
+        Some(Self {
+            scaled_from,
+            unfused_s: ops_s.iter().sum(),
+            fused_s: kernels_s.iter().sum(),
+            kernels: (kernels_s.iter().zip(&fused.kernels))
+                .map(|(&time_s, kernel)| ExpectedKernel {
+                    time_s,
+                    unfused_s: (kernel.ops.iter())
+                        .map(|&op| ops_s[KernelId::of_lone_op(op)])
+                        .sum(),
+                })
+                .collect(),
+        })
+    }
+
+    /// Unfused time over fused time; 1 when nothing runs.
+    pub fn speedup(&self) -> f64 {
+        if self.fused_s > 0.0 {
+            self.unfused_s / self.fused_s
+        } else {
+            1.0
+        }
+    }
+}
+
+fn times(
+    model: &DeviceModel<'_>,
+    code: Code,
+    execution: &Execution,
+) -> Option<IdVec<KernelId, f64>> {
+    let hits = model.hits(execution)?;
+    let time_s = |(id, kernel): (KernelId, &Kernel)| {
+        let launch = Launch {
+            ops: &kernel.ops,
+            work: kernel.work,
+            is_free: kernel.is_free,
+            read: Moved::all(&kernel.traffic.reads, &hits.reads[id]),
+            written: Moved::all(&kernel.traffic.writes, &hits.writes[id]),
+        };
+        model.time_s(code, launch)
+    };
+    execution.kernels.iter_enumerated().map(time_s).collect()
+}
