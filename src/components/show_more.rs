@@ -1,5 +1,6 @@
 //! The button below a table that lists only some of its rows.
 
+use crate::present::format::format_count;
 use leptos::prelude::*;
 
 /// Lists `step` more rows. Shown while some are not listed.
@@ -19,7 +20,7 @@ pub fn ShowMore(
     view! {
         <Show when=move || listed.get() < total.get()>
             <button type="button" class="more" on:click=move |_| max_rows.update(|rows| *rows += step)>
-                {move || format!("Show more ({} of {})", listed.get(), total.get())}
+                {move || format!("Show more ({} of {})", format_count(listed.get()), format_count(total.get()))}
             </button>
         </Show>
     }

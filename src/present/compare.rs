@@ -2,7 +2,7 @@
 
 use super::certificates::certificate_text;
 use super::explain::total_bytes;
-use super::format::{format_change, format_exact};
+use super::format::{format_change, format_count, format_exact};
 use super::names::{joined, op_name};
 use super::times::{TimeText, total_times};
 use crate::core::analysis::compare::{Compared, DifferingEdge};
@@ -56,7 +56,7 @@ fn row(compared: &Compared, chosen: Policy) -> PolicyRow {
     PolicyRow {
         policy: *policy,
         note: note(*policy, analysis),
-        kernels: format_exact(fused.launches as u128),
+        kernels: format_count(fused.launches),
         bytes: total_bytes(fused),
         exact_bytes: format!("{} B", format_exact(fused.traffic.total.into())),
         change: format_change(analysis.savings_pct),
@@ -64,7 +64,7 @@ fn row(compared: &Compared, chosen: Policy) -> PolicyRow {
         differing: if is_chosen {
             "–".to_owned()
         } else {
-            format_exact(differing.len() as u128)
+            format_count(differing.len())
         },
         differing_edges: if is_chosen {
             "the chosen one".to_owned()

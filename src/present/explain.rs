@@ -127,8 +127,60 @@ pub const fn source_text(source: SizeSource) -> &'static str {
     }
 }
 
-/// Why a tensor has its counted size, in a sentence.
-pub fn source_reason(graph: &Graph, tensor: TensorId, source: SizeSource) -> String {
+/// The bytes of a tensor that an op of a kernel needs, where that is a part of it: what a slice or a split takes, or what
+/// a matmul with a stated K takes of packed operands. With the op; `None` where a reader in the kernel needs all.
+pub fn part_read(graph: &Graph, ops: &[OpId], tensor: TensorId) -> Option<(OpId, u64)> {
+    let all_bytes = graph.tensors[tensor].bytes()?;
+    let width = u64::from(graph.tensors[tensor].bytes_per_element?);
+    let readers = ops.iter().filter(|&&op| graph.inputs[op].contains(&tensor));
+    let mut most = None;
+    for &op in readers {
+        let definition = &graph.ops[op];
+        let elements = match (definition.op_type, definition.function.as_deref()) {
+            (OpType::Reshape, Some("slice" | "split")) => element_count(&definition.shape),
+            (OpType::Matmul, _) => packed_elements(graph, op, tensor),
+            _ => None,
+        };
+        let bytes = elements?.checked_mul(width)?;
+        if bytes >= all_bytes {
+            return None;
+        }
+        most = most.max(Some((bytes, op)));
+    }
+    most.map(|(bytes, op)| (op, bytes))
+}
+
+/// Elements that a matmul with a stated K takes of an operand that may hold more.
+fn packed_elements(graph: &Graph, op: OpId, tensor: TensorId) -> Option<u64> {
+    let definition = &graph.ops[op];
+    let k = definition.k?;
+    let [outer @ .., rows, columns] = &definition.shape[..] else {
+        return None;
+    };
+    let outer = element_count(outer)?;
+    let side = |place: usize, length: u64| {
+        // An op that names one operand multiplies two parts of it.
+        let is_read = (graph.inputs[op].get(place)).or(graph.inputs[op].first()) == Some(&tensor);
+        let elements = outer.checked_mul(length)?.checked_mul(k)?;
+        Some(if is_read { elements } else { 0 })
+    };
+    side(0, *rows)?.checked_add(side(1, *columns)?)
+}
+
+/// Why a tensor has its counted size, in a sentence; `ops` are those of the kernel that counts it.
+pub fn source_reason(graph: &Graph, ops: &[OpId], tensor: TensorId, source: SizeSource) -> String {
+    let of_size = size_reason(graph, tensor, source);
+    match part_read(graph, ops, tensor) {
+        Some((op, bytes)) => format!(
+            "{of_size}; counted whole though {} needs {} of it: a kernel that reads a tensor counts all of it once",
+            graph.ops[op].name,
+            format_bytes(bytes)
+        ),
+        None => of_size,
+    }
+}
+
+fn size_reason(graph: &Graph, tensor: TensorId, source: SizeSource) -> String {
     let reader = graph.consumers[tensor]
         .first()
         .map_or("its reader", |&op| graph.ops[op].name.as_str());

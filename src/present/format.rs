@@ -115,6 +115,11 @@ pub fn format_exact(count: u128) -> String {
     group_digits(&count.to_string())
 }
 
+/// A number of things: `9`, `1,200`.
+pub fn format_count(count: usize) -> String {
+    group_digits(&count.to_string())
+}
+
 fn group_digits(digits: &str) -> String {
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (place, digit) in digits.chars().enumerate() {

@@ -2,7 +2,7 @@
 
 use super::certificates::certificate_text;
 use super::explain::total_bytes;
-use super::format::{format_change, format_exact, format_ratio};
+use super::format::{format_change, format_count, format_exact, format_ratio};
 use super::times::{TimeKind, missing_text, time_note, total_times};
 use crate::core::Analysis;
 
@@ -67,8 +67,8 @@ pub fn headline(analysis: &Analysis) -> Headline {
             exact(saved_bytes.unsigned_abs()),
             if saved_bytes < 0 { "more" } else { "saved" },
         ),
-        unfused_kernels: format_exact(unfused.launches as u128),
-        fused_kernels: format_exact(fused.launches as u128),
+        unfused_kernels: format_count(unfused.launches),
+        fused_kernels: format_count(fused.launches),
         time_label: format!("{} on {}", kind.name(), device.name),
         ratio: runs.then(|| match &analysis.expected {
             Some(expected) => format!("{} as fast", format_ratio(expected.speedup())),

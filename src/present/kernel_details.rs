@@ -1,6 +1,6 @@
 //! One fused kernel in detail: its tensors, its edges on chip, and how each figure is computed.
 
-use super::explain::{LedgerRow, flops_text, ledger, source_reason, source_text};
+use super::explain::{LedgerRow, flops_text, ledger, part_read, source_reason, source_text};
 use super::format::format_bytes;
 use super::names::{op_name, op_names};
 use super::times::time_lines;
@@ -88,7 +88,7 @@ pub fn kernel_details(analysis: &Analysis, kernel: KernelId) -> Option<KernelDet
         number_in_text: number_in_text(analysis, kernel),
         hidden_tensors: tensors.len().saturating_sub(MAX_TENSORS),
         tensors: (tensors.iter().take(MAX_TENSORS))
-            .map(|row| tensor_row(graph, row))
+            .map(|row| tensor_row(graph, &fused.ops, row))
             .collect(),
         hidden_edges: edges.len().saturating_sub(MAX_EDGES),
         edges: (edges.into_iter().take(MAX_EDGES))
@@ -126,7 +126,7 @@ fn on_chip_edges(analysis: &Analysis, kernel: KernelId) -> Vec<(OpId, OpId)> {
         .collect()
 }
 
-fn tensor_row(graph: &Graph, row: &LedgerRow) -> TensorRow {
+fn tensor_row(graph: &Graph, ops: &[OpId], row: &LedgerRow) -> TensorRow {
     let bytes = |bytes: u64| match bytes {
         0 => "–".to_owned(),
         bytes => format_bytes(bytes),
@@ -135,12 +135,14 @@ fn tensor_row(graph: &Graph, row: &LedgerRow) -> TensorRow {
         SizeSource::Assumed => "~ ",
         _ => "",
     };
+    let is_part = row.bytes_read > 0 && part_read(graph, ops, row.tensor).is_some();
+    let part = if is_part { ", counted whole" } else { "" };
     TensorRow {
         tensor: row.tensor,
         name: graph.tensor_name(row.tensor).to_owned(),
         size: row.size.clone(),
-        source: format!("{mark}{}", source_text(row.source)),
-        source_reason: source_reason(graph, row.tensor, row.source),
+        source: format!("{mark}{}{part}", source_text(row.source)),
+        source_reason: source_reason(graph, ops, row.tensor, row.source),
         bytes_read: bytes(row.bytes_read),
         bytes_written: bytes(row.bytes_written),
         bytes_vanished: bytes(row.bytes_vanished),

@@ -3,6 +3,7 @@
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::OpId;
 use crate::core::notation::spelling::{first_chars, printable};
+use crate::present::format::format_count;
 
 /// The op's name; empty for an op that the graph does not have.
 pub fn op_name(graph: &Graph, op: OpId) -> &str {
@@ -40,7 +41,7 @@ pub fn joined(
     }
     match names.len() {
         0 => text,
-        more => format!("{text}{before_more}{more} more"),
+        more => format!("{text}{before_more}{} more", format_count(more)),
     }
 }
 
@@ -51,8 +52,8 @@ pub fn op_names(graph: &Graph, ops: &[OpId]) -> String {
     joined(ops.iter().map(name), [" + "; 2], NAMED)
 }
 
-/// `1 kernel`, `2 kernels`.
+/// `1 kernel`, `2 kernels`, `1,200 kernels`.
 pub fn counted(count: usize, thing: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {thing}{plural}")
+    format!("{} {thing}{plural}", format_count(count))
 }

@@ -9,7 +9,7 @@ use crate::core::model::diagnostic::{Code, Diagnostic, merged};
 use crate::core::model::graph::Graph;
 use crate::core::notation::Parsed;
 use crate::core::{Outcome, Program};
-use crate::present::format::{format_bytes, format_exact, format_seconds};
+use crate::present::format::{format_bytes, format_count, format_exact, format_seconds};
 use crate::present::names::quoted_op;
 
 /// The verdict in a sentence or two.
@@ -137,6 +137,7 @@ pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
 }
 
 fn beyond_limit(verb: &str, count: usize, things: &str, limit: usize) -> String {
+    let [count, limit] = [count, limit].map(format_count);
     format!("the kernel would {verb} {count} {things}, and {limit} is the limit")
 }
 

@@ -4,6 +4,7 @@ use super::decisions::decision_text;
 use super::names::counted;
 use crate::core::Graph;
 use crate::core::fusion::record::{Decision, Record};
+use crate::present::format::format_count;
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::ops::Range;
 
@@ -75,7 +76,7 @@ impl Steps {
             || "nothing is decided yet, and every op runs alone".to_owned(),
             |decision| decision_text(graph, &decision),
         );
-        format!("Step {step} of {count}: {decision}.")
+        format!("Step {}: {decision}.", step_of(step, count))
     }
 
     /// A line for each of these decisions, in order.
@@ -105,6 +106,11 @@ pub struct StepLine {
     pub decision: String,
     /// Number of kernels after it, if it changes that; otherwise empty.
     pub kernels: String,
+}
+
+/// `3 of 1,200`.
+pub fn step_of(step: usize, count: usize) -> String {
+    format!("{} of {}", format_count(step), format_count(count))
 }
 
 /// The numbers of the decisions on the page that contains `step`, of `count` decisions in all. Pages are fixed, so

@@ -2,7 +2,7 @@
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
 import { OPS_PER_BLOCK, gpt2Blocks } from './gpt2.mjs';
-import { chooseView, kernelButton, put, slider } from './visitor.mjs';
+import { chooseView, grouped, kernelButton, put, slider } from './visitor.mjs';
 
 const BLOCKS = 12;
 /** Elements of some hundred parts. All parts of these blocks are ten thousand. */
@@ -27,7 +27,7 @@ const tool = (page, name) => graph(page).getByRole('button', { name, exact: true
 test.beforeEach(async ({ page, open }) => {
   await open();
   await put(page, gpt2Blocks(BLOCKS));
-  await expect(canvas(page)).toHaveAccessibleName(new RegExp(`^graph of ${BLOCKS * OPS_PER_BLOCK} operations`));
+  await expect(canvas(page)).toHaveAccessibleName(new RegExp(`^graph of ${grouped(BLOCKS * OPS_PER_BLOCK)} operations`));
 });
 
 test('the page holds what is in sight, wherever that is', async ({ page }) => {

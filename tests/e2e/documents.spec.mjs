@@ -248,6 +248,6 @@ test('of ten thousand params fifty are listed, and more on request', async ({ pa
   await put(page, Array.from({ length: 10_000 }, (_, at) => `param p${at} = 1 in 1..9\n`).join(''));
   const sizes = page.getByRole('region', { name: 'Sizes' });
   await expect(sizes.getByRole('slider')).toHaveCount(50);
-  await sizes.getByRole('button', { name: 'Show more (50 of 10000)' }).click();
+  await sizes.getByRole('button', { name: 'Show more (50 of 10,000)' }).click();
   await expect(sizes.getByRole('slider')).toHaveCount(100);
 });

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { accessibilityFindings, commandLine, expect, test } from './fixture.mjs';
 import { OPS_PER_BLOCK, gpt2Blocks } from './gpt2.mjs';
 import {
-  editor, followLink, fragmentOf, headlineBytes, problemList, picker, put, slider, storedTexts,
+  editor, followLink, fragmentOf, grouped, headlineBytes, problemList, picker, put, slider, storedTexts,
 } from './visitor.mjs';
 
 const BLOCKS = 48;
@@ -12,7 +12,7 @@ const OPS = BLOCKS * OPS_PER_BLOCK;
 const LARGE = gpt2Blocks(BLOCKS);
 
 const canvas = (page) => page.getByRole('region', { name: 'Graph' }).getByRole('group', { name: /^graph of/ });
-const graphOf = (page, ops) => expect(canvas(page)).toHaveAccessibleName(new RegExp(`^graph of ${ops} operations`), { timeout: 30_000 });
+const graphOf = (page, ops) => expect(canvas(page)).toHaveAccessibleName(new RegExp(`^graph of ${grouped(ops)} operations`), { timeout: 30_000 });
 /** What the line below the bar says about the worker. */
 const work = (page) => page.locator('.strip .work');
 const tab = (page, name) => page.getByRole('tab', { name, exact: true });
@@ -158,7 +158,7 @@ test('the tabs of a large program fill in', async ({ page, open }) => {
   await expect(page.locator('.why-ask')).toContainText('mean1_7');
   await tab(page, 'Steps').click();
   const count = page.locator('.steps-now');
-  await expect(count).toContainText(/^Step \d+ of \d+/);
+  await expect(count).toContainText(/^Step [\d,]+ of [\d,]+/);
   const kernels = await canvas(page).getAttribute('aria-label');
   await page.getByRole('button', { name: 'First step' }).click();
   await expect(count).toContainText(/^Step 0 of/);
@@ -218,7 +218,7 @@ test('a merge in a large program says what it would save, and is made as soon as
   await page.keyboard.press('Enter');
   await expect(page.locator('.notice')).toContainText('Merged kernels 1 and 2: saves');
   await expect(picker(page, 'Fusion')).toHaveValue('manual');
-  await expect(canvas(page)).toHaveAccessibleName(`graph of ${OPS} operations in ${OPS - 1} kernels`);
+  await expect(canvas(page)).toHaveAccessibleName(`graph of ${grouped(OPS)} operations in ${grouped(OPS - 1)} kernels`);
 });
 
 test('the selected edge of a large program has a row and an answer', async ({ page, open }) => {

@@ -17,6 +17,9 @@ const kernelButtons = (page) => page.locator('table.kernels').getByRole('button'
 export const roofline = (page) => page.getByRole('region', { name: 'Roofline' });
 export const traffic = (page) => page.getByRole('region', { name: 'Memory traffic' });
 
+/** A number as the page writes it: `1,200`. */
+export const grouped = (count) => count.toLocaleString('en-US');
+
 const integers = (text) => [...text.matchAll(/[\d,  ]*\d/g)].map((match) => Number(match[0].replace(/\D/g, '')));
 
 /** Unfused, fused and saved bytes, exactly, as the headline's tooltip gives them. */

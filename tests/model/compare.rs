@@ -151,7 +151,7 @@ fn one_roofline_shows_every_policy_by_markers_of_its_own() {
 /// In the example of three layers `none` and `manual` agree on every kernel; a marker must not hide another
 /// one.
 #[test]
-fn markers_of_policies_stand_on_each_other_and_at_their_intensity() {
+fn markers_of_policies_hang_below_each_other_and_none_is_above_a_roof() {
     for e in EXAMPLES {
         let chosen = example(e.id, Policy::Rules);
         let all = compare(&chosen);
@@ -160,7 +160,20 @@ fn markers_of_policies_stand_on_each_other_and_at_their_intensity() {
             let middles: Vec<(f64, f64)> = (picture.focus_order.iter())
                 .map(|&mark| middle_of(&picture.marks[mark].shape))
                 .collect();
+            let roofs: Vec<_> = (picture.marks.iter())
+                .filter(|mark| matches!(mark.role, Role::MemoryRoof | Role::MatrixRoof))
+                .map(|mark| &mark.shape)
+                .collect();
+            assert!(roofs.len() >= 2);
             for (at, a) in middles.iter().enumerate() {
+                let highest = roofs.iter().filter_map(|roof| height_at(roof, a.0));
+                let highest = highest.reduce(f64::min).unwrap();
+                // The box of a triangle has another middle than the triangle.
+                assert!(
+                    a.1 > highest - radius * 0.3,
+                    "{}: {a:?} above {highest}",
+                    e.id
+                );
                 assert!(a.1 > 0.0 && a.1 < size.1, "{}: outside", e.id);
                 for b in &middles[..at] {
                     let is_apart = (a.0 - b.0).abs().max((a.1 - b.1).abs()) > radius * 1.6;
@@ -184,6 +197,18 @@ fn a_marker_says_how_many_kernels_share_it() {
         let names = picture.marks.iter().filter_map(|mark| mark.label.as_ref());
         assert!(names.clone().any(|label| label.name.ends_with(words)));
     }
+}
+
+/// The height of a line at this place; `None` beside its ends.
+fn height_at(line: &Shape, x: f64) -> Option<f64> {
+    let Shape::Path { points, .. } = line else {
+        panic!("a roof is no {line:?}");
+    };
+    points.array_windows().find_map(|&[from, to]| {
+        let share = (x - from.0) / (to.0 - from.0);
+        let is_on = (-0.01..=1.01).contains(&share);
+        is_on.then_some(from.1 + share * (to.1 - from.1))
+    })
 }
 
 /// The middle of a marker's box; markers are not rotated.

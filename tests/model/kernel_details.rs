@@ -94,3 +94,43 @@ fn of_a_long_kernel_the_rest_is_counted() {
     assert_eq!(details.flops.len() + details.hidden_ops, 100);
     assert!(details.hidden_tensors > 0 && details.hidden_edges > 0 && details.hidden_ops > 0);
 }
+
+/// V in the packed projection, and a third of a split: the figure says that it counts whole, and why.
+#[test]
+fn a_tensor_of_which_a_part_is_needed_says_why_it_counts_whole() {
+    let packed = analysis(
+        "input qkv : f16[8, 512, 192]\ns = matmul(qkv, qkv, k=64) : f16[8, 512, 512]\n",
+        Policy::Rules,
+    );
+    let details = kernel_details(&packed, KernelId::new(0)).unwrap();
+    let row = &details.tensors[0];
+    assert_eq!(row.source, "declared, counted whole");
+    // Q and K, 8 * 512 * 64 elements each, of three such parts.
+    assert!(
+        row.source_reason
+            .contains("counted whole though s needs 1.05 MB of it"),
+        "{}",
+        row.source_reason
+    );
+    assert_eq!(row.bytes_read, "1.57 MB");
+    let third = analysis(
+        "input x : f16[64, 192]\nq = slice(x, axis=1, start=0, end=64)\nr = relu(q)\n",
+        Policy::Rules,
+    );
+    let details = kernel_details(&third, KernelId::new(0)).unwrap();
+    let row = &details.tensors[0];
+    assert!(row.source.ends_with(", counted whole"), "{row:?}");
+    assert!(
+        row.source_reason.contains("q needs 8.19 kB of it"),
+        "{}",
+        row.source_reason
+    );
+    let whole = analysis(TEXT, Policy::Rules);
+    let details = kernel_details(&whole, KernelId::new(0)).unwrap();
+    assert!(
+        details
+            .tensors
+            .iter()
+            .all(|row| !row.source.contains("whole"))
+    );
+}

@@ -5,6 +5,7 @@ use super::picture::Picture;
 use super::state::Graph;
 use crate::app::state::{Page, Selection};
 use crate::browser::{Later, content_size};
+use crate::present::format::format_count;
 use leptos::html;
 use leptos::prelude::*;
 use std::time::Duration;
@@ -30,7 +31,8 @@ pub fn GraphCanvas() -> impl IntoView {
     let op_count = move || graph.placed.with(|placed| placed.layout.ops.len());
     let name = move || {
         let kernels = graph.placed.with(|placed| placed.layout.panels.len());
-        format!("graph of {} operations in {kernels} kernels", op_count())
+        let (ops, kernels) = (format_count(op_count()), format_count(kernels));
+        format!("graph of {ops} operations in {kernels} kernels")
     };
     let status = move || {
         let plan = graph.plan()?;

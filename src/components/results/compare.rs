@@ -152,7 +152,7 @@ fn Roofline() -> impl IntoView {
         <div class="policies-roofline">
             <ul class="legend">{legend.collect_view()}</ul>
             <p class="quiet">
-                "Markers that share a place stand on each other: all belong where the lowest is."
+                "Markers that share a place hang below each other: all belong where the highest is, on the roof."
             </p>
             <Chart id="compare" draw on_press=Callback::new(choose) />
         </div>

@@ -3,6 +3,7 @@
 use crate::app::state::{FocusRequest, Page};
 use crate::components::keyed_rows::row_at;
 use crate::present::badge::kernel_class;
+use crate::present::format::format_count;
 use crate::present::kernel_details::{KernelDetails, OnChipEdge, TensorRow, kernel_details};
 use crate::present::manual::Change;
 use crate::present::why::EdgeOps;
@@ -244,5 +245,7 @@ fn Formulas(
 
 /// A line that says how many are not listed.
 fn more(count: usize, what: &'static str) -> Option<impl IntoView> {
-    (count > 0).then(|| view! { <p class="quiet">{format!("and {count} more {what}")}</p> })
+    (count > 0).then(
+        || view! { <p class="quiet">{format!("and {} more {what}", format_count(count))}</p> },
+    )
 }

@@ -5,7 +5,8 @@ use crate::browser::{self, Later};
 use crate::components::keyed_rows::row_at;
 use crate::components::sentence::sentence;
 use crate::components::work_line::WorkLine;
-use crate::present::steps::{StepLine, page_of_step};
+use crate::present::format::format_count;
+use crate::present::steps::{StepLine, page_of_step, step_of};
 use leptos::ev::KeyboardEvent;
 use leptos::html;
 use leptos::prelude::*;
@@ -157,7 +158,7 @@ fn Controls(
                 min="0"
                 step="1"
                 max=count
-                aria-valuetext=format!("{step} of {count}")
+                aria-valuetext=step_of(step, count)
                 prop:value=step.to_string()
                 on:input:target=move |event| {
                     if let Ok(step) = event.target().value().parse() {
@@ -253,7 +254,7 @@ fn Lines(
         view! {
             <li>
                 <button type="button" class="link" on:click=move |_| stepper.go_to_line(step)>
-                    {format!("To step {step}")}
+                    {format!("To step {}", format_count(step))}
                 </button>
             </li>
         }
@@ -324,7 +325,7 @@ fn Line(
                 aria-current=move || if is_present.get() { "step" } else { "false" }
                 on:click=move |_| stepper.go_to_line(step)
             >
-                <span class="step-number">{step}</span>
+                <span class="step-number">{format_count(step)}</span>
                 " "
                 <span class="step-words">{move || line.with(|line| sentence(&line.decision))}</span>
                 " "

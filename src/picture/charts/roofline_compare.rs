@@ -10,17 +10,17 @@ use crate::picture::charts::scene::{Mark, Point, Role, Scene};
 use crate::present::times::kernel_time;
 
 /// Draws the kernels of `all` over the roofs of `chosen`. Kernels of one policy that would cover each other share
-/// a marker. A marker that would cover one of another policy is stacked on top of it, at its own intensity; nothing else is
-/// above a roof. Stacks end at the top of the frame, where markers do cover each other.
+/// a marker. A marker that would cover one of another policy hangs below it, at its own intensity, so that nothing is above a
+/// roof. Columns end at the bottom of the frame, where markers do cover each other.
 ///
 /// `O(kernels · markers + markers² · markers of a stack)`, with a few hundred markers at most.
 pub fn scene(chosen: &Analysis, all: &[Compared], size: (f64, f64)) -> Scene {
     let analyses: Vec<&Analysis> = all.iter().map(|compared| &*compared.analysis).collect();
-    let mut frame = RooflineFrame::new(chosen, &analyses, size, PointLayout::Stacked);
+    let mut frame = RooflineFrame::new(chosen, &analyses, size, PointLayout::Hanging);
     let mut occupied: Vec<Point> = Vec::new();
     let radius = if frame.is_compact { 5.0 } else { 6.5 };
     let reach = radius * 2.1;
-    let highest = frame.plot.bounds.top + radius;
+    let lowest = frame.plot.bounds.bottom - radius;
     for Compared {
         policy, analysis, ..
     } in all
@@ -43,29 +43,29 @@ pub fn scene(chosen: &Analysis, all: &[Compared], size: (f64, f64)) -> Scene {
         }
         for mut marker in markers {
             marker.place = free_place(marker.place, reach, &occupied);
-            marker.place.1 = marker.place.1.max(highest);
+            marker.place.1 = marker.place.1.min(lowest);
             occupied.push(marker.place);
             frame.marks.extend(marker.mark(*policy, analysis, radius));
         }
     }
     frame.scene(
-        ". Each marker is a kernel of one policy; those that share a place stand on each other.",
+        ". Each marker is a kernel of one policy; those that share a place hang below each other.",
     )
 }
 
-/// The lowest place at or above a point where a marker covers no other one.
+/// The highest place at or below a point where a marker covers no other one.
 fn free_place((x, mut y): Point, reach: f64, occupied: &[Point]) -> Point {
-    // Each round moves it above one marker at least.
+    // Each round moves it below one marker at least.
     for _ in 0..occupied.len() {
         let covered = occupied
             .iter()
             .filter(|at| is_near(**at, (x, y), reach - 0.01))
             .map(|at| at.1)
-            .reduce(f64::min);
-        let Some(top) = covered else {
+            .reduce(f64::max);
+        let Some(bottom) = covered else {
             break;
         };
-        y = top - reach;
+        y = bottom + reach;
     }
     (x, y)
 }

@@ -29,13 +29,12 @@ impl RooflineFrame {
     ) -> Self {
         let size = drawable(size);
         let roofs = Roofs::of(analysis);
-        // Stacked points need another decade above the highest roof.
-        let headroom = if layout == PointLayout::Stacked {
-            17.0
-        } else {
-            1.7
+        // Hanging columns need another decade below the lowest point.
+        let footroom = match layout {
+            PointLayout::Exact => 1.0,
+            PointLayout::Hanging => 17.0,
         };
-        let (x, y) = axes(all, &roofs, headroom);
+        let (x, y) = axes(all, &roofs, footroom);
         let is_compact = is_compact(size);
         let unit = if is_compact { "" } else { "FLOP/s" };
         let lines = roofs.lines(x, y);
@@ -101,8 +100,8 @@ pub(super) fn point_of(placement: &Placement) -> Option<(f64, f64)> {
         .zip(placement.attainable_flops_per_s.filter(is_drawable))
 }
 
-/// Axes of whole decades that hold all points, all ridges, and 0.15 to 9 k FLOP/B.
-fn axes(all: &[&Analysis], roofs: &Roofs, headroom: f64) -> (Axis, Axis) {
+/// Axes of whole decades that hold all points, all ridges, 0.15 to 9 k FLOP/B, and `footroom` times the space below.
+fn axes(all: &[&Analysis], roofs: &Roofs, footroom: f64) -> (Axis, Axis) {
     let (mut low, mut high, mut top) = (0.15_f64, 9e3_f64, 0.0_f64);
     for analysis in all {
         let fused = analysis.fused.kernels.iter().map(|k| &k.placement);
@@ -123,5 +122,5 @@ fn axes(all: &[&Analysis], roofs: &Roofs, headroom: f64) -> (Axis, Axis) {
     let x = decades(low / 1.05, high * 1.05, 3);
     let foot = x.ends().0 * roofs.bandwidth.value;
     let top = if top > 0.0 { top } else { foot * 1e4 };
-    (x, decades(foot, top * headroom, 3))
+    (x, decades(foot / footroom, top * 1.7, 3))
 }

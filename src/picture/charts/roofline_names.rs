@@ -13,8 +13,8 @@ use crate::present::format::{format_bandwidth, format_intensity, format_rate};
 pub(super) enum PointLayout {
     /// Each point at its place, with arrows below the roof.
     Exact,
-    /// Stacked, from the roof up.
-    Stacked,
+    /// In columns that hang from the roof, without numbers.
+    Hanging,
 }
 
 /// The names of axes, roofs, ridge and regions, and the point of the ridge.
@@ -26,10 +26,7 @@ pub(super) fn names(
 ) -> Vec<Mark> {
     let mut marks = Vec::from(axis_titles(plot, is_compact));
     peak_names(roofs, plot, is_compact, layout, &mut marks);
-    // In a narrow plot stacked points leave no space along the slope.
-    if !(is_compact && layout == PointLayout::Stacked) {
-        marks.extend(slope_name(roofs, plot, layout));
-    }
+    marks.extend(slope_name(roofs, plot, layout));
     ridge_names(roofs, plot, &mut marks);
     marks
 }
@@ -54,7 +51,7 @@ fn axis_titles(plot: &Plot, is_compact: bool) -> [Mark; 2] {
 }
 
 /// Peaks are named at their right ends: matrix units above, so that numbers of points fit between, vector
-/// units below; all below where points are stacked.
+/// units below; all above where points hang from the roofs.
 fn peak_names(
     roofs: &Roofs,
     plot: &Plot,
@@ -70,7 +67,7 @@ fn peak_names(
         let (_, y) = plot.place(end, peak.figure.value);
         let above = match layout {
             PointLayout::Exact => (y - top + 12.0).clamp(7.0, 26.0),
-            PointLayout::Stacked => -15.0,
+            PointLayout::Hanging => 8.0,
         };
         let figure = figure_text(peak.figure, format_rate);
         let kind = if peak.is_on_vector_units {
@@ -78,25 +75,25 @@ fn peak_names(
         } else {
             "matrix"
         };
-        let words = if is_compact && layout == PointLayout::Stacked {
-            figure
-        } else {
-            format!(
-                "{}{} {kind}{units} {figure}",
-                dtype.name(),
-                computed_as(peak)
-            )
-        };
+        let words = format!(
+            "{}{} {kind}{units} {figure}",
+            dtype.name(),
+            computed_as(peak)
+        );
         marks.push(name(y - above, words));
     }
     if let Some(peak) = roofs.vector {
         let (_, y) = plot.place(end, peak.value);
         let words = format!("vector{units} {}", figure_text(peak, format_rate));
-        marks.push(name(y + 15.0, words));
+        let below = match layout {
+            PointLayout::Exact => 15.0,
+            PointLayout::Hanging => -8.0,
+        };
+        marks.push(name(y + below, words));
     }
 }
 
-/// The slope is named above the numbers of its points, or below it where points are stacked. Beside a roof of matrix
+/// The slope is named above the numbers of its points, or close to it where they have none. Beside a roof of matrix
 /// units the name is in the upper part: kernels without a matmul are in the lower one.
 fn slope_name(roofs: &Roofs, plot: &Plot, layout: PointLayout) -> Option<Mark> {
     let bandwidth = roofs.bandwidth.value;
@@ -110,7 +107,7 @@ fn slope_name(roofs: &Roofs, plot: &Plot, layout: PointLayout) -> Option<Mark> {
     let (share, above) = match layout {
         PointLayout::Exact if roofs.matrix.is_empty() => (0.36, 26.0),
         PointLayout::Exact => (0.6, 26.0),
-        PointLayout::Stacked => (0.36, -24.0),
+        PointLayout::Hanging => (0.5, 12.0),
     };
     slope_text(summit, foot, &words, share, above)
 }

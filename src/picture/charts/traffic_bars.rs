@@ -1,5 +1,6 @@
 //! Memory traffic as two stacked bars on one scale: unfused above fused, with a segment for each fused kernel.
 
+use crate::core::analysis::Execution;
 use crate::core::{Analysis, KernelId, Traffic};
 use crate::picture::charts::bounds::Bounds;
 use crate::picture::charts::bytes_axis::draw_bytes_frame;
@@ -8,6 +9,7 @@ use crate::picture::charts::kernel_bytes::KernelBytes;
 use crate::picture::charts::labels::kernel_heading;
 use crate::picture::charts::marks::{polygon, rect, text, text_width};
 use crate::picture::charts::scene::{Anchor, Label, Mark, Role, Scene};
+use crate::present::explain::total_bytes;
 use crate::present::format::{format_bytes, format_change, format_percent};
 
 /// Above this many kernels, thin neighbours share a segment.
@@ -36,13 +38,13 @@ pub fn scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
     let height = (bottom - top - 26.0).max(12.0);
     let unfused = Bar {
         name: "unfused",
-        traffic: before,
+        execution: &analysis.unfused,
         top: top + 2.0,
         bottom: top + 2.0 + height * 0.35,
     };
     let fused = Bar {
         name: "fused",
-        traffic: after,
+        execution: &analysis.fused,
         top: top + 2.0 + height * 0.65,
         bottom: top + 2.0 + height,
     };
@@ -83,15 +85,17 @@ pub fn scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
 /// One of the two bars.
 struct Bar<'a> {
     name: &'static str,
-    traffic: &'a Traffic,
+    execution: &'a Execution,
     top: f64,
     bottom: f64,
 }
 
 impl Bar<'_> {
     fn summary(&self, is_compact: bool) -> String {
-        let Self { name, traffic, .. } = self;
-        let total = format_bytes(traffic.total);
+        let Self {
+            name, execution, ..
+        } = self;
+        let (total, traffic) = (total_bytes(execution), &execution.traffic);
         if is_compact {
             format!("{name} {total}")
         } else {
@@ -185,7 +189,7 @@ fn draw_segments(
                 if count == 0 {
                     continue;
                 }
-                let share = count as f64 / bar.traffic.total.max(1) as f64;
+                let share = count as f64 / bar.execution.traffic.total.max(1) as f64;
                 let label = Label::new(
                     format!("{}, {}", range.heading(analysis), bar.name),
                     vec![

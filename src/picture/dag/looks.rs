@@ -7,6 +7,7 @@ use super::metrics::{
 };
 use crate::core::model::op::shape_text;
 use crate::core::{Analysis, IdVec, KernelId, OpId, SizeSource, TensorId};
+use crate::present::format::format_count;
 use crate::present::format::{format_bytes, format_exact, format_percent};
 use crate::present::names::{joined, short_name};
 use std::sync::Arc;
@@ -225,7 +226,10 @@ impl Looks {
         };
         let title = match pill.tensors[..] {
             [tensor] => format!("{kind} {}", self.title(tensor)),
-            _ => format!("{} tensors from outside, {text}", pill.tensors.len()),
+            _ => format!(
+                "{} tensors from outside, {text}",
+                format_count(pill.tensors.len())
+            ),
         };
         PillLook {
             text: fit_text(&text, PILL_WIDTHS.1 - 8.0, SMALL_FONT_PX),

@@ -10,6 +10,7 @@ use super::metrics::{OP_PADDING, PILL_HEIGHT, PILL_WIDTHS, SMALL_FONT_PX, fit_te
 use super::panel_sides::{Lane, SidePill};
 use super::side::{OpenSides, Side};
 use crate::core::{IdVec, KernelId, OpId, TensorId, TensorRole};
+use crate::present::format::format_count;
 
 /// Layers over which one pill serves several readers; if they are farther apart, each has a pill of its own.
 const SHARED_PILL_LAYERS: usize = 12;
@@ -135,7 +136,7 @@ impl LayoutBuilder<'_> {
         {
             let pill = &mut self.layout.pills[last.pill];
             pill.tensors.push(tensor);
-            pill.text = format!("{} more", pill.tensors.len());
+            pill.text = format!("{} more", format_count(pill.tensors.len()));
             return;
         }
         let pill = self.new_pill(tensor, self.external_kind(tensor));
