@@ -161,7 +161,12 @@ fn markers_of_policies_hang_below_each_other_and_none_is_above_a_roof() {
                 .map(|&mark| middle_of(&picture.marks[mark].shape))
                 .collect();
             let roofs: Vec<_> = (picture.marks.iter())
-                .filter(|mark| matches!(mark.role, Role::MemoryRoof | Role::MatrixRoof))
+                .filter(|mark| {
+                    matches!(
+                        mark.role,
+                        Role::MemoryRoof | Role::MatrixRoof | Role::VectorRoof
+                    )
+                })
                 .map(|mark| &mark.shape)
                 .collect();
             assert!(roofs.len() >= 2);
