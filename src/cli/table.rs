@@ -97,9 +97,9 @@ fn headline(analysis: &Analysis) -> String {
         total_time_text(before),
         total_time_text(after),
     );
-    let device = &analysis.options.device;
     let lower_bound = before.first_lower_bound();
-    if let Some(words) = lower_bound.and_then(|kernel| lower_bound_text(kernel, device)) {
+    if let Some(words) = lower_bound.and_then(|kernel| lower_bound_text(kernel, &analysis.options))
+    {
         let _ = writeln!(text, "{words}");
     }
     if let Some(certificate) = &analysis.certificate {

@@ -255,10 +255,7 @@ mod tests {
             flops_text(&analysis.graph, OpId::new(1)),
             "1 for each of 4,194,304 elements = 4.19 MFLOP"
         );
-        let lines = time_lines(
-            &analysis.fused.kernels[KernelId::new(0)],
-            &analysis.options.device,
-        );
+        let lines = time_lines(&analysis.fused.kernels[KernelId::new(0)], &analysis.options);
         assert_eq!(lines.len(), 4);
         assert!(
             lines[1].starts_with("matrix units, f16: 4.29 GFLOP / 312 TFLOP/s"),

@@ -43,8 +43,8 @@ pub struct SearchResult {
 pub fn headline(analysis: &Analysis) -> Headline {
     let (unfused, fused) = (&analysis.unfused, &analysis.fused);
     let device = &analysis.options.device;
-    let lower_bound =
-        (unfused.first_lower_bound()).and_then(|kernel| lower_bound_text(kernel, device));
+    let lower_bound = (unfused.first_lower_bound())
+        .and_then(|kernel| lower_bound_text(kernel, &analysis.options));
     let saved_bytes = fused.traffic.saved_by_fusion;
     let exact = |bytes: u64| format_exact(bytes.into());
     Headline {

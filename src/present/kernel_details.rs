@@ -100,7 +100,7 @@ pub fn kernel_details(analysis: &Analysis, kernel: KernelId) -> Option<KernelDet
             .collect(),
         flops: flops.take(MAX_OPS).collect(),
         hidden_ops: fused.ops.len().saturating_sub(MAX_OPS),
-        time: time_lines(fused, &analysis.options.device),
+        time: time_lines(fused, &analysis.options),
     })
 }
 

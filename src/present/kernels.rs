@@ -71,7 +71,7 @@ pub fn kernel_rows(analysis: &Analysis, max_rows: usize) -> Vec<KernelRow> {
             bytes_read: fused.bytes_read,
             bytes_written: fused.bytes_written,
             has_assumed_size: has_assumed_size(fused),
-            lower_bound_reason: lower_bound_text(fused, &analysis.options.device),
+            lower_bound_reason: lower_bound_text(fused, &analysis.options),
             unfused_time_s: before.unfused_time_s,
             fused_time_s: placement.time_s,
         });
@@ -113,7 +113,7 @@ pub fn kernel_total(analysis: &Analysis) -> Figures {
         bytes_written: after.traffic.bytes_written,
         has_assumed_size: false,
         lower_bound_reason: (after.first_lower_bound())
-            .and_then(|kernel| lower_bound_text(kernel, &analysis.options.device)),
+            .and_then(|kernel| lower_bound_text(kernel, &analysis.options)),
         unfused_time_s: before.time_s,
         fused_time_s: after.time_s,
     })

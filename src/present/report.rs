@@ -9,6 +9,7 @@ use crate::core::fusion::reason::Reason;
 use crate::core::model::diagnostic::{Code, Diagnostic, Severity, lines_and_columns};
 use crate::core::model::graph::{Graph, SizeSource};
 use crate::core::model::ids::{IdVec, OpId};
+use crate::core::model::options::Conventions;
 use crate::core::model::program::Program;
 use crate::present::export::OpList;
 use crate::present::names::op_name;
@@ -36,6 +37,8 @@ pub struct Report {
     pub times_at_least: Option<String>,
     /// Id of the device that times are predicted for.
     pub device: String,
+    /// How bytes are counted, and in which type f32 matmuls are computed.
+    pub conventions: Conventions,
     /// Name of the policy.
     pub policy: &'static str,
     /// What the search has proven, if the policy searched.
@@ -157,8 +160,9 @@ impl Report {
             savings_pct: analysis.savings_pct,
             predicted_speedup: analysis.speedup,
             times_at_least: (analysis.unfused.first_lower_bound())
-                .and_then(|kernel| lower_bound_text(kernel, &analysis.options.device)),
+                .and_then(|kernel| lower_bound_text(kernel, &analysis.options)),
             device: analysis.options.device.id.to_string(),
+            conventions: analysis.options.conventions,
             policy: analysis.options.policy.name(),
             certificate: analysis.certificate,
             kernels: kernels

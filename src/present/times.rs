@@ -2,8 +2,8 @@
 
 use crate::core::analysis::{Execution, Kernel};
 use crate::core::cost::roofline::{Bound, MissingFigure, Placement, missing_figure, peaks, times};
-use crate::core::model::device::Device;
 use crate::core::model::dtype::DType;
+use crate::core::model::options::Options;
 use crate::present::devices::{computed_as, units_name};
 use crate::present::format::{
     at_least, format_bandwidth, format_bytes, format_flops, format_rate, format_seconds,
@@ -37,8 +37,9 @@ pub const fn bound_name(bound: Bound) -> &'static str {
 }
 
 /// How the predicted time of a kernel is computed, one line for each part.
-pub fn time_lines(kernel: &Kernel, device: &Device) -> Vec<String> {
-    let alone = times(device, kernel.work, kernel.bytes());
+pub fn time_lines(kernel: &Kernel, options: &Options) -> Vec<String> {
+    let device = &options.device;
+    let alone = times(options, kernel.work, kernel.bytes());
     if kernel.is_free {
         return vec!["a view, which is not launched: 0 s".to_owned()];
     }
@@ -58,36 +59,42 @@ pub fn time_lines(kernel: &Kernel, device: &Device) -> Vec<String> {
             format_seconds(seconds)
         )),
     };
-    let (matrix, vector) = peaks(device, kernel.work);
+    let peaks = peaks(options, kernel.work);
     let dtype = kernel.work.matrix_dtype.map_or("", DType::name);
-    let (computed_as, units) = matrix.as_ref().map_or(("", "matrix units"), |peak| {
+    let (computed_as, units) = peaks.matrix.as_ref().map_or(("", "matrix units"), |peak| {
         (computed_as(peak), units_name(peak))
     });
     lines.extend(rate(
         &format!("{units}, {dtype}{computed_as}"),
         kernel.work.matrix_flops,
-        matrix.map(|peak| peak.figure.value),
+        peaks.matrix.map(|peak| peak.figure.value),
         alone.matrix_s,
     ));
     lines.extend(rate(
         "vector units",
-        kernel.work.vector_flops,
-        vector.map(|f| f.value),
+        kernel.work.vector_f32_flops(),
+        peaks.vector.map(|f| f.value),
         alone.vector_s,
+    ));
+    lines.extend(rate(
+        "vector units, f64",
+        kernel.work.vector_f64_flops,
+        peaks.vector_f64.map(|f| f.value),
+        alone.vector_f64_s,
     ));
     lines.push(format!(
         "the longest of these + {} launch = {}",
         format_seconds(device.launch_s.value),
         time_text(&kernel.placement)
     ));
-    lines.extend(lower_bound_text(kernel, device));
+    lines.extend(lower_bound_text(kernel, options));
     lines
 }
 
 /// What the time of a kernel leaves out: `no peak is known for f64 on this device; the time is a lower bound`.
-pub fn lower_bound_text(kernel: &Kernel, device: &Device) -> Option<String> {
+pub fn lower_bound_text(kernel: &Kernel, options: &Options) -> Option<String> {
     let unknown_peak = |of: &str| format!("no peak is known for {of} on this device");
-    let missing = match missing_figure(device, kernel.work)? {
+    let missing = match missing_figure(options, kernel.work)? {
         MissingFigure::K => "the length K of a matmul is not known".to_owned(),
         MissingFigure::PeakOf(dtype) => unknown_peak(dtype.name()),
         MissingFigure::MatrixPeak => unknown_peak("matrix units"),

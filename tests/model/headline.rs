@@ -1,6 +1,6 @@
 //! The figures of the headline, and the same as a sentence.
 
-use fuseline::core::{Analysis, Options, Policy, analyze_program, notation};
+use fuseline::core::{Analysis, Options, Policy, analyze_program, device, notation};
 use fuseline::present::headline::headline;
 
 const TEXT: &str = "\
@@ -68,7 +68,11 @@ fn without_fusion_nothing_is_saved() {
 
 #[test]
 fn times_without_a_peak_are_lower_bounds() {
-    let figures = headline(&analysis(&TEXT.replace("f16", "f64"), &Options::default()));
+    let options = Options {
+        device: device("gaudi-3").unwrap().clone(),
+        ..Options::default()
+    };
+    let figures = headline(&analysis(&TEXT.replace("f16", "f64"), &options));
     assert!(
         figures.times.contains("no peak is known for f64"),
         "{}",

@@ -297,7 +297,7 @@ fn execute(
         });
         let work = work.and(work_beyond_ops(graph, members, &work, &options.device));
         let is_free = views_are_free && members.iter().all(|&op| graph.ops[op].is_view());
-        let placement = place(&options.device, work, bytes_read + bytes_written, is_free);
+        let placement = place(options, work, bytes_read + bytes_written, is_free);
         read += bytes_read;
         written += bytes_written;
         launches += usize::from(!is_free);
@@ -330,7 +330,7 @@ fn compare(kernel: &Kernel, unfused: &Execution, options: &Options) -> Compariso
         unfused_bytes,
         unfused_bytes_read: before().map(|k| k.bytes_read).sum(),
         unfused_time_s: before().map(|k| k.placement.time_s).sum(),
-        unfused_placement: place(&options.device, kernel.work, unfused_bytes, kernel.is_free),
+        unfused_placement: place(options, kernel.work, unfused_bytes, kernel.is_free),
     }
 }
 

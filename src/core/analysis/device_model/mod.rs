@@ -84,7 +84,7 @@ pub fn device_count(analysis: &Analysis) -> Option<DeviceCount> {
             let hit = hits.as_ref().map_or((0.0, 0.0), |hits| hits[id]);
             DeviceKernel {
                 dram_read_bytes,
-                time_s: measured.and_then(|m| view.time_s(device, m, hit)),
+                time_s: measured.and_then(|m| view.time_s(&analysis.options, m, hit)),
             }
         })
         .collect();

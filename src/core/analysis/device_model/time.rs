@@ -1,11 +1,12 @@
 //! Times of kernels on a measured device.
 
 use crate::core::analysis::device_model::{Code, KernelView, Kind, Product, row_width};
-use crate::core::model::device::{Device, Measured};
+use crate::core::model::device::Measured;
 use crate::core::model::dtype::DType;
 use crate::core::model::ids::OpId;
 use crate::core::model::op::{Op, element_count};
 use crate::core::model::op_type::OpType;
+use crate::core::model::options::Options;
 
 /// A generated kernel holds rows of up to this many elements in registers and reads them once.
 const HELD_ROW: f64 = 1024.0;
@@ -18,8 +19,9 @@ const WARP_ROW: f64 = 2048.0;
 
 impl KernelView<'_> {
     /// `hit`: bytes read and bytes written that the cache serves. `None` where the roofline has no peak for the work.
-    pub(super) fn time_s(&self, device: &Device, m: &Measured, hit: (f64, f64)) -> Option<f64> {
-        if self.kernel.placement.is_lower_bound() {
+    pub(super) fn time_s(&self, options: &Options, m: &Measured, hit: (f64, f64)) -> Option<f64> {
+        // No f64 arithmetic was measured.
+        if self.kernel.placement.is_lower_bound() || self.kernel.work.vector_f64_flops > 0 {
             return None;
         }
         let seconds = |bytes: f64, hit: f64| {
@@ -27,7 +29,7 @@ impl KernelView<'_> {
         };
         let read_s = seconds(self.kernel.bytes_read as f64, hit.0);
         let write_s = seconds(self.kernel.bytes_written as f64, hit.1);
-        let rate = matrix_rate(device, m, self.kernel.work.matrix_dtype);
+        let rate = matrix_rate(options, m, self.kernel.work.matrix_dtype);
         Some(match self.kind() {
             Kind::View => 0.0,
             Kind::Attention => {
@@ -165,8 +167,11 @@ fn elements(op: &Op) -> f64 {
 
 /// The matrix rate for operands of this type: measured for f16, for other types in proportion to their peaks on the
 /// roofline. A kernel without a peak has no time and does not get here.
-fn matrix_rate(device: &Device, m: &Measured, dtype: Option<DType>) -> f64 {
-    let peak = |dtype| device.matrix_peak(dtype).map(|figure| figure.value);
+fn matrix_rate(options: &Options, m: &Measured, dtype: Option<DType>) -> f64 {
+    let peak = |dtype| {
+        let figure = (options.device).matrix_peak(dtype, options.conventions.f32_matmul);
+        figure.map(|figure| figure.value)
+    };
     match (dtype.and_then(peak), peak(DType::F16)) {
         (Some(own), Some(f16)) => m.matrix_f16_flops_per_s * own / f16,
         _ => m.matrix_f16_flops_per_s,

@@ -82,8 +82,7 @@ impl<'a> Prices<'a> {
         let saved_bytes = self.saved_read_bytes(a, b) + self.writes.saved_bytes(a, b);
         let bytes = first.bytes() + second.bytes() - saved_bytes;
         let is_free = first.is_free && second.is_free;
-        let device = &analysis.options.device;
-        let time_s = place(device, self.work(a, b), bytes, is_free).time_s;
+        let time_s = place(&analysis.options, self.work(a, b), bytes, is_free).time_s;
         Price {
             saved_bytes: saved_bytes.cast_signed(),
             saved_s: first.placement.time_s + second.placement.time_s - time_s,
