@@ -5,6 +5,7 @@ use crate::present::certificates::certificate_sentence;
 use crate::present::format::{
     format_bytes, format_flops, format_intensity, format_percent, format_ratio,
 };
+use crate::present::memory::{memory_text, memory_warning};
 use crate::present::names::{joined, op_name, short_name};
 use crate::present::times::{bound_name, lower_bound_text, time_text, total_time_text};
 use std::fmt::Write as _;
@@ -112,6 +113,16 @@ fn headline(analysis: &Analysis) -> String {
             format_bytes(traffic.bytes_read),
             format_bytes(traffic.bytes_written)
         );
+    }
+    let device = &analysis.options.device;
+    let _ = writeln!(
+        text,
+        "peak memory: {} unfused, {} fused",
+        format_bytes(before.peak_memory.bytes),
+        memory_text(after, device)
+    );
+    if let Some(warning) = memory_warning(analysis) {
+        let _ = writeln!(text, "warning: {warning}");
     }
     text
 }

@@ -2,6 +2,7 @@
 
 use super::certificates::certificate_text;
 use super::format::{format_bytes, format_change, format_exact};
+use super::memory::fits;
 use super::names::{joined, op_name};
 use super::times::total_time_text;
 use crate::core::analysis::compare::{Compared, DifferingEdge};
@@ -30,6 +31,10 @@ pub struct PolicyRow {
     pub change: String,
     /// Their predicted time.
     pub time: String,
+    /// The memory that their tensors need at once.
+    pub memory: String,
+    /// Whether that is more than the device has.
+    pub is_too_large: bool,
     /// Number of edges that it treats differently from the chosen policy.
     pub differing: String,
     /// The first of these edges.
@@ -59,6 +64,8 @@ fn row(compared: &Compared, chosen: Policy) -> PolicyRow {
         exact_bytes: format!("{} B", format_exact(fused.traffic.total.into())),
         change: format_change(analysis.savings_pct),
         time: total_time_text(fused),
+        memory: format_bytes(fused.peak_memory.bytes),
+        is_too_large: fits(fused, &analysis.options.device) == Some(false),
         differing: if is_chosen {
             "–".to_owned()
         } else {

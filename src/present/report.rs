@@ -12,6 +12,7 @@ use crate::core::model::ids::{IdVec, OpId};
 use crate::core::model::options::Conventions;
 use crate::core::model::program::Program;
 use crate::present::export::OpList;
+use crate::present::memory::fits;
 use crate::present::names::op_name;
 use crate::present::reasons::reason_text;
 use crate::present::times::lower_bound_text;
@@ -31,6 +32,8 @@ pub struct Report {
     pub fused_traffic: Traffic,
     /// Saved part of the unfused bytes, in percent.
     pub savings_pct: f64,
+    /// The memory that tensors need at once.
+    pub peak_memory: MemoryReport,
     /// Predicted time of the unfused program over the fused one's.
     pub predicted_speedup: f64,
     /// Why the predicted times are only lower bounds, if they are.
@@ -78,6 +81,19 @@ pub struct KernelReport {
     pub reads: Vec<AccessReport>,
     /// Tensors that it writes to memory.
     pub writes: Vec<AccessReport>,
+}
+
+/// The most memory that tensors need at once, beside that of the device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MemoryReport {
+    /// Bytes if every op is its own kernel.
+    pub unfused_bytes: u64,
+    /// Bytes of the fused program.
+    pub fused_bytes: u64,
+    /// Names of the ops of the first kernel that runs while so many are live.
+    pub fused_peak_at: Vec<String>,
+    /// Whether the fused program fits the device; `null` if the memory of the device is unknown.
+    pub fits: Option<bool>,
 }
 
 /// One tensor that a kernel moves.
@@ -158,6 +174,7 @@ impl Report {
             unfused_traffic: analysis.unfused.traffic,
             fused_traffic: analysis.fused.traffic,
             savings_pct: analysis.savings_pct,
+            peak_memory: MemoryReport::new(analysis),
             predicted_speedup: analysis.speedup,
             times_at_least: (analysis.unfused.first_lower_bound())
                 .and_then(|kernel| lower_bound_text(kernel, &analysis.options)),
@@ -201,6 +218,20 @@ impl Report {
     ) -> Self {
         self.program = self.program.with_attributes(program, statement_of_op);
         self
+    }
+}
+
+impl MemoryReport {
+    fn new(analysis: &Analysis) -> Self {
+        let fused = &analysis.fused;
+        let kernel = fused.peak_memory.kernel;
+        let kernel = kernel.and_then(|kernel| fused.kernels.get(kernel));
+        Self {
+            unfused_bytes: analysis.unfused.peak_memory.bytes,
+            fused_bytes: fused.peak_memory.bytes,
+            fused_peak_at: kernel.map_or_else(Vec::new, |k| names_of(&analysis.graph, &k.ops)),
+            fits: fits(fused, &analysis.options.device),
+        }
     }
 }
 

@@ -127,7 +127,7 @@ fn the_transformer_block_as_published() {
         "{}",
         stdout(&table)
     );
-    assert_eq!(stdout(&table).lines().count(), 4 + 1 + 1 + 9);
+    assert_eq!(stdout(&table).lines().count(), 5 + 1 + 1 + 9);
 }
 
 #[test]
