@@ -114,6 +114,7 @@ fn read_options(options: &JsValue) -> Result<(Vec<TensorDecl>, Conventions), JsE
     let conventions = Conventions {
         externals: options.externals.unwrap_or_default(),
         reshape: options.reshape.unwrap_or_default(),
+        ..Conventions::default()
     };
     Ok((tensors_of_list(&tensors).map_err(thrown)?, conventions))
 }

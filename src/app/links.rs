@@ -5,7 +5,7 @@
 //! later version can add keys. Browsers implement zlib (RFC 1950) and base64 (RFC 4648), so `browser`
 //! compresses and decompresses. The checksum of zlib detects a link with lost or changed characters.
 
-use crate::core::model::device::{Device, Figure, Source, default_device, device};
+use crate::core::model::device::{Device, Rate, Source, default_device, device};
 use crate::core::model::options::{Conventions, FusionOptions, Policy, Switch};
 use std::fmt::Write as _;
 use strum::VariantArray;
@@ -188,19 +188,28 @@ pub fn write_state(state: &SharedState) -> Result<String, ShareError> {
     if state.conventions.reshape != default.conventions.reshape {
         put("reshape", state.conventions.reshape.name());
     }
+    if state.conventions.f32_matmul != default.conventions.f32_matmul {
+        put("f32-matmul", state.conventions.f32_matmul.name());
+    }
     if state.device.source == Source::Custom {
-        let value = |figure: Option<Figure>| figure.map_or(0.0, |f| f.value);
+        let value = |rate: Rate| rate.figure(&state.device).map_or(0.0, |f| f.value);
         put(
             "custom",
             &[
                 state.device.memory_bytes_per_s.value,
-                value(state.device.matrix_f16_flops_per_s),
-                value(state.device.vector_flops_per_s),
+                value(Rate::MatrixF16),
+                value(Rate::Vector),
                 state.device.launch_s.value,
             ]
             .map(|figure| figure.to_string())
             .join(" "),
         );
+        for &rate in Rate::VARIANTS {
+            let is_in_custom = matches!(rate, Rate::MatrixF16 | Rate::Vector);
+            if !is_in_custom && rate.figure(&state.device).is_some() {
+                put(rate.name(), &value(rate).to_string());
+            }
+        }
     } else {
         if state.device.id != default.device.id {
             put("device", &state.device.id);
@@ -251,6 +260,9 @@ pub fn read_state(written: Vec<u8>) -> Result<SharedState, ShareError> {
             "reshape" => {
                 state.conventions.reshape = value.parse().unwrap_or_default();
             }
+            "f32-matmul" => {
+                state.conventions.f32_matmul = value.parse().unwrap_or_default();
+            }
             "device" => state.device = device(value).unwrap_or(default_device()).clone(),
             // Keys are in order, so the device is already read; this replaces its launch time.
             "launch" => {
@@ -278,6 +290,16 @@ pub fn read_state(written: Vec<u8>) -> Result<SharedState, ShareError> {
                     && matches!(value, "on" | "off")
                 {
                     *switch.flag(&mut state.fusion) = value == "on";
+                }
+                // Keys are in order, so the custom device is already read; this adds a rate.
+                if let Ok(rate) = key.parse::<Rate>()
+                    && let Ok(flops_per_s) = value.parse()
+                    && state.device.source == Source::Custom
+                {
+                    let own = state.device.clone().with_rate(rate, flops_per_s);
+                    if own.is_plausible() {
+                        state.device = own;
+                    }
                 }
             }
         }

@@ -3,7 +3,8 @@
 use crate::cli::fusion::FusionFlags;
 use crate::core::model::device::OWN_LAUNCH_S;
 use crate::core::{
-    Conventions, DEVICES, Device, Externals, Options, Policy, ReshapeCost, default_device, device,
+    Conventions, DEVICES, Device, Externals, F32Matmul, Options, Policy, ReshapeCost,
+    default_device, device,
 };
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -24,6 +25,9 @@ pub(super) struct Choices {
     /// What a lone reshape costs.
     #[arg(long, default_value = "copy", value_parser = by_name::<ReshapeCost>())]
     reshape: ReshapeCost,
+    /// In which type matmuls on f32 operands are computed: f32 is PyTorch's default.
+    #[arg(long, default_value = "f32", value_parser = by_name::<F32Matmul>())]
+    f32_matmul: F32Matmul,
     /// The device for which times are predicted, by id; an unknown one prints the list.
     #[arg(long, default_value = &*default_device().id, value_name = "NAME", value_parser = known_device)]
     device: &'static Device,
@@ -50,6 +54,7 @@ impl Choices {
             conventions: Conventions {
                 externals: self.externals,
                 reshape: self.reshape,
+                f32_matmul: self.f32_matmul,
             },
             device: match self.launch_us {
                 Some(launch_us) => device.with_launch_s(launch_us * 1e-6),

@@ -4,6 +4,7 @@ use crate::core::{Analysis, OpId};
 use crate::present::certificates::certificate_sentence;
 use crate::present::format::{format_bytes, format_flops, format_intensity, format_percent};
 use crate::present::headline;
+use crate::present::memory::{memory_text, memory_warning};
 use crate::present::names::{joined, op_name, short_name};
 use crate::present::times::{TimeKind, bound_name, kernel_time, missing_text};
 use std::fmt::Write as _;
@@ -100,9 +101,8 @@ fn headline(analysis: &Analysis) -> String {
         figures.fused_time,
         times.join("; ").replace('→', "->"),
     );
-    let device = &analysis.options.device;
     let incomplete = before.first_incomplete();
-    if let Some(words) = incomplete.and_then(|kernel| missing_text(kernel, device)) {
+    if let Some(words) = incomplete.and_then(|kernel| missing_text(kernel, &analysis.options)) {
         let _ = writeln!(text, "{words}");
     }
     if let Some(certificate) = &analysis.certificate {
@@ -115,6 +115,16 @@ fn headline(analysis: &Analysis) -> String {
             format_bytes(traffic.bytes_read),
             format_bytes(traffic.bytes_written)
         );
+    }
+    let device = &analysis.options.device;
+    let _ = writeln!(
+        text,
+        "peak memory: {} unfused, {} fused",
+        format_bytes(before.peak_memory.bytes),
+        memory_text(after, device)
+    );
+    if let Some(warning) = memory_warning(analysis) {
+        let _ = writeln!(text, "warning: {warning}");
     }
     text
 }

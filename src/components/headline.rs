@@ -1,6 +1,7 @@
 //! The effect of fusion on the whole program, in one line.
 
 use super::announcer::Announcer;
+use super::memory_warning::MemoryWarning;
 use crate::app::state::Page;
 use crate::present::headline::{Headline as Figures, headline};
 use leptos::prelude::*;
@@ -15,6 +16,7 @@ pub fn Headline() -> impl IntoView {
         <section class="headline" class:is-stale=page.is_grey aria-labelledby="headline-title">
             <h2 id="headline-title" class="sr-only">"Result"</h2>
             {move || figure_line(figures.get())}
+            <MemoryWarning />
             <Announcer text=sentence />
         </section>
     }

@@ -8,6 +8,7 @@ pub mod diagnostics;
 pub mod graph;
 pub mod headline;
 mod keyed_rows;
+pub mod memory_warning;
 pub mod open_file;
 pub mod ops;
 pub mod picker;

@@ -23,7 +23,7 @@ pub use model::ids::{IdVec, KernelId, OpId, TensorId};
 pub use model::op::{Op, TensorDecl, TensorRole};
 pub use model::op_type::OpType;
 pub use model::options::{
-    Conventions, Externals, FusionOptions, Objective, Options, Policy, ReshapeCost,
+    Conventions, Externals, F32Matmul, FusionOptions, Objective, Options, Policy, ReshapeCost,
 };
 pub use model::partition::Partition;
 pub use model::program::Program;

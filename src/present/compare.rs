@@ -2,7 +2,8 @@
 
 use super::certificates::certificate_text;
 use super::explain::total_bytes;
-use super::format::{format_change, format_count, format_exact};
+use super::format::{format_bytes, format_change, format_count, format_exact};
+use super::memory::fits;
 use super::names::{joined, op_name};
 use super::times::{TimeText, total_times};
 use crate::core::analysis::compare::{Compared, DifferingEdge};
@@ -31,6 +32,10 @@ pub struct PolicyRow {
     pub change: String,
     /// Their time.
     pub time: TimeText,
+    /// The memory that their tensors need at once.
+    pub memory: String,
+    /// Whether that is more than the device has.
+    pub is_too_large: bool,
     /// Number of edges that it treats differently from the chosen policy.
     pub differing: String,
     /// The first of these edges.
@@ -61,6 +66,8 @@ fn row(compared: &Compared, chosen: Policy) -> PolicyRow {
         exact_bytes: format!("{} B", format_exact(fused.traffic.total.into())),
         change: format_change(analysis.savings_pct),
         time,
+        memory: format_bytes(fused.peak_memory.bytes),
+        is_too_large: fits(fused, &analysis.options.device) == Some(false),
         differing: if is_chosen {
             "–".to_owned()
         } else {

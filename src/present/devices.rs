@@ -1,7 +1,7 @@
 //! Figures of devices, in words.
 
 use crate::core::model::device::{ComputeType, Figure, MatrixUnits, Peak};
-use crate::core::{DType, Device, ridge_point};
+use crate::core::{DType, Device, F32Matmul, ridge_point};
 use crate::present::format::{format_bandwidth, format_intensity, format_rate, format_seconds};
 
 /// The units that reach a peak.
@@ -51,11 +51,15 @@ pub fn figure_rows(device: &Device) -> Vec<FigureRow> {
     };
     let f8_rate = match (
         device.matrix_f8_flops_per_s,
-        device.matmul_peak(DType::F8).map(|peak| computed_as(&peak)),
+        (device.matmul_peak(DType::F8, F32Matmul::default())).map(|peak| computed_as(&peak)),
     ) {
         (None, Some(computed_as)) if !computed_as.is_empty() => {
             format!("no figure; computed{computed_as}")
         }
+        (figure, _) => rate(figure),
+    };
+    let f64_rate = match (device.matrix_f64_flops_per_s, device.vector_f64_flops_per_s) {
+        (None, Some(_)) => "no figure; computed on vector units".to_owned(),
         (figure, _) => rate(figure),
     };
     let f16_units = match device.matrix_units {
@@ -63,7 +67,7 @@ pub fn figure_rows(device: &Device) -> Vec<FigureRow> {
         MatrixUnits::F16 => "matrix units, f16; not bf16",
         MatrixUnits::F16AndBf16 => "matrix units, f16 and bf16",
     };
-    let ridge = ridge_point(device, DType::F16);
+    let ridge = ridge_point(device, DType::F16, F32Matmul::default());
     let rows = [
         Some((
             "memory bandwidth",
@@ -77,6 +81,8 @@ pub fn figure_rows(device: &Device) -> Vec<FigureRow> {
         Some((f16_units, rate(device.matrix_f16_flops_per_s))),
         Some(("matrix units, f8", f8_rate)),
         Some(("matrix units, i8", rate(device.matrix_i8_flops_per_s))),
+        Some(("vector units, f64", rate(device.vector_f64_flops_per_s))),
+        Some(("matrix units, f64", f64_rate)),
         ridge.map(|ridge| ("ridge for f16", format_intensity(ridge))),
         Some((
             "launch of a kernel",

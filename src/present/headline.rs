@@ -53,7 +53,8 @@ pub fn headline(analysis: &Analysis) -> Headline {
     let saved_bytes = fused.traffic.saved_by_fusion;
     let exact = |bytes: u64| format_exact(bytes.into());
     let kind = TimeKind::of(analysis);
-    let missing = (unfused.first_incomplete()).and_then(|kernel| missing_text(kernel, device));
+    let missing =
+        (unfused.first_incomplete()).and_then(|kernel| missing_text(kernel, &analysis.options));
     let [unfused_time, fused_time] = total_times(analysis);
     let runs = fused.launches > 0;
     Headline {

@@ -72,7 +72,7 @@ pub fn kernel_rows(analysis: &Analysis, max_rows: usize) -> Vec<KernelRow> {
             bytes_read: fused.bytes_read,
             bytes_written: fused.bytes_written,
             has_assumed_size: has_assumed_size(fused),
-            missing: missing_text(fused, &analysis.options.device),
+            missing: missing_text(fused, &analysis.options),
             bounds_s: [before.unfused_time_s, placement.time_s],
             expected_s: expected(kernel).map(|times| [times.unfused_s, times.time_s]),
         });
@@ -115,7 +115,7 @@ pub fn kernel_total(analysis: &Analysis) -> Figures {
         bytes_written: after.traffic.bytes_written,
         has_assumed_size: after.kernels.iter().any(has_assumed_size),
         missing: (after.first_incomplete())
-            .and_then(|kernel| missing_text(kernel, &analysis.options.device)),
+            .and_then(|kernel| missing_text(kernel, &analysis.options)),
         bounds_s: [before.time_s, after.time_s],
         expected_s: expected.map(|times| [times.unfused_s, times.fused_s]),
     })

@@ -18,6 +18,7 @@ pub mod kernels;
 pub mod limits;
 pub mod manual;
 pub mod measured;
+pub mod memory;
 pub mod names;
 pub mod op_rows;
 pub mod options;

@@ -1,7 +1,7 @@
 //! The choices of a visitor, in words.
 
 use crate::core::model::options::Switch;
-use crate::core::{Externals, Policy, ReshapeCost};
+use crate::core::{Externals, F32Matmul, Policy, ReshapeCost};
 
 /// What a policy does, in a sentence.
 pub const fn policy_summary(policy: Policy) -> &'static str {
@@ -89,6 +89,20 @@ pub const fn reshape_words(reshape: ReshapeCost) -> ChoiceWords {
         ReshapeCost::View => ChoiceWords {
             name: "a view",
             sentence: "A reshape only indexes the same bytes in another way: it moves nothing and is not launched.",
+        },
+    }
+}
+
+/// The type in which a matmul on f32 operands is computed.
+pub const fn f32_matmul_words(f32_matmul: F32Matmul) -> ChoiceWords {
+    match f32_matmul {
+        F32Matmul::F32 => ChoiceWords {
+            name: "f32",
+            sentence: "On the vector units, as PyTorch computes it by default.",
+        },
+        F32Matmul::Tf32 => ChoiceWords {
+            name: "TF32",
+            sentence: "On the matrix units, with a mantissa of 10 bits, as PyTorch does with allow_tf32. A device without TF32 computes in f32.",
         },
     }
 }

@@ -9,8 +9,10 @@ use crate::core::fusion::reason::Reason;
 use crate::core::model::diagnostic::{Code, Diagnostic, Severity, lines_and_columns};
 use crate::core::model::graph::{Graph, SizeSource};
 use crate::core::model::ids::{IdVec, OpId};
+use crate::core::model::options::Conventions;
 use crate::core::model::program::Program;
 use crate::present::export::OpList;
+use crate::present::memory::fits;
 use crate::present::names::op_name;
 use crate::present::reasons::reason_text;
 use crate::present::times::missing_text;
@@ -30,10 +32,14 @@ pub struct Report {
     pub fused_traffic: Traffic,
     /// Saved part of the unfused bytes, in percent.
     pub savings_pct: f64,
+    /// The memory that tensors need at once.
+    pub peak_memory: MemoryReport,
     /// Times of the whole program on the device.
     pub times: TimesReport,
     /// Id of the device that the times are for.
     pub device: String,
+    /// How bytes are counted, and in which type f32 matmuls are computed.
+    pub conventions: Conventions,
     /// Name of the policy.
     pub policy: &'static str,
     /// What the search has proven, if the policy searched.
@@ -92,6 +98,19 @@ pub struct KernelReport {
     pub reads: Vec<AccessReport>,
     /// Tensors that it writes to memory.
     pub writes: Vec<AccessReport>,
+}
+
+/// The most memory that tensors need at once, beside that of the device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MemoryReport {
+    /// Bytes if every op is its own kernel.
+    pub unfused_bytes: u64,
+    /// Bytes of the fused program.
+    pub fused_bytes: u64,
+    /// Names of the ops of the first kernel that runs while so many are live.
+    pub fused_peak_at: Vec<String>,
+    /// Whether the fused program fits the device; `null` if the memory of the device is unknown.
+    pub fits: Option<bool>,
 }
 
 /// One tensor that a kernel moves.
@@ -174,8 +193,10 @@ impl Report {
             unfused_traffic: analysis.unfused.traffic,
             fused_traffic: analysis.fused.traffic,
             savings_pct: analysis.savings_pct,
+            peak_memory: MemoryReport::new(analysis),
             times: TimesReport::new(analysis),
             device: analysis.options.device.id.to_string(),
+            conventions: analysis.options.conventions,
             policy: analysis.options.policy.name(),
             certificate: analysis.certificate,
             kernels: kernels
@@ -219,6 +240,20 @@ impl Report {
     }
 }
 
+impl MemoryReport {
+    fn new(analysis: &Analysis) -> Self {
+        let fused = &analysis.fused;
+        let kernel = fused.peak_memory.kernel;
+        let kernel = kernel.and_then(|kernel| fused.kernels.get(kernel));
+        Self {
+            unfused_bytes: analysis.unfused.peak_memory.bytes,
+            fused_bytes: fused.peak_memory.bytes,
+            fused_peak_at: kernel.map_or_else(Vec::new, |k| names_of(&analysis.graph, &k.ops)),
+            fits: fits(fused, &analysis.options.device),
+        }
+    }
+}
+
 impl TimesReport {
     fn new(analysis: &Analysis) -> Self {
         let (unfused, expected) = (&analysis.unfused, analysis.expected.as_ref());
@@ -226,7 +261,7 @@ impl TimesReport {
             unfused_bound_s: unfused.time_s,
             fused_bound_s: analysis.fused.time_s,
             bounds_leave_out: (unfused.first_incomplete())
-                .and_then(|kernel| missing_text(kernel, &analysis.options.device)),
+                .and_then(|kernel| missing_text(kernel, &analysis.options)),
             unfused_expected_s: expected.map(|expected| expected.unfused_s),
             fused_expected_s: expected.map(|expected| expected.fused_s),
             rates_scaled_from: expected

@@ -2,9 +2,9 @@
 
 use crate::core::analysis::{Analysis, Execution, Kernel};
 use crate::core::cost::roofline::{Bound, MissingFigure, missing_figure, peaks, times};
-use crate::core::model::device::Device;
 use crate::core::model::dtype::DType;
 use crate::core::model::ids::KernelId;
+use crate::core::model::options::Options;
 use crate::present::devices::{computed_as, units_name};
 use crate::present::format::{
     at_least, format_bandwidth, format_bytes, format_flops, format_rate, format_seconds,
@@ -149,11 +149,12 @@ pub const fn bound_name(bound: Bound) -> &'static str {
 
 /// How the time of a fused kernel is computed, one line for each part.
 pub fn time_lines(analysis: &Analysis, id: KernelId) -> Vec<String> {
-    let device = &analysis.options.device;
+    let options = &analysis.options;
+    let device = &options.device;
     let Some(kernel) = analysis.fused.kernels.get(id) else {
         return Vec::new();
     };
-    let alone = times(device, kernel.work, kernel.bytes());
+    let alone = times(options, kernel.work, kernel.bytes());
     if kernel.is_free {
         return vec!["a view, which is not launched: 0 s".to_owned()];
     }
@@ -173,22 +174,28 @@ pub fn time_lines(analysis: &Analysis, id: KernelId) -> Vec<String> {
             format_seconds(seconds)
         )),
     };
-    let (matrix, vector) = peaks(device, kernel.work);
+    let peaks = peaks(options, kernel.work);
     let dtype = kernel.work.matrix_dtype.map_or("", DType::name);
-    let (computed_as, units) = matrix.as_ref().map_or(("", "matrix units"), |peak| {
+    let (computed_as, units) = peaks.matrix.as_ref().map_or(("", "matrix units"), |peak| {
         (computed_as(peak), units_name(peak))
     });
     lines.extend(rate(
         &format!("{units}, {dtype}{computed_as}"),
         kernel.work.matrix_flops,
-        matrix.map(|peak| peak.figure.value),
+        peaks.matrix.map(|peak| peak.figure.value),
         alone.matrix_s,
     ));
     lines.extend(rate(
         "vector units",
-        kernel.work.vector_flops,
-        vector.map(|f| f.value),
+        kernel.work.vector_f32_flops(),
+        peaks.vector.map(|f| f.value),
         alone.vector_s,
+    ));
+    lines.extend(rate(
+        "vector units, f64",
+        kernel.work.vector_f64_flops,
+        peaks.vector_f64.map(|f| f.value),
+        alone.vector_f64_s,
     ));
     let placement = &kernel.placement;
     lines.push(format!(
@@ -196,7 +203,7 @@ pub fn time_lines(analysis: &Analysis, id: KernelId) -> Vec<String> {
         format_seconds(device.launch_s.value),
         TimeText::new(placement.time_s, placement.is_incomplete(), None).time
     ));
-    lines.extend(missing_text(kernel, device));
+    lines.extend(missing_text(kernel, options));
     if let Some(expected) = &analysis.expected
         && let Some(kernel) = expected.kernels.get(id)
     {
@@ -210,9 +217,9 @@ pub fn time_lines(analysis: &Analysis, id: KernelId) -> Vec<String> {
 }
 
 /// What the time of a kernel leaves out: `no peak is known for f64 on this device; the time leaves its arithmetic out`.
-pub fn missing_text(kernel: &Kernel, device: &Device) -> Option<String> {
+pub fn missing_text(kernel: &Kernel, options: &Options) -> Option<String> {
     let unknown_peak = |of: &str| format!("no peak is known for {of} on this device");
-    let missing = match missing_figure(device, kernel.work)? {
+    let missing = match missing_figure(options, kernel.work)? {
         MissingFigure::K => "the length K of a matmul is not known".to_owned(),
         MissingFigure::PeakOf(dtype) => unknown_peak(dtype.name()),
         MissingFigure::MatrixPeak => unknown_peak("matrix units"),

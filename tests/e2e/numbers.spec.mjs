@@ -162,6 +162,7 @@ test('figures that nobody confirmed are marked', async ({ page }) => {
 });
 
 test('without a peak for the type the bound is unknown, and times are lower bounds', async ({ page }) => {
+  await picker(page, 'GPU').selectOption('gaudi-3');
   await picker(page, 'Type').selectOption('f64');
   const row = page.locator('table.kernels tbody tr').nth(6);
   await expect(row).toContainText('unknown');

@@ -15,8 +15,8 @@ use fuseline::core::model::options::PAGE_BUDGET_STATES;
 use fuseline::core::notation::import::{OpList, ops_of_list, read_op_lines, tensors_of_list};
 use fuseline::core::notation::{Parsed, edit, parse, print};
 use fuseline::core::{
-    Analysis, Conventions, DEVICES, DType, Externals, FusionOptions, Objective, Options, Outcome,
-    Policy, ReshapeCost, Span, analyze_program, estimate_memory_traffic,
+    Analysis, Conventions, DEVICES, DType, Externals, F32Matmul, FusionOptions, Objective, Options,
+    Outcome, Policy, ReshapeCost, Span, analyze_program, estimate_memory_traffic,
 };
 use fuseline::picture::charts::measured_scatter;
 use fuseline::picture::charts::{by_kernel_scene, roofline, roofline_compare, traffic_bars};
@@ -90,6 +90,7 @@ fn options(rng: &mut TestRng, policy: Policy) -> Options {
         conventions: Conventions {
             externals: one(rng, Externals::VARIANTS),
             reshape: one(rng, ReshapeCost::VARIANTS),
+            f32_matmul: one(rng, F32Matmul::VARIANTS),
         },
         device: DEVICES[rng.random_range(0..DEVICES.len())].clone(),
     }

@@ -127,7 +127,7 @@ fn the_transformer_block_as_published() {
         "{}",
         stdout(&table)
     );
-    assert_eq!(stdout(&table).lines().count(), 5 + 1 + 1 + 9);
+    assert_eq!(stdout(&table).lines().count(), 6 + 1 + 1 + 9);
 }
 
 #[test]
@@ -152,6 +152,16 @@ fn choices_change_the_result() {
             .unwrap()
     };
     assert!(time("h200") < time("a100-80"));
+    let f32_matmul = |choice: &[&str]| {
+        let arguments = [&["analyze", "-", "--json"], choice].concat();
+        json(&arguments, &NOTATION.replace("f16", "f32"))
+    };
+    let (plain, tf32) = (f32_matmul(&[]), f32_matmul(&["--f32-matmul", "tf32"]));
+    assert_eq!(plain["conventions"]["f32_matmul"], "f32");
+    assert_eq!(tf32["conventions"]["f32_matmul"], "tf32");
+    assert_eq!(plain["kernels"][0]["bound"], "vector");
+    assert_eq!(tf32["kernels"][0]["bound"], "matrix");
+    assert_eq!(plain["fused_traffic"], tf32["fused_traffic"]);
 }
 
 #[test]

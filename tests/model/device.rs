@@ -1,7 +1,7 @@
 //! Consistency of the table of devices.
 
 use fuseline::core::device;
-use fuseline::core::{DEVICES, DType, Device, default_device};
+use fuseline::core::{DEVICES, DType, Device, F32Matmul, default_device};
 
 /// Dense f16 FLOPs of one multiprocessor in one clock, from the vendors' documents.
 const MATRIX_FLOPS_PER_CLOCK: [(&str, f64); 17] = [
@@ -32,8 +32,55 @@ fn matrix_rates_follow_from_clocks_and_multiprocessors() {
         let highest = device.hardware.multiprocessors.unwrap().value
             * device.hardware.clock_hz.unwrap().value
             * per_clock;
-        let share = device.matrix_peak(DType::F16).unwrap().value / highest;
+        let share = device
+            .matrix_peak(DType::F16, F32Matmul::F32)
+            .unwrap()
+            .value
+            / highest;
         assert!((0.92..1.01).contains(&share), "{id}: {share}");
+    }
+}
+
+/// f64 FLOPs of the vector units of one multiprocessor in one clock, from the vendors' documents.
+const F64_FLOPS_PER_CLOCK: [(&str, f64); 14] = [
+    ("p100", 64.0),
+    ("v100", 64.0),
+    ("a100-40", 64.0),
+    ("a100-80", 64.0),
+    ("h100-pcie", 128.0),
+    ("h100", 128.0),
+    ("h200", 128.0),
+    ("b200", 128.0),
+    ("gb200", 128.0),
+    ("rtx-3090", 4.0),
+    ("rtx-4090", 4.0),
+    ("mi250x", 128.0),
+    ("mi300x", 128.0),
+    ("mi355x", 128.0),
+];
+
+#[test]
+fn f64_rates_follow_from_clocks_and_multiprocessors() {
+    for (id, per_clock) in F64_FLOPS_PER_CLOCK {
+        let device = device(id).unwrap();
+        let highest = device.hardware.multiprocessors.unwrap().value
+            * device.hardware.clock_hz.unwrap().value
+            * per_clock;
+        let share = device.vector_f64_flops_per_s.unwrap().value / highest;
+        assert!((0.98..1.02).contains(&share), "{id}: {share}");
+    }
+    for device in DEVICES {
+        let Some(f64) = device.vector_f64_flops_per_s else {
+            assert_eq!(device.matrix_f64_flops_per_s, None, "{}", device.id);
+            continue;
+        };
+        assert!(f64.value <= device.vector_flops_per_s.unwrap().value);
+        let matrix = device.matrix_f64_flops_per_s.unwrap_or(f64);
+        assert!(
+            (f64.value..=2.1 * f64.value).contains(&matrix.value),
+            "{}",
+            device.id
+        );
     }
 }
 

@@ -71,7 +71,7 @@ fn without_fusion_nothing_is_saved() {
 
 #[test]
 fn times_without_a_peak_say_what_they_leave_out() {
-    let figures = headline(&analysis(&TEXT.replace("f16", "f64"), &Options::default()));
+    let figures = on_device("gaudi-3", &TEXT.replace("f16", "f64"));
     assert!(
         figures.time_note.contains("no peak is known for f64"),
         "{}",

@@ -69,7 +69,7 @@ fn a_row_says_what_hurts() {
 
 #[test]
 fn an_unknown_peak_makes_the_time_a_lower_bound_that_says_why() {
-    let analysis = of_text("input x : f64[256, 256]\nweight w : f64[256, 256]\ny = matmul(x, w)\n");
+    let analysis = of_text("input x : i64[256, 256]\nweight w : i64[256, 256]\ny = matmul(x, w)\n");
     let figures = &kernel_rows(&analysis, 1)[0].figures;
     let reason = figures.missing.as_deref().unwrap();
     assert!(figures.time.time.starts_with("≥ "), "{figures:?}");

@@ -52,6 +52,7 @@ mod limits;
 mod manual;
 mod measured;
 mod measured_rows;
+mod memory;
 mod notation;
 mod notation_diagnostics;
 mod notation_properties;

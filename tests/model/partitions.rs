@@ -122,7 +122,7 @@ pub(crate) fn cost_of_group(graph: &Graph, options: &Options, ops: &[OpId]) -> f
                 .fold(Work::default(), |sum, &op| sum.and(op_work(graph, op)));
             let is_free = options.conventions.reshape == ReshapeCost::View
                 && ops.iter().all(|&op| graph.ops[op].is_view());
-            place(&options.device, work, bytes, is_free).time_s
+            place(options, work, bytes, is_free).time_s
         }
     }
 }

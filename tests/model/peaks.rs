@@ -2,15 +2,23 @@
 
 use fuseline::core::device;
 use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, Bound, KernelId, Options, analyze_program};
+use fuseline::core::{Analysis, Bound, Conventions, F32Matmul, KernelId, Options, analyze_program};
 use fuseline::picture::charts::roofline;
 use fuseline::picture::charts::scene::Shape;
 use fuseline::present::report::Report;
 use fuseline::present::times::{kernel_time, missing_text, time_lines, total_times};
 
 fn analysis(text: &str, id: &str) -> Analysis {
+    analysis_in(F32Matmul::F32, text, id)
+}
+
+fn analysis_in(f32_matmul: F32Matmul, text: &str, id: &str) -> Analysis {
     let options = Options {
         device: device(id).unwrap().clone(),
+        conventions: Conventions {
+            f32_matmul,
+            ..Conventions::default()
+        },
         ..Options::default()
     };
     let outcome = analyze_program(&parse(text).program, &options);
@@ -18,10 +26,13 @@ fn analysis(text: &str, id: &str) -> Analysis {
 }
 
 fn product(dtype: &str, id: &str) -> Analysis {
-    let text = format!(
+    analysis(&product_text(dtype), id)
+}
+
+fn product_text(dtype: &str) -> String {
+    format!(
         "input a : {dtype}[4096, 4096]\ninput b : {dtype}[4096, 4096]\ny = matmul(a, b) : {dtype}[4096, 4096]"
-    );
-    analysis(&text, id)
+    )
 }
 
 fn roof_words(analysis: &Analysis) -> Vec<String> {
@@ -35,7 +46,7 @@ fn roof_words(analysis: &Analysis) -> Vec<String> {
 
 #[test]
 fn without_a_peak_the_bound_is_unknown_and_the_time_a_lower_bound() {
-    let analysis = product("f64", "a100-80");
+    let analysis = product("f64", "gaudi-3");
     let kernel = &analysis.fused.kernels[KernelId::new(0)];
     assert_eq!(kernel.placement.bound, Bound::Unknown);
     let time = kernel_time(&analysis, KernelId::new(0)).unwrap();
@@ -45,7 +56,7 @@ fn without_a_peak_the_bound_is_unknown_and_the_time_a_lower_bound() {
             .iter()
             .all(|time| time.time.starts_with("≥ "))
     );
-    let words = missing_text(kernel, &analysis.options.device).unwrap();
+    let words = missing_text(kernel, &analysis.options).unwrap();
     assert!(words.contains("no peak is known for f64"), "{words}");
     assert_eq!(time_lines(&analysis, KernelId::new(0)).last(), Some(&words));
     let report = Report::new(&analysis, &[], "");
@@ -62,7 +73,7 @@ fn a_known_peak_leaves_nothing_open() {
     let analysis = product("bf16", "a100-80");
     let kernel = &analysis.fused.kernels[KernelId::new(0)];
     assert_eq!(kernel.placement.bound, Bound::Matrix);
-    assert_eq!(missing_text(kernel, &analysis.options.device), None);
+    assert_eq!(missing_text(kernel, &analysis.options), None);
     assert!(
         total_times(&analysis)
             .iter()
@@ -72,27 +83,99 @@ fn a_known_peak_leaves_nothing_open() {
 }
 
 #[test]
-fn vector_work_in_f64_does_not_use_the_f32_rate() {
-    let analysis = analysis("y = gelu(x) : f64[4096, 4096]", "a100-80");
-    let kernel = &analysis.fused.kernels[KernelId::new(0)];
+fn vector_work_in_f64_has_the_rate_of_f64() {
+    let text = "y = gelu(x) : f64[4096, 4096]";
+    let unknown = analysis(text, "gaudi-3");
+    let kernel = &unknown.fused.kernels[KernelId::new(0)];
     assert_eq!(kernel.placement.bound, Bound::Unknown);
-    let lines = time_lines(&analysis, KernelId::new(0));
+    let lines = time_lines(&unknown, KernelId::new(0));
     assert!(
-        lines.contains(&"vector units: no peak is known".to_owned()),
+        lines.contains(&"vector units, f64: no peak is known".to_owned()),
         "{lines:?}"
     );
+    let l4 = analysis(text, "l4");
+    let kernel = &l4.fused.kernels[KernelId::new(0)];
+    let lines = time_lines(&l4, KernelId::new(0));
+    assert!(
+        lines.contains(&"vector units, f64: 134 MFLOP / 470 GFLOP/s = 286 µs".to_owned()),
+        "{lines:?}"
+    );
+    assert!(missing_text(kernel, &l4.options).is_none());
+}
+
+/// f64 has units of its own: a kernel that computes in both types takes as long as the longer part.
+#[test]
+fn a_kernel_in_two_types_takes_the_longer_time() {
+    let text =
+        "input x : f32[4096, 4096]\na = gelu(x) : f32[4096, 4096]\ny = cast(a) : f64[4096, 4096]";
+    for (id, peak) in [("l4", 470e9), ("h200", 33.5e12)] {
+        let fused = analysis(text, id);
+        assert_eq!(fused.fused.kernels.len(), 1);
+        let kernel = &fused.fused.kernels[KernelId::new(0)];
+        let elements = 4096.0 * 4096.0;
+        assert_eq!(kernel.work.vector_f64_flops, 4096 * 4096);
+        let device = &fused.options.device;
+        let alone_s = [
+            12.0 * elements / device.memory_bytes_per_s.value,
+            8.0 * elements / device.vector_flops_per_s.unwrap().value,
+            elements / peak,
+        ];
+        let longest_s = alone_s.into_iter().fold(0.0, f64::max);
+        let time_s = kernel.placement.time_s - device.launch_s.value;
+        assert!((time_s / longest_s - 1.0).abs() < 1e-9, "{id}: {time_s}");
+    }
+}
+
+/// `torch.backends.cuda.matmul.allow_tf32` is off by default.
+#[test]
+fn f32_matmuls_run_at_the_rate_of_f32_unless_tf32_is_allowed() {
+    for (f32_matmul, id, words, line) in [
+        (
+            F32Matmul::F32,
+            "a100-80",
+            "f32 vector units 19.5 TFLOP/s",
+            "vector units, f32: 137 GFLOP / 19.5 TFLOP/s",
+        ),
+        (
+            F32Matmul::Tf32,
+            "a100-80",
+            "f32 as TF32 matrix units 156 TFLOP/s",
+            "matrix units, f32 as TF32: 137 GFLOP / 156 TFLOP/s",
+        ),
+        (
+            F32Matmul::Tf32,
+            "v100",
+            "f32 vector units 15.7 TFLOP/s",
+            "vector units, f32: 137 GFLOP / 15.7 TFLOP/s",
+        ),
+    ] {
+        let analysis = analysis_in(f32_matmul, &product_text("f32"), id);
+        let texts = roof_words(&analysis);
+        assert!(texts.iter().any(|text| text == words), "{texts:?}");
+        let units = texts.iter().filter(|text| text.contains("units"));
+        assert_eq!(
+            units.count(),
+            if words.contains("TF32") { 2 } else { 1 },
+            "one roof, one name: {texts:?}"
+        );
+        let kernel = &analysis.fused.kernels[KernelId::new(0)];
+        let lines = time_lines(&analysis, KernelId::new(0));
+        assert!(lines.iter().any(|l| l.starts_with(line)), "{lines:?}");
+        let is_vector = kernel.placement.bound == Bound::Vector;
+        assert_eq!(is_vector, line.starts_with("vector"));
+    }
 }
 
 #[test]
 fn devices_without_a_vector_figure_and_matmuls_without_k_leave_the_time_open() {
     let tpu = analysis("y = relu(x) : bf16[4096, 4096]", "tpu-v5e");
-    let words = missing_text(&tpu.fused.kernels[KernelId::new(0)], &tpu.options.device).unwrap();
+    let words = missing_text(&tpu.fused.kernels[KernelId::new(0)], &tpu.options).unwrap();
     assert!(
         words.starts_with("no peak is known for vector units"),
         "{words}"
     );
     let no_k = analysis("y = matmul(a, b) : bf16[64, 32]", "a100-80");
-    let words = missing_text(&no_k.fused.kernels[KernelId::new(0)], &no_k.options.device).unwrap();
+    let words = missing_text(&no_k.fused.kernels[KernelId::new(0)], &no_k.options).unwrap();
     assert!(words.contains("length K"), "{words}");
 }
 
@@ -108,12 +191,9 @@ fn a_type_that_the_device_lacks_is_named_with_the_one_that_it_computes_in() {
         ),
         ("f16", "v100", "f16 matrix units 125 TFLOP/s", 125.0),
         ("f8", "a100-80", "f8 as f16 matrix units 312 TFLOP/s", 311.9),
-        (
-            "f32",
-            "a100-80",
-            "f32 as TF32 matrix units 156 TFLOP/s",
-            155.9,
-        ),
+        ("f32", "a100-80", "f32 vector units 19.5 TFLOP/s", 19.5),
+        ("f64", "h200", "f64 matrix units 66.9 TFLOP/s", 66.9),
+        ("f64", "l4", "f64 vector units 470 GFLOP/s ?", 0.47),
         ("f16", "p100", "f16 vector units 21.2 TFLOP/s ?", 21.2),
         (
             "bf16",
@@ -160,10 +240,8 @@ fn a_program_without_matmuls_has_no_roof_of_matrix_units() {
 
 #[test]
 fn a_program_in_f64_has_no_roof_of_f32() {
-    for analysis in [
-        product("f64", "a100-80"),
-        analysis("y = gelu(x) : f64[4096, 4096]", "a100-80"),
-    ] {
+    let gelu = |id| analysis("y = gelu(x) : f64[4096, 4096]", id);
+    for analysis in [product("f64", "gaudi-3"), gelu("gaudi-3")] {
         let texts = roof_words(&analysis);
         assert!(
             texts
@@ -172,6 +250,21 @@ fn a_program_in_f64_has_no_roof_of_f32() {
             "{texts:?}"
         );
         assert!(texts.iter().all(|t| !t.contains("ridge")), "{texts:?}");
-        assert!(texts.iter().any(|t| t == "memory 2.04 TB/s"), "{texts:?}");
+        assert!(texts.iter().any(|t| t == "memory 3.67 TB/s"), "{texts:?}");
+    }
+    for (analysis, words) in [
+        (
+            product("f64", "h200"),
+            [
+                "f64 matrix units 66.9 TFLOP/s",
+                "f64 vector units 33.5 TFLOP/s",
+            ]
+            .as_slice(),
+        ),
+        (gelu("h200"), &["f64 vector units 33.5 TFLOP/s"]),
+    ] {
+        let texts = roof_words(&analysis);
+        let units = texts.iter().filter(|t| t.contains("units"));
+        assert_eq!(units.collect::<Vec<_>>(), words);
     }
 }

@@ -12,7 +12,11 @@ use strum::VariantArray;
 fn all_conventions() -> impl Iterator<Item = Conventions> {
     Externals::VARIANTS.iter().flat_map(|&externals| {
         let reshapes = ReshapeCost::VARIANTS.iter();
-        reshapes.map(move |&reshape| Conventions { externals, reshape })
+        reshapes.map(move |&reshape| Conventions {
+            externals,
+            reshape,
+            ..Conventions::default()
+        })
     })
 }
 

@@ -5,8 +5,10 @@ use fuseline::app::links::{
     MAX_LINK_BYTES, MAX_STATE_BYTES, ShareError, SharedState, fragment_of, packed_in, read_state,
     write_state,
 };
+use fuseline::core::model::device::Rate;
 use fuseline::core::{
-    Conventions, DEVICES, Device, Externals, FusionOptions, Objective, Policy, ReshapeCost,
+    Conventions, DEVICES, Device, Externals, F32Matmul, FusionOptions, Objective, Policy,
+    ReshapeCost,
 };
 use proptest::prelude::*;
 use strum::VariantArray;
@@ -19,6 +21,12 @@ fn there_and_back(state: &SharedState) -> Result<SharedState, ShareError> {
 fn every_choice_travels() {
     for device in DEVICES.iter().cloned().chain([
         Device::custom(1e12, 2e14, 3e13, 0.0),
+        Device::custom(1e12, 2e14, 3e13, 0.0)
+            .with_rate(Rate::MatrixTf32, 1e14 / 3.0)
+            .with_rate(Rate::MatrixI8, 4e14)
+            .with_rate(Rate::VectorF64, 1e12),
+        // Without any rate.
+        Device::custom(1e12, 0.0, 0.0, 0.0),
         // Values without a short decimal representation.
         Device::custom(1e12 / 3.0, 2e14 / 7.0, 1e13 * (0.1 + 0.2), 2.3e-6 / 3.0),
         fuseline::core::default_device().clone().with_launch_s(0.0),
@@ -43,6 +51,7 @@ fn every_choice_travels() {
                 conventions: Conventions {
                     externals: Externals::OutputShape,
                     reshape: ReshapeCost::View,
+                    f32_matmul: F32Matmul::Tf32,
                 },
                 device: device.clone(),
                 is_unfused_view: true,
@@ -66,6 +75,28 @@ fn a_state_of_this_version_is_read_for_ever() {
     };
     assert_eq!(write_state(&expected).as_deref(), Ok(written));
     assert_eq!(read_state(written.into()), Ok(expected));
+}
+
+/// Links from before other types had rates of their own.
+#[test]
+fn a_custom_device_of_an_older_link_has_no_more_rates_than_it_states() {
+    let written = "custom=1000000000000 200000000000000 30000000000000 0\n\nx = relu(y)\n";
+    let state = read_state(written.into()).unwrap();
+    assert_eq!(state.device, Device::custom(1e12, 2e14, 3e13, 0.0));
+    assert_eq!(state.conventions.f32_matmul, F32Matmul::F32);
+}
+
+#[test]
+fn a_rate_without_a_custom_device_or_out_of_range_changes_nothing() {
+    for (written, expected) in [
+        ("matrix-i8=1e14\n\n", SharedState::default().device),
+        (
+            "custom=1e12 2e14 3e13 0\nmatrix-i8=1e30\nvector-f64=-1\nmatrix-f64=x\n\n",
+            Device::custom(1e12, 2e14, 3e13, 0.0),
+        ),
+    ] {
+        assert_eq!(read_state(written.into()).unwrap().device, expected);
+    }
 }
 
 #[test]

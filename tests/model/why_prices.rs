@@ -29,7 +29,7 @@ pub(crate) fn totals(graph: &Graph, options: &Options, partition: &Partition) ->
         let is_free = options.conventions.reshape == ReshapeCost::View
             && own.iter().all(|&op| graph.ops[op].is_view());
         sum.0 += traffic.total();
-        sum.1 += roofline::place(&options.device, work, traffic.total(), is_free).time_s;
+        sum.1 += roofline::place(options, work, traffic.total(), is_free).time_s;
     }
     sum
 }

@@ -1,14 +1,14 @@
-//! The conventions by which bytes are counted.
+//! The conventions by which bytes are counted and matmuls are computed.
 
 use super::menu::Menu;
 use crate::app::state::Page;
 use crate::components::radio_button::RadioButton;
-use crate::core::{Conventions, Externals, ReshapeCost};
-use crate::present::options::{externals_words, reshape_words};
+use crate::core::{Conventions, Externals, F32Matmul, ReshapeCost};
+use crate::present::options::{externals_words, f32_matmul_words, reshape_words};
 use leptos::prelude::*;
 use strum::VariantArray;
 
-/// How external tensors and reshapes count.
+/// How external tensors and reshapes count, and in which type f32 matmuls are computed.
 #[component]
 pub fn CountingMenu() -> impl IntoView {
     let page = Page::of_context();
@@ -39,6 +39,19 @@ pub fn CountingMenu() -> impl IntoView {
             </RadioButton>
         }
     };
+    let f32_matmul = move |&f32_matmul: &F32Matmul| {
+        let words = f32_matmul_words(f32_matmul);
+        view! {
+            <RadioButton
+                set="f32_matmul"
+                is_chosen=move || page.conventions.with(|c| c.f32_matmul == f32_matmul)
+                choose=move || page.conventions.update(|c| c.f32_matmul = f32_matmul)
+            >
+                {words.name}
+                <small>{words.sentence}</small>
+            </RadioButton>
+        }
+    };
     view! {
         <Menu label="Counting" is_changed=Signal::derive(is_changed)>
             <fieldset>
@@ -48,6 +61,10 @@ pub fn CountingMenu() -> impl IntoView {
             <fieldset>
                 <legend>"A reshape is"</legend>
                 {ReshapeCost::VARIANTS.iter().map(reshape).collect_view()}
+            </fieldset>
+            <fieldset>
+                <legend>"A matmul on f32 is computed in"</legend>
+                {F32Matmul::VARIANTS.iter().map(f32_matmul).collect_view()}
             </fieldset>
             <p class="quiet">
                 "A kernel reads each tensor that it needs from outside once, and writes each of its outputs once that another kernel or nobody reads. Bytes are exact; times are predicted."

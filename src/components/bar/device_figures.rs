@@ -6,7 +6,6 @@ use crate::core::model::device::Source;
 use crate::present::custom_device::CustomFigure;
 use crate::present::devices::figure_rows;
 use leptos::prelude::*;
-use strum::IntoEnumIterator;
 
 /// The figures of the device, with a form for those of a custom one.
 #[component]
@@ -45,8 +44,8 @@ fn CustomForm() -> impl IntoView {
             Err(problem) => problem,
         });
     };
-    let fields = CustomFigure::iter().map(|figure| {
-        let text = move |device: &Device| figure.value(device).to_string();
+    let fields = CustomFigure::all().map(|figure| {
+        let text = move |device: &Device| figure.text(device);
         view! {
             <label class="field">
                 <span>{figure.label()}</span>
@@ -54,6 +53,7 @@ fn CustomForm() -> impl IntoView {
                     type="number"
                     min="0"
                     step="any"
+                    placeholder=figure.if_empty()
                     prop:value=move || page.device.with(text)
                     on:change:target=move |event| {
                         let field = event.target();

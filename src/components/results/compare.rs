@@ -44,6 +44,13 @@ pub fn ComparePanel(
                             <th
                                 scope="col"
                                 class="number"
+                                title="bytes of the tensors that are live at once, with inputs and weights"
+                            >
+                                "peak memory"
+                            </th>
+                            <th
+                                scope="col"
+                                class="number"
                                 title="tensors that one of the two policies keeps inside a kernel and the other does not"
                             >
                                 "edges that differ"
@@ -116,6 +123,12 @@ fn Row(
             <td class="number" title=text(|row| &row.exact_bytes)>{text(|row| &row.bytes)}</td>
             <td class="number">{text(|row| &row.change)}</td>
             <td class="number"><Time time=Memo::new(move |_| row.with(|row| row.time.clone())) /></td>
+            <td class="number">
+                {text(|row| &row.memory)}
+                <Show when=move || row.with(|row| row.is_too_large)>
+                    <small class="is-warning">" does not fit"</small>
+                </Show>
+            </td>
             <td class="number">{text(|row| &row.differing)}</td>
             <td class="op-names" title=text(|row| &row.more_differing_edges)>
                 {text(|row| &row.differing_edges)}

@@ -4,6 +4,7 @@ use super::kernel_rows::{KernelTableRow, SelectedKernel};
 use crate::app::state::Page;
 use crate::components::keyed_rows::row_at;
 use crate::present::limits::{LimitRow, limit_rows, unknown_device};
+use crate::present::memory::memory_sentence;
 use crate::present::names::counted;
 use leptos::prelude::*;
 
@@ -24,7 +25,9 @@ pub fn LimitsView() -> impl IntoView {
     let unknown =
         move || view! { <p class="quiet">{page.analysis.with(|a| unknown_device(a))}</p> };
     let selected = SelectedKernel::of(page);
+    let memory = move || page.analysis.with(|analysis| memory_sentence(analysis));
     view! {
+        <p class="quiet panel-note">{memory}</p>
         <div class="table-scroll" role="group" aria-label="Limits of the kernels" tabindex="0">
             <Show when=move || rows_if_known.with(Option::is_some) fallback=unknown>
                 <table class="limits">

@@ -5,6 +5,7 @@ pub mod compare;
 pub mod device_model;
 pub mod limits;
 pub mod measured;
+pub mod memory;
 pub mod replay;
 pub mod transformer;
 pub mod why;
@@ -14,8 +15,9 @@ use super::fusion::certificate::Certificate;
 use super::fusion::manual::Refused;
 use super::fusion::{self, Plan};
 use super::resolve::resolve;
+use crate::core::analysis::memory::{PeakMemory, external_bytes, peak_memory};
 use crate::core::cost::roofline::{Placement, place};
-use crate::core::cost::traffic::{KernelTraffic, Traffic, kernel_traffic};
+use crate::core::cost::traffic::{KernelTraffic, Traffic, Views, kernel_traffic};
 use crate::core::cost::work::{op_work, work_of_ops};
 use crate::core::fusion::attention::AttentionShape;
 use crate::core::model::build::build_graph;
@@ -68,6 +70,8 @@ pub struct Execution {
     pub time_s: f64,
     /// Kernels that are launched: all but free views.
     pub launches: usize,
+    /// The most memory that its tensors need at once.
+    pub peak_memory: PeakMemory,
 }
 
 impl Execution {
@@ -235,7 +239,11 @@ pub fn analyze_graph(graph: Graph, options: &Options) -> Analysis {
 pub(super) fn analyze_plan(graph: Graph, options: &Options, plan: Plan) -> Analysis {
     let mut tensors = tensors_unmoved(&graph);
     let alone = fusion::none::partition(&graph);
-    let unfused = execute(&graph, &alone, options, None, &mut |kernel| {
+    let held = Held {
+        external_bytes: external_bytes(&graph),
+        views: Views::under(&graph, options.conventions.reshape),
+    };
+    let unfused = execute(&graph, &alone, options, &held, None, &mut |kernel| {
         count_unfused(&graph, kernel, &mut tensors);
     });
     let Plan {
@@ -244,10 +252,17 @@ pub(super) fn analyze_plan(graph: Graph, options: &Options, plan: Plan) -> Analy
         refused,
     } = plan;
     let mut comparisons = IdVec::with_capacity(partition.kernels.len());
-    let fused = execute(&graph, &partition, options, Some(&unfused), &mut |kernel| {
-        count_fused(kernel, &mut tensors);
-        comparisons.push(compare(kernel, &unfused, options));
-    });
+    let fused = execute(
+        &graph,
+        &partition,
+        options,
+        &held,
+        Some(&unfused),
+        &mut |kernel| {
+            count_fused(kernel, &mut tensors);
+            comparisons.push(compare(kernel, &unfused, options));
+        },
+    );
     for tensor in &mut tensors {
         tensor.is_on_chip = tensor.fused_bytes == 0 && tensor.unfused_bytes > 0;
     }
@@ -281,11 +296,20 @@ fn work_beyond_ops(graph: &Graph, ops: &[OpId], work: &Work, device: &Device) ->
     shape.map_or_else(Work::default, |shape| shape.rescaling_on(device))
 }
 
+/// What memory holds however the ops are fused.
+struct Held {
+    /// Bytes of inputs and weights.
+    external_bytes: u64,
+    /// Tensors without memory of their own.
+    views: Views,
+}
+
 /// Counts all kernels of a partition. Calls `each` with every kernel at once, while its data is in a near cache.
 fn execute(
     graph: &Graph,
     partition: &Partition,
     options: &Options,
+    held: &Held,
     unfused: Option<&Execution>,
     each: &mut dyn FnMut(&Kernel),
 ) -> Execution {
@@ -302,7 +326,7 @@ fn execute(
         });
         let work = work.and(work_beyond_ops(graph, members, &work, &options.device));
         let is_free = views_are_free && members.iter().all(|&op| graph.ops[op].is_view());
-        let placement = place(&options.device, work, bytes_read + bytes_written, is_free);
+        let placement = place(options, work, bytes_read + bytes_written, is_free);
         read += bytes_read;
         written += bytes_written;
         launches += usize::from(!is_free);
@@ -321,6 +345,7 @@ fn execute(
     }
     let unfused_total = unfused.map(|unfused| unfused.traffic.total);
     Execution {
+        peak_memory: peak_memory(graph, &kernels, &held.views, held.external_bytes),
         kernels,
         traffic: Traffic::new(read, written, unfused_total),
         time_s,
@@ -335,7 +360,7 @@ fn compare(kernel: &Kernel, unfused: &Execution, options: &Options) -> Compariso
         unfused_bytes,
         unfused_bytes_read: before().map(|k| k.bytes_read).sum(),
         unfused_time_s: before().map(|k| k.placement.time_s).sum(),
-        unfused_placement: place(&options.device, kernel.work, unfused_bytes, kernel.is_free),
+        unfused_placement: place(options, kernel.work, unfused_bytes, kernel.is_free),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::core::model::device::{Device, Figure, Peak};
 use crate::core::model::dtype::DType;
+use crate::core::model::options::{F32Matmul, Options};
 use crate::core::model::work::Work;
 use serde::Serialize;
 
@@ -42,32 +43,69 @@ impl Placement {
 }
 
 /// The time of a kernel by each limit alone.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Times {
     /// Bytes over bandwidth.
     pub memory_s: f64,
     /// Matrix FLOPs over the matrix peak; 0 where the device has no figure.
     pub matrix_s: f64,
-    /// Vector FLOPs over the vector peak; 0 where the device has no figure.
+    /// Vector FLOPs in f32 over the vector peak; 0 where the device has no figure.
     pub vector_s: f64,
+    /// Vector FLOPs in f64 over the vector peak for f64, which has units of its own; 0 where the device has no
+    /// figure.
+    pub vector_f64_s: f64,
 }
 
-/// The times of a kernel of this work and these bytes.
-pub fn times(device: &Device, work: Work, bytes: u64) -> Times {
-    let (matrix_peak, vector_peak) = peaks(device, work);
-    let over = |flops: u128, peak: Option<Figure>| peak.map_or(0.0, |p| flops as f64 / p.value);
-    Times {
-        memory_s: bytes as f64 / device.memory_bytes_per_s.value,
-        matrix_s: over(work.matrix_flops, matrix_peak.map(|peak| peak.figure)),
-        vector_s: over(work.vector_flops, vector_peak),
+impl Times {
+    /// The longest of them.
+    pub fn longest_s(self) -> f64 {
+        (self.memory_s.max(self.matrix_s)).max(self.vector_s.max(self.vector_f64_s))
+    }
+
+    /// The times of both one after the other.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            memory_s: self.memory_s + other.memory_s,
+            matrix_s: self.matrix_s + other.matrix_s,
+            vector_s: self.vector_s + other.vector_s,
+            vector_f64_s: self.vector_f64_s + other.vector_f64_s,
+        }
     }
 }
 
-/// The peaks of the matmuls and of all other arithmetic of this work, as far as they are known.
-pub(crate) fn peaks(device: &Device, work: Work) -> (Option<Peak>, Option<Figure>) {
-    let matrix = work.matrix_dtype.and_then(|d| device.matmul_peak(d));
-    let vector = device.vector_flops_per_s;
-    (matrix, vector.filter(|_| !work.has_vector_f64))
+/// The times of a kernel of this work and these bytes.
+pub fn times(options: &Options, work: Work, bytes: u64) -> Times {
+    let peaks = peaks(options, work);
+    let over = |flops: u128, peak: Option<Figure>| peak.map_or(0.0, |p| flops as f64 / p.value);
+    Times {
+        memory_s: bytes as f64 / options.device.memory_bytes_per_s.value,
+        matrix_s: over(work.matrix_flops, peaks.matrix.map(|peak| peak.figure)),
+        vector_s: over(work.vector_f32_flops(), peaks.vector),
+        vector_f64_s: over(work.vector_f64_flops, peaks.vector_f64),
+    }
+}
+
+/// The peaks of the units that execute a kernel, as far as they are known.
+#[derive(Clone, Copy)]
+pub(crate) struct Peaks {
+    /// Of its matmuls.
+    pub(crate) matrix: Option<Peak>,
+    /// Of all other arithmetic.
+    pub(crate) vector: Option<Figure>,
+    /// The same in f64.
+    pub(crate) vector_f64: Option<Figure>,
+}
+
+/// The peaks for this work.
+pub(crate) fn peaks(options: &Options, work: Work) -> Peaks {
+    let device = &options.device;
+    let f32_matmul = options.conventions.f32_matmul;
+    Peaks {
+        matrix: (work.matrix_dtype).and_then(|dtype| device.matmul_peak(dtype, f32_matmul)),
+        vector: device.vector_flops_per_s,
+        vector_f64: device.vector_f64_flops_per_s,
+    }
 }
 
 /// Why a time leaves out FLOPs.
@@ -83,37 +121,37 @@ pub enum MissingFigure {
     VectorPeak,
 }
 
-/// The figure that the time of this work on `device` lacks; `None` if the time counts all work.
-pub fn missing_figure(device: &Device, work: Work) -> Option<MissingFigure> {
-    let (matrix, vector) = peaks(device, work);
+/// The figure that the time of this work lacks on the chosen device; `None` if the time counts all work.
+pub fn missing_figure(options: &Options, work: Work) -> Option<MissingFigure> {
+    let peaks = peaks(options, work);
     if work.is_unknown {
         Some(MissingFigure::K)
-    } else if work.matrix_flops > 0 && matrix.is_none() {
+    } else if work.matrix_flops > 0 && peaks.matrix.is_none() {
         Some(
             work.matrix_dtype
                 .map_or(MissingFigure::MatrixPeak, MissingFigure::PeakOf),
         )
-    } else if work.vector_flops > 0 && vector.is_none() {
-        Some(if work.has_vector_f64 {
-            MissingFigure::PeakOf(DType::F64)
-        } else {
-            MissingFigure::VectorPeak
-        })
+    } else if work.vector_f64_flops > 0 && peaks.vector_f64.is_none() {
+        Some(MissingFigure::PeakOf(DType::F64))
+    } else if work.vector_f32_flops() > 0 && peaks.vector.is_none() {
+        Some(MissingFigure::VectorPeak)
     } else {
         None
     }
 }
 
-/// Places a kernel of this work and these bytes on the roofline of `device`.
+/// Places a kernel of this work and these bytes on the roofline of the chosen device.
 ///
-/// The attainable rate of a kernel with a matmul is limited by the matrix units' peak for the matmul's element type,
-/// that of any other by the vector units'. `is_free`: a view, which is not launched.
-pub fn place(device: &Device, work: Work, bytes: u64, is_free: bool) -> Placement {
+/// The attainable rate of a kernel with a matmul is limited by the peak for the matmul's element type, that of any
+/// other by the vector units': in f64 where some of its arithmetic is. `is_free`: a view, which is not launched.
+pub fn place(options: &Options, work: Work, bytes: u64, is_free: bool) -> Placement {
+    let device = &options.device;
     let flops = work.flops() as f64;
-    let (matrix_peak, vector_peak) = peaks(device, work);
+    let peaks = peaks(options, work);
     let peak = match work.matrix_dtype {
-        Some(_) => matrix_peak.map(|peak| peak.figure),
-        None => vector_peak,
+        Some(_) => peaks.matrix.map(|peak| peak.figure),
+        None if work.vector_f64_flops > 0 => peaks.vector_f64,
+        None => peaks.vector,
     };
     let intensity = (flops > 0.0 && bytes > 0 && !work.is_unknown).then(|| flops / bytes as f64);
     let attainable = intensity.map(|i| {
@@ -121,20 +159,18 @@ pub fn place(device: &Device, work: Work, bytes: u64, is_free: bool) -> Placemen
         peak.map_or(by_memory, |p| p.value.min(by_memory))
     });
 
-    let Times {
-        memory_s,
-        matrix_s,
-        vector_s,
-    } = times(device, work, bytes);
+    let times = times(options, work, bytes);
     let launch_s = if is_free { 0.0 } else { device.launch_s.value };
-    let busy_s = memory_s.max(matrix_s).max(vector_s);
-    let bound = if missing_figure(device, work).is_some() {
+    let busy_s = times.longest_s();
+    let bound = if missing_figure(options, work).is_some() {
         Bound::Unknown
     } else if launch_s > busy_s {
         Bound::Launch
-    } else if memory_s >= busy_s {
+    } else if times.memory_s >= busy_s {
         Bound::Memory
-    } else if matrix_s >= busy_s && matrix_peak.is_some_and(|peak| !peak.is_on_vector_units) {
+    } else if times.matrix_s >= busy_s
+        && (peaks.matrix).is_some_and(|peak| !peak.is_on_vector_units)
+    {
         Bound::Matrix
     } else {
         Bound::Vector
@@ -147,15 +183,15 @@ pub fn place(device: &Device, work: Work, bytes: u64, is_free: bool) -> Placemen
     }
 }
 
-/// Intensity at which the matrix units' peak for `dtype` meets the bandwidth, in FLOP/byte.
+/// Intensity at which the peak of matmuls on `dtype` meets the bandwidth, in FLOP/byte.
 ///
 /// ```
-/// use fuseline::core::{ridge_point, Device, DType};
+/// use fuseline::core::{ridge_point, Device, DType, F32Matmul};
 /// let device = Device::custom(2e12, 312e12, 19.5e12, 0.0);
-/// assert_eq!(ridge_point(&device, DType::F16), Some(156.0));
+/// assert_eq!(ridge_point(&device, DType::F16, F32Matmul::F32), Some(156.0));
 /// ```
-pub fn ridge_point(device: &Device, dtype: DType) -> Option<f64> {
+pub fn ridge_point(device: &Device, dtype: DType, f32_matmul: F32Matmul) -> Option<f64> {
     device
-        .matrix_peak(dtype)
+        .matrix_peak(dtype, f32_matmul)
         .map(|peak| peak.value / device.memory_bytes_per_s.value)
 }

@@ -51,11 +51,11 @@ pub fn work_of_ops<'o>(
 fn vector(graph: &Graph, op: OpId, vector_flops: u128) -> Work {
     let is_f64 = |dtype: Option<DType>| dtype == Some(DType::F64);
     let mut inputs = graph.inputs[op].iter();
+    let is_f64 =
+        is_f64(graph.ops[op].element_type()) || inputs.any(|&t| is_f64(graph.tensors[t].dtype));
     Work {
         vector_flops,
-        has_vector_f64: vector_flops > 0
-            && (is_f64(graph.ops[op].element_type())
-                || inputs.any(|&t| is_f64(graph.tensors[t].dtype))),
+        vector_f64_flops: if is_f64 { vector_flops } else { 0 },
         ..Work::default()
     }
 }

@@ -11,7 +11,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 pub enum DType {
     /// IEEE double precision.
     F64,
-    /// IEEE single precision; computed as TF32 on matrix units that support it.
+    /// IEEE single precision.
     F32,
     /// bfloat16.
     Bf16,

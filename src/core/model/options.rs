@@ -179,7 +179,7 @@ impl Objective {
     }
 }
 
-/// The counting conventions of one analysis.
+/// The counting conventions of one analysis: what bytes count, and in which type f32 matmuls are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default, rename_all = "snake_case")]
 #[derive(BorshSerialize, BorshDeserialize)]
@@ -188,6 +188,8 @@ pub struct Conventions {
     pub externals: Externals,
     /// How reshapes are counted.
     pub reshape: ReshapeCost,
+    /// The type in which matmuls on f32 operands are computed.
+    pub f32_matmul: F32Matmul,
 }
 
 /// The counted size of an external tensor.
@@ -229,6 +231,28 @@ pub enum ReshapeCost {
 }
 
 impl ReshapeCost {
+    /// The name on the command line and in links.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// The type in which a matmul on f32 operands is computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[derive(VariantArray, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "lowercase")]
+#[derive(BorshSerialize, BorshDeserialize)]
+pub enum F32Matmul {
+    /// f32, at the rate of the vector units: PyTorch's default, where
+    /// `torch.backends.cuda.matmul.allow_tf32` is `False`.
+    #[default]
+    F32,
+    /// TF32, at the rate of the matrix units, where the device has it.
+    Tf32,
+}
+
+impl F32Matmul {
     /// The name on the command line and in links.
     pub fn name(self) -> &'static str {
         self.into()

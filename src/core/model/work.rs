@@ -13,8 +13,8 @@ pub struct Work {
     pub vector_flops: u128,
     /// Element type of the matmul operands, if there is a matmul.
     pub matrix_dtype: Option<DType>,
-    /// Some vector FLOPs are in f64, so the vector units' f32 rate does not apply.
-    pub has_vector_f64: bool,
+    /// Those of `vector_flops` that are in f64, which has a rate of its own.
+    pub vector_f64_flops: u128,
     /// K of a matmul is unknown, so its FLOPs are not included and it has no point on the roofline.
     pub is_unknown: bool,
 }
@@ -25,6 +25,11 @@ impl Work {
         self.matrix_flops.saturating_add(self.vector_flops)
     }
 
+    /// Vector FLOPs at the f32 rate.
+    pub fn vector_f32_flops(&self) -> u128 {
+        self.vector_flops.saturating_sub(self.vector_f64_flops)
+    }
+
     /// The work of both in one kernel.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
@@ -32,7 +37,7 @@ impl Work {
             matrix_flops: self.matrix_flops.saturating_add(other.matrix_flops),
             vector_flops: self.vector_flops.saturating_add(other.vector_flops),
             matrix_dtype: self.matrix_dtype.or(other.matrix_dtype),
-            has_vector_f64: self.has_vector_f64 || other.has_vector_f64,
+            vector_f64_flops: self.vector_f64_flops.saturating_add(other.vector_f64_flops),
             is_unknown: self.is_unknown || other.is_unknown,
         }
     }

@@ -1,5 +1,6 @@
 //! The texts on a roofline: axes, roofs, ridge and regions.
 
+use crate::core::DType;
 use crate::picture::charts::bounds::Bounds;
 use crate::picture::charts::frame::Plot;
 use crate::picture::charts::marks::{circle, tenths, text, text_width};
@@ -82,9 +83,13 @@ fn peak_names(
         );
         marks.push(name(y - above, words));
     }
-    if let Some(peak) = roofs.vector {
+    for (dtype, peak) in &roofs.vector {
         let (_, y) = plot.place(end, peak.value);
-        let words = format!("vector{units} {}", figure_text(peak, format_rate));
+        let kind = match dtype {
+            DType::F64 => "f64 vector",
+            _ => "vector",
+        };
+        let words = format!("{kind}{units} {}", figure_text(*peak, format_rate));
         let below = match layout {
             PointLayout::Exact => 15.0,
             PointLayout::Hanging => -8.0,

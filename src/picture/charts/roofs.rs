@@ -14,12 +14,14 @@ pub(super) struct Roofs {
     pub(super) bandwidth: Figure,
     /// Peaks for the element types of the program's matmuls, that of the most FLOPs first.
     pub(super) matrix: Vec<(DType, Peak)>,
-    pub(super) vector: Option<Figure>,
+    /// Peaks of the vector units for the types of all other arithmetic, without those that `matrix` has.
+    pub(super) vector: Vec<(DType, Figure)>,
 }
 
 impl Roofs {
     pub(super) fn of(analysis: &Analysis) -> Self {
         let device = &analysis.options.device;
+        let f32_matmul = analysis.options.conventions.f32_matmul;
         let flops_of = |dtype: DType| {
             let kernels = analysis.fused.kernels.iter();
             kernels
@@ -36,7 +38,7 @@ impl Roofs {
         let mut matrix: Vec<(DType, Peak)> = Vec::new();
         for (dtype, _) in used {
             if let Some(peak) = device
-                .matmul_peak(dtype)
+                .matmul_peak(dtype, f32_matmul)
                 .filter(|peak| is_positive(&peak.figure))
                 && !matrix
                     .iter()
@@ -46,7 +48,18 @@ impl Roofs {
             }
         }
         let is_known = !(has_matmul && matrix.is_empty());
-        let has_f64 = (analysis.fused.kernels.iter()).any(|k| k.work.has_vector_f64);
+        // Without the peak of the matmuls these would look like theirs.
+        let mut vector = if is_known {
+            vector_peaks(analysis)
+        } else {
+            Vec::new()
+        };
+        vector.retain(|(_, figure)| {
+            let is_same = |peak: &Peak| {
+                is_nearly_equal(peak.figure.value, figure.value) && peak.is_on_vector_units
+            };
+            !matrix.iter().any(|(_, peak)| is_same(peak))
+        });
         Self {
             bandwidth: Some(device.memory_bytes_per_s)
                 .filter(is_positive)
@@ -55,23 +68,20 @@ impl Roofs {
                     is_confirmed: false,
                 }),
             matrix,
-            // Without the peak of the matmuls this one would look like theirs.
-            vector: device
-                .vector_flops_per_s
-                .filter(|peak| is_positive(peak) && is_known && !has_f64),
+            vector,
         }
     }
 
     /// The peak whose ridge is marked: that of the matmuls, if there are any.
     pub(super) fn main_peak(&self) -> Option<Figure> {
         let matrix = self.matrix.first().map(|&(_, peak)| peak.figure);
-        matrix.or(self.vector)
+        matrix.or(self.vector.first().map(|&(_, figure)| figure))
     }
 
     /// All peaks, in FLOP/s.
     pub(super) fn peaks(&self) -> impl Iterator<Item = f64> + '_ {
         let matrix = self.matrix.iter().map(|(_, peak)| peak.figure.value);
-        matrix.chain(self.vector.map(|peak| peak.value))
+        matrix.chain(self.vector.iter().map(|(_, peak)| peak.value))
     }
 
     /// The intensity at which a peak meets the memory roof.
@@ -88,7 +98,8 @@ impl Roofs {
             lines.push((Role::Ridge, vec![(ridge, 0.0), (ridge, peak.value)]));
         }
         let roof = |peak: Figure| vec![(self.ridge(peak), peak.value), (end, peak.value)];
-        lines.extend(self.vector.map(|peak| (Role::VectorRoof, roof(peak))));
+        let vector = self.vector.iter();
+        lines.extend(vector.map(|&(_, peak)| (Role::VectorRoof, roof(peak))));
         for (_, peak) in &self.matrix {
             lines.push((Role::MatrixRoof, roof(peak.figure)));
         }
@@ -115,14 +126,41 @@ impl Roofs {
                 computed_as(peak)
             ));
         }
-        if let Some(peak) = self.vector {
-            facts.push(format!("vector units {}", figure_text(peak, format_rate)));
+        for (dtype, peak) in &self.vector {
+            let figure = figure_text(*peak, format_rate);
+            facts.push(format!("vector units{} {figure}", on_type(*dtype)));
         }
         if let Some(peak) = self.main_peak() {
             facts.push(format!("ridge at {}", format_intensity(self.ridge(peak))));
         }
         facts.join(", ")
     }
+}
+
+/// ` on f64`; nothing for f32, in which the vector units compute all other types.
+const fn on_type(dtype: DType) -> &'static str {
+    match dtype {
+        DType::F64 => " on f64",
+        _ => "",
+    }
+}
+
+/// The peaks of the vector units for what is computed there: for the type of the matmuls if there is nothing.
+fn vector_peaks(analysis: &Analysis) -> Vec<(DType, Figure)> {
+    let device = &analysis.options.device;
+    let works = || analysis.fused.kernels.iter().map(|kernel| kernel.work);
+    let has_none = works().all(|work| work.vector_flops == 0);
+    let is_f64 = has_none && works().any(|work| work.matrix_dtype == Some(DType::F64));
+    let has_f64 = is_f64 || works().any(|work| work.vector_f64_flops > 0);
+    let has_f32 = has_none && !is_f64 || works().any(|work| work.vector_f32_flops() > 0);
+    [
+        (has_f32, DType::F32, device.vector_flops_per_s),
+        (has_f64, DType::F64, device.vector_f64_flops_per_s),
+    ]
+    .into_iter()
+    .filter(|&(is_used, ..)| is_used)
+    .filter_map(|(_, dtype, figure)| Some((dtype, figure.filter(is_positive)?)))
+    .collect()
 }
 
 /// A figure's text, with a question mark where its source was not at hand.

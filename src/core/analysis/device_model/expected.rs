@@ -38,7 +38,7 @@ impl Expected {
         fused: &Execution,
         options: &Options,
     ) -> Option<Self> {
-        let model = DeviceModel::new(graph, &options.device)?;
+        let model = DeviceModel::new(graph, options)?;
         let scaled_from = model.calibration.as_ref()?.scaled_from.clone();
         let ops_s = times(&model, Code::Library, unfused)?;
         let kernels_s = times(&model, Code::of(options), fused)?;

@@ -17,7 +17,7 @@ pub(crate) use crate::core::analysis::device_model::cache::Hits;
 use crate::core::analysis::{Analysis, Execution};
 use crate::core::cost::traffic::Access;
 use crate::core::fusion::attention::{AttentionShape, Tiles};
-use crate::core::model::device::{Calibration, Device};
+use crate::core::model::device::Calibration;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::op::element_count;
@@ -60,7 +60,7 @@ pub struct DeviceCount {
 /// The DRAM reads of the fused program. `None` where the device's multiprocessors or cache are not known.
 /// `O(ops + reads)`.
 pub fn device_count(analysis: &Analysis) -> Option<DeviceCount> {
-    let model = DeviceModel::new(&analysis.graph, &analysis.options.device)?;
+    let model = DeviceModel::new(&analysis.graph, &analysis.options)?;
     let code = Code::of(&analysis.options);
     let kernels = analysis.fused.kernels.iter();
     let kernels: IdVec<KernelId, f64> = kernels
@@ -84,7 +84,7 @@ pub fn device_count(analysis: &Analysis) -> Option<DeviceCount> {
 /// What kernels of one program take on one device.
 pub(crate) struct DeviceModel<'a> {
     graph: &'a Graph,
-    device: &'a Device,
+    options: &'a Options,
     calibration: Option<Calibration>,
     multiprocessors: f64,
     l2_bytes: f64,
@@ -156,11 +156,12 @@ pub(crate) struct Launch<'a> {
 }
 
 impl<'a> DeviceModel<'a> {
-    /// The model of a device; `None` where its multiprocessors or cache are not known.
-    pub(crate) fn new(graph: &'a Graph, device: &'a Device) -> Option<Self> {
+    /// The model of the chosen device; `None` where its multiprocessors or cache are not known.
+    pub(crate) fn new(graph: &'a Graph, options: &'a Options) -> Option<Self> {
+        let device = &options.device;
         Some(Self {
             graph,
-            device,
+            options,
             calibration: device.calibration(),
             multiprocessors: device.hardware.multiprocessors?.value,
             l2_bytes: device.hardware.l2_bytes?.value,

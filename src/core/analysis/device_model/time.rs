@@ -2,11 +2,12 @@
 
 use crate::core::analysis::device_model::{Code, KernelView, Kind, Moved, Product, row_width};
 use crate::core::cost::roofline::missing_figure;
-use crate::core::model::device::{Device, Measured};
+use crate::core::model::device::Measured;
 use crate::core::model::dtype::DType;
 use crate::core::model::ids::OpId;
 use crate::core::model::op::{Op, element_count};
 use crate::core::model::op_type::OpType;
+use crate::core::model::options::Options;
 
 /// A generated kernel holds rows of up to this many elements in registers and reads them once.
 const HELD_ROW: f64 = 1024.0;
@@ -18,10 +19,10 @@ const ROW_ELEMENTS: f64 = 4096.0;
 const WARP_ROW: f64 = 2048.0;
 
 impl KernelView<'_> {
-    /// `None` where the roofline has no peak for the work.
+    /// `None` where the roofline has no peak for the work, and for arithmetic in f64, of which none was measured.
     pub(super) fn time_s(&self, m: &Measured) -> Option<f64> {
-        let (device, work) = (self.model.device, self.launch.work);
-        if missing_figure(device, work).is_some() {
+        let (options, work) = (self.model.options, self.launch.work);
+        if missing_figure(options, work).is_some() || work.vector_f64_flops > 0 {
             return None;
         }
         let seconds = |moved: Moved| {
@@ -30,7 +31,7 @@ impl KernelView<'_> {
         };
         let read_s = seconds(self.launch.read);
         let write_s = seconds(self.launch.written);
-        let rate = matrix_rate(device, m, work.matrix_dtype);
+        let rate = matrix_rate(options, m, work.matrix_dtype);
         Some(match self.kind() {
             Kind::View => 0.0,
             Kind::Attention => {
@@ -167,8 +168,11 @@ fn elements(op: &Op) -> f64 {
 
 /// The matrix rate for operands of this type: measured for f16, for other types in proportion to their peaks on the
 /// roofline. A kernel without a peak has no time and does not get here.
-fn matrix_rate(device: &Device, m: &Measured, dtype: Option<DType>) -> f64 {
-    let peak = |dtype| device.matrix_peak(dtype).map(|figure| figure.value);
+fn matrix_rate(options: &Options, m: &Measured, dtype: Option<DType>) -> f64 {
+    let peak = |dtype| {
+        let figure = (options.device).matrix_peak(dtype, options.conventions.f32_matmul);
+        figure.map(|figure| figure.value)
+    };
     match (dtype.and_then(peak), peak(DType::F16)) {
         (Some(own), Some(f16)) => m.matrix_f16_flops_per_s * own / f16,
         _ => m.matrix_f16_flops_per_s,

@@ -66,7 +66,7 @@ impl<'a> OnDevice<'a> {
     fn new(analysis: &'a Analysis) -> Option<(Self, Adjacency<KernelId, bool>)> {
         let graph = &analysis.graph;
         let expected = analysis.expected.as_ref()?;
-        let model = DeviceModel::new(graph, &analysis.options.device)?;
+        let model = DeviceModel::new(graph, &analysis.options)?;
         let hits = model.hits(&analysis.fused)?;
         let mut is_write_hit = IdVec::from_elem(false, graph.ops.len());
         let mut moved = IdVec::with_capacity(analysis.fused.kernels.len());
@@ -146,9 +146,8 @@ impl<'a> Prices<'a> {
         let saved_bytes = saved.iter().map(|moved| moved.bytes).sum::<u64>();
         let bytes = first.bytes() + second.bytes() - saved_bytes;
         let is_free = first.is_free && second.is_free;
-        let device = &analysis.options.device;
         let work = self.work(a, b);
-        let time_s = place(device, work, bytes, is_free).time_s;
+        let time_s = place(&analysis.options, work, bytes, is_free).time_s;
         Price {
             saved_bytes: saved_bytes.cast_signed(),
             saved_s: first.placement.time_s + second.placement.time_s - time_s,

@@ -1,6 +1,6 @@
 //! A lower bound on the cost of the ops that have not run yet, however they are grouped.
 
-use crate::core::cost::roofline::times;
+use crate::core::cost::roofline::{Times, times};
 use crate::core::fusion::legality::check_set;
 use crate::core::fusion::region::{Bits, Cost, LocalOp, Region, Set};
 use crate::core::model::ids::IdVec;
@@ -14,8 +14,8 @@ pub(super) struct Bound<'r, 'a> {
     written: Set,
     /// For each read of the region the readers that cannot share a legal kernel with the producer.
     apart: Vec<Set>,
-    /// For each op the time of its FLOPs alone, on matrix units and on vector units.
-    busy_s: IdVec<LocalOp, (f64, f64)>,
+    /// For each op the times of its FLOPs alone.
+    busy: IdVec<LocalOp, Times>,
 }
 
 impl<'r, 'a> Bound<'r, 'a> {
@@ -38,14 +38,11 @@ impl<'r, 'a> Bound<'r, 'a> {
                 Some(base) => read.readers & apart_from[base],
                 None => 0,
             });
-        let device = &region.context.options.device;
-        let busy_s = region.work.iter().map(|&work| {
-            let alone = times(device, work, 0);
-            (alone.matrix_s, alone.vector_s)
-        });
+        let options = region.context.options;
+        let busy = region.work.iter().map(|&work| times(options, work, 0));
         Self {
             apart: apart.collect(),
-            busy_s: busy_s.collect(),
+            busy: busy.collect(),
             region,
             ticks_per_s,
             written,
@@ -57,17 +54,14 @@ impl<'r, 'a> Bound<'r, 'a> {
     /// Each tensor that must move counts once, all FLOPs count, and each matmul is a launch.
     pub(super) fn of(&self, left: Set) -> Cost {
         let region = self.region;
-        let device = &region.context.options.device;
         let launches = (left & region.matmuls)
             .count_ones()
             .max(u32::from(!region.is_free(left)));
         let bytes = self.bytes(left);
-        let (matrix_s, vector_s) = Bits(left).fold((0.0, 0.0), |sum: (f64, f64), op| {
-            (sum.0 + self.busy_s[op].0, sum.1 + self.busy_s[op].1)
-        });
-        let memory_s = times(device, Work::default(), bytes).memory_s;
-        let busy_s = memory_s.max(matrix_s).max(vector_s);
-        let time_s = busy_s + f64::from(launches) * device.launch_s.value;
+        let options = region.context.options;
+        let moving = times(options, Work::default(), bytes);
+        let busy = Bits(left).fold(moving, |sum, op| sum.and(self.busy[op]));
+        let time_s = busy.longest_s() + f64::from(launches) * options.device.launch_s.value;
         Cost::at_least(region.context, bytes, time_s, self.ticks_per_s, launches)
     }
 

@@ -3,7 +3,7 @@
 use super::long::{self, Long};
 use super::solver::{Solved, Solver};
 use super::window;
-use crate::core::cost::roofline::times;
+use crate::core::cost::roofline::{Times, times};
 use crate::core::cost::traffic::kernel_traffic;
 use crate::core::cost::work::op_work;
 use crate::core::fusion::certificate::ROUNDING;
@@ -92,24 +92,21 @@ impl Solver<'_> {
         let (one, others) = (KernelId::new(0), KernelId::new(1));
         let mut kernel_of = IdVec::from_elem(others, graph.ops.len());
         let (mut matmuls, mut moved) = (0_u32, 0_u32);
-        let (mut matrix_s, mut vector_s) = (0.0, 0.0);
-        let device = &context.options.device;
+        let options = context.options;
+        let mut busy = Times::default();
         for &op in ops {
             kernel_of[op] = one;
             matmuls += u32::from(graph.ops[op].op_type == OpType::Matmul);
             moved += u32::from(!context.is_view(op));
-            let alone = times(device, op_work(graph, op), 0);
-            matrix_s += alone.matrix_s;
-            vector_s += alone.vector_s;
+            busy = busy.and(times(options, op_work(graph, op), 0));
         }
         let as_one = Partition::of_ops(kernel_of, 2);
         let bytes = kernel_traffic(graph, &as_one, context.options.conventions)
             .next()
             .map_or(0, |traffic| traffic.total());
         let launches = matmuls.max(moved.div_ceil(Set::BITS));
-        let memory_s = times(device, Work::default(), bytes).memory_s;
-        let busy_s = memory_s.max(matrix_s).max(vector_s);
-        let time_s = busy_s + f64::from(launches) * device.launch_s.value;
+        let busy = busy.and(times(options, Work::default(), bytes));
+        let time_s = busy.longest_s() + f64::from(launches) * options.device.launch_s.value;
         Cost::at_least(context, bytes, time_s, self.ticks_per_s, launches)
     }
 }

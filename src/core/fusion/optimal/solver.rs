@@ -167,8 +167,8 @@ fn ticks_per_s(context: &RegionContext<'_>) -> f64 {
     let traffic = kernel_traffic(graph, &alone, context.options.conventions);
     let unfused_s: f64 = (graph.ops.ids().zip(traffic))
         .map(|(op, traffic)| {
-            let device = &context.options.device;
-            place(device, op_work(graph, op), traffic.total(), false).time_s
+            let options = context.options;
+            place(options, op_work(graph, op), traffic.total(), false).time_s
         })
         .sum();
     if unfused_s > 0.0 {

@@ -83,8 +83,13 @@ impl Region<'_> {
     /// Predicted time of a kernel of these ops.
     pub(crate) fn time_s(&self, set: Set) -> f64 {
         let work = Bits(set).fold(Work::default(), |sum, op| sum.and(self.work[op]));
-        let device = &self.context.options.device;
-        place(device, work, self.bytes(set), self.is_free(set)).time_s
+        place(
+            self.context.options,
+            work,
+            self.bytes(set),
+            self.is_free(set),
+        )
+        .time_s
     }
 
     /// Whether these are only free views, so that nothing is launched.
@@ -137,7 +142,11 @@ mod tests {
                     .map(move |&reshape| (externals, reshape))
             }) {
                 let options = Options {
-                    conventions: Conventions { externals, reshape },
+                    conventions: Conventions {
+                        externals,
+                        reshape,
+                        ..Conventions::default()
+                    },
                     ..Options::default()
                 };
                 let program = notation::parse(example.text).program;
@@ -159,7 +168,7 @@ mod tests {
                     assert_eq!(region.bytes(set), bytes, "{} {set:b}", example.id);
                     let work = work_of_ops(ops.iter(), |op| op_work(&graph, op));
                     let is_free = ops.iter().all(|&op| context.is_view(op));
-                    let time_s = place(&options.device, work, bytes, is_free).time_s;
+                    let time_s = place(&options, work, bytes, is_free).time_s;
                     assert!((region.time_s(set) - time_s).abs() <= 1e-12 * time_s);
                 }
             }

@@ -2,16 +2,20 @@
 
 mod hardware;
 mod measured;
+mod rate;
 mod table;
 
 pub use crate::core::model::device::hardware::{Hardware, Multiprocessor, OnChip};
 pub use crate::core::model::device::measured::{Calibration, Measured};
+pub use crate::core::model::device::rate::Rate;
 pub use crate::core::model::device::table::DEVICES;
 use crate::core::model::device::table::sourced;
 use crate::core::model::dtype::DType;
+use crate::core::model::options::F32Matmul;
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
+use strum::VariantArray as _;
 
 /// A figure of a device, and whether its source was read when it was entered.
 #[derive(Clone, Copy, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
@@ -110,6 +114,10 @@ pub struct Device {
     pub memory_bytes_per_s: Figure,
     /// f32 rate of the vector units, which run everything but matmuls. f16 data is computed in f32 there.
     pub vector_flops_per_s: Option<Figure>,
+    /// f64 rate of the vector units.
+    pub vector_f64_flops_per_s: Option<Figure>,
+    /// Matrix units on f64 operands.
+    pub matrix_f64_flops_per_s: Option<Figure>,
     /// Matrix units on f32 operands, computed as TF32.
     pub matrix_tf32_flops_per_s: Option<Figure>,
     /// Matmuls on f16 operands, and on bf16 if `matrix_units` accepts it.
@@ -141,9 +149,9 @@ const LAUNCH_S: Figure = Figure {
 
 impl Device {
     /// Peak of matmuls on operands of `dtype`; `None` if unknown. A type that the device does not support is
-    /// computed in the next wider one: f8 as f16, 16-bit types as f32, and f32 on the vector units if there is
-    /// no TF32.
-    pub fn matmul_peak(&self, dtype: DType) -> Option<Peak> {
+    /// computed in the next wider one: f8 as f16, and 16-bit types as f32. f32 runs on the vector units unless
+    /// `f32_matmul` allows TF32 and the device has it, f64 on the vector units where the matrix units lack it.
+    pub fn matmul_peak(&self, dtype: DType, f32_matmul: F32Matmul) -> Option<Peak> {
         let vector = |computed_as| (self.vector_flops_per_s, computed_as, true);
         let f16 = |computed_as| {
             let is_on_vector_units = self.matrix_units == MatrixUnits::Absent;
@@ -160,10 +168,14 @@ impl Device {
             }
             DType::F8 if has_half => f16(Some(ComputeType::F16)),
             DType::F16 | DType::Bf16 | DType::F8 => vector(Some(ComputeType::F32)),
-            DType::F32 if tf32.0.is_some() => tf32,
+            DType::F32 if f32_matmul == F32Matmul::Tf32 && tf32.0.is_some() => tf32,
             DType::F32 => vector(None),
+            DType::F64 if self.matrix_f64_flops_per_s.is_some() => {
+                (self.matrix_f64_flops_per_s, None, false)
+            }
+            DType::F64 => (self.vector_f64_flops_per_s, None, true),
             DType::I8 => (self.matrix_i8_flops_per_s, None, false),
-            DType::F64 | DType::I64 | DType::I32 | DType::Bool => return None,
+            DType::I64 | DType::I32 | DType::Bool => return None,
         };
         figure.map(|figure| Peak {
             figure,
@@ -173,8 +185,8 @@ impl Device {
     }
 
     /// The figure of [`Device::matmul_peak`].
-    pub fn matrix_peak(&self, dtype: DType) -> Option<Figure> {
-        self.matmul_peak(dtype).map(|peak| peak.figure)
+    pub fn matrix_peak(&self, dtype: DType, f32_matmul: F32Matmul) -> Option<Figure> {
+        self.matmul_peak(dtype, f32_matmul).map(|peak| peak.figure)
     }
 
     /// On-chip memory in which one block of a kernel can keep values, in bytes: the shared memory that a block
@@ -216,49 +228,60 @@ impl Device {
     /// Whether bandwidth and rates lie within [`OWN_BYTES_PER_S`] and [`OWN_FLOPS_PER_S`], as those of a custom
     /// device must. The bounds keep the texts of figures short.
     pub fn is_plausible(&self) -> bool {
-        let rates = [self.vector_flops_per_s, self.matrix_f16_flops_per_s];
-        let mut rates = rates.iter().flatten();
+        let mut rates = Rate::VARIANTS.iter().filter_map(|rate| rate.figure(self));
         OWN_BYTES_PER_S.contains(&self.memory_bytes_per_s.value)
             && rates.all(|rate| OWN_FLOPS_PER_S.contains(&rate.value))
     }
 
-    /// A custom device. Rates in FLOP/s, bandwidth in byte/s; `matrix` is used for every type. Figures that are
-    /// not finite and positive are replaced by those of the default device.
+    /// A custom device. Rates in FLOP/s, bandwidth in byte/s; `matrix` is that of f16 and bf16 operands. A rate
+    /// that is not finite and positive is unknown, as all those of [`Rate`] are that are not given here; such a
+    /// bandwidth is replaced by that of the default device.
+    ///
+    /// ```
+    /// use fuseline::core::model::device::Rate;
+    /// use fuseline::core::{DType, Device, F32Matmul};
+    /// let device = Device::custom(2e12, 312e12, 19.5e12, 2e-6);
+    /// assert_eq!(device.matrix_peak(DType::I8, F32Matmul::F32), None);
+    /// let device = device.with_rate(Rate::MatrixI8, 624e12);
+    /// assert_eq!(device.matrix_peak(DType::I8, F32Matmul::F32).map(|peak| peak.value), Some(624e12));
+    /// ```
     pub fn custom(
         memory_bytes_per_s: f64,
         matrix_flops_per_s: f64,
         vector_flops_per_s: f64,
         launch_s: f64,
     ) -> Self {
-        let own = |value: f64, fallback: Figure| {
-            if value.is_finite() && value > 0.0 {
-                sourced(value)
-            } else {
-                fallback
-            }
-        };
         let default = default_device();
-        let matrix = default
-            .matrix_f16_flops_per_s
-            .map(|f| own(matrix_flops_per_s, f));
         Self {
             id: Cow::Borrowed(CUSTOM_ID),
             name: Cow::Borrowed("Custom"),
             source: Source::Custom,
-            memory_bytes_per_s: own(memory_bytes_per_s, default.memory_bytes_per_s),
-            vector_flops_per_s: default
-                .vector_flops_per_s
-                .map(|f| own(vector_flops_per_s, f)),
-            matrix_tf32_flops_per_s: matrix,
-            matrix_f16_flops_per_s: matrix,
-            matrix_f8_flops_per_s: matrix,
-            matrix_i8_flops_per_s: matrix,
+            memory_bytes_per_s: own(memory_bytes_per_s).unwrap_or(default.memory_bytes_per_s),
+            vector_flops_per_s: own(vector_flops_per_s),
+            vector_f64_flops_per_s: None,
+            matrix_f64_flops_per_s: None,
+            matrix_tf32_flops_per_s: None,
+            matrix_f16_flops_per_s: own(matrix_flops_per_s),
+            matrix_f8_flops_per_s: None,
+            matrix_i8_flops_per_s: None,
             launch_s: default.launch_s,
             matrix_units: MatrixUnits::F16AndBf16,
             hardware: Hardware::UNKNOWN,
         }
         .with_launch_s(launch_s)
     }
+
+    /// The same device with another rate, in FLOP/s; unknown if it is not finite and positive.
+    #[must_use]
+    pub fn with_rate(mut self, rate: Rate, flops_per_s: f64) -> Self {
+        *rate.of(&mut self) = own(flops_per_s);
+        self
+    }
+}
+
+/// A figure of the visitor's own; `None` if it is not finite and positive.
+fn own(value: f64) -> Option<Figure> {
+    (value.is_finite() && value > 0.0).then(|| sourced(value))
 }
 
 /// Id of a device of the visitor's own.

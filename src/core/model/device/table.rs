@@ -14,7 +14,11 @@ use std::borrow::Cow;
 
 /// All known devices. First line of a row: bandwidth in GB/s; peaks for vector f32, then matrix TF32, f16, f8
 /// and i8, in TFLOP/s. Second line: multiprocessors, clock in GHz, memory, shared cache, limits of a
-/// multiprocessor.
+/// multiprocessor; f64 rates of vector and matrix units, where the device has any.
+///
+/// f64 rates of Hopper and Blackwell follow from clock, units and operations a clock in the compiler's table. For
+/// the B300 and the GB300 it gives those of the B200, while NVIDIA states 10 TFLOP/s for eight B300 and 100 for 72
+/// GB300, which stands here. Graphics cards compute f64 at 1/64 of their f32 rate.
 ///
 /// The A100 PCIe uses the data sheet, because the clock in the compiler's table gives 245.6 TFLOP/s. An f8 rate
 /// that only i8 reaches is left out. The H200's cache size is the one that its driver reports; the compiler's
@@ -22,53 +26,53 @@ use std::borrow::Cow;
 #[rustfmt::skip]
 pub static DEVICES: &[Device] = &[
     row("p100", "P100 SXM2", Source::Xla, sourced(732.0), [r(10.6), None, r(21.2), None, None],
-        [s(56.0), s(1.48), gib(s(15.9)), mib(s(4.0))], OnChip::Multiprocessor(PASCAL)).with(MatrixUnits::Absent),
+        [s(56.0), s(1.48), gib(s(15.9)), mib(s(4.0))], OnChip::Multiprocessor(PASCAL)).f64(r(5.3), None).with(MatrixUnits::Absent),
     row("v100", "V100 SXM2 16GB", Source::Xla, sourced(898.0), [s(15.7), None, s(125.0), None, None],
-        [s(80.0), s(1.53), gib(s(15.8)), mib(s(6.0))], OnChip::Multiprocessor(VOLTA)).with(MatrixUnits::F16),
+        [s(80.0), s(1.53), gib(s(15.8)), mib(s(6.0))], OnChip::Multiprocessor(VOLTA)).f64(r(7.8), None).with(MatrixUnits::F16),
     row("a100-40", "A100 SXM 40GB", Source::Xla, sourced(1555.2), [s(19.5), s(155.9), s(311.9), None, s(623.7)],
-        [s(108.0), s(1.41), gib(s(39.4)), mib(s(40.0))], OnChip::Multiprocessor(AMPERE_A100)),
+        [s(108.0), s(1.41), gib(s(39.4)), mib(s(40.0))], OnChip::Multiprocessor(AMPERE_A100)).f64(r(9.7), r(19.5)),
     row("a100-80", "A100 SXM 80GB", Source::Xla, sourced(2039.0), [s(19.5), s(155.9), s(311.9), None, s(623.7)],
-        [s(108.0), s(1.41), gib(s(79.3)), mib(s(40.0))], OnChip::Multiprocessor(AMPERE_A100)),
+        [s(108.0), s(1.41), gib(s(79.3)), mib(s(40.0))], OnChip::Multiprocessor(AMPERE_A100)).f64(r(9.7), r(19.5)),
     row("a100-pcie-80", "A100 PCIe 80GB", Source::DataSheet, recalled(1935.0), [r(19.5), r(156.0), s(312.0), None, r(624.0)],
-        [s(108.0), r(1.41), gb(s(80.0)), mib(s(40.0))], OnChip::Multiprocessor(AMPERE_A100)),
+        [s(108.0), r(1.41), gb(s(80.0)), mib(s(40.0))], OnChip::Multiprocessor(AMPERE_A100)).f64(r(9.7), r(19.5)),
     row("h100-pcie", "H100 PCIe", Source::Xla, sourced(2039.0), [s(51.2), s(378.6), s(757.2), s(1514.4), s(1514.4)],
-        [s(114.0), s(1.755), gib(s(79.1)), mib(s(50.0))], OnChip::Multiprocessor(HOPPER)),
+        [s(114.0), s(1.755), gib(s(79.1)), mib(s(50.0))], OnChip::Multiprocessor(HOPPER)).f64(s(25.6), s(51.2)),
     row("h100", "H100 SXM", Source::Xla, sourced(3352.3), [s(66.9), s(494.6), s(989.2), s(1978.3), s(1978.3)],
-        [s(132.0), s(1.98), gib(s(79.1)), mib(s(50.0))], OnChip::Multiprocessor(HOPPER)),
+        [s(132.0), s(1.98), gib(s(79.1)), mib(s(50.0))], OnChip::Multiprocessor(HOPPER)).f64(s(33.5), s(66.9)),
     row("h200", "H200", Source::Xla, sourced(4800.0), [s(66.9), s(494.6), s(989.2), s(1978.3), s(1978.3)],
-        [s(132.0), s(1.98), gib(s(141.0)), mib(s(60.0))], OnChip::Multiprocessor(HOPPER)),
+        [s(132.0), s(1.98), gib(s(141.0)), mib(s(60.0))], OnChip::Multiprocessor(HOPPER)).f64(s(33.5), s(66.9)),
     row("b200", "B200", Source::Xla, sourced(7672.3), [s(74.4), s(1112.6), s(2225.2), s(4450.3), None],
-        [s(148.0), s(1.965), gib(s(178.4)), mib(s(126.5))], OnChip::Multiprocessor(BLACKWELL)),
+        [s(148.0), s(1.965), gib(s(178.4)), mib(s(126.5))], OnChip::Multiprocessor(BLACKWELL)).f64(s(37.2), s(37.2)),
     row("gb200", "GB200", Source::Xla, sourced(7928.1), [s(80.2), s(1199.1), s(2398.1), s(4796.2), None],
-        [s(152.0), s(2.062), gib(s(184.3)), mib(s(129.2))], OnChip::Multiprocessor(BLACKWELL)),
+        [s(152.0), s(2.062), gib(s(184.3)), mib(s(129.2))], OnChip::Multiprocessor(BLACKWELL)).f64(s(40.1), s(40.1)),
     row("b300", "B300", Source::Xla, sourced(7936.0), [s(79.5), s(1187.8), s(2375.5), s(4751.0), None],
-        [r(158.0), s(1.965), gib(s(276.6)), mib(s(129.2))], OnChip::Multiprocessor(BLACKWELL)),
+        [r(158.0), s(1.965), gib(s(276.6)), mib(s(129.2))], OnChip::Multiprocessor(BLACKWELL)).f64(r(1.25), r(1.25)),
     row("gb300", "GB300", Source::Xla, sourced(7928.1), [s(80.5), s(1203.7), s(2407.4), s(4814.8), None],
-        [s(152.0), s(2.07), gib(s(276.6)), mib(s(129.2))], OnChip::Multiprocessor(BLACKWELL)),
+        [s(152.0), s(2.07), gib(s(276.6)), mib(s(129.2))], OnChip::Multiprocessor(BLACKWELL)).f64(r(1.39), r(1.39)),
     row("l4", "L4", Source::Recalled, recalled(300.0), [r(30.3), r(60.0), r(121.0), r(242.5), r(242.5)],
-        [r(58.0), None, gb(r(24.0)), mib(r(48.0))], OnChip::Multiprocessor(ADA)),
+        [r(58.0), None, gb(r(24.0)), mib(r(48.0))], OnChip::Multiprocessor(ADA)).f64(r(0.47), None),
     row("l40s", "L40S", Source::Recalled, recalled(864.0), [r(91.6), r(183.0), r(362.0), r(733.0), r(733.0)],
-        [r(142.0), None, gb(r(48.0)), mib(r(96.0))], OnChip::Multiprocessor(ADA)),
+        [r(142.0), None, gb(r(48.0)), mib(r(96.0))], OnChip::Multiprocessor(ADA)).f64(r(1.43), None),
     row("rtx-a6000", "RTX A6000", Source::Xla, sourced(768.1), [r(38.7), r(77.4), r(154.8), None, None],
-        [s(84.0), s(1.8), gib(s(47.5)), mib(s(6.0))], OnChip::Multiprocessor(AMPERE)),
+        [s(84.0), s(1.8), gib(s(47.5)), mib(s(6.0))], OnChip::Multiprocessor(AMPERE)).f64(r(0.6), None),
     row("rtx-pro-6000", "RTX PRO 6000 Blackwell", Source::Xla, sourced(1792.0), [r(125.0), None, r(503.0), None, None],
-        [s(188.0), s(2.6), gib(s(96.0)), mib(s(128.0))], OnChip::Multiprocessor(BLACKWELL_RTX)),
+        [s(188.0), s(2.6), gib(s(96.0)), mib(s(128.0))], OnChip::Multiprocessor(BLACKWELL_RTX)).f64(r(1.95), None),
     row("rtx-3090", "RTX 3090", Source::Recalled, recalled(936.0), [r(35.6), r(35.6), r(71.0), None, None],
-        [r(82.0), r(1.7), gb(r(24.0)), mib(r(6.0))], OnChip::Multiprocessor(AMPERE)),
+        [r(82.0), r(1.7), gb(r(24.0)), mib(r(6.0))], OnChip::Multiprocessor(AMPERE)).f64(r(0.56), None),
     row("rtx-4090", "RTX 4090", Source::Recalled, recalled(1008.0), [r(82.6), r(82.6), r(165.2), r(330.3), None],
-        [r(128.0), r(2.52), gb(r(24.0)), mib(r(72.0))], OnChip::Multiprocessor(ADA)),
+        [r(128.0), r(2.52), gb(r(24.0)), mib(r(72.0))], OnChip::Multiprocessor(ADA)).f64(r(1.29), None),
     row("rtx-5090", "RTX 5090", Source::Recalled, recalled(1792.0), [r(104.8), r(104.8), r(209.5), r(419.0), None],
-        [r(170.0), r(2.41), gb(r(32.0)), mib(r(96.0))], OnChip::Multiprocessor(BLACKWELL_RTX)),
+        [r(170.0), r(2.41), gb(r(32.0)), mib(r(96.0))], OnChip::Multiprocessor(BLACKWELL_RTX)).f64(r(1.64), None),
     row("mi250x", "MI250X", Source::Rocm, recalled(3276.8), [r(47.9), None, r(383.0), None, None],
-        [s(220.0), s(1.7), gb(s(128.0)), mib(s(16.0))], OnChip::Multiprocessor(CDNA)),
+        [s(220.0), s(1.7), gb(s(128.0)), mib(s(16.0))], OnChip::Multiprocessor(CDNA)).f64(r(47.9), r(95.7)),
     row("mi300x", "MI300X", Source::Rocm, recalled(5300.0), [r(163.4), r(653.7), r(1307.4), r(2614.9), r(2614.9)],
-        [s(304.0), s(2.1), gb(s(192.0)), mib(s(32.0))], OnChip::Multiprocessor(CDNA)),
+        [s(304.0), s(2.1), gb(s(192.0)), mib(s(32.0))], OnChip::Multiprocessor(CDNA)).f64(r(81.7), r(163.4)),
     row("mi325x", "MI325X", Source::Rocm, recalled(6000.0), [r(163.4), r(653.7), r(1307.4), r(2614.9), r(2614.9)],
-        [s(304.0), s(2.1), gb(s(256.0)), mib(s(32.0))], OnChip::Multiprocessor(CDNA)),
+        [s(304.0), s(2.1), gb(s(256.0)), mib(s(32.0))], OnChip::Multiprocessor(CDNA)).f64(r(81.7), r(163.4)),
     row("mi350x", "MI350X", Source::XlaRocm, recalled(8000.0), [r(144.2), None, r(2309.6), r(4614.0), r(4614.0)],
-        [s(256.0), s(2.2), gb(s(288.0)), mib(s(32.0))], OnChip::Multiprocessor(CDNA_4)),
+        [s(256.0), s(2.2), gb(s(288.0)), mib(s(32.0))], OnChip::Multiprocessor(CDNA_4)).f64(r(72.1), r(72.1)),
     row("mi355x", "MI355X", Source::Recalled, recalled(8000.0), [r(157.3), None, r(2516.0), r(5033.0), r(5033.0)],
-        [r(256.0), r(2.4), gb(r(288.0)), mib(r(32.0))], OnChip::Multiprocessor(CDNA_4)),
+        [r(256.0), r(2.4), gb(r(288.0)), mib(r(32.0))], OnChip::Multiprocessor(CDNA_4)).f64(r(78.6), r(78.6)),
     row("tpu-v4", "TPU v4", Source::Pallas, sourced(1230.0), [None, None, s(275.0), None, s(275.0)],
         [s(2.0), None, gb(s(34.4)), None], OnChip::Scratchpad { bytes: 16 * MIB, is_confirmed: true }),
     row("tpu-v5e", "TPU v5e", Source::Pallas, sourced(820.0), [None, None, s(197.0), None, s(394.0)],
@@ -166,6 +170,8 @@ const fn row(
             is_confirmed: gb_per_s.is_confirmed,
         },
         vector_flops_per_s: times(vector, 1e12),
+        vector_f64_flops_per_s: None,
+        matrix_f64_flops_per_s: None,
         matrix_tf32_flops_per_s: times(tf32, 1e12),
         matrix_f16_flops_per_s: times(f16, 1e12),
         matrix_f8_flops_per_s: times(f8, 1e12),
@@ -185,6 +191,13 @@ const fn row(
 impl Device {
     const fn with(mut self, matrix_units: MatrixUnits) -> Self {
         self.matrix_units = matrix_units;
+        self
+    }
+
+    /// With f64 rates of vector and matrix units, in TFLOP/s.
+    const fn f64(mut self, vector: Option<Figure>, matrix: Option<Figure>) -> Self {
+        self.vector_f64_flops_per_s = times(vector, 1e12);
+        self.matrix_f64_flops_per_s = times(matrix, 1e12);
         self
     }
 }

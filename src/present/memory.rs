@@ -1,0 +1,60 @@
+//! Whether a program fits the memory of its device, in words.
+
+use crate::core::Analysis;
+use crate::core::analysis::Execution;
+use crate::core::model::device::Device;
+use crate::present::format::format_bytes;
+use crate::present::names::op_names;
+
+/// Whether the tensors of a program that are live at once fit the device; `None` if its memory is unknown.
+pub fn fits(execution: &Execution, device: &Device) -> Option<bool> {
+    let memory = device.hardware.memory_bytes?;
+    Some(execution.peak_memory.bytes as f64 <= memory.value)
+}
+
+/// The most memory that tensors need at once: `4.71 GB of 85.1 GB`, with what the device has if that is known.
+pub fn memory_text(execution: &Execution, device: &Device) -> String {
+    let needed = format_bytes(execution.peak_memory.bytes);
+    match capacity_text(device) {
+        Some(capacity) => format!("{needed} of {capacity}"),
+        None => needed,
+    }
+}
+
+/// What the tab of limits says about memory, in a sentence.
+pub fn memory_sentence(analysis: &Analysis) -> String {
+    memory_warning(analysis).unwrap_or_else(|| {
+        let text = memory_text(&analysis.fused, &analysis.options.device);
+        format!("Memory: {text} where the most tensors are live, with inputs and weights held throughout.")
+    })
+}
+
+/// Where the fused program does not fit the device: how much it needs, and in which kernel. `None` if it fits or
+/// the memory of the device is unknown.
+pub fn memory_warning(analysis: &Analysis) -> Option<String> {
+    let device = &analysis.options.device;
+    if fits(&analysis.fused, device)? {
+        return None;
+    }
+    let peak = analysis.fused.peak_memory;
+    let kernel = peak.kernel?;
+    Some(format!(
+        "Does not fit: while kernel {} ({}) runs, {} of tensors are live, and {} has {}.",
+        kernel.number(),
+        op_names(&analysis.graph, &analysis.fused.kernels.get(kernel)?.ops),
+        format_bytes(peak.bytes),
+        device.name,
+        capacity_text(device)?
+    ))
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the cast saturates, and no device has so much memory"
+)]
+fn capacity_text(device: &Device) -> Option<String> {
+    let memory = device.hardware.memory_bytes?;
+    let mark = if memory.is_confirmed { "" } else { " ?" };
+    Some(format!("{}{mark}", format_bytes(memory.value as u64)))
+}
