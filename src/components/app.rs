@@ -37,8 +37,13 @@ pub fn App(
         <a class="skip-link" href="#main">"Skip to the result"</a>
         <TopBar />
         <main id="main" class="page" tabindex="-1">
-            <Strip />
-            <Headline />
+            <div class="intro">
+                <p class="lead">
+                    "Which operations of a GPU program run as one kernel, and what that does to memory traffic and time. Edit the operations or drag a size: everything follows."
+                </p>
+                <Headline />
+                <Strip />
+            </div>
             <div class="workbench">
                 <Sliders />
                 <GraphPanel />

@@ -7,6 +7,7 @@ pub mod charts;
 pub mod diagnostics;
 pub mod graph;
 pub mod headline;
+pub mod inspector;
 mod keyed_rows;
 pub mod memory_warning;
 pub mod open_file;

@@ -116,6 +116,15 @@ fn size_text(analysis: &Analysis, op: OpId, access: Access) -> String {
     factors.join(" × ")
 }
 
+/// The factors behind the bytes that an op moves of one tensor when it runs alone: `2,048 × 4,096 × 2 B`. `None` where it
+/// moves nothing of it.
+pub fn access_text(analysis: &Analysis, op: OpId, tensor: TensorId) -> Option<String> {
+    let traffic = &analysis.unfused.of_lone_op(op).traffic;
+    let mut accesses = traffic.reads.iter().chain(&traffic.writes);
+    let access = accesses.find(|access| access.tensor == tensor)?;
+    Some(size_text(analysis, op, *access))
+}
+
 /// The source in a word or two.
 pub const fn source_text(source: SizeSource) -> &'static str {
     match source {

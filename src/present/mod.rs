@@ -13,6 +13,7 @@ pub mod export;
 pub mod findings;
 pub mod format;
 pub mod headline;
+pub mod inspect;
 pub mod kernel_details;
 pub mod kernels;
 pub mod limits;

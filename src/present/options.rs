@@ -3,6 +3,17 @@
 use crate::core::model::options::Switch;
 use crate::core::{Externals, F32Matmul, Policy, ReshapeCost};
 
+/// The name of a policy for visitors, who know the compiler by the function that calls it.
+pub const fn policy_title(policy: Policy) -> &'static str {
+    match policy {
+        Policy::None => "none",
+        Policy::Rules => "rules",
+        Policy::Inductor => "torch.compile",
+        Policy::Optimal => "optimal",
+        Policy::Manual => "manual",
+    }
+}
+
 /// What a policy does, in a sentence.
 pub const fn policy_summary(policy: Policy) -> &'static str {
     match policy {

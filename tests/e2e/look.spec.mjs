@@ -64,7 +64,7 @@ test('nothing covers the graph but its buttons, and all columns of measurements 
 
 test('the menus are accessible when they are open', async ({ page, open }) => {
   await open();
-  for (const menu of ['Figures', 'Counting', 'Export']) {
+  for (const menu of ['GPU figures', 'Byte counting', 'Export']) {
     await page.locator('summary').filter({ hasText: menu }).click();
     expect(await accessibilityFindings(page), menu).toEqual([]);
     await page.keyboard.press('Escape');
@@ -77,13 +77,13 @@ test('a menu closes by a pointer elsewhere and by Escape, and gives the focus ba
   const panels = page.locator('.menu-panel');
   await button('Options').click();
   await expect(panels).toHaveCount(1);
-  await button('Counting').click();
+  await button('Byte counting').click();
   await expect(page.getByText('A reshape is')).toBeVisible();
   await expect(panels).toHaveCount(1);
   await page.getByRole('radio', { name: /^a view/ }).focus();
   await page.keyboard.press('Escape');
   await expect(panels).toHaveCount(0);
-  await expect(button('Counting')).toBeFocused();
+  await expect(button('Byte counting')).toBeFocused();
   await page.keyboard.press('Enter');
   await expect(panels).toHaveCount(1);
   await page.keyboard.press('Space');

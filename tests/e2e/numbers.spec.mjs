@@ -138,7 +138,7 @@ test('a GPU of one\'s own', async ({ page }) => {
 
 test('a figure that is typed is taken over when the menu closes', async ({ page }) => {
   await picker(page, 'GPU').selectOption({ label: 'Custom…' });
-  const summary = page.locator('summary').filter({ hasText: 'Figures' });
+  const summary = page.locator('summary').filter({ hasText: 'GPU figures' });
   const bandwidth = page.getByLabel('bandwidth, GB/s');
   const closings = [() => result(page).click(), () => page.keyboard.press('Escape'), () => summary.click()];
   for (const [place, close] of closings.entries()) {
@@ -157,7 +157,7 @@ test('a figure that is typed is taken over when the menu closes', async ({ page 
 
 test('figures that nobody confirmed are marked', async ({ page }) => {
   await picker(page, 'GPU').selectOption('l4');
-  await page.getByText('Figures', { exact: true }).click();
+  await page.getByText('GPU figures', { exact: true }).click();
   await expect(page.getByRole('definition').filter({ hasText: '300 GB/s ?' })).toBeVisible();
 });
 
@@ -187,7 +187,7 @@ test('the policy and the ways of counting', async ({ page }) => {
   await expect.poll(() => kernels(page)).toHaveLength(14);
   expect((await headlineBytes(page)).saved).toBe(0);
   await picker(page, 'Fusion').selectOption('rules');
-  await page.getByText('Counting', { exact: true }).click();
+  await page.getByText('Byte counting', { exact: true }).click();
   for (const [label, flag] of [[/^0 bytes/, 'known-only'], [/^as their/, 'output-shape'], [/^as declared/, 'declared']]) {
     await page.getByRole('radio', { name: label }).check();
     const report = commandLine(['analyze', '-', '--externals', flag], text);

@@ -19,7 +19,7 @@ test('a link carries text, choices and selection to another visitor', async ({ p
   await open();
   await write(page, TEXT);
   await picker(page, 'GPU').selectOption('h200');
-  await page.getByText('Counting', { exact: true }).click();
+  await page.getByText('Byte counting', { exact: true }).click();
   await page.getByRole('radio', { name: '0 bytes' }).check();
   await page.keyboard.press('Escape');
   await chooseView(page, 'Unfused');

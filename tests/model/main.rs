@@ -41,6 +41,7 @@ mod import_statements;
 mod inductor;
 mod inductor_measured;
 mod input;
+mod inspect;
 mod job_queue;
 mod jobs;
 mod kernel_details;

@@ -46,18 +46,33 @@ impl Page {
         self.selected.set_if_changed(NamedSelection::of_op(name));
     }
 
-    /// Selects `selection`, or nothing if it is selected already.
+    /// Selects `selection` and tells about it, or nothing if it is told about already.
     pub fn toggle(self, selection: Selection) {
         let is_selected = self.selection.get_untracked() == selection;
-        self.select(if is_selected {
-            Selection::Nothing
+        if is_selected && (self.selected).with_untracked(|named| named.is_inspected) {
+            self.select(Selection::Nothing);
         } else {
-            selection
-        });
+            self.inspect(selection);
+        }
     }
 
-    /// Opens the *Why not* tab at the edge from `producer` to its first reader in another kernel.
-    pub fn ask_why(self, producer: OpId) {
+    /// Selects `selection` and tells about it.
+    fn inspect(self, selection: Selection) {
+        self.select(selection);
+        self.selected.update(|named| named.is_inspected = true);
+    }
+
+    /// What the visitor has clicked and wants to know about. Tracked.
+    pub fn inspected(self) -> Selection {
+        if self.selected.with(|named| named.is_inspected) {
+            self.selection.get()
+        } else {
+            Selection::Nothing
+        }
+    }
+
+    /// Tells about the edge from `producer` to its first reader in another kernel, else about the op.
+    pub fn inspect_output(self, producer: OpId) {
         let reader = self.analysis.with_untracked(|analysis| {
             let partition = &analysis.partition;
             let mut readers = analysis.graph.successors.get(producer)?.iter().copied();
@@ -67,11 +82,8 @@ impl Page {
             })
         });
         match reader {
-            Some(consumer) => {
-                self.tab.set_if_changed(Tab::Why);
-                self.select(Selection::Edge { producer, consumer });
-            }
-            None => self.select(Selection::Op(producer)),
+            Some(consumer) => self.inspect(Selection::Edge { producer, consumer }),
+            None => self.inspect(Selection::Op(producer)),
         }
     }
 

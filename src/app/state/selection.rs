@@ -1,6 +1,6 @@
 //! What is selected, and how it survives an edit.
 
-use crate::core::{Analysis, KernelId, OpId};
+use crate::core::{Analysis, KernelId, OpId, TensorId};
 
 /// What is selected, in all views at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,23 +19,29 @@ pub enum Selection {
         /// The op that reads it.
         consumer: OpId,
     },
+    /// A tensor from outside, or a result.
+    Tensor(TensorId),
 }
 
 impl Selection {
     /// The fused kernel that is selected, itself or through one of its ops.
     pub fn kernel(self, analysis: &Analysis) -> Option<KernelId> {
         match self {
-            Self::Nothing | Self::Edge { .. } => None,
+            Self::Nothing | Self::Edge { .. } | Self::Tensor(_) => None,
             Self::Op(op) => analysis.partition.kernel_of.get(op).copied(),
             Self::Kernel(kernel) => analysis.fused.kernels.get(kernel).map(|_| kernel),
         }
     }
 
     /// Name of the op that identifies the selection in links and after edits: the op itself, the producer of an edge, the
-    /// first op of a kernel.
+    /// first op of a kernel, the first one that reads or else writes a tensor.
     pub fn op_name(self, analysis: &Analysis) -> Option<&str> {
         let op = match self {
             Self::Nothing => return None,
+            Self::Tensor(tensor) => {
+                let reader = analysis.graph.consumers.get(tensor)?.first().copied();
+                reader.or(analysis.graph.tensors.get(tensor)?.producer)?
+            }
             Self::Op(op) | Self::Edge { producer: op, .. } => op,
             Self::Kernel(kernel) => *analysis.fused.kernels.get(kernel)?.ops.first()?,
         };
@@ -48,6 +54,8 @@ impl Selection {
 pub(super) struct NamedSelection {
     selection: Selection,
     op_name: Option<String>,
+    /// The visitor has clicked it, and wants to know about it.
+    pub(super) is_inspected: bool,
 }
 
 impl NamedSelection {
@@ -56,6 +64,7 @@ impl NamedSelection {
         Self {
             selection: Selection::Kernel(kernel),
             op_name: Some(name.to_owned()),
+            is_inspected: false,
         }
     }
 
@@ -64,6 +73,7 @@ impl NamedSelection {
         Self {
             selection: Selection::Op(OpId::default()),
             op_name: Some(name.to_owned()),
+            is_inspected: false,
         }
     }
 
@@ -72,6 +82,7 @@ impl NamedSelection {
         Self {
             selection,
             op_name: selection.op_name(analysis).map(str::to_owned),
+            is_inspected: false,
         }
     }
 

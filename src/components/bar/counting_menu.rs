@@ -53,7 +53,7 @@ pub fn CountingMenu() -> impl IntoView {
         }
     };
     view! {
-        <Menu label="Counting" is_changed=Signal::derive(is_changed)>
+        <Menu label="Byte counting" is_changed=Signal::derive(is_changed)>
             <fieldset>
                 <legend>"Inputs and weights count"</legend>
                 {Externals::VARIANTS.iter().map(externals).collect_view()}
@@ -67,7 +67,7 @@ pub fn CountingMenu() -> impl IntoView {
                 {F32Matmul::VARIANTS.iter().map(f32_matmul).collect_view()}
             </fieldset>
             <p class="quiet">
-                "A kernel reads each tensor that it needs from outside once, and writes each of its outputs once that another kernel or nobody reads. Bytes are exact; times are predicted."
+                "A kernel reads each tensor that it needs from outside once, and writes each of its outputs once that another kernel or nobody reads. Bytes are exact."
             </p>
         </Menu>
     }

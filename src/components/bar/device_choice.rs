@@ -1,4 +1,4 @@
-//! The device for which times are predicted, and its figures.
+//! The device whose times are shown, and its figures.
 
 use super::device_figures::DeviceFigures;
 use super::menu::Menu;
@@ -37,7 +37,7 @@ pub fn DeviceChoice() -> impl IntoView {
             {options.collect_view()}
             <option value=CUSTOM_ID>"Custom…"</option>
         </Picker>
-        <Menu label="Figures" panel_class="figures" is_open=is_figures_open>
+        <Menu label="GPU figures" panel_class="figures" is_open=is_figures_open>
             <DeviceFigures />
         </Menu>
     }

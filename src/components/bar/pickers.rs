@@ -6,7 +6,7 @@ use crate::components::picker::Picker;
 use crate::core::examples::{EXAMPLES, example};
 use crate::core::notation::edit::{main_dtype, set_dtype};
 use crate::core::{DType, Policy};
-use crate::present::options::policy_summary;
+use crate::present::options::{policy_summary, policy_title};
 use leptos::prelude::*;
 use strum::VariantArray;
 
@@ -83,7 +83,7 @@ pub fn PolicyPicker() -> impl IntoView {
     };
     let options = Policy::VARIANTS
         .iter()
-        .map(|&policy| view! { <option value=policy.name()>{policy.name()}</option> });
+        .map(|&policy| view! { <option value=policy.name()>{policy_title(policy)}</option> });
     view! {
         <Picker
             label="Fusion"

@@ -3,9 +3,8 @@
 use super::counting_menu::CountingMenu;
 use super::device_choice::DeviceChoice;
 use super::export_menu::ExportMenu;
-use super::fusion_menu::FusionMenu;
 use super::history_buttons::HistoryButtons;
-use super::pickers::{ExamplePicker, PolicyPicker, TypePicker};
+use super::pickers::{ExamplePicker, TypePicker};
 use super::share_button::ShareButton;
 use super::theme_button::ThemeButton;
 use leptos::prelude::*;
@@ -20,8 +19,6 @@ pub fn TopBar() -> impl IntoView {
                 <ExamplePicker />
                 <DeviceChoice />
                 <TypePicker />
-                <PolicyPicker />
-                <FusionMenu />
                 <CountingMenu />
             </div>
             <div class="bar-end">

@@ -17,7 +17,9 @@ pub fn Charts() -> impl IntoView {
                     <h2 id="roofline-title">"Roofline"</h2>
                     <ul class="legend">
                         <li><span class="key key-hollow" aria-hidden="true"></span>"unfused"</li>
+                        <li><svg width="18" height="12" aria-hidden="true"><path class="key-arc" d="M2 3 Q9 14 16 3"></path></svg>"fusion"</li>
                         <li><span class="key key-solid" aria-hidden="true"></span>"fused"</li>
+                        <li><span class="key key-op" aria-hidden="true"></span>"op alone"</li>
                     </ul>
                 </header>
                 <KernelChart
@@ -30,6 +32,10 @@ pub fn Charts() -> impl IntoView {
             <section class="panel chart-panel" aria-labelledby="traffic-title">
                 <header class="panel-head">
                     <h2 id="traffic-title">"Memory traffic"</h2>
+                    <ul class="legend">
+                        <li><span class="key key-read" aria-hidden="true"></span>"read"</li>
+                        <li><span class="key key-written" aria-hidden="true"></span>"written"</li>
+                    </ul>
                 </header>
                 <KernelChart
                     id="traffic"

@@ -2,6 +2,7 @@
 
 use super::placed::{PlacedGraph, StoredGraph};
 use super::state::Graph;
+use crate::app::state::Selection;
 use crate::core::{OpId, OpType};
 use crate::picture::dag::Edge;
 use crate::picture::dag::path::path_data;
@@ -21,11 +22,15 @@ pub(super) fn EdgeLines(
     /// The index of the edge in the layout.
     edge: usize,
 ) -> impl IntoView {
-    let (data, is_weight, may_stay_on_chip) = placed.with_value(|placed| {
+    let (data, is_weight, may_stay_on_chip, selection) = placed.with_value(|placed| {
         let place = placed.layout.edges.get(edge)?;
         let data = path_data(&place.points, CORNER);
         let is_weight = placed.layout.brings_weight(place);
-        Some((data, is_weight, may_stay_on_chip(placed, place)))
+        let selection = match place.from.op().zip(place.to.op()) {
+            Some((producer, consumer)) => Selection::Edge { producer, consumer },
+            None => Selection::Tensor(place.tensor),
+        };
+        Some((data, is_weight, may_stay_on_chip(placed, place), selection))
     })?;
     let look = move || {
         let look = placed.with_value(|placed| {
@@ -49,9 +54,14 @@ pub(super) fn EdgeLines(
             class:is-weight=is_weight
             class:is-dram=move || look().is_dram
             class:is-touched=is_touched
+            on:click=move |event| {
+                event.stop_propagation();
+                graph.click_line(selection);
+            }
         >
             {on_chip}
-            <path class="dag-dram" d=data stroke-width=move || look().width_px></path>
+            <path class="dag-dram" d=data.clone() stroke-width=move || look().width_px></path>
+            <path class="dag-edge-target" d=data></path>
         </g>
     })
 }

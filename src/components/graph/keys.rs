@@ -31,6 +31,18 @@ impl Graph {
         }
     }
 
+    /// A click on a line or on the pill of a tensor.
+    pub(super) fn click_line(self, selection: Selection) {
+        if self.was_dragged() {
+            return;
+        }
+        if self.plan_now().is_some() {
+            self.drop_plan();
+        } else {
+            self.page().toggle(selection);
+        }
+    }
+
     /// A click on the size label below an op.
     pub(super) fn click_size_label(self, op: OpId) {
         if self.was_dragged() {
@@ -39,7 +51,7 @@ impl Graph {
         if self.plan_now().is_some() {
             self.drop_plan();
         } else {
-            self.page().ask_why(op);
+            self.page().inspect_output(op);
         }
     }
 

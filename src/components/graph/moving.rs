@@ -16,7 +16,7 @@ impl Graph {
         Effect::new(move || {
             let (placed, selection) = (self.placed.get(), self.selection.get());
             let ends = match selection {
-                Selection::Nothing => return,
+                Selection::Nothing | Selection::Tensor(_) => return,
                 Selection::Op(op) => [FocusTarget::Op(op); 2],
                 Selection::Edge { producer, consumer } => [producer, consumer].map(FocusTarget::Op),
                 Selection::Kernel(kernel) => [FocusTarget::Kernel(kernel); 2],

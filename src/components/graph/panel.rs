@@ -1,11 +1,14 @@
-//! The panel of the graph, with the switch between fused and unfused.
+//! The panel of the graph, with the policy that decides it and the switch between fused and unfused.
 
 use super::canvas::GraphCanvas;
 use crate::app::state::Page;
+use crate::components::bar::fusion_menu::FusionMenu;
+use crate::components::bar::pickers::PolicyPicker;
+use crate::components::inspector::Inspector;
 use crate::components::radio_button::RadioButton;
 use leptos::prelude::*;
 
-/// The graph with its legend and the switch.
+/// The graph with its policy, its legend and the switch.
 #[component]
 pub fn GraphPanel() -> impl IntoView {
     let page = Page::of_context();
@@ -13,10 +16,10 @@ pub fn GraphPanel() -> impl IntoView {
         <section class="panel graph" aria-labelledby="graph-title">
             <header class="panel-head">
                 <h2 id="graph-title">"Graph"</h2>
-                <ul class="legend dag-legend">
-                    <li><svg width="22" height="8" aria-hidden="true"><path class="dag-dram" stroke-width="4" d="M1 4H21"></path></svg>"through memory"</li>
-                    <li><svg width="22" height="8" aria-hidden="true"><path class="dag-on-chip" d="M1 4H21"></path></svg>"stays on chip"</li>
-                </ul>
+                <div class="graph-policy">
+                    <PolicyPicker />
+                    <FusionMenu />
+                </div>
                 <fieldset class="switch" title="Ctrl+Enter" aria-keyshortcuts="Control+Enter">
                     <legend class="sr-only">"Show the graph"</legend>
                     <RadioButton set="graph-view" is_chosen=move || !page.is_fused.get() choose=move || page.is_fused.set(false)>
@@ -27,7 +30,14 @@ pub fn GraphPanel() -> impl IntoView {
                     </RadioButton>
                 </fieldset>
             </header>
-            <div class="graph-slot" class:is-stale=page.is_grey><GraphCanvas /></div>
+            <div class="graph-slot" class:is-stale=page.is_grey>
+                <GraphCanvas />
+                <Inspector />
+                <ul class="legend dag-legend">
+                    <li><svg width="22" height="8" aria-hidden="true"><path class="dag-dram" stroke-width="4" d="M1 4H21"></path></svg>"through memory"</li>
+                    <li><svg width="22" height="8" aria-hidden="true"><path class="dag-on-chip" d="M1 4H21"></path></svg>"stays on chip"</li>
+                </ul>
+            </div>
         </section>
     }
 }

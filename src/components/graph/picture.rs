@@ -117,7 +117,7 @@ fn in_order<I: Copy + Ord>(wanted: &[I], before: Option<&Vec<I>>) -> Vec<I> {
 fn pinned(graph: Graph) -> Vec<FocusTarget> {
     let mut pinned = vec![graph.tab_stop.get()];
     match graph.selection.get() {
-        Selection::Nothing => {}
+        Selection::Nothing | Selection::Tensor(_) => {}
         Selection::Op(op) => pinned.push(FocusTarget::Op(op)),
         Selection::Kernel(kernel) => pinned.push(FocusTarget::Kernel(kernel)),
         Selection::Edge { producer, consumer } => {

@@ -42,7 +42,7 @@ impl PlacedGraph {
         let mut ends = [edge.from.op(), edge.to.op()].into_iter().flatten();
         let kernel_of = &self.analysis.partition.kernel_of;
         match selection {
-            Selection::Nothing => false,
+            Selection::Nothing | Selection::Tensor(_) => false,
             Selection::Op(op) => ends.any(|end| end == op),
             Selection::Edge { producer, consumer } => {
                 edge.from.op() == Some(producer) && edge.to.op() == Some(consumer)

@@ -2,6 +2,7 @@
 
 use super::placed::StoredGraph;
 use super::state::Graph;
+use crate::app::state::Selection;
 use crate::picture::dag::{PillId, PillKind};
 use leptos::prelude::*;
 
@@ -23,11 +24,20 @@ pub(super) fn TensorPill(
         PillKind::Output => "dag-pill is-output",
     };
     let (rect, middle) = (place.rect, place.rect.center());
+    let tensor = *place.tensors.first()?;
     let name = place.text.clone();
     let look = graph.look(placed.number, move |looks| looks.pill(&place));
     let title = move || look.with(|look| look.title.clone());
     Some(view! {
-        <g class=class role="img" aria-label=title>
+        <g
+            class=class
+            role="img"
+            aria-label=title
+            on:click=move |event| {
+                event.stop_propagation();
+                graph.click_line(Selection::Tensor(tensor));
+            }
+        >
             <title>{title}</title>
             <rect x=rect.x y=rect.y width=rect.width height=rect.height rx=rect.height / 2.0></rect>
             <text class="dag-name" x=middle.x y=middle.y - 2.0>{name}</text>

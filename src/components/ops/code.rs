@@ -99,7 +99,7 @@ fn line_view(line: &CodeLine) -> impl IntoView + use<> {
 /// Where the selected ops are in the text.
 fn selected_spans(page: Page) -> Vec<Span> {
     let ops = match page.selection.get() {
-        Selection::Nothing => Vec::new(),
+        Selection::Nothing | Selection::Tensor(_) => Vec::new(),
         Selection::Op(op) => vec![op],
         Selection::Edge { producer, consumer } => vec![producer, consumer],
         Selection::Kernel(kernel) => page.analysis.with(|analysis| {

@@ -135,7 +135,7 @@ pub fn Row(
 fn belongs(row: &OpRow, page: Page) -> bool {
     let selection = page.selection.get();
     match selection {
-        Selection::Nothing => false,
+        Selection::Nothing | Selection::Tensor(_) => false,
         Selection::Op(op) => row.op == Some(op),
         Selection::Edge { producer, consumer } => {
             row.op.is_some_and(|op| op == producer || op == consumer)

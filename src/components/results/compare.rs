@@ -9,7 +9,7 @@ use crate::core::Policy;
 use crate::picture::charts::roofline_compare::{marker, scene};
 use crate::picture::charts::scene::{MarkKey, Role};
 use crate::present::compare::{PolicyRow, policy_rows};
-use crate::present::options::policy_summary;
+use crate::present::options::{policy_summary, policy_title};
 use crate::present::times::TimeKind;
 use leptos::prelude::*;
 use strum::VariantArray;
@@ -114,7 +114,7 @@ fn Row(
                     aria-pressed=move || is_chosen.get().to_string()
                     title=policy_summary(policy)
                 >
-                    {policy.name()}
+                    {policy_title(policy)}
                 </button>
                 " "
                 <small class="quiet">{text(|row| &row.note)}</small>
@@ -157,7 +157,7 @@ fn Roofline() -> impl IntoView {
         view! {
             <li>
                 <Marker policy />
-                <span>{policy.name()}</span>
+                <span>{policy_title(policy)}</span>
             </li>
         }
     });

@@ -73,6 +73,10 @@ pub fn KernelsTable() -> impl IntoView {
             </table>
         </div>
         <ShowMore max_rows step=PAGE_ROWS listed=row_count total=kernel_count />
+        <p class="quiet">
+            <span class="limit-sign" aria-hidden="true">"▲"</span>
+            " fusion may cost time here: "<em>"Limits"</em>" says why. ~ rests on an assumed size."
+        </p>
         <p class="quiet">{note}</p>
     }
 }

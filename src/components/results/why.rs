@@ -133,8 +133,9 @@ fn Row(
     let text = move |part: fn(&EdgeRow) -> &String| move || row.with(|row| part(row).clone());
     let button = NodeRef::<html::Button>::new();
     Effect::new(move || {
-        // An edge selected in the graph may be out of view here.
+        // An edge of a link may be out of view. One that was clicked is told about where it was clicked.
         if is_selected.get()
+            && page.inspected() == Selection::Nothing
             && let Some(button) = button.get()
         {
             browser::reveal(&button);

@@ -7,6 +7,7 @@ use crate::picture::charts::marks::{circle, polygon};
 use crate::picture::charts::roofline_frame::{RooflineFrame, point_of};
 use crate::picture::charts::roofline_names::PointLayout;
 use crate::picture::charts::scene::{Mark, Point, Role, Scene};
+use crate::present::options::policy_title;
 use crate::present::times::kernel_time;
 
 /// Draws the kernels of `all` over the roofs of `chosen`. Kernels of one policy that would cover each other share
@@ -103,7 +104,7 @@ impl Marker {
         let kernel = analysis.fused.kernels.get(self.kernel)?;
         let heading = format!(
             "{}, {}",
-            policy.name(),
+            policy_title(policy),
             kernel_heading(analysis, self.kernel)
         );
         let time = kernel_time(analysis, self.kernel)?;

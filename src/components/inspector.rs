@@ -1,0 +1,164 @@
+//! What the visitor has clicked, with its arithmetic, the reason and what can be done: beside the graph, on a phone at the
+//! bottom of the screen.
+
+use crate::app::state::{FocusRequest, Page, Selection, SetIfChanged, Tab};
+use crate::components::sentence::sentence;
+use crate::core::OpId;
+use crate::present::badge::kernel_class;
+use crate::present::inspect::{
+    Inspected, inspect_edge, inspect_kernel, inspect_op, inspect_tensor,
+};
+use crate::present::manual::Change;
+use leptos::prelude::*;
+
+/// The card. It follows the selection, and is closed by its button and by Escape.
+#[component]
+pub fn Inspector() -> impl IntoView {
+    let page = Page::of_context();
+    let inspected = Memo::new(move |_| {
+        let selection = page.inspected();
+        page.analysis.with(|analysis| match selection {
+            Selection::Nothing => None,
+            Selection::Op(op) => inspect_op(analysis, op),
+            Selection::Kernel(kernel) => inspect_kernel(analysis, kernel),
+            Selection::Edge { producer, consumer } => inspect_edge(analysis, producer, consumer),
+            Selection::Tensor(tensor) => inspect_tensor(analysis, tensor),
+        })
+    });
+    let of = Memo::new(move |_| inspected.get().unwrap_or_default());
+    view! {
+        <Show when=move || inspected.with(Option::is_some)>
+            <Card of />
+        </Show>
+    }
+}
+
+#[component]
+fn Card(
+    /// What is told.
+    of: Memo<Inspected>,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let close = move |_| {
+        page.keep_focus();
+        page.select(Selection::Nothing);
+    };
+    let number = move || {
+        let kernel = of.with(|of| of.kernel);
+        kernel.map(|kernel| {
+            view! { <span class=format!("badge {}", kernel_class(kernel))>{kernel.number()}</span> }
+        })
+    };
+    let facts = move || {
+        let facts = of.with(|of| of.facts.clone()).into_iter();
+        facts
+            .map(|(what, figure)| view! { <div><dt>{what}</dt><dd>{figure}</dd></div> })
+            .collect_view()
+    };
+    let worked = move || {
+        let lines = of.with(|of| of.worked.clone()).into_iter();
+        lines.map(|line| view! { <li>{line}</li> }).collect_view()
+    };
+    let notes = move || {
+        let notes = of.with(|of| of.notes.clone());
+        let notes = notes.iter().map(|note| view! { <p>{sentence(note)}</p> });
+        notes.collect_view()
+    };
+    view! {
+        <section class="inspector" aria-labelledby="inspector-title">
+            <header>
+                {number}
+                <h3 id="inspector-title">{move || of.with(|of| of.heading.clone())}</h3>
+                <button type="button" class="icon-button" aria-label="Close" on:click=close>
+                    <span aria-hidden="true">"×"</span>
+                </button>
+            </header>
+            <dl class="inspector-facts">{facts}</dl>
+            <Reason of />
+            {notes}
+            <ul class="inspector-worked">{worked}</ul>
+            <Actions of />
+        </section>
+    }
+}
+
+/// Why two ops are not fused.
+#[component]
+fn Reason(
+    /// What is told.
+    of: Memo<Inspected>,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let asked = Memo::new(move |_| of.with(|of| of.asked));
+    let answer = Memo::new(move |_| {
+        let (producer, consumer) = asked.get()?;
+        let answer = page.why_apart(producer, consumer);
+        Some(answer.unwrap_or_else(|| "Why they are apart is being computed.".to_owned()))
+    });
+    move || {
+        answer.with(|answer| {
+            answer
+                .as_deref()
+                .map(|answer| view! { <p>{sentence(answer)}</p> })
+        })
+    }
+}
+
+/// What can be done.
+#[component]
+fn Actions(
+    /// What is told.
+    of: Memo<Inspected>,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let selection = Memo::new(move |_| page.inspected());
+    let change = Memo::new(move |_| of.with(|of| of.change));
+    let change_button = move || {
+        let change = change.get()?;
+        let (words, op) = match change {
+            Change::Merge(a, b) => {
+                let words = format!(
+                    "Merge kernels {} and {}",
+                    a.min(b).number(),
+                    a.max(b).number()
+                );
+                let kernel = page.analysis.with_untracked(|analysis| {
+                    analysis.partition.kernels.get(a).map(<[OpId]>::to_vec)
+                });
+                (words, *kernel?.first()?)
+            }
+            Change::Cut { consumer, .. } => ("Cut its kernel before it".to_owned(), consumer),
+        };
+        let make = move |_| page.make(change, op, FocusRequest::GraphKernel);
+        Some(view! { <button type="button" on:click=make>{words}</button> })
+    };
+    let in_text = move || {
+        let op = op_of(selection.get())?;
+        let show = move |_| {
+            if let Some(span) = untrack(|| page.span_of_op(op)) {
+                page.show_in_text(span);
+            }
+        };
+        Some(view! { <button type="button" on:click=show>"Show in the text"</button> })
+    };
+    let in_table = move || {
+        let Selection::Kernel(kernel) = selection.get() else {
+            return None;
+        };
+        let open = move |_| {
+            page.tab.set_if_changed(Tab::Kernels);
+            page.focus_request
+                .set(Some(FocusRequest::KernelButton(kernel)));
+        };
+        Some(view! { <button type="button" on:click=open>"Its tensors"</button> })
+    };
+    view! { <p class="inspector-actions">{change_button} {in_text} {in_table}</p> }
+}
+
+/// The op that the text is shown at.
+fn op_of(selection: Selection) -> Option<OpId> {
+    match selection {
+        Selection::Op(op) | Selection::Edge { consumer: op, .. } => Some(op),
+        Selection::Nothing | Selection::Kernel(_) | Selection::Tensor(_) => None,
+    }
+}

@@ -1,0 +1,243 @@
+//! One op, edge, kernel or tensor with the arithmetic behind its figures, and what can be done about it.
+
+use super::explain::{
+    access_text, assumed, flops_text, has_assumed_size, source_reason, source_text,
+};
+use super::format::{format_bytes, format_change, format_intensity};
+use super::limits::harms;
+use super::manual::Change;
+use super::names::{counted, joined, op_name, op_names};
+use super::times::{TimeKind, bound_name, kernel_time, time_lines};
+use crate::core::analysis::Kernel;
+use crate::core::{Analysis, Graph, KernelId, OpId, TensorId};
+
+/// Most lines of arithmetic of one kind.
+const MAX_LINES: usize = 12;
+
+/// What is told about what a visitor has clicked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Inspected {
+    /// What it is.
+    pub heading: String,
+    /// The kernel that it is or runs in.
+    pub kernel: Option<KernelId>,
+    /// Its figures: what, and how much.
+    pub facts: Vec<(&'static str, String)>,
+    /// The arithmetic behind them, a line for each part.
+    pub worked: Vec<String>,
+    /// What follows from it, in sentences; quoted parts are code.
+    pub notes: Vec<String>,
+    /// The two ops whose separation is explained beside it.
+    pub asked: Option<(OpId, OpId)>,
+    /// What can be done by hand.
+    pub change: Option<Change>,
+}
+
+/// An op: its result, its arithmetic, and what it moves when it runs alone. `None` if there is no such op.
+/// `O(accesses)`, and of its kernel.
+pub fn inspect_op(analysis: &Analysis, op: OpId) -> Option<Inspected> {
+    let graph = &analysis.graph;
+    let definition = graph.ops.get(op)?;
+    let kernel = *analysis.partition.kernel_of.get(op)?;
+    let alone = analysis.unfused.of_lone_op(op);
+    let name = op_name(graph, op);
+    let function = definition
+        .function
+        .as_deref()
+        .unwrap_or_else(|| definition.op_type.name());
+    let heading = if function == name {
+        name.to_owned()
+    } else {
+        format!("{name}: {function}")
+    };
+    let together = analysis.partition.kernels[kernel].len() - 1;
+    let mut facts = vec![("result", tensor_text(graph, graph.output[op]))];
+    facts.push((
+        "runs in",
+        match together {
+            0 => format!("kernel {}, alone", kernel.number()),
+            others => format!(
+                "kernel {} with {}",
+                kernel.number(),
+                counted(others, "other op")
+            ),
+        },
+    ));
+    facts.push((
+        "alone it moves",
+        assumed(has_assumed_size(alone), &format_bytes(alone.bytes())),
+    ));
+    if let Some(intensity) = alone.placement.intensity {
+        facts.push(("intensity alone", format_intensity(intensity)));
+    }
+    let mut worked = vec![format!("FLOPs: {}", flops_text(graph, op))];
+    worked.extend(access_lines(analysis, op, alone));
+    let change = cut_before(analysis, op);
+    Some(Inspected {
+        heading,
+        kernel: Some(kernel),
+        facts,
+        worked,
+        notes: Vec::new(),
+        asked: None,
+        change,
+    })
+}
+
+/// A tensor on its way from one op to another: its bytes, and whether they reach memory. `None` if there are no such ops.
+pub fn inspect_edge(analysis: &Analysis, producer: OpId, consumer: OpId) -> Option<Inspected> {
+    let graph = &analysis.graph;
+    let tensor = *graph.output.get(producer)?;
+    let (from, to) = (
+        op_name(graph, producer),
+        op_name(graph, graph.ops.get(consumer).map(|_| consumer)?),
+    );
+    let (a, b) = (
+        analysis.partition.kernel_of[producer],
+        analysis.partition.kernel_of[consumer],
+    );
+    let traffic = &analysis.tensors[tensor];
+    let mut facts = vec![("tensor", tensor_text(graph, tensor))];
+    let is_together = analysis.partition.computes(b, producer);
+    facts.push((
+        "runs",
+        if is_together {
+            format!("inside kernel {}", b.number())
+        } else {
+            format!("from kernel {} to kernel {}", a.number(), b.number())
+        },
+    ));
+    facts.push(("moved unfused", format_bytes(traffic.unfused_bytes)));
+    facts.push(("moved fused", format_bytes(traffic.fused_bytes)));
+    let mut notes = Vec::new();
+    if is_together {
+        notes.push(if traffic.is_on_chip {
+            "It stays on chip: it is neither written to memory nor read from it.".to_owned()
+        } else {
+            "This reader takes it on chip. It is written all the same, because it is a result or another kernel reads it.".to_owned()
+        });
+    }
+    let change = match is_together {
+        false => Some(Change::Merge(a, b)),
+        true if a == b => Some(Change::Cut { producer, consumer }),
+        true => None,
+    };
+    Some(Inspected {
+        heading: format!("{from} → {to}"),
+        kernel: is_together.then_some(b),
+        facts,
+        worked: size_lines(analysis, consumer, tensor),
+        notes,
+        asked: (!is_together).then_some((producer, consumer)),
+        change,
+    })
+}
+
+/// A fused kernel: its bytes before and after, its arithmetic and its time. `None` if there is no such kernel.
+/// `O(accesses)` of the kernel, and of all kernels for what hurts.
+pub fn inspect_kernel(analysis: &Analysis, kernel: KernelId) -> Option<Inspected> {
+    let graph = &analysis.graph;
+    let fused = analysis.fused.kernels.get(kernel)?;
+    let before = analysis.comparisons.get(kernel)?;
+    let bytes = |bytes| assumed(has_assumed_size(fused), &format_bytes(bytes));
+    let saved = before.unfused_bytes as f64 - fused.bytes() as f64;
+    let percent = saved / (before.unfused_bytes as f64).max(1.0) * 100.0;
+    let mut facts = vec![
+        (
+            "bytes",
+            format!(
+                "{} → {} ({})",
+                bytes(before.unfused_bytes),
+                bytes(fused.bytes()),
+                format_change(percent)
+            ),
+        ),
+        (
+            TimeKind::of(analysis).name(),
+            kernel_time(analysis, kernel).unwrap_or_default().joined(),
+        ),
+    ];
+    if let Some(intensity) = fused.placement.intensity {
+        facts.push(("intensity", format_intensity(intensity)));
+    }
+    if !fused.is_free {
+        facts.push(("bound by", bound_name(fused.placement.bound).to_owned()));
+    }
+    let harm = harms(analysis).get(kernel).cloned().unwrap_or_default();
+    let notes = (!harm.is_empty()).then(|| format!("What hurts: {harm}."));
+    Some(Inspected {
+        heading: format!(
+            "kernel {}: {}",
+            kernel.number(),
+            op_names(graph, &fused.ops)
+        ),
+        kernel: Some(kernel),
+        facts,
+        worked: time_lines(analysis, kernel),
+        notes: notes.into_iter().collect(),
+        asked: None,
+        change: None,
+    })
+}
+
+/// A tensor from outside: its size, where that comes from, and who reads it. `None` if there is no such tensor.
+pub fn inspect_tensor(analysis: &Analysis, tensor: TensorId) -> Option<Inspected> {
+    let graph = &analysis.graph;
+    let traffic = analysis.tensors.get(tensor)?;
+    let readers = &graph.consumers[tensor];
+    let names = readers.iter().map(|&op| op_name(graph, op));
+    let mut facts = vec![("tensor", tensor_text(graph, tensor))];
+    facts.push(("size", source_text(traffic.source).to_owned()));
+    facts.push(("read by", joined(names, [", ", " and "], MAX_LINES)));
+    facts.push(("moved unfused", format_bytes(traffic.unfused_bytes)));
+    facts.push(("moved fused", format_bytes(traffic.fused_bytes)));
+    let worked = readers.first().map(|&op| size_lines(analysis, op, tensor));
+    let reason = source_reason(graph, readers, tensor, traffic.source);
+    Some(Inspected {
+        heading: graph.tensor_name(tensor).to_owned(),
+        facts,
+        worked: worked.unwrap_or_default(),
+        notes: vec![format!("Its size: {reason}.")],
+        ..Inspected::default()
+    })
+}
+
+/// `scores : f16[32, 2048, 2048]`; without the type where it is not known.
+fn tensor_text(graph: &Graph, tensor: TensorId) -> String {
+    let name = graph.tensor_name(tensor);
+    let Some(shape) = graph.tensor_shape(tensor) else {
+        return name.to_owned();
+    };
+    let dims: Vec<String> = shape.iter().map(u64::to_string).collect();
+    let dtype = graph.tensors[tensor].dtype.map_or("", |dtype| dtype.name());
+    format!("{name} : {dtype}[{}]", dims.join(", "))
+}
+
+/// How the bytes of a tensor are computed that an op reads.
+fn size_lines(analysis: &Analysis, op: OpId, tensor: TensorId) -> Vec<String> {
+    let bytes = format_bytes(analysis.tensors[tensor].bytes);
+    let size = access_text(analysis, op, tensor);
+    let line = size.map(|size| format!("{size} = {bytes} for each access"));
+    line.into_iter().collect()
+}
+
+/// A line for each access of an op that runs alone.
+fn access_lines(analysis: &Analysis, op: OpId, alone: &Kernel) -> Vec<String> {
+    let graph = &analysis.graph;
+    let reads = alone.traffic.reads.iter().map(|access| ("reads", access));
+    let writes = alone.traffic.writes.iter().map(|access| ("writes", access));
+    let lines = reads.chain(writes).map(|(verb, access)| {
+        let size = access_text(analysis, op, access.tensor).unwrap_or_default();
+        let name = graph.tensor_name(access.tensor);
+        format!("{verb} {name}: {size} = {}", format_bytes(access.bytes))
+    });
+    lines.take(MAX_LINES).collect()
+}
+
+/// The cut between an op and the op before it in its kernel, if there is one.
+fn cut_before(analysis: &Analysis, consumer: OpId) -> Option<Change> {
+    let kernel_of = &analysis.partition.kernel_of;
+    let producers = analysis.graph.predecessors[consumer].iter().copied();
+    let producer = { producers }.find(|&producer| kernel_of[producer] == kernel_of[consumer])?;
+    Some(Change::Cut { producer, consumer })
+}

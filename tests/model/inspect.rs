@@ -1,0 +1,145 @@
+//! What the inspector tells about whatever can be clicked.
+
+use fuseline::core::examples::EXAMPLES;
+use fuseline::core::{Analysis, OpId, Options, Policy, analyze_program, notation};
+use fuseline::present::inspect::{
+    Inspected, inspect_edge, inspect_kernel, inspect_op, inspect_tensor,
+};
+use fuseline::present::manual::Change;
+use strum::VariantArray;
+
+fn analysis(text: &str, policy: Policy) -> Analysis {
+    let outcome = analyze_program(&notation::parse(text).program, &Options::of_policy(policy));
+    outcome.analysis.unwrap()
+}
+
+fn fact<'a>(of: &'a Inspected, what: &str) -> &'a str {
+    let fact = of.facts.iter().find(|(name, _)| *name == what);
+    &fact.unwrap_or_else(|| panic!("no {what} in {of:?}")).1
+}
+
+const TEXT: &str = "\
+input x : f16[256, 256]
+weight w : f16[256, 256]
+up: y = matmul(x, w)
+act: z = relu(y)
+norm: n = softmax(z)
+";
+
+#[test]
+fn an_op_has_its_arithmetic_and_its_bytes_alone() {
+    let analysis = analysis(TEXT, Policy::Rules);
+    let op = inspect_op(&analysis, OpId::new(0)).unwrap();
+    assert_eq!(op.heading, "up: matmul");
+    assert_eq!(fact(&op, "result"), "y : f16[256, 256]");
+    assert_eq!(fact(&op, "runs in"), "kernel 1 with 1 other op");
+    assert_eq!(fact(&op, "alone it moves"), "393 kB");
+    assert_eq!(
+        op.worked,
+        [
+            "FLOPs: 2 × 256 × 256 × 256 (K) = 33.6 MFLOP",
+            "reads x: 256 × 256 × 2 B = 131 kB",
+            "reads w: 256 × 256 × 2 B = 131 kB",
+            "writes y: 256 × 256 × 2 B = 131 kB",
+        ]
+    );
+    assert_eq!(op.change, None, "no op of its kernel comes before it");
+    let (producer, consumer) = (OpId::new(0), OpId::new(1));
+    let relu = inspect_op(&analysis, consumer).unwrap();
+    assert_eq!(relu.change, Some(Change::Cut { producer, consumer }));
+    assert_eq!(inspect_op(&analysis, OpId::new(3)), None);
+}
+
+#[test]
+fn an_edge_says_where_its_tensor_goes_and_what_can_be_done() {
+    let analysis = analysis(TEXT, Policy::Rules);
+    let [up, act, norm] = [0, 1, 2].map(OpId::new);
+    let inside = inspect_edge(&analysis, up, act).unwrap();
+    assert_eq!(inside.heading, "up → act");
+    assert_eq!(fact(&inside, "runs"), "inside kernel 1");
+    assert_eq!(
+        [fact(&inside, "moved unfused"), fact(&inside, "moved fused")],
+        ["262 kB", "0 B"]
+    );
+    assert!(
+        inside.notes[0].starts_with("It stays on chip"),
+        "{inside:?}"
+    );
+    assert_eq!(inside.asked, None);
+    let between = inspect_edge(&analysis, act, norm).unwrap();
+    assert_eq!(fact(&between, "runs"), "from kernel 1 to kernel 2");
+    assert_eq!(between.worked, ["256 × 256 × 2 B = 131 kB for each access"]);
+    assert_eq!(between.asked, Some((act, norm)));
+    assert!(matches!(between.change, Some(Change::Merge(..))));
+}
+
+#[test]
+fn a_kernel_has_its_bytes_before_and_after_and_its_time() {
+    let analysis = analysis(TEXT, Policy::Rules);
+    let kernel = analysis.partition.kernel_of[OpId::new(0)];
+    let of = inspect_kernel(&analysis, kernel).unwrap();
+    assert_eq!(of.heading, "kernel 1: up + act");
+    assert_eq!(fact(&of, "bytes"), "655 kB → 393 kB (−40.0 %)");
+    assert_eq!(fact(&of, "bound by"), "launch");
+    assert!(
+        of.worked[0].starts_with("memory: 393 kB / 2.04 TB/s = "),
+        "{of:?}"
+    );
+    assert!(fact(&of, "lower bound").ends_with("µs"));
+}
+
+#[test]
+fn a_tensor_from_outside_says_where_its_size_comes_from() {
+    let analysis = analysis(
+        "y = relu(x) : f16[256, 256]\nz = exp(x) : f16[256, 256]\n",
+        Policy::Rules,
+    );
+    let external = analysis
+        .graph
+        .tensors
+        .ids()
+        .find(|&t| analysis.graph.tensors[t].is_external());
+    let of = inspect_tensor(&analysis, external.unwrap()).unwrap();
+    assert_eq!(of.heading, "x");
+    assert_eq!(fact(&of, "size"), "assumed");
+    assert_eq!(fact(&of, "read by"), "y, z");
+    assert!(
+        of.notes[0].contains("assumed to be as large as the output of y"),
+        "{of:?}"
+    );
+}
+
+/// No click is without an answer, in any example under any policy.
+#[test]
+fn everything_that_can_be_clicked_is_told_about() {
+    for example in EXAMPLES {
+        for &policy in Policy::VARIANTS {
+            let analysis = analysis(example.text, policy);
+            let graph = &analysis.graph;
+            for op in graph.ops.ids() {
+                let of = inspect_op(&analysis, op).unwrap();
+                assert!(!of.worked.is_empty(), "{}: {of:?}", example.id);
+                for &producer in &graph.predecessors[op] {
+                    let of = inspect_edge(&analysis, producer, op).unwrap();
+                    assert!(
+                        of.asked.is_some() || !of.notes.is_empty(),
+                        "{}: {of:?}",
+                        example.id
+                    );
+                }
+            }
+            for kernel in analysis.fused.kernels.ids() {
+                let of = inspect_kernel(&analysis, kernel).unwrap();
+                assert!(
+                    !of.worked.is_empty() && of.facts.len() >= 2,
+                    "{}: {of:?}",
+                    example.id
+                );
+            }
+            for tensor in graph.tensors.ids() {
+                let of = inspect_tensor(&analysis, tensor).unwrap();
+                assert!(!of.notes.is_empty(), "{}: {of:?}", example.id);
+            }
+        }
+    }
+}
