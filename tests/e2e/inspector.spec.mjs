@@ -47,8 +47,12 @@ for (const [screen, viewport] of Object.entries(SCREENS)) {
 test('a line is hit beside it, and the card merges what it tells about', async ({ page, open }) => {
   await open();
   const before = await kernels(page);
-  const line = await graph(page).locator('.dag-edge.is-dram').nth(2).locator('.dag-edge-target').boundingBox();
-  await page.mouse.click(line.x + line.width / 2, line.y + 4);
+  const lines = await graph(page).locator('.dag-edge.is-dram:not(.is-weight) .dag-edge-target').evaluateAll((paths) => paths.map((path) => {
+    const { left, right, top, bottom } = path.getBoundingClientRect();
+    return { x: (left + right) / 2, y: top + 6, width: right - left, height: bottom - top };
+  }));
+  const straight = lines.find(({ width, height, y }, at) => at > 0 && width < 1 && height > 20 && y < 700);
+  await page.mouse.click(straight.x + 5, straight.y);
   const merge = page.getByRole('button', { name: /^Merge kernels \d+ and \d+$/ });
   await expect(merge).toBeVisible();
   await page.keyboard.press('Escape');

@@ -8,6 +8,9 @@ use crate::picture::dag::viewport::Viewport;
 use crate::picture::dag::{Point, Rect};
 use leptos::prelude::*;
 
+/// The height that the card takes at most, as in `style/inspector.css`.
+const CARD_SHARE: f64 = 0.5;
+
 impl Graph {
     /// Moves what is selected in another view into sight, an edge with both ends. An effect and not a memo: where the picture
     /// moves depends on where it was before.
@@ -21,7 +24,8 @@ impl Graph {
                 Selection::Edge { producer, consumer } => [producer, consumer].map(FocusTarget::Op),
                 Selection::Kernel(kernel) => [FocusTarget::Kernel(kernel); 2],
             };
-            let (viewport, canvas) = untrack(|| (self.viewport.get(), self.canvas_px.get()));
+            let viewport = self.viewport.get_untracked();
+            let canvas = self.uncovered_px();
             let rects = ends.map(|end| placed.layout.rect_of(end));
             if let ([Some(first), Some(last)], true) = (rects, is_canvas_known.get())
                 && !(viewport.shows(first.center(), canvas)
@@ -32,10 +36,18 @@ impl Graph {
         });
     }
 
+    /// The part of the canvas that the card about what was clicked leaves free. Untracked.
+    fn uncovered_px(self) -> (f64, f64) {
+        let (width, height) = self.canvas_px.get_untracked();
+        let has_card = untrack(|| self.page().inspected()) != Selection::Nothing;
+        let free = if has_card { 1.0 - CARD_SHARE } else { 1.0 };
+        (width, height * free)
+    }
+
     /// Moves the picture until `rect` is in view.
     pub(super) fn reveal(self, rect: Rect) {
         let viewport = self.viewport.get_untracked();
-        let viewport = viewport.revealing(rect, self.canvas_px.get_untracked());
+        let viewport = viewport.revealing(rect, self.uncovered_px());
         let aim = untrack(|| {
             let is_stepping = self.page().step.get().is_some();
             self.aim.get()?.valid_for(&self.placed.get(), is_stepping)
