@@ -13,7 +13,7 @@ pub(crate) fn svg(analysis: &Analysis, is_fused: bool) -> String {
     draw(analysis, &picture, is_fused)
 }
 
-fn draw(analysis: &Analysis, picture: &DagLayout, is_fused: bool) -> String {
+pub(crate) fn draw(analysis: &Analysis, picture: &DagLayout, is_fused: bool) -> String {
     let looks = Looks::new(Arc::new(analysis.clone()), is_fused);
     let view = if is_fused { "is-fused" } else { "is-unfused" };
     let (width, height) = (picture.width, picture.height);

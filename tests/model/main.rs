@@ -19,6 +19,7 @@ mod cli_output;
 mod compare;
 mod dag;
 mod dag_check;
+mod dag_fold;
 mod dag_svg;
 mod device;
 mod device_figures;
