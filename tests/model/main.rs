@@ -45,6 +45,7 @@ mod input;
 mod job_queue;
 mod jobs;
 mod kernel_details;
+mod kernel_looks;
 mod kernel_rows;
 mod legality;
 mod legality_rows;

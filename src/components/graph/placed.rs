@@ -1,11 +1,12 @@
 //! A graph with its layout, and what refers to one layout.
 
 use crate::app::state::{AnalysedText, Selection};
-use crate::core::{Analysis, OpId};
+use crate::core::{Analysis, IdVec, KernelId, OpId};
 use crate::picture::dag::focus::FocusTarget;
 use crate::picture::dag::fold::fold;
 use crate::picture::dag::viewport::Size;
 use crate::picture::dag::{DagLayout, Edge, has_same_picture, layout};
+use crate::present::badge::{KernelLook, kernel_looks};
 use leptos::prelude::*;
 use std::sync::Arc;
 
@@ -41,6 +42,7 @@ pub(super) struct PlacedGraph {
     /// The analysis at the time of the layout, as in [`Chain`].
     pub(super) analysis: Arc<Analysis>,
     pub(super) layout: Arc<DagLayout>,
+    pub(super) kernel_looks: IdVec<KernelId, KernelLook>,
     chain: Arc<Chain>,
 }
 
@@ -62,6 +64,7 @@ impl PlacedGraph {
             number: last.map_or(0, |last| last.number + 1),
             analysis: chain.analysis.clone(),
             layout,
+            kernel_looks: kernel_looks(&chain.analysis.partition),
             chain,
         })
     }
