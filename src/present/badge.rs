@@ -1,17 +1,53 @@
-//! The colour of a kernel.
+//! How a kernel is told from others: its colour, and the form of its badge.
 
-use crate::core::KernelId;
+use crate::core::{IdVec, KernelId, Partition};
 
 /// Colours in the palette of `style/tokens.css`.
 pub const COLORS: usize = 12;
+/// Forms of badges: a pill, a box, and a box with two round corners.
+const FORMS: usize = 3;
 
-/// The CSS classes of whatever belongs to a kernel: its colour and, after twelve kernels, when the colours repeat,
-/// another badge shape.
-pub fn kernel_class(kernel: KernelId) -> String {
-    let round = match kernel.index() / COLORS % 3 {
-        0 => "",
-        1 => " kernel-round-2",
-        _ => " kernel-round-3",
-    };
-    format!("kernel-{}{round}", kernel.index() % COLORS + 1)
+/// One of twelve colours and three forms of badge.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct KernelLook {
+    /// The colour, counted from 0.
+    pub color: usize,
+    /// The form of the badge, counted from 0.
+    pub form: usize,
+}
+
+impl KernelLook {
+    /// The CSS class of the colour: `kernel-1` to `kernel-12`.
+    pub fn color_class(self) -> String {
+        format!("kernel-{}", self.color + 1)
+    }
+
+    /// The CSS classes of whatever belongs to a kernel: its colour and the form of its badge.
+    pub fn class(self) -> String {
+        let form = match self.form {
+            0 => "",
+            1 => " kernel-round-2",
+            _ => " kernel-round-3",
+        };
+        self.color_class() + form
+    }
+}
+
+/// The look of each kernel. It follows from the kernel's first op, so a kernel keeps it while others are merged or cut; one
+/// that would have the colour of the kernel before it takes the next colour. `O(kernels)`.
+pub fn kernel_looks(partition: &Partition) -> IdVec<KernelId, KernelLook> {
+    let mut before = None;
+    let first_ops = partition.kernels.iter().map(|ops| ops.first());
+    first_ops
+        .map(|op| {
+            let first = op.map_or(0, |op| op.index());
+            let is_taken = before == Some(first % COLORS);
+            let color = (first + usize::from(is_taken)) % COLORS;
+            before = Some(color);
+            KernelLook {
+                color,
+                form: first / COLORS % FORMS,
+            }
+        })
+        .collect()
 }

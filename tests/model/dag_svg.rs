@@ -1,9 +1,10 @@
 //! A layout as SVG text with the page's classes: the page's drawing without a browser.
 
-use fuseline::core::Analysis;
+use fuseline::core::{Analysis, KernelId};
 use fuseline::picture::dag::looks::Looks;
 use fuseline::picture::dag::path::path_data;
 use fuseline::picture::dag::{DagLayout, PillKind, layout};
+use fuseline::present::badge::kernel_looks;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -13,8 +14,9 @@ pub(crate) fn svg(analysis: &Analysis, is_fused: bool) -> String {
     draw(analysis, &picture, is_fused)
 }
 
-fn draw(analysis: &Analysis, picture: &DagLayout, is_fused: bool) -> String {
+pub(crate) fn draw(analysis: &Analysis, picture: &DagLayout, is_fused: bool) -> String {
     let looks = Looks::new(Arc::new(analysis.clone()), is_fused);
+    let kernel_looks = kernel_looks(&analysis.partition);
     let view = if is_fused { "is-fused" } else { "is-unfused" };
     let (width, height) = (picture.width, picture.height);
     let mut out = format!(
@@ -24,7 +26,7 @@ fn draw(analysis: &Analysis, picture: &DagLayout, is_fused: bool) -> String {
         let _ = writeln!(
             out,
             "<rect class=\"dag-panel kernel-{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"12\"/>",
-            kernel % 12 + 1,
+            kernel_looks[KernelId::new(kernel)].color + 1,
             panel.x,
             panel.y,
             panel.width,
@@ -69,7 +71,7 @@ fn draw(analysis: &Analysis, picture: &DagLayout, is_fused: bool) -> String {
         let _ = writeln!(
             out,
             "<g class=\"dag-badge kernel-{}\"><circle cx=\"{}\" cy=\"{}\" r=\"9.5\"/><text x=\"{}\" y=\"{}\">{}</text></g>",
-            kernel % 12 + 1,
+            kernel_looks[KernelId::new(kernel)].color + 1,
             panel.x + 3.0,
             panel.y + 3.0,
             panel.x + 3.0,

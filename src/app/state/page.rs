@@ -11,9 +11,10 @@ use crate::core::analysis::compare::Compared;
 use crate::core::model::options::PAGE_BUDGET_STATES;
 use crate::core::notation::Parsed;
 use crate::core::{
-    Analysis, Conventions, Device, Diagnostic, FusionOptions, KernelId, OpId, Options, Policy,
-    Program, Span, default_device,
+    Analysis, Conventions, Device, Diagnostic, FusionOptions, IdVec, KernelId, OpId, Options,
+    Policy, Program, Span, default_device,
 };
+use crate::present::badge::{KernelLook, kernel_looks};
 use crate::present::steps::Steps;
 use crate::present::why::WhyNot;
 use leptos::prelude::*;
@@ -81,6 +82,8 @@ pub struct Page {
     pub shown: Memo<Arc<AnalysedText>>,
     /// The analysis of [`Page::shown`].
     pub analysis: Memo<Arc<Analysis>>,
+    /// How each kernel of [`Page::analysis`] is told from the others.
+    pub kernel_looks: Memo<IdVec<KernelId, KernelLook>>,
     /// The present text, of which only the valid statements are analysed; `None` when no analysis is possible.
     pub present: Signal<Option<Arc<AnalysedText>>>,
     /// The decisions of the policy; `None` while the worker computes them. Costly, like the next two memos: each is computed
@@ -187,6 +190,9 @@ impl Page {
             is_step_awaited: tabs::is_step_awaited(step, steps, shown),
             shown,
             analysis,
+            kernel_looks: Memo::new(move |_| {
+                analysis.with(|analysis| kernel_looks(&analysis.partition))
+            }),
             present: derived::present(understood, has_error, is_computing, shown),
             steps,
             compared: tabs::compared(shown, worker),
@@ -336,6 +342,12 @@ impl Page {
     pub fn selected_kernel(self) -> Option<KernelId> {
         let selection = self.selection.get();
         self.analysis.with(|analysis| selection.kernel(analysis))
+    }
+
+    /// The CSS classes of whatever belongs to a kernel. Tracked.
+    pub fn kernel_class(self, kernel: KernelId) -> String {
+        let look = self.kernel_looks.with(|looks| looks.get(kernel).copied());
+        look.unwrap_or_default().class()
     }
 
     /// Shows a message.

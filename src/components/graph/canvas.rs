@@ -75,7 +75,17 @@ pub fn GraphCanvas() -> impl IntoView {
                 <button type="button" aria-label="Zoom out" title="Zoom out (−)" on:click=move |_| graph.zoom(1.0 / ZOOM_STEP, None)>
                     "−"
                 </button>
-                <button type="button" title="Show the whole graph (0)" on:click=move |_| graph.fit()>"Fit"</button>
+                <button type="button" title="Show the graph at a size at which it can be read (0)" on:click=move |_| graph.fit()>
+                    "Fit"
+                </button>
+                <button
+                    type="button"
+                    title="Show the whole graph, however small"
+                    hidden=move || !graph.is_cut_off.get()
+                    on:click=move |_| graph.show_whole()
+                >
+                    "All"
+                </button>
             </div>
             <p class="sr-only" id="dag-help">
                 "Arrow keys follow the edges from operation to operation, Page Up and Page Down go from kernel to kernel, Enter selects. Plus, minus and 0 zoom. M merges a kernel with another one, X cuts its kernel before an operation. On the graph itself arrow keys move it."

@@ -6,7 +6,6 @@ use super::state::Graph;
 use crate::core::KernelId;
 use crate::picture::dag::badge::badge;
 use crate::picture::dag::focus::FocusTarget;
-use crate::present::badge::kernel_class;
 use leptos::prelude::*;
 
 /// A box around the ops of a kernel, with the number of the kernel. It can be dragged onto another one.
@@ -21,7 +20,8 @@ pub(super) fn KernelBox(
 ) -> impl IntoView {
     let placed = placed.get_value();
     let panel = *placed.layout.panels.get(kernel)?;
-    let badge = badge(kernel, panel);
+    let look = placed.kernel_looks.get(kernel).copied().unwrap_or_default();
+    let badge = badge(kernel, look.form, panel);
     let target = FocusTarget::Kernel(kernel);
     let number = placed.number;
     let name = graph.look(number, move |looks| looks.panel_name(kernel));
@@ -37,7 +37,7 @@ pub(super) fn KernelBox(
     graph.take_requests(target, node);
     Some(view! {
         <g
-            class=format!("dag-kernel {}", kernel_class(kernel))
+            class=format!("dag-kernel {}", look.class())
             class:is-selected=is_selected
             class:is-merging=move || role() == Some(MergeRole::Merging)
             class:is-partner=move || role() == Some(MergeRole::Partner)

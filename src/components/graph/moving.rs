@@ -64,14 +64,18 @@ impl Graph {
 
     /// Moves the picture as the visitor asks, but not out of view.
     pub(super) fn move_to(self, viewport: Viewport) {
-        let picture =
-            (self.placed).with_untracked(|placed| (placed.layout.width, placed.layout.height));
+        let picture = self.placed.with_untracked(|placed| placed.layout.size());
         let viewport = viewport.kept_in_sight(picture, self.canvas_px.get_untracked());
         self.aim_at_part(viewport, true);
     }
 
-    /// Shows the whole picture.
+    /// Shows the picture as at first.
     pub(super) fn fit(self) {
+        self.aim.set(None);
+    }
+
+    /// Shows the whole picture, however small.
+    pub(super) fn show_whole(self) {
         self.aim.set(Some(self.for_layout(Aim::Whole)));
     }
 

@@ -4,7 +4,6 @@ use super::placed::StoredGraph;
 use super::state::Graph;
 use crate::core::OpId;
 use crate::picture::dag::focus::FocusTarget;
-use crate::present::badge::kernel_class;
 use leptos::prelude::*;
 
 /// A button in the shape of the box, under words that may be cut off. The name of the button has them in full.
@@ -20,6 +19,7 @@ pub(super) fn OpBox(
     let placed = placed.get_value();
     let place = placed.layout.ops.get(op)?.clone();
     let kernel = *placed.analysis.partition.kernel_of.get(op)?;
+    let kernel_look = placed.kernel_looks.get(kernel).copied().unwrap_or_default();
     let (rect, middle) = (place.rect, place.rect.center());
     let target = FocusTarget::Op(op);
     let number = placed.number;
@@ -30,7 +30,7 @@ pub(super) fn OpBox(
     let node = NodeRef::new();
     graph.take_requests(target, node);
     Some(view! {
-        <g class=format!("dag-op {}", kernel_class(kernel))>
+        <g class=format!("dag-op {}", kernel_look.class())>
             <g
                 class="dag-op-box"
                 class:is-selected=is_selected

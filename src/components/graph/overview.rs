@@ -2,9 +2,8 @@
 
 use super::placed::StoredGraph;
 use super::state::Graph;
-use crate::core::KernelId;
 use crate::picture::dag::overview::{EdgeStyle, Edges, boxes, edges};
-use crate::present::badge::kernel_class;
+use crate::present::badge::KernelLook;
 use leptos::prelude::*;
 
 /// Ops, kernels and edges in view, without words. They are no buttons; the few that must be are drawn in full on top.
@@ -16,10 +15,12 @@ pub(super) fn Overview(
     placed: StoredGraph,
 ) -> impl IntoView {
     let of_boxes = placed.get_value();
-    let boxes = Memo::new(move |_| graph.sight.with(|sight| boxes(&of_boxes.layout, sight)));
+    let boxes = Memo::new(move |_| {
+        (graph.sight).with(|sight| boxes(&of_boxes.layout, sight, &of_boxes.kernel_looks))
+    });
     let panels = move || {
-        let panel = |(kernel, data): &(KernelId, String)| {
-            let class = format!("dag-panel {}", kernel_class(*kernel));
+        let panel = |(look, data): &(KernelLook, String)| {
+            let class = format!("dag-panel {}", look.class());
             view! { <path class=class d=data.clone()></path> }
         };
         boxes.with(|boxes| boxes.panels.iter().map(panel).collect_view())

@@ -6,12 +6,19 @@ use crate::components::bar::fusion_menu::FusionMenu;
 use crate::components::bar::pickers::PolicyPicker;
 use crate::components::inspector::Inspector;
 use crate::components::radio_button::RadioButton;
+use crate::picture::dag::looks::widest_edge_bytes;
+use crate::present::format::format_bytes;
 use leptos::prelude::*;
 
 /// The graph with its policy, its legend and the switch.
 #[component]
 pub fn GraphPanel() -> impl IntoView {
     let page = Page::of_context();
+    // What the width of a line means.
+    let widest = move || {
+        let bytes = page.analysis.with(|analysis| widest_edge_bytes(analysis));
+        (bytes > 0).then(|| format!(", widest {}", format_bytes(bytes)))
+    };
     view! {
         <section class="panel graph" aria-labelledby="graph-title">
             <header class="panel-head">
@@ -34,7 +41,7 @@ pub fn GraphPanel() -> impl IntoView {
                 <GraphCanvas />
                 <Inspector />
                 <ul class="legend dag-legend">
-                    <li><svg width="22" height="8" aria-hidden="true"><path class="dag-dram" stroke-width="4" d="M1 4H21"></path></svg>"through memory"</li>
+                    <li><svg width="22" height="10" aria-hidden="true"><path class="dag-dram" stroke-width="9" d="M1 5H21"></path></svg>"through memory" {widest}</li>
                     <li><svg width="22" height="8" aria-hidden="true"><path class="dag-on-chip" d="M1 4H21"></path></svg>"stays on chip"</li>
                 </ul>
             </div>

@@ -1,26 +1,24 @@
 //! A graph with its layout, and what refers to one layout.
 
 use crate::app::state::{AnalysedText, Selection};
-use crate::core::{Analysis, OpId};
+use crate::core::{Analysis, IdVec, KernelId, OpId};
 use crate::picture::dag::focus::FocusTarget;
+use crate::picture::dag::fold::fold;
+use crate::picture::dag::viewport::Size;
 use crate::picture::dag::{DagLayout, Edge, has_same_picture, layout};
+use crate::present::badge::{KernelLook, kernel_looks};
 use leptos::prelude::*;
 use std::sync::Arc;
 
-/// A graph with its layout. Laid out again only when names, reads or kernels change.
-pub(super) struct PlacedGraph {
-    /// Number of layouts before this one.
-    pub(super) number: usize,
+/// A graph with its layout in one column. Laid out again only when names, reads or kernels change.
+pub(super) struct Chain {
     /// The analysis at the time of the layout. Names, reads and kernels are up to date, sizes may be older.
-    pub(super) analysis: Arc<Analysis>,
-    pub(super) layout: Arc<DagLayout>,
+    analysis: Arc<Analysis>,
+    layout: Arc<DagLayout>,
 }
 
-/// A graph in the props of the components that show it.
-pub(super) type StoredGraph = StoredValue<Arc<PlacedGraph>>;
-
-impl PlacedGraph {
-    /// `last` as long as only sizes have changed, else a new layout.
+impl Chain {
+    /// `last` as long as only sizes of tensors have changed, else a new layout.
     pub(super) fn of(shown: &AnalysedText, last: Option<&Arc<Self>>) -> Arc<Self> {
         let analysis = &shown.analysis;
         if let Some(last) = last {
@@ -30,10 +28,44 @@ impl PlacedGraph {
             }
         }
         Arc::new(Self {
-            number: last.map_or(0, |last| last.number + 1),
             analysis: analysis.clone(),
             layout: (shown.layout.clone())
                 .unwrap_or_else(|| Arc::new(layout(&analysis.graph, &analysis.partition))),
+        })
+    }
+}
+
+/// A graph with its layout, in as many columns as suit the canvas.
+pub(super) struct PlacedGraph {
+    /// Number of layouts before this one.
+    pub(super) number: usize,
+    /// The analysis at the time of the layout, as in [`Chain`].
+    pub(super) analysis: Arc<Analysis>,
+    pub(super) layout: Arc<DagLayout>,
+    pub(super) kernel_looks: IdVec<KernelId, KernelLook>,
+    chain: Arc<Chain>,
+}
+
+/// A graph in the props of the components that show it.
+pub(super) type StoredGraph = StoredValue<Arc<PlacedGraph>>;
+
+impl PlacedGraph {
+    /// `last` as long as the canvas has room for as many columns of the same graph, else a new layout.
+    pub(super) fn of(chain: Arc<Chain>, canvas: Size, last: Option<&Arc<Self>>) -> Arc<Self> {
+        let layout = fold(&chain.layout, canvas).map_or_else(|| chain.layout.clone(), Arc::new);
+        if let Some(last) = last
+            && Arc::ptr_eq(&last.chain, &chain)
+            // Another number of columns has another size.
+            && last.layout.size() == layout.size()
+        {
+            return last.clone();
+        }
+        Arc::new(Self {
+            number: last.map_or(0, |last| last.number + 1),
+            analysis: chain.analysis.clone(),
+            layout,
+            kernel_looks: kernel_looks(&chain.analysis.partition),
+            chain,
         })
     }
 

@@ -1,7 +1,7 @@
 //! The signals of the graph.
 
 use super::aim::Aim;
-use super::placed::{ForLayout, PlacedGraph, TargetName};
+use super::placed::{Chain, ForLayout, PlacedGraph, TargetName};
 use super::plan::Plan;
 use super::pressed::PressedPointers;
 use crate::app::state::{Page, Selection, shared_memo};
@@ -35,6 +35,8 @@ pub(super) struct Graph {
     /// `None` is the default: the top of the picture at a readable scale.
     pub(super) aim: RwSignal<Option<ForLayout<Aim>>>,
     pub(super) viewport: Memo<Viewport>,
+    /// Whether the default shows a part of the picture only.
+    pub(super) is_cut_off: Memo<bool>,
     /// The ops, kernels and edges in view. All of them in a small graph.
     pub(super) sight: Memo<Sight>,
     /// Whether too much is in view, or at too small a scale, to be drawn in full.
@@ -62,7 +64,8 @@ pub(super) struct Graph {
 impl Graph {
     /// The state of the graph of a page. `canvas_px` is the size of the canvas.
     pub(super) fn new(page: Page, canvas_px: Signal<Size>) -> Self {
-        let placed = shared_memo(move |last| page.shown.with(|shown| PlacedGraph::of(shown, last)));
+        let chain = shared_memo(move |last| page.shown.with(|shown| Chain::of(shown, last)));
+        let placed = shared_memo(move |last| PlacedGraph::of(chain.get(), canvas_px.get(), last));
         let looks = shared_memo(move |_| {
             Arc::new(ForLayout {
                 number: placed.with(|placed| placed.number),
@@ -72,16 +75,23 @@ impl Graph {
         let aim = RwSignal::new(None::<ForLayout<Aim>>);
         let viewport = Memo::new(move |_| {
             let (placed, canvas) = (placed.get(), canvas_px.get());
-            let picture = (placed.layout.width, placed.layout.height);
+            let picture = placed.layout.size();
             let is_stepping = page.step.get().is_some();
             match aim
                 .get()
                 .and_then(|aim| aim.valid_for(&placed, is_stepping))
             {
-                Some(Aim::Whole) => Viewport::fit(picture, canvas),
+                Some(Aim::Whole) => Viewport::whole(picture, canvas),
                 Some(Aim::Part { viewport, .. }) => viewport,
-                None => Viewport::first(picture, canvas),
+                None => Viewport::fit(picture, placed.layout.start_x(), canvas),
             }
+        });
+        let is_cut_off = Memo::new(move |_| {
+            placed.with(|placed| {
+                let (layout, canvas) = (&placed.layout, canvas_px.get());
+                Viewport::fit(layout.size(), layout.start_x(), canvas)
+                    != Viewport::whole(layout.size(), canvas)
+            })
         });
         let is_small = Memo::new(move |_| placed.with(|placed| is_small(placed.layout.ops.len())));
         let region = Memo::new(move |_| {
@@ -126,6 +136,7 @@ impl Graph {
             canvas_px,
             aim,
             viewport,
+            is_cut_off,
             sight,
             is_overview,
             are_edges_many,

@@ -8,7 +8,6 @@ use crate::app::state::{Page, Selection};
 use crate::browser;
 use crate::components::sentence::sentence;
 use crate::core::notation::edit::set_callee;
-use crate::present::badge::kernel_class;
 use crate::present::op_rows::{FunctionOption, OpRow, is_callable};
 use crate::present::words::severity_word;
 use leptos::html::{Button, Input};
@@ -80,7 +79,7 @@ pub fn Row(
     view! {
         <tr
             role="row"
-            class=move || format!("op-row {}", kernel.get().map(kernel_class).unwrap_or_default())
+            class=move || format!("op-row {}", kernel.get().map(|kernel| page.kernel_class(kernel)).unwrap_or_default())
             class:is-selected=is_selected
             on:focusin=move |_| select()
             // In the capture phase, so that the op is selected before a button in the row removes or moves it.

@@ -2,7 +2,6 @@
 
 use crate::app::state::{FocusRequest, Page};
 use crate::components::keyed_rows::row_at;
-use crate::present::badge::kernel_class;
 use crate::present::format::format_count;
 use crate::present::kernel_details::{KernelDetails, OnChipEdge, TensorRow, kernel_details};
 use crate::present::manual::Change;
@@ -71,10 +70,11 @@ fn Heading(
     /// The kernel.
     details: Memo<KernelDetails>,
 ) -> impl IntoView {
+    let page = Page::of_context();
     let kernel = Memo::new(move |_| details.with(|details| details.kernel));
     view! {
         <h3 class="details-title">
-            <span class=move || format!("badge {}", kernel_class(kernel.get()))>{move || kernel.get().number()}</span>
+            <span class=move || format!("badge {}", page.kernel_class(kernel.get()))>{move || kernel.get().number()}</span>
             " "
             <span>{move || details.with(|details| details.ops.clone())}</span>
             " "

@@ -2,7 +2,6 @@
 
 use crate::app::state::{Page, Selection};
 use crate::core::{KernelId, OpId};
-use crate::present::badge::kernel_class;
 use leptos::html;
 use leptos::prelude::*;
 
@@ -55,7 +54,7 @@ pub fn KernelTableRow(
     let page = Page::of_context();
     view! {
         <tr
-            class=move || format!("kernel-row {}", kernel_class(kernel.get()))
+            class=move || format!("kernel-row {}", page.kernel_class(kernel.get()))
             class:is-selected=is_selected
             on:click=move |_| page.toggle(Selection::Kernel(kernel.get_untracked()))
         >

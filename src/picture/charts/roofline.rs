@@ -27,6 +27,7 @@ pub fn scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
         focus_order,
         ..frame.scene(&words)
     }
+    .of_kernels(&analysis.partition)
 }
 
 /// Kernels that have no point, in a sentence; `None` when each has one.

@@ -5,9 +5,9 @@
 
 pub use crate::picture::charts::role::Role;
 
-use crate::core::KernelId;
+use crate::core::{IdVec, KernelId, Partition};
 use crate::picture::path_data::push_command;
-use crate::present::badge::COLORS;
+use crate::present::badge::{KernelLook, kernel_looks};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
@@ -29,6 +29,8 @@ pub struct Scene {
     pub marks: Vec<Mark>,
     /// Indices of the marks that can be focused, in the order of the arrow keys. Each of them has a label.
     pub focus_order: Vec<usize>,
+    /// The look of each fused kernel; empty where no mark belongs to one.
+    pub kernel_looks: IdVec<KernelId, KernelLook>,
 }
 
 impl Scene {
@@ -46,7 +48,16 @@ impl Scene {
             title: title.into(),
             description: description.into(),
             focus_order: labels.map(|(index, _)| index).collect(),
+            kernel_looks: IdVec::default(),
             marks,
+        }
+    }
+
+    /// The chart with marks in the colours of these kernels.
+    pub(super) fn of_kernels(self, partition: &Partition) -> Self {
+        Self {
+            kernel_looks: kernel_looks(partition),
+            ..self
         }
     }
 
@@ -59,6 +70,8 @@ impl Scene {
                 let first = MarkKey {
                     role: mark.role,
                     kernel: mark.kernel,
+                    look: (mark.kernel)
+                        .map(|kernel| self.kernel_looks.get(kernel).copied().unwrap_or_default()),
                     reach: match &mark.label {
                         None => Reach::None,
                         Some(_) if focusable.contains(&index) => Reach::PointerAndKeyboard,
@@ -82,6 +95,8 @@ pub struct MarkKey {
     pub role: Role,
     /// The fused kernel that it belongs to.
     pub kernel: Option<KernelId>,
+    /// The look of that kernel.
+    pub look: Option<KernelLook>,
     /// How a visitor reaches it.
     pub reach: Reach,
     /// Its index among the marks of which the above is the same.
@@ -91,12 +106,8 @@ pub struct MarkKey {
 impl MarkKey {
     /// The CSS classes of the mark: its role's, and that of its kernel's colour, `kernel-1` to `kernel-12`.
     pub fn class(&self) -> String {
-        match self.kernel {
-            Some(kernel) => format!(
-                "{} kernel-{}",
-                self.role.class(),
-                kernel.index() % COLORS + 1
-            ),
+        match self.look {
+            Some(look) => format!("{} {}", self.role.class(), look.color_class()),
             None => self.role.class(),
         }
     }

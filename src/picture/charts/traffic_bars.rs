@@ -79,7 +79,7 @@ pub fn scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
         sums(after),
         saved_words(analysis)
     );
-    Scene::new(size, "Memory traffic", description, marks)
+    Scene::new(size, "Memory traffic", description, marks).of_kernels(&analysis.partition)
 }
 
 /// One of the two bars.

@@ -103,6 +103,7 @@ pub fn by_kernel_scene(analysis: &Analysis, width: f64) -> Scene {
         "Bytes that each fused kernel reads and writes, above before fusion, below after.",
         marks,
     )
+    .of_kernels(&analysis.partition)
 }
 
 fn bar(plot: &Plot, role: Role, bytes: u64, top: f64) -> Mark {

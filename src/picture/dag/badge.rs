@@ -4,7 +4,6 @@ use super::geometry::{Point, Rect};
 use super::metrics::text_width;
 use crate::core::KernelId;
 use crate::picture::path_data::push_command;
-use crate::present::badge::COLORS;
 
 /// Half the height of a badge.
 const HALF: f64 = 9.5;
@@ -12,22 +11,22 @@ const HALF: f64 = 9.5;
 /// A badge: its outline, and the place of its number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Badge {
-    /// SVG path data of the outline. Colours repeat after twelve kernels, so the form changes: a pill, then a box, then a
-    /// box with two round corners.
+    /// SVG path data of the outline. There are twelve colours only, so the form differs, too: a pill, a box, or a box with
+    /// two round corners.
     pub outline: String,
     /// Centre of the number.
     pub center: Point,
 }
 
-/// The badge of a kernel on the upper left corner of its panel.
-pub fn badge(kernel: KernelId, panel: Rect) -> Badge {
+/// The badge of a kernel on the upper left corner of its panel, in one of three forms.
+pub fn badge(kernel: KernelId, form: usize, panel: Rect) -> Badge {
     let half_width = HALF.max(text_width(&kernel.number().to_string(), 11.0) / 2.0 + 4.0);
     // Wide badges grow into the panel and not over what is beside it.
     let center = Point::new(panel.x + half_width - 6.5, panel.y + 3.0);
     let (left, right) = (center.x - half_width, center.x + half_width);
     let (top, bottom) = (center.y - HALF, center.y + HALF);
     // Radii of the upper left and lower right corners, and of the two others.
-    let (main, other) = match kernel.index() / COLORS % 3 {
+    let (main, other) = match form {
         0 => (HALF, HALF),
         1 => (2.5, 2.5),
         _ => (HALF, 1.5),

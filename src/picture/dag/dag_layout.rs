@@ -1,6 +1,7 @@
 //! The result of the layout: where each op, kernel, external tensor and edge is drawn.
 
 use super::geometry::{Point, Rect};
+use super::viewport::Size;
 use crate::core::model::ids::define_ids;
 use crate::core::{IdVec, KernelId, OpId, TensorId};
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -31,6 +32,17 @@ pub struct DagLayout {
 }
 
 impl DagLayout {
+    /// Width and height of the whole.
+    pub const fn size(&self) -> Size {
+        (self.width, self.height)
+    }
+
+    /// The horizontal place of the first kernel.
+    pub fn start_x(&self) -> f64 {
+        let first = self.panels.iter().next();
+        first.map_or(self.width / 2.0, |panel| panel.center().x)
+    }
+
     /// Whether an edge starts at the pill of a weight.
     pub fn brings_weight(&self, edge: &Edge) -> bool {
         let EdgeEnd::Pill(pill) = edge.from else {

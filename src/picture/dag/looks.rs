@@ -57,10 +57,25 @@ pub struct PillLook {
     pub title: String,
 }
 
-/// Width of a DRAM edge: 1.5 px for a kilobyte, 0.8 px more for each power of ten.
-fn edge_width_px(bytes: u64) -> f64 {
-    let powers = ((bytes.max(1) as f64).log10() - 3.0).clamp(0.0, 7.5);
-    1.5 + 0.8 * powers
+/// Width of the DRAM edges of the smallest and of the largest tensor. The latter is less than the distance of two lines.
+pub const EDGE_WIDTHS_PX: (f64, f64) = (1.5, 9.0);
+
+/// Width of a DRAM edge. It grows with the square root of the bytes up to the `most` of any tensor, so that tensors of
+/// 16 MB and of 256 MB are told apart at a glance.
+fn edge_width_px(bytes: u64, most: u64) -> f64 {
+    let share = (bytes as f64 / most.max(1) as f64).clamp(0.0, 1.0);
+    EDGE_WIDTHS_PX.0 + (EDGE_WIDTHS_PX.1 - EDGE_WIDTHS_PX.0) * share.sqrt()
+}
+
+/// Bytes of the largest tensor that goes through memory op by op, whose edge is the widest; fused and unfused alike.
+pub fn widest_edge_bytes(analysis: &Analysis) -> u64 {
+    let kernels = analysis.unfused.kernels.iter().map(|run| &run.traffic);
+    let tensors = kernels.flat_map(|traffic| {
+        let reads = traffic.reads.iter().map(|read| read.tensor);
+        reads.chain(traffic.writes.iter().map(|write| write.tensor))
+    });
+    let bytes = tensors.map(|tensor| analysis.tensors[tensor].bytes);
+    bytes.max().unwrap_or(0)
 }
 
 /// The look of each part of a layout. It is computed when it is asked for, so parts out of sight cost nothing.
@@ -69,6 +84,8 @@ pub struct Looks {
     is_fused: bool,
     /// Kernel and tensor of each read, sorted.
     reads: Vec<(KernelId, TensorId)>,
+    /// Bytes of the widest edge.
+    widest_edge_bytes: u64,
     /// How many kernels read each tensor.
     readers: IdVec<TensorId, usize>,
     /// Whether a kernel writes each tensor.
@@ -97,6 +114,7 @@ impl Looks {
         }
         reads.sort_unstable();
         Self {
+            widest_edge_bytes: widest_edge_bytes(&analysis),
             analysis,
             is_fused,
             reads,
@@ -176,7 +194,7 @@ impl Looks {
         };
         EdgeLook {
             is_dram,
-            width_px: edge_width_px(self.bytes(edge.tensor)),
+            width_px: edge_width_px(self.bytes(edge.tensor), self.widest_edge_bytes),
         }
     }
 
@@ -284,11 +302,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn width_follows_the_logarithm_of_the_bytes() {
-        assert!((edge_width_px(1) - 1.5).abs() < 1e-9);
-        assert!((edge_width_px(1_000_000) - 3.9).abs() < 1e-9);
-        let step = edge_width_px(10_000_000) - edge_width_px(1_000_000);
-        assert!((step - 0.8).abs() < 1e-9);
-        assert!(edge_width_px(u64::MAX) < 8.0);
+    fn width_tells_bytes() {
+        let width = |bytes| edge_width_px(bytes, 268_000_000);
+        assert!((width(268_000_000) - 9.0).abs() < 1e-9);
+        assert!((width(67_000_000) - 5.25).abs() < 1e-9);
+        assert!(width(268_000_000) > 2.5 * width(16_800_000));
+        assert!((edge_width_px(0, 0) - 1.5).abs() < 1e-9);
+        assert!(edge_width_px(u64::MAX, 1) <= 9.0);
     }
 }

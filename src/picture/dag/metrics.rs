@@ -20,8 +20,8 @@ pub(super) const PILL_HEIGHT: f64 = 30.0;
 pub(super) const PILL_WIDTHS: (f64, f64) = (62.0, 116.0);
 /// Font size of an op's function.
 pub(super) const FUNCTION_FONT_PX: f64 = 13.0;
-/// Font size of all other texts.
-pub(super) const SMALL_FONT_PX: f64 = 11.0;
+/// Font size of all other texts, the smallest in the picture.
+pub const SMALL_FONT_PX: f64 = 11.0;
 
 /// Between the function and the name in an op's box.
 pub(super) const LABEL_GAP: f64 = 6.0;
@@ -36,7 +36,7 @@ pub(super) const PANEL_GAP: f64 = 28.0;
 /// Between two ops side by side in one panel.
 pub(super) const OP_GAP: f64 = 16.0;
 /// Between two horizontal runs in the space between layers.
-pub(super) const TRACK_GAP: f64 = 11.0;
+pub(super) const TRACK_GAP: f64 = 12.0;
 /// From the last horizontal run to the box below it.
 pub(super) const APPROACH: f64 = 8.0;
 /// Vertical distance of two lanes that turn into one op.

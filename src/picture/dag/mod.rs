@@ -18,15 +18,19 @@
 //!          |    add  <------|--+
 //! ```
 //!
+//! A drawing that is taller than its frame is broken into columns (`fold`).
+//!
 //! The layout depends on names, ranks, reads and kernels only, never on sizes: nothing moves while a slider moves,
 //! and the unfused view uses the layout of the fused one.
 
 pub mod badge;
+mod breaks;
 mod builder;
 mod columns;
 mod dag_layout;
 mod edges;
 pub mod focus;
+pub mod fold;
 mod geometry;
 mod heights;
 mod intervals;

@@ -4,16 +4,16 @@ use super::dag_layout::{DagLayout, Edge, PillKind};
 use super::geometry::Rect;
 use super::looks::Looks;
 use super::sight::Sight;
-use crate::core::KernelId;
+use crate::core::{IdVec, KernelId};
 use crate::picture::path_data::push_command;
-use crate::present::badge::COLORS;
+use crate::present::badge::{COLORS, KernelLook};
 use std::collections::BTreeMap;
 
 /// Path data of everything but the edges, with corners on whole pixels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Boxes {
-    /// Panels of kernels: one path for each colour, with the first kernel of that colour.
-    pub panels: Vec<(KernelId, String)>,
+    /// Panels of kernels: one path for each colour.
+    pub panels: Vec<(KernelLook, String)>,
     /// Boxes of ops.
     pub ops: String,
     /// Pills of inputs and results.
@@ -42,21 +42,23 @@ pub struct EdgeStyle {
     pub width_px: u8,
 }
 
-/// The panels, ops and pills in sight.
-pub fn boxes(layout: &DagLayout, sight: &Sight) -> Boxes {
+/// The panels, ops and pills in sight; kernels have the colours of `looks`.
+pub fn boxes(layout: &DagLayout, sight: &Sight, looks: &IdVec<KernelId, KernelLook>) -> Boxes {
     let mut boxes = Boxes::default();
     let mut panels = vec![String::new(); COLORS];
     for &kernel in &sight.kernels {
         if let (Some(panel), Some(path)) = (
             layout.panels.get(kernel),
-            panels.get_mut(kernel.index() % COLORS),
+            looks
+                .get(kernel)
+                .and_then(|look| panels.get_mut(look.color)),
         ) {
             push_rect(path, panel);
         }
     }
     boxes.panels = (panels.into_iter().enumerate())
         .filter(|(_, path)| !path.is_empty())
-        .map(|(kernel, path)| (KernelId::new(kernel), path))
+        .map(|(color, path)| (KernelLook { color, form: 0 }, path))
         .collect();
     for op in sight.ops.iter().filter_map(|&op| layout.ops.get(op)) {
         push_rect(&mut boxes.ops, &op.rect);
@@ -96,7 +98,7 @@ fn style(layout: &DagLayout, edge: &Edge, looks: &Looks) -> EdgeStyle {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "an edge is between 1.5 and 7.5 pixels wide"
+        reason = "an edge is between 1.5 and 9 pixels wide"
     )]
     let width_px = look.width_px.round() as u8;
     EdgeStyle {

@@ -1,14 +1,17 @@
 //! Which part of the picture the canvas shows: pan, zoom and fit.
 
 use super::geometry::{Point, Rect};
+use super::metrics::SMALL_FONT_PX;
 use crate::picture::path_data::{push_command, rounded};
 
 /// Zoom limits.
 const SCALES: (f64, f64) = (0.02, 4.0);
 /// A picture that fits is not drawn larger than this.
 const FIT_SCALE: f64 = 1.25;
-/// The first view is not drawn smaller than this: text that can be read is worth more than the whole picture.
-const LEGIBLE_SCALE: f64 = 0.5;
+/// The smallest text that can be read without effort, in screen pixels.
+pub const LEGIBLE_PX: f64 = 11.0;
+/// A fit is not drawn smaller than this: text that can be read is worth more than the whole picture.
+pub(super) const LEGIBLE_SCALE: f64 = LEGIBLE_PX / SMALL_FONT_PX;
 /// Least part of the picture that stays on the canvas, in screen pixels.
 const KEPT: f64 = 48.0;
 
@@ -27,29 +30,34 @@ pub struct Viewport {
 pub type Size = (f64, f64);
 
 impl Viewport {
-    /// The whole picture in the middle of the canvas.
-    pub fn fit(picture: Size, canvas: Size) -> Self {
-        let across = canvas.0 / picture.0.max(1.0);
-        let down = canvas.1 / picture.1.max(1.0);
-        let scale = across.min(down).clamp(SCALES.0, FIT_SCALE);
+    /// The whole picture in the middle of the canvas, however small.
+    pub fn whole(picture: Size, canvas: Size) -> Self {
+        let scale = whole_scale(picture, canvas).clamp(SCALES.0, FIT_SCALE);
         Self {
-            x: (canvas.0 - picture.0 * scale) / 2.0,
-            y: (canvas.1 - picture.1 * scale) / 2.0,
+            x: middle(picture.0, canvas.0, scale),
+            y: middle(picture.1, canvas.1, scale),
             scale,
         }
     }
 
-    /// The view to start with: the whole picture if it can be read at that scale, else its top.
-    pub fn first(picture: Size, canvas: Size) -> Self {
-        let whole = Self::fit(picture, canvas);
-        if whole.scale >= LEGIBLE_SCALE {
-            return whole;
+    /// The view to start with: the whole picture if it can be read at that scale, else its top at the scale at which its
+    /// width fits, but never so small that its text cannot be read. A picture that is too wide for that starts around
+    /// `start_x`, the place of the first kernel.
+    pub fn fit(picture: Size, start_x: f64, canvas: Size) -> Self {
+        let all = Self::whole(picture, canvas);
+        if all.scale >= LEGIBLE_SCALE {
+            return all;
         }
         let across = canvas.0 / picture.0.max(1.0);
-        let scale = across.clamp(LEGIBLE_SCALE, 1.0);
+        let scale = across.clamp(LEGIBLE_SCALE, FIT_SCALE);
+        let overhang = canvas.0 - picture.0 * scale;
         Self {
-            x: (canvas.0 - picture.0 * scale) / 2.0,
-            y: 0.0,
+            x: if overhang < 0.0 {
+                (canvas.0 / 2.0 - start_x * scale).clamp(overhang, 0.0)
+            } else {
+                overhang / 2.0
+            },
+            y: middle(picture.1, canvas.1, scale).max(0.0),
             scale,
         }
     }
@@ -164,6 +172,16 @@ impl Viewport {
     }
 }
 
+/// The scale at which the whole picture fills the canvas.
+fn whole_scale(picture: Size, canvas: Size) -> f64 {
+    (canvas.0 / picture.0.max(1.0)).min(canvas.1 / picture.1.max(1.0))
+}
+
+/// Where a picture of this length starts that is in the middle of the canvas.
+fn middle(length: f64, room: f64, scale: f64) -> f64 {
+    (room - length * scale) / 2.0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,24 +194,34 @@ mod tests {
     }
 
     #[test]
-    fn a_fit_shows_all_of_it_in_the_middle() {
-        let view = Viewport::fit(PICTURE, CANVAS);
+    fn the_whole_is_in_the_middle() {
+        let view = Viewport::whole(PICTURE, CANVAS);
         assert!(near(view.scale, 800.0 / 1200.0));
         assert!(near(view.x, (600.0 - 200.0) / 2.0) && near(view.y, 0.0));
-        assert!(near(Viewport::fit((10.0, 10.0), CANVAS).scale, FIT_SCALE));
+        assert!(near(Viewport::whole((10.0, 10.0), CANVAS).scale, FIT_SCALE));
     }
 
     #[test]
-    fn a_long_picture_starts_legible_at_its_top() {
-        let view = Viewport::first((300.0, 30_000.0), CANVAS);
-        assert!(near(view.scale, 1.0) && near(view.y, 0.0));
-        let wide = Viewport::first((30_000.0, 300.0), CANVAS);
-        assert!(near(wide.scale, LEGIBLE_SCALE));
+    fn a_picture_that_fits_is_shown_whole_and_a_long_one_from_its_top() {
+        let whole = Viewport::fit((500.0, 700.0), 250.0, CANVAS);
+        assert_eq!(whole, Viewport::whole((500.0, 700.0), CANVAS));
+        let long = Viewport::fit((300.0, 30_000.0), 150.0, CANVAS);
+        assert!(near(long.scale, FIT_SCALE) && near(long.y, 0.0));
+        let wider = Viewport::fit((560.0, 30_000.0), 280.0, CANVAS);
+        assert!(near(wider.scale, 600.0 / 560.0) && near(wider.x, 0.0));
+    }
+
+    #[test]
+    fn a_wide_picture_starts_at_its_first_kernel() {
+        let wide = |start_x| Viewport::fit((3_000.0, 300.0), start_x, CANVAS);
+        assert!(near(wide(1_000.0).scale, LEGIBLE_SCALE));
+        assert!(near(wide(1_000.0).x, 300.0 - 1_000.0) && near(wide(1_000.0).y, 250.0));
+        assert!(near(wide(10.0).x, 0.0) && near(wide(2_990.0).x, 600.0 - 3_000.0));
     }
 
     #[test]
     fn zooming_keeps_the_point_under_the_pointer() {
-        let view = Viewport::fit(PICTURE, CANVAS);
+        let view = Viewport::whole(PICTURE, CANVAS);
         let at = Point::new(250.0, 300.0);
         let before = ((at.x - view.x) / view.scale, (at.y - view.y) / view.scale);
         let zoomed = view.zoomed(1.7, at);
@@ -207,14 +235,14 @@ mod tests {
 
     #[test]
     fn the_picture_cannot_be_lost() {
-        let lost = Viewport::fit(PICTURE, CANVAS).panned(1e6, -1e6);
+        let lost = Viewport::whole(PICTURE, CANVAS).panned(1e6, -1e6);
         let kept = lost.kept_in_sight(PICTURE, CANVAS);
         assert!(kept.x <= CANVAS.0 - KEPT && kept.y + PICTURE.1 * kept.scale >= KEPT);
     }
 
     #[test]
     fn the_region_holds_what_is_in_sight_and_seldom_changes() {
-        let mut view = Viewport::first((300.0, 30_000.0), CANVAS);
+        let mut view = Viewport::fit((300.0, 30_000.0), 150.0, CANVAS);
         let mut regions = vec![view.region(CANVAS)];
         for _ in 0..100 {
             view = view.panned(0.0, -8.0);

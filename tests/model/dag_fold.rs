@@ -1,0 +1,159 @@
+//! A tall drawing in columns, and the first view of it: nothing overlaps, no line is lost, every text can be read.
+//!
+//! `DAG_SVG=dir cargo test --test model dag` also writes all drawings to `dir`.
+
+use crate::dag_check::{crossings, faults};
+use crate::dag_svg::draw;
+use crate::gpt2::gpt2;
+use crate::random_graph;
+use fuseline::core::examples::EXAMPLES;
+use fuseline::core::notation::parse;
+use fuseline::core::{Analysis, Options, Policy, analyze, analyze_program};
+use fuseline::picture::dag::fold::{fold, in_columns};
+use fuseline::picture::dag::metrics::SMALL_FONT_PX;
+use fuseline::picture::dag::viewport::{LEGIBLE_PX, Size, Viewport};
+use fuseline::picture::dag::{DagLayout, layout};
+use proptest::prelude::*;
+
+/// The canvas of the graph on a phone, a laptop and a projector, and full-screen on the last one.
+const FRAMES: [Size; 4] = [
+    (364.0, 500.0),
+    (530.0, 560.0),
+    (750.0, 790.0),
+    (1920.0, 1040.0),
+];
+
+fn named() -> Vec<(String, Analysis)> {
+    let examples = EXAMPLES.iter().flat_map(|example| {
+        let program = parse(example.text).program;
+        [Policy::Rules, Policy::Inductor].map(|policy| {
+            let analysis = analyze_program(&program, &Options::of_policy(policy)).analysis;
+            (format!("{}_{policy:?}", example.id), analysis.unwrap())
+        })
+    });
+    let stacks = [1, 48].map(|blocks| {
+        let (ops, externals) = gpt2(blocks, true);
+        let analysis = analyze(&ops, &externals, &Options::default()).unwrap();
+        (format!("gpt2_{blocks}"), analysis)
+    });
+    examples.chain(stacks).collect()
+}
+
+fn assert_faultless(name: &str, analysis: &Analysis, picture: &DagLayout) {
+    let faults = faults(&analysis.graph, &analysis.partition, picture);
+    assert!(faults.is_empty(), "{name}: {faults:#?}");
+    assert_eq!(
+        crossings(&analysis.partition, picture).1,
+        0,
+        "{name}: lines through boxes"
+    );
+    for point in picture.edges.iter().flat_map(|edge| &edge.points) {
+        let is_in =
+            (0.0..=picture.width).contains(&point.x) && (0.0..=picture.height).contains(&point.y);
+        assert!(is_in, "{name}: a line leaves the picture at {point:?}");
+    }
+}
+
+#[test]
+fn columns_have_no_overlap_and_no_new_crossing() {
+    for (name, analysis) in named() {
+        let picture = layout(&analysis.graph, &analysis.partition);
+        let before = crossings(&analysis.partition, &picture);
+        for columns in [2, 3, 5] {
+            let name = format!("{name}_{columns}");
+            let Some(folded) = in_columns(&picture, columns) else {
+                continue;
+            };
+            assert_faultless(&name, &analysis, &folded);
+            assert_eq!(
+                crossings(&analysis.partition, &folded),
+                before,
+                "{name}: crossings"
+            );
+            assert!(folded.height < picture.height, "{name}");
+            if let Some(folder) = std::env::var_os("DAG_SVG") {
+                let file = std::path::PathBuf::from(folder).join(format!("{name}.svg"));
+                std::fs::write(file, draw(&analysis, &folded, true)).unwrap();
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn columns_of_random_graphs_have_no_overlap(
+        (ops, externals) in random_graph::ops(40),
+        columns in 2_usize..6,
+    ) {
+        let analysis = analyze(&ops, &externals, &Options::default()).unwrap();
+        let picture = layout(&analysis.graph, &analysis.partition);
+        if let Some(folded) = in_columns(&picture, columns) {
+            assert_faultless("random", &analysis, &folded);
+            prop_assert_eq!(
+                crossings(&analysis.partition, &folded).0,
+                crossings(&analysis.partition, &picture).0
+            );
+            prop_assert_eq!(&folded, &in_columns(&picture, columns).unwrap());
+        }
+    }
+}
+
+#[test]
+fn text_can_be_read_at_first_sight_on_every_screen() {
+    for (name, analysis) in named() {
+        let picture = layout(&analysis.graph, &analysis.partition);
+        for frame in FRAMES {
+            let folded = fold(&picture, frame);
+            let seen = folded.as_ref().unwrap_or(&picture);
+            let view = Viewport::fit(seen.size(), seen.start_x(), frame);
+            let text_px = SMALL_FONT_PX * view.scale;
+            assert!(text_px >= LEGIBLE_PX, "{name} in {frame:?}: {text_px}");
+            let first = seen.panels.iter().next().unwrap().center();
+            assert!(
+                (0.0..=frame.0).contains(&view.on_canvas(first).x) && view.y >= -0.5,
+                "{name} in {frame:?} starts at {view:?}"
+            );
+            if folded.is_some() {
+                assert!(
+                    seen.width * view.scale <= frame.0 + 0.5,
+                    "{name} in {frame:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_chain_that_is_taller_than_its_frame_is_in_columns_where_they_fit() {
+    let transformer = EXAMPLES
+        .iter()
+        .find(|example| example.id == "transformer")
+        .unwrap();
+    let analysis = analyze_program(&parse(transformer.text).program, &Options::default())
+        .analysis
+        .unwrap();
+    let picture = layout(&analysis.graph, &analysis.partition);
+    let [phone, _, projector, full_screen] = FRAMES;
+    assert_eq!(
+        fold(&picture, phone),
+        None,
+        "a phone has no room for two columns"
+    );
+    assert_eq!(
+        fold(&picture, (full_screen.0, picture.height)),
+        None,
+        "all of it is seen"
+    );
+    for frame in [projector, full_screen] {
+        let folded = fold(&picture, frame).unwrap();
+        assert!(folded.height <= frame.1, "all of it is seen in {frame:?}");
+    }
+    let tall = (projector.0, picture.height / 5.0);
+    assert_eq!(
+        fold(&picture, tall),
+        None,
+        "columns of several frames are no help"
+    );
+}
