@@ -59,7 +59,7 @@ pub(crate) fn partition(
     let objective = context.options.fusion.objective;
     let amount = |bytes_or_ticks: u64| match objective {
         Objective::Bytes => Amount::Bytes(bytes_or_ticks),
-        Objective::Time => Amount::Seconds(bytes_or_ticks as f64 / solver.ticks_per_s),
+        Objective::Time => Amount::Seconds(bytes_or_ticks as f64 / solver.clock.ticks_per_s),
     };
     let certificate = Certificate {
         objective,
@@ -77,7 +77,7 @@ pub(crate) fn partition(
             let region = Region::of(context, ops);
             log.note(Decision::Chosen {
                 ops: ops.to_vec(),
-                cost: amount(region.cost(region.all(), solver.ticks_per_s).bytes_or_ticks),
+                cost: amount(region.cost(region.all(), solver.clock).bytes_or_ticks),
             });
         }
     }

@@ -13,7 +13,6 @@ use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::op_type::OpType;
 use crate::core::model::options::{MAX_OPS, Objective};
 use crate::core::model::partition::Partition;
-use crate::core::model::work::Work;
 
 impl Solver<'_> {
     /// Solves a region with at most this share of the budget.
@@ -105,8 +104,6 @@ impl Solver<'_> {
             .next()
             .map_or(0, |traffic| traffic.total());
         let launches = matmuls.max(moved.div_ceil(Set::BITS));
-        let busy = busy.and(times(options, Work::default(), bytes));
-        let time_s = busy.longest_s() + f64::from(launches) * options.device.launch_s.value;
-        Cost::at_least(context, bytes, time_s, self.ticks_per_s, launches)
+        Cost::at_least(options, self.clock, bytes, busy, launches)
     }
 }

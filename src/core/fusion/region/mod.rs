@@ -15,7 +15,7 @@ use crate::core::model::options::{MAX_OPS, Options};
 use crate::core::model::work::Work;
 use std::borrow::Cow;
 
-pub(super) use cost::Cost;
+pub(super) use cost::{Clock, Cost};
 
 define_ids! {
     /// An op by its place in a region.
