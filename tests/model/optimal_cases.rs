@@ -84,6 +84,7 @@ fn a_gpt2_block_has_nine_kernels() {
         let options = Options {
             fusion: FusionOptions {
                 objective,
+                attention_search: false,
                 ..FusionOptions::default()
             },
             ..Options::of_policy(Policy::Optimal)
@@ -124,6 +125,7 @@ fn blocks_in_a_row_are_proven_with_horizontal_kernels_and_prologues_as_well() {
         let (ops, externals) = gpt2(blocks, true);
         let graph = build_graph(&ops, &externals).unwrap();
         let mut options = Options::of_policy(Policy::Optimal);
+        options.fusion.attention_search = false;
         let (_, alone) = optimum(&graph, &options);
         options.fusion.horizontal = true;
         let (partition, certificate) = optimum(&graph, &options);

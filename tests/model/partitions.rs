@@ -33,21 +33,35 @@ pub(crate) fn brute_force(graph: &Graph, options: &Options) -> (f64, f64) {
     let groups = &mut Vec::new();
     let firsts: Vec<_> = (cost.iter().map(|c| c.map(|c| (c.0, 0.0)))).collect();
     let mut least = f64::INFINITY;
-    try_all(&firsts, &before, all, (0.0, 0.0), groups, &mut |(first, _), is_whole| {
-        let is_better = first < least;
-        if is_whole && is_better {
-            least = first;
-        }
-        is_better
-    });
+    try_all(
+        &firsts,
+        &before,
+        all,
+        (0.0, 0.0),
+        groups,
+        &mut |(first, _), is_whole| {
+            let is_better = first < least;
+            if is_whole && is_better {
+                least = first;
+            }
+            is_better
+        },
+    );
     let mut other = f64::INFINITY;
-    try_all(&cost, &before, all, (0.0, 0.0), groups, &mut |(first, second), is_whole| {
-        let is_better = (first <= least || is_close(first, least)) && second < other;
-        if is_whole && is_better {
-            other = second;
-        }
-        is_better
-    });
+    try_all(
+        &cost,
+        &before,
+        all,
+        (0.0, 0.0),
+        groups,
+        &mut |(first, second), is_whole| {
+            let is_better = (first <= least || is_close(first, least)) && second < other;
+            if is_whole && is_better {
+                other = second;
+            }
+            is_better
+        },
+    );
     (least, other)
 }
 

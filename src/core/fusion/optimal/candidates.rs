@@ -42,12 +42,7 @@ impl Candidates {
     /// larger sets are illegal for the same reason.
     ///
     /// Each set that is checked costs one of `budget` states, and more in a region of many values.
-    pub(super) fn of(
-        region: &Region<'_>,
-        seeds: usize,
-        clock: Clock,
-        budget: &mut usize,
-    ) -> Self {
+    pub(super) fn of(region: &Region<'_>, seeds: usize, clock: Clock, budget: &mut usize) -> Self {
         let mut found = Self {
             list: IdVec::new(),
             grown: Vec::new(),

@@ -36,13 +36,17 @@ pub(super) struct Solved {
 }
 
 impl<'s> Solver<'s> {
-    pub(super) fn new(context: &'s RegionContext<'s>, known: &'s [Partition]) -> Self {
-        let fusion = &context.options.fusion;
+    pub(super) fn new(
+        context: &'s RegionContext<'s>,
+        known: &'s [Partition],
+        clock: Clock,
+        budget: usize,
+    ) -> Self {
         Self {
             context,
             known,
-            clock: clock(context),
-            budget: fusion.budget_states,
+            clock,
+            budget,
             states: 0,
             kernel_of: (context.graph.ops.ids())
                 .map(KernelId::of_lone_op)
@@ -157,12 +161,14 @@ fn parts(region: &Region<'_>, candidates: &IdVec<CandidateId, Candidate>) -> Vec
 }
 
 /// A clock for the unfused program. No partition takes longer.
-fn clock(context: &RegionContext<'_>) -> Clock {
+pub(super) fn clock(context: &RegionContext<'_>) -> Clock {
     let (graph, options) = (context.graph, context.options);
     let alone = none::partition(graph);
     let traffic = kernel_traffic(graph, &alone, options.conventions);
-    let times = graph.ops.ids().zip(traffic).map(|(op, traffic)| {
-        place(options, op_work(graph, op), traffic.total(), false).time_s
-    });
+    let times = graph
+        .ops
+        .ids()
+        .zip(traffic)
+        .map(|(op, traffic)| place(options, op_work(graph, op), traffic.total(), false).time_s);
     Clock::new(&options.device, times.sum())
 }

@@ -42,7 +42,8 @@ impl Cost {
         kernels: u32,
     ) -> Self {
         let launches = clock.launch_ticks.saturating_mul(kernels.into());
-        let ticks = (clock.memory_ticks(bytes).max(clock.ticks_below(busy))).saturating_add(launches);
+        let ticks =
+            (clock.memory_ticks(bytes).max(clock.ticks_below(busy))).saturating_add(launches);
         Self::of(options, bytes, ticks, u64::from(kernels) << 32)
     }
 
