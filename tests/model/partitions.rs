@@ -75,7 +75,13 @@ fn try_all(
     visit: &mut impl FnMut((f64, f64), bool) -> bool,
 ) {
     let is_whole = left == 0;
-    if is_whole && !can_run(before, groups) || !visit(spent, is_whole) || is_whole {
+    if is_whole {
+        if can_run(before, groups) {
+            visit(spent, true);
+        }
+        return;
+    }
+    if !visit(spent, false) {
         return;
     }
     let lowest = left & left.wrapping_neg();

@@ -6,7 +6,8 @@
 //! is the optimum over all choices.
 
 use super::bound::Bound;
-use super::regions::regions;
+use super::regions::{RegionId, regions};
+use super::solve::SolvedRegion;
 use super::solver::{Solver, clock};
 use super::{Sum, chosen};
 use crate::core::disjoint_sets::DisjointSets;
@@ -19,34 +20,9 @@ use crate::core::fusion::region::{Clock, Cost, Region, RegionContext};
 use crate::core::model::acyclic;
 use crate::core::model::adjacency::Adjacency;
 use crate::core::model::graph::Graph;
-use crate::core::model::ids::{Id, IdVec, KernelId, OpId};
+use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::options::{MAX_OPS, Options};
 use crate::core::model::partition::Partition;
-
-/// Ops that are solved together, by their first op.
-#[derive(Clone, Copy, Default)]
-struct Block {
-    attentions: usize,
-    /// With every attention as one op.
-    one_op: Costs,
-    /// With the ops of every attention; no more than a bound where the search cannot pay.
-    plain: Costs,
-    is_one_op: bool,
-}
-
-/// What kernels cost, and a lower bound.
-#[derive(Clone, Copy, Default)]
-struct Costs {
-    cost: Cost,
-    lower_bound: Cost,
-}
-
-impl Costs {
-    fn add(&mut self, cost: Cost, lower_bound: Cost) {
-        self.cost = self.cost.plus(cost);
-        self.lower_bound = self.lower_bound.plus(lower_bound);
-    }
-}
 
 /// Searches the cheapest partition of `graph`, of which `rewritten` has `attentions` as one op each. The graph as it is
 /// is searched where it could cost less, with what the other search leaves of the budget.
@@ -57,138 +33,235 @@ pub(in crate::core::fusion) fn partition_with_attention(
     rewritten: &RewrittenGraph,
     log: &mut Log,
 ) -> (Partition, Certificate) {
-    let here = RegionContext::new(graph, options);
-    let there = RegionContext::new(&rewritten.graph, options);
-    let (regions_here, regions_there) = (regions(&here), regions(&there));
-    let block_of = blocks(graph, rewritten, &regions_here, &regions_there);
-    let first_block = |ops: &[OpId]| ops.first().map(|&op| block_of[op]);
-    let mut blocks = IdVec::from_elem(Block::default(), graph.ops.len());
-    for block in attentions.iter().filter_map(|a| first_block(&a.ops)) {
-        blocks[block].attentions += 1;
-    }
+    let plain = RegionContext::new(graph, options);
+    let one_op = RegionContext::new(&rewritten.graph, options);
+    let (of_plain, of_one_op) = (regions(&plain), regions(&one_op));
+    let mut blocks = Blocks::new(graph, rewritten, attentions, [&of_plain, &of_one_op]);
 
-    let clock = clock(&here);
-    let known = partitions_to_start_with(&there);
-    let mut one_op = Solver::new(&there, &known, clock, options.fusion.budget_states);
-    let mut solved = one_op.solve_all(regions_there.iter());
-    for region in &mut solved {
+    let clock = clock(&plain);
+    let known = partitions_to_start_with(&one_op);
+    let mut first = Solver::new(&one_op, &known, clock, options.fusion.budget_states);
+    let mut found = first.solve_all(of_one_op.iter());
+    for region in &mut found {
         for op in &mut region.ops {
             *op = rewritten.original(*op);
         }
-        if let Some(block) = first_block(&region.ops) {
-            let (cost, bound) = (region.solved.cost, region.solved.lower_bound);
-            blocks[block].one_op.add(cost, bound);
-        }
+        blocks.add(region, |block| &mut block.one_op);
     }
 
-    let with_attention =
-        |ops: &&[OpId]| first_block(ops).is_some_and(|block| blocks[block].attentions > 0);
-    let regions_here: Vec<&[OpId]> = regions_here.iter().filter(with_attention).collect();
-    for ops in &regions_here {
-        if let Some(block) = first_block(ops) {
-            let bound = least(&here, ops, clock);
-            blocks[block].plain.add(Cost::default(), bound);
-        }
-    }
-    let mut to_search = IdVec::from_elem(false, blocks.len());
-    for (id, block) in blocks.iter_mut().enumerate() {
-        let id = OpId::new(id);
-        block.is_one_op = block.attentions == 0 || block.plain.lower_bound >= block.one_op.cost;
-        to_search[id] = !block.is_one_op;
-        if to_search[id] {
-            block.plain = Costs::default();
-        }
-    }
-    let searched = |ops: &&&[OpId]| first_block(ops).is_some_and(|block| to_search[block]);
-    let regions_here: Vec<&[OpId]> = regions_here.iter().filter(searched).copied().collect();
-    let known = if regions_here.is_empty() {
+    let to_search = blocks.worth_searching(&plain, &of_plain, clock);
+    let known = if to_search.is_empty() {
         Vec::new()
     } else {
-        Vec::from(partitions_to_start_with(&here))
+        Vec::from(partitions_to_start_with(&plain))
     };
-    let mut plain = Solver::new(&here, &known, clock, one_op.budget);
-    for region in plain.solve_all(regions_here.into_iter()) {
-        if let Some(block) = first_block(&region.ops) {
-            let (cost, bound) = (region.solved.cost, region.solved.lower_bound);
-            blocks[block].plain.add(cost, bound);
-        }
-        solved.push(region);
+    let mut second = Solver::new(&plain, &known, clock, first.budget);
+    for region in second.solve_all(to_search.into_iter()) {
+        blocks.add(&region, |block| &mut block.plain);
+        found.push(region);
     }
-    for (block, &is_searched) in blocks.iter_mut().zip(&to_search) {
-        block.is_one_op |= is_searched && block.one_op.cost <= block.plain.cost;
-    }
+    blocks.choose();
 
-    let kernel_of = |is_one_op: &dyn Fn(OpId) -> bool| -> IdVec<OpId, KernelId> {
-        let kernel = |op: OpId| {
-            if is_one_op(op) {
-                // Kernels are identified by one of their ops.
-                let first = OpId::new(one_op.kernel_of[rewritten.op_of[op]].index());
-                KernelId::of_lone_op(rewritten.original(first))
-            } else {
-                plain.kernel_of[op]
-            }
-        };
-        graph.ops.ids().map(kernel).collect()
-    };
-    let best = kernel_of(&|op| blocks[block_of[op]].is_one_op);
-    let partition = acyclic::in_order(graph, &best).unwrap_or_else(|_| {
-        // Blocks of both kinds can need each other. Those of one kind cannot.
-        for block in &mut blocks {
-            block.is_one_op = true;
-        }
-        let one_kind = acyclic::in_order(graph, &kernel_of(&|_| true));
-        one_kind.unwrap_or_else(|_| none::partition(graph))
-    });
-
-    let mut sum = Sum::default();
-    for block in block_of.ids().filter(|&op| block_of[op] == op) {
-        let Block { one_op, plain, .. } = blocks[block];
-        let (cost, bound) = match blocks[block] {
-            Block { attentions: 0, .. } => (one_op.cost, one_op.lower_bound),
-            block => (
-                if block.is_one_op {
-                    one_op.cost
-                } else {
-                    plain.cost
-                },
-                one_op.lower_bound.min(plain.lower_bound),
-            ),
-        };
-        sum.add(cost, bound.min(cost));
-    }
+    let partition = blocks.partition(&first.kernel_of, &second.kernel_of);
     if log.is_on() {
-        let is_one_op = |op: &OpId| blocks[block_of[*op]].is_one_op;
-        for attention in attentions {
-            if attention.ops.first().is_some_and(is_one_op) {
-                let ops = attention.ops.clone();
-                log.note(Decision::Rewritten { ops });
-            }
+        for attention in attentions.iter().filter(|a| blocks.is_one_op(&a.ops)) {
+            let ops = attention.ops.clone();
+            log.note(Decision::Rewritten { ops });
         }
-        for region in &solved {
+        for region in &found {
             log.note(region.decision());
         }
         for ops in partition.kernels.iter() {
-            log.note(if ops.first().is_some_and(is_one_op) {
-                let mut ops_there: Vec<OpId> = ops.iter().map(|&op| rewritten.op_of[op]).collect();
-                ops_there.sort_unstable();
-                ops_there.dedup();
-                chosen(&there, clock, ops, &ops_there)
+            log.note(if blocks.is_one_op(ops) {
+                let mut there: Vec<OpId> = ops.iter().map(|&op| rewritten.op_of[op]).collect();
+                there.sort_unstable();
+                there.dedup();
+                chosen(&one_op, clock, ops, &there)
             } else {
-                chosen(&here, clock, ops, ops)
+                chosen(&plain, clock, ops, ops)
             });
         }
     }
-    let states = one_op.states + plain.states;
-    let certificate = sum.certificate(options.fusion.objective, clock, states, solved.len());
+    let states = first.states + second.states;
+    let sum = blocks.sum();
     let certificate = Certificate {
-        scope: if blocks.iter().all(|block| block.attentions <= 1) {
+        scope: blocks.scope(),
+        ..sum.certificate(options.fusion.objective, clock, states, found.len())
+    };
+    (partition, certificate)
+}
+
+/// Ops that are solved together.
+#[derive(Clone, Copy, Default)]
+struct Block {
+    attentions: usize,
+    /// With every attention as one op.
+    one_op: Costs,
+    /// With the ops of every attention; without a cost if the bound says that it does not pay.
+    plain: Costs,
+    is_searched: bool,
+    is_one_op: bool,
+}
+
+/// What kernels cost, and a lower bound.
+#[derive(Clone, Copy, Default)]
+struct Costs {
+    cost: Cost,
+    lower_bound: Cost,
+}
+
+/// The blocks of a program.
+struct Blocks<'a> {
+    graph: &'a Graph,
+    rewritten: &'a RewrittenGraph,
+    /// For each op the first op of its block.
+    block_of: IdVec<OpId, OpId>,
+    /// By their first ops.
+    all: IdVec<OpId, Block>,
+}
+
+impl<'a> Blocks<'a> {
+    fn new(
+        graph: &'a Graph,
+        rewritten: &'a RewrittenGraph,
+        attentions: &[Attention],
+        [plain, one_op]: [&Adjacency<RegionId, OpId>; 2],
+    ) -> Self {
+        let mut sets = DisjointSets::new(graph.ops.len());
+        let mut join = |a: OpId, b: OpId| {
+            let (a, b) = (sets.root(a), sets.root(b));
+            sets.unite(a.min(b), a.max(b));
+        };
+        for ops in plain.iter() {
+            for (&op, &next) in ops.iter().zip(ops.iter().skip(1)) {
+                join(op, next);
+            }
+        }
+        for ops in one_op.iter() {
+            for (&op, &next) in ops.iter().zip(ops.iter().skip(1)) {
+                join(rewritten.original(op), rewritten.original(next));
+            }
+        }
+        for (op, &one) in rewritten.op_of.iter_enumerated() {
+            join(op, rewritten.original(one));
+        }
+        let block_of = sets.roots();
+        let mut blocks = IdVec::from_elem(Block::default(), graph.ops.len());
+        for &op in attentions.iter().filter_map(|a| a.ops.first()) {
+            blocks[block_of[op]].attentions += 1;
+        }
+        Self {
+            graph,
+            rewritten,
+            block_of,
+            all: blocks,
+        }
+    }
+
+    /// The block that holds these ops.
+    fn of(&self, ops: &[OpId]) -> Option<&Block> {
+        ops.first().map(|&op| &self.all[self.block_of[op]])
+    }
+
+    fn is_one_op(&self, ops: &[OpId]) -> bool {
+        self.of(ops).is_some_and(|block| block.is_one_op)
+    }
+
+    fn add(&mut self, region: &SolvedRegion, costs: impl Fn(&mut Block) -> &mut Costs) {
+        if let Some(&op) = region.ops.first() {
+            let sum = costs(&mut self.all[self.block_of[op]]);
+            sum.cost = sum.cost.plus(region.solved.cost);
+            sum.lower_bound = sum.lower_bound.plus(region.solved.lower_bound);
+        }
+    }
+
+    /// The regions of the graph as it is in the blocks where they could cost less than with attention as one op.
+    fn worth_searching<'r>(
+        &mut self,
+        plain: &RegionContext<'_>,
+        regions: &'r Adjacency<RegionId, OpId>,
+        clock: Clock,
+    ) -> Vec<&'r [OpId]> {
+        let mut all: Vec<&[OpId]> = regions.iter().collect();
+        all.retain(|ops| self.of(ops).is_some_and(|block| block.attentions > 0));
+        for ops in &all {
+            if let Some(&op) = ops.first() {
+                let bound = &mut self.all[self.block_of[op]].plain.lower_bound;
+                *bound = bound.plus(least(plain, ops, clock));
+            }
+        }
+        for block in self.all.iter_mut().filter(|block| block.attentions > 0) {
+            block.is_searched = block.plain.lower_bound < block.one_op.cost;
+            if block.is_searched {
+                block.plain = Costs::default();
+            }
+        }
+        all.retain(|ops| self.of(ops).is_some_and(|block| block.is_searched));
+        all
+    }
+
+    fn choose(&mut self) {
+        for block in &mut self.all {
+            block.is_one_op = !block.is_searched || block.one_op.cost <= block.plain.cost;
+        }
+    }
+
+    /// The kernels of the cheaper choices, given those of both searches.
+    fn partition(
+        &mut self,
+        one_op: &IdVec<OpId, KernelId>,
+        plain: &IdVec<OpId, KernelId>,
+    ) -> Partition {
+        // Kernels are identified by one of their ops.
+        let of_one_op = |op: OpId| {
+            let first = OpId::new(one_op[self.rewritten.op_of[op]].index());
+            KernelId::of_lone_op(self.rewritten.original(first))
+        };
+        let ops = self.graph.ops.ids();
+        let best = ops.clone().map(|op| {
+            if self.is_one_op(&[op]) {
+                of_one_op(op)
+            } else {
+                plain[op]
+            }
+        });
+        if let Ok(partition) = acyclic::in_order(self.graph, &best.collect()) {
+            return partition;
+        }
+        // Blocks of both kinds can need each other. Those of one kind cannot.
+        let one_kind = acyclic::in_order(self.graph, &ops.map(of_one_op).collect());
+        for block in &mut self.all {
+            block.is_one_op = true;
+        }
+        one_kind.unwrap_or_else(|_| none::partition(self.graph))
+    }
+
+    fn sum(&self) -> Sum {
+        let mut sum = Sum::default();
+        for op in self.graph.ops.ids().filter(|&op| self.block_of[op] == op) {
+            let block = self.all[op];
+            let costs = if block.is_one_op {
+                block.one_op
+            } else {
+                block.plain
+            };
+            let bound = if block.attentions == 0 {
+                costs.lower_bound
+            } else {
+                block.one_op.lower_bound.min(block.plain.lower_bound)
+            };
+            sum.add(costs.cost, bound.min(costs.cost));
+        }
+        sum
+    }
+
+    fn scope(&self) -> Scope {
+        if self.all.iter().all(|block| block.attentions <= 1) {
             Scope::AttentionAllowed
         } else {
             Scope::AttentionAllOrNone
-        },
-        ..certificate
-    };
-    (partition, certificate)
+        }
+    }
 }
 
 /// A lower bound on the cost of a region without a search; 0 for one of more than 64 ops.
@@ -198,35 +271,4 @@ fn least(context: &RegionContext<'_>, ops: &[OpId], clock: Clock) -> Cost {
     }
     let region = Region::of(context, ops);
     Bound::new(&region, clock).of(region.all())
-}
-
-/// For each op the first op of its block.
-fn blocks<R: Id>(
-    graph: &Graph,
-    rewritten: &RewrittenGraph,
-    here: &Adjacency<R, OpId>,
-    there: &Adjacency<R, OpId>,
-) -> IdVec<OpId, OpId> {
-    let mut sets = DisjointSets::new(graph.ops.len());
-    let mut join = |a: OpId, b: OpId| {
-        let (a, b) = (sets.root(a), sets.root(b));
-        sets.unite(a.min(b), a.max(b));
-    };
-    let neighbours = |ops: &[OpId], join: &mut dyn FnMut(OpId, OpId)| {
-        for (&op, &next) in ops.iter().zip(ops.iter().skip(1)) {
-            join(op, next);
-        }
-    };
-    for ops in here.iter() {
-        neighbours(ops, &mut join);
-    }
-    for ops in there.iter() {
-        neighbours(ops, &mut |op, next| {
-            join(rewritten.original(op), rewritten.original(next))
-        });
-    }
-    for (op, &one) in rewritten.op_of.iter_enumerated() {
-        join(op, rewritten.original(one));
-    }
-    sets.roots()
 }

@@ -39,13 +39,13 @@ pub(crate) fn partition(
     let fusion = &context.options.fusion;
     let mut solver = Solver::new(context, known, clock(context), fusion.budget_states);
     let regions = regions::regions(context);
-    let solved = solver.solve_all(regions.iter());
+    let found = solver.solve_all(regions.iter());
     let mut sum = Sum::default();
-    for region in &solved {
+    for region in &found {
         sum.add(region.solved.cost, region.solved.lower_bound);
         log.note(region.decision());
     }
-    let certificate = sum.certificate(fusion.objective, solver.clock, solver.states, solved.len());
+    let certificate = sum.certificate(fusion.objective, solver.clock, solver.states, found.len());
     let partition = acyclic::in_order(context.graph, &solver.kernel_of)
         .unwrap_or_else(|_| none::partition(context.graph));
     if log.is_on() {
