@@ -1,6 +1,6 @@
 //! A lower bound on the cost of the ops that have not run yet, however they are grouped.
 
-use crate::core::cost::roofline::{Times, times};
+use crate::core::cost::roofline::Times;
 use crate::core::fusion::legality::check_set;
 use crate::core::fusion::region::{Bits, Clock, Cost, LocalOp, Region, Set};
 use crate::core::model::ids::IdVec;
@@ -13,8 +13,6 @@ pub(super) struct Bound<'r, 'a> {
     written: Set,
     /// For each read of the region the readers that cannot share a legal kernel with the producer.
     apart: Vec<Set>,
-    /// For each op the times of its FLOPs alone.
-    busy: IdVec<LocalOp, Times>,
 }
 
 impl<'r, 'a> Bound<'r, 'a> {
@@ -37,11 +35,8 @@ impl<'r, 'a> Bound<'r, 'a> {
                 Some(base) => read.readers & apart_from[base],
                 None => 0,
             });
-        let options = region.context.options;
-        let busy = region.work.iter().map(|&work| times(options, work, 0));
         Self {
             apart: apart.collect(),
-            busy: busy.collect(),
             region,
             clock,
             written,
@@ -57,7 +52,7 @@ impl<'r, 'a> Bound<'r, 'a> {
             .count_ones()
             .max(u32::from(!region.is_free(left)));
         let bytes = self.bytes(left);
-        let busy = Bits(left).fold(Times::default(), |sum, op| sum.and(self.busy[op]));
+        let busy = Bits(left).fold(Times::default(), |sum, op| sum.and(region.busy()[op]));
         Cost::at_least(region.context.options, self.clock, bytes, busy, launches)
     }
 

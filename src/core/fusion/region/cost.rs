@@ -1,10 +1,9 @@
 //! Bytes, time and cost of a kernel of some ops of a region.
 
 use super::{Bits, LocalOp, Region, Set};
-use crate::core::cost::roofline::{Times, times};
+use crate::core::cost::roofline::Times;
 use crate::core::model::device::Device;
 use crate::core::model::options::{Objective, Options};
-use crate::core::model::work::Work;
 
 /// The cost of a kernel, in integers, so that sums do not round. Compared in the order of its fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -135,13 +134,12 @@ impl Region<'_> {
 
     /// Time of a kernel of these ops, which moves `bytes`.
     fn ticks(&self, set: Set, bytes: u64, clock: Clock) -> u64 {
-        let work = Bits(set).fold(Work::default(), |sum, op| sum.and(self.work[op]));
+        let busy = Bits(set).fold(Times::default(), |sum, op| sum.and(self.busy()[op]));
         let launch_ticks = if self.is_free(set) {
             0
         } else {
             clock.launch_ticks
         };
-        let busy = times(self.context.options, work, 0);
         let ticks = clock.memory_ticks(bytes).max(clock.ticks_above(busy));
         ticks.saturating_add(launch_ticks)
     }
