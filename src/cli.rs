@@ -9,6 +9,7 @@ mod fusion;
 mod input;
 mod limits;
 mod output;
+mod policies;
 mod steps;
 mod table;
 
@@ -24,6 +25,7 @@ use complaint::complain;
 use input::{read_all, read_program, set_param};
 use limits::LimitsReport;
 use output::{print, tell};
+use policies::{PolicyReport, policies, policies_table};
 use serde::Serialize;
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -152,6 +154,9 @@ struct FullReport<'a> {
     /// The decisions that led to the kernels, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     decisions: Option<Vec<Step<'a>>>,
+    /// All policies, the best first, if requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    policies: Option<Vec<PolicyReport>>,
     /// The resources of each kernel, if requested and known.
     #[serde(skip_serializing_if = "Option::is_none")]
     limits: Option<Vec<LimitsReport>>,
@@ -167,6 +172,7 @@ fn show(
             report: report(),
             attentions: attentions(analysis),
             decisions: choices.steps.then(|| steps(analysis)),
+            policies: choices.compare.map(|by| policies(analysis, by)),
             limits: choices
                 .limits
                 .then(|| limits::limits_report(analysis))
@@ -180,6 +186,9 @@ fn show(
     } else {
         let mut text = table(analysis);
         text.push_str(&attention_lines(analysis));
+        if let Some(by) = choices.compare {
+            text.push_str(&policies_table(analysis, by));
+        }
         if choices.limits {
             text.push_str(&limits::limits_table(analysis));
         }

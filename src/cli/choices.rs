@@ -3,7 +3,7 @@
 use crate::cli::fusion::FusionFlags;
 use crate::core::model::device::OWN_LAUNCH_S;
 use crate::core::{
-    Conventions, DEVICES, Device, Externals, F32Matmul, Options, Policy, ReshapeCost,
+    Conventions, DEVICES, Device, Externals, F32Matmul, Objective, Options, Policy, ReshapeCost,
     default_device, device,
 };
 use clap::Args;
@@ -37,6 +37,9 @@ pub(super) struct Choices {
     /// Also print the resources that each kernel needs of the device, and warnings where fusing costs time.
     #[arg(long)]
     pub(super) limits: bool,
+    /// Also print all policies, ranked by bytes or by time.
+    #[arg(long, value_name = "bytes|time", value_parser = by_name::<Objective>())]
+    pub(super) compare: Option<Objective>,
     /// Also print the decisions of the policy, step by step.
     #[arg(long)]
     pub(super) steps: bool,

@@ -27,6 +27,9 @@ pub(super) struct FusionFlags {
     /// Run matmul, softmax and matmul in a row as one kernel of attention.
     #[arg(long)]
     attention: bool,
+    /// Whether the search for the optimum may run each attention as one kernel, where that costs less.
+    #[arg(long, default_value = "on", value_name = "on|off", value_parser = PossibleValuesParser::new(["on", "off"]).map(|word| word == "on"), action = ArgAction::Set)]
+    attention_search: bool,
     /// Most states that the search for the optimum looks at.
     #[arg(long, default_value_t = FusionOptions::default().budget_states, value_name = "STATES")]
     budget: usize,
@@ -41,6 +44,7 @@ impl FusionFlags {
             after_reductions: self.after_reductions,
             max_autotune: self.max_autotune,
             attention: self.attention,
+            attention_search: self.attention_search,
             budget_states: self.budget,
             ..FusionOptions::default()
         }

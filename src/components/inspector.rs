@@ -4,7 +4,6 @@
 use crate::app::state::{FocusRequest, Page, Selection, SetIfChanged, Tab};
 use crate::components::sentence::sentence;
 use crate::core::OpId;
-use crate::present::badge::kernel_class;
 use crate::present::inspect::{
     Inspected, inspect_edge, inspect_kernel, inspect_op, inspect_tensor,
 };
@@ -46,7 +45,7 @@ fn Card(
     let number = move || {
         let kernel = of.with(|of| of.kernel);
         kernel.map(|kernel| {
-            view! { <span class=format!("badge {}", kernel_class(kernel))>{kernel.number()}</span> }
+            view! { <span class=format!("badge {}", page.kernel_class(kernel))>{kernel.number()}</span> }
         })
     };
     let facts = move || {

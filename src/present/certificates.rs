@@ -1,13 +1,17 @@
 //! What a search has proven about its result, in words.
 
-use crate::core::fusion::certificate::Certificate;
+use crate::core::fusion::certificate::{Certificate, Scope};
 use crate::present::decisions::amount_text;
 use crate::present::format::{format_exact, format_percent};
 
 /// Whether the result is proven optimal, or how far from the optimum it is at most, in a few words.
 pub fn certificate_text(certificate: &Certificate) -> String {
     if certificate.is_optimal {
-        return format!("proven optimal in {}", certificate.objective.name());
+        return format!(
+            "proven optimal in {} among {}",
+            certificate.objective.name(),
+            scope_text(certificate.scope)
+        );
     }
     let found = match certificate.excess_pct() {
         Some(excess) => format!("at most {} above the optimum", format_percent(excess)),
@@ -21,12 +25,25 @@ pub fn certificate_text(certificate: &Certificate) -> String {
 pub fn certificate_sentence(certificate: &Certificate) -> String {
     let states = certificate.states;
     let objective = certificate.objective.name();
+    let scope = scope_text(certificate.scope);
     if certificate.is_optimal {
-        return format!("optimal in {objective}: no legal kernels need less ({states} states)");
+        return format!("optimal in {objective}: no {scope} need less ({states} states)");
     }
     format!(
-        "best found in {objective}, not proven: no legal kernels need less than {}, a gap of {} ({states} states)",
+        "best found in {objective}, not proven: no {scope} need less than {}, a gap of {} ({states} states)",
         amount_text(certificate.lower_bound),
         format_percent(certificate.gap_pct())
     )
+}
+
+/// What was searched: `legal kernels (attention as one kernel allowed)`.
+const fn scope_text(scope: Scope) -> &'static str {
+    match scope {
+        Scope::LegalKernels => "legal kernels",
+        Scope::AttentionAllowed => "legal kernels (attention as one kernel allowed)",
+        Scope::AttentionAllOrNone => {
+            "legal kernels (attention as one kernel allowed, in each region all or none)"
+        }
+        Scope::AttentionRewritten => "legal kernels (attention as one kernel)",
+    }
 }

@@ -6,8 +6,8 @@ use super::format::{format_bytes, format_change, format_count, format_exact};
 use super::memory::fits;
 use super::names::{joined, op_name};
 use super::times::{TimeText, total_times};
-use crate::core::analysis::compare::{Compared, DifferingEdge};
-use crate::core::{Analysis, Graph, OpId, OpType, Policy};
+use crate::core::analysis::compare::{Compared, DifferingEdge, ranked};
+use crate::core::{Analysis, Graph, Objective, OpId, OpType, Policy};
 
 /// Edges that a row names.
 const NAMED_EDGES: usize = 3;
@@ -44,9 +44,10 @@ pub struct PolicyRow {
     pub more_differing_edges: String,
 }
 
-/// A row for each policy; `chosen` is the one that the others are compared with.
-pub fn policy_rows(all: &[Compared], chosen: Policy) -> Vec<PolicyRow> {
-    all.iter().map(|compared| row(compared, chosen)).collect()
+/// A row for each policy, the best by bytes or time first; `chosen` is the one that the others are compared with.
+pub fn policy_rows(all: &[Compared], chosen: Policy, by: Objective) -> Vec<PolicyRow> {
+    let ranked = ranked(all, by).into_iter();
+    ranked.map(|compared| row(compared, chosen)).collect()
 }
 
 fn row(compared: &Compared, chosen: Policy) -> PolicyRow {
@@ -86,7 +87,7 @@ fn note(policy: Policy, analysis: &Analysis) -> String {
     if let Some(certificate) = &analysis.certificate {
         certificate_text(certificate)
     } else if policy == Policy::Inductor && has_flash_kernel(analysis) {
-        // Without this note it would seem to beat a proven optimum, whose kernels hold one matmul each.
+        // Without this note it would seem to beat an optimum that is proven for kernels with one matmul each.
         "with attention as one kernel".to_owned()
     } else if policy == Policy::Manual && is_unstated(analysis) {
         "no kernels stated yet".to_owned()

@@ -28,7 +28,7 @@ pub const fn policy_summary(policy: Policy) -> &'static str {
             "the kernels that the text states by `@kernel 1`, as far as they are legal"
         }
         Policy::Optimal => {
-            "the least bytes or time that any legal kernels reach, proven or with its gap"
+            "the least bytes or time that any legal kernels reach, attention as one of them, proven or with its gap"
         }
     }
 }
@@ -41,6 +41,7 @@ pub const fn switch_name(switch: Switch) -> &'static str {
         Switch::AfterReductions => "after reductions",
         Switch::MaxAutotune => "max-autotune",
         Switch::Attention => "attention as one kernel",
+        Switch::AttentionSearch => "attention where it pays",
     }
 }
 
@@ -59,6 +60,9 @@ pub const fn switch_sentence(switch: Switch) -> &'static str {
         }
         Switch::Attention => {
             "Matmul, softmax and matmul in a row run in tiles, and the scores never reach memory."
+        }
+        Switch::AttentionSearch => {
+            "The search may run each attention as one kernel, where that costs less."
         }
     }
 }

@@ -5,7 +5,7 @@ import { editor, headlineBytes, picker, slider, untilStored } from './visitor.mj
 
 const panel = (page) => page.getByRole('tabpanel', { name: 'Compare' });
 const row = (page, policy) => panel(page).getByRole('row').filter({ has: page.getByRole('button', { name: policy, exact: true }) });
-const POLICIES = ['none', 'rules', 'inductor', 'optimal', 'manual'];
+const POLICIES = ['none', 'rules', 'inductor', 'optimal'];
 
 test.beforeEach(async ({ page, open }) => {
   await open();
@@ -21,6 +21,19 @@ test('each policy has the numbers of the command line', async ({ page }) => {
   }
   await expect(row(page, 'optimal')).toContainText('proven optimal in bytes');
   await expect(row(page, 'none')).toContainText('apart');
+});
+
+test('policies are ranked by bytes or by time, and manual stands among them once a kernel is stated', async ({ page }) => {
+  const names = () => panel(page).locator('tbody button').allTextContents();
+  const text = await editor(page).inputValue();
+  for (const by of ['time', 'bytes']) {
+    await panel(page).getByRole('radio', { name: by }).check();
+    const { policies } = commandLine(['analyze', '-', '--compare', by], text);
+    await expect.poll(names).toEqual(policies.map(({ policy }) => policy));
+  }
+  expect(await names()).not.toContain('manual');
+  await picker(page, 'Fusion').selectOption('manual');
+  await expect.poll(names).toContain('manual');
 });
 
 test('a row chooses its policy, by pointer and by keys, and edges are counted against it', async ({ page }) => {

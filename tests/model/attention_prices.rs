@@ -1,15 +1,16 @@
 //! Attention in the search: the cost that the search computes equals the cost of the result.
 
-use crate::partitions::choices;
+use crate::partitions::{choices, runs_in_order};
 use crate::random_graph::fusable_ops;
 use fuseline::core::OpType::{Elementwise, Matmul, Reduction};
 use fuseline::core::device;
 use fuseline::core::fusion::attention::find;
-use fuseline::core::fusion::certificate::Amount;
+use fuseline::core::fusion::certificate::{Amount, Scope};
+use fuseline::core::fusion::record::record;
 use fuseline::core::notation::parse;
 use fuseline::core::{
-    Analysis, Conventions, Externals, FusionOptions, KernelId, Objective, Op, OpType, Options,
-    Policy, TensorDecl, analyze, analyze_program,
+    Analysis, Conventions, Device, Externals, FusionOptions, KernelId, Objective, Op, OpType,
+    Options, Policy, TensorDecl, analyze, analyze_program,
 };
 use proptest::prelude::*;
 use std::fmt::Write as _;
@@ -153,6 +154,71 @@ proptest! {
             prop_assert!(cost(&best) <= cost(&manual) || is_close(cost(&best), cost(&manual)), "{} {}", cost(&best), cost(&manual));
         }
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// With one attention there are two choices. With more, either choice for all of them is a start.
+    #[test]
+    fn a_search_with_and_without_attention_has_the_better_of_both(
+        (ops, tensors) in fusable_ops(1..=12),
+        drawn in prop::collection::vec(parts(), 1..4),
+        options in choices(),
+    ) {
+        let ops = with_attention(&ops, &drawn);
+        let best = |attention, attention_search| {
+            let fusion = FusionOptions { attention, attention_search, ..options.fusion };
+            analysis_of(&ops, &tensors, &Options { fusion, ..options.clone() }, Policy::Optimal)
+        };
+        let (searched, always, never) = (best(false, true), best(true, false), best(false, false));
+        prop_assert!(is_close(certified(&searched), cost(&searched)), "{} {}", certified(&searched), cost(&searched));
+        let better = cost(&always).min(cost(&never));
+        prop_assert!(cost(&searched) <= better || is_close(cost(&searched), better), "{} {better}", cost(&searched));
+        let are_proven = [&always, &never, &searched].iter().all(|a| a.certificate.unwrap().is_optimal);
+        prop_assert!(are_proven);
+        let scope = searched.certificate.unwrap().scope;
+        match find(&searched.graph).len() {
+            0 => prop_assert_eq!(scope, Scope::LegalKernels),
+            1 => {
+                prop_assert_eq!(scope, Scope::AttentionAllowed);
+                prop_assert!(is_close(cost(&searched), better), "{} {better}", cost(&searched));
+            }
+            _ => prop_assert!(scope != Scope::LegalKernels),
+        }
+        let record = record(&searched.graph, &searched.options);
+        let replayed = record.partition_after(&searched.graph, record.decisions.len());
+        prop_assert_eq!(&replayed, &searched.partition);
+        prop_assert!(runs_in_order(&searched.graph, &searched.partition));
+    }
+}
+
+/// Small heads that are cheap to write, and a softmax of which two results are read: as one kernel it would cost more
+/// time than its ops.
+#[test]
+fn attention_stays_apart_where_that_is_cheaper() {
+    let text = "input q : f16[64, 64, 64]\ninput k : f16[64, 64, 64]\ninput v : f16[64, 64, 64]\n\
+                s = matmul(q, k, transpose_b=true)\np = softmax(s)\no = matmul(p, v)\n";
+    let mut options = Options::of_policy(Policy::Optimal);
+    options.fusion.objective = Objective::Time;
+    options.device = Device::custom(1e15, 1e14, 1e11, 0.0);
+    let kernels = |attention| {
+        let fusion = FusionOptions {
+            attention,
+            ..options.fusion
+        };
+        let options = Options {
+            fusion,
+            ..options.clone()
+        };
+        let analysis = analyze_program(&parse(text).program, &options)
+            .analysis
+            .unwrap();
+        (analysis.fused.kernels.len(), analysis.fused.time_s)
+    };
+    let ((one, one_s), (apart, apart_s)) = (kernels(true), kernels(false));
+    assert_eq!((one, apart), (1, 3));
+    assert!(apart_s < one_s);
 }
 
 /// Enough of the drawn lists contain attention for the property to be tested.

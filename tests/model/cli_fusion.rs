@@ -73,7 +73,7 @@ fn the_report_says_what_is_proven() {
 #[test]
 fn the_table_calls_nothing_optimal_that_is_not_proven() {
     let proven = run(&["analyze", "-", "--policy", "optimal"], PROGRAM);
-    assert!(stdout(&proven).contains("\noptimal in bytes: "));
+    assert!(stdout(&proven).contains("\noptimal in bytes: no legal kernels need less"));
     // With a prologue the compiler's kernels, from which the search starts, are not the best.
     let flags = ["--policy", "optimal", "--prologue", "--budget", "0"];
     let cut = run(&[["analyze", "-"].as_slice(), &flags].concat(), PROGRAM);
@@ -85,11 +85,56 @@ fn the_table_calls_nothing_optimal_that_is_not_proven() {
 }
 
 #[test]
+fn all_policies_are_compared_by_bytes_or_by_time() {
+    for (by, field) in [("bytes", "bytes"), ("time", "time_s")] {
+        let report = json(&["analyze", "-", "--compare", by, "--json"], PROGRAM);
+        let policies = report["policies"].as_array().unwrap();
+        let figures = policies.iter().map(|p| p[field].as_f64().unwrap());
+        assert!(figures.collect::<Vec<_>>().is_sorted(), "{by}");
+        let rules = policies.iter().find(|p| p["policy"] == "rules").unwrap();
+        assert_eq!(rules["bytes"], report["fused_traffic"]["total"]);
+        let memory = &report["peak_memory"]["fused_bytes"];
+        assert_eq!(&rules["peak_memory_bytes"], memory);
+        let table = run(&["analyze", "-", "--compare", by], PROGRAM);
+        let lines = stdout(&table).lines();
+        let names: Vec<&str> = (lines.skip_while(|line| !line.starts_with("policy")))
+            .skip(1)
+            .filter_map(|line| line.split_whitespace().next())
+            .collect();
+        let expected: Vec<_> = policies
+            .iter()
+            .map(|p| p["policy"].as_str().unwrap())
+            .collect();
+        assert_eq!(names, expected);
+    }
+    let plain = json(&["analyze", "-", "--json"], PROGRAM);
+    assert_eq!(plain["policies"], Value::Null);
+}
+
+#[test]
+fn the_search_without_attention_is_a_choice() {
+    let text = "input q : f16[16, 1024, 64]\ninput k : f16[16, 1024, 64]\ninput v : f16[16, 1024, 64]\n\
+                s = matmul(q, k, transpose_b=true)\np = softmax(s)\no = matmul(p, v)\n";
+    let kernels = |flags: &[&str]| {
+        let arguments = [&["analyze", "-", "--json", "--policy", "optimal"], flags].concat();
+        let report = json(&arguments, text);
+        let scope = report["certificate"]["scope"].as_str().unwrap().to_owned();
+        (report["kernels"].as_array().unwrap().len(), scope)
+    };
+    assert_eq!(kernels(&[]), (1, "attention_allowed".to_owned()));
+    let off = kernels(&["--attention-search", "off"]);
+    assert_eq!(off, (3, "legal_kernels".to_owned()));
+    let forced = kernels(&["--attention"]);
+    assert_eq!(forced, (1, "attention_rewritten".to_owned()));
+}
+
+#[test]
 fn a_word_that_is_no_choice_is_refused_with_the_choices() {
     for (flag, word, choices) in [
         ("--policy", "best", "none, rules, inductor, optimal, manual"),
         ("--objective", "flops", "bytes, time"),
         ("--after-reductions", "maybe", "on, off"),
+        ("--compare", "kernels", "bytes, time"),
     ] {
         let output = run(&["analyze", "-", flag, word], PROGRAM);
         assert!(!output.status.success());

@@ -4,6 +4,8 @@
 //! changed policy on all of them is visible.
 
 use fuseline::core::examples::EXAMPLES;
+use fuseline::core::fusion::attention::find;
+use fuseline::core::fusion::certificate::Scope;
 use fuseline::core::model::options::PAGE_BUDGET_STATES;
 use fuseline::core::notation::parse;
 use fuseline::core::{Analysis, Objective, OpId, Options, Policy, analyze_program};
@@ -52,8 +54,25 @@ const POLICIES: [Policy; 4] = [
     Policy::Optimal,
 ];
 
+/// Kernels and bytes of the optimum where attention may run as one kernel and that changes them.
+const WITH_ATTENTION: &[(&str, (usize, u64))] = &[
+    ("transformer", (7, 838_860_800)),
+    ("sdpa_flash", (1, 16_777_216)),
+    ("attention", (1, 16_777_216)),
+    ("multi_head", (2, 27_265_024)),
+    ("gpt2", (7, 79_718_400)),
+    ("llama", (10, 975_192_064)),
+];
+
+/// Without attention as one kernel, except where the compiler recognizes it.
 fn analysis(text: &str, policy: Policy) -> Analysis {
-    let outcome = analyze_program(&parse(text).program, &Options::of_policy(policy));
+    let mut options = Options::of_policy(policy);
+    options.fusion.attention_search = false;
+    analysis_under(text, &options)
+}
+
+fn analysis_under(text: &str, options: &Options) -> Analysis {
+    let outcome = analyze_program(&parse(text).program, options);
     assert_eq!(outcome.diagnostics, []);
     outcome.analysis.unwrap()
 }
@@ -78,6 +97,29 @@ fn the_optimum_of_every_example_is_proven() {
         assert!(certificate.is_optimal, "{}", example.id);
         let [none, rules, _, optimal] = *figures;
         assert!(optimal.1 <= rules.1 && rules.1 <= none.1, "{}", example.id);
+    }
+}
+
+/// Where the compiler may use a flash kernel, the optimum may, too.
+#[test]
+fn attention_as_one_kernel_is_part_of_the_optimum() {
+    for (example, (id, figures)) in EXAMPLES.iter().zip(FIGURES) {
+        let optimum = analysis_under(example.text, &Options::of_policy(Policy::Optimal));
+        let certificate = optimum.certificate.unwrap();
+        assert!(certificate.is_optimal, "{id}");
+        let [_, _, inductor, plain] = *figures;
+        let expected = WITH_ATTENTION.iter().find(|(named, _)| named == id);
+        let expected = expected.map_or(plain, |&(_, figures)| figures);
+        let found = (optimum.fused.kernels.len(), optimum.fused.traffic.total);
+        assert_eq!(found, expected, "{id}");
+        assert!(found.1 <= inductor.1, "{id}");
+        let has_attention = !find(&optimum.graph).is_empty();
+        let scope = if has_attention {
+            Scope::AttentionAllowed
+        } else {
+            Scope::LegalKernels
+        };
+        assert_eq!(certificate.scope, scope, "{id}");
     }
 }
 
@@ -136,12 +178,15 @@ fn the_bytes_of_the_gpt2_block_by_hand() {
 fn the_pages_budget_proves_every_example_under_all_options() {
     for example in EXAMPLES {
         let program = parse(example.text).program;
-        for bits in 0..16 {
+        for bits in 0..24 {
             let mut options = Options::of_policy(Policy::Optimal);
-            options.fusion.budget_states = PAGE_BUDGET_STATES / 2;
             options.fusion.horizontal = bits & 1 != 0;
             options.fusion.prologue = bits & 2 != 0;
             options.fusion.attention = bits & 4 != 0;
+            options.fusion.attention_search = bits < 16;
+            // A search with and without attention visits the states of two.
+            let share = if bits < 16 && bits & 4 == 0 { 1 } else { 2 };
+            options.fusion.budget_states = PAGE_BUDGET_STATES / share;
             if bits & 8 != 0 {
                 options.fusion.objective = Objective::Time;
             }

@@ -5,7 +5,7 @@ use fuseline::core::analysis::compare::compare;
 use fuseline::core::analysis::memory::PeakMemory;
 use fuseline::core::notation::parse;
 use fuseline::core::{
-    Analysis, Conventions, Device, Execution, Externals, KernelId, Op, Options, Policy,
+    Analysis, Conventions, Device, Execution, Externals, KernelId, Objective, Op, Options, Policy,
     ReshapeCost, TensorDecl, TensorId, analyze, analyze_program,
 };
 use fuseline::present::compare::policy_rows;
@@ -170,7 +170,7 @@ fn the_scores_of_a_long_sequence_do_not_fit() {
     );
     assert_eq!(memory_sentence(&scores), warning);
     let row = |analysis: &Analysis| {
-        let rows = policy_rows(&compare(analysis), Policy::Rules);
+        let rows = policy_rows(&compare(analysis), Policy::Rules, Objective::Bytes);
         rows.into_iter()
             .find(|row| row.policy == Policy::Rules)
             .unwrap()

@@ -1,11 +1,13 @@
 //! The optimum compared with every acyclic legal partition by brute force, and its properties on any graph.
 
 use crate::partitions::{
-    brute_force, choices, cost_of, is_close, is_legal, optimum, runs_in_order,
+    brute_force, choices, cost_of, costs_of, is_close, is_legal, optimum, runs_in_order,
 };
 use crate::random_graph::{fusable_ops, small_device};
 use fuseline::core::fusion::legality;
-use fuseline::core::{FusionOptions, Op, Options, Policy, TensorDecl, build_graph, plan};
+use fuseline::core::{
+    FusionOptions, Objective, Op, Options, Policy, TensorDecl, build_graph, plan,
+};
 use proptest::prelude::*;
 use strum::VariantArray;
 
@@ -19,11 +21,31 @@ proptest! {
         let cost = cost_of(&graph, &options, &partition);
         prop_assert!(certificate.is_optimal);
         prop_assert!(is_close(cost, certificate.cost.value()), "{cost} {certificate:?}");
-        let best = brute_force(&graph, &options);
+        let (best, _) = brute_force(&graph, &options);
         prop_assert!(is_close(cost, best), "{cost} instead of {best}");
         for ops in partition.kernels.iter() {
             prop_assert_eq!(legality::check(&graph, &options, ops), Ok(()));
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// With equal bytes the smaller time decides, with equal time the fewer bytes.
+    #[test]
+    fn equals_brute_force_in_the_order_of_both_costs((ops, externals) in fusable_ops(1..=8), options in choices()) {
+        let graph = build_graph(&ops, &externals).unwrap();
+        let mut options = options;
+        // Equal sums of vector FLOPs round to different times.
+        if options.fusion.objective == Objective::Time {
+            options.device.vector_flops_per_s.as_mut().unwrap().value = 1e17;
+        }
+        let (partition, _) = optimum(&graph, &options);
+        let (first, second) = costs_of(&graph, &options, &partition);
+        let (least, other) = brute_force(&graph, &options);
+        prop_assert!(is_close(first, least), "{first} instead of {least}");
+        prop_assert!(is_close(second, other), "{second} instead of {other} at {first}");
     }
 }
 
@@ -75,14 +97,18 @@ proptest! {
         prop_assert!(runs_in_order(&graph, &partition));
         prop_assert!(is_legal(&graph, &options, &partition));
         prop_assert!(certificate.states <= budget);
-        let cost = cost_of(&graph, &options, &partition);
+        let (cost, other_cost) = costs_of(&graph, &options, &partition);
         prop_assert!(is_close(cost, certificate.cost.value()));
         for &policy in Policy::VARIANTS {
             let other = plan(&graph, &Options { policy, ..options.clone() }).partition;
             // Partitions that recompute ops are not in the search space.
             if other.recomputed.is_empty() && is_legal(&graph, &options, &other) {
-                let theirs = cost_of(&graph, &options, &other);
+                let (theirs, their_other) = costs_of(&graph, &options, &other);
                 prop_assert!(cost <= theirs || is_close(cost, theirs), "{cost}, {policy:?} {theirs}");
+                // Bytes are equal or not; times are equal up to rounding, so then nothing follows.
+                if options.fusion.objective == Objective::Bytes && cost.total_cmp(&theirs).is_eq() {
+                    prop_assert!(other_cost <= their_other || is_close(other_cost, their_other), "{other_cost}, {policy:?} {their_other} at {cost}");
+                }
             }
         }
     }

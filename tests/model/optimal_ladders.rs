@@ -2,7 +2,7 @@
 //! legality: two chains that read each other have so few downsets that all of them can be visited.
 
 use crate::partitions::{
-    choices, cost_of, cost_of_group, is_close, is_legal, optimum, runs_in_order,
+    choices, cost_of, costs_of_group, is_close, is_legal, optimum, runs_in_order,
 };
 use fuseline::core::fusion::legality;
 use fuseline::core::{Graph, Op, OpId, OpType, Options, TensorDecl, build_graph};
@@ -97,7 +97,7 @@ fn least(graph: &Graph, options: &Options, chain_of: &Chains) -> f64 {
                         && ops.iter().all(can_run)
                         && legality::check(graph, options, &ops).is_ok()
                     {
-                        let cost = best[l][r] + cost_of_group(graph, options, &ops);
+                        let cost = best[l][r] + costs_of_group(graph, options, &ops).0;
                         best[to_l][to_r] = best[to_l][to_r].min(cost);
                     }
                 }

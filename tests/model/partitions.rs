@@ -15,48 +15,73 @@ use fuseline::core::{
 use proptest::prelude::*;
 use strum::VariantArray;
 
-/// The lowest cost of any acyclic partition into legal groups. Convexity is not assumed: groups are all legal
-/// subsets, and every partition is ordered or rejected.
-pub(crate) fn brute_force(graph: &Graph, options: &Options) -> f64 {
+/// The lowest cost of any acyclic partition into legal groups, and the lowest other cost that a partition of this cost
+/// has. Convexity is not assumed: groups are all legal subsets, and every partition is ordered or rejected.
+pub(crate) fn brute_force(graph: &Graph, options: &Options) -> (f64, f64) {
     let count = graph.ops.len();
-    let cost: Vec<Option<f64>> = (0..1_usize << count)
+    let cost: Vec<Option<(f64, f64)>> = (0..1_usize << count)
         .map(|set| {
             let ops = ops_of_set(set);
             let is_legal = !ops.is_empty() && legality::check(graph, options, &ops).is_ok();
-            is_legal.then(|| cost_of_group(graph, options, &ops))
+            is_legal.then(|| costs_of_group(graph, options, &ops))
         })
         .collect();
     let before: Vec<usize> = (graph.predecessors.iter())
         .map(|before| before.iter().fold(0, |set, p| set | 1 << p.index()))
         .collect();
-    let mut best = f64::INFINITY;
-    let mut groups = Vec::new();
+    let all = (1 << count) - 1;
+    let groups = &mut Vec::new();
+    let firsts: Vec<_> = (cost.iter().map(|c| c.map(|c| (c.0, 0.0)))).collect();
+    let mut least = f64::INFINITY;
+    try_all(
+        &firsts,
+        &before,
+        all,
+        (0.0, 0.0),
+        groups,
+        &mut |(first, _), is_whole| {
+            let is_better = first < least;
+            if is_whole && is_better {
+                least = first;
+            }
+            is_better
+        },
+    );
+    let mut other = f64::INFINITY;
     try_all(
         &cost,
         &before,
-        (1 << count) - 1,
-        0.0,
-        &mut groups,
-        &mut best,
+        all,
+        (0.0, 0.0),
+        groups,
+        &mut |(first, second), is_whole| {
+            let is_better = (first <= least || is_close(first, least)) && second < other;
+            if is_whole && is_better {
+                other = second;
+            }
+            is_better
+        },
     );
-    best
+    (least, other)
 }
 
+/// Tells `visit` the costs of each partition and of its first groups, and goes on while it says so.
 fn try_all(
-    cost: &[Option<f64>],
+    cost: &[Option<(f64, f64)>],
     before: &[usize],
     left: usize,
-    spent: f64,
+    spent: (f64, f64),
     groups: &mut Vec<usize>,
-    best: &mut f64,
+    visit: &mut impl FnMut((f64, f64), bool) -> bool,
 ) {
-    if spent >= *best {
+    let is_whole = left == 0;
+    if is_whole {
+        if can_run(before, groups) {
+            visit(spent, true);
+        }
         return;
     }
-    if left == 0 {
-        if can_run(before, groups) {
-            *best = spent;
-        }
+    if !visit(spent, false) {
         return;
     }
     let lowest = left & left.wrapping_neg();
@@ -64,16 +89,10 @@ fn try_all(
     let mut rest = others;
     loop {
         let group = lowest | rest;
-        if let Some(cost_of_group) = cost[group] {
+        if let Some(costs) = cost[group] {
             groups.push(group);
-            try_all(
-                cost,
-                before,
-                left & !group,
-                spent + cost_of_group,
-                groups,
-                best,
-            );
+            let spent = (spent.0 + costs.0, spent.1 + costs.1);
+            try_all(cost, before, left & !group, spent, groups, visit);
             groups.pop();
         }
         if rest == 0 {
@@ -105,8 +124,9 @@ fn can_run(before: &[usize], groups: &[usize]) -> bool {
     true
 }
 
-/// Bytes or seconds of one group, counted by the analysis with every other op alone.
-pub(crate) fn cost_of_group(graph: &Graph, options: &Options, ops: &[OpId]) -> f64 {
+/// Bytes or seconds of one group by the objective, and the other of the two, counted by the analysis with every other op
+/// alone.
+pub(crate) fn costs_of_group(graph: &Graph, options: &Options, ops: &[OpId]) -> (f64, f64) {
     let kernel_of = |op: OpId| KernelId::new(if ops.contains(&op) { 0 } else { op.index() + 1 });
     let kernels = graph.ops.ids().map(kernel_of).collect();
     let partition = Partition::of_ops(kernels, graph.ops.len() + 1);
@@ -114,23 +134,27 @@ pub(crate) fn cost_of_group(graph: &Graph, options: &Options, ops: &[OpId]) -> f
         .next()
         .unwrap();
     let bytes = traffic.total();
+    let work = ops
+        .iter()
+        .fold(Work::default(), |sum, &op| sum.and(op_work(graph, op)));
+    let is_free = options.conventions.reshape == ReshapeCost::View
+        && ops.iter().all(|&op| graph.ops[op].is_view());
+    let time_s = place(options, work, bytes, is_free).time_s;
     match options.fusion.objective {
-        Objective::Bytes => bytes as f64,
-        Objective::Time => {
-            let work = ops
-                .iter()
-                .fold(Work::default(), |sum, &op| sum.and(op_work(graph, op)));
-            let is_free = options.conventions.reshape == ReshapeCost::View
-                && ops.iter().all(|&op| graph.ops[op].is_view());
-            place(options, work, bytes, is_free).time_s
-        }
+        Objective::Bytes => (bytes as f64, time_s),
+        Objective::Time => (time_s, bytes as f64),
     }
 }
 
-/// Cost of a partition, counted by the analysis.
+/// Costs of a partition, counted by the analysis.
+pub(crate) fn costs_of(graph: &Graph, options: &Options, partition: &Partition) -> (f64, f64) {
+    let costs = (partition.kernels.iter()).map(|ops| costs_of_group(graph, options, ops));
+    costs.fold((0.0, 0.0), |sum, costs| (sum.0 + costs.0, sum.1 + costs.1))
+}
+
+/// Cost of a partition by the objective, counted by the analysis.
 pub(crate) fn cost_of(graph: &Graph, options: &Options, partition: &Partition) -> f64 {
-    let groups = partition.kernels.iter();
-    groups.map(|ops| cost_of_group(graph, options, ops)).sum()
+    costs_of(graph, options, partition).0
 }
 
 pub(crate) fn is_close(a: f64, b: f64) -> bool {

@@ -46,6 +46,7 @@ fn every_choice_travels() {
                     after_reductions: false,
                     max_autotune: true,
                     attention: true,
+                    attention_search: false,
                     ..FusionOptions::default()
                 },
                 conventions: Conventions {

@@ -296,12 +296,18 @@ fn what_only_rounding_saves_does_not_pay() {
         },
         ..under(Policy::Optimal)
     };
-    let text = "input x : f16[190, 7]\na = gelu(x)\nb = silu(a)\nc = silu(b)\nd = exp(c)\ne = gelu(d)\nf = tanh(e)\ng = exp(f)\n";
+    let text = |width: u32| {
+        format!(
+            "input x : f16[190, {width}]\na = gelu(x)\nb = silu(a)\nc = silu(b)\nd = exp(c)\ne = gelu(d)\nf = tanh(e)\ng = exp(f)\n"
+        )
+    };
     let mut noise = 0;
-    for edge in Why::new(&analysis(text, &options)).edges() {
-        if let Verdict::Apart { reason, price } = edge.verdict {
-            noise += usize::from(price.saved_s > 0.0);
-            assert_eq!(reason, Reason::NotWorthIt, "{price:?}");
+    for width in 1..400 {
+        for edge in Why::new(&analysis(&text(width), &options)).edges() {
+            if let Verdict::Apart { reason, price } = edge.verdict {
+                noise += usize::from(price.saved_s > 0.0);
+                assert_eq!(reason, Reason::NotWorthIt, "{price:?}");
+            }
         }
     }
     assert!(noise > 0);

@@ -1,6 +1,6 @@
 //! What a visitor does with the text and the shown kernels.
 
-use super::choices::{FocusRequest, Notice, NoticeAction, Tab};
+use super::choices::{FocusRequest, Notice, NoticeAction};
 use super::page::{Page, SetIfChanged};
 use super::selection::{NamedSelection, Selection};
 use crate::app::history::Origin;

@@ -4,7 +4,7 @@ use super::analysed::AnalysedText;
 use super::memos::{answered, shared_memo, shared_option};
 use crate::app::background::Background;
 use crate::app::jobs::{Answer, Job, Task};
-use crate::core::analysis::compare::{Compared, compare, options_of};
+use crate::core::analysis::compare::{Compared, compare, compared_policies, options_of};
 use crate::core::analysis::why::Why;
 use crate::core::fusion::record::{Record, record};
 use crate::core::{OpId, Policy};
@@ -58,8 +58,8 @@ pub(super) fn of_shown<T: Send + Sync + 'static>(
     })
 }
 
-/// The policies of which the results are known, on the graph of `shown`: all of them, or one more with each answer of the
-/// worker.
+/// The policies to compare of which the results are known, on the graph of `shown`: all of them, or one more with each
+/// answer of the worker.
 pub(super) fn compared(
     shown: Memo<Arc<AnalysedText>>,
     worker: Background,
@@ -85,7 +85,9 @@ fn compared_policy(
 ) -> Memo<Option<Arc<Compared>>> {
     let job = Memo::new(move |_| {
         shown.with(|shown| {
-            let is_unknown = shown.is_long() && policy != shown.analysis.options.policy;
+            let is_unknown = shown.is_long()
+                && policy != shown.analysis.options.policy
+                && compared_policies(&shown.analysis).any(|other| other == policy);
             is_unknown.then(|| Job {
                 options: options_of(&shown.analysis, policy),
                 ..shown.job(Task::Plan)
@@ -99,7 +101,8 @@ fn compared_policy(
             return None;
         }
         let Some(job) = job.get() else {
-            return Some(Arc::new(Compared::chosen(&shown.analysis)));
+            let is_chosen = policy == shown.analysis.options.policy;
+            return is_chosen.then(|| Arc::new(Compared::chosen(&shown.analysis)));
         };
         let Some(Answer::Plan(plan)) = answer.get().as_deref().cloned() else {
             return None;

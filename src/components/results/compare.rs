@@ -3,9 +3,11 @@
 use crate::app::state::{Page, SetIfChanged};
 use crate::components::charts::Chart;
 use crate::components::keyed_rows::row_at;
+use crate::components::radio_button::RadioButton;
 use crate::components::results::time::Time;
 use crate::components::work_line::WorkLine;
-use crate::core::Policy;
+use crate::core::analysis::compare::compared_policies;
+use crate::core::{Objective, Policy};
 use crate::picture::charts::roofline_compare::{marker, scene};
 use crate::picture::charts::scene::{MarkKey, Role};
 use crate::present::compare::{PolicyRow, policy_rows};
@@ -19,6 +21,8 @@ use strum::VariantArray;
 pub fn ComparePanel(
     /// Whether the roofline of all policies is shown.
     is_drawn: RwSignal<bool>,
+    /// What the policies are ranked by.
+    ranked_by: RwSignal<Objective>,
 ) -> impl IntoView {
     let page = Page::of_context();
     let chosen = Memo::new(move |_| page.analysis.with(|analysis| analysis.options.policy));
@@ -28,10 +32,31 @@ pub fn ComparePanel(
     };
     let rows = Memo::new(move |_| {
         page.compared
-            .with(|compared| policy_rows(compared, chosen.get()))
+            .with(|compared| policy_rows(compared, chosen.get(), ranked_by.get()))
+    });
+    let is_incomplete = move || {
+        let expected = page
+            .analysis
+            .with(|analysis| compared_policies(analysis).count());
+        rows.with(Vec::len) < expected
+    };
+    let choices = Objective::VARIANTS.iter().map(|&objective| {
+        view! {
+            <RadioButton
+                set="ranked_by"
+                is_chosen=move || ranked_by.get() == objective
+                choose=move || ranked_by.set(objective)
+            >
+                {objective.name()}
+            </RadioButton>
+        }
     });
     view! {
         <div>
+            <fieldset class="ranking">
+                <legend>"Least first in"</legend>
+                {choices.collect_view()}
+            </fieldset>
             <div class="table-scroll" role="group" aria-label="Table of policies" tabindex="0">
                 <table class="kernels policies">
                     <thead>
@@ -71,7 +96,7 @@ pub fn ComparePanel(
                     </tbody>
                 </table>
             </div>
-            <Show when=move || rows.with(Vec::len) < Policy::VARIANTS.len()>
+            <Show when=is_incomplete>
                 <WorkLine />
             </Show>
             <label class="check">
@@ -153,17 +178,23 @@ fn Roofline() -> impl IntoView {
             page.policy.set_if_changed(policy);
         }
     };
-    let legend = Policy::VARIANTS.iter().map(|&policy| {
-        view! {
-            <li>
-                <Marker policy />
-                <span>{policy_title(policy)}</span>
-            </li>
-        }
-    });
+    let policies = move || {
+        page.compared.with(|all| {
+            all.iter()
+                .map(|compared| compared.policy)
+                .collect::<Vec<_>>()
+        })
+    };
     view! {
         <div class="policies-roofline">
-            <ul class="legend">{legend.collect_view()}</ul>
+            <ul class="legend">
+                <For each=policies key=|&policy| policy let:policy>
+                    <li>
+                        <Marker policy />
+                        <span>{policy_title(policy)}</span>
+                    </li>
+                </For>
+            </ul>
             <p class="quiet">
                 "Markers that share a place hang below each other: all belong where the highest is, on the roof."
             </p>

@@ -14,6 +14,7 @@ pub mod why;
 
 use crate::app::state::{Page, Tab};
 use crate::components::tabs::{TabList, panel_id, tab_id};
+use crate::core::Objective;
 use attention::AttentionView;
 use compare::ComparePanel;
 use kernel_details::KernelDetailsPanel;
@@ -30,6 +31,7 @@ use why::WhyPanel;
 pub fn Results() -> impl IntoView {
     let page = Page::of_context();
     let is_compare_drawn = RwSignal::new(false);
+    let ranked_by = RwSignal::new(Objective::default());
     let attention_sizes = RwSignal::new(None);
     let measured = MeasuredState::new();
     let panel = move |tab| match tab {
@@ -40,7 +42,7 @@ pub fn Results() -> impl IntoView {
             </div>
         }
         .into_any(),
-        Tab::Compare => view! { <ComparePanel is_drawn=is_compare_drawn /> }.into_any(),
+        Tab::Compare => view! { <ComparePanel is_drawn=is_compare_drawn ranked_by /> }.into_any(),
         Tab::Why => view! { <WhyPanel /> }.into_any(),
         Tab::Steps => view! { <StepsPanel /> }.into_any(),
         Tab::Limits => view! { <LimitsView /> }.into_any(),

@@ -4,7 +4,7 @@ use crate::core::analysis::{Analysis, analyze_plan};
 use crate::core::fusion::{Plan, plan};
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::OpId;
-use crate::core::model::options::{Options, Policy};
+use crate::core::model::options::{Objective, Options, Policy};
 use crate::core::model::partition::Partition;
 use std::sync::Arc;
 use strum::VariantArray;
@@ -31,12 +31,20 @@ pub struct DifferingEdge {
     pub is_fused: bool,
 }
 
-/// Every policy on the graph of `chosen`, under its other options, in the order of [`Policy::VARIANTS`]. As many
-/// analyses as there are policies.
+/// The policies that are worth comparing, in the order of [`Policy::VARIANTS`]: all, but *manual* only where the text
+/// states a kernel or the policy is chosen. `O(ops)`.
+pub fn compared_policies(chosen: &Analysis) -> impl Iterator<Item = Policy> {
+    let is_stated = chosen.graph.ops.iter().any(|op| op.kernel.is_some());
+    let own = chosen.options.policy;
+    let policies = Policy::VARIANTS.iter().copied();
+    policies.filter(move |&policy| policy != Policy::Manual || is_stated || policy == own)
+}
+
+/// The policies of [`compared_policies`] on the graph of `chosen`, under its other options. As many analyses as there are
+/// policies.
 pub fn compare(chosen: &Analysis) -> Vec<Compared> {
-    let policies = Policy::VARIANTS.iter();
-    policies
-        .map(|&policy| {
+    compared_policies(chosen)
+        .map(|policy| {
             if policy == chosen.options.policy {
                 Compared::chosen(chosen)
             } else {
@@ -45,6 +53,23 @@ pub fn compare(chosen: &Analysis) -> Vec<Compared> {
             }
         })
         .collect()
+}
+
+/// The results by bytes or by time, the least first: by the expected time where it is known, otherwise by the lower bound.
+/// Equal ones keep their order.
+pub fn ranked(all: &[Compared], by: Objective) -> Vec<&Compared> {
+    let mut ranked: Vec<&Compared> = all.iter().collect();
+    let fused = |compared: &Compared| {
+        let analysis = &compared.analysis;
+        let expected_s = analysis.expected.as_ref().map(|expected| expected.fused_s);
+        let time_s = expected_s.unwrap_or(analysis.fused.time_s);
+        (analysis.fused.traffic.total, time_s)
+    };
+    ranked.sort_by(|a, b| match by {
+        Objective::Bytes => fused(a).0.cmp(&fused(b).0),
+        Objective::Time => fused(a).1.total_cmp(&fused(b).1),
+    });
+    ranked
 }
 
 /// The options of an analysis with another policy.

@@ -13,6 +13,8 @@ pub(crate) const ROUNDING: f64 = 1e-9;
 pub struct Certificate {
     /// What the search minimized.
     pub objective: Objective,
+    /// What it searched.
+    pub scope: Scope,
     /// No legal acyclic partition costs less; for times, up to rounding.
     pub is_optimal: bool,
     /// Cost of the partition.
@@ -25,6 +27,22 @@ pub struct Certificate {
     pub regions: usize,
     /// Regions whose optimum is not proven.
     pub open_regions: usize,
+}
+
+/// The partitions of which a certificate speaks: those into legal kernels, and what else they may contain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[derive(BorshSerialize, BorshDeserialize)]
+pub enum Scope {
+    /// Nothing else.
+    #[default]
+    LegalKernels,
+    /// Each attention as one kernel or not, whichever costs less.
+    AttentionAllowed,
+    /// The attentions of a region each as one kernel or none of them, whichever costs less.
+    AttentionAllOrNone,
+    /// Each attention as one kernel.
+    AttentionRewritten,
 }
 
 /// A cost in its unit.

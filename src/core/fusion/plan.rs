@@ -1,6 +1,6 @@
 //! The partition of a graph under the chosen policy.
 
-use super::certificate::Certificate;
+use super::certificate::{Certificate, Scope};
 use super::decision::{Decision, Log};
 use super::manual::Refused;
 use super::region::RegionContext;
@@ -22,16 +22,27 @@ pub struct Plan {
 }
 
 /// Groups the ops of `graph` into kernels, as the policy of `options` decides. `O(ops + reads)` for the
-/// baseline rules and the compiler. With the option *attention*, policies see each attention as one op.
+/// baseline rules and the compiler. With the option *attention*, policies see each attention as one op; without it
+/// the search for the optimum may.
 pub fn plan(graph: &Graph, options: &Options) -> Plan {
     plan_noting(graph, options, &mut Log::default())
 }
 
 /// The same, with every decision noted.
 pub(super) fn plan_noting(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
-    if options.fusion.attention {
+    let may_search = options.policy == Policy::Optimal && options.fusion.attention_search;
+    if options.fusion.attention || may_search {
         let attentions = attention::find(graph);
         if let Some(rewritten) = attention::rewrite(graph, &attentions, options) {
+            if !options.fusion.attention {
+                let (partition, certificate) =
+                    optimal::partition_with_attention(graph, options, &attentions, &rewritten, log);
+                return Plan {
+                    partition,
+                    certificate: Some(certificate),
+                    ..Plan::default()
+                };
+            }
             for attention in &attentions {
                 let ops = attention.ops.clone();
                 log.note(Decision::Rewritten { ops });
@@ -45,7 +56,10 @@ pub(super) fn plan_noting(graph: &Graph, options: &Options, log: &mut Log) -> Pl
             }
             return Plan {
                 partition: rewritten.expanded(&plan.partition),
-                certificate: plan.certificate,
+                certificate: plan.certificate.map(|certificate| Certificate {
+                    scope: Scope::AttentionRewritten,
+                    ..certificate
+                }),
                 refused,
             };
         }
@@ -71,10 +85,7 @@ fn plan_ops(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
         }
         Policy::Optimal => {
             let context = RegionContext::new(graph, options);
-            let mut unread = Log::default();
-            let compiled = inductor::partition(graph, options.fusion.max_autotune, &mut unread);
-            let stated = manual::partition(&context, &mut unread).0;
-            let known = [rules::partition(graph, &mut unread), compiled, stated];
+            let known = partitions_to_start_with(&context);
             let (partition, certificate) = optimal::partition(&context, &known, log);
             Plan {
                 certificate: Some(certificate),
@@ -82,4 +93,15 @@ fn plan_ops(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
             }
         }
     }
+}
+
+/// The partitions of other policies, from which the search for the optimum starts.
+pub(super) fn partitions_to_start_with(context: &RegionContext<'_>) -> [Partition; 3] {
+    let mut unread = Log::default();
+    let max_autotune = context.options.fusion.max_autotune;
+    [
+        rules::partition(context.graph, &mut unread),
+        inductor::partition(context.graph, max_autotune, &mut unread),
+        manual::partition(context, &mut unread).0,
+    ]
 }

@@ -7,6 +7,7 @@ use crate::core::fusion::reason::Reason;
 use crate::core::fusion::region::RegionContext;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::OpId;
+use crate::core::model::options::Policy;
 
 /// The graph that legality is checked on. The ops of an attention kernel would be illegal as one kernel.
 pub(super) struct PolicyGraph {
@@ -19,11 +20,26 @@ impl PolicyGraph {
     /// `O(ops + reads)`.
     pub(super) fn new(analysis: &Analysis) -> Self {
         let options = &analysis.options;
-        let rewritten = options
-            .fusion
-            .attention
-            .then(|| find(&analysis.graph))
-            .and_then(|attentions| rewrite(&analysis.graph, &attentions, options));
+        let fusion = &options.fusion;
+        let is_searched = options.policy == Policy::Optimal && fusion.attention_search;
+        let mut attentions = if fusion.attention || is_searched {
+            find(&analysis.graph)
+        } else {
+            Vec::new()
+        };
+        if !fusion.attention {
+            // Those that the search has chosen to run as one kernel.
+            attentions.retain(|attention| {
+                let kernels = attention
+                    .ops
+                    .iter()
+                    .map(|&op| analysis.partition.kernel_of[op]);
+                let mut kernels = kernels.collect::<Vec<_>>();
+                kernels.dedup();
+                kernels.len() == 1
+            });
+        }
+        let rewritten = rewrite(&analysis.graph, &attentions, options);
         let graph = rewritten
             .as_ref()
             .map_or(&analysis.graph, |rewritten| &rewritten.graph);

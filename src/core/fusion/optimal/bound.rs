@@ -1,25 +1,22 @@
 //! A lower bound on the cost of the ops that have not run yet, however they are grouped.
 
-use crate::core::cost::roofline::{Times, times};
+use crate::core::cost::roofline::Times;
 use crate::core::fusion::legality::check_set;
-use crate::core::fusion::region::{Bits, Cost, LocalOp, Region, Set};
+use crate::core::fusion::region::{Bits, Clock, Cost, LocalOp, Region, Set};
 use crate::core::model::ids::IdVec;
-use crate::core::model::work::Work;
 
 /// A consistent lower bound: running a kernel never lowers it by more than the kernel costs.
 pub(super) struct Bound<'r, 'a> {
     region: &'r Region<'a>,
-    ticks_per_s: f64,
+    clock: Clock,
     /// Ops whose outputs no legal kernel keeps on chip.
     written: Set,
     /// For each read of the region the readers that cannot share a legal kernel with the producer.
     apart: Vec<Set>,
-    /// For each op the times of its FLOPs alone.
-    busy: IdVec<LocalOp, Times>,
 }
 
 impl<'r, 'a> Bound<'r, 'a> {
-    pub(super) fn new(region: &'r Region<'a>, ticks_per_s: f64) -> Self {
+    pub(super) fn new(region: &'r Region<'a>, clock: Clock) -> Self {
         let apart_from: IdVec<LocalOp, Set> = (region.ops.ids())
             .map(|place| {
                 let readers = Bits(region.needed_by[place]);
@@ -38,13 +35,10 @@ impl<'r, 'a> Bound<'r, 'a> {
                 Some(base) => read.readers & apart_from[base],
                 None => 0,
             });
-        let options = region.context.options;
-        let busy = region.work.iter().map(|&work| times(options, work, 0));
         Self {
             apart: apart.collect(),
-            busy: busy.collect(),
             region,
-            ticks_per_s,
+            clock,
             written,
         }
     }
@@ -58,11 +52,8 @@ impl<'r, 'a> Bound<'r, 'a> {
             .count_ones()
             .max(u32::from(!region.is_free(left)));
         let bytes = self.bytes(left);
-        let options = region.context.options;
-        let moving = times(options, Work::default(), bytes);
-        let busy = Bits(left).fold(moving, |sum, op| sum.and(self.busy[op]));
-        let time_s = busy.longest_s() + f64::from(launches) * options.device.launch_s.value;
-        Cost::at_least(region.context, bytes, time_s, self.ticks_per_s, launches)
+        let busy = Bits(left).fold(Times::default(), |sum, op| sum.and(region.busy()[op]));
+        Cost::at_least(region.context.options, self.clock, bytes, busy, launches)
     }
 
     fn bytes(&self, left: Set) -> u64 {

@@ -2,7 +2,7 @@
 
 use super::search::MILESTONE_FACTOR;
 use crate::core::fusion::legality::{check_set, neighbours};
-use crate::core::fusion::region::{Bits, Cost, Region, Set};
+use crate::core::fusion::region::{Bits, Clock, Cost, Region, Set};
 use crate::core::model::ids::{IdVec, define_ids};
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
@@ -42,12 +42,7 @@ impl Candidates {
     /// larger sets are illegal for the same reason.
     ///
     /// Each set that is checked costs one of `budget` states, and more in a region of many values.
-    pub(super) fn of(
-        region: &Region<'_>,
-        seeds: usize,
-        ticks_per_s: f64,
-        budget: &mut usize,
-    ) -> Self {
+    pub(super) fn of(region: &Region<'_>, seeds: usize, clock: Clock, budget: &mut usize) -> Self {
         let mut found = Self {
             list: IdVec::new(),
             grown: Vec::new(),
@@ -59,7 +54,7 @@ impl Candidates {
         for place in region.ops.ids().take(seeds) {
             seen.insert(place.bit());
             found.grown.push(place.bit());
-            found.add(region, place.bit(), ticks_per_s);
+            found.add(region, place.bit(), clock);
         }
         found.milestones.push(found.list.len());
         let mut at = 0;
@@ -86,7 +81,7 @@ impl Candidates {
                 match check_set(region, grown) {
                     Ok(()) => {
                         found.grown.push(grown);
-                        found.add(region, grown, ticks_per_s);
+                        found.add(region, grown, clock);
                     }
                     Err(reason) if !reason.is_lasting() => found.grown.push(grown),
                     Err(_) => {}
@@ -100,11 +95,11 @@ impl Candidates {
         found
     }
 
-    fn add(&mut self, region: &Region<'_>, set: Set, ticks_per_s: f64) {
+    fn add(&mut self, region: &Region<'_>, set: Set, clock: Clock) {
         self.list.push(Candidate {
             set,
             needs: region.needs(set),
-            cost: region.cost(set, ticks_per_s),
+            cost: region.cost(set, clock),
         });
     }
 }

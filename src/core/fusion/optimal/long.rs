@@ -143,7 +143,7 @@ impl<'l, 's> Long<'l, 's> {
     fn kernel(&self, region: &Region<'_>, set: Set) -> Kernel {
         Kernel {
             ops: region.ops_of(set),
-            cost: region.cost(set, self.solver.ticks_per_s),
+            cost: region.cost(set, self.solver.clock),
         }
     }
 
@@ -212,7 +212,7 @@ impl<'l, 's> Long<'l, 's> {
                 set |= region.place_of(op).map_or(0, LocalOp::bit);
                 match check_set(&region, set) {
                     Ok(()) => {
-                        let cost = before.plus(region.cost(set, self.solver.ticks_per_s));
+                        let cost = before.plus(region.cost(set, self.solver.clock));
                         if best[to].is_none_or(|(least, _)| cost < least) {
                             best[to] = Some((cost, from));
                         }

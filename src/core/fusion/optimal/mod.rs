@@ -4,6 +4,7 @@
 //! path over downsets (`search`) with a consistent lower `bound`. If the budget of states ends first, the
 //! result is the best partition found so far, with a lower bound on the optimum.
 
+mod attention;
 mod bound;
 mod candidates;
 mod long;
@@ -14,15 +15,17 @@ mod solver;
 mod start;
 mod window;
 
-use crate::core::fusion::certificate::{Amount, Certificate};
+use crate::core::fusion::certificate::{Amount, Certificate, Scope};
 use crate::core::fusion::decision::{Decision, Log};
 use crate::core::fusion::none;
-use crate::core::fusion::region::{Region, RegionContext};
+use crate::core::fusion::region::{Clock, Cost, Region, RegionContext};
 use crate::core::model::acyclic;
 use crate::core::model::ids::OpId;
 use crate::core::model::options::Objective;
 use crate::core::model::partition::Partition;
-use solver::Solver;
+use solver::{Solver, clock};
+
+pub(super) use attention::partition_with_attention;
 
 /// Searches the cheapest partition, starting from those of other policies.
 ///
@@ -33,53 +36,76 @@ pub(crate) fn partition(
     known: &[Partition],
     log: &mut Log,
 ) -> (Partition, Certificate) {
-    let mut solver = Solver::new(context, known);
+    let fusion = &context.options.fusion;
+    let mut solver = Solver::new(context, known, clock(context), fusion.budget_states);
     let regions = regions::regions(context);
-    // Small regions first, so that a hard one gets the states that they leave.
-    let mut order: Vec<&[OpId]> = regions.iter().filter(|ops| !ops.is_empty()).collect();
-    order.sort_by_key(|ops| ops.len());
-    let (mut cost, mut gap, mut open_regions) = (0, 0, 0);
-    for (at, ops) in order.iter().enumerate() {
-        let share = solver.budget / (order.len() - at);
-        let states = solver.states;
-        let found = solver.solve(ops, share);
-        cost += found.cost.bytes_or_ticks;
-        gap += found.cost.bytes_or_ticks - found.lower_bound.bytes_or_ticks;
-        let is_proven = found.lower_bound.bytes_or_ticks == found.cost.bytes_or_ticks;
-        open_regions += usize::from(!is_proven);
-        if log.is_on() {
-            log.note(Decision::Searched {
-                ops: ops.to_vec(),
-                candidates: found.candidates,
-                states: solver.states - states,
-                is_proven,
-            });
-        }
+    let found = solver.solve_all(regions.iter());
+    let mut sum = Sum::default();
+    for region in &found {
+        sum.add(region.solved.cost, region.solved.lower_bound);
+        log.note(region.decision());
     }
-    let objective = context.options.fusion.objective;
-    let amount = |bytes_or_ticks: u64| match objective {
-        Objective::Bytes => Amount::Bytes(bytes_or_ticks),
-        Objective::Time => Amount::Seconds(bytes_or_ticks as f64 / solver.ticks_per_s),
-    };
-    let certificate = Certificate {
-        objective,
-        is_optimal: open_regions == 0,
-        cost: amount(cost),
-        lower_bound: amount(cost - gap),
-        states: solver.states,
-        regions: order.len(),
-        open_regions,
-    };
+    let certificate = sum.certificate(fusion.objective, solver.clock, solver.states, found.len());
     let partition = acyclic::in_order(context.graph, &solver.kernel_of)
         .unwrap_or_else(|_| none::partition(context.graph));
     if log.is_on() {
         for ops in partition.kernels.iter() {
-            let region = Region::of(context, ops);
-            log.note(Decision::Chosen {
-                ops: ops.to_vec(),
-                cost: amount(region.cost(region.all(), solver.ticks_per_s).bytes_or_ticks),
-            });
+            log.note(chosen(context, solver.clock, ops, ops));
         }
     }
     (partition, certificate)
+}
+
+/// That these ops are one kernel. `here` are the same in the graph of `context`.
+fn chosen(context: &RegionContext<'_>, clock: Clock, ops: &[OpId], here: &[OpId]) -> Decision {
+    let region = Region::of(context, here);
+    let cost = region.cost(region.all(), clock);
+    Decision::Chosen {
+        ops: ops.to_vec(),
+        cost: amount(context.options.fusion.objective, clock, cost.bytes_or_ticks),
+    }
+}
+
+fn amount(objective: Objective, clock: Clock, bytes_or_ticks: u64) -> Amount {
+    match objective {
+        Objective::Bytes => Amount::Bytes(bytes_or_ticks),
+        Objective::Time => Amount::Seconds(bytes_or_ticks as f64 / clock.ticks_per_s),
+    }
+}
+
+/// Costs of parts of a program that were solved on their own.
+#[derive(Default)]
+struct Sum {
+    cost: u64,
+    gap: u64,
+    /// Parts whose optimum is not proven.
+    open: usize,
+}
+
+impl Sum {
+    fn add(&mut self, cost: Cost, lower_bound: Cost) {
+        let gap = cost.bytes_or_ticks - lower_bound.bytes_or_ticks;
+        self.cost += cost.bytes_or_ticks;
+        self.gap += gap;
+        self.open += usize::from(gap > 0);
+    }
+
+    fn certificate(
+        &self,
+        objective: Objective,
+        clock: Clock,
+        states: usize,
+        regions: usize,
+    ) -> Certificate {
+        Certificate {
+            objective,
+            scope: Scope::default(),
+            is_optimal: self.open == 0,
+            cost: amount(objective, clock, self.cost),
+            lower_bound: amount(objective, clock, self.cost - self.gap),
+            states,
+            regions,
+            open_regions: self.open,
+        }
+    }
 }

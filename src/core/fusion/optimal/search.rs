@@ -7,7 +7,7 @@
 
 use super::bound::Bound;
 use super::candidates::{Candidate, CandidateId, Candidates};
-use crate::core::fusion::region::{Bits, Cost, LocalOp, Region, Set};
+use crate::core::fusion::region::{Bits, Clock, Cost, LocalOp, Region, Set};
 use crate::core::model::ids::{IdVec, define_ids};
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -27,8 +27,8 @@ pub(super) struct Found {
 
 impl Found {
     /// These kernels, without a bound.
-    pub(super) fn of(region: &Region<'_>, kernels: Vec<Set>, ticks_per_s: f64) -> Self {
-        let costs = kernels.iter().map(|&set| region.cost(set, ticks_per_s));
+    pub(super) fn of(region: &Region<'_>, kernels: Vec<Set>, clock: Clock) -> Self {
+        let costs = kernels.iter().map(|&set| region.cost(set, clock));
         Self {
             cost: costs.fold(Cost::default(), Cost::plus),
             lower_bound: Cost::default(),

@@ -7,17 +7,56 @@ use crate::core::cost::roofline::{Times, times};
 use crate::core::cost::traffic::kernel_traffic;
 use crate::core::cost::work::op_work;
 use crate::core::fusion::certificate::ROUNDING;
+use crate::core::fusion::decision::Decision;
 use crate::core::fusion::pieces::join;
 use crate::core::fusion::region::{Cost, LocalOp, Region, Set};
 use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::op_type::OpType;
 use crate::core::model::options::{MAX_OPS, Objective};
 use crate::core::model::partition::Partition;
-use crate::core::model::work::Work;
+
+/// A region with what was found for it.
+pub(super) struct SolvedRegion {
+    pub(super) ops: Vec<OpId>,
+    pub(super) solved: Solved,
+    /// States that were visited.
+    states: usize,
+}
+
+impl SolvedRegion {
+    pub(super) fn decision(&self) -> Decision {
+        let (cost, bound) = (self.solved.cost, self.solved.lower_bound);
+        Decision::Searched {
+            ops: self.ops.clone(),
+            candidates: self.solved.candidates,
+            states: self.states,
+            is_proven: bound.bytes_or_ticks == cost.bytes_or_ticks,
+        }
+    }
+}
 
 impl Solver<'_> {
+    /// Solves regions: small ones first, so that a hard one gets the states that they leave.
+    pub(super) fn solve_all<'r>(
+        &mut self,
+        regions: impl Iterator<Item = &'r [OpId]>,
+    ) -> Vec<SolvedRegion> {
+        let mut order: Vec<&[OpId]> = regions.filter(|ops| !ops.is_empty()).collect();
+        order.sort_by_key(|ops| ops.len());
+        let solve = |(at, ops): (usize, &&[OpId])| {
+            let states = self.states;
+            let solved = self.solve(ops, self.budget / (order.len() - at));
+            SolvedRegion {
+                ops: ops.to_vec(),
+                solved,
+                states: self.states - states,
+            }
+        };
+        order.iter().enumerate().map(solve).collect()
+    }
+
     /// Solves a region with at most this share of the budget.
-    pub(super) fn solve(&mut self, ops: &[OpId], share: usize) -> Solved {
+    fn solve(&mut self, ops: &[OpId], share: usize) -> Solved {
         let mut left = share;
         let mut solved = if ops.len() > MAX_OPS {
             self.solve_windows(ops, &mut left)
@@ -101,12 +140,10 @@ impl Solver<'_> {
             busy = busy.and(times(options, op_work(graph, op), 0));
         }
         let as_one = Partition::of_ops(kernel_of, 2);
-        let bytes = kernel_traffic(graph, &as_one, context.options.conventions)
+        let bytes = kernel_traffic(graph, &as_one, options.conventions)
             .next()
             .map_or(0, |traffic| traffic.total());
         let launches = matmuls.max(moved.div_ceil(Set::BITS));
-        let busy = busy.and(times(options, Work::default(), bytes));
-        let time_s = busy.longest_s() + f64::from(launches) * options.device.launch_s.value;
-        Cost::at_least(context, bytes, time_s, self.ticks_per_s, launches)
+        Cost::at_least(options, self.clock, bytes, busy, launches)
     }
 }

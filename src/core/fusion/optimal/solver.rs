@@ -8,9 +8,8 @@ use crate::core::cost::roofline::place;
 use crate::core::cost::traffic::kernel_traffic;
 use crate::core::cost::work::op_work;
 use crate::core::fusion::none;
-use crate::core::fusion::region::{Bits, Cost, LocalOp, Region, RegionContext, Set};
+use crate::core::fusion::region::{Bits, Clock, Cost, LocalOp, Region, RegionContext, Set};
 use crate::core::model::ids::{IdVec, KernelId, OpId};
-use crate::core::model::options::Objective;
 use crate::core::model::partition::Partition;
 
 /// The search over the whole program.
@@ -18,7 +17,7 @@ pub(super) struct Solver<'s> {
     pub(super) context: &'s RegionContext<'s>,
     /// Partitions of other policies.
     pub(super) known: &'s [Partition],
-    pub(super) ticks_per_s: f64,
+    pub(super) clock: Clock,
     /// States that are left.
     pub(super) budget: usize,
     /// States that were visited.
@@ -37,16 +36,17 @@ pub(super) struct Solved {
 }
 
 impl<'s> Solver<'s> {
-    pub(super) fn new(context: &'s RegionContext<'s>, known: &'s [Partition]) -> Self {
-        let fusion = &context.options.fusion;
+    pub(super) fn new(
+        context: &'s RegionContext<'s>,
+        known: &'s [Partition],
+        clock: Clock,
+        budget: usize,
+    ) -> Self {
         Self {
             context,
             known,
-            ticks_per_s: match fusion.objective {
-                Objective::Bytes => 1.0,
-                Objective::Time => ticks_per_s(context),
-            },
-            budget: fusion.budget_states,
+            clock,
+            budget,
             states: 0,
             kernel_of: (context.graph.ops.ids())
                 .map(KernelId::of_lone_op)
@@ -65,21 +65,21 @@ impl<'s> Solver<'s> {
         start: Vec<Set>,
         budget: &mut usize,
     ) -> Found {
-        let ticks_per_s = self.ticks_per_s;
+        let clock = self.clock;
         if region.ops.len() == 1 {
-            let mut found = Found::of(region, vec![1], ticks_per_s);
+            let mut found = Found::of(region, vec![1], clock);
             found.lower_bound = found.cost;
             found.candidates = 1;
             return found;
         }
         let all = region.all();
-        let start = Found::of(region, start, ticks_per_s);
+        let start = Found::of(region, start, clock);
         let known = self.known.iter().fold(start, |best, partition| {
-            let found = start::from_partition(region, &partition.kernel_of, ticks_per_s);
+            let found = start::from_partition(region, &partition.kernel_of, clock);
             if found.cost < best.cost { found } else { best }
         });
-        let candidates = Candidates::of(region, region.ops.len(), ticks_per_s, budget);
-        let bound = Bound::new(region, ticks_per_s);
+        let candidates = Candidates::of(region, region.ops.len(), clock, budget);
+        let bound = Bound::new(region, clock);
         // Kernels that a search with a smaller budget would find, so that this one finds none that are worse.
         let improve = |mut found: Found| {
             for &count in &candidates.milestones {
@@ -103,7 +103,7 @@ impl<'s> Solver<'s> {
         for part in parts(region, &candidates.list) {
             let inside = |&kernel: &Set| kernel & part != 0;
             let kernels = known.kernels.iter().copied().filter(inside).collect();
-            let known = Found::of(region, kernels, ticks_per_s);
+            let known = Found::of(region, kernels, clock);
             let found = Search::new(&candidates, count, &bound, all, part).run(known, budget);
             whole.kernels.extend(found.kernels);
             whole.cost = whole.cost.plus(found.cost);
@@ -160,20 +160,15 @@ fn parts(region: &Region<'_>, candidates: &IdVec<CandidateId, Candidate>) -> Vec
     parts
 }
 
-/// Ticks for each second, such that the unfused program takes a quarter of a `u64`. No partition takes longer.
-fn ticks_per_s(context: &RegionContext<'_>) -> f64 {
-    let graph = context.graph;
+/// A clock for the unfused program. No partition takes longer.
+pub(super) fn clock(context: &RegionContext<'_>) -> Clock {
+    let (graph, options) = (context.graph, context.options);
     let alone = none::partition(graph);
-    let traffic = kernel_traffic(graph, &alone, context.options.conventions);
-    let unfused_s: f64 = (graph.ops.ids().zip(traffic))
-        .map(|(op, traffic)| {
-            let options = context.options;
-            place(options, op_work(graph, op), traffic.total(), false).time_s
-        })
-        .sum();
-    if unfused_s > 0.0 {
-        (1_u64 << 62) as f64 / unfused_s
-    } else {
-        1.0
-    }
+    let traffic = kernel_traffic(graph, &alone, options.conventions);
+    let times = graph
+        .ops
+        .ids()
+        .zip(traffic)
+        .map(|(op, traffic)| place(options, op_work(graph, op), traffic.total(), false).time_s);
+    Clock::new(&options.device, times.sum())
 }

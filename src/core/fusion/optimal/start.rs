@@ -2,14 +2,14 @@
 
 use super::search::Found;
 use crate::core::fusion::pieces::{is_kernel, take_apart};
-use crate::core::fusion::region::{Bits, LocalOp, Region, Set};
+use crate::core::fusion::region::{Bits, Clock, LocalOp, Region, Set};
 use crate::core::model::ids::{IdVec, KernelId, OpId};
 
 /// The kernels of a partition inside the region; an illegal one is split into legal pieces.
 pub(super) fn from_partition(
     region: &Region<'_>,
     kernel_of: &IdVec<OpId, KernelId>,
-    ticks_per_s: f64,
+    clock: Clock,
 ) -> Found {
     let kernel = |place: LocalOp| kernel_of[region.ops[place]];
     let mut kernels = Vec::new();
@@ -28,7 +28,7 @@ pub(super) fn from_partition(
     let (kernels, stuck) = in_order(region, kernels);
     let singles = Bits(stuck).map(LocalOp::bit);
     let kernels: Vec<Set> = kernels.into_iter().chain(singles).collect();
-    Found::of(region, kernels, ticks_per_s)
+    Found::of(region, kernels, clock)
 }
 
 /// The kernels in an order in which they can run, and the ops of those that form a cycle.

@@ -140,7 +140,7 @@ impl Windows {
             let (word, behind) = left.split_at_checked(MAX_OPS).unwrap_or((left, &[]));
             let region = Region::of(context, word);
             spend(region.states(), budget)?;
-            let candidates = Candidates::of(&region, 1, solver.ticks_per_s, budget);
+            let candidates = Candidates::of(&region, 1, solver.clock, budget);
             if !candidates.is_complete {
                 return None;
             }

@@ -1,50 +1,102 @@
 //! Bytes, time and cost of a kernel of some ops of a region.
 
-use super::{Bits, LocalOp, Region, RegionContext, Set};
-use crate::core::cost::roofline::place;
-use crate::core::model::options::Objective;
-use crate::core::model::work::Work;
+use super::{Bits, LocalOp, Region, Set};
+use crate::core::cost::roofline::Times;
+use crate::core::model::device::Device;
+use crate::core::model::options::{Objective, Options};
 
-/// The cost of a kernel, in integers, so that sums do not round.
+/// The cost of a kernel, in integers, so that sums do not round. Compared in the order of its fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Cost {
-    /// By the objective: bytes, or time in ticks (the unfused program takes `2^62`).
+    /// By the objective: bytes, or time in ticks of a [`Clock`].
     pub(crate) bytes_or_ticks: u64,
-    /// Breaks ties: first the number of kernels (upper 32 bits), then the ops in kernels with a matmul, because
+    /// The other one of the two: with equal bytes the smaller time is better, with equal time the fewer bytes.
+    pub(crate) ticks_or_bytes: u64,
+    /// Breaks further ties: first the number of kernels (upper 32 bits), then the ops in kernels with a matmul, because
     /// light ops are better placed in a kernel that is bound by memory.
     pub(crate) ties: u64,
 }
 
 impl Cost {
-    /// A lower bound for kernels that move these bytes and take this time. A time is rounded down by a little
-    /// more than the rounding error of sums.
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the cast saturates, and times are not negative"
-    )]
+    /// A cost by the objective of the options.
+    fn of(options: &Options, bytes: u64, ticks: u64, ties: u64) -> Self {
+        let (bytes_or_ticks, ticks_or_bytes) = match options.fusion.objective {
+            Objective::Bytes => (bytes, ticks),
+            Objective::Time => (ticks, bytes),
+        };
+        Self {
+            bytes_or_ticks,
+            ticks_or_bytes,
+            ties,
+        }
+    }
+
+    /// A lower bound for kernels that move these bytes, compute for `busy` and are at least this many. No part of it is
+    /// above that part of their cost.
     pub(crate) fn at_least(
-        context: &RegionContext<'_>,
+        options: &Options,
+        clock: Clock,
         bytes: u64,
-        time_s: f64,
-        ticks_per_s: f64,
+        busy: Times,
         kernels: u32,
     ) -> Self {
-        const BELOW: f64 = 1.0 - 1e-12;
-        Self {
-            bytes_or_ticks: match context.options.fusion.objective {
-                Objective::Bytes => bytes,
-                Objective::Time => (time_s * BELOW * ticks_per_s) as u64,
-            },
-            ties: u64::from(kernels) << 32,
-        }
+        let launches = clock.launch_ticks.saturating_mul(kernels.into());
+        let ticks =
+            (clock.memory_ticks(bytes).max(clock.ticks_below(busy))).saturating_add(launches);
+        Self::of(options, bytes, ticks, u64::from(kernels) << 32)
     }
 
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             bytes_or_ticks: self.bytes_or_ticks.saturating_add(other.bytes_or_ticks),
+            ticks_or_bytes: self.ticks_or_bytes.saturating_add(other.ticks_or_bytes),
             ties: self.ties.saturating_add(other.ties),
         }
+    }
+}
+
+/// Measures the time of kernels in integers. The time to move some bytes and that of a launch are whole ticks, so kernels
+/// that are bound by memory take equally long in sum if they move equally much.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    pub(crate) ticks_per_s: f64,
+    /// A power of two.
+    ticks_per_byte: f64,
+    launch_ticks: u64,
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the casts saturate, and times are not negative"
+)]
+impl Clock {
+    /// The finest clock on which `longest_s` takes at most a quarter of a `u64`.
+    pub(crate) fn new(device: &Device, longest_s: f64) -> Self {
+        let bytes_per_s = device.memory_bytes_per_s.value;
+        let bytes = (longest_s * bytes_per_s).max(1.0);
+        let ticks_per_byte = (62.0 - bytes.log2()).floor().exp2();
+        let ticks_per_s = bytes_per_s * ticks_per_byte;
+        Self {
+            ticks_per_s,
+            ticks_per_byte,
+            launch_ticks: (device.launch_s.value * ticks_per_s).ceil() as u64,
+        }
+    }
+
+    fn memory_ticks(self, bytes: u64) -> u64 {
+        (bytes as f64 * self.ticks_per_byte).ceil() as u64
+    }
+
+    /// Rounded up, so that no sum is below a bound.
+    fn ticks_above(self, busy: Times) -> u64 {
+        (busy.longest_s() * self.ticks_per_s).ceil() as u64
+    }
+
+    /// Rounded down by a little more than the rounding error of sums.
+    fn ticks_below(self, busy: Times) -> u64 {
+        const BELOW: f64 = 1.0 - 1e-12;
+        (busy.longest_s() * BELOW * self.ticks_per_s) as u64
     }
 }
 
@@ -80,16 +132,16 @@ impl Region<'_> {
         self.read_bytes(set) + written
     }
 
-    /// Predicted time of a kernel of these ops.
-    pub(crate) fn time_s(&self, set: Set) -> f64 {
-        let work = Bits(set).fold(Work::default(), |sum, op| sum.and(self.work[op]));
-        place(
-            self.context.options,
-            work,
-            self.bytes(set),
-            self.is_free(set),
-        )
-        .time_s
+    /// Time of a kernel of these ops, which moves `bytes`.
+    fn ticks(&self, set: Set, bytes: u64, clock: Clock) -> u64 {
+        let busy = Bits(set).fold(Times::default(), |sum, op| sum.and(self.busy()[op]));
+        let launch_ticks = if self.is_free(set) {
+            0
+        } else {
+            clock.launch_ticks
+        };
+        let ticks = clock.memory_ticks(bytes).max(clock.ticks_above(busy));
+        ticks.saturating_add(launch_ticks)
     }
 
     /// Whether these are only free views, so that nothing is launched.
@@ -97,25 +149,17 @@ impl Region<'_> {
         set & !self.views == 0
     }
 
-    /// The cost of a kernel of these ops. A time is rounded up to ticks, so that no sum is below a bound.
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the cast saturates, and times are not negative"
-    )]
-    pub(crate) fn cost(&self, set: Set, ticks_per_s: f64) -> Cost {
+    /// The cost of a kernel of these ops.
+    pub(crate) fn cost(&self, set: Set, clock: Clock) -> Cost {
         let beside_matmul = if set & self.matmuls == 0 {
             0
         } else {
             set.count_ones() - 1
         };
-        Cost {
-            bytes_or_ticks: match self.context.options.fusion.objective {
-                Objective::Bytes => self.bytes(set),
-                Objective::Time => (self.time_s(set) * ticks_per_s).ceil() as u64,
-            },
-            ties: u64::from(!self.is_free(set)) << 32 | u64::from(beside_matmul),
-        }
+        let ties = u64::from(!self.is_free(set)) << 32 | u64::from(beside_matmul);
+        let bytes = self.bytes(set);
+        let ticks = self.ticks(set, bytes, clock);
+        Cost::of(self.context.options, bytes, ticks, ties)
     }
 }
 
@@ -125,7 +169,7 @@ mod tests {
     use crate::core::cost::traffic::kernel_traffic;
     use crate::core::cost::work::{op_work, work_of_ops};
     use crate::core::examples::EXAMPLES;
-    use crate::core::fusion::region::{Region, RegionContext};
+    use crate::core::fusion::region::{Clock, Region, RegionContext};
     use crate::core::model::options::{Conventions, Externals, MAX_OPS, Options, ReshapeCost};
     use crate::core::model::partition::Partition;
     use crate::core::{KernelId, OpId, analyze_program, notation};
@@ -151,10 +195,12 @@ mod tests {
                 };
                 let program = notation::parse(example.text).program;
                 let analysis = analyze_program(&program, &options).analysis;
-                let graph = analysis.unwrap_or_else(|| unreachable!()).graph;
+                let analysis = analysis.unwrap_or_else(|| unreachable!());
+                let graph = analysis.graph;
                 let context = RegionContext::new(&graph, &options);
                 let ops: Vec<OpId> = graph.ops.ids().take(MAX_OPS).collect();
                 let region = Region::of(&context, &ops);
+                let clock = Clock::new(&options.device, analysis.unfused.time_s);
                 for _ in 0..200 {
                     // Sets of a quarter of the ops and larger ones.
                     random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
@@ -169,7 +215,8 @@ mod tests {
                     let work = work_of_ops(ops.iter(), |op| op_work(&graph, op));
                     let is_free = ops.iter().all(|&op| context.is_view(op));
                     let time_s = place(&options, work, bytes, is_free).time_s;
-                    assert!((region.time_s(set) - time_s).abs() <= 1e-12 * time_s);
+                    let ticks = region.ticks(set, bytes, clock) as f64;
+                    assert!((ticks - time_s * clock.ticks_per_s).abs() <= 1e-9 * ticks);
                 }
             }
         }

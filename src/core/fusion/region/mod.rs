@@ -4,6 +4,7 @@
 
 mod cost;
 
+use crate::core::cost::roofline::{Times, times};
 use crate::core::cost::traffic::Views;
 use crate::core::cost::work::op_work;
 use crate::core::fusion::rows::RowDomain;
@@ -12,10 +13,10 @@ use crate::core::model::ids::{IdVec, OpId, TensorId, define_ids};
 use crate::core::model::op::element_count;
 use crate::core::model::op_type::OpType;
 use crate::core::model::options::{MAX_OPS, Options};
-use crate::core::model::work::Work;
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
-pub(super) use cost::Cost;
+pub(super) use cost::{Clock, Cost};
 
 define_ids! {
     /// An op by its place in a region.
@@ -109,7 +110,8 @@ pub(super) struct Region<'a> {
     pub(super) needed_by: IdVec<LocalOp, Set>,
     /// Ops whose outputs are results or are read outside the region.
     pub(super) leaving: Set,
-    pub(super) work: IdVec<LocalOp, Work>,
+    /// For each op the times of its FLOPs alone, computed when a cost is asked for.
+    busy: OnceCell<IdVec<LocalOp, Times>>,
     /// Inputs of all ops.
     readings: usize,
 }
@@ -156,14 +158,12 @@ impl<'a> Region<'a> {
     /// The region of these ops, ascending, of which the first [`MAX_OPS`] count. `O(ops^2 + reads log reads)`.
     pub(super) fn of(context: &'a RegionContext<'a>, ops: &[OpId]) -> Self {
         let mut region = Self::related(context, ops);
-        let work = region.ops.iter().map(|&op| op_work(context.graph, op));
-        region.work = work.collect();
         region.read_values();
         region.tie();
         region
     }
 
-    /// The same without work and values, from which ties follow too: what kernels cost is not known.
+    /// The same without values, from which ties follow too: what kernels cost is not known.
     /// `O(ops^2 log reads)`.
     pub(super) fn related(context: &'a RegionContext<'a>, ops: &[OpId]) -> Self {
         let ops: IdVec<LocalOp, OpId> = ops.iter().copied().take(MAX_OPS).collect();
@@ -187,7 +187,7 @@ impl<'a> Region<'a> {
             written_bytes: IdVec::from_elem(0, count),
             needed_by: IdVec::from_elem(0, count),
             leaving: 0,
-            work: IdVec::new(),
+            busy: OnceCell::new(),
             readings: 0,
             ops,
         };
@@ -203,6 +203,16 @@ impl<'a> Region<'a> {
     /// States of a search that checking one set of the region counts as.
     pub(super) fn states_of_set(&self) -> usize {
         1 + self.values.len() / PER_STATE
+    }
+
+    /// For each op the times of its FLOPs alone.
+    pub(super) fn busy(&self) -> &IdVec<LocalOp, Times> {
+        self.busy.get_or_init(|| {
+            let RegionContext { graph, options, .. } = *self.context;
+            let ops = self.ops.iter();
+            ops.map(|&op| times(options, op_work(graph, op), 0))
+                .collect()
+        })
     }
 
     /// All ops.

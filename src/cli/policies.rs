@@ -1,0 +1,74 @@
+//! `--compare`: all policies side by side, the best first.
+
+use crate::core::analysis::compare::{Compared, compare, ranked};
+use crate::core::fusion::certificate::Certificate;
+use crate::core::{Analysis, Objective};
+use crate::present::compare::policy_rows;
+use crate::present::times::TimeKind;
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// The result of one policy.
+#[derive(Serialize)]
+pub(super) struct PolicyReport {
+    policy: &'static str,
+    /// Kernels that are launched.
+    kernels: usize,
+    /// Bytes that they read and write.
+    bytes: u64,
+    /// Their time.
+    time_s: f64,
+    /// Bytes of the tensors that are live at once.
+    peak_memory_bytes: u64,
+    /// What the search has proven, if the policy searched.
+    certificate: Option<Certificate>,
+}
+
+/// One object for each policy, the best first.
+pub(super) fn policies(analysis: &Analysis, by: Objective) -> Vec<PolicyReport> {
+    let report = |compared: &Compared| {
+        let fused = &compared.analysis.fused;
+        PolicyReport {
+            policy: compared.policy.name(),
+            kernels: fused.launches,
+            bytes: fused.traffic.total,
+            time_s: fused.time_s,
+            peak_memory_bytes: fused.peak_memory.bytes,
+            certificate: compared.analysis.certificate,
+        }
+    };
+    let all = compare(analysis);
+    ranked(&all, by).into_iter().map(report).collect()
+}
+
+/// One line for each policy, the best first.
+pub(super) fn policies_table(analysis: &Analysis, by: Objective) -> String {
+    let rows = policy_rows(&compare(analysis), analysis.options.policy, by);
+    let kind = TimeKind::of(analysis).name();
+    let times = rows.iter().map(|row| row.time.joined().chars().count());
+    let time_width = times.chain([kind.len()]).max().unwrap_or(0);
+    let mut text = format!(
+        "\n{:<8}  {:>7}  {:>9}  {kind:>time_width$}  {:>11}  note\n",
+        "policy", "kernels", "bytes", "peak memory"
+    );
+    for row in rows {
+        let mut notes: Vec<&str> = Vec::new();
+        if row.is_too_large {
+            notes.push("does not fit");
+        }
+        if !row.note.is_empty() {
+            notes.push(&row.note);
+        }
+        let line = format!(
+            "{:<8}  {:>7}  {:>9}  {:>time_width$}  {:>11}  {}",
+            row.policy.name(),
+            row.kernels,
+            row.bytes,
+            row.time.joined(),
+            row.memory,
+            notes.join("; ")
+        );
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    text
+}
