@@ -7,6 +7,7 @@ use fuseline::core::{Analysis, Objective, Options, Policy, analyze, analyze_prog
 use fuseline::picture::charts::roofline_compare::scene;
 use fuseline::picture::charts::scene::{Role, Shape};
 use fuseline::present::compare::{PolicyRow, policy_rows};
+use fuseline::present::options::policy_title;
 use proptest::prelude::*;
 use strum::VariantArray;
 
@@ -210,7 +211,7 @@ fn one_roofline_shows_every_policy_by_markers_of_its_own() {
                 .filter(|mark| mark.role == Role::Policy(policy));
             let named = markers.all(|mark| {
                 let label = mark.label.as_ref().unwrap();
-                label.name.starts_with(policy.name()) && label.name.contains("intensity")
+                label.name.starts_with(policy_title(policy)) && label.name.contains("intensity")
             });
             assert!(named, "{}", policy.name());
         }

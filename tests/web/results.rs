@@ -148,7 +148,7 @@ async fn a_row_of_reasons_selects_its_edge_and_is_asked_about() {
     assert_eq!(all, ["act → norm", "up → act"]);
     let answer = text(&root.one("[role=status]"));
     assert!(answer.starts_with("Apart: it is allowed, but this policy does not try it"));
-    page.ask_why(OpId::new(1));
+    page.inspect_output(OpId::new(1));
     settled().await;
     assert_eq!(text(&root.one("[aria-pressed=true]")), "act → norm");
     assert_eq!([chosen(0), chosen(1)], ["act", "norm"]);
