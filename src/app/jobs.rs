@@ -7,6 +7,7 @@
 use crate::core::notation::Parsed;
 use crate::core::{Code, Diagnostic, OpId, Options, Plan, Program, notation};
 use crate::picture::dag::DagLayout;
+use crate::present::advice::AdviceRow;
 use crate::present::format::format_exact;
 use crate::present::manual::{Change, Proposal};
 use crate::present::steps::Steps;
@@ -112,6 +113,8 @@ pub enum Question {
     },
     /// Why two ops are not fused.
     Apart(OpId, OpId),
+    /// What would save time.
+    Advice,
     /// The effect of a change by hand.
     Change(Change),
     /// The analysis by names as JSON.
@@ -136,6 +139,8 @@ pub enum Answer {
     Edges(EdgeRows),
     /// Of [`Question::Apart`].
     Apart(String),
+    /// Of [`Question::Advice`].
+    Advice(Vec<AdviceRow>),
     /// Of [`Question::Change`].
     Change(Proposal),
     /// Of [`Question::Report`].

@@ -11,6 +11,7 @@ use crate::core::{
     analyze_program_with, build_graph, notation, plan,
 };
 use crate::picture::dag::{DagLayout, has_same_picture, layout};
+use crate::present::advice::advice_rows;
 use crate::present::manual::{Proposal, propose};
 use crate::present::reasons::all_diagnostics;
 use crate::present::report::Report;
@@ -142,6 +143,11 @@ impl Subject {
                 let why_not = self.why_not(&mut kernels, at);
                 let words = why_not.map(|why_not| why_not.answer(first, second));
                 Answer::Apart(words.unwrap_or_default())
+            }
+            Question::Advice => {
+                at(Stage::Pricing);
+                let rows = kernels.analysis.as_deref().map(advice_rows);
+                Answer::Advice(rows.unwrap_or_default())
             }
             Question::Change(change) => {
                 let proposal = kernels.analysis.as_ref().map(|analysis| {

@@ -1,6 +1,7 @@
 //! Numbers, sentences and table rows for people, as plain data: what the page and the command line show alike. No
 //! markup, so that tests read natively what a visitor sees.
 
+pub mod advice;
 pub mod attention;
 pub mod badge;
 pub mod certificates;

@@ -5,6 +5,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod advice;
 mod attention;
 mod attention_prices;
 mod attention_rows;

@@ -14,6 +14,7 @@ use fuseline::core::{
     Analysis, Diagnostic, IdVec, KernelId, Op, OpId, Options, Outcome, Policy, analyze_program,
     build_graph, plan,
 };
+use fuseline::present::manual::{Change, propose};
 use fuseline::present::reasons::refused_kernels;
 use proptest::prelude::*;
 use std::fmt::Write as _;
@@ -346,4 +347,33 @@ proptest! {
             }
         }
     }
+}
+
+/// The compiler runs the attention of the block as one kernel. A merge elsewhere keeps it.
+#[test]
+fn a_change_by_hand_keeps_an_attention_that_runs_as_one_kernel() {
+    let text = EXAMPLES
+        .iter()
+        .find(|e| e.id == "transformer")
+        .unwrap()
+        .text;
+    let options = Options::of_policy(Policy::Inductor);
+    let program = parse(text).program;
+    let outcome = analyze_program(&program, &options);
+    let before = outcome.analysis.unwrap();
+    let of = |name: &str| before.partition.kernel_of[before.graph.op_named(name).unwrap()];
+    assert_eq!(of("attn_scores"), of("attn_output"));
+    let change = Change::Merge(of("ffn_up"), of("gelu"));
+    let proposal = propose(change, text, &program, &before, &outcome.statement_of_op);
+    let changed = parse(&proposal.text.unwrap()).program;
+    let after = analyze_program(&changed, &Options::of_policy(Policy::Manual))
+        .analysis
+        .unwrap();
+    assert_eq!(after.refused, []);
+    let kernel_of = |name: &str| after.partition.kernel_of[after.graph.op_named(name).unwrap()];
+    assert_eq!(kernel_of("attn_scores"), kernel_of("attn_output"));
+    assert_eq!(
+        before.fused.traffic.total - after.fused.traffic.total,
+        134_217_728
+    );
 }

@@ -7,7 +7,8 @@ use crate::app::history::Origin;
 use crate::app::jobs::{Answer, Question};
 use crate::browser;
 use crate::core::fusion::record::Decision;
-use crate::core::{Analysis, KernelId, OpId, Policy};
+use crate::core::{Analysis, F32Matmul, KernelId, OpId, Policy};
+use crate::present::advice::AdviceStep;
 use crate::present::manual::{Change, Proposal};
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -98,6 +99,21 @@ impl Page {
         match decided(&analysis, decision) {
             Decided::Selection(selection) => self.select(selection),
             Decided::KernelOf(op) => self.select_kernel_of(op),
+        }
+    }
+
+    /// Does what an advice says, to show its effect.
+    pub fn follow(self, step: AdviceStep) {
+        match step {
+            AdviceStep::Compile => self.policy.set_if_changed(Policy::Inductor),
+            AdviceStep::Attention => self.fusion.update(|fusion| fusion.attention = true),
+            AdviceStep::MaxAutotune => self.fusion.update(|fusion| fusion.max_autotune = true),
+            AdviceStep::Tf32 => {
+                (self.conventions).update(|conventions| conventions.f32_matmul = F32Matmul::Tf32);
+            }
+            AdviceStep::Merge { a, b, op } => {
+                self.make(Change::Merge(a, b), op, FocusRequest::GraphKernel);
+            }
         }
     }
 

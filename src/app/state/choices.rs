@@ -61,6 +61,8 @@ pub enum Tab {
     /// The kernels with their figures.
     #[default]
     Kernels,
+    /// What would save time.
+    Advice,
     /// All policies side by side.
     Compare,
     /// Why edges are not fused.
@@ -80,6 +82,7 @@ impl Tab {
     pub const fn label(self) -> &'static str {
         match self {
             Self::Kernels => "Kernels",
+            Self::Advice => "What to do",
             Self::Compare => "Compare",
             Self::Why => "Why not",
             Self::Steps => "Steps",

@@ -6,6 +6,7 @@ use super::page::Page;
 use crate::app::jobs::{Answer, Question};
 use crate::core::OpId;
 use crate::core::notation::Parsed;
+use crate::present::advice::{AdviceRow, advice_rows};
 use crate::present::manual::{Change, Proposal, propose};
 use crate::present::why::{EdgeOps, EdgeRows};
 use leptos::prelude::*;
@@ -37,6 +38,18 @@ impl Page {
                 _ => None,
             },
             |_| Some(self.why_not.get()?.answer(first, second)),
+        )
+    }
+
+    /// What would save time.
+    pub fn advice(self) -> Option<Vec<AdviceRow>> {
+        self.ask(
+            Question::Advice,
+            |answer| match answer {
+                Answer::Advice(rows) => Some(rows.clone()),
+                _ => None,
+            },
+            |shown| Some(advice_rows(&shown.analysis)),
         )
     }
 

@@ -1,5 +1,6 @@
 //! The panel below the pictures: tabs, each a view in a file of its own.
 
+pub mod advice;
 pub mod attention;
 pub mod compare;
 pub mod kernel_details;
@@ -15,6 +16,7 @@ pub mod why;
 use crate::app::state::{Page, Tab};
 use crate::components::tabs::{TabList, panel_id, tab_id};
 use crate::core::Objective;
+use advice::AdvicePanel;
 use attention::AttentionView;
 use compare::ComparePanel;
 use kernel_details::KernelDetailsPanel;
@@ -42,6 +44,7 @@ pub fn Results() -> impl IntoView {
             </div>
         }
         .into_any(),
+        Tab::Advice => view! { <AdvicePanel /> }.into_any(),
         Tab::Compare => view! { <ComparePanel is_drawn=is_compare_drawn ranked_by /> }.into_any(),
         Tab::Why => view! { <WhyPanel /> }.into_any(),
         Tab::Steps => view! { <StepsPanel /> }.into_any(),

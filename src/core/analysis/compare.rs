@@ -61,9 +61,7 @@ pub fn ranked(all: &[Compared], by: Objective) -> Vec<&Compared> {
     let mut ranked: Vec<&Compared> = all.iter().collect();
     let fused = |compared: &Compared| {
         let analysis = &compared.analysis;
-        let expected_s = analysis.expected.as_ref().map(|expected| expected.fused_s);
-        let time_s = expected_s.unwrap_or(analysis.fused.time_s);
-        (analysis.fused.traffic.total, time_s)
+        (analysis.fused.traffic.total, analysis.time_s())
     };
     ranked.sort_by(|a, b| match by {
         Objective::Bytes => fused(a).0.cmp(&fused(b).0),

@@ -1,5 +1,6 @@
 //! Every number that the page or the command line shows, in one struct.
 
+pub mod advice;
 pub mod baseline;
 pub mod compare;
 pub mod device_model;
@@ -144,6 +145,14 @@ pub struct Analysis {
     pub expected: Option<Expected>,
     /// The user's choices.
     pub options: Options,
+}
+
+impl Analysis {
+    /// The time of the fused program: expected where it is known, otherwise the lower bound.
+    pub fn time_s(&self) -> f64 {
+        let expected_s = self.expected.as_ref().map(|expected| expected.fused_s);
+        expected_s.unwrap_or(self.fused.time_s)
+    }
 }
 
 /// The result of analysing a program.

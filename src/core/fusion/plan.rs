@@ -23,48 +23,54 @@ pub struct Plan {
 
 /// Groups the ops of `graph` into kernels, as the policy of `options` decides. `O(ops + reads)` for the
 /// baseline rules and the compiler. With the option *attention*, policies see each attention as one op; without it
-/// the search for the optimum may.
+/// the search for the optimum may, and so does a stated kernel that holds all of one.
 pub fn plan(graph: &Graph, options: &Options) -> Plan {
     plan_noting(graph, options, &mut Log::default())
 }
 
 /// The same, with every decision noted.
 pub(super) fn plan_noting(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
-    let may_search = options.policy == Policy::Optimal && options.fusion.attention_search;
-    if options.fusion.attention || may_search {
-        let attentions = attention::find(graph);
-        if let Some(rewritten) = attention::rewrite(graph, &attentions, options) {
-            if !options.fusion.attention {
-                let (partition, certificate) =
-                    optimal::partition_with_attention(graph, options, &attentions, &rewritten, log);
-                return Plan {
-                    partition,
-                    certificate: Some(certificate),
-                    ..Plan::default()
-                };
-            }
-            for attention in &attentions {
-                let ops = attention.ops.clone();
-                log.note(Decision::Rewritten { ops });
-            }
-            let noted = log.len();
-            let plan = plan_ops(&rewritten.graph, options, log);
-            log.rename_from(noted, |op| rewritten.original(op));
-            let mut refused = plan.refused;
-            for kernel in &mut refused {
-                kernel.op = rewritten.original(kernel.op);
-            }
-            return Plan {
-                partition: rewritten.expanded(&plan.partition),
-                certificate: plan.certificate.map(|certificate| Certificate {
-                    scope: Scope::AttentionRewritten,
-                    ..certificate
-                }),
-                refused,
-            };
-        }
+    let fusion = &options.fusion;
+    let is_searched =
+        options.policy == Policy::Optimal && fusion.attention_search && !fusion.attention;
+    let attentions = if fusion.attention || is_searched {
+        attention::find(graph)
+    } else if options.policy == Policy::Manual {
+        attention::stated(graph)
+    } else {
+        Vec::new()
+    };
+    let Some(rewritten) = attention::rewrite(graph, &attentions, options) else {
+        return plan_ops(graph, options, log);
+    };
+    if is_searched {
+        let (partition, certificate) =
+            optimal::partition_with_attention(graph, options, &attentions, &rewritten, log);
+        return Plan {
+            partition,
+            certificate: Some(certificate),
+            ..Plan::default()
+        };
     }
-    plan_ops(graph, options, log)
+    for attention in &attentions {
+        let ops = attention.ops.clone();
+        log.note(Decision::Rewritten { ops });
+    }
+    let noted = log.len();
+    let plan = plan_ops(&rewritten.graph, options, log);
+    log.rename_from(noted, |op| rewritten.original(op));
+    let mut refused = plan.refused;
+    for kernel in &mut refused {
+        kernel.op = rewritten.original(kernel.op);
+    }
+    Plan {
+        partition: rewritten.expanded(&plan.partition),
+        certificate: plan.certificate.map(|certificate| Certificate {
+            scope: Scope::AttentionRewritten,
+            ..certificate
+        }),
+        refused,
+    }
 }
 
 fn plan_ops(graph: &Graph, options: &Options, log: &mut Log) -> Plan {

@@ -7,7 +7,6 @@ use crate::core::fusion::reason::Reason;
 use crate::core::fusion::region::RegionContext;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::OpId;
-use crate::core::model::options::Policy;
 
 /// The graph that legality is checked on. The ops of an attention kernel would be illegal as one kernel.
 pub(super) struct PolicyGraph {
@@ -20,15 +19,9 @@ impl PolicyGraph {
     /// `O(ops + reads)`.
     pub(super) fn new(analysis: &Analysis) -> Self {
         let options = &analysis.options;
-        let fusion = &options.fusion;
-        let is_searched = options.policy == Policy::Optimal && fusion.attention_search;
-        let mut attentions = if fusion.attention || is_searched {
-            find(&analysis.graph)
-        } else {
-            Vec::new()
-        };
-        if !fusion.attention {
-            // Those that the search has chosen to run as one kernel.
+        let mut attentions = find(&analysis.graph);
+        if !options.fusion.attention {
+            // Those that the policy has chosen to run as one kernel.
             attentions.retain(|attention| {
                 let kernels = attention
                     .ops

@@ -30,6 +30,22 @@ pub fn find(graph: &Graph) -> Vec<Attention> {
     found
 }
 
+/// The attentions of which one kernel mark states all ops. `O(ops + reads)`.
+pub(crate) fn stated(graph: &Graph) -> Vec<Attention> {
+    let is_stated = |attention: &Attention| {
+        let mut marks = attention.ops.iter().map(|&op| graph.ops[op].kernel);
+        let first = marks.next().flatten();
+        first.is_some() && marks.all(|mark| mark == first)
+    };
+    let mut attentions = if graph.ops.iter().any(|op| op.kernel.is_some()) {
+        find(graph)
+    } else {
+        Vec::new()
+    };
+    attentions.retain(is_stated);
+    attentions
+}
+
 fn attention_at(graph: &Graph, scores: OpId) -> Option<Attention> {
     if !is_matmul(graph, scores) {
         return None;

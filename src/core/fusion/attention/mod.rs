@@ -15,6 +15,7 @@ mod rewrite;
 
 pub use crate::core::fusion::attention::bytes::{Growth, LoopOrder, Tiles, growth};
 pub use crate::core::fusion::attention::find::find;
+pub(crate) use find::stated;
 pub(crate) use rewrite::{RewrittenGraph, rewrite};
 
 use crate::core::cost::work::matmul_k;
