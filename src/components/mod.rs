@@ -8,7 +8,7 @@ pub mod diagnostics;
 pub mod graph;
 pub mod headline;
 mod keyed_rows;
-mod memory_warning;
+pub mod memory_warning;
 pub mod open_file;
 pub mod ops;
 pub mod picker;
