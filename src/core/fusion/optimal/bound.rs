@@ -52,7 +52,8 @@ impl<'r, 'a> Bound<'r, 'a> {
             .count_ones()
             .max(u32::from(!region.is_free(left)));
         let bytes = self.bytes(left);
-        let busy = Bits(left).fold(Times::default(), |sum, op| sum.and(region.busy()[op]));
+        let alone = region.busy();
+        let busy = Bits(left).fold(Times::default(), |sum, op| sum.and(alone[op]));
         Cost::at_least(region.context.options, self.clock, bytes, busy, launches)
     }
 

@@ -60,8 +60,8 @@ impl Cost {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     pub(crate) ticks_per_s: f64,
-    /// A power of two.
-    ticks_per_byte: f64,
+    /// The binary logarithm of the ticks for each byte.
+    byte_shift: i32,
     launch_ticks: u64,
 }
 
@@ -75,22 +75,30 @@ impl Clock {
     pub(crate) fn new(device: &Device, longest_s: f64) -> Self {
         let bytes_per_s = device.memory_bytes_per_s.value;
         let bytes = (longest_s * bytes_per_s).max(1.0);
-        let ticks_per_byte = (62.0 - bytes.log2()).floor().exp2();
-        let ticks_per_s = bytes_per_s * ticks_per_byte;
+        let byte_shift = (62.0 - bytes.log2()).floor() as i32;
+        let ticks_per_s = bytes_per_s * f64::from(byte_shift).exp2();
         Self {
             ticks_per_s,
-            ticks_per_byte,
+            byte_shift,
             launch_ticks: (device.launch_s.value * ticks_per_s).ceil() as u64,
         }
     }
 
     fn memory_ticks(self, bytes: u64) -> u64 {
-        (bytes as f64 * self.ticks_per_byte).ceil() as u64
+        let shift = self.byte_shift.unsigned_abs();
+        if self.byte_shift < 0 {
+            let ticks = bytes.checked_shr(shift).unwrap_or(0);
+            ticks + u64::from(bytes.trailing_zeros() < shift && bytes > 0)
+        } else {
+            bytes.saturating_mul(1_u64.checked_shl(shift).unwrap_or(u64::MAX))
+        }
     }
 
     /// Rounded up, so that no sum is below a bound.
     fn ticks_above(self, busy: Times) -> u64 {
-        (busy.longest_s() * self.ticks_per_s).ceil() as u64
+        let exact = busy.longest_s() * self.ticks_per_s;
+        let below = exact as u64;
+        below + u64::from((below as f64) < exact)
     }
 
     /// Rounded down by a little more than the rounding error of sums.
@@ -134,7 +142,8 @@ impl Region<'_> {
 
     /// Time of a kernel of these ops, which moves `bytes`.
     fn ticks(&self, set: Set, bytes: u64, clock: Clock) -> u64 {
-        let busy = Bits(set).fold(Times::default(), |sum, op| sum.and(self.busy()[op]));
+        let alone = self.busy();
+        let busy = Bits(set).fold(Times::default(), |sum, op| sum.and(alone[op]));
         let launch_ticks = if self.is_free(set) {
             0
         } else {
