@@ -4,7 +4,9 @@
 
 use crate::charts_svg::svg;
 use fuseline::core::analysis::transformer::transformer_block;
-use fuseline::core::{Analysis, Op, OpType, Options, Policy, TensorDecl, analyze};
+use fuseline::core::examples::EXAMPLES;
+use fuseline::core::notation::parse;
+use fuseline::core::{Analysis, Op, OpType, Options, Policy, TensorDecl, analyze, analyze_program};
 use fuseline::picture::charts::by_kernel_scene;
 use fuseline::picture::charts::scene::{Scene, Shape};
 use fuseline::picture::charts::{roofline, traffic_bars};
@@ -92,6 +94,26 @@ fn rooflines_are_as_drawn_before() {
         check_golden(
             &format!("roofline_{name}_compact"),
             &roofline::scene(&analysis, COMPACT),
+        );
+    }
+}
+
+/// Twenty kernels, of which many are at nearly the same place.
+#[test]
+fn a_crowded_roofline_is_as_drawn_before() {
+    let text = EXAMPLES.iter().find(|e| e.id == "gpt2").unwrap().text;
+    let analysis = analyze_program(&parse(text).program, &rules())
+        .analysis
+        .unwrap();
+    assert_eq!(analysis.fused.kernels.len(), 20);
+    for (name, size) in [
+        ("panel", (400.0, 260.0)),
+        ("projector", (560.0, 347.0)),
+        ("wide", WIDE),
+    ] {
+        check_golden(
+            &format!("roofline_gpt2_{name}"),
+            &roofline::scene(&analysis, size),
         );
     }
 }
