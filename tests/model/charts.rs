@@ -89,11 +89,11 @@ fn rooflines_are_as_drawn_before() {
     ] {
         check_golden(
             &format!("roofline_{name}_wide"),
-            &roofline::scene(&analysis, WIDE),
+            &roofline::scene(&analysis, WIDE, None),
         );
         check_golden(
             &format!("roofline_{name}_compact"),
-            &roofline::scene(&analysis, COMPACT),
+            &roofline::scene(&analysis, COMPACT, None),
         );
     }
 }
@@ -113,7 +113,7 @@ fn a_crowded_roofline_is_as_drawn_before() {
     ] {
         check_golden(
             &format!("roofline_gpt2_{name}"),
-            &roofline::scene(&analysis, size),
+            &roofline::scene(&analysis, size, None),
         );
     }
 }
@@ -124,11 +124,11 @@ fn narrow_rooflines_are_as_drawn_before() {
     let analysis = transformer();
     check_golden(
         "roofline_transformer_panel",
-        &roofline::scene(&analysis, (400.0, 288.0)),
+        &roofline::scene(&analysis, (400.0, 288.0), None),
     );
     check_golden(
         "roofline_transformer_phone",
-        &roofline::scene(&analysis, (296.0, 260.0)),
+        &roofline::scene(&analysis, (296.0, 260.0), None),
     );
 }
 
@@ -139,21 +139,21 @@ fn traffic_bars_are_as_drawn_before() {
         ("exercise", exercise()),
         ("elementwise", elementwise()),
     ] {
-        let wide = traffic_bars::scene(&analysis, (900.0, 200.0));
+        let wide = traffic_bars::scene(&analysis, (900.0, 200.0), None);
         check_golden(&format!("traffic_{name}_wide"), &wide);
-        let phone = traffic_bars::scene(&analysis, (296.0, 150.0));
+        let phone = traffic_bars::scene(&analysis, (296.0, 150.0), None);
         check_golden(&format!("traffic_{name}_phone"), &phone);
-        let compact = traffic_bars::scene(&analysis, (360.0, 200.0));
+        let compact = traffic_bars::scene(&analysis, (360.0, 200.0), None);
         check_golden(&format!("traffic_{name}_compact"), &compact);
     }
     let analysis = transformer();
     check_golden(
         "by_kernel_transformer_wide",
-        &by_kernel_scene(&analysis, 900.0),
+        &by_kernel_scene(&analysis, 900.0, None),
     );
     check_golden(
         "by_kernel_transformer_compact",
-        &by_kernel_scene(&analysis, 360.0),
+        &by_kernel_scene(&analysis, 360.0, None),
     );
 }
 

@@ -28,6 +28,7 @@ fn scene_of(text: &str) -> Arc<Scene> {
     Arc::new(traffic_bars::scene(
         &outcome.analysis.unwrap(),
         (400.0, 150.0),
+        None,
     ))
 }
 
@@ -131,7 +132,7 @@ async fn the_focus_stays_in_the_chart_when_its_mark_goes() {
 async fn a_chart_that_is_not_laid_out_draws_nothing() {
     static DRAWN: AtomicUsize = AtomicUsize::new(0);
     let text = RwSignal::new(TEXT.to_owned());
-    let draw = move |_width: f64| {
+    let draw = move |(_width, _): (f64, _)| {
         DRAWN.fetch_add(1, Ordering::Relaxed);
         Scene::clone(&scene_of(&text.get()))
     };
