@@ -87,8 +87,8 @@ fn Slider(
         let set = set.clone();
         move |text: String| {
             if let Ok(at) = text.parse() {
+                page.hold.drag();
                 set(row.with_untracked(|row| row.value_at(at)));
-                page.note_drag();
             }
         }
     };
@@ -112,6 +112,7 @@ fn Slider(
             event.shift_key() || event.ctrl_key() || event.alt_key() || event.meta_key();
         if !has_modifier && !event.is_composing() {
             event.prevent_default();
+            page.hold.step();
             set(row.with_untracked(|row| row.stepped(is_up)));
         }
     };
@@ -127,6 +128,10 @@ fn Slider(
                     step=on_track(|track| track.step)
                     aria-valuetext=value
                     prop:value=on_track(|track| track.at)
+                    on:pointerdown=move |_| page.hold.press()
+                    on:pointerup=move |_| page.hold.release()
+                    on:pointercancel=move |_| page.hold.release()
+                    on:blur=move |_| page.hold.release()
                     on:input:target={
                         let drag = drag.clone();
                         move |event| drag(event.target().value())

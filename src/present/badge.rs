@@ -33,10 +33,12 @@ impl KernelLook {
     }
 }
 
-/// The look of each kernel. It follows from the kernel's first op, so a kernel keeps it while others are merged or cut; one
-/// that would have the colour of the kernel before it takes the next colour. `O(kernels)`.
+/// The look of each kernel. The colour follows from the kernel's first op, so a kernel keeps it while others are merged or
+/// cut; one that would have the colour of the kernel before it takes the next colour. Kernels of the same colour take turns
+/// with the forms. `O(kernels)`.
 pub fn kernel_looks(partition: &Partition) -> IdVec<KernelId, KernelLook> {
     let mut before = None;
+    let mut of_color = [0; COLORS];
     let first_ops = partition.kernels.iter().map(|ops| ops.first());
     first_ops
         .map(|op| {
@@ -44,10 +46,11 @@ pub fn kernel_looks(partition: &Partition) -> IdVec<KernelId, KernelLook> {
             let is_taken = before == Some(first % COLORS);
             let color = (first + usize::from(is_taken)) % COLORS;
             before = Some(color);
-            KernelLook {
-                color,
-                form: first / COLORS % FORMS,
+            let form = of_color.get(color).copied().unwrap_or(0);
+            if let Some(next) = of_color.get_mut(color) {
+                *next = (form + 1) % FORMS;
             }
+            KernelLook { color, form }
         })
         .collect()
 }

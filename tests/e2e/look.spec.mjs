@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { chooseExample, chooseView, editor, headlineBytes, kernelButton, kernels, paste, result, roofline, slider, traffic, viewSwitch, write } from './visitor.mjs';
+import { chooseExample, chooseView, editor, exampleTitles, headlineBytes, kernelButton, kernels, paste, result, roofline, slider, traffic, viewSwitch, write } from './visitor.mjs';
 
 const SCREENS = { phone: { width: 360, height: 740 }, laptop: { width: 1366, height: 768 }, projector: { width: 1920, height: 1080 } };
 
@@ -31,6 +31,55 @@ for (const [screen, viewport] of Object.entries(SCREENS)) {
     });
   }
 }
+
+/** The smallest text of the graph in pixels of the screen, and whether a text is in sight. */
+const graphText = (page) => page.locator('svg.dag').evaluate((svg) => {
+  const frame = svg.getBoundingClientRect();
+  const texts = [...svg.querySelectorAll('text, tspan')].filter((text) => text.textContent);
+  const isSeen = (text) => {
+    const { left, right, top, bottom } = text.getBoundingClientRect();
+    return left >= frame.left && right <= frame.right && top >= frame.top && bottom <= frame.bottom;
+  };
+  const px = (text) => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a;
+  return { leastPx: Math.min(...texts.map(px)), isSeen: texts.some(isSeen) };
+});
+
+for (const [screen, viewport] of Object.entries(SCREENS)) {
+  test(`${screen}: the graph can be read at first sight, and again after Fit`, async ({ page, open }) => {
+    await page.setViewportSize(viewport);
+    await open();
+    const fit = page.getByRole('button', { name: 'Fit', exact: true });
+    const isReadable = async (title) => {
+      const { leastPx, isSeen } = await graphText(page);
+      expect(leastPx, title).toBeGreaterThanOrEqual(10.99);
+      expect(isSeen, title).toBe(true);
+    };
+    for (const title of await exampleTitles(page)) {
+      await chooseExample(page, title);
+      await isReadable(title);
+    }
+    await page.getByRole('button', { name: 'Zoom out' }).click({ clickCount: 3 });
+    expect((await graphText(page)).leastPx).toBeLessThan(11);
+    await fit.click();
+    await isReadable('after Fit');
+  });
+}
+
+test('a tall graph is in columns on a projector, and full-screen on request', async ({ page, open }) => {
+  await page.setViewportSize(SCREENS.projector);
+  await open();
+  await chooseExample(page, 'Transformer block');
+  const panels = page.locator('.dag-kernel');
+  const columns = () => panels.evaluateAll((all) => new Set(all.map((panel) => Math.round(panel.getBoundingClientRect().left / 100))).size);
+  await expect.poll(columns).toBeGreaterThan(1);
+  for (const panel of await panels.all()) await expect(panel).toBeInViewport({ ratio: 1 });
+  const button = page.getByRole('button', { name: 'Full screen' });
+  await button.click();
+  await expect(button).toHaveAttribute('aria-pressed', 'true');
+  expect(await page.evaluate(() => document.fullscreenElement?.className)).toContain('graph');
+  await button.click();
+  await expect(button).toHaveAttribute('aria-pressed', 'false');
+});
 
 test('the bar is one line on a laptop and a small projector, and on a phone holds every choice without scrolling', async ({ page, open }) => {
   await open();

@@ -1,6 +1,6 @@
 // The graph, the roofline and the traffic bars, and the selection that they share.
 
-import { expect, test } from './fixture.mjs';
+import { accessibilityFindings, expect, test } from './fixture.mjs';
 import { chooseExample, chooseView, editor, exampleTitles, kernelButton, kernels, roofline, slider, traffic, write } from './visitor.mjs';
 
 const marks = (region) => region.getByRole('button');
@@ -166,6 +166,40 @@ test('every example draws its charts', async ({ page }) => {
     await chooseExample(page, title);
     await expect(marks(roofline(page)).first()).toBeVisible();
     await expect(marks(traffic(page)).first()).toBeVisible();
+  }
+});
+
+test('the axis of the bars stands still while a slider is held, and fits again when it is let go', async ({ page }) => {
+  const ticks = () => traffic(page).locator('.mark-axis-text').allTextContents();
+  const before = await ticks();
+  const { x, y, width, height } = await slider(page, 'S').boundingBox();
+  const value = Number(await slider(page, 'S').inputValue());
+  const [min, max] = await slider(page, 'S').evaluate((input) => [Number(input.min), Number(input.max)]);
+  const thumb = x + 8 + (width - 16) * (value - min) / (max - min);
+  await page.mouse.move(thumb, y + height / 2);
+  await page.mouse.down();
+  await page.mouse.move(x + 9, y + height / 2, { steps: 8 });
+  expect(Number(await slider(page, 'S').inputValue())).toBeLessThan(value);
+  // Longer than a slider that was moved by a key counts as held.
+  await page.waitForTimeout(1200);
+  expect(await ticks()).toEqual(before);
+  await page.mouse.up();
+  await expect.poll(ticks).not.toEqual(before);
+});
+
+test('a chart opens large in a dialog, and Escape gives the focus back', async ({ page }) => {
+  for (const title of ['Roofline', 'Memory traffic']) {
+    const button = page.getByRole('button', { name: `Enlarge: ${title}`, exact: true });
+    const small = await page.getByRole('region', { name: title }).locator('svg.chart').boundingBox();
+    await button.click();
+    const dialog = page.getByRole('dialog', { name: title });
+    await expect(marks(dialog).first()).toBeVisible();
+    expect((await dialog.locator('svg.chart').boundingBox()).width).toBeGreaterThan(1.5 * small.width);
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await expect(dialog).toHaveCount(0);
+    await expect(button).toBeFocused();
+    await expect(page.locator('svg.chart')).toHaveCount(2);
   }
 });
 

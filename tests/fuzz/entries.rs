@@ -258,9 +258,9 @@ fn pictures(input: &[u8]) {
     };
     let size = one(&mut rng, &SIZES);
     for scene in [
-        roofline::scene(&analysis, size),
-        traffic_bars::scene(&analysis, size),
-        by_kernel_scene(&analysis, size.0),
+        roofline::scene(&analysis, size, None),
+        traffic_bars::scene(&analysis, size, None),
+        by_kernel_scene(&analysis, size.0, None),
     ] {
         let keys = scene.keys();
         assert_eq!(keys.len(), scene.marks.len());

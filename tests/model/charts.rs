@@ -4,7 +4,9 @@
 
 use crate::charts_svg::svg;
 use fuseline::core::analysis::transformer::transformer_block;
-use fuseline::core::{Analysis, Op, OpType, Options, Policy, TensorDecl, analyze};
+use fuseline::core::examples::EXAMPLES;
+use fuseline::core::notation::parse;
+use fuseline::core::{Analysis, Op, OpType, Options, Policy, TensorDecl, analyze, analyze_program};
 use fuseline::picture::charts::by_kernel_scene;
 use fuseline::picture::charts::scene::{Scene, Shape};
 use fuseline::picture::charts::{roofline, traffic_bars};
@@ -87,11 +89,31 @@ fn rooflines_are_as_drawn_before() {
     ] {
         check_golden(
             &format!("roofline_{name}_wide"),
-            &roofline::scene(&analysis, WIDE),
+            &roofline::scene(&analysis, WIDE, None),
         );
         check_golden(
             &format!("roofline_{name}_compact"),
-            &roofline::scene(&analysis, COMPACT),
+            &roofline::scene(&analysis, COMPACT, None),
+        );
+    }
+}
+
+/// Twenty kernels, of which many are at nearly the same place.
+#[test]
+fn a_crowded_roofline_is_as_drawn_before() {
+    let text = EXAMPLES.iter().find(|e| e.id == "gpt2").unwrap().text;
+    let analysis = analyze_program(&parse(text).program, &rules())
+        .analysis
+        .unwrap();
+    assert_eq!(analysis.fused.kernels.len(), 20);
+    for (name, size) in [
+        ("panel", (400.0, 260.0)),
+        ("projector", (560.0, 347.0)),
+        ("wide", WIDE),
+    ] {
+        check_golden(
+            &format!("roofline_gpt2_{name}"),
+            &roofline::scene(&analysis, size, None),
         );
     }
 }
@@ -102,11 +124,11 @@ fn narrow_rooflines_are_as_drawn_before() {
     let analysis = transformer();
     check_golden(
         "roofline_transformer_panel",
-        &roofline::scene(&analysis, (400.0, 288.0)),
+        &roofline::scene(&analysis, (400.0, 288.0), None),
     );
     check_golden(
         "roofline_transformer_phone",
-        &roofline::scene(&analysis, (296.0, 260.0)),
+        &roofline::scene(&analysis, (296.0, 260.0), None),
     );
 }
 
@@ -117,21 +139,21 @@ fn traffic_bars_are_as_drawn_before() {
         ("exercise", exercise()),
         ("elementwise", elementwise()),
     ] {
-        let wide = traffic_bars::scene(&analysis, (900.0, 200.0));
+        let wide = traffic_bars::scene(&analysis, (900.0, 200.0), None);
         check_golden(&format!("traffic_{name}_wide"), &wide);
-        let phone = traffic_bars::scene(&analysis, (296.0, 150.0));
+        let phone = traffic_bars::scene(&analysis, (296.0, 150.0), None);
         check_golden(&format!("traffic_{name}_phone"), &phone);
-        let compact = traffic_bars::scene(&analysis, (360.0, 200.0));
+        let compact = traffic_bars::scene(&analysis, (360.0, 200.0), None);
         check_golden(&format!("traffic_{name}_compact"), &compact);
     }
     let analysis = transformer();
     check_golden(
         "by_kernel_transformer_wide",
-        &by_kernel_scene(&analysis, 900.0),
+        &by_kernel_scene(&analysis, 900.0, None),
     );
     check_golden(
         "by_kernel_transformer_compact",
-        &by_kernel_scene(&analysis, 360.0),
+        &by_kernel_scene(&analysis, 360.0, None),
     );
 }
 

@@ -5,7 +5,7 @@ use crate::charts_properties::{
 };
 use fuseline::core::model::device::Figure;
 use fuseline::core::{Analysis, DEVICES, Op, OpType, Policy, TensorDecl, default_device};
-use fuseline::picture::charts::scene::{FONT_PX, Mark, MarkKey, Reach, Role, Scene, Shape};
+use fuseline::picture::charts::scene::{Axes, FONT_PX, Mark, MarkKey, Reach, Role, Scene, Shape};
 use fuseline::picture::charts::{roofline, traffic_bars};
 use std::collections::{BTreeSet, HashSet};
 
@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, HashSet};
 fn an_empty_program_has_empty_axes() {
     let empty = analysis(&[], &[], default_device(), Policy::Rules);
     check_all(&empty);
-    let scene = roofline::scene(&empty, (900.0, 600.0));
+    let scene = roofline::scene(&empty, (900.0, 600.0), None);
     assert!(scene.focus_order.is_empty());
     assert!(scene.marks.iter().any(|mark| mark.role == Role::MemoryRoof));
 }
@@ -99,7 +99,7 @@ fn long_and_hostile_names_are_cut_and_kept_as_text() {
         check_sound(&scene);
         assert!(scene.description.len() < 1000);
     }
-    let scene = roofline::scene(&analysis, (900.0, 600.0));
+    let scene = roofline::scene(&analysis, (900.0, 600.0), None);
     let label = scene.marks[scene.focus_order[0]].label.as_ref().unwrap();
     assert!(
         label.name.starts_with("kernel 1: <img onerror=alert(1)>"),
@@ -111,7 +111,7 @@ fn long_and_hostile_names_are_cut_and_kept_as_text() {
 #[test]
 fn every_op_and_every_kernel_has_its_point() {
     let analysis = block(2048, 4096, 32, default_device());
-    let scene = roofline::scene(&analysis, (900.0, 600.0));
+    let scene = roofline::scene(&analysis, (900.0, 600.0), None);
     let count = |role| scene.marks.iter().filter(|mark| mark.role == role).count();
     assert_eq!(count(Role::SolidPoint), 9);
     assert_eq!(count(Role::Number), 9);
@@ -132,7 +132,7 @@ fn mark_is_level(mark: &Mark) -> bool {
 fn numbers_hide_neither_each_other_nor_names() {
     for s in (128..=16384).step_by(640) {
         for size in [(300.0, 260.0), (360.0, 300.0), (900.0, 600.0)] {
-            let scene = roofline::scene(&block(s, 4096, 32, default_device()), size);
+            let scene = roofline::scene(&block(s, 4096, 32, default_device()), size, None);
             let boxes: Vec<[f64; 4]> = scene
                 .marks
                 .iter()
@@ -173,11 +173,11 @@ fn numbers_hide_neither_each_other_nor_names() {
 }
 
 /// The number of different sets of tick labels over all 128 steps of the sequence length.
-fn frames_of_slider(draw: fn(&Analysis, (f64, f64)) -> Scene) -> usize {
+fn frames_of_slider(draw: fn(&Analysis, (f64, f64), Option<Axes>) -> Scene) -> usize {
     let frames: BTreeSet<Vec<String>> = (128..=16384)
         .step_by(128)
         .map(|s| {
-            let scene = draw(&block(s, 4096, 32, default_device()), (900.0, 600.0));
+            let scene = draw(&block(s, 4096, 32, default_device()), (900.0, 600.0), None);
             let ticks = scene
                 .marks
                 .iter()
@@ -193,6 +193,72 @@ fn axes_seldom_change_while_a_slider_moves() {
     assert_eq!(frames_of_slider(roofline::scene), 1);
     let scales = frames_of_slider(traffic_bars::scene);
     assert!(scales <= 24, "{scales} scales from 0.3 to 80 GB");
+}
+
+/// The right end of the upper bar, in a chart 900 units wide.
+fn bar_end(scene: &Scene) -> f64 {
+    let ends = scene.marks.iter().filter_map(|mark| match mark.shape {
+        Shape::Rect { corner, width, .. } if matches!(mark.role, Role::Read | Role::Write) => {
+            Some(corner.0 + width)
+        }
+        _ => None,
+    });
+    ends.fold(0.0, f64::max)
+}
+
+#[test]
+fn a_held_axis_stands_still_and_bars_grow() {
+    let draw = |s, held| {
+        let block = block(s, 4096, 32, default_device());
+        traffic_bars::scene(&block, (900.0, 200.0), held)
+    };
+    let large = draw(16384, None);
+    let small = draw(2048, large.axes);
+    assert_eq!(small.axes, large.axes);
+    assert!(
+        bar_end(&small) < bar_end(&large) / 20.0,
+        "2.3 GB beside 71 GB"
+    );
+    // Upwards the axis grows when a bar would leave it, by so much that bars are seen to grow between.
+    let mut scene = draw(2048, None);
+    let mut scales = 1;
+    for s in (2048..=16384).step_by(128) {
+        let next = draw(s, scene.axes);
+        if next.axes == scene.axes {
+            assert!(bar_end(&next) >= bar_end(&scene), "S = {s}");
+        } else {
+            scales += 1;
+        }
+        assert!(bar_end(&next) <= 900.0);
+        scene = next;
+    }
+    assert!(scales <= 4, "{scales} scales from 2.3 to 71 GB");
+    assert_ne!(
+        draw(16384, None).axes,
+        scene.axes,
+        "after the release the axis fits again"
+    );
+}
+
+#[test]
+fn a_held_roofline_keeps_its_decades() {
+    let large = block(2048, 4096, 32, default_device());
+    // One op of very low intensity, which needs a decade more on the left.
+    let shape = [1 << 20];
+    let ops = [Op::new(
+        "copy",
+        OpType::Elementwise,
+        &["a", "b", "c"],
+        "y",
+        &shape,
+        8,
+    )];
+    let small = analysis(&ops, &[], default_device(), Policy::Rules);
+    let size = (900.0, 560.0);
+    let wide = roofline::scene(&small, size, None);
+    assert_ne!(wide.axes, roofline::scene(&large, size, None).axes);
+    let held = roofline::scene(&large, size, wide.axes);
+    assert_eq!(held.axes, roofline::scene(&small, size, held.axes).axes);
 }
 
 /// So that the page changes attributes, and no elements, while a slider moves.
@@ -221,7 +287,7 @@ fn marks_keep_their_keys_while_a_slider_moves() {
 fn recalled_figures_carry_a_question_mark() {
     let texts = |id: &str| -> String {
         let device = DEVICES.iter().find(|device| device.id == id).unwrap();
-        let scene = roofline::scene(&block(512, 1024, 8, device), (900.0, 600.0));
+        let scene = roofline::scene(&block(512, 1024, 8, device), (900.0, 600.0), None);
         scene
             .marks
             .iter()
@@ -250,7 +316,7 @@ fn kernels_without_a_point_are_named() {
         Op::new("mystery", OpType::Matmul, &["p", "q"], "z", &[8, 8], 2),
     ];
     let analysis = analysis(&ops, &[], default_device(), Policy::Rules);
-    let scene = roofline::scene(&analysis, (900.0, 600.0));
+    let scene = roofline::scene(&analysis, (900.0, 600.0), None);
     let expected = "Without a point: kernel 1: view (no FLOPs); kernel 2: mystery (K is unknown).";
     assert!(
         scene.description.ends_with(expected),

@@ -41,9 +41,9 @@ pub(crate) fn block(seq_len: u64, hidden_dim: u64, heads: u64, device: &Device) 
 pub(crate) fn all_scenes(analysis: &Analysis) -> Vec<Scene> {
     let mut scenes = Vec::new();
     for size in SIZES {
-        scenes.push(roofline::scene(analysis, size));
-        scenes.push(traffic_bars::scene(analysis, size));
-        scenes.push(by_kernel_scene(analysis, size.0));
+        scenes.push(roofline::scene(analysis, size, None));
+        scenes.push(traffic_bars::scene(analysis, size, None));
+        scenes.push(by_kernel_scene(analysis, size.0, None));
     }
     scenes
 }
@@ -141,7 +141,7 @@ fn scale(scene: &Scene, is_x: bool) -> impl Fn(f64) -> f64 + use<> {
 /// Every point is at its intensity and rate, on the roof, even if other marks overlap it.
 fn check_points_are_exact(analysis: &Analysis) {
     for size in [(300.0, 260.0), (900.0, 600.0)] {
-        let scene = roofline::scene(analysis, size);
+        let scene = roofline::scene(analysis, size, None);
         let (x, y) = (scale(&scene, true), scale(&scene, false));
         for mark in &scene.marks {
             let Shape::Circle { center, .. } = mark.shape else {
@@ -175,7 +175,7 @@ fn check_points_are_exact(analysis: &Analysis) {
 
 /// Fusion moves a kernel's point right, never left.
 fn check_points_move_right(analysis: &Analysis) {
-    let scene = roofline::scene(analysis, (900.0, 600.0));
+    let scene = roofline::scene(analysis, (900.0, 600.0), None);
     for (kernel, comparison) in analysis.comparisons.iter_enumerated() {
         let solid = center_of(&scene, Role::SolidPoint, kernel);
         let hollow = center_of(&scene, Role::HollowPoint, kernel);
@@ -217,7 +217,7 @@ fn bar(scene: &Scene, is_upper: bool) -> Vec<(f64, f64)> {
 /// Segments are adjacent, their lengths are proportional to their bytes, and the gap at the end of the fused
 /// bar is the traffic that fusion saves.
 pub(crate) fn check_bars_add_up(analysis: &Analysis) {
-    let scene = traffic_bars::scene(analysis, (900.0, 200.0));
+    let scene = traffic_bars::scene(analysis, (900.0, 200.0), None);
     let unfused = analysis.unfused.traffic.total;
     if unfused == 0 {
         return;

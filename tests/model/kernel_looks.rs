@@ -33,10 +33,22 @@ fn a_kernel_keeps_its_colour_when_others_merge() {
 #[test]
 fn a_kernel_of_twelve_ops_and_the_next_one_differ() {
     let long: Vec<usize> = (0..12).collect();
-    let looks = looks_of(&partition(&[&long, &[12, 13], &[14]]));
-    let colors: Vec<usize> = looks.iter().map(|(_, look)| look.color).collect();
-    assert_eq!(colors, [0, 1, 2]);
-    assert_eq!(looks[1].1.class(), "kernel-2 kernel-round-2");
+    let looks = looks_of(&partition(&[
+        &long,
+        &[12, 13],
+        &[14],
+        &[15],
+        &(16..24).collect::<Vec<_>>(),
+        &[24],
+    ]));
+    let classes: Vec<String> = looks.iter().map(|(_, look)| look.class()).collect();
+    let last = "kernel-1 kernel-round-2";
+    assert_eq!(
+        classes,
+        [
+            "kernel-1", "kernel-2", "kernel-3", "kernel-4", "kernel-5", last
+        ]
+    );
 }
 
 proptest! {

@@ -36,7 +36,7 @@ fn product_text(dtype: &str) -> String {
 }
 
 fn roof_words(analysis: &Analysis) -> Vec<String> {
-    let marks = roofline::scene(analysis, (900.0, 480.0)).marks;
+    let marks = roofline::scene(analysis, (900.0, 480.0), None).marks;
     let texts = marks.into_iter().filter_map(|mark| match mark.shape {
         Shape::Text { text, .. } => Some(text),
         _ => None,
@@ -62,7 +62,7 @@ fn without_a_peak_the_bound_is_unknown_and_the_time_a_lower_bound() {
     let report = Report::new(&analysis, &[], "");
     assert_eq!(report.kernels[0].bound, Bound::Unknown);
     assert_eq!(report.times.bounds_leave_out, Some(words));
-    let scene = roofline::scene(&analysis, (900.0, 480.0));
+    let scene = roofline::scene(&analysis, (900.0, 480.0), None);
     let facts = scene.marks.iter().filter_map(|mark| mark.label.as_ref());
     let facts: Vec<String> = facts.map(|label| format!("{label:?}")).collect();
     assert!(facts.iter().any(|f| f.contains("attainable at most")));

@@ -28,6 +28,7 @@ fn scene_of(text: &str) -> Arc<Scene> {
     Arc::new(traffic_bars::scene(
         &outcome.analysis.unwrap(),
         (400.0, 150.0),
+        None,
     ))
 }
 
@@ -59,7 +60,7 @@ async fn a_chart_shows_each_mark_and_names_those_that_can_be_focused() {
 #[wasm_bindgen_test]
 async fn a_mark_selects_its_kernel_and_shows_that_it_is_selected() {
     let (root, page) = charts().await;
-    root.click(&format!("{ROOFLINE} [role=button][class*=kernel-2]"))
+    root.click(&format!("{ROOFLINE} [role=button][aria-label^='kernel 2']"))
         .await;
     assert_eq!(
         page.selection.get_untracked(),
@@ -88,7 +89,7 @@ async fn marks_keep_their_elements_the_focus_and_the_tooltip_while_sizes_change(
     let (root, page) = charts().await;
     let before = root.all("svg.chart *");
     let mark = root
-        .focus(&format!("{ROOFLINE} [role=button][class*=kernel-2]"))
+        .focus(&format!("{ROOFLINE} [role=button][aria-label^='kernel 2']"))
         .await;
     let (name, tip) = (name_of(&mark), root.texts(".chart-tip"));
     assert_eq!(tip.len(), 1);
@@ -110,7 +111,7 @@ async fn marks_keep_their_elements_the_focus_and_the_tooltip_while_sizes_change(
 async fn the_focus_stays_in_the_chart_when_its_mark_goes() {
     let (root, page) = charts().await;
     let mark = root
-        .focus(&format!("{TRAFFIC} [role=button][class*=kernel-2]"))
+        .focus(&format!("{TRAFFIC} [role=button][aria-label^='kernel 2']"))
         .await;
     assert!(name_of(&mark).contains("kernel 2"));
     page.edit(TEXT.replace("norm: n = softmax(z)\n", ""), Origin::Single);
@@ -131,7 +132,7 @@ async fn the_focus_stays_in_the_chart_when_its_mark_goes() {
 async fn a_chart_that_is_not_laid_out_draws_nothing() {
     static DRAWN: AtomicUsize = AtomicUsize::new(0);
     let text = RwSignal::new(TEXT.to_owned());
-    let draw = move |_width: f64| {
+    let draw = move |(_width, _): (f64, _)| {
         DRAWN.fetch_add(1, Ordering::Relaxed);
         Scene::clone(&scene_of(&text.get()))
     };

@@ -7,6 +7,7 @@ mod actions;
 mod analysed;
 mod choices;
 mod derived;
+mod hold;
 mod memos;
 mod page;
 mod questions;

@@ -2,11 +2,12 @@
 
 use super::analysed::AnalysedText;
 use super::choices::{FocusRequest, Notice, OpsView, Tab, Theme};
+use super::hold::Hold;
 use super::selection::{NamedSelection, Selection};
 use super::{derived, memos, tabs};
 use crate::app::background::Background;
 use crate::app::history::{History, Origin, Step};
-use crate::browser::{self, Later};
+use crate::browser;
 use crate::core::analysis::compare::Compared;
 use crate::core::model::options::PAGE_BUDGET_STATES;
 use crate::core::notation::Parsed;
@@ -19,13 +20,9 @@ use crate::present::steps::Steps;
 use crate::present::why::WhyNot;
 use leptos::prelude::*;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// States that a search visits while a slider is dragged, so that the handler of one event stays short.
 const DRAG_BUDGET_STATES: usize = 2_000;
-
-/// A slider is dragged until this long after its last event.
-const DRAG_END: Duration = Duration::from_millis(200);
 
 /// The signals of the page.
 #[derive(Clone, Copy)]
@@ -102,8 +99,8 @@ pub struct Page {
     pub(super) selected: RwSignal<NamedSelection>,
     set_text: WriteSignal<String>,
     history: RwSignal<History>,
-    is_dragging: RwSignal<bool>,
-    drag_end: Later,
+    /// Whether a slider moves or is held.
+    pub hold: Hold,
 }
 
 impl Page {
@@ -114,7 +111,7 @@ impl Page {
         let conventions = RwSignal::new(Conventions::default());
         let device = RwSignal::new(default_device().clone());
         let fusion = RwSignal::new(FusionOptions::default());
-        let is_dragging = RwSignal::new(false);
+        let hold = Hold::new();
         let step = RwSignal::new(None);
         let history = RwSignal::new(History::default());
         let options = Memo::new(move |_| {
@@ -125,7 +122,7 @@ impl Page {
                 device: device.get(),
             };
             options.fusion.budget_states = PAGE_BUDGET_STATES;
-            if options.policy == Policy::Optimal && is_dragging.get() {
+            if options.policy == Policy::Optimal && hold.is_dragging() {
                 options.fusion.budget_states = DRAG_BUDGET_STATES;
             }
             options
@@ -202,21 +199,13 @@ impl Page {
             can_redo: Memo::new(move |_| history.with(History::can_redo)),
             set_text,
             history,
-            is_dragging,
-            drag_end: Later::after(DRAG_END),
+            hold,
         }
     }
 
     /// The page in the context, which the root provides.
     pub fn of_context() -> Self {
         expect_context()
-    }
-
-    /// A slider is being dragged: until it rests, a search has a small budget.
-    pub fn note_drag(self) {
-        self.is_dragging.set_if_changed(true);
-        self.drag_end
-            .call(move || self.is_dragging.set_if_changed(false));
     }
 
     /// Replaces the text. Edits of one origin without a pause between them are one undo step.

@@ -1,10 +1,11 @@
 //! A chart that is drawn for its present width.
 
+use super::enlarge::Enlarge;
 use super::scene_view::SceneView;
 use crate::app::state::{Page, Selection};
 use crate::browser;
 use crate::core::{Analysis, KernelId};
-use crate::picture::charts::scene::{MarkKey, Scene};
+use crate::picture::charts::scene::{Axes, MarkKey, Scene};
 use leptos::html;
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -16,10 +17,15 @@ const WIDTH_STEP_PX: f64 = 8.0;
 #[component]
 pub fn Chart(
     /// Prefix of the ids in the picture, unique on the page.
-    id: &'static str,
-    /// Draws the picture for a width in scene units. Tracked: a change of a signal that it reads redraws the picture.
     #[prop(into)]
-    draw: Callback<f64, Scene>,
+    id: String,
+    /// Draws the picture for a width in scene units and the axes that shall stand still. Tracked: a change of a signal that
+    /// it reads redraws the picture.
+    #[prop(into)]
+    draw: Callback<(f64, Option<Axes>), Scene>,
+    /// Whether the axes shall stand still.
+    #[prop(into, optional)]
+    is_held: Signal<bool>,
     /// The fused kernel whose marks are emphasized.
     #[prop(into, optional)]
     selected_kernel: Signal<Option<KernelId>>,
@@ -38,13 +44,17 @@ pub fn Chart(
         let width = (width / WIDTH_STEP_PX).floor() * WIDTH_STEP_PX;
         (width > 0.0).then_some(width)
     });
-    let scene = Memo::new(move |_| width.get().map(|width| Arc::new(draw.run(width))));
+    let scene = Memo::new(move |last: Option<&Option<Arc<Scene>>>| {
+        let axes = last.and_then(|last| last.as_ref()?.axes);
+        let held = axes.filter(|_| is_held.get());
+        (width.get()).map(|width| Arc::new(draw.run((width, held))))
+    });
     view! {
         <div class="chart-slot" node_ref=slot>
             {children.map(|children| children())}
             <Show when=move || width.with(Option::is_some)>
                 <SceneView
-                    id
+                    id=id.clone()
                     scene=Signal::derive(move || scene.get().unwrap_or_default())
                     selected_kernel
                     on_press
@@ -54,25 +64,37 @@ pub fn Chart(
     }
 }
 
-/// A chart of the kernels of the page. A press on a mark selects its kernel.
+/// A chart of the kernels of the page, which can be enlarged. A press on a mark selects its kernel. While a slider is held,
+/// the axes stand still.
 #[component]
 pub fn KernelChart(
     /// Prefix of the ids in the picture, unique on the page.
     id: &'static str,
-    /// Draws an analysis for a width in scene units.
-    draw: fn(&Analysis, f64) -> Scene,
+    /// The title of the enlarged chart.
+    title: &'static str,
+    /// Draws an analysis for a width in scene units and the axes that shall stand still.
+    draw: fn(&Analysis, f64, Option<Axes>) -> Scene,
 ) -> impl IntoView {
     let page = Page::of_context();
-    let draw = move |width| page.analysis.with(|analysis| draw(analysis, width));
+    let draw = move |(width, held)| page.analysis.with(|analysis| draw(analysis, width, held));
     let select = move |mark: MarkKey| {
         page.toggle(mark.kernel.map_or(Selection::Nothing, Selection::Kernel));
     };
+    let chart = move |id: String| {
+        view! {
+            <Chart
+                id
+                draw
+                is_held=Signal::derive(move || page.hold.is_held())
+                selected_kernel=Signal::derive(move || page.selected_kernel())
+                on_press=Callback::new(select)
+            />
+        }
+    };
     view! {
-        <Chart
-            id
-            draw
-            selected_kernel=Signal::derive(move || page.selected_kernel())
-            on_press=Callback::new(select)
-        />
+        <div class=format!("kernel-chart is-{id}")>
+            {chart(id.to_owned())}
+            <Enlarge title>{move || chart(format!("{id}-large"))}</Enlarge>
+        </div>
     }
 }

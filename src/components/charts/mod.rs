@@ -4,6 +4,7 @@
 
 pub mod chart;
 pub mod chart_state;
+pub mod enlarge;
 pub mod mark;
 pub mod panel;
 pub mod scene_view;

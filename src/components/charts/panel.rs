@@ -24,8 +24,10 @@ pub fn Charts() -> impl IntoView {
                 </header>
                 <KernelChart
                     id="roofline"
-                    draw=|analysis, width| {
-                        roofline::scene(analysis, (width, (width * 0.62).clamp(260.0, 520.0)))
+                    title="Roofline"
+                    draw=|analysis, width, held| {
+                        let height = (width * 0.62).clamp(260.0, 760.0);
+                        roofline::scene(analysis, (width, height), held)
                     }
                 />
             </section>
@@ -39,14 +41,16 @@ pub fn Charts() -> impl IntoView {
                 </header>
                 <KernelChart
                     id="traffic"
-                    draw=|analysis, width| {
-                        traffic_bars::scene(analysis, (width, (width * 0.34).clamp(150.0, 260.0)))
+                    title="Memory traffic"
+                    draw=|analysis, width, held| {
+                        let height = (width * 0.34).clamp(150.0, 260.0);
+                        traffic_bars::scene(analysis, (width, height), held)
                     }
                 />
                 <details class="by-kernel" on:toggle:target=move |event| is_by_kernel_open.set(event.target().open())>
                     <summary>"By kernel"</summary>
                     <Show when=move || is_by_kernel_open.get()>
-                        <KernelChart id="by-kernel" draw=by_kernel_scene />
+                        <KernelChart id="by-kernel" title="Memory traffic by kernel" draw=by_kernel_scene />
                     </Show>
                 </details>
             </section>

@@ -13,7 +13,8 @@ use std::sync::Arc;
 #[component]
 pub fn SceneView(
     /// Prefix of the ids in the picture, unique on the page.
-    id: &'static str,
+    #[prop(into)]
+    id: String,
     /// The picture.
     #[prop(into)]
     scene: Signal<Arc<Scene>>,
@@ -25,8 +26,8 @@ pub fn SceneView(
     on_press: Option<Callback<MarkKey>>,
 ) -> impl IntoView {
     let chart = ChartState::new(scene, selected_kernel, on_press);
-    let description_id = format!("{id}-description");
     let hatch_id = StoredValue::new(format!("{id}-hatch"));
+    let description_id = id + "-description";
     let view_box =
         Memo::new(move |_| scene.with(|scene| format!("0 0 {} {}", scene.width, scene.height)));
     let keys = move || {

@@ -4,8 +4,9 @@ use super::keys::ZOOM_STEP;
 use super::picture::Picture;
 use super::state::Graph;
 use crate::app::state::{Page, Selection};
-use crate::browser::{Later, content_size};
+use crate::browser::{self, Later, content_size};
 use crate::present::format::format_count;
+use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
 use std::time::Duration;
@@ -20,7 +21,11 @@ const SWITCH_TIME: Duration = Duration::from_millis(400);
 /// Fills its container. Drags pan, pinches and the wheel with Ctrl or Command zoom, the plain wheel scrolls the page. The
 /// canvas is a tab stop, and one op or kernel on it: arrow keys follow edges.
 #[component]
-pub fn GraphCanvas() -> impl IntoView {
+pub fn GraphCanvas(
+    /// What the button *Full screen* shows full-screen; without it there is no button.
+    #[prop(optional)]
+    panel: Option<NodeRef<html::Section>>,
+) -> impl IntoView {
     let page = Page::of_context();
     let frame = NodeRef::<html::Div>::new();
     let graph = Graph::new(page, content_size(frame).into());
@@ -86,11 +91,34 @@ pub fn GraphCanvas() -> impl IntoView {
                 >
                     "All"
                 </button>
+                {panel.filter(|_| browser::can_fill_screen()).map(|panel| view! { <FullScreen panel /> })}
             </div>
             <p class="sr-only" id="dag-help">
                 "Arrow keys follow the edges from operation to operation, Page Up and Page Down go from kernel to kernel, Enter selects. Plus, minus and 0 zoom. M merges a kernel with another one, X cuts its kernel before an operation. On the graph itself arrow keys move it."
             </p>
         </div>
+    }
+}
+
+/// The button that shows the panel of the graph full-screen, and the page again.
+#[component]
+fn FullScreen(
+    /// The panel.
+    panel: NodeRef<html::Section>,
+) -> impl IntoView {
+    let fills_screen = RwSignal::new(false);
+    browser::on_window(ev::fullscreenchange, move |_| {
+        fills_screen.set(browser::fills_screen());
+    });
+    view! {
+        <button
+            type="button"
+            aria-pressed=move || fills_screen.get().to_string()
+            title="Show the graph on the whole screen, Escape leaves"
+            on:click=move |_| browser::toggle_full_screen(panel)
+        >
+            "Full screen"
+        </button>
     }
 }
 

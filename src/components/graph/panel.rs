@@ -8,19 +8,21 @@ use crate::components::inspector::Inspector;
 use crate::components::radio_button::RadioButton;
 use crate::picture::dag::looks::widest_edge_bytes;
 use crate::present::format::format_bytes;
+use leptos::html;
 use leptos::prelude::*;
 
 /// The graph with its policy, its legend and the switch.
 #[component]
 pub fn GraphPanel() -> impl IntoView {
     let page = Page::of_context();
+    let panel = NodeRef::<html::Section>::new();
     // What the width of a line means.
     let widest = move || {
         let bytes = page.analysis.with(|analysis| widest_edge_bytes(analysis));
         (bytes > 0).then(|| format!(", widest {}", format_bytes(bytes)))
     };
     view! {
-        <section class="panel graph" aria-labelledby="graph-title">
+        <section class="panel graph" node_ref=panel aria-labelledby="graph-title">
             <header class="panel-head">
                 <h2 id="graph-title">"Graph"</h2>
                 <div class="graph-policy">
@@ -38,7 +40,7 @@ pub fn GraphPanel() -> impl IntoView {
                 </fieldset>
             </header>
             <div class="graph-slot" class:is-stale=page.is_grey>
-                <GraphCanvas />
+                <GraphCanvas panel />
                 <Inspector />
                 <ul class="legend dag-legend">
                     <li><svg width="22" height="10" aria-hidden="true"><path class="dag-dram" stroke-width="9" d="M1 5H21"></path></svg>"through memory" {widest}</li>

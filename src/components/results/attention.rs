@@ -45,7 +45,7 @@ pub fn AttentionView(
         device,
         set_sizes: Callback::new(move |sizes| chosen.set(Some(sizes))),
     };
-    let draw = move |width: f64| {
+    let draw = move |(width, _): (f64, _)| {
         let size = (width, (width * 0.6).clamp(240.0, 420.0));
         device.with(|device| attention_growth::scene(&sizes.get(), device, size))
     };

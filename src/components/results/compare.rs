@@ -166,7 +166,7 @@ fn Row(
 #[component]
 fn Roofline() -> impl IntoView {
     let page = Page::of_context();
-    let draw = move |width: f64| {
+    let draw = move |(width, _): (f64, _)| {
         let size = (width, (width * 0.5).clamp(260.0, 560.0));
         page.analysis.with(|analysis| {
             page.compared

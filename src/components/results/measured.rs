@@ -233,7 +233,7 @@ fn Scatter(
     /// The compared quantity.
     quantity: RwSignal<Quantity>,
 ) -> impl IntoView {
-    let draw = move |width: f64| {
+    let draw = move |(width, _): (f64, _)| {
         let size = (width, (width * 0.8).clamp(260.0, 520.0));
         let quantity = quantity.get();
         let points = predictions.with(|predictions| {

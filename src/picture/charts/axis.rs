@@ -24,7 +24,44 @@ pub(super) enum Axis {
     },
 }
 
+/// How many times an axis holds what has outgrown the one before, so that it can be seen to grow on.
+const HELD_HEADROOM: f64 = 4.0;
+
+/// The axes of a chart, which stand still while a slider is held.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Axes {
+    pub(super) x: Axis,
+    /// `None` for a chart without a vertical axis.
+    pub(super) y: Option<Axis>,
+}
+
 impl Axis {
+    /// This axis, or the `held` one before it as long as that holds as much. A held axis grows by a multiple, so that what
+    /// grows is seen to grow.
+    pub(super) fn or_held(self, held: Option<Self>) -> Self {
+        match (self, held) {
+            (
+                Self::Decades { from, to },
+                Some(Self::Decades {
+                    from: held_from,
+                    to: held_to,
+                }),
+            ) => Self::Decades {
+                from: from.min(held_from),
+                to: to.max(held_to),
+            },
+            (Self::Linear { .. }, Some(held @ Self::Linear { .. })) => {
+                let (needed, held_end) = (self.ends().1, held.ends().1);
+                if needed <= held_end {
+                    held
+                } else {
+                    round_axis(needed * HELD_HEADROOM)
+                }
+            }
+            _ => self,
+        }
+    }
+
     /// First and last value.
     pub(super) fn ends(self) -> (f64, f64) {
         match self {

@@ -1,22 +1,24 @@
 //! The frame of bar charts: one horizontal axis of bytes.
 
-use crate::picture::charts::axis::round_axis;
+use crate::picture::charts::axis::{Axes, round_axis};
 use crate::picture::charts::frame::{Frame, Margins, Plot, draw_frame};
 use crate::picture::charts::scene::Mark;
 use crate::present::format::format_bytes;
 
-/// Draws an axis that ends at a round figure of at least `max_bytes`, with as many ticks as fit into `length`.
+/// Draws an axis that ends at a round figure of at least `max_bytes`, or the held one, with as many ticks as fit into
+/// `length`.
 pub(super) fn draw_bytes_frame(
     size: (f64, f64),
     margins: Margins,
     max_bytes: u64,
+    held: Option<Axes>,
     length: f64,
     marks: &mut Vec<Mark>,
 ) -> Plot {
     let frame = Frame {
         size,
         margins,
-        x: round_axis(max_bytes as f64),
+        x: round_axis(max_bytes as f64).or_held(held.map(|axes| axes.x)),
         y: None,
         x_ticks: tick_count(length),
         x_text: &tick_text,

@@ -1,6 +1,6 @@
 //! The frame of a chart, drawn by plotters: grid, axes, ticks and their texts.
 
-use crate::picture::charts::axis::{Axis, AxisCoord};
+use crate::picture::charts::axis::{Axes, Axis, AxisCoord};
 use crate::picture::charts::bounds::Bounds;
 use crate::picture::charts::marks::line;
 use crate::picture::charts::recording::{Recording, SCALE};
@@ -77,6 +77,19 @@ impl Plot {
     /// First and last value of the horizontal axis.
     pub(super) fn x_ends(&self) -> (f64, f64) {
         self.x.ends()
+    }
+
+    /// The axes of a chart of bytes along the horizontal one.
+    pub(super) fn x_axes(&self) -> Axes {
+        Axes { x: self.x, y: None }
+    }
+
+    /// The axes.
+    pub(super) fn axes(&self) -> Axes {
+        Axes {
+            x: self.x,
+            y: Some(self.y),
+        }
     }
 
     /// Last value of the vertical axis.

@@ -67,14 +67,15 @@ impl OccupancyGrid {
     }
 
     /// Occupies squares along a straight line, `half` a width to each side.
-    pub(super) fn occupy_line(&mut self, [from, to]: [Point; 2], half: f64) {
-        let (dx, dy) = (to.0 - from.0, to.1 - from.1);
-        let steps = cells(dx.hypot(dy)).max(1);
-        for step in 0..=steps {
-            let share = step as f64 / steps as f64;
-            let center = (from.0 + dx * share, from.1 + dy * share);
+    pub(super) fn occupy_line(&mut self, line: [Point; 2], half: f64) {
+        for center in points_along(line) {
             self.occupy(&Bounds::around(center, half));
         }
+    }
+
+    /// Whether a straight line is on the plot and crosses nothing.
+    pub(super) fn is_line_free(&self, line: [Point; 2]) -> bool {
+        points_along(line).all(|center| self.is_free(&Bounds::around(center, 0.5)))
     }
 
     /// Occupies what a text covers: one rectangle, or squares along its line where it is turned. Ignores other marks.
@@ -122,6 +123,16 @@ impl OccupancyGrid {
             (first_column..=last_column).map(move |column| row * columns + column)
         })
     }
+}
+
+/// Points along a straight line, one in each cell, ends included.
+fn points_along([from, to]: [Point; 2]) -> impl Iterator<Item = Point> {
+    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+    let steps = cells(dx.hypot(dy)).max(1);
+    (0..=steps).map(move |step| {
+        let share = step as f64 / steps as f64;
+        (from.0 + dx * share, from.1 + dy * share)
+    })
 }
 
 #[allow(

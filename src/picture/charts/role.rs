@@ -25,8 +25,6 @@ pub enum Role {
     RoofText,
     /// The line between memory-bound and compute-bound.
     Ridge,
-    /// Where the main peak meets the memory roof.
-    RidgePoint,
     /// The intensity of the ridge.
     RidgeText,
     /// The name of the memory-bound or the compute-bound region.

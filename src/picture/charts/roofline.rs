@@ -5,22 +5,22 @@ use crate::picture::charts::labels::kernel_heading;
 use crate::picture::charts::roofline_frame::{RooflineFrame, point_of};
 use crate::picture::charts::roofline_names::PointLayout;
 use crate::picture::charts::roofline_points::{draw_points, focus_order};
-use crate::picture::charts::scene::Scene;
+use crate::picture::charts::scene::{Axes, Scene};
 use crate::present::names::joined;
 
 /// Draws the roofline of `analysis` into a frame of `size` units, at least 240 by 140.
 ///
 /// Both axes are of whole decades that hold every point with space to spare, so that the frame stays the same while a slider
-/// moves. Every point is exactly at its intensity and attainable rate, even where it covers another one. Numbers are above
+/// moves; while it is held, the axes that were `held` before hold on. Every point is exactly at its intensity and attainable rate, even where it covers another one. Numbers are above
 /// the roof where there is space, arrows from before to after fusion below it.
 ///
 /// `O(kernels)`, and at most a few hundred marks, however large the program.
-pub fn scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
+pub fn scene(analysis: &Analysis, size: (f64, f64), held: Option<Axes>) -> Scene {
     let mut words = ". Hollow points show kernels before fusion, solid points after.".to_owned();
     if let Some(rest) = without_point(analysis) {
         words = format!("{words} {rest}");
     }
-    let mut frame = RooflineFrame::new(analysis, &[analysis], size, PointLayout::Exact);
+    let mut frame = RooflineFrame::new(analysis, &[analysis], size, held, PointLayout::Exact);
     draw_points(analysis, &mut frame);
     let focus_order = focus_order(&frame.marks);
     Scene {

@@ -17,7 +17,7 @@ use crate::present::times::kernel_time;
 /// `O(kernels · markers + markers² · markers of a stack)`, with a few hundred markers at most.
 pub fn scene(chosen: &Analysis, all: &[Compared], size: (f64, f64)) -> Scene {
     let analyses: Vec<&Analysis> = all.iter().map(|compared| &*compared.analysis).collect();
-    let mut frame = RooflineFrame::new(chosen, &analyses, size, PointLayout::Hanging);
+    let mut frame = RooflineFrame::new(chosen, &analyses, size, None, PointLayout::Hanging);
     let mut occupied: Vec<Point> = Vec::new();
     let radius = if frame.is_compact { 5.0 } else { 6.5 };
     let reach = radius * 2.1;

@@ -1,7 +1,7 @@
 //! The frame of a roofline: axes, roofs and their names.
 
 use crate::core::{Analysis, Placement};
-use crate::picture::charts::axis::{Axis, decades, power_text};
+use crate::picture::charts::axis::{Axes, Axis, decades, power_text};
 use crate::picture::charts::frame::{Frame, Margins, Plot, draw_frame, drawable, is_compact};
 use crate::picture::charts::occupancy::LabelSpace;
 use crate::picture::charts::roofline_names::{PointLayout, names};
@@ -20,11 +20,13 @@ pub(super) struct RooflineFrame {
 }
 
 impl RooflineFrame {
-    /// Draws roofs, axes and names for the device of `analysis`. The axes hold the points of `all`.
+    /// Draws roofs, axes and names for the device of `analysis`. The axes hold the points of `all` and what the `held` ones
+    /// do.
     pub(super) fn new(
         analysis: &Analysis,
         all: &[&Analysis],
         size: (f64, f64),
+        held: Option<Axes>,
         layout: PointLayout,
     ) -> Self {
         let size = drawable(size);
@@ -35,6 +37,8 @@ impl RooflineFrame {
             PointLayout::Hanging => 17.0,
         };
         let (x, y) = axes(all, &roofs, footroom);
+        let x = x.or_held(held.map(|held| held.x));
+        let y = y.or_held(held.and_then(|held| held.y));
         let is_compact = is_compact(size);
         let unit = if is_compact { "" } else { "FLOP/s" };
         let lines = roofs.lines(x, y);
@@ -87,7 +91,10 @@ impl RooflineFrame {
 
     /// The chart, with `words` behind the description of the roofs.
     pub(super) fn scene(self, words: &str) -> Scene {
-        Scene::new(self.size, "Roofline", self.description + words, self.marks)
+        Scene {
+            axes: Some(self.plot.axes()),
+            ..Scene::new(self.size, "Roofline", self.description + words, self.marks)
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::core::DType;
 use crate::picture::charts::bounds::Bounds;
 use crate::picture::charts::frame::Plot;
-use crate::picture::charts::marks::{circle, tenths, text, text_width};
+use crate::picture::charts::marks::{tenths, text, text_width};
 use crate::picture::charts::roofs::{Roofs, figure_text};
 use crate::picture::charts::scene::{Anchor, Mark, Point, Role, Shape};
 use crate::present::devices::computed_as;
@@ -18,7 +18,7 @@ pub(super) enum PointLayout {
     Hanging,
 }
 
-/// The names of axes, roofs, ridge and regions, and the point of the ridge.
+/// The names of axes, roofs, ridge and regions.
 pub(super) fn names(
     roofs: &Roofs,
     plot: &Plot,
@@ -117,7 +117,7 @@ fn slope_name(roofs: &Roofs, plot: &Plot, layout: PointLayout) -> Option<Mark> {
     slope_text(summit, foot, &words, share, above)
 }
 
-/// The point of the ridge, its intensity, and the regions on both sides of it.
+/// The intensity of the ridge, and the regions on both sides of it. A disc at the ridge would look like a kernel.
 fn ridge_names(roofs: &Roofs, plot: &Plot, marks: &mut Vec<Mark>) {
     const GAP: f64 = 8.0;
     let Some(peak) = roofs.main_peak() else {
@@ -131,7 +131,6 @@ fn ridge_names(roofs: &Roofs, plot: &Plot, marks: &mut Vec<Mark>) {
     } = plot.bounds;
     let ridge = roofs.ridge(peak);
     let center = plot.place(ridge, peak.value);
-    marks.push(circle(Role::RidgePoint, center, 3.0));
     let fits = |words: &str| center.0 + GAP + text_width(words) < right;
     let after =
         |y: f64, role: Role, words: &str| text(role, (center.0 + GAP, y), Anchor::Start, words);

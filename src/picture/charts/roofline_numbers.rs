@@ -49,8 +49,10 @@ pub(super) fn place_numbers(
                 right: found.right + 9.0,
                 ..found
             });
-            if let Some(leader) = leader(point, found, radius) {
-                leaders.push(leader);
+            if let Some(ends) = leader(point, found, radius) {
+                // No other number, and no other line to one, crosses it.
+                space.words.occupy_line(ends, 1.0);
+                leaders.push(line(Role::Leader, &ends));
             }
             let middle = f64::midpoint(found.top, found.bottom);
             let mut left = found.left;
@@ -90,8 +92,9 @@ fn groups(numbers: Vec<Number>, radius: f64) -> Vec<Vec<Number>> {
     groups
 }
 
-/// The nearest free place around a point, above it rather than below, that is not closer to another of `places`. If there
-/// is none, one that lines cross; if there is none of those either, one that is closer to another point.
+/// The nearest free place around a point, above it rather than below, that is not closer to another of `places`; else, in a
+/// crowd, the nearest that a line can lead to without crossing words. If there is none, one that lines cross; if there is
+/// none of those either, one that is closer to another point.
 fn free_place(
     point: Point,
     size: (f64, f64),
@@ -115,8 +118,9 @@ fn free_place(
         (-1.0, 0.4),
     ];
     const STEPS: u8 = 10;
-    let candidates = || {
-        (0..STEPS).flat_map(|step| {
+    const FAR_STEPS: u8 = 28;
+    let candidates = |steps: u8| {
+        (0..steps).flat_map(move |step| {
             let reach = radius + 2.5 + f64::from(step) * 4.0;
             DIRECTIONS.iter().map(move |(dx, dy)| {
                 (
@@ -133,19 +137,32 @@ fn free_place(
     let is_clear = |wanted: &Bounds| space.words.is_free(wanted) && space.lines.is_free(wanted);
     let bounds = |center| Bounds::centered(center, size);
     let has_no_words = |wanted: &Bounds| space.words.is_free(wanted);
-    let near = || candidates().filter(is_nearest).map(bounds);
+    let near = || candidates(STEPS).filter(is_nearest).map(bounds);
+    let is_reached = |wanted: &Bounds| {
+        let [from, to] = leader_ends(point, *wanted, radius);
+        let beyond = toward(to, from, 2.0);
+        space.words.is_line_free([toward(from, to, 1.0), beyond])
+    };
     near()
         .find(is_clear)
+        .or_else(|| {
+            let far = candidates(FAR_STEPS).map(bounds);
+            far.filter(is_clear).find(is_reached)
+        })
         .or_else(|| near().find(has_no_words))
-        .or_else(|| candidates().map(bounds).find(has_no_words))
+        .or_else(|| candidates(STEPS).map(bounds).find(has_no_words))
 }
 
 /// The line from a point to its row, if they are not close.
-fn leader(place: Point, row: Bounds, radius: f64) -> Option<Mark> {
+fn leader(place: Point, row: Bounds, radius: f64) -> Option<[Point; 2]> {
+    let [from, to] = leader_ends(place, row, radius);
+    (distance(place, to) > radius + 7.0).then_some([from, to])
+}
+
+fn leader_ends(place: Point, row: Bounds, radius: f64) -> [Point; 2] {
     let nearest = (
         place.0.clamp(row.left + 3.0, row.right - 3.0),
         place.1.clamp(row.top, row.bottom),
     );
-    (distance(place, nearest) > radius + 7.0)
-        .then(|| line(Role::Leader, &[toward(place, nearest, radius), nearest]))
+    [toward(place, nearest, radius), nearest]
 }

@@ -3,6 +3,7 @@
 //! The page shows a [`Scene`] as SVG with one CSS class for each role, so a chart follows the theme, and can be tested
 //! without a browser.
 
+pub use crate::picture::charts::axis::Axes;
 pub use crate::picture::charts::role::Role;
 
 use crate::core::{IdVec, KernelId, Partition};
@@ -31,6 +32,8 @@ pub struct Scene {
     pub focus_order: Vec<usize>,
     /// The look of each fused kernel; empty where no mark belongs to one.
     pub kernel_looks: IdVec<KernelId, KernelLook>,
+    /// The axes, if they can stand still while a slider is held.
+    pub axes: Option<Axes>,
 }
 
 impl Scene {
@@ -49,6 +52,7 @@ impl Scene {
             description: description.into(),
             focus_order: labels.map(|(index, _)| index).collect(),
             kernel_looks: IdVec::default(),
+            axes: None,
             marks,
         }
     }

@@ -8,7 +8,7 @@ use crate::picture::charts::frame::{Margins, Plot, drawable, is_compact};
 use crate::picture::charts::kernel_bytes::KernelBytes;
 use crate::picture::charts::labels::kernel_heading;
 use crate::picture::charts::marks::{polygon, rect, text, text_width};
-use crate::picture::charts::scene::{Anchor, Label, Mark, Role, Scene};
+use crate::picture::charts::scene::{Anchor, Axes, Label, Mark, Role, Scene};
 use crate::present::explain::total_bytes;
 use crate::present::format::{format_bytes, format_change, format_percent};
 
@@ -19,8 +19,9 @@ const THIN_SHARE: f64 = 0.01;
 
 /// Draws the traffic of `analysis` into a frame of `size` units, at least 240 by 140.
 ///
-/// The scale ends at a round figure that holds the unfused bytes and changes seldom while a slider moves. `O(kernels)`.
-pub fn scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
+/// The scale ends at a round figure that holds the unfused bytes. While a slider is held, the axis that was `held` before
+/// stands still until a bar would leave it, so that growth looks like growth. `O(kernels)`.
+pub fn scene(analysis: &Analysis, size: (f64, f64), held: Option<Axes>) -> Scene {
     let size = drawable(size);
     let (before, after) = (&analysis.unfused.traffic, &analysis.fused.traffic);
     let mut marks = Vec::new();
@@ -31,7 +32,7 @@ pub fn scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
         left: 10.0,
     };
     let max_bytes = before.total.max(after.total);
-    let plot = draw_bytes_frame(size, margins, max_bytes, size.0, &mut marks);
+    let plot = draw_bytes_frame(size, margins, max_bytes, held, size.0, &mut marks);
     let Bounds {
         left, top, bottom, ..
     } = plot.bounds;
@@ -79,7 +80,10 @@ pub fn scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
         sums(after),
         saved_words(analysis)
     );
-    Scene::new(size, "Memory traffic", description, marks).of_kernels(&analysis.partition)
+    Scene {
+        axes: Some(plot.x_axes()),
+        ..Scene::new(size, "Memory traffic", description, marks).of_kernels(&analysis.partition)
+    }
 }
 
 /// One of the two bars.

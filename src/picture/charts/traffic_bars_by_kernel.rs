@@ -6,7 +6,7 @@ use crate::picture::charts::frame::{Margins, Plot, drawable, is_compact};
 use crate::picture::charts::kernel_bytes::KernelBytes;
 use crate::picture::charts::labels::{kernel_heading, short_op_names};
 use crate::picture::charts::marks::{rect, text};
-use crate::picture::charts::scene::{Anchor, Label, Mark, Role, Scene};
+use crate::picture::charts::scene::{Anchor, Axes, Label, Mark, Role, Scene};
 use crate::present::format::format_bytes;
 use crate::present::names::{counted, short_name};
 use std::cmp::Reverse;
@@ -31,7 +31,8 @@ struct Row {
 /// 240); its height follows from the number of kernels.
 ///
 /// Of many kernels those that move most bytes before fusion have rows of their own, in the order in which they run.
-pub fn by_kernel_scene(analysis: &Analysis, width: f64) -> Scene {
+/// The axis that was `held` stands still as in [`scene`](super::traffic_bars::scene).
+pub fn by_kernel_scene(analysis: &Analysis, width: f64, held: Option<Axes>) -> Scene {
     let rows = rows(analysis);
     let (width, _) = drawable((width, 0.0));
     let size = (width, TOP + BOTTOM + ROW_HEIGHT * rows.len().max(1) as f64);
@@ -53,7 +54,7 @@ pub fn by_kernel_scene(analysis: &Analysis, width: f64) -> Scene {
             bottom: BOTTOM,
             left,
         };
-        let plot = draw_bytes_frame(size, margins, max_bytes, column, &mut marks);
+        let plot = draw_bytes_frame(size, margins, max_bytes, held, column, &mut marks);
         let at = (plot.bounds.left, TOP - 8.0);
         marks.push(text(Role::BarText, at, Anchor::Start, title));
         plot
@@ -97,13 +98,16 @@ pub fn by_kernel_scene(analysis: &Analysis, width: f64) -> Scene {
             marks.push(of_kernel(bar(plot, role, count, top + offset)).named(label));
         }
     }
-    Scene::new(
+    let scene = Scene::new(
         size,
         "Memory traffic by kernel",
         "Bytes that each fused kernel reads and writes, above before fusion, below after.",
         marks,
-    )
-    .of_kernels(&analysis.partition)
+    );
+    Scene {
+        axes: Some(reads.x_axes()),
+        ..scene.of_kernels(&analysis.partition)
+    }
 }
 
 fn bar(plot: &Plot, role: Role, bytes: u64, top: f64) -> Mark {

@@ -8,7 +8,7 @@ const BELOW_BOX: f64 = 1.75;
 /// Least distance of the boxes above and below a break. Those of one layer are closer to their size labels.
 const LEAST_GAP: f64 = 4.0;
 /// How many pixels of height a line is worth that is led to the next column.
-const LINE_COST_PX: f64 = 24.0;
+const LINE_COST_PX: f64 = 120.0;
 /// Lines that are led to the next column, at most.
 const MAX_LINES: usize = 8;
 

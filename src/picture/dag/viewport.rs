@@ -8,6 +8,8 @@ use crate::picture::path_data::{push_command, rounded};
 const SCALES: (f64, f64) = (0.02, 4.0);
 /// A picture that fits is not drawn larger than this.
 const FIT_SCALE: f64 = 1.25;
+/// A picture of which only a part fits is not drawn larger than this.
+const PART_SCALE: f64 = 1.1;
 /// The smallest text that can be read without effort, in screen pixels.
 pub const LEGIBLE_PX: f64 = 11.0;
 /// A fit is not drawn smaller than this: text that can be read is worth more than the whole picture.
@@ -49,7 +51,7 @@ impl Viewport {
             return all;
         }
         let across = canvas.0 / picture.0.max(1.0);
-        let scale = across.clamp(LEGIBLE_SCALE, FIT_SCALE);
+        let scale = across.clamp(LEGIBLE_SCALE, PART_SCALE);
         let overhang = canvas.0 - picture.0 * scale;
         Self {
             x: if overhang < 0.0 {
@@ -206,9 +208,9 @@ mod tests {
         let whole = Viewport::fit((500.0, 700.0), 250.0, CANVAS);
         assert_eq!(whole, Viewport::whole((500.0, 700.0), CANVAS));
         let long = Viewport::fit((300.0, 30_000.0), 150.0, CANVAS);
-        assert!(near(long.scale, FIT_SCALE) && near(long.y, 0.0));
-        let wider = Viewport::fit((560.0, 30_000.0), 280.0, CANVAS);
-        assert!(near(wider.scale, 600.0 / 560.0) && near(wider.x, 0.0));
+        assert!(near(long.scale, PART_SCALE) && near(long.y, 0.0));
+        let wider = Viewport::fit((580.0, 30_000.0), 290.0, CANVAS);
+        assert!(near(wider.scale, 600.0 / 580.0) && near(wider.x, 0.0));
     }
 
     #[test]

@@ -1,0 +1,77 @@
+//! Whether a slider moves or is held.
+
+use super::page::SetIfChanged;
+use crate::browser::Later;
+use leptos::prelude::*;
+use std::time::Duration;
+
+/// Pause after which a slider that is dragged rests.
+const DRAG_END: Duration = Duration::from_millis(200);
+/// How long a slider counts as held after a step by a key.
+const KEY_HOLD: Duration = Duration::from_millis(900);
+
+/// Whether a slider moves or is held.
+#[derive(Clone, Copy)]
+pub struct Hold(StoredValue<Signals>);
+
+#[derive(Clone, Copy)]
+struct Signals {
+    is_dragging: RwSignal<bool>,
+    drag_end: Later,
+    is_held: Memo<bool>,
+    is_pressed: RwSignal<bool>,
+    is_stepped: RwSignal<bool>,
+    steps_end: Later,
+}
+
+impl Hold {
+    pub(super) fn new() -> Self {
+        let (is_pressed, is_stepped) = (RwSignal::new(false), RwSignal::new(false));
+        Self(StoredValue::new(Signals {
+            is_dragging: RwSignal::new(false),
+            drag_end: Later::after(DRAG_END),
+            is_held: Memo::new(move |_| is_pressed.get() || is_stepped.get()),
+            is_pressed,
+            is_stepped,
+            steps_end: Later::after(KEY_HOLD),
+        }))
+    }
+
+    /// Whether a slider has just moved; until it rests, a search has a small budget. Tracked.
+    pub(super) fn is_dragging(self) -> bool {
+        self.0.get_value().is_dragging.get()
+    }
+
+    /// Whether a slider is held: from the press of a pointer until its release, and for a moment after each step by a key.
+    /// Meanwhile the axes of charts stand still. Tracked.
+    pub fn is_held(self) -> bool {
+        self.0.get_value().is_held.get()
+    }
+
+    /// A pointer presses a slider.
+    pub fn press(self) {
+        self.0.get_value().is_pressed.set_if_changed(true);
+    }
+
+    /// The pointer leaves the slider.
+    pub fn release(self) {
+        self.0.get_value().is_pressed.set_if_changed(false);
+    }
+
+    /// A slider is about to move, by a pointer or a key.
+    pub fn drag(self) {
+        let signals = self.0.get_value();
+        signals.is_dragging.set_if_changed(true);
+        (signals.drag_end).call(move || signals.is_dragging.set_if_changed(false));
+        self.step();
+    }
+
+    /// A size is about to change by a key.
+    pub fn step(self) {
+        let signals = self.0.get_value();
+        if !signals.is_pressed.get_untracked() {
+            signals.is_stepped.set_if_changed(true);
+            (signals.steps_end).call(move || signals.is_stepped.set_if_changed(false));
+        }
+    }
+}

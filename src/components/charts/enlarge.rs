@@ -1,0 +1,54 @@
+//! A button that shows a chart large, in a dialog over the page.
+
+use crate::browser;
+use leptos::html;
+use leptos::prelude::*;
+
+/// The button, and the dialog with the chart. Escape, the button *Close* and a press beside the dialog close it.
+#[component]
+pub fn Enlarge(
+    /// The title of the dialog.
+    title: &'static str,
+    /// The chart, which is mounted while the dialog is open.
+    children: ChildrenFn,
+) -> impl IntoView {
+    let dialog = NodeRef::<html::Dialog>::new();
+    let is_open = RwSignal::new(false);
+    let open = move |_| {
+        is_open.set(true);
+        browser::show_modal(dialog);
+    };
+    view! {
+        <button
+            type="button"
+            class="enlarge"
+            title="Enlarge"
+            aria-label=format!("Enlarge: {title}")
+            aria-haspopup="dialog"
+            on:click=open
+        >
+            <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
+                <path d="M9 2H14V7M14 2L9 7M7 14H2V9M2 14L7 9"></path>
+            </svg>
+        </button>
+        <dialog
+            class="enlarged"
+            node_ref=dialog
+            aria-label=title
+            on:close=move |_| is_open.set(false)
+            // Escape closes the dialog and does nothing to the page below.
+            on:keydown=move |event| event.stop_propagation()
+            on:click=move |event| {
+                if event.target() == event.current_target() {
+                    browser::close_modal(dialog);
+                }
+            }
+        >
+            <header class="panel-head">
+                <h2>{title}</h2>
+                <button type="button" class="button" on:click=move |_| browser::close_modal(dialog)>"Close"</button>
+            </header>
+            <Show when=move || is_open.get()>{children()}</Show>
+        </dialog>
+    }
+}
