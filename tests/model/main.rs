@@ -40,6 +40,7 @@ mod import_diagnostics;
 mod import_statements;
 mod inductor;
 mod inductor_measured;
+mod inductor_programs;
 mod input;
 mod job_queue;
 mod jobs;

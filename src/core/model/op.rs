@@ -44,6 +44,15 @@ pub struct Op {
     /// are known.
     #[serde(skip)]
     pub axes: u32,
+    /// For each dimension of a transpose the one of its input; empty if only shapes are known.
+    #[serde(skip)]
+    pub perm: Vec<usize>,
+    /// Step of a slice.
+    #[serde(skip)]
+    pub step: u64,
+    /// The program returns the output, although ops may read it, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_output: bool,
     /// The kernel mark of the op, for policy `manual`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<u32>,
@@ -71,6 +80,9 @@ impl Op {
             k: None,
             is_across_rows: false,
             axes: 0,
+            perm: Vec::new(),
+            step: 1,
+            is_output: false,
             kernel: None,
         }
     }

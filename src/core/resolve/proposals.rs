@@ -247,6 +247,8 @@ impl Reader<'_> {
                 let size = |size: u64| Some(end.max(start.checked_add(size)?));
                 chosen(self.along_axis(size)?)
             }
+            ShapeRule::Expand | ShapeRule::Repeat | ShapeRule::Pad => None,
+            ShapeRule::Embedding | ShapeRule::Gather => None,
             ShapeRule::Matmul
             | ShapeRule::Broadcast
             | ShapeRule::SameAsFirst

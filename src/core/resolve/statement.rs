@@ -13,10 +13,12 @@ use crate::core::model::op::{Op, byte_count, element_count, shape_text};
 use crate::core::model::op_type::OpType;
 use crate::core::model::program::{OpStatement, TypeAnnotation};
 use crate::core::notation::spelling::quoted;
-use crate::core::resolve::attributes::{Attributes, check_attributes};
+use crate::core::resolve::attributes::{Attributes, check_attributes, word};
 use crate::core::resolve::expr::{Params, evaluate_size};
 use crate::core::resolve::scope::{KnownTensors, NameId, Origin, StatementId};
-use crate::core::resolve::shapes::{Call, InferredShape, Operand, infer, tensor_text};
+use crate::core::resolve::shapes::{
+    Call, InferredShape, Operand, dimension_of, infer, tensor_text,
+};
 use crate::core::resolve::undeclared::missing_size;
 use std::borrow::Cow;
 
@@ -32,7 +34,10 @@ impl Callee {
     fn find(statement: &OpStatement, params: &Params<'_>) -> Result<Self, Diagnostic> {
         let name = statement.callee.text.as_str();
         if let Some(function) = functions::find(name) {
-            return Ok(Self::Function(function));
+            let mut variants = statement.attributes.iter().filter_map(|attribute| {
+                function.variant(&attribute.name.text, word(&attribute.value)?)
+            });
+            return Ok(Self::Function(variants.next().unwrap_or(function)));
         }
         if let Ok(op_type) = name.parse::<OpType>() {
             return Ok(Self::Bare(op_type));
@@ -75,10 +80,9 @@ pub(super) fn resolve_op(
     if depends_on_missing {
         return Ok(None);
     }
-    let allowed = match callee {
-        Callee::Function(function) => function.attributes,
-        Callee::Bare(_) => &[],
-    };
+    // Those of the function as written: a variant of it is chosen by an attribute.
+    let written = functions::find(&statement.callee.text);
+    let allowed = written.map_or(&[][..], |function| function.attributes);
     check_attributes(statement, allowed, params)?;
     let annotated = match &statement.annotation {
         Some(annotation) => Some(resolve_shape(&statement.output.text, annotation, params)?),
@@ -108,9 +112,13 @@ pub(super) fn resolve_op(
         params,
     };
     let axes = reduced_axes(callee, attributes, shape.len());
+    let (perm, step) = view_of(callee, attributes, shape.len());
     Ok(Some(Op {
         is_across_rows: is_across_rows(callee, attributes, axes),
         axes,
+        perm,
+        step,
+        is_output: false,
         name: statement.name().text.clone(),
         op_type: match callee {
             Callee::Function(function) => function.op_type,
@@ -131,6 +139,31 @@ pub(super) fn resolve_op(
     }))
 }
 
+/// The order of the dimensions of a transpose, and the step of a slice; `rank` is that of the output.
+fn view_of(callee: Callee, attributes: Attributes<'_>, rank: usize) -> (Vec<usize>, u64) {
+    let Callee::Function(function) = callee else {
+        return (Vec::new(), 1);
+    };
+    if function.shape_rule == ShapeRule::Transpose {
+        let stated = attributes.sizes("perm").ok().flatten();
+        let dimensions =
+            stated.map(|perm| perm.iter().filter_map(|&d| dimension_of(d, rank)).collect());
+        let perm = dimensions.unwrap_or_else(|| {
+            let mut swapped: Vec<usize> = (0..rank).collect();
+            if let Some(last) = rank.checked_sub(2) {
+                swapped.swap(last, last + 1);
+            }
+            swapped
+        });
+        return (perm, 1);
+    }
+    let step = attributes.size("step").ok().flatten();
+    (
+        Vec::new(),
+        step.and_then(|step| u64::try_from(step).ok()).unwrap_or(1),
+    )
+}
+
 /// Whether a matmul or an op that keeps its shape works along another axis of its first input than the last.
 fn is_across_rows(callee: Callee, attributes: Attributes<'_>, axes: u32) -> bool {
     let Callee::Function(function) = callee else {
@@ -138,7 +171,7 @@ fn is_across_rows(callee: Callee, attributes: Attributes<'_>, axes: u32) -> bool
     };
     match function.shape_rule {
         ShapeRule::Matmul => attributes.flag("transpose_a", false),
-        ShapeRule::SameAsFirst => axes != 0,
+        ShapeRule::SameAsFirst | ShapeRule::PerChannel => axes != 0,
         _ => false,
     }
 }
@@ -153,6 +186,11 @@ fn reduced_axes(callee: Callee, attributes: Attributes<'_>, rank: usize) -> u32 
         ShapeRule::Reduce => attributes.flag("keepdim", true),
         _ => true,
     };
+    if function.shape_rule == ShapeRule::PerChannel && function.op_type == OpType::Reduction {
+        // All but the channels.
+        let all = 1_u32.checked_shl(rank as u32).map_or(0, |bit| bit - 1);
+        return all & !2;
+    }
     let is_along = matches!(
         function.shape_rule,
         ShapeRule::Reduce | ShapeRule::SameAsFirst
@@ -192,9 +230,20 @@ fn check_inputs(statement: &OpStatement, callee: Callee) -> Result<(), Diagnosti
         Callee::Function(function) => (function.min_inputs, function.max_inputs),
         Callee::Bare(_) => (0, ANY_NUMBER),
     };
-    let given = statement.inputs.len();
+    if let (Some(literal), false) = (statement.literals.first(), takes_literals(callee)) {
+        return Err(Diagnostic::error(
+            Code::WrongInputCount,
+            format!(
+                "{} takes no number in the place of an input",
+                quoted(&statement.callee.text)
+            ),
+        )
+        .at(literal.span)
+        .hint("name a tensor, or give the number as an attribute, such as `axis=-1`"));
+    }
+    let given = statement.inputs.len() + statement.literals.len();
     if (fewest..=most).contains(&given) {
-        return Ok(());
+        return check_leading(statement, callee);
     }
     let plural = |n: usize| if n == 1 { "input" } else { "inputs" };
     let takes = match (fewest, most) {
@@ -213,6 +262,43 @@ fn check_inputs(statement: &OpStatement, callee: Callee) -> Result<(), Diagnosti
     } else {
         format!("remove {} {}", given - most, plural(given - most))
     }))
+}
+
+fn takes_literals(callee: Callee) -> bool {
+    matches!(callee, Callee::Function(function) if function.takes_literals())
+}
+
+/// The error for a call whose numbers leave no tensor that gives the element type.
+fn check_leading(statement: &OpStatement, callee: Callee) -> Result<(), Diagnostic> {
+    let least = match callee {
+        Callee::Function(function) if !statement.literals.is_empty() => {
+            function.leading_input() + 1
+        }
+        _ => 0,
+    };
+    // The condition of `where` is no number.
+    let leads = statement.literals.first().filter(|l| l.place + 1 < least);
+    match (statement.literals.first(), leads) {
+        (_, Some(literal)) => Err(Diagnostic::error(
+            Code::WrongInputCount,
+            format!(
+                "the first input of {} is a number",
+                quoted(&statement.callee.text)
+            ),
+        )
+        .at(literal.span)
+        .hint("name a tensor")),
+        (Some(literal), None) if statement.inputs.len() < least => Err(Diagnostic::error(
+            Code::WrongInputCount,
+            format!(
+                "{} has only numbers to give a type",
+                quoted(&statement.callee.text)
+            ),
+        )
+        .at(literal.span)
+        .hint("name a tensor in the place of one of them; `full` makes one")),
+        _ => Ok(()),
+    }
 }
 
 fn bare_without_shape(
@@ -326,7 +412,11 @@ fn result_dtype(
 ) -> Result<Option<DType>, Diagnostic> {
     let is_cast = function.name == "cast";
     let target = attributes.dtype("dtype");
-    let expected = if is_cast { target } else { inferred };
+    let expected = match (is_cast, function.gives_bool()) {
+        (true, _) => target,
+        (false, true) => Some(DType::Bool),
+        (false, false) => inferred,
+    };
     let Some(annotation) = &statement.annotation else {
         if is_cast && target.is_none() {
             return Err(Diagnostic::error(
