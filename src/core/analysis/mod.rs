@@ -297,10 +297,12 @@ fn execute(
         });
         let work = work.and(work_beyond_ops(graph, members, &work, &options.device));
         let is_free = views_are_free && members.iter().all(|&op| graph.ops[op].is_view());
-        let placement = place(&options.device, work, bytes_read + bytes_written, is_free);
+        let mut placement = place(&options.device, work, bytes_read + bytes_written, is_free);
+        let further = partition.further_launches.get(kernel).copied().unwrap_or(0);
+        placement.time_s += f64::from(further) * options.device.launch_s.value;
         read += bytes_read;
         written += bytes_written;
-        launches += usize::from(!is_free);
+        launches += usize::from(!is_free) + further as usize;
         time_s += placement.time_s;
         let kernel = Kernel {
             ops: SmallVec::from_slice(members),

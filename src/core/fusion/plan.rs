@@ -61,7 +61,7 @@ fn plan_ops(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
     match options.policy {
         Policy::None => only(none::partition(graph)),
         Policy::Rules => only(rules::partition(graph, log)),
-        Policy::Inductor => only(inductor::partition(graph, options.fusion.max_autotune, log)),
+        Policy::Inductor => only(inductor::partition(graph, options, log)),
         Policy::Manual => {
             let (partition, refused) = manual::partition(&RegionContext::new(graph, options), log);
             Plan {
@@ -72,7 +72,7 @@ fn plan_ops(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
         Policy::Optimal => {
             let context = RegionContext::new(graph, options);
             let mut unread = Log::default();
-            let compiled = inductor::partition(graph, options.fusion.max_autotune, &mut unread);
+            let compiled = inductor::partition(graph, options, &mut unread);
             let stated = manual::partition(&context, &mut unread).0;
             let known = [rules::partition(graph, &mut unread), compiled, stated];
             let (partition, certificate) = optimal::partition(&context, &known, log);

@@ -44,12 +44,12 @@ pub struct Op {
     /// are known.
     #[serde(skip)]
     pub axes: u32,
-    /// For each dimension of a transpose the one of its input; empty if only shapes are known.
+    /// How a view finds its elements; `None` if only shapes are known.
     #[serde(skip)]
-    pub perm: Vec<usize>,
-    /// Step of a slice.
+    pub indexing: Option<Box<Indexing>>,
+    /// Numbers in the place of inputs, as written.
     #[serde(skip)]
-    pub step: u64,
+    pub literals: Vec<String>,
     /// The program returns the output, although ops may read it, too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_output: bool,
@@ -80,8 +80,8 @@ impl Op {
             k: None,
             is_across_rows: false,
             axes: 0,
-            perm: Vec::new(),
-            step: 1,
+            indexing: None,
+            literals: Vec::new(),
             is_output: false,
             kernel: None,
         }
@@ -117,6 +117,19 @@ impl Op {
                 .and_then(functions::find)
                 .is_none_or(|f| f.is_view)
     }
+}
+
+/// How a transpose, a slice or a piece of a split finds its elements.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Indexing {
+    /// For each dimension of a transpose the one of its input.
+    pub perm: Vec<usize>,
+    /// The dimension along which a slice or piece is taken.
+    pub axis: usize,
+    /// Its first element there.
+    pub start: u64,
+    /// Distance of its elements there.
+    pub step: u64,
 }
 
 /// The role of an external tensor; for display only.

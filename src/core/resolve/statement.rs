@@ -9,7 +9,7 @@ use crate::core::model::diagnostic::{Code, Diagnostic, Span};
 use crate::core::model::dtype::DType;
 use crate::core::model::functions;
 use crate::core::model::functions::{ANY_NUMBER, FUNCTIONS, Function, ShapeRule};
-use crate::core::model::op::{Op, byte_count, element_count, shape_text};
+use crate::core::model::op::{Indexing, Op, byte_count, element_count, shape_text};
 use crate::core::model::op_type::OpType;
 use crate::core::model::program::{OpStatement, TypeAnnotation};
 use crate::core::notation::spelling::quoted;
@@ -112,12 +112,20 @@ pub(super) fn resolve_op(
         params,
     };
     let axes = reduced_axes(callee, attributes, shape.len());
-    let (perm, step) = view_of(callee, attributes, shape.len());
+    let indexing = match callee {
+        Callee::Function(function) => {
+            let input = reads.first().and_then(|&tensor| known.type_of(tensor));
+            indexing_of(function, attributes, input.map(|(shape, _)| shape), &shape)
+        }
+        Callee::Bare(_) => None,
+    };
     Ok(Some(Op {
         is_across_rows: is_across_rows(callee, attributes, axes),
         axes,
-        perm,
-        step,
+        indexing,
+        literals: (statement.literals.iter())
+            .map(|l| l.text.clone())
+            .collect(),
         is_output: false,
         name: statement.name().text.clone(),
         op_type: match callee {
@@ -139,29 +147,62 @@ pub(super) fn resolve_op(
     }))
 }
 
-/// The order of the dimensions of a transpose, and the step of a slice; `rank` is that of the output.
-fn view_of(callee: Callee, attributes: Attributes<'_>, rank: usize) -> (Vec<usize>, u64) {
-    let Callee::Function(function) = callee else {
-        return (Vec::new(), 1);
-    };
-    if function.shape_rule == ShapeRule::Transpose {
-        let stated = attributes.sizes("perm").ok().flatten();
-        let dimensions =
-            stated.map(|perm| perm.iter().filter_map(|&d| dimension_of(d, rank)).collect());
-        let perm = dimensions.unwrap_or_else(|| {
-            let mut swapped: Vec<usize> = (0..rank).collect();
-            if let Some(last) = rank.checked_sub(2) {
-                swapped.swap(last, last + 1);
+/// How a view finds its elements; `input` is the shape of its input.
+fn indexing_of(
+    function: &Function,
+    attributes: Attributes<'_>,
+    input: Option<&[u64]>,
+    output: &[u64],
+) -> Option<Box<Indexing>> {
+    let input = input?;
+    let rank = input.len();
+    let size = |name: &str| attributes.size(name).ok().flatten();
+    let axis = dimension_of(size("axis").unwrap_or(-1), rank);
+    let along = |axis: usize| Some((*input.get(axis)?, *output.get(axis)?));
+    let indexing = match function.shape_rule {
+        ShapeRule::Transpose => {
+            let stated = attributes.sizes("perm").ok().flatten();
+            let perm = match stated {
+                Some(perm) => {
+                    (perm.iter().map(|&d| dimension_of(d, rank))).collect::<Option<_>>()?
+                }
+                None => {
+                    let mut swapped: Vec<usize> = (0..rank).collect();
+                    swapped.swap(rank.checked_sub(2)?, rank - 1);
+                    swapped
+                }
+            };
+            Indexing {
+                perm,
+                ..Indexing::default()
             }
-            swapped
-        });
-        return (perm, 1);
-    }
-    let step = attributes.size("step").ok().flatten();
-    (
-        Vec::new(),
-        step.and_then(|step| u64::try_from(step).ok()).unwrap_or(1),
-    )
+        }
+        ShapeRule::Slice => {
+            let (whole, _) = along(axis?)?;
+            let start = size("start").unwrap_or(0);
+            Indexing {
+                perm: Vec::new(),
+                axis: axis?,
+                start: match u64::try_from(start) {
+                    Ok(start) => start,
+                    Err(_) => whole.checked_sub(start.unsigned_abs())?,
+                },
+                step: u64::try_from(size("step").unwrap_or(1)).ok()?,
+            }
+        }
+        ShapeRule::Split => {
+            let (_, part) = along(axis?)?;
+            let index = u64::try_from(size("index").unwrap_or(0)).ok()?;
+            Indexing {
+                perm: Vec::new(),
+                axis: axis?,
+                start: index.checked_mul(part)?,
+                step: 1,
+            }
+        }
+        _ => return None,
+    };
+    Some(Box::new(indexing))
 }
 
 /// Whether a matmul or an op that keeps its shape works along another axis of its first input than the last.
