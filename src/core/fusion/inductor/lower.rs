@@ -295,7 +295,7 @@ impl Lowering<'_> {
     }
 
     /// Whether an input gives the values of rows that the op broadcasts along other axes than those that were reduced.
-    fn crosses_rows(&self, op: OpId, input: &Value, tensor: TensorId) -> bool {
+    pub(super) fn crosses_rows(&self, op: OpId, input: &Value, tensor: TensorId) -> bool {
         let graph = self.graph;
         input.reads.iter().any(|(buffer, _)| {
             let writer = buffer.tensor(graph).and_then(|tensor| tensor.producer);
@@ -307,8 +307,11 @@ impl Lowering<'_> {
     }
 
     /// For each element of an op's output the element of an input that it reads, if it is one.
-    fn seen_by(&self, reader: &Op, place: usize, tensor: TensorId) -> Option<View> {
-        let shape = self.graph.tensor_shape(tensor)?;
+    pub(super) fn seen_by(&self, reader: &Op, place: usize, tensor: TensorId) -> Option<View> {
+        let Some(shape) = self.graph.tensor_shape(tensor) else {
+            // Undeclared, so assumed to be as large as what reads it.
+            return Some(View::whole(elements(reader)));
+        };
         let rule = (reader.function.as_deref()).map_or(Some(ShapeRule::Broadcast), |function| {
             find(function).map(|f| f.shape_rule)
         })?;

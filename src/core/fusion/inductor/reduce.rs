@@ -46,13 +46,27 @@ impl Lowering<'_> {
         };
         // A norm is a reduction to row values and a pointwise op on them, which its readers inline.
         let mut first = match graph.inputs[op].first() {
-            Some(&tensor) => self.values[tensor].clone(),
+            Some(&tensor) => {
+                let mut first = self.values[tensor].clone();
+                let seen = self.seen_by(definition, 0, tensor);
+                first.see(
+                    seen.filter(|_| !self.crosses_rows(op, &first, tensor))
+                        .as_ref(),
+                );
+                first
+            }
             None => Value::default(),
         };
         first.ops.push(op);
         let rows = self.rows(op, &first, shape);
-        let mut row_values = vec![self.new_buffer()];
         let is_split = self.pieces(op, &first, shape) > 1;
+        if !is_split && self.is_buffer(&value, output) {
+            // The row values and the elements fuse in any case.
+            let space = reduction_space(graph, op);
+            self.write_rows(value, space, output, shape, Some(rows));
+            return;
+        }
+        let mut row_values = vec![self.new_buffer()];
         if is_split && matches!(name, "softmax" | "log_softmax") {
             // In one kernel maximum and sum are found together, in two kernels each.
             row_values.push(self.new_buffer());

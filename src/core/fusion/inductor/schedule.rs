@@ -174,6 +174,7 @@ impl<'a> Schedule<'a> {
                 continue;
             }
             let named = [self.op_of(first), self.op_of(second)];
+            let is_named = self.has_ops(first) && self.has_ops(second);
             let shared_bytes = pair.shared_bytes;
             match self
                 .fits(first, second)
@@ -181,13 +182,16 @@ impl<'a> Schedule<'a> {
             {
                 Ok(()) => {
                     is_changed = true;
-                    log.note(Decision::Fused {
-                        first: named[0],
-                        second: named[1],
-                        shared_bytes,
-                    });
+                    if is_named {
+                        log.note(Decision::Fused {
+                            first: named[0],
+                            second: named[1],
+                            shared_bytes,
+                        });
+                    }
                 }
-                Err(reason) => log.refuse(&named, reason),
+                Err(reason) if is_named => log.refuse(&named, reason),
+                Err(_) => {}
             }
         }
         is_changed
@@ -198,10 +202,29 @@ impl<'a> Schedule<'a> {
         self.group_of[group.first_node()]
     }
 
-    /// The op that identifies a group: the last op of its first node. Every node computes an op.
+    fn has_ops(&self, group: GroupId) -> bool {
+        let members = self.members[group].iter();
+        members
+            .copied()
+            .any(|node| !self.nodes[node].ops.is_empty())
+    }
+
+    /// The op that identifies a group: the last op of its first node that computes one, or of the node whose half it is.
     fn op_of(&self, group: GroupId) -> OpId {
-        let ops = &self.nodes[group.first_node()].ops;
-        ops.last().copied().unwrap_or(OpId::new(0))
+        /// A reduction in two has two halves, of a norm four.
+        const HALVES: usize = 4;
+        let last = |node: NodeId| self.nodes[node].ops.last().copied();
+        let members = self.members[group].iter().copied();
+        let mut node = group.first_node();
+        let named = members.chain([node]).find_map(last);
+        for _ in 0..HALVES {
+            let reads = self.nodes[node].reads.iter();
+            match { reads }.find_map(|read| self.writer[read.buffer]) {
+                Some(writer) if last(node).is_none() => node = writer,
+                _ => break,
+            }
+        }
+        named.or_else(|| last(node)).unwrap_or(OpId::new(0))
     }
 
     fn close_gaps(&mut self) {
@@ -274,7 +297,10 @@ impl<'a> Schedule<'a> {
             pairs: pairs.len(),
         });
         for pair in others {
-            if let Err(reason) = self.fits(pair.first, pair.second) {
+            if let Err(reason) = self.fits(pair.first, pair.second)
+                && self.has_ops(pair.first)
+                && self.has_ops(pair.second)
+            {
                 log.refuse(&[self.op_of(pair.first), self.op_of(pair.second)], reason);
             }
         }

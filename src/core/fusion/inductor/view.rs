@@ -100,7 +100,7 @@ impl View {
         for &size in shape.iter().rev() {
             let (mut own, mut open) = (Vec::new(), size);
             while open > 1 {
-                let digit = left.last_mut()?;
+                let digit = left.last_mut().filter(|digit| digit.size > 0)?;
                 if digit.size <= open {
                     (open % digit.size == 0).then_some(())?;
                     open /= digit.size;
