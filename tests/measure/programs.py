@@ -327,3 +327,89 @@ def channel_shuffle_norm(x, g, b):
 def residual_conv_block(x, f1, b1, f2, b2):
     h = F.relu(F.conv2d(x, f1, b1, padding=1))
     return F.relu(x + F.conv2d(h, f2, b2, padding=1))
+
+
+# From here on: written after the recipe had been mended, and before they were measured.
+
+
+@program(of(2, 512, 2048), of(512, 1, 64), of(512, 1, 64), w(2048, 2048), w(512, 2048), w(512, 2048), w(2048, 2048))
+def grouped_attention_layer(x, cos, sin, w_q, w_k, w_v, w_out):
+    q = F.linear(x, w_q).view(2, 512, 32, 64)
+    k = F.linear(x, w_k).view(2, 512, 8, 64)
+    v = F.linear(x, w_v).view(2, 512, 8, 64)
+    q = q * cos + rotate_half(q) * sin
+    k = k * cos + rotate_half(k) * sin
+    q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
+    k, v = (t[:, :, None].expand(2, 8, 4, 512, 64).reshape(2, 32, 512, 64) for t in (k, v))
+    causal = torch.tril(torch.ones(512, 512, dtype=torch.bool, device=x.device))
+    scores = (q @ k.transpose(2, 3)) * 0.125
+    scores = torch.where(causal, scores, float("-inf"))
+    mixed = torch.softmax(scores, dim=-1) @ v
+    return F.linear(mixed.transpose(1, 2).reshape(2, 512, 2048), w_out)
+
+
+@program(of(8192, 512), of(512), of(512), w(2048, 512), w(512, 2048), of(512))
+def layer_scale_block(x, g, b, w_up, w_down, scale):
+    h = F.layer_norm(x, (512,), g, b)
+    return x + scale * F.linear(F.relu(F.linear(h, w_up)), w_down)
+
+
+@program(of(4096, 1000), lambda: integers(1000, 4096))
+def label_smoothing(logits, target):
+    log_probs = torch.log_softmax(logits.float(), dim=-1)
+    chosen = log_probs.gather(1, target[:, None])[:, 0]
+    return -(0.9 * chosen + 0.1 * log_probs.mean(-1)).mean()
+
+
+@program(of(8192, 256, dtype=F32), of(8192, 256, dtype=F32))
+def kl_divergence(a, b):
+    log_p, log_q = torch.log_softmax(a, dim=-1), torch.log_softmax(b, dim=-1)
+    return (torch.exp(log_p) * (log_p - log_q)).sum(-1).mean()
+
+
+@program(of(8, 1024, 768), of(768), of(768))
+def time_shift(x, mix_k, mix_r):
+    before = F.pad(x, (0, 0, 1, 0))[:, :-1]
+    return x * mix_k + before * (1 - mix_k), x * mix_r + before * (1 - mix_r)
+
+
+@program(lambda: integers(30000, 2048, 32), w(30000, 256))
+def bag_of_words(ids, table):
+    return F.embedding(ids, table).mean(1)
+
+
+@program(of(32, 1024, 64), of(32, 1024, 64), of(32, 1024, 64))
+def linear_attention(q, k, v):
+    q, k = torch.softmax(q, dim=-1), torch.softmax(k, dim=-2)
+    return q @ (k.transpose(1, 2) @ v)
+
+
+@program(of(32768, 256))
+def standardized_columns(x):
+    wide = x.float()
+    centred = wide - wide.mean(0)
+    return (centred * torch.rsqrt((centred * centred).mean(0) + 1e-5)).to(BF16)
+
+
+@program(of(16, 128, 64, 64))
+def quantize_channels(x):
+    scale = x.abs().amax((0, 2, 3), keepdim=True) / 127
+    return torch.clamp(torch.round(x / scale), -127, 127).to(torch.int8), scale
+
+
+@program(of(8, 512, 1024), w(8, 1024, 2048), of(8, 1, 2048), w(8, 2048, 1024))
+def experts(x, w_up, b_up, w_down):
+    return torch.bmm(F.silu(torch.bmm(x, w_up) + b_up), w_down)
+
+
+@program(of(4, 512, 12, 64), of(4, 512, 12, 64), of(4, 512, 12, 64), of(1, 12, 512, 512))
+def attention_with_position_bias(q, k, v, bias):
+    q, k, v = (t.permute(0, 2, 1, 3) for t in (q, k, v))
+    scores = torch.matmul(q, k.transpose(-2, -1)) / 8.0 + bias
+    return torch.matmul(torch.softmax(scores, dim=-1), v)
+
+
+@program(of(16384, 64, dtype=F32))
+def router_statistics(logits):
+    probs = torch.softmax(logits, dim=-1)
+    return probs, probs.sum(0), (probs > 0.05).float().sum(0)

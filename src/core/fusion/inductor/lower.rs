@@ -228,11 +228,10 @@ impl Lowering<'_> {
     fn is_inlined_concat(&self, op: OpId) -> bool {
         let graph = self.graph;
         let inputs = &graph.inputs[op];
-        // A buffer can be written in its place of the result; what is inlined or external needs a copy anyway.
-        let is_open = |&&tensor: &&TensorId| {
-            graph.tensors[tensor].is_external() || !self.values[tensor].ops.is_empty()
-        };
-        let open = inputs.iter().filter(is_open).count();
+        let open = inputs
+            .iter()
+            .filter(|&&tensor| self.is_open(tensor))
+            .count();
         let output = graph.output[op];
         let readers = graph.successors[op].iter();
         let only_pointwise = !graph.is_final(output) && { readers }.all(|&reader| {
@@ -244,36 +243,37 @@ impl Lowering<'_> {
         inputs.len() <= CONCATENATED && (open == inputs.len() || open > 0 && only_pointwise)
     }
 
-    /// Adds a node for each piece of a concatenation that is no buffer.
+    /// Adds a node for a concatenation whose pieces are written one by one; what is a buffer is written there at once.
     fn concat(&mut self, op: OpId) {
         let graph = self.graph;
         let output = graph.output[op];
-        let mut owner = Some(op);
-        let mut pieces = Vec::new();
-        for &tensor in &graph.inputs[op] {
-            let mut value = self.values[tensor].clone();
-            if value.ops.is_empty() && !graph.tensors[tensor].is_external() {
-                pieces.extend(value.reads);
-                continue;
-            }
-            value.ops.extend(owner.take());
-            let shape = graph.tensor_shape(tensor).unwrap_or(&[]);
-            let elements = element_count(shape).unwrap_or(0);
-            let buffer = self.new_buffer();
-            let node = self.node(value, Loop::Pointwise(elements), shape);
-            let width = graph.ops[op].bytes_per_element;
-            self.push(node.writing(buffer, &View::whole(elements), shape, width));
-            pieces.push((buffer, None));
+        let mut value = self.inputs(op);
+        value.ops.push(op);
+        let inputs = graph.inputs[op].iter();
+        let open = inputs.filter(|&&tensor| self.is_open(tensor)).count();
+        if open == 0 {
+            self.values[output] = value;
+            return;
         }
-        let mut value = Value {
-            reads: pieces
-                .into_iter()
-                .map(|(buffer, _)| (buffer, None))
-                .collect(),
-            ops: owner.into_iter().collect(),
-        };
-        value.sort();
-        self.values[output] = value;
+        let shape = &graph.ops[op].shape;
+        self.write(
+            value,
+            Loop::Pointwise(elements(&graph.ops[op])),
+            output,
+            shape,
+        );
+        for _ in 1..open {
+            // Launches of the same kernel as far as ops can say it.
+            let buffer = self.new_buffer();
+            let value = self.values[output].clone();
+            let node = self.node(value, Loop::Library, shape);
+            self.push(node.writing(buffer, &View::whole(1), &[], 0));
+        }
+    }
+
+    /// Whether a piece of a concatenation needs a copy: what is inlined or external does, a buffer is written in its place.
+    fn is_open(&self, tensor: TensorId) -> bool {
+        self.graph.tensors[tensor].is_external() || !self.values[tensor].ops.is_empty()
     }
 
     /// What is needed to compute the inputs of an op.
