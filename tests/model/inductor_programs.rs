@@ -11,6 +11,18 @@ use std::path::{Path, PathBuf};
 /// Where policy `none` has another count than eager PyTorch: program, measured, counted, and why.
 #[rustfmt::skip]
 const EAGER_WRONG: &[(&str, usize, usize, &str)] = &[
+    ("attention_causal_tril", 12, 9, "the matmuls copy Q, K and V, whose batch dimensions are no one dimension"),
+    ("attention_permuted_divided", 10, 7, "the matmuls copy Q, K and V, whose batch dimensions are no one dimension"),
+    ("attention_permuted_multiplied", 10, 7, "the matmuls copy Q, K and V, whose batch dimensions are no one dimension"),
+    ("attention_where", 6, 5, "`where` fills a scalar for its number"),
+    ("attention_with_position_bias", 8, 5, "the matmuls copy Q, K and V, whose batch dimensions are no one dimension"),
+    ("clip_by_norm", 8, 7, "`1 / x` is a reciprocal and a product with 1"),
+    ("gate_with_threshold", 8, 7, "`where` fills a scalar for its number"),
+    ("grouped_attention_layer", 26, 24, "a copy of Q for its matmul, and the scalar of `where`"),
+    ("pad_conv_relu", 7, 4, "cuDNN takes these operands in another layout and gives its result back, each in kernels of its own"),
+    ("residual_conv_block", 13, 8, "cuDNN takes these operands in another layout and gives its result back, each in kernels of its own"),
+    ("rope_pairs", 11, 10, "`stack` copies its two inputs one by one"),
+    ("time_shift", 10, 9, "`pad` fills the result and copies into it"),
 ];
 
 /// Where the compiler's policy has another count than torch.compile.
@@ -77,7 +89,8 @@ fn every_program_is_measured() {
 fn at_least_95_of_100_programs_have_the_kernels_of_torch_compile() {
     let wrong = wrong(DEFAULT, |(_, inductor)| inductor);
     assert_eq!(wrong, listed(INDUCTOR_WRONG));
-    assert!(wrong.len() * 20 <= measured().len(), "{}", wrong.len());
+    let (wrong, all) = (wrong.len(), measured().len());
+    assert!(all >= 59 && wrong * 20 <= all, "{wrong} of {all}");
 }
 
 #[test]

@@ -15,6 +15,7 @@ use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, OpId, TensorId};
 use crate::core::model::op::{Op, element_count};
 use crate::core::model::op_type::OpType;
+use std::collections::HashMap;
 
 /// A value with several readers is inlined while it reads at most this many buffers (`realize_reads_threshold`)
 /// and counts at most this many operations (`realize_opcount_threshold`).
@@ -32,9 +33,28 @@ const CONCATENATED: usize = 8;
 /// How a reader obtains a tensor: it reads these buffers and computes these ops.
 #[derive(Clone, Default)]
 pub(super) struct Value {
-    /// Buffers, and for each element of the tensor the element that is read; `None` if no view says it.
-    pub(super) reads: Vec<(BufferId, Option<View>)>,
+    pub(super) reads: Vec<Source>,
     pub(super) ops: Vec<OpId>,
+}
+
+/// A buffer, and for each element of a tensor the element of it that is read.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Source {
+    pub(super) buffer: BufferId,
+    /// `None` if no view says it.
+    pub(super) view: Option<View>,
+    /// The op, and its input, that hides the view: other inputs read other elements.
+    hidden_by: Option<(OpId, usize)>,
+}
+
+impl Source {
+    pub(super) const fn new(buffer: BufferId, view: Option<View>) -> Self {
+        Self {
+            buffer,
+            view,
+            hidden_by: None,
+        }
+    }
 }
 
 /// What the compiler is told beside the graph.
@@ -78,6 +98,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> (IdVec<Node
             .map(|(tensor, layout)| buffer_value(BufferId::of_tensor(tensor), layout.clone()))
             .collect(),
         layouts,
+        copies: HashMap::new(),
         buffers: graph.tensors.len(),
         nodes: IdVec::new(),
         log,
@@ -112,6 +133,8 @@ pub(super) struct Lowering<'a> {
     uses: IdVec<TensorId, Uses>,
     pub(super) values: IdVec<TensorId, Value>,
     nodes: IdVec<NodeId, Node>,
+    /// Copies for libraries.
+    copies: HashMap<TensorId, BufferId>,
     /// Number of buffers so far: one for each tensor, then those that no tensor names.
     buffers: usize,
 }
@@ -140,7 +163,7 @@ impl Lowering<'_> {
                     > 1;
                 if !is_flash && is_copied(graph, &self.layouts, op, tensor) {
                     let copy = self.copy(tensor);
-                    value.reads.push((copy, None));
+                    value.reads.push(Source::new(copy, None));
                 } else {
                     value.append(&self.values[tensor]);
                 }
@@ -155,12 +178,16 @@ impl Lowering<'_> {
 
     /// Adds a node that lays a tensor out anew, for a library.
     fn copy(&mut self, tensor: TensorId) -> BufferId {
+        if let Some(&known) = self.copies.get(&tensor) {
+            return known;
+        }
         let shape = self.graph.tensor_shape(tensor).unwrap_or(&[]);
         let elements = element_count(shape).unwrap_or(0);
         let (value, buffer) = (self.values[tensor].clone(), self.new_buffer());
         let width = self.graph.tensors[tensor].bytes_per_element.unwrap_or(0);
         let node = self.node(value, Loop::Pointwise(elements), shape);
         self.push(node.writing(buffer, &View::whole(elements), shape, width));
+        self.copies.insert(tensor, buffer);
         buffer
     }
 
@@ -210,7 +237,7 @@ impl Lowering<'_> {
             return;
         };
         let mut value = self.values[input].clone();
-        value.see(view_of_op(graph, op).as_ref());
+        value.see(view_of_op(graph, op).as_ref(), (op, 0));
         let is_of_buffer = value.ops.is_empty() && !graph.tensors[input].is_external();
         if !is_of_buffer {
             value.ops.push(op);
@@ -271,9 +298,12 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether a piece of a concatenation needs a copy: what is inlined or external does, a buffer is written in its place.
+    /// Whether a piece of a concatenation needs a copy: what is inlined or external does, the result of a library, too; another
+    /// buffer is written in its place.
     fn is_open(&self, tensor: TensorId) -> bool {
-        self.graph.tensors[tensor].is_external() || !self.values[tensor].ops.is_empty()
+        let writer = self.graph.tensors[tensor].producer;
+        let is_library = writer.is_none_or(|op| self.graph.ops[op].op_type == OpType::Matmul);
+        is_library || !self.values[tensor].ops.is_empty()
     }
 
     /// What is needed to compute the inputs of an op.
@@ -284,10 +314,8 @@ impl Lowering<'_> {
         for (place, &tensor) in graph.inputs[op].iter().enumerate() {
             let mut input = self.values[tensor].clone();
             let seen = self.seen_by(definition, place, tensor);
-            input.see(
-                seen.filter(|_| !self.crosses_rows(op, &input, tensor))
-                    .as_ref(),
-            );
+            let seen = seen.filter(|_| !self.crosses_rows(op, &input, tensor));
+            input.see(seen.as_ref(), (op, place));
             value.append(&input);
         }
         value.sort();
@@ -297,8 +325,8 @@ impl Lowering<'_> {
     /// Whether an input gives the values of rows that the op broadcasts along other axes than those that were reduced.
     pub(super) fn crosses_rows(&self, op: OpId, input: &Value, tensor: TensorId) -> bool {
         let graph = self.graph;
-        input.reads.iter().any(|(buffer, _)| {
-            let writer = buffer.tensor(graph).and_then(|tensor| tensor.producer);
+        input.reads.iter().any(|read| {
+            let writer = read.buffer.tensor(graph).and_then(|tensor| tensor.producer);
             writer.is_some_and(|writer| {
                 graph.ops[writer].op_type == OpType::Reduction
                     && is_across(graph, writer, tensor, &graph.ops[op])
@@ -333,11 +361,11 @@ impl Lowering<'_> {
 
     /// The node of a value without what it writes; its loop runs over the elements of `shape`.
     pub(super) fn node(&self, value: Value, space: Loop, shape: &[u64]) -> Node {
-        let reads = value.reads.iter().map(|(buffer, view)| {
-            let width = (buffer.tensor(self.graph))
+        let reads = value.reads.iter().map(|read| {
+            let width = (read.buffer.tensor(self.graph))
                 .and_then(|tensor| tensor.bytes_per_element)
                 .unwrap_or(4);
-            Read::of(*buffer, view.as_ref(), shape, width)
+            Read::of(read.buffer, read.view.as_ref(), shape, width)
         });
         let mut reads: Vec<Read> = reads.collect();
         reads.sort_unstable();
@@ -384,8 +412,8 @@ impl Lowering<'_> {
     /// Whether a pointwise value is written to a buffer instead of being inlined into each reader.
     pub(super) fn is_buffer(&self, value: &Value, output: TensorId) -> bool {
         let uses = self.uses[output];
-        let is_counted = |&&(buffer, _): &&(BufferId, Option<View>)| {
-            let tensor = buffer.tensor(self.graph);
+        let is_counted = |read: &&Source| {
+            let tensor = read.buffer.tensor(self.graph);
             tensor.is_none_or(|tensor| tensor.elements() != Some(1))
         };
         let reads = value.reads.iter().filter(is_counted).count();
@@ -416,12 +444,14 @@ impl Value {
         self.reads.extend(other.reads.iter().cloned());
     }
 
-    /// The value of a tensor that shows this one through a view.
-    pub(super) fn see(&mut self, view: Option<&View>) {
-        for (_, read) in &mut self.reads {
-            *read = view
-                .zip(read.as_ref())
-                .and_then(|(view, read)| view.through(read));
+    /// The value of a tensor that shows this one through a view, or in another way as an input of an op.
+    pub(super) fn see(&mut self, view: Option<&View>, input: (OpId, usize)) {
+        for read in &mut self.reads {
+            let seen = view.zip(read.view.as_ref());
+            read.view = seen.and_then(|(view, read)| view.through(read));
+            if read.view.is_none() {
+                read.hidden_by = read.hidden_by.or(Some(input));
+            }
         }
     }
 
@@ -435,7 +465,7 @@ impl Value {
 
 pub(super) fn buffer_value(buffer: BufferId, view: View) -> Value {
     Value {
-        reads: vec![(buffer, Some(view))],
+        reads: vec![Source::new(buffer, Some(view))],
         ops: Vec::new(),
     }
 }

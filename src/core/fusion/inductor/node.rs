@@ -1,6 +1,6 @@
 //! Nodes of the scheduler, and what they access.
 
-use super::view::{Access, View};
+use super::view::{Access, Loops, View};
 use crate::core::fusion::loops::Loop;
 use crate::core::model::graph::{Graph, Tensor};
 use crate::core::model::ids::{OpId, TensorId, define_ids};
@@ -50,6 +50,8 @@ impl Default for Node {
                 buffer: BufferId::new(0),
                 access: Access::Unknown,
                 bytes: 0,
+                loops: Loops::default(),
+                is_straight: false,
             },
             rows: None,
         }
@@ -63,6 +65,9 @@ pub(super) struct Read {
     /// A reader and a writer, or two readers, can share a kernel if their accesses are equal.
     pub(super) access: Access,
     pub(super) bytes: u64,
+    pub(super) loops: Loops,
+    /// In the order in which it lies.
+    pub(super) is_straight: bool,
 }
 
 /// The rows of a reduction as a program states them.
@@ -85,7 +90,17 @@ impl Read {
             buffer,
             access,
             bytes: elements.saturating_mul(width.into()),
+            loops: view.map_or(Loops::default(), |view| view.loops(shape)),
+            is_straight: view.is_some_and(View::is_straight),
         }
+    }
+
+    /// Whether the compiler sees that two accesses are the same: of as many loops, only if it can bring them into one order.
+    pub(super) fn matches(&self, other: &Self) -> bool {
+        self.buffer == other.buffer
+            && self.access != Access::Unknown
+            && self.access == other.access
+            && (self.loops.count != other.loops.count || self.loops == other.loops)
     }
 }
 

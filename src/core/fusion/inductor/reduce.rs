@@ -1,10 +1,10 @@
 //! Lowers reductions: in one kernel or two, and norms as row values and a pointwise op on them.
 
 use super::facts::{keeps_shape, reduction_space};
-use super::lower::{Lowering, Value, buffer_value};
+use super::lower::{Lowering, Source, Value, buffer_value};
 use super::node::{BufferId, Node, Rows};
 use super::split::{Shape, pieces};
-use super::view::{View, broadcast};
+use super::view::{Loops, View, broadcast};
 use crate::core::fusion::loops::Loop;
 use crate::core::fusion::rows::RowDomain;
 use crate::core::model::ids::OpId;
@@ -49,10 +49,8 @@ impl Lowering<'_> {
             Some(&tensor) => {
                 let mut first = self.values[tensor].clone();
                 let seen = self.seen_by(definition, 0, tensor);
-                first.see(
-                    seen.filter(|_| !self.crosses_rows(op, &first, tensor))
-                        .as_ref(),
-                );
+                let seen = seen.filter(|_| !self.crosses_rows(op, &first, tensor));
+                first.see(seen.as_ref(), (op, 0));
                 first
             }
             None => Value::default(),
@@ -60,7 +58,8 @@ impl Lowering<'_> {
         first.ops.push(op);
         let rows = self.rows(op, &first, shape);
         let is_split = self.pieces(op, &first, shape) > 1;
-        if !is_split && self.is_buffer(&value, output) {
+        let is_buffer = self.is_buffer(&value, output);
+        if !is_split && is_buffer {
             // The row values and the elements fuse in any case.
             let space = reduction_space(graph, op);
             self.write_rows(value, space, output, shape, Some(rows));
@@ -76,14 +75,16 @@ impl Lowering<'_> {
             let mut half = first.clone();
             if place > 0 {
                 half.ops.clear();
-                half.reads
-                    .extend(row_values.first().map(|&b| (b, Some(row_view.clone()))));
+                half.reads.extend(
+                    row_values
+                        .first()
+                        .map(|&b| Source::new(b, Some(row_view.clone()))),
+                );
             }
             self.halves(op, half, shape, rows, buffer);
             value.append(&buffer_value(buffer, row_view.clone()));
         }
         value.sort();
-        let is_buffer = self.is_buffer(&value, output);
         if is_buffer {
             let space = Loop::Pointwise(element_count(&definition.shape).unwrap_or(0));
             self.write(value, space, output, &definition.shape);
@@ -132,6 +133,11 @@ impl Lowering<'_> {
                 read.access = read.access.in_pieces(pieces);
             }
         }
+        if count == 1 {
+            for read in &mut node.reads {
+                read.loops = Loops::of(&[pieces, width.div_ceil(pieces)]);
+            }
+        }
         let partials = View::whole(count.saturating_mul(pieces));
         let node = node.writing(partial, &partials, &[count, pieces], 4);
         self.push(Node {
@@ -139,7 +145,7 @@ impl Lowering<'_> {
             ..node
         });
         let second = Value {
-            reads: vec![(partial, Some(partials))],
+            reads: vec![Source::new(partial, Some(partials))],
             ops: Vec::new(),
         };
         let space = Loop::Reduction {
@@ -169,8 +175,11 @@ impl Lowering<'_> {
     fn is_inner(&self, op: OpId, value: &Value, shape: &[u64]) -> bool {
         let axes = reduced_axes(self.graph.ops[op].axes, shape.len());
         let elements = element_count(shape).unwrap_or(0);
-        let strides = value.reads.iter().filter_map(|(_, view)| {
-            let view = view.as_ref().filter(|view| view.elements() >= elements)?;
+        let strides = value.reads.iter().filter_map(|read| {
+            let view = read
+                .view
+                .as_ref()
+                .filter(|view| view.elements() >= elements)?;
             view.strides_along(shape, axes)
         });
         let (mut inner, mut outer) = (0, 0);
@@ -201,7 +210,7 @@ impl Lowering<'_> {
         Rows {
             rows: domain.rows,
             width: domain.width,
-            is_contiguous: last && value.reads.iter().all(|(_, view)| is_along(view)),
+            is_contiguous: last && value.reads.iter().all(|read| is_along(&read.view)),
             is_sum: matches!(name, Some("sum" | "mean")),
         }
     }

@@ -318,8 +318,13 @@ impl<'a> Schedule<'a> {
         }
         let mut bytes = 0_u64;
         let (a, b) = (&self.touches[first], &self.touches[second]);
-        common(a, b, Read::cmp, |read, _| {
-            bytes = bytes.saturating_add(read.bytes)
+        let by_access = |a: &Read, b: &Read| (a.buffer, a.access).cmp(&(b.buffer, b.access));
+        let mut last = None;
+        common(a, b, by_access, |read, other| {
+            if read.matches(other) && last != Some((read.buffer, read.access)) {
+                last = Some((read.buffer, read.access));
+                bytes = bytes.saturating_add(read.bytes);
+            }
         });
         bytes
     }
@@ -387,10 +392,12 @@ impl<'a> Schedule<'a> {
     /// Whether a group reads what another one writes, and whether any of it in another order.
     fn feeds(&self, from: GroupId, to: GroupId) -> (bool, bool) {
         let (mut feeds, mut is_reordered) = (false, false);
+        // The loops of a template have their order.
+        let is_template = matches!(self.space[from], Loop::Template(_));
         let order = |read: &Read, write: &Read| read.buffer.cmp(&write.buffer);
         common(&self.reads[to], &self.writes[from], order, |read, write| {
             feeds = true;
-            is_reordered |= read.access == Access::Unknown || read.access != write.access;
+            is_reordered |= !read.matches(write) || is_template && !read.is_straight;
         });
         (feeds, is_reordered)
     }

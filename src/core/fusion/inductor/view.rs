@@ -38,6 +38,27 @@ pub(super) enum Access {
     Unknown,
 }
 
+/// The loops over which an access moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Loops {
+    pub(super) count: usize,
+    /// A hash of their sizes, in any order.
+    sizes: u64,
+}
+
+impl Loops {
+    pub(super) fn of(sizes: &[u64]) -> Self {
+        let mut sizes = sizes.to_vec();
+        sizes.sort_unstable();
+        let mut hasher = FxHasher::default();
+        sizes.hash(&mut hasher);
+        Self {
+            count: sizes.len(),
+            sizes: hasher.finish(),
+        }
+    }
+}
+
 impl View {
     /// A buffer in the order in which it lies.
     pub(super) fn whole(elements: u64) -> Self {
@@ -230,6 +251,25 @@ impl View {
         Self::of(moved).digits.hash(&mut hasher);
         self.offset.hash(&mut hasher);
         Access::Of(hasher.finish())
+    }
+
+    /// The dimensions of a loop over this shape on which the place in the buffer depends.
+    pub(super) fn loops(&self, shape: &[u64]) -> Loops {
+        let Some(dimensions) = self.by_dimension(shape) else {
+            return Loops::default();
+        };
+        let moves = |digits: &[Digit]| digits.iter().any(|digit| digit.stride != 0);
+        let moving = dimensions
+            .iter()
+            .zip(shape)
+            .filter(|(digits, _)| moves(digits));
+        Loops::of(&moving.map(|(_, &size)| size).collect::<Vec<u64>>())
+    }
+
+    /// Whether elements are accessed in the order in which they lie.
+    pub(super) fn is_straight(&self) -> bool {
+        let moved = self.digits.iter().filter(|digit| digit.stride != 0);
+        moved.is_sorted_by(|outer, inner| outer.stride >= inner.stride)
     }
 
     /// Number of elements that are accessed.
