@@ -63,6 +63,7 @@ mod optimal_budget;
 mod optimal_cases;
 mod optimal_ladders;
 mod optimal_long;
+mod outputs;
 mod partitions;
 mod peaks;
 mod prediction;

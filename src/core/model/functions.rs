@@ -364,7 +364,7 @@ pub static FUNCTIONS: &[Function] = &[
     unary("cast", 1, "x in another element type", "one conversion").with(&["dtype"]),
     binary("where", 1, "a where the condition holds, else b", "one selection").takes(3, 3),
     unary("clamp", 2, "x held between two bounds", "two comparisons").with(&["min", "max"]),
-    unary("batch_norm", 2, "x * scale + shift, or with mean, variance, weight and bias; one of each for a channel", "one multiplication, one addition: the factors are counted once for a channel, so not at all").takes(1, 5).shaped(ShapeRule::PerChannel).with(&["training", "eps"]),
+    unary("batch_norm", 2, "x * scale + shift, or with mean, variance, weight and bias; one of each for a channel", "one multiplication, one addition: the factors are counted once for a channel, so not at all").takes(3, 5).shaped(ShapeRule::PerChannel).with(&["training", "eps"]),
     unary("batch_norm_train", 6, "mean 0 and variance 1 for each channel of the batch; optional weight and bias: `batch_norm(x, w, b, training=true)`", "variance 4; one multiplication, one addition").typed(OpType::Reduction).takes(1, 3).shaped(ShapeRule::PerChannel).with(&["eps"]),
     reduce("sum", 1, "sum along an axis", "one addition"),
     reduce("mean", 1, "mean along an axis", "one addition"),

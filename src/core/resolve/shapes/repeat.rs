@@ -80,7 +80,7 @@ pub(super) fn repeat(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, D
             .attributes
             .problem(
                 "times",
-                &format!("has fewer numbers than {} dimensions", text(input)),
+                &format!("has fewer numbers than {} has dimensions", text(input)),
             )
             .hint("give one number for each dimension; 1 leaves it as it is"));
     };
