@@ -413,3 +413,67 @@ def attention_with_position_bias(q, k, v, bias):
 def router_statistics(logits):
     probs = torch.softmax(logits, dim=-1)
     return probs, probs.sum(0), (probs > 0.05).float().sum(0)
+
+
+# A second check: written after the first one had mended the recipe once more, and before they were measured.
+
+
+@program(of(16, 512, 768), w(768, 768), of(768), of(768), of(768))
+def tanh_pooler_with_norm(x, w_pool, b_pool, g, b):
+    first = torch.tanh(F.linear(x[:, 0], w_pool, b_pool))
+    return F.layer_norm(first, (768,), g, b), x.amax(1)
+
+
+@program(of(4096, 3072), of(3072), of(4096, 1024))
+def gated_three_ways(x, b, skip):
+    a, g, v = (x + b).chunk(3, dim=-1)
+    return torch.sigmoid(a) * torch.tanh(g) * v + skip
+
+
+@program(of(32768, 1024, dtype=F32), of(1024, dtype=F32))
+def layer_norm_backward_like(dy, g):
+    scaled = dy * g
+    return scaled - scaled.mean(-1, keepdim=True), dy.sum(0)
+
+
+@program(of(2, 16, 512, 64), of(2, 16, 512, 64), of(2, 16, 512, 64), of(512, 512, dtype=F32))
+def attention_in_f32_mask(q, k, v, mask):
+    scores = (q @ k.transpose(-2, -1)).float() * 0.125 + mask
+    return torch.softmax(scores, dim=-1).to(BF16) @ v
+
+
+@program(of(1024, 50257, dtype=F32), lambda: integers(50257, 1024))
+def temperature_and_entropy(logits, target):
+    log_probs = torch.log_softmax(logits / 0.7, dim=-1)
+    entropy = -(torch.exp(log_probs) * log_probs).sum(-1)
+    return log_probs.gather(-1, target[:, None])[:, 0], entropy
+
+
+@program(of(64, 128, 32, 32), of(128), of(128))
+def group_norm_two_axes(x, g, b):
+    y = x.view(64, 8, 16, 32, 32).float()
+    mean = y.mean((2, 3, 4), keepdim=True)
+    var = y.var((2, 3, 4), keepdim=True, correction=0)
+    y = ((y - mean) * torch.rsqrt(var + 1e-5)).view(64, 128, 32, 32)
+    return torch.relu(y.to(BF16) * g.view(1, 128, 1, 1) + b.view(1, 128, 1, 1))
+
+
+@program(of(1 << 20, dtype=F32), of(1 << 20, dtype=F32))
+def lamb_norms(p, update):
+    ratio = torch.sqrt((p * p).sum()) / torch.sqrt((update * update).sum())
+    return p - 0.01 * ratio * update
+
+
+@program(of(8, 12, 256, 64), of(8, 12, 256, 64))
+def decay_along_a_sequence(k, v):
+    return torch.cumsum(k * v, dim=2) / torch.arange(1, 257, device=k.device, dtype=BF16)[:, None]
+
+
+@program(of(4096, 512), of(4096, 512), w(512, 1024))
+def project_a_concatenation(a, b, w_out):
+    return F.linear(torch.cat((a, torch.relu(b)), dim=-1), w_out)
+
+
+@program(of(512, 256, 64), of(64), of(64))
+def swap_then_normalize(x, g, b):
+    return F.layer_norm(x.transpose(0, 1), (64,), g, b).sum(1)

@@ -237,7 +237,12 @@ impl Reader<'_> {
                 let [height, width] = self.before_window(window, window)?;
                 chosen(vec![batch, channels, height, width])
             }
-            ShapeRule::Concat => None,
+            ShapeRule::Concat
+            | ShapeRule::Expand
+            | ShapeRule::Repeat
+            | ShapeRule::Pad
+            | ShapeRule::Embedding
+            | ShapeRule::Gather => None,
             ShapeRule::Slice => {
                 let start = self.attributes.size("start").ok()?.unwrap_or_default();
                 let end = self.attributes.size("end").ok()?;
@@ -247,8 +252,6 @@ impl Reader<'_> {
                 let size = |size: u64| Some(end.max(start.checked_add(size)?));
                 chosen(self.along_axis(size)?)
             }
-            ShapeRule::Expand | ShapeRule::Repeat | ShapeRule::Pad => None,
-            ShapeRule::Embedding | ShapeRule::Gather => None,
             ShapeRule::Matmul
             | ShapeRule::Broadcast
             | ShapeRule::SameAsFirst

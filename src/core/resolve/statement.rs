@@ -162,15 +162,13 @@ fn indexing_of(
     let indexing = match function.shape_rule {
         ShapeRule::Transpose => {
             let stated = attributes.sizes("perm").ok().flatten();
-            let perm = match stated {
-                Some(perm) => {
-                    (perm.iter().map(|&d| dimension_of(d, rank))).collect::<Option<_>>()?
-                }
-                None => {
-                    let mut swapped: Vec<usize> = (0..rank).collect();
-                    swapped.swap(rank.checked_sub(2)?, rank - 1);
-                    swapped
-                }
+            let perm = if let Some(perm) = stated {
+                let dimensions = perm.iter().map(|&d| dimension_of(d, rank));
+                dimensions.collect::<Option<_>>()?
+            } else {
+                let mut swapped: Vec<usize> = (0..rank).collect();
+                swapped.swap(rank.checked_sub(2)?, rank - 1);
+                swapped
             };
             Indexing {
                 perm,

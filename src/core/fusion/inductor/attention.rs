@@ -82,9 +82,9 @@ fn around(graph: &Graph, layouts: &Layouts, softmax: OpId) -> Option<Vec<OpId>> 
     };
     let fits = match (definition.shape.len(), copies, chain.scale, chain.mask) {
         (3, _, scale, mask) => scale.is_none() && mask.is_none(),
-        (4.., [false, false, false], Some(_), None) => true,
+        (4.., [false, false, false], Some(_), None)
+        | (4.., [true, true, true], Some(Scale::Divided(_)), None | Some(Mask::OfPadding)) => true,
         (4.., [false, false, false], Some(Scale::Divided(by)), Some(Mask::Added)) => is_root(by),
-        (4.., [true, true, true], Some(Scale::Divided(_)), None | Some(Mask::OfPadding)) => true,
         // Pattern 16, with dropout, is off on NVIDIA.
         (4.., [true, true, true], Some(Scale::Divided(_)), Some(Mask::Added)) => !chain.drops,
         (4.., [true, true, true], None, None) => {
@@ -110,7 +110,7 @@ impl Chain {
     fn before(&mut self, graph: &Graph, softmax: OpId) -> Option<OpId> {
         let mut at = softmax;
         loop {
-            let input = match self.mask_of(graph, at) {
+            let input = match Self::mask_of(graph, at) {
                 Some((_, scores)) if at != softmax => scores,
                 _ => *graph.inputs[at].first()?,
             };
@@ -123,7 +123,7 @@ impl Chain {
             } else if is(definition, "cast") {
                 // The softmax is computed in f32 anyway.
                 (at == softmax).then_some(())?;
-            } else if let Some((mask, _)) = self.mask_of(graph, producer).filter(|_| is_bare) {
+            } else if let Some((mask, _)) = Self::mask_of(graph, producer).filter(|_| is_bare) {
                 self.mask = Some(mask);
             } else {
                 let scale = scale_of(definition).filter(|_| self.scale.is_none())?;
@@ -153,7 +153,7 @@ impl Chain {
     }
 
     /// The kind of mask that an op applies, and the scores that it reads.
-    fn mask_of(&self, graph: &Graph, op: OpId) -> Option<(Mask, TensorId)> {
+    fn mask_of(graph: &Graph, op: OpId) -> Option<(Mask, TensorId)> {
         let definition = &graph.ops[op];
         let inputs = &graph.inputs[op];
         let is_whole = |tensor: TensorId| graph.tensor_shape(tensor) == Some(&definition.shape[..]);

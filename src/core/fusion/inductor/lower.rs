@@ -348,8 +348,9 @@ impl Lowering<'_> {
                 broadcast(shape, reader)
             }
             // A reduction reads its input element by element.
-            (ShapeRule::Reduce | ShapeRule::Reshape, 0) => Some(View::whole(element_count(shape)?)),
-            (ShapeRule::Gather, 1) => Some(View::whole(element_count(shape)?)),
+            (ShapeRule::Reduce | ShapeRule::Reshape, 0) | (ShapeRule::Gather, 1) => {
+                Some(View::whole(element_count(shape)?))
+            }
             (ShapeRule::Embedding, 0) => {
                 let mut column = shape.to_vec();
                 column.push(1);

@@ -12,15 +12,15 @@ const LONGEST_ROW: u64 = 16 << 10;
 
 /// Whether one of two reductions runs along the rows of a tensor and the other one adds up its columns, and both gain by one kernel.
 pub(super) fn are_mixed(a: Rows, b: Rows) -> bool {
-    if (a.rows, a.width) != (b.width, b.rows) || a.rows == a.width {
+    if (a.count, a.width) != (b.width, b.count) || a.count == a.width {
         return false;
     }
     let (along, across) = if a.is_contiguous { (a, b) } else { (b, a) };
     along.is_contiguous
         && across.is_sum
-        && along.rows.saturating_mul(along.width) >= FEWEST_ELEMENTS
-        && along.rows >= along.width.saturating_mul(2)
-        && along.rows >= FEWEST_ROWS
+        && along.count.saturating_mul(along.width) >= FEWEST_ELEMENTS
+        && along.count >= along.width.saturating_mul(2)
+        && along.count >= FEWEST_ROWS
         && along.width <= LONGEST_ROW
 }
 
@@ -29,7 +29,7 @@ pub(super) fn join(a: Option<Rows>, b: Option<Rows>) -> Option<Rows> {
     let (Some(one), Some(other)) = (a, b) else {
         return a.or(b);
     };
-    let fits = (one.rows, one.width) == (other.rows, other.width);
+    let fits = (one.count, one.width) == (other.count, other.width);
     fits.then_some(Rows {
         is_contiguous: one.is_contiguous && other.is_contiguous,
         is_sum: one.is_sum && other.is_sum,

@@ -41,7 +41,7 @@ pub(crate) fn partition(graph: &Graph, options: &Options, log: &mut Log) -> Part
     let multiprocessors = options.device.hardware.multiprocessors;
     let target = Target {
         max_autotune: options.fusion.max_autotune,
-        multiprocessors: multiprocessors.map_or(0, |figure| figure.value as u64),
+        multiprocessors: multiprocessors.map_or(0, |figure| whole(figure.value)),
     };
     let (nodes, buffers) = lower::nodes(graph, target, log);
     if log.is_on() {
@@ -49,6 +49,15 @@ pub(crate) fn partition(graph: &Graph, options: &Options, log: &mut Log) -> Part
     }
     let fused = schedule::fuse(graph, &nodes, buffers, log);
     assemble(graph, &nodes, &fused)
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a count of multiprocessors"
+)]
+const fn whole(count: f64) -> u64 {
+    count as u64
 }
 
 /// Notes the views that no node computes, because they view a buffer.

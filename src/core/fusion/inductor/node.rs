@@ -73,12 +73,19 @@ pub(super) struct Read {
 /// The rows of a reduction as a program states them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rows {
-    pub(super) rows: u64,
+    pub(super) count: u64,
     pub(super) width: u64,
     /// Neighbours of a row are neighbours in memory, in all that is read.
     pub(super) is_contiguous: bool,
     /// It only adds.
     pub(super) is_sum: bool,
+}
+
+impl Rows {
+    /// Elements of all rows together.
+    pub(super) const fn elements(self) -> u64 {
+        self.count.saturating_mul(self.width)
+    }
 }
 
 impl Read {

@@ -198,9 +198,7 @@ impl Lowering<'_> {
             .checked_sub(1)
             .is_some_and(|last| last < 32 && axes >> last & 1 == 1);
         let is_along = |view: &Option<View>| {
-            let only_last = 1_u32
-                .checked_shl(shape.len().saturating_sub(1) as u32)
-                .unwrap_or(0);
+            let only_last = reduced_axes(0, shape.len());
             let strides = view
                 .as_ref()
                 .and_then(|view| view.strides_along(shape, only_last));
@@ -208,7 +206,7 @@ impl Lowering<'_> {
         };
         let name = self.graph.ops[op].function.as_deref();
         Rows {
-            rows: domain.rows,
+            count: domain.rows,
             width: domain.width,
             is_contiguous: last && value.reads.iter().all(|read| is_along(&read.view)),
             is_sum: matches!(name, Some("sum" | "mean")),
@@ -229,12 +227,10 @@ fn reduced_axes(axes: u32, rank: usize) -> u32 {
 fn row_view(norm: &Op) -> Option<View> {
     let axes = reduced_axes(norm.axes, norm.shape.len());
     let shape = norm.shape.iter().enumerate();
-    let rows = shape.map(
-        |(place, &size)| match place < 32 && axes >> place & 1 == 1 {
-            true => 1,
-            false => size,
-        },
-    );
+    let rows = shape.map(|(place, &size)| {
+        let is_reduced = place < 32 && axes >> place & 1 == 1;
+        if is_reduced { 1 } else { size }
+    });
     let rows: Vec<u64> = rows.collect();
     let reader = Op::new("", OpType::Elementwise, &[], "", &norm.shape, 1);
     broadcast(&rows, &reader)

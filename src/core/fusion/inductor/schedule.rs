@@ -314,7 +314,7 @@ impl<'a> Schedule<'a> {
     /// Bytes of the accesses that both groups have, each once.
     fn shared_bytes(&self, first: GroupId, second: GroupId) -> u64 {
         if let (Some(rows), true) = (self.rows[first], self.mixes(first, second)) {
-            return rows.rows.saturating_mul(rows.width);
+            return rows.elements();
         }
         let mut bytes = 0_u64;
         let (a, b) = (&self.touches[first], &self.touches[second]);
@@ -343,7 +343,7 @@ impl<'a> Schedule<'a> {
         common(from, to, by_buffer, |a, b| {
             let width = (a.buffer.tensor(self.graph)).and_then(|t| t.bytes_per_element);
             let whole = (a.bytes.min(b.bytes)) / u64::from(width.unwrap_or(4).max(1));
-            is_shared |= whole >= a_elements(&self.rows[first]);
+            is_shared |= self.rows[first].is_some_and(|rows| whole >= rows.elements());
         });
         is_shared && !self.feeds(first, second).0
     }
@@ -496,11 +496,6 @@ impl<'a> Schedule<'a> {
             (from != group && matches(from)).then_some(from)
         })
     }
-}
-
-/// Elements of all rows together.
-fn a_elements(rows: &Option<Rows>) -> u64 {
-    rows.map_or(u64::MAX, |rows| rows.rows.saturating_mul(rows.width))
 }
 
 /// Moves the items of a group to those of another one, which stay ascending and each once.

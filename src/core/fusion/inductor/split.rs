@@ -25,6 +25,10 @@ const SHORT_ROW: u64 = 8192;
 const INNER_ROWS: u64 = 2;
 const OUTER_ROWS: u64 = 64;
 
+/// Elements that a thread of an outer reduction has at once, and rows of its blocks.
+const AT_ONCE: u64 = 4;
+const BLOCK_ROWS: u64 = 128;
+
 /// Into how many pieces each row is cut; 1 if it is not.
 pub(super) fn pieces(shape: Shape, multiprocessors: u64) -> u64 {
     let Shape {
@@ -54,9 +58,6 @@ pub(super) fn pieces(shape: Shape, multiprocessors: u64) -> u64 {
         };
         return width.div_ceil(each.max(1) * threads);
     }
-    // Elements that a thread of an outer reduction has at once, and rows of its blocks.
-    const AT_ONCE: u64 = 4;
-    const BLOCK_ROWS: u64 = 128;
     let each = if elements < of_device(FEWEST) {
         FEWEST
     } else if elements < of_device(MOST) {

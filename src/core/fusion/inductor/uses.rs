@@ -7,6 +7,10 @@ use crate::core::model::ids::{IdVec, OpId, TensorId};
 use crate::core::model::op_type::OpType;
 
 /// How a tensor is used, directly or through views.
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is another kind of reader"
+)]
 #[derive(Clone, Copy, Default)]
 pub(super) struct Uses {
     /// Ops that read it; as many as the copies that a broadcast makes of it, if those are more.
@@ -62,7 +66,7 @@ pub(super) fn uses(
             of_input.feeds_window |= is_windowed(definition);
         }
     }
-    for of_tensor in uses.iter_mut() {
+    for of_tensor in &mut uses {
         // Only a copy that nothing else reads computes what it copies.
         of_tensor.feeds_library |= of_tensor.feeds_copy && of_tensor.branches > 1;
     }

@@ -161,11 +161,10 @@ impl View {
 
     /// Whether these dimensions can be seen as one without a copy.
     pub(super) fn merges(&self, shape: &[u64], dimensions: std::ops::Range<usize>) -> bool {
-        let merged = self.by_dimension(shape).is_some_and(|all| {
+        self.by_dimension(shape).is_some_and(|all| {
             let digits = all.get(dimensions).unwrap_or(&[]).concat();
             Self::of(digits).digits.len() <= 1
-        });
-        merged
+        })
     }
 
     /// This view of what another view shows: `inner` gives the element of the buffer for each of its places, this one the place
@@ -315,7 +314,7 @@ pub(super) fn view_of_op(graph: &Graph, op: OpId) -> Option<View> {
         Some(function) => find(function)?.shape_rule,
     };
     let whole = View::whole(element_count(input)?);
-    let strides = whole.dense_strides(input);
+    let strides = dense_strides(input);
     match rule {
         ShapeRule::Reshape => Some(whole),
         ShapeRule::Transpose => {
@@ -338,16 +337,15 @@ pub(super) fn view_of_op(graph: &Graph, op: OpId) -> Option<View> {
     }
 }
 
-impl View {
-    fn dense_strides(&self, shape: &[u64]) -> Vec<u64> {
-        let mut strides = vec![1; shape.len()];
-        let mut inner = 1_u64;
-        for (stride, &size) in strides.iter_mut().zip(shape).rev() {
-            *stride = inner;
-            inner = inner.saturating_mul(size);
-        }
-        strides
+/// The strides of a tensor in row-major order.
+fn dense_strides(shape: &[u64]) -> Vec<u64> {
+    let mut strides = vec![1; shape.len()];
+    let mut inner = 1_u64;
+    for (stride, &size) in strides.iter_mut().zip(shape).rev() {
+        *stride = inner;
+        inner = inner.saturating_mul(size);
     }
+    strides
 }
 
 /// For each element of an op's output the element of a broadcast input that it reads; `None` if the shapes do not broadcast.
@@ -358,7 +356,7 @@ pub(super) fn broadcast(input: &[u64], reader: &Op) -> Option<View> {
         return Some(View::whole(elements));
     }
     let outer = shape.len().checked_sub(input.len())?;
-    let strides = View::whole(elements).dense_strides(input);
+    let strides = dense_strides(input);
     let aligned = |first: usize| {
         let mut moved = Vec::with_capacity(shape.len());
         for (place, &size) in shape.iter().enumerate() {

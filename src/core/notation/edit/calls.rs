@@ -23,9 +23,12 @@ pub fn set_inputs(text: &str, program: &Program, op: usize, inputs: &[String]) -
 }
 
 fn input_edits(text: &str, statement: &OpStatement, inputs: &[String]) -> Vec<(Span, String)> {
-    let as_written = |name: &String| match is_literal(name) {
-        true => name.clone(),
-        false => written_name(name),
+    let as_written = |name: &String| {
+        if is_literal(name) {
+            name.clone()
+        } else {
+            written_name(name)
+        }
     };
     let written: Vec<String> = inputs.iter().map(as_written).collect();
     let before = statement.arguments();

@@ -100,9 +100,10 @@ pub(super) fn program_of_calls(
             attributes,
             annotation: Some(annotation(&op.shape, op.element_type())),
             inputs: names,
-            literals: match functions::find(callee).is_some_and(Function::takes_literals) {
-                true => own_literals.to_vec(),
-                false => Vec::new(),
+            literals: if functions::find(callee).is_some_and(Function::takes_literals) {
+                own_literals.to_vec()
+            } else {
+                Vec::new()
             },
             kernel: op.kernel.map(|number| KernelMark {
                 number,
