@@ -233,9 +233,10 @@ fn a_pool_reads_a_buffer_unless_its_input_is_cheap() {
 
 fn attention(rank: usize, between: &str) -> Vec<String> {
     let front = if rank == 4 { "2, 4" } else { "8" };
-    let bias = match between.contains("bias") {
-        true => "input bias : f16[64, 64]\n",
-        false => "",
+    let bias = if between.contains("bias") {
+        "input bias : f16[64, 64]\n"
+    } else {
+        ""
     };
     kernels(&format!(
         "input q : f16[{front}, 64, 32]\ninput k : f16[{front}, 64, 32]\ninput v : f16[{front}, 64, 32]\n{bias}\

@@ -22,6 +22,7 @@ const EAGER_WRONG: &[(&str, usize, usize, &str)] = &[
     ("pad_conv_relu", 7, 4, "cuDNN takes these operands in another layout and gives its result back, each in kernels of its own"),
     ("residual_conv_block", 13, 8, "cuDNN takes these operands in another layout and gives its result back, each in kernels of its own"),
     ("rope_pairs", 11, 10, "`stack` copies its two inputs one by one"),
+    ("swap_then_normalize", 3, 2, "`layer_norm` copies a transposed input"),
     ("time_shift", 10, 9, "`pad` fills the result and copies into it"),
 ];
 
@@ -90,7 +91,7 @@ fn at_least_95_of_100_programs_have_the_kernels_of_torch_compile() {
     let wrong = wrong(DEFAULT, |(_, inductor)| inductor);
     assert_eq!(wrong, listed(INDUCTOR_WRONG));
     let (wrong, all) = (wrong.len(), measured().len());
-    assert!(all >= 59 && wrong * 20 <= all, "{wrong} of {all}");
+    assert!(all >= 69 && wrong * 20 <= all, "{wrong} of {all}");
 }
 
 #[test]

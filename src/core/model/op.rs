@@ -119,12 +119,12 @@ impl Op {
     }
 }
 
-/// How a transpose, a slice or a piece of a split finds its elements.
+/// How a transpose, a slice, a piece of a split or a gather finds its elements.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Indexing {
     /// For each dimension of a transpose the one of its input.
     pub perm: Vec<usize>,
-    /// The dimension along which a slice or piece is taken.
+    /// The dimension along which a slice or piece is taken, or an index leads.
     pub axis: usize,
     /// Its first element there.
     pub start: u64,

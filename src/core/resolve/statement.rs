@@ -198,6 +198,11 @@ fn indexing_of(
                 step: 1,
             }
         }
+        ShapeRule::Gather => Indexing {
+            axis: axis?,
+            step: 1,
+            ..Indexing::default()
+        },
         _ => return None,
     };
     Some(Box::new(indexing))

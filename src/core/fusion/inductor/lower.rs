@@ -290,12 +290,16 @@ impl Lowering<'_> {
             shape,
         );
         for _ in 1..open {
-            // Launches of the same kernel as far as ops can say it.
-            let buffer = self.new_buffer();
-            let value = self.values[output].clone();
-            let node = self.node(value, Loop::Library, shape);
-            self.push(node.writing(buffer, &View::whole(1), &[], 0));
+            self.further_launch(output, shape);
         }
+    }
+
+    /// Adds a node that no op stands for: a launch of the kernel that writes a tensor.
+    pub(super) fn further_launch(&mut self, tensor: TensorId, shape: &[u64]) {
+        let buffer = self.new_buffer();
+        let value = self.values[tensor].clone();
+        let node = self.node(value, Loop::Library, shape);
+        self.push(node.writing(buffer, &View::whole(1), &[], 0));
     }
 
     /// Whether a piece of a concatenation needs a copy: what is inlined or external does, the result of a library, too; another
@@ -315,7 +319,10 @@ impl Lowering<'_> {
             let mut input = self.values[tensor].clone();
             let seen = self.seen_by(definition, place, tensor);
             let seen = seen.filter(|_| !self.crosses_rows(op, &input, tensor));
-            input.see(seen.as_ref(), (op, place));
+            match gathered_rows(graph, op).filter(|_| place == 0) {
+                Some(rows) => input.gather(&rows, (op, place)),
+                None => input.see(seen.as_ref(), (op, place)),
+            }
             value.append(&input);
         }
         value.sort();
@@ -456,12 +463,49 @@ impl Value {
         }
     }
 
+    /// The value of what an index picks: a buffer with one value for all elements along the axis is read as by any other op.
+    fn gather(&mut self, rows: &GatheredRows<'_>, input: (OpId, usize)) {
+        for read in &mut self.reads {
+            let is_row = |view: &&View| {
+                let strides = view.strides_along(rows.shape, rows.axis);
+                strides.is_some_and(|strides| strides.iter().all(|&stride| stride == 0))
+            };
+            let row = read.view.as_ref().filter(is_row);
+            read.view = row.and_then(|row| rows.view.through(row));
+            if read.view.is_none() {
+                read.hidden_by = read.hidden_by.or(Some(input));
+            }
+        }
+    }
+
     pub(super) fn sort(&mut self) {
         self.ops.sort_unstable();
         self.ops.dedup();
         self.reads.sort();
         self.reads.dedup();
     }
+}
+
+/// What a gather reads of values that are the same along its axis.
+struct GatheredRows<'a> {
+    /// Of the input.
+    shape: &'a [u64],
+    /// The bit of the axis.
+    axis: u32,
+    /// For each element of the output one of the input in the same row.
+    view: View,
+}
+
+fn gathered_rows(graph: &Graph, op: OpId) -> Option<GatheredRows<'_>> {
+    let definition = &graph.ops[op];
+    let indexing = definition.indexing.as_ref();
+    let indexing = indexing.filter(|_| definition.function.as_deref() == Some("gather"))?;
+    let shape = graph.tensor_shape(*graph.inputs[op].first()?)?;
+    Some(GatheredRows {
+        shape,
+        axis: 1_u32.checked_shl(u32::try_from(indexing.axis).ok()?)?,
+        view: View::of_rows(shape, indexing.axis, &definition.shape)?,
+    })
 }
 
 pub(super) fn buffer_value(buffer: BufferId, view: View) -> Value {

@@ -32,7 +32,12 @@ impl Lowering<'_> {
         let shape = input.unwrap_or(&definition.shape);
         if name == "cumsum" || !self.has_row_values(op) && keeps_shape(graph, op) {
             // A scan writes each element itself.
+            let is_split = name == "cumsum" && self.pieces(op, &value, shape) > 1;
             self.write(value, reduction_space(graph, op), output, shape);
+            if is_split {
+                // The pieces wait for each other through a buffer, which is filled with zeros first (`SplitScan`).
+                self.further_launch(output, shape);
+            }
             return;
         }
         if !keeps_shape(graph, op) {

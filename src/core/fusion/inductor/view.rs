@@ -114,6 +114,13 @@ impl View {
         )
     }
 
+    /// For each element of an output one of an input of the same rank, always the first along an axis.
+    pub(super) fn of_rows(input: &[u64], axis: usize, output: &[u64]) -> Option<Self> {
+        let mut strides = dense_strides(input);
+        *strides.get_mut(axis)? = 0;
+        (strides.len() == output.len()).then(|| Self::strided(output, &strides))
+    }
+
     /// The digits of each dimension; `None` if a digit spans dimensions in a way that no division resolves.
     fn by_dimension(&self, shape: &[u64]) -> Option<Vec<Vec<Digit>>> {
         let mut left = self.digits.clone();
