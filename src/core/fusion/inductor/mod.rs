@@ -18,6 +18,7 @@ mod reduce;
 mod schedule;
 mod split;
 mod uses;
+mod value;
 mod view;
 
 use super::decision::{Decision, Log};

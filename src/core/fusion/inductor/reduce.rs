@@ -1,9 +1,10 @@
 //! Lowers reductions: in one kernel or two, and norms as row values and a pointwise op on them.
 
 use super::facts::{keeps_shape, reduction_space};
-use super::lower::{Lowering, Source, Value, buffer_value};
+use super::lower::Lowering;
 use super::node::{BufferId, Node, Rows};
 use super::split::{Shape, pieces};
+use super::value::{Source, Value, buffer_value};
 use super::view::{Loops, View, broadcast};
 use crate::core::fusion::loops::Loop;
 use crate::core::fusion::rows::RowDomain;
