@@ -1,6 +1,7 @@
 //! Exports that can be opened again.
 
-use crate::core::model::program::{Attribute, AttributeValue, ExprKind, Program};
+use crate::core::model::functions;
+use crate::core::model::program::{Attribute, AttributeValue, ExprKind, Literal, Program};
 use crate::core::resolve::attributes_in_numbers;
 use crate::core::{Graph, IdVec, Op, OpId, TensorDecl};
 use serde::Serialize;
@@ -14,13 +15,16 @@ pub struct OpList {
     tensors: Vec<TensorDecl>,
 }
 
-/// An op and the attributes of its statement.
+/// An op with the attributes and numbers of its statement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct Call {
     #[serde(flatten)]
     op: Op,
     #[serde(skip_serializing_if = "Map::is_empty")]
     attributes: Map<String, Value>,
+    /// Numbers among the inputs, by place.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    literals: Map<String, Value>,
 }
 
 impl OpList {
@@ -40,6 +44,7 @@ impl OpList {
         let call = |op: &Op| Call {
             op: op.clone(),
             attributes: Map::new(),
+            literals: Map::new(),
         };
         Self {
             ops: graph.ops.iter().map(call).collect(),
@@ -56,8 +61,19 @@ impl OpList {
         statement_of_op: &IdVec<OpId, usize>,
     ) -> Self {
         let attributes = attributes_in_numbers(program, statement_of_op.iter().copied());
-        for (call, attributes) in self.ops.iter_mut().zip(attributes) {
+        for (call, mut attributes) in self.ops.iter_mut().zip(attributes) {
+            // What chose a variant of a function is said by its name.
+            let function = call.op.function.as_deref().and_then(functions::find);
+            attributes.retain(|attribute| {
+                function.is_none_or(|f| f.attributes.contains(&attribute.name.text.as_str()))
+            });
             call.attributes = in_json(attributes);
+        }
+        let statements = statement_of_op.iter().map(|&place| program.ops.get(place));
+        for (call, statement) in self.ops.iter_mut().zip(statements) {
+            let literals = statement.map_or(&[][..], |statement| &statement.literals);
+            let literal = |l: &Literal| (l.place.to_string(), Value::from(l.text.as_str()));
+            call.literals = literals.iter().map(literal).collect();
         }
         self
     }

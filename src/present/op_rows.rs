@@ -2,7 +2,8 @@
 
 use crate::core::model::functions::{FUNCTIONS, find};
 use crate::core::model::op::shape_text;
-use crate::core::model::program::{OpStatement, Program};
+use crate::core::model::program::{Argument, OpStatement, Program};
+use crate::core::notation::is_literal;
 use crate::core::{Analysis, Diagnostic, IdVec, KernelId, OpId, OpType, Severity};
 use crate::present::words::with_hint;
 use std::collections::{HashMap, HashSet};
@@ -73,7 +74,12 @@ pub fn op_rows(source: OpSource<'_>, max_rows: usize, before: &[OpRow]) -> Vec<O
         let analysed = op.zip(source.analysed.map(|(analysis, _)| analysis));
         let kernel = analysed.and_then(|(op, a)| a.partition.kernel_of.get(op).copied());
         let resolved = analysed.and_then(|(op, a)| a.graph.ops.get(op));
-        let inputs: Vec<&str> = statement.inputs.iter().map(|i| i.text.as_str()).collect();
+        let arguments = statement.arguments();
+        let inputs: Vec<&str> = (arguments.iter())
+            .map(|(argument, _)| match *argument {
+                Argument::Tensor(text) | Argument::Literal(text) => text,
+            })
+            .collect();
         let annotation = statement.annotation.as_ref();
         OpRow {
             id,
@@ -82,8 +88,12 @@ pub fn op_rows(source: OpSource<'_>, max_rows: usize, before: &[OpRow]) -> Vec<O
             name: statement.name().text.clone(),
             callee: statement.callee.text.clone(),
             inputs: inputs.join(", "),
-            has_separable_inputs: (inputs.iter())
-                .all(|name| !name.contains(',') && name.trim() == *name),
+            has_separable_inputs: (arguments.iter()).all(|(argument, _)| match argument {
+                Argument::Tensor(name) => {
+                    !name.contains(',') && name.trim() == *name && !is_literal(name)
+                }
+                Argument::Literal(_) => true,
+            }),
             stated_type: annotation
                 .map_or("", |a| a.span.slice(source.text))
                 .to_owned(),

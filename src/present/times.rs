@@ -198,8 +198,13 @@ pub fn time_lines(analysis: &Analysis, id: KernelId) -> Vec<String> {
         alone.vector_f64_s,
     ));
     let placement = &kernel.placement;
+    let further = analysis.partition.further_launches.get(id).copied();
+    let launches = match further.unwrap_or(0) {
+        0 => "launch".to_owned(),
+        further => format!("for each of {} launches", further + 1),
+    };
     lines.push(format!(
-        "lower bound: the longest of these + {} launch = {}",
+        "lower bound: the longest of these + {} {launches} = {}",
         format_seconds(device.launch_s.value),
         TimeText::new(placement.time_s, placement.is_incomplete(), None).time
     ));

@@ -4,6 +4,7 @@
 #   tests/measure/run.sh FOLDER fresh                  times at the sizes that the model has not seen
 #   tests/measure/run.sh FOLDER traffic TIMES.json     DRAM bytes of every kernel, by Nsight Compute with flushed caches
 #   tests/measure/run.sh FOLDER registers              registers of the compiler's kernels
+#   tests/measure/run.sh FOLDER launches               kernels of the programs of tests/model/programs, eager and compiled
 set -euo pipefail
 folder=$1
 here=$(dirname "$0")
@@ -15,6 +16,9 @@ times)
     ;;
 fresh)
     python3 "$here/gpu.py" times "$folder/fresh.json" "${SECONDS_FOR_TIMES:-420}" fresh
+    ;;
+launches)
+    python3 "$here/launches.py" "$folder/launches.json"
     ;;
 registers)
     python3 "$here/registers.py" "$folder/registers.json"

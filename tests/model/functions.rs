@@ -2,7 +2,7 @@
 
 use crate::resolve::{ops, resolved};
 use fuseline::core::Code;
-use fuseline::core::model::functions::FUNCTIONS;
+use fuseline::core::model::functions::{FUNCTIONS, Function, find};
 use std::collections::BTreeSet;
 
 /// Declarations for the calls below.
@@ -20,6 +20,8 @@ input g : f16[4, 2, 3, 1]
 input b4 : f16[4]
 input c6 : f16[6]
 input b5 : f16[5]
+input e : i64[2, 3]
+input j : i64[8, 4]
 ";
 
 /// A call and its output shape.
@@ -112,6 +114,48 @@ const SHAPES: &[(&str, &[u64])] = &[
     ("slice(m, start=2, end=5)", &[8, 3]),
     ("slice(m, start=-2)", &[8, 2]),
     ("slice(m, end=-1, axis=0)", &[7, 6]),
+    ("slice(m, step=2)", &[8, 3]),
+    ("slice(m, start=1, end=6, step=2, axis=0)", &[3, 6]),
+    ("slice(m, start=1, end=8, step=3, axis=0)", &[3, 6]),
+    ("lt(m, v)", &[8, 6]),
+    ("le(m, 0)", &[8, 6]),
+    ("gt(0.5, m)", &[8, 6]),
+    ("ge(q, m)", &[3, 8, 6]),
+    ("eq(m, -1)", &[8, 6]),
+    ("ne(m, r)", &[8, 6]),
+    ("logical_and(m, v)", &[8, 6]),
+    ("logical_or(m, v)", &[8, 6]),
+    ("logical_not(m)", &[8, 6]),
+    ("div(m, 8)", &[8, 6]),
+    ("sub(1, v)", &[6]),
+    ("where(m, v, -inf)", &[8, 6]),
+    ("where(m, 0, q)", &[3, 8, 6]),
+    ("gelu(m, approximate=tanh)", &[8, 6]),
+    ("gelu(m, approximate=none)", &[8, 6]),
+    ("gelu_erf(m)", &[8, 6]),
+    ("sin(m)", &[8, 6]),
+    ("cos(m)", &[8, 6]),
+    ("round(m)", &[8, 6]),
+    ("floor(m)", &[8, 6]),
+    ("tril(m)", &[8, 6]),
+    ("triu(m, diagonal=-1)", &[8, 6]),
+    ("full(value=1) : f16[8, 6]", &[8, 6]),
+    ("arange() : f16[6]", &[6]),
+    ("batch_norm(i, c6, c6, c6, c6)", &[2, 6, 9, 7]),
+    ("batch_norm(i, c6, c6, training=true)", &[2, 6, 9, 7]),
+    ("batch_norm_train(i)", &[2, 6, 9, 7]),
+    ("cumsum(m, axis=0)", &[8, 6]),
+    ("expand(r, shape=[8, 6])", &[8, 6]),
+    ("expand(r, shape=[3, -1, 4])", &[3, 8, 4]),
+    ("expand(r) : f16[8, 6]", &[8, 6]),
+    ("repeat(m, times=[2, 1])", &[16, 6]),
+    ("repeat(v, times=[3, 2])", &[3, 12]),
+    ("repeat_interleave(m, times=3)", &[8, 18]),
+    ("repeat_interleave(q, times=2, axis=0)", &[6, 8, 6]),
+    ("embedding(e, m)", &[2, 3, 6]),
+    ("gather(m, j)", &[8, 4]),
+    ("pad(m, pad=[1, 2])", &[8, 9]),
+    ("pad(i, pad=[0, 1, 2, 3])", &[2, 6, 14, 8]),
 ];
 
 #[test]
@@ -120,7 +164,7 @@ fn every_function_gives_its_shape() {
     for (call, shape) in SHAPES {
         // An op that reads every tensor, so that there are no notes about unused ones.
         let text = format!(
-            "{HEAD}y = {call}\nall = elementwise(v, m, n, t, r, q, u, i, s, f, g, b4, c6, b5) : f16[1]"
+            "{HEAD}y = {call}\nall = elementwise(v, m, n, t, r, q, u, i, s, f, g, b4, c6, b5, e, j) : f16[1]"
         );
         assert_eq!(ops(&text)[0].shape, *shape, "{call}");
         called.extend(call.split('(').next());
@@ -134,21 +178,23 @@ fn every_function_gives_its_shape() {
 fn an_annotation_is_checked() {
     for (call, shape) in SHAPES {
         let call = call.split(" : ").next().unwrap();
-        let dtype = if call.starts_with("cast") {
-            "f32"
-        } else {
-            "f16"
+        let name = call.split('(').next().unwrap();
+        let gives_bool = find(name).is_some_and(Function::gives_bool);
+        let dtype = match name {
+            "cast" => "f32",
+            _ if gives_bool => "bool",
+            _ => "f16",
         };
         let text = |shape: &[u64]| format!("{HEAD}y = {call} : {dtype}{shape:?}");
         assert!(!resolved(&text(shape)).ops.is_empty(), "{call}");
-        if call.starts_with("rearrange") {
+        if matches!(name, "rearrange" | "full" | "arange") {
             // Its shape is the annotation.
             continue;
         }
         let mut wrong = shape.to_vec();
         wrong.push(7);
         let found = resolved(&text(&wrong));
-        let takes_any = call.starts_with("reshape") || call.starts_with("contiguous");
+        let takes_any = matches!(name, "reshape" | "contiguous" | "expand");
         let code = if takes_any && !call.contains("shape=") {
             Code::ShapeMismatch
         } else {
@@ -221,6 +267,29 @@ const REFUSED: &[(&str, Code, &str)] = &[
     ("sum(m, axis=0.5)", Code::UnknownAttribute, "`axis` takes an integer or a list such as [1, 2]"),
     ("matmul(m, n, k=true) : f16[1]", Code::UnknownParam, "no param is called `true`"),
     ("scale(m, factor=Z/2)", Code::UnknownParam, "no param is called `Z`"),
+    ("slice(m, step=0)", Code::UnknownAttribute, "`step` is 0"),
+    ("relu(3)", Code::WrongInputCount, "`relu` takes no number in the place of an input"),
+    ("matmul(m, 3)", Code::WrongInputCount, "`matmul` takes no number in the place of an input"),
+    ("add(m, 3, 4)", Code::WrongInputCount, "`add` takes 2 inputs, not 3"),
+    ("add(3, 4)", Code::WrongInputCount, "`add` has only numbers to give a type"),
+    ("where(1, m, v)", Code::WrongInputCount, "the first input of `where` is a number"),
+    ("where(m, 1, 0)", Code::WrongInputCount, "`where` has only numbers to give a type"),
+    ("gelu(m, approximate=erf)", Code::UnknownAttribute, "`approximate` takes tanh or none"),
+    ("batch_norm(i, c6, c6, c6, training=true)", Code::WrongInputCount, "`batch_norm` takes 1 to 3 inputs, not 4"),
+    ("full(value=1)", Code::MissingShape, "only an annotation says this shape"),
+    ("expand(m, shape=[8, 12])", Code::ShapeMismatch, "`m` f16[8, 6] does not expand to [8, 12]"),
+    ("expand(m, shape=[-1, 8, 6])", Code::UnknownAttribute, "`shape` holds a size below 1"),
+    ("expand(m)", Code::MissingShape, "an expand needs its new shape"),
+    ("repeat(m)", Code::MissingShape, "the number of repetitions is missing"),
+    ("repeat(m, times=2)", Code::UnknownAttribute, "`times` has fewer numbers than `m` f16[8, 6] has dimensions"),
+    ("repeat(m, times=[0, 1])", Code::UnknownAttribute, "`times` is 0"),
+    ("repeat_interleave(m, times=[1, 2])", Code::UnknownAttribute, "`times` must be one number here"),
+    ("embedding(m, n)", Code::ShapeMismatch, "`m` f16[8, 6] is no index"),
+    ("embedding(e, v)", Code::ShapeMismatch, "`v` f16[6] is no table of rows"),
+    ("gather(n, j)", Code::ShapeMismatch, "`j` i64[8, 4] does not index `n` f16[6, 5] along axis 1"),
+    ("pad(m)", Code::MissingShape, "`pad` needs the width of its border"),
+    ("pad(m, pad=[1])", Code::UnknownAttribute, "`pad` has 1 numbers for `m` f16[8, 6]"),
+    ("pad(m, pad=[1, -1])", Code::UnknownAttribute, "`pad` holds a number below 0"),
 ];
 
 #[test]

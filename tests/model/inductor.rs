@@ -146,20 +146,26 @@ fn reductions_of_other_rows_stay_apart() {
 }
 
 #[test]
-fn what_is_read_in_another_order_stays_apart() {
+fn what_is_read_by_another_index_stays_apart() {
+    // The loops of a pointwise op are put into the order of what it reads, as measured; those of a library call are not.
     let text = "r = softmax(a)\nm = matmul(r, w)\nt = transpose(r)\ny = relu(t)";
-    assert_eq!(of(text), ["r + t", "m", "y"]);
+    assert_eq!(of(text), ["r + t + y", "m"]);
+    assert_eq!(
+        of("m = matmul(a, w)\nt = transpose(m)\ny = relu(t)"),
+        ["m + t", "y"]
+    );
     // The elements of a norm are a pointwise op after its row values, which is inlined like any other.
     let text = "r = softmax(a)\nt = transpose(r)\ny = relu(t)";
-    assert_eq!(of(text), ["r", "t + y (r)"]);
+    assert_eq!(of(text), ["r + t + y"]);
     // A pointwise op is inlined through the view.
     assert_eq!(
         of("r = relu(a)\nt = transpose(r)\ny = exp(t)"),
         ["r + t + y"]
     );
+    // Other rows: the row of an element is a division, as measured.
     assert_eq!(
-        of("r = softmax(a)\nt = reshape(r, shape=[256, 64])\ny = relu(t)"),
-        ["r + t + y"]
+        of("r = softmax(a)\nt = reshape(r, shape=[128, 128])\ny = relu(t)"),
+        ["r", "t + y (r)"]
     );
 }
 
@@ -227,8 +233,13 @@ fn a_pool_reads_a_buffer_unless_its_input_is_cheap() {
 
 fn attention(rank: usize, between: &str) -> Vec<String> {
     let front = if rank == 4 { "2, 4" } else { "8" };
+    let bias = if between.contains("bias") {
+        "input bias : f16[64, 64]\n"
+    } else {
+        ""
+    };
     kernels(&format!(
-        "input q : f16[{front}, 64, 32]\ninput k : f16[{front}, 64, 32]\ninput v : f16[{front}, 64, 32]\n\
+        "input q : f16[{front}, 64, 32]\ninput k : f16[{front}, 64, 32]\ninput v : f16[{front}, 64, 32]\n{bias}\
          s = matmul(q, k, transpose_b=true)\n{between}o = matmul(p, v)"
     ))
 }
@@ -245,8 +256,17 @@ fn attention_becomes_one_kernel_where_a_pattern_fits() {
         attention(4, "c = scale(s, factor=0.1)\np = softmax(c)\n"),
         ["s + c + p + o"]
     );
-    let masked = "c = scale(s, factor=0.1)\nm = mask(c)\nw = softmax(m)\np = dropout(w, p=0.1)\n";
-    assert_eq!(attention(4, masked), ["s + c + m + w + p + o"]);
+    let dropped = "c = scale(s, factor=0.1)\nw = softmax(c)\np = dropout(w, p=0.1)\n";
+    assert_eq!(attention(4, dropped), ["s + c + w + p + o"]);
+    // A mask is added only to scores that were divided by the root of the head size, and never causal.
+    let masked = |scale: &str, mask: &str| {
+        let steps = format!("c = {scale}\nm = {mask}\np = softmax(m)\n");
+        attention(4, &steps).len()
+    };
+    assert_eq!(masked("div(s, 5.656854249)", "add(c, bias)"), 1);
+    assert_eq!(masked("div(s, 8)", "add(c, bias)"), 3);
+    assert_eq!(masked("scale(s, factor=0.1)", "add(c, bias)"), 3);
+    assert_eq!(masked("div(s, 5.656854249)", "mask(c)"), 3);
     // Mask before scale, or another reader: no pattern.
     let other = "m = mask(s)\nc = scale(m, factor=0.1)\np = softmax(c)\n";
     assert_eq!(attention(4, other), ["s", "m + c + p", "o"]);

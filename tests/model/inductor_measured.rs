@@ -3,7 +3,7 @@
 use crate::measured::{analysis, rows};
 use fuseline::core::{Conventions, FusionOptions, Options, Policy, ReshapeCost};
 
-const EAGER: &str = "eager";
+pub(crate) const EAGER: &str = "eager";
 pub(crate) const DEFAULT: &str = "inductor";
 pub(crate) const TUNED: &str = "inductor_triton_gemm";
 

@@ -67,10 +67,16 @@ const CASES: &[(&str, Code, (usize, usize), &str)] = &[
         "the statement is complete before `z`",
     ),
     (
-        "y = add(x, 3)",
+        "y = add(x, [3])",
         Code::Syntax,
         (1, 12),
-        "expected the name of a tensor, found `3`",
+        "expected the name of a tensor, found `[`",
+    ),
+    (
+        "y = sum(axis=1, 3)",
+        Code::Syntax,
+        (1, 17),
+        "the input `3` comes after an attribute",
     ),
     (
         "y = sum(axis=1, x)",

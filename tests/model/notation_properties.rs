@@ -3,7 +3,7 @@
 use crate::spans::without_spans;
 use fuseline::core::model::diagnostic::Span;
 use fuseline::core::model::program::{
-    Attribute, AttributeValue, BinaryOp, Declaration, Expr, ExprKind, KernelMark, Name,
+    Attribute, AttributeValue, BinaryOp, Declaration, Expr, ExprKind, KernelMark, Literal, Name,
     OpStatement, Param, ParamRange, Program, TypeAnnotation,
 };
 use fuseline::core::notation::{TokenKind, highlight, parse, print};
@@ -107,7 +107,7 @@ fn name() -> impl Strategy<Value = Name> {
         4 => "[a-z]{1,2}",
         1 => "[a-zA-Zé_][a-z0-9_.]{0,8}",
         1 => any::<String>(),
-        1 => prop::sample::select(&["param", "input", "weight", "in", "step", "f16", "<img onerror=alert(1)>"][..])
+        1 => prop::sample::select(&["param", "input", "weight", "output", "in", "step", "f16", "<img onerror=alert(1)>"][..])
             .prop_map(str::to_owned),
     ];
     text.prop_map(|text| Name {
@@ -192,24 +192,44 @@ fn declaration() -> impl Strategy<Value = Declaration> {
     })
 }
 
+/// A tensor, or a number in its place.
+fn argument() -> impl Strategy<Value = Result<Name, String>> {
+    prop_oneof![
+        3 => name().prop_map(Ok),
+        1 => "-?[0-9]{1,3}(\\.[0-9]{1,3})?(e-?[0-9])?|-inf".prop_map(Err),
+    ]
+}
+
 fn op() -> impl Strategy<Value = OpStatement> {
     (
         option::of(name()),
         name(),
         name(),
-        vec(name(), 0..4),
+        vec(argument(), 0..4),
         vec(attribute(), 0..3),
         option::of(annotation()),
         option::of(any::<u32>()),
     )
         .prop_map(
-            |(label, output, callee, inputs, attributes, annotation, kernel)| {
+            |(label, output, callee, arguments, attributes, annotation, kernel)| {
                 let mut names = HashSet::new();
+                let (mut inputs, mut literals) = (Vec::new(), Vec::new());
+                for (place, argument) in arguments.into_iter().enumerate() {
+                    match argument {
+                        Ok(name) => inputs.push(name),
+                        Err(text) => literals.push(Literal {
+                            place,
+                            text,
+                            span: Span::default(),
+                        }),
+                    }
+                }
                 OpStatement {
                     label: label.filter(|l| l.text != output.text),
                     output,
                     callee,
                     inputs,
+                    literals,
                     attributes: attributes
                         .into_iter()
                         .filter(|a| names.insert(a.name.text.clone()))
@@ -231,10 +251,15 @@ fn program() -> impl Strategy<Value = Program> {
         vec(param(), 0..4),
         vec(declaration(), 0..4),
         vec(op(), 0..6),
+        vec(name(), 0..3),
     )
-        .prop_map(|(params, declarations, ops)| {
-            let (mut param_names, mut tensors, mut op_names) =
-                (HashSet::new(), HashSet::new(), HashSet::new());
+        .prop_map(|(params, declarations, ops, outputs)| {
+            let (mut param_names, mut tensors, mut op_names, mut output_names) = (
+                HashSet::new(),
+                HashSet::new(),
+                HashSet::new(),
+                HashSet::new(),
+            );
             Program {
                 unreadable: Vec::new(),
                 params: params
@@ -253,6 +278,10 @@ fn program() -> impl Strategy<Value = Program> {
                             && tensors.insert(op.output.text.clone())
                             && op_names.insert(op.name().text.clone())
                     })
+                    .collect(),
+                outputs: outputs
+                    .into_iter()
+                    .filter(|name| output_names.insert(name.text.clone()))
                     .collect(),
             }
         })

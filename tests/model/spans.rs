@@ -26,6 +26,9 @@ pub(crate) fn without_spans(mut program: Program) -> Program {
         for name in names.into_iter().chain(&mut op.label).chain(&mut op.inputs) {
             name.span = empty;
         }
+        for literal in &mut op.literals {
+            literal.span = empty;
+        }
         for attribute in &mut op.attributes {
             (attribute.span, attribute.name.span) = (empty, empty);
             match &mut attribute.value {
@@ -41,7 +44,7 @@ pub(crate) fn without_spans(mut program: Program) -> Program {
             kernel.span = empty;
         }
     }
-    for name in &mut program.unreadable {
+    for name in program.unreadable.iter_mut().chain(&mut program.outputs) {
         name.span = empty;
     }
     program

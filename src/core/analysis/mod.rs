@@ -277,7 +277,7 @@ pub(super) fn analyze_plan(graph: Graph, options: &Options, plan: Plan) -> Analy
     }
     Analysis {
         tensors,
-        expected: Expected::new(&graph, &unfused, &fused, options),
+        expected: Expected::new(&graph, &unfused, (&fused, &partition), options),
         savings_pct: fused.traffic.savings_pct(),
         speedup: if fused.time_s > 0.0 {
             unfused.time_s / fused.time_s
@@ -329,16 +329,18 @@ fn execute(
     for ((kernel, members), traffic) in partition.kernels.iter_enumerated().zip(traffics) {
         let (bytes_read, bytes_written) = (traffic.bytes_read(), traffic.bytes_written());
         let computed = members.iter().chain(&partition.recomputed[kernel]);
-        let work = work_of_ops(computed, |op| match unfused {
+        let work = work_of_ops(computed.clone(), |op| match unfused {
             Some(unfused) => unfused.of_lone_op(op).work,
             None => op_work(graph, op),
         });
         let work = work.and(work_beyond_ops(graph, members, &work, &options.device));
-        let is_free = views_are_free && members.iter().all(|&op| graph.ops[op].is_view());
-        let placement = place(options, work, bytes_read + bytes_written, is_free);
+        let is_free = views_are_free && computed.clone().all(|&op| graph.ops[op].is_view());
+        let mut placement = place(options, work, bytes_read + bytes_written, is_free);
+        let further = partition.further_launches.get(kernel).copied().unwrap_or(0);
+        placement.time_s += f64::from(further) * options.device.launch_s.value;
         read += bytes_read;
         written += bytes_written;
-        launches += usize::from(!is_free);
+        launches += usize::from(!is_free) + further as usize;
         time_s += placement.time_s;
         let kernel = Kernel {
             ops: SmallVec::from_slice(members),

@@ -234,7 +234,10 @@ impl Views {
         let (bytes, source) = if base.is_external() && externals == Externals::KnownOnly {
             (0, SizeSource::Ignored)
         } else {
-            read_size(graph, op, tensor, externals)
+            let (bytes, source) = read_size(graph, op, tensor, externals);
+            // An expanded view names elements several times.
+            let stored = base.bytes().filter(|_| self.base[tensor] != tensor);
+            (stored.map_or(bytes, |stored| bytes.min(stored)), source)
         };
         Access {
             tensor,
@@ -259,7 +262,7 @@ pub(crate) fn written(graph: &Graph, partition: &Partition, views: &Views) -> Id
     is_written
 }
 
-/// Whether the output of an op leaves the kernels that compute it: nothing reads it, or a reader runs in a kernel that
+/// Whether the output of an op leaves the kernels that compute it: it is a result, or a reader runs in a kernel that
 /// does not compute it, or a view of it leaves. `is_kept`: all kernels that run this reader compute the op themselves.
 pub(crate) fn leaves(
     graph: &Graph,
@@ -271,5 +274,5 @@ pub(crate) fn leaves(
     let readers = &graph.successors[op];
     let mut is_needed =
         |&reader: &OpId| !is_kept(reader) || views.is_view[reader] && leaves(reader);
-    readers.is_empty() || readers.iter().any(&mut is_needed)
+    graph.is_final(graph.output[op]) || readers.iter().any(&mut is_needed)
 }

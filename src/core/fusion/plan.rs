@@ -81,7 +81,7 @@ fn plan_ops(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
     match options.policy {
         Policy::None => only(none::partition(graph)),
         Policy::Rules => only(rules::partition(graph, log)),
-        Policy::Inductor => only(inductor::partition(graph, options.fusion.max_autotune, log)),
+        Policy::Inductor => only(inductor::partition(graph, options, log)),
         Policy::Manual => {
             let (partition, refused) = manual::partition(&RegionContext::new(graph, options), log);
             Plan {
@@ -104,10 +104,9 @@ fn plan_ops(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
 /// The partitions of other policies, from which the search for the optimum starts.
 pub(super) fn partitions_to_start_with(context: &RegionContext<'_>) -> [Partition; 3] {
     let mut unread = Log::default();
-    let max_autotune = context.options.fusion.max_autotune;
     [
         rules::partition(context.graph, &mut unread),
-        inductor::partition(context.graph, max_autotune, &mut unread),
+        inductor::partition(context.graph, context.options, &mut unread),
         manual::partition(context, &mut unread).0,
     ]
 }

@@ -38,8 +38,18 @@ pub enum ShapeRule {
     Split,
     /// The inputs concatenated along an axis.
     Concat,
-    /// The elements `start..end` along an axis.
+    /// The elements `start..end` along an axis, every `step`-th.
     Slice,
+    /// The stated shape, into which the input is broadcast.
+    Expand,
+    /// Each dimension `times` as long.
+    Repeat,
+    /// `[..] x [rows, D] -> [.., D]`: for each index a row of a table.
+    Embedding,
+    /// `[..] x [..] -> [..]`: for each index an element along an axis. The index's shape.
+    Gather,
+    /// The last dimensions longer by `pad`.
+    Pad,
 }
 
 /// One row of the table.
@@ -87,6 +97,8 @@ pub enum AttributeKind {
     Type,
     /// An integer, or the word `unknown`.
     SizeOrUnknown,
+    /// `tanh` or `none`.
+    Approximation,
 }
 
 impl AttributeKind {
@@ -95,6 +107,7 @@ impl AttributeKind {
         match self {
             Self::Flag | Self::Type => true,
             Self::SizeOrUnknown => word == "unknown",
+            Self::Approximation => matches!(word, "tanh" | "none"),
             Self::Size | Self::SizeOrSizes | Self::Sizes | Self::Number => false,
         }
     }
@@ -109,6 +122,7 @@ impl AttributeKind {
             Self::Flag => "true or false",
             Self::Type => "an element type such as f32",
             Self::SizeOrUnknown => "an integer, or `unknown`",
+            Self::Approximation => "tanh or none",
         }
     }
 }
@@ -139,10 +153,17 @@ pub const ATTRIBUTES: &[AttributeSpec] = &[
     attribute("kernel", AttributeKind::SizeOrSizes, "size of the window, one number or [height, width]"),
     attribute("shape", AttributeKind::Sizes, "the new shape; one size may be -1 and follows from the others"),
     attribute("perm", AttributeKind::Sizes, "for each new dimension the old one; the last two swapped by default"),
+    attribute("times", AttributeKind::SizeOrSizes, "how often the elements are repeated along the axis, or along each dimension"),
+    attribute("pad", AttributeKind::Sizes, "elements added before and after, the last dimension first, as in PyTorch: [left, right, top, bottom]"),
     attribute("parts", AttributeKind::Size, "number of equal pieces"),
     attribute("index", AttributeKind::Size, "which piece, from 0; 0 by default"),
     attribute("start", AttributeKind::Size, "first element, counted from the end when negative; 0 by default"),
     attribute("end", AttributeKind::Size, "one past the last element; the whole rest by default"),
+    attribute("step", AttributeKind::Size, "distance between two elements that are kept; 1 by default"),
+    attribute("diagonal", AttributeKind::Size, "the last diagonal that is kept, 0 for the main one; 0 by default"),
+    attribute("approximate", AttributeKind::Approximation, "tanh, or none for the exact function by erf; tanh by default"),
+    attribute("training", AttributeKind::Flag, "whether mean and variance are those of the batch; false by default"),
+    attribute("value", AttributeKind::Number, "the value of every element"),
     attribute("dtype", AttributeKind::Type, "element type of the result"),
     attribute("factor", AttributeKind::Number, "what to multiply by"),
     attribute("amount", AttributeKind::Number, "what to add"),
@@ -233,9 +254,32 @@ const fn layout(
 }
 
 impl Function {
-    /// The input that gives the element type of the output: for `where` the second, because the first is the condition.
+    /// The input that gives the element type of the output: the second for `where`, whose first is the
+    /// condition, and for `embedding`, whose first is the index.
     pub fn leading_input(&self) -> usize {
-        usize::from(self.name == "where")
+        usize::from(matches!(self.name, "where" | "embedding"))
+    }
+
+    /// The function that a call of this one stands for, when an attribute has this value.
+    pub fn variant(&self, attribute: &str, value: &str) -> Option<&'static Self> {
+        match (self.name, attribute, value) {
+            ("gelu", "approximate", "none") => find("gelu_erf"),
+            ("batch_norm", "training", "true") => find("batch_norm_train"),
+            _ => None,
+        }
+    }
+
+    /// Whether numbers may stand in the place of inputs, all but one.
+    pub fn takes_literals(&self) -> bool {
+        self.op_type == OpType::Elementwise && self.shape_rule == ShapeRule::Broadcast
+    }
+
+    /// Whether the result is true or false.
+    pub fn gives_bool(&self) -> bool {
+        matches!(
+            self.name,
+            "lt" | "le" | "gt" | "ge" | "eq" | "ne" | "logical_not" | "logical_and" | "logical_or"
+        )
     }
 
     /// Whether the output may have another element type than the inputs without a cast.
@@ -281,28 +325,47 @@ pub static FUNCTIONS: &[Function] = &[
     binary("maximum", 1, "the larger of a and b", "one comparison"),
     binary("minimum", 1, "the smaller of a and b", "one comparison"),
     binary("pow", 3, "a to the power of b", "log, multiplication, exp").takes(1, 2).with(&["exponent"]),
+    binary("lt", 1, "whether a < b", "one comparison"),
+    binary("le", 1, "whether a <= b", "one comparison"),
+    binary("gt", 1, "whether a > b", "one comparison"),
+    binary("ge", 1, "whether a >= b", "one comparison"),
+    binary("eq", 1, "whether a = b", "one comparison"),
+    binary("ne", 1, "whether a and b differ", "one comparison"),
+    binary("logical_and", 1, "whether both hold", "one operation on bits"),
+    binary("logical_or", 1, "whether one of both holds", "one operation on bits"),
+    unary("logical_not", 1, "whether it does not hold", "one operation on bits"),
     unary("neg", 1, "-x", "one negation"),
     unary("abs", 1, "the absolute value", "one operation on the sign"),
     unary("square", 1, "x * x", "one multiplication"),
     unary("relu", 1, "max(x, 0)", "one comparison"),
-    unary("gelu", 8, "x times the normal distribution function, tanh form", "x * 0.5 * (1 + tanh(x * (c + d * x * x))): 5 multiplications, 2 additions, tanh"),
+    unary("gelu", 8, "x times the normal distribution function, tanh form unless `approximate=none`", "x * 0.5 * (1 + tanh(x * (c + d * x * x))): 5 multiplications, 2 additions, tanh").with(&["approximate"]),
+    unary("gelu_erf", 5, "the same, exact: `gelu(x, approximate=none)`", "x * 0.5 * (1 + erf(x * c)): 3 multiplications, addition, erf"),
     unary("silu", 5, "x * sigmoid(x), also called swish", "sigmoid 4, one multiplication"),
     unary("sigmoid", 4, "1 / (1 + exp(-x))", "negation, exp, addition, division"),
     unary("tanh", 1, "hyperbolic tangent", "one transcendental"),
     unary("exp", 1, "e to the power of x", "one transcendental"),
     unary("log", 1, "natural logarithm", "one transcendental"),
     unary("erf", 1, "error function", "one transcendental"),
+    unary("sin", 1, "sine", "one transcendental"),
+    unary("cos", 1, "cosine", "one transcendental"),
+    unary("round", 1, "nearest whole number", "one rounding"),
+    unary("floor", 1, "largest whole number that is not above", "one rounding"),
     unary("sqrt", 1, "square root", "one transcendental"),
     unary("rsqrt", 1, "1 / square root", "one transcendental"),
     unary("reciprocal", 1, "1 / x", "one division"),
     unary("scale", 1, "x times a constant", "one multiplication").with(&["factor"]),
     unary("shift", 1, "x plus a constant", "one addition").with(&["amount"]),
     unary("mask", 1, "x + mask; causal when no mask is named", "one addition, or one comparison when causal").takes(1, 2),
+    unary("tril", 1, "zero above a diagonal of the last two dimensions", "one comparison").with(&["diagonal"]),
+    unary("triu", 1, "zero below a diagonal of the last two dimensions", "one comparison").with(&["diagonal"]),
+    unary("full", 0, "one value everywhere, of the annotated type", "computes nothing").takes(0, 0).shaped(ShapeRule::Stated).with(&["value"]),
+    unary("arange", 0, "0, 1, 2 and so on, of the annotated type", "computes nothing").takes(0, 0).shaped(ShapeRule::Stated),
     unary("dropout", 2, "elements dropped at random; the mask is made on chip", "one comparison, one multiplication; random bits are not counted").with(&["p"]),
     unary("cast", 1, "x in another element type", "one conversion").with(&["dtype"]),
     binary("where", 1, "a where the condition holds, else b", "one selection").takes(3, 3),
     unary("clamp", 2, "x held between two bounds", "two comparisons").with(&["min", "max"]),
-    unary("batch_norm", 2, "inference form: x * scale + shift, one of each for a channel", "one multiplication, one addition").takes(3, 3).shaped(ShapeRule::PerChannel),
+    unary("batch_norm", 2, "x * scale + shift, or with mean, variance, weight and bias; one of each for a channel", "one multiplication, one addition: the factors are counted once for a channel, so not at all").takes(3, 5).shaped(ShapeRule::PerChannel).with(&["training", "eps"]),
+    unary("batch_norm_train", 6, "mean 0 and variance 1 for each channel of the batch; optional weight and bias: `batch_norm(x, w, b, training=true)`", "variance 4; one multiplication, one addition").typed(OpType::Reduction).takes(1, 3).shaped(ShapeRule::PerChannel).with(&["eps"]),
     reduce("sum", 1, "sum along an axis", "one addition"),
     reduce("mean", 1, "mean along an axis", "one addition"),
     reduce("max", 1, "largest value along an axis", "one comparison"),
@@ -313,6 +376,7 @@ pub static FUNCTIONS: &[Function] = &[
     normalize("layer_norm", 8, "mean 0 and variance 1 along the last axis; optional weight and bias", "variance 4; subtraction, multiplication, weight, bias").takes(1, 3).with(&["eps"]),
     normalize("rms_norm", 4, "x over its root mean square along the last axis; optional weight and bias", "square, addition; multiplication, weight").takes(1, 3).with(&["eps"]),
     normalize("l2_norm", 3, "x over its length along an axis", "square, addition, division").with(&["axis", "eps"]),
+    normalize("cumsum", 1, "sum of an element and those before it, along an axis", "one addition"),
     reduce("max_pool2d", 1, "largest value of each window", "one comparison; overlaps are not counted twice").shaped(ShapeRule::Pool2d).with(&["kernel", "stride", "padding"]),
     reduce("avg_pool2d", 1, "mean of each window", "one addition; overlaps are not counted twice").shaped(ShapeRule::Pool2d).with(&["kernel", "stride", "padding"]),
     product("matmul", ShapeRule::Matmul, "matrix product, batched over leading dimensions", "2 * K for each output element").takes(2, 2).with(&["transpose_a", "transpose_b", "k"]),
@@ -324,7 +388,13 @@ pub static FUNCTIONS: &[Function] = &[
     layout("transpose", ShapeRule::Transpose, &["perm"], "dimensions in another order"),
     layout("split", ShapeRule::Split, &["parts", "index", "axis"], "one of several equal pieces along an axis"),
     layout("concat", ShapeRule::Concat, &["axis"], "all inputs one behind the other along an axis").takes(2, ANY_NUMBER).copying(),
-    layout("slice", ShapeRule::Slice, &["start", "end", "axis"], "a range along an axis"),
+    layout("slice", ShapeRule::Slice, &["start", "end", "step", "axis"], "a range along an axis"),
+    layout("expand", ShapeRule::Expand, &["shape"], "dimensions of size 1 made longer without a copy"),
+    layout("repeat", ShapeRule::Repeat, &["times"], "the whole tensor several times along each dimension").copying(),
+    layout("repeat_interleave", ShapeRule::Repeat, &["times", "axis"], "each element several times along an axis").copying(),
+    layout("embedding", ShapeRule::Embedding, &[], "for each index a row of a table; it reads as many rows as there are indices, at most the table").takes(2, 2).copying(),
+    layout("gather", ShapeRule::Gather, &["axis"], "for each index an element along an axis; it reads as many elements as there are indices, at most the tensor").takes(2, 2).copying(),
+    layout("pad", ShapeRule::Pad, &["pad"], "a border of zeros around the last dimensions").copying(),
 ];
 
 #[cfg(test)]
@@ -337,13 +407,10 @@ mod tests {
         let mut names = BTreeSet::new();
         for f in FUNCTIONS {
             assert!(names.insert(f.name), "{} twice", f.name);
-            assert!(
-                f.min_inputs >= 1 && f.min_inputs <= f.max_inputs,
-                "{}",
-                f.name
-            );
+            assert!(f.min_inputs <= f.max_inputs, "{}", f.name);
             assert!(!f.summary.is_empty() && !f.flops_source.is_empty());
-            let computes = matches!(f.op_type, OpType::Elementwise | OpType::Reduction);
+            let computes =
+                f.max_inputs > 0 && matches!(f.op_type, OpType::Elementwise | OpType::Reduction);
             assert_eq!(f.flops_per_element > 0, computes, "{}", f.name);
             for attribute in f.attributes {
                 assert!(

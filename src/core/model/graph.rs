@@ -69,7 +69,7 @@ pub struct Graph {
     pub inputs: Adjacency<OpId, TensorId>,
     /// For each op the tensor that it writes.
     pub output: IdVec<OpId, TensorId>,
-    /// For each tensor the ops that read it, each once, ascending; empty for a final tensor.
+    /// For each tensor the ops that read it, each once, ascending.
     pub consumers: Adjacency<TensorId, OpId>,
     /// For each op the ops whose outputs it reads, each once, ascending.
     pub predecessors: Adjacency<OpId, OpId>,
@@ -128,9 +128,10 @@ impl Graph {
         inputs.filter(is_first).map(|(_, &tensor)| tensor)
     }
 
-    /// Whether no op consumes the tensor, so that it is a result of the program.
+    /// Whether the tensor is a result of the program: no op consumes it, or the program says so.
     pub fn is_final(&self, tensor: TensorId) -> bool {
-        self.consumers[tensor].is_empty()
+        let producer = self.tensors[tensor].producer;
+        self.consumers[tensor].is_empty() || producer.is_some_and(|op| self.ops[op].is_output)
     }
 
     /// The name of a tensor.

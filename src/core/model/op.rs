@@ -44,6 +44,15 @@ pub struct Op {
     /// are known.
     #[serde(skip)]
     pub axes: u32,
+    /// How a view finds its elements; `None` if only shapes are known.
+    #[serde(skip)]
+    pub indexing: Option<Box<Indexing>>,
+    /// Numbers in the place of inputs, as written.
+    #[serde(skip)]
+    pub literals: Vec<String>,
+    /// The program returns the output, although ops may read it, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_output: bool,
     /// The kernel mark of the op, for policy `manual`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<u32>,
@@ -71,6 +80,9 @@ impl Op {
             k: None,
             is_across_rows: false,
             axes: 0,
+            indexing: None,
+            literals: Vec::new(),
+            is_output: false,
             kernel: None,
         }
     }
@@ -105,6 +117,19 @@ impl Op {
                 .and_then(functions::find)
                 .is_none_or(|f| f.is_view)
     }
+}
+
+/// How a transpose, a slice, a piece of a split or a gather finds its elements.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Indexing {
+    /// For each dimension of a transpose the one of its input.
+    pub perm: Vec<usize>,
+    /// The dimension along which a slice or piece is taken, or an index leads.
+    pub axis: usize,
+    /// Its first element there.
+    pub start: u64,
+    /// Distance of its elements there.
+    pub step: u64,
 }
 
 /// The role of an external tensor; for display only.

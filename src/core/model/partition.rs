@@ -17,6 +17,9 @@ pub struct Partition {
     /// For each kernel the ops of other kernels that it computes again instead of reading their outputs. Empty
     /// for policies that do not recompute.
     pub recomputed: Adjacency<KernelId, OpId>,
+    /// For each kernel the further launches that it takes: the second half of a reduction in two, copies of operands that a library
+    /// wants in another layout. Empty for policies whose kernels are one launch each.
+    pub further_launches: IdVec<KernelId, u32>,
 }
 
 impl Partition {
@@ -42,6 +45,7 @@ impl Partition {
             kernels: Adjacency::from_pairs(kernels, pairs),
             kernel_of,
             recomputed: Adjacency::default(),
+            further_launches: IdVec::new(),
         }
     }
 

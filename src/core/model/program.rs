@@ -128,6 +128,17 @@ pub struct Attribute {
     pub span: Span,
 }
 
+/// A number in the place of an input: `8` in `div(x, 8)`. No size depends on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Literal {
+    /// Its place among the arguments, from 0.
+    pub place: usize,
+    /// As written: `8`, `-1e-5`, `-inf`.
+    pub text: String,
+    /// Its span in the text.
+    pub span: Span,
+}
+
 /// `@kernel 3` after a statement: the kernel in which the user wants the op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelMark {
@@ -148,6 +159,8 @@ pub struct OpStatement {
     pub callee: Name,
     /// Tensors read.
     pub inputs: Vec<Name>,
+    /// Numbers among the inputs, ascending by place.
+    pub literals: Vec<Literal>,
     /// Attributes, after the inputs.
     pub attributes: Vec<Attribute>,
     /// The type annotation of the output.
@@ -166,10 +179,32 @@ impl OpStatement {
             .any(|attribute| attribute.name.text == "k")
     }
 
+    /// Inputs and literals in the order of the call, each with its span. Linear in both.
+    pub fn arguments(&self) -> Vec<(Argument<'_>, Span)> {
+        let mut inputs = self.inputs.iter();
+        let mut literals = self.literals.iter().peekable();
+        let count = self.inputs.len() + self.literals.len();
+        (0..count)
+            .filter_map(|place| match literals.next_if(|l| l.place == place) {
+                Some(literal) => Some((Argument::Literal(&literal.text), literal.span)),
+                None => inputs.next().map(|i| (Argument::Tensor(&i.text), i.span)),
+            })
+            .collect()
+    }
+
     /// The op's name: its label, otherwise its output.
     pub fn name(&self) -> &Name {
         self.label.as_ref().unwrap_or(&self.output)
     }
+}
+
+/// An argument of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Argument<'a> {
+    /// The name of a tensor.
+    Tensor(&'a str),
+    /// A number as written.
+    Literal(&'a str),
 }
 
 /// All valid statements of a text, each kind in text order.
@@ -181,6 +216,8 @@ pub struct Program {
     pub declarations: Vec<Declaration>,
     /// Ops.
     pub ops: Vec<OpStatement>,
+    /// `output y`: tensors that the program returns although its ops read them, too.
+    pub outputs: Vec<Name>,
     /// Names of params and tensors whose statements are invalid. Statements that use them get no error of their
     /// own.
     pub unreadable: Vec<Name>,

@@ -6,8 +6,28 @@ use crate::core::model::op::{Op, byte_count};
 use crate::core::model::op_type::OpType;
 use crate::core::model::options::Externals;
 
-/// Bytes that `op` reads of `tensor`, and where that size comes from.
+/// Bytes that `op` reads of `tensor`, and where that size comes from. Of a tensor that it indexes it reads as many elements as it
+/// gives, at most all.
 pub fn read_size(
+    graph: &Graph,
+    op: OpId,
+    tensor: TensorId,
+    externals: Externals,
+) -> (u64, SizeSource) {
+    let (bytes, source) = whole_size(graph, op, tensor, externals);
+    let indexed = match graph.ops[op].function.as_deref() {
+        Some("gather") => graph.inputs[op].first(),
+        Some("embedding") => graph.inputs[op].get(1),
+        _ => None,
+    };
+    let gathered = graph.tensors[graph.output[op]].bytes();
+    match gathered.filter(|_| indexed == Some(&tensor)) {
+        Some(gathered) => (bytes.min(gathered), source),
+        None => (bytes, source),
+    }
+}
+
+fn whole_size(
     graph: &Graph,
     op: OpId,
     tensor: TensorId,

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 /// The highlighting class of a span of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TokenKind {
-    /// `param`, `input`, `weight`, `in`, `step`, `dividing`, `@kernel`, and words such as `false` and `unknown`.
+    /// `param`, `input`, `weight`, `output`, `in`, `step`, `dividing`, `@kernel`, and words such as `false` and `unknown`.
     Keyword,
     /// A param, in its declaration and in expressions.
     Param,
@@ -190,6 +190,9 @@ fn kinds_of_statement<'a>(
                     StatementPart::Head if is_behind_equals => TokenKind::Function,
                     StatementPart::Arguments if next == Some(Lexeme::Equals) => {
                         TokenKind::Attribute
+                    }
+                    StatementPart::Arguments if last.is_some_and(|t| t.kind == Lexeme::Minus) => {
+                        TokenKind::Number
                     }
                     StatementPart::Head | StatementPart::Arguments => TokenKind::Tensor,
                     StatementPart::Value if is_lone_value(statement, index) => {

@@ -17,6 +17,7 @@ use crate::core::model::program::{Attribute, AttributeValue, ExprKind, OpStateme
 pub use highlight::{TokenKind, highlight};
 pub(crate) use lexer::written_name;
 use lexer::{Lexeme, Lines, Token, name_text, tokens};
+pub(crate) use parser::is_literal;
 use parser::{starts_statement, statement};
 pub use printer::{print, print_expr};
 pub use range::out_of_range;

@@ -2,14 +2,16 @@
 //!
 //! ```text
 //! program     = { [ statement ] [ comment ] newline } ;
-//! statement   = param | declaration | operation ;
+//! statement   = param | declaration | output | operation ;
 //! param       = "param" name "=" integer [ range ] ;
 //! range       = "in" integer ".." integer [ "step" integer ] [ "dividing" expr ] ;
 //! declaration = ( "input" | "weight" ) name ":" annotation ;
+//! output      = "output" name ;                          (* a result that ops read, too *)
 //! operation   = [ name ":" ] name "=" name "(" [ arguments ] ")" [ ":" annotation ] [ mark ] ;
 //! mark        = "@" "kernel" digits ;
 //! arguments   = argument { "," argument } [ "," ] ;
-//! argument    = name | attribute ;                      (* inputs first, then attributes *)
+//! argument    = name | literal | attribute ;            (* inputs first, then attributes *)
+//! literal     = [ "-" ] ( digits | float ) | "-" "inf" ;
 //! attribute   = name "=" ( list | [ "-" ] float | expr ) ;  (* a lone name that is no param is a word *)
 //! annotation  = dtype list ;                            (* f32[] is a scalar *)
 //! list        = "[" [ expr { "," expr } [ "," ] ] "]" ;
@@ -20,19 +22,19 @@
 //! name        = letter-or-_ { letter, digit or _ | "." before one of these } | "`" any "`" ;
 //! ```
 //!
-//! A statement ends with its line, except that newlines inside brackets are skipped. `param`, `input`, `weight`,
+//! A statement ends with its line, except that newlines inside brackets are skipped. `param`, `input`, `weight`, `output`,
 //! `in`, `step` and `dividing` are keywords only where the grammar has them, so a tensor may be called `input`. A comment
 //! runs from `#` to the end of the line. In backquotes `` \` ``, `\\`, `\n` and `\r` are escapes.
 
-use crate::core::model::diagnostic::{Code, Diagnostic};
+use crate::core::model::diagnostic::{Code, Diagnostic, Span};
 use crate::core::model::op::TensorRole;
 use crate::core::model::program::{
-    Attribute, AttributeValue, Declaration, Expr, ExprKind, KernelMark, Name, OpStatement, Param,
-    ParamRange, TypeAnnotation,
+    Attribute, AttributeValue, Declaration, Expr, ExprKind, KernelMark, Literal, Name, OpStatement,
+    Param, ParamRange, TypeAnnotation,
 };
 use crate::core::notation::cursor::{Cursor, Parse, unclosed};
 use crate::core::notation::expression::expression;
-use crate::core::notation::lexer::{Lexeme, Token};
+use crate::core::notation::lexer::{Lexeme, Token, tokens};
 use crate::core::notation::range::{RangePart, range_problem};
 use crate::core::notation::spelling::{nearest_dtype, quoted, shortened};
 use std::collections::HashSet;
@@ -43,6 +45,8 @@ pub(super) enum Statement {
     Param(Param, Option<Diagnostic>),
     /// An external tensor.
     Declaration(Declaration),
+    /// A result of the program that ops read, too.
+    Output(Name),
     /// An op.
     Op(OpStatement),
 }
@@ -58,6 +62,7 @@ pub(super) fn statement(text: &str, tokens: &[Token]) -> Result<Statement, Diagn
         Some("param") => cursor.param(),
         Some("input") => cursor.declaration(TensorRole::Input),
         Some("weight") => cursor.declaration(TensorRole::Weight),
+        Some("output") => cursor.output(),
         _ => cursor.operation().map_err(|problem| {
             if is_other_form(text, tokens) {
                 problem.hint(OTHER_FORM)
@@ -84,7 +89,7 @@ fn is_other_form(text: &str, tokens: &[Token]) -> bool {
         || starts(tokens.first(), &["Op"]) && starts(tokens.get(1), &["("])
 }
 
-/// `param`, `input` or `weight` if the statement starts with that keyword. The next token decides, because a
+/// `param`, `input`, `weight` or `output` if the statement starts with that keyword. The next token decides, because a
 /// tensor may be called `input`.
 pub(super) fn declaring_keyword<'a>(text: &'a str, tokens: &[Token]) -> Option<&'a str> {
     let first = tokens.first().filter(|t| t.kind == Lexeme::Name)?;
@@ -93,7 +98,8 @@ pub(super) fn declaring_keyword<'a>(text: &'a str, tokens: &[Token]) -> Option<&
         Some(Lexeme::Equals | Lexeme::Colon | Lexeme::OpenParen)
     );
     let word = first.span.slice(text);
-    Some(word).filter(|w| !is_plain_name && matches!(*w, "param" | "input" | "weight"))
+    Some(word)
+        .filter(|w| !is_plain_name && { matches!(*w, "param" | "input" | "weight" | "output") })
 }
 
 /// Whether a line that starts with `tokens` can only be a new statement, even if a bracket is still open.
@@ -186,6 +192,12 @@ impl Cursor<'_> {
         }))
     }
 
+    fn output(&mut self) -> Parse<Statement> {
+        const HINT: &str = "write `output y` for each result that ops of the program read, too";
+        self.at += 1;
+        Ok(Statement::Output(self.name("the name of a tensor", HINT)?))
+    }
+
     fn operation(&mut self) -> Parse<Statement> {
         const HINT: &str = "write `output = function(inputs)`, such as `y = relu(x)`";
         let mut output = self.name("a statement", HINT)?;
@@ -208,7 +220,11 @@ impl Cursor<'_> {
         self.expect(Lexeme::Equals, "`=`", HINT)?;
         let callee = self.name("the name of a function", HINT)?;
         let open = self.expect(Lexeme::OpenParen, "`(`", HINT)?;
-        let (inputs, attributes) = self.arguments(open)?;
+        let Arguments {
+            inputs,
+            literals,
+            attributes,
+        } = self.arguments(open)?;
         let annotation = match self.take(Lexeme::Colon) {
             Some(_) => Some(self.annotation()?),
             None => None,
@@ -219,6 +235,7 @@ impl Cursor<'_> {
             output,
             callee,
             inputs,
+            literals,
             attributes,
             annotation,
             kernel,
@@ -249,12 +266,13 @@ impl Cursor<'_> {
         }))
     }
 
-    fn arguments(&mut self, open: Token) -> Parse<(Vec<Name>, Vec<Attribute>)> {
+    fn arguments(&mut self, open: Token) -> Parse<Arguments> {
         const HINT: &str = "list input tensors, then attributes: `softmax(x, axis=-1)`";
         // Exact capacities save memory: a growing vector starts with four elements, which few ops need.
         let attributes = self.count_ahead(Lexeme::Equals, Lexeme::CloseParen);
         let arguments = self.count_ahead(Lexeme::Comma, Lexeme::CloseParen) + 1;
         let mut inputs = Vec::with_capacity(arguments.saturating_sub(attributes));
+        let mut literals: Vec<Literal> = Vec::new();
         let mut attributes: Vec<Attribute> = Vec::with_capacity(attributes);
         let mut named: HashSet<String> = HashSet::new();
         while self.take(Lexeme::CloseParen).is_none() {
@@ -262,10 +280,14 @@ impl Cursor<'_> {
             if self.peek().is_none() {
                 return Err(unclosed(open, "`)`"));
             }
-            if matches!(self.peek_kind(), Some(Lexeme::Int | Lexeme::Float)) {
-                return Err(self
-                    .expected("the name of a tensor")
-                    .hint("inputs are tensors; give numbers as attributes, such as `axis=-1`"));
+            if let Some((text, span)) = self.literal() {
+                if !attributes.is_empty() {
+                    return Err(input_after_attribute(&text).at(span));
+                }
+                let place = inputs.len() + literals.len();
+                literals.push(Literal { place, text, span });
+                self.separator(open, Lexeme::CloseParen, "`,` or `)`")?;
+                continue;
             }
             let name = self.name("the name of a tensor", HINT)?;
             if is_attribute {
@@ -284,16 +306,31 @@ impl Cursor<'_> {
             } else if attributes.is_empty() {
                 inputs.push(name);
             } else {
-                return Err(Diagnostic::error(
-                    Code::Syntax,
-                    format!("the input {} comes after an attribute", quoted(&name.text)),
-                )
-                .at(name.span)
-                .hint("name the inputs first, then the attributes"));
+                return Err(input_after_attribute(&name.text).at(name.span));
             }
             self.separator(open, Lexeme::CloseParen, "`,` or `)`")?;
         }
-        Ok((inputs, attributes))
+        Ok(Arguments {
+            inputs,
+            literals,
+            attributes,
+        })
+    }
+
+    /// Takes a number that stands in the place of an input, as written without spaces, and its span.
+    fn literal(&mut self) -> Option<(String, Span)> {
+        let minus = self.peek().filter(|t| t.kind == Lexeme::Minus);
+        let token = self.tokens.get(self.at + usize::from(minus.is_some()))?;
+        let is_number = matches!(token.kind, Lexeme::Int | Lexeme::Float);
+        // Without the minus `inf` may be a tensor.
+        let is_infinity = minus.is_some() && self.slice(*token) == INFINITY;
+        if !is_number && !is_infinity {
+            return None;
+        }
+        self.at += 1 + usize::from(minus.is_some());
+        let sign = if minus.is_some() { "-" } else { "" };
+        let span = minus.map_or(token.span, |minus| minus.span.to(token.span));
+        Some((format!("{sign}{}", self.slice(*token)), span))
     }
 
     fn attribute_value(&mut self) -> Parse<AttributeValue> {
@@ -372,6 +409,35 @@ impl Cursor<'_> {
             .hint("write one statement a line, and comments after `#`")
         })
     }
+}
+
+/// The arguments of a call.
+struct Arguments {
+    inputs: Vec<Name>,
+    literals: Vec<Literal>,
+    attributes: Vec<Attribute>,
+}
+
+/// What follows the minus of `-inf`.
+const INFINITY: &str = "inf";
+
+fn input_after_attribute(name: &str) -> Diagnostic {
+    Diagnostic::error(
+        Code::Syntax,
+        format!("the input {} comes after an attribute", quoted(name)),
+    )
+    .hint("name the inputs first, then the attributes")
+}
+
+/// Whether a text is a literal: `8`, `-1e-5`, `-inf`.
+pub(crate) fn is_literal(text: &str) -> bool {
+    let tokens = tokens(text);
+    let mut cursor = Cursor {
+        text,
+        tokens: &tokens,
+        at: 0,
+    };
+    cursor.literal().is_some_and(|(literal, _)| literal == text)
 }
 
 /// The error for an unknown element type.

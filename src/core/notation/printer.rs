@@ -1,8 +1,8 @@
 //! Prints a program as text.
 
 use crate::core::model::program::{
-    Attribute, AttributeValue, BinaryOp, Expr, ExprKind, Name, OpStatement, Param, Program,
-    TypeAnnotation,
+    Argument, Attribute, AttributeValue, BinaryOp, Expr, ExprKind, Name, OpStatement, Param,
+    Program, TypeAnnotation,
 };
 use crate::core::notation::lexer::written_name;
 use std::collections::HashSet;
@@ -13,7 +13,7 @@ const WIDEST_COLUMN: usize = 24;
 
 /// Prints a program so that [`super::parse`] gives the same program again, except for its spans.
 ///
-/// Params come first, then declarations, then ops, one on each line, with names in columns. `O(program)`.
+/// Params come first, then declarations, ops and outputs, one on each line, with names in columns. `O(program)`.
 ///
 /// ```
 /// use fuseline::core::notation::{parse, print};
@@ -64,6 +64,9 @@ pub fn print(program: &Program) -> String {
             "{label:<label_width$}{output:<output_width$} = {call}"
         );
     }
+    for output in &program.outputs {
+        let _ = writeln!(text, "output {}", written_name(&output.text));
+    }
     text
 }
 
@@ -93,7 +96,10 @@ fn print_param(text: &mut String, param: &Param, name_width: usize) {
 
 /// From the callee to the end of the statement.
 fn call_text(op: &OpStatement, is_param: &dyn Fn(&str) -> bool) -> String {
-    let inputs = op.inputs.iter().map(|input| written_name(&input.text));
+    let inputs = (op.arguments().into_iter()).map(|(argument, _)| match argument {
+        Argument::Tensor(name) => written_name(name),
+        Argument::Literal(number) => number.to_owned(),
+    });
     let attributes = op.attributes.iter().map(|attribute| {
         let name = written_name(&attribute.name.text);
         format!("{name}={}", attribute_text(attribute, is_param))

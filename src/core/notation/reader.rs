@@ -24,6 +24,8 @@ pub(super) struct Reader<'a> {
     newlines: Vec<usize>,
     /// First declaration of each param, including those whose statement could not be parsed.
     pub(super) params: HashMap<String, Span>,
+    /// Names of `output` statements.
+    outputs: HashMap<String, Span>,
     /// Declared tensors, by index into the program's declarations.
     declared: Names,
     /// Outputs, by index into its ops.
@@ -43,6 +45,7 @@ impl<'a> Reader<'a> {
             text,
             parsed,
             params: HashMap::new(),
+            outputs: HashMap::new(),
             declared: Names::with_capacity(0),
             produced: Names::with_capacity(newlines.len()),
             op_names: Names::with_capacity(newlines.len()),
@@ -108,6 +111,7 @@ impl<'a> Reader<'a> {
                 }
             }
             Statement::Declaration(declaration) => self.accept_declaration(declaration),
+            Statement::Output(name) => self.accept_output(name),
             Statement::Op(op) => self.accept_op(op),
         };
         self.parsed.diagnostics.extend(problem);
@@ -128,6 +132,24 @@ impl<'a> Reader<'a> {
             return Some(self.twice("the tensor", name, first.name.span));
         }
         self.parsed.program.declarations.push(declaration);
+        None
+    }
+
+    fn accept_output(&mut self, name: Name) -> Option<Diagnostic> {
+        if let Some(&first) = self.outputs.get(&name.text) {
+            let line = self.line_of(first);
+            let twice = format!(
+                "{} is already an output, see line {line}",
+                quoted(&name.text)
+            );
+            return Some(
+                Diagnostic::error(Code::DuplicateDeclaration, twice)
+                    .at(name.span)
+                    .hint("remove one of the two"),
+            );
+        }
+        self.outputs.insert(name.text.clone(), name.span);
+        self.parsed.program.outputs.push(name);
         None
     }
 

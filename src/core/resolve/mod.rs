@@ -119,6 +119,7 @@ pub fn resolve(program: &Program) -> Resolved {
     note_unknown_k(&known, &mut diagnostics);
     note_unused(program, &scope, &mut diagnostics);
     check_dividing(program, &params, &mut diagnostics);
+    mark_outputs(program, &scope, &mut ops, &mut diagnostics);
     sort_in_text_order(&mut diagnostics);
     let is_resolved = |&id: &StatementId| ops[id].is_some();
     let resolved = ops.ids().filter(is_resolved);
@@ -170,6 +171,34 @@ fn resolve_declaration(
         role: declaration.role,
         dtype: Some(annotation.dtype),
     })
+}
+
+/// Marks the ops whose outputs the program returns.
+fn mark_outputs(
+    program: &Program,
+    scope: &Scope<'_>,
+    ops: &mut IdVec<StatementId, Option<Op>>,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    for name in &program.outputs {
+        let origin = scope.tensor(&name.text).map(|tensor| scope.tensors[tensor]);
+        match origin {
+            Some(Origin::Produced(statement)) => {
+                if let Some(op) = &mut ops[statement] {
+                    op.is_output = true;
+                }
+            }
+            Some(Origin::Broken) => {}
+            Some(Origin::Declared(_) | Origin::Undeclared) | None => diagnostics.push(
+                Diagnostic::error(
+                    Code::UndeclaredTensor,
+                    format!("no op writes the output {}", quoted(&name.text)),
+                )
+                .at(name.span)
+                .hint("name the output of an op, or remove the line"),
+            ),
+        }
+    }
 }
 
 fn note_unused(program: &Program, scope: &Scope<'_>, diagnostics: &mut Vec<Diagnostic>) {

@@ -237,7 +237,12 @@ impl Reader<'_> {
                 let [height, width] = self.before_window(window, window)?;
                 chosen(vec![batch, channels, height, width])
             }
-            ShapeRule::Concat => None,
+            ShapeRule::Concat
+            | ShapeRule::Expand
+            | ShapeRule::Repeat
+            | ShapeRule::Pad
+            | ShapeRule::Embedding
+            | ShapeRule::Gather => None,
             ShapeRule::Slice => {
                 let start = self.attributes.size("start").ok()?.unwrap_or_default();
                 let end = self.attributes.size("end").ok()?;

@@ -9,14 +9,16 @@ use crate::core::model::diagnostic::{Code, Diagnostic, Span};
 use crate::core::model::dtype::DType;
 use crate::core::model::functions;
 use crate::core::model::functions::{ANY_NUMBER, FUNCTIONS, Function, ShapeRule};
-use crate::core::model::op::{Op, byte_count, element_count, shape_text};
+use crate::core::model::op::{Indexing, Op, byte_count, element_count, shape_text};
 use crate::core::model::op_type::OpType;
 use crate::core::model::program::{OpStatement, TypeAnnotation};
 use crate::core::notation::spelling::quoted;
-use crate::core::resolve::attributes::{Attributes, check_attributes};
+use crate::core::resolve::attributes::{Attributes, check_attributes, word};
 use crate::core::resolve::expr::{Params, evaluate_size};
 use crate::core::resolve::scope::{KnownTensors, NameId, Origin, StatementId};
-use crate::core::resolve::shapes::{Call, InferredShape, Operand, infer, tensor_text};
+use crate::core::resolve::shapes::{
+    Call, InferredShape, Operand, dimension_of, infer, tensor_text,
+};
 use crate::core::resolve::undeclared::missing_size;
 use std::borrow::Cow;
 
@@ -32,7 +34,10 @@ impl Callee {
     fn find(statement: &OpStatement, params: &Params<'_>) -> Result<Self, Diagnostic> {
         let name = statement.callee.text.as_str();
         if let Some(function) = functions::find(name) {
-            return Ok(Self::Function(function));
+            let mut variants = statement.attributes.iter().filter_map(|attribute| {
+                function.variant(&attribute.name.text, word(&attribute.value)?)
+            });
+            return Ok(Self::Function(variants.next().unwrap_or(function)));
         }
         if let Ok(op_type) = name.parse::<OpType>() {
             return Ok(Self::Bare(op_type));
@@ -75,10 +80,9 @@ pub(super) fn resolve_op(
     if depends_on_missing {
         return Ok(None);
     }
-    let allowed = match callee {
-        Callee::Function(function) => function.attributes,
-        Callee::Bare(_) => &[],
-    };
+    // Those of the function as written: a variant of it is chosen by an attribute.
+    let written = functions::find(&statement.callee.text);
+    let allowed = written.map_or(&[][..], |function| function.attributes);
     check_attributes(statement, allowed, params)?;
     let annotated = match &statement.annotation {
         Some(annotation) => Some(resolve_shape(&statement.output.text, annotation, params)?),
@@ -108,9 +112,21 @@ pub(super) fn resolve_op(
         params,
     };
     let axes = reduced_axes(callee, attributes, shape.len());
+    let indexing = match callee {
+        Callee::Function(function) => {
+            let input = reads.first().and_then(|&tensor| known.type_of(tensor));
+            indexing_of(function, attributes, input.map(|(shape, _)| shape), &shape)
+        }
+        Callee::Bare(_) => None,
+    };
     Ok(Some(Op {
         is_across_rows: is_across_rows(callee, attributes, axes),
         axes,
+        indexing,
+        literals: (statement.literals.iter())
+            .map(|l| l.text.clone())
+            .collect(),
+        is_output: false,
         name: statement.name().text.clone(),
         op_type: match callee {
             Callee::Function(function) => function.op_type,
@@ -131,6 +147,67 @@ pub(super) fn resolve_op(
     }))
 }
 
+/// How a view finds its elements; `input` is the shape of its input.
+fn indexing_of(
+    function: &Function,
+    attributes: Attributes<'_>,
+    input: Option<&[u64]>,
+    output: &[u64],
+) -> Option<Box<Indexing>> {
+    let input = input?;
+    let rank = input.len();
+    let size = |name: &str| attributes.size(name).ok().flatten();
+    let axis = dimension_of(size("axis").unwrap_or(-1), rank);
+    let along = |axis: usize| Some((*input.get(axis)?, *output.get(axis)?));
+    let indexing = match function.shape_rule {
+        ShapeRule::Transpose => {
+            let stated = attributes.sizes("perm").ok().flatten();
+            let perm = if let Some(perm) = stated {
+                let dimensions = perm.iter().map(|&d| dimension_of(d, rank));
+                dimensions.collect::<Option<_>>()?
+            } else {
+                let mut swapped: Vec<usize> = (0..rank).collect();
+                swapped.swap(rank.checked_sub(2)?, rank - 1);
+                swapped
+            };
+            Indexing {
+                perm,
+                ..Indexing::default()
+            }
+        }
+        ShapeRule::Slice => {
+            let (whole, _) = along(axis?)?;
+            let start = size("start").unwrap_or(0);
+            Indexing {
+                perm: Vec::new(),
+                axis: axis?,
+                start: match u64::try_from(start) {
+                    Ok(start) => start,
+                    Err(_) => whole.checked_sub(start.unsigned_abs())?,
+                },
+                step: u64::try_from(size("step").unwrap_or(1)).ok()?,
+            }
+        }
+        ShapeRule::Split => {
+            let (_, part) = along(axis?)?;
+            let index = u64::try_from(size("index").unwrap_or(0)).ok()?;
+            Indexing {
+                perm: Vec::new(),
+                axis: axis?,
+                start: index.checked_mul(part)?,
+                step: 1,
+            }
+        }
+        ShapeRule::Gather => Indexing {
+            axis: axis?,
+            step: 1,
+            ..Indexing::default()
+        },
+        _ => return None,
+    };
+    Some(Box::new(indexing))
+}
+
 /// Whether a matmul or an op that keeps its shape works along another axis of its first input than the last.
 fn is_across_rows(callee: Callee, attributes: Attributes<'_>, axes: u32) -> bool {
     let Callee::Function(function) = callee else {
@@ -138,7 +215,7 @@ fn is_across_rows(callee: Callee, attributes: Attributes<'_>, axes: u32) -> bool
     };
     match function.shape_rule {
         ShapeRule::Matmul => attributes.flag("transpose_a", false),
-        ShapeRule::SameAsFirst => axes != 0,
+        ShapeRule::SameAsFirst | ShapeRule::PerChannel => axes != 0,
         _ => false,
     }
 }
@@ -153,6 +230,11 @@ fn reduced_axes(callee: Callee, attributes: Attributes<'_>, rank: usize) -> u32 
         ShapeRule::Reduce => attributes.flag("keepdim", true),
         _ => true,
     };
+    if function.shape_rule == ShapeRule::PerChannel && function.op_type == OpType::Reduction {
+        // All but the channels.
+        let all = 1_u32.checked_shl(rank as u32).map_or(0, |bit| bit - 1);
+        return all & !2;
+    }
     let is_along = matches!(
         function.shape_rule,
         ShapeRule::Reduce | ShapeRule::SameAsFirst
@@ -192,9 +274,20 @@ fn check_inputs(statement: &OpStatement, callee: Callee) -> Result<(), Diagnosti
         Callee::Function(function) => (function.min_inputs, function.max_inputs),
         Callee::Bare(_) => (0, ANY_NUMBER),
     };
-    let given = statement.inputs.len();
+    if let (Some(literal), false) = (statement.literals.first(), takes_literals(callee)) {
+        return Err(Diagnostic::error(
+            Code::WrongInputCount,
+            format!(
+                "{} takes no number in the place of an input",
+                quoted(&statement.callee.text)
+            ),
+        )
+        .at(literal.span)
+        .hint("name a tensor, or give the number as an attribute, such as `axis=-1`"));
+    }
+    let given = statement.inputs.len() + statement.literals.len();
     if (fewest..=most).contains(&given) {
-        return Ok(());
+        return check_leading(statement, callee);
     }
     let plural = |n: usize| if n == 1 { "input" } else { "inputs" };
     let takes = match (fewest, most) {
@@ -213,6 +306,43 @@ fn check_inputs(statement: &OpStatement, callee: Callee) -> Result<(), Diagnosti
     } else {
         format!("remove {} {}", given - most, plural(given - most))
     }))
+}
+
+fn takes_literals(callee: Callee) -> bool {
+    matches!(callee, Callee::Function(function) if function.takes_literals())
+}
+
+/// The error for a call whose numbers leave no tensor that gives the element type.
+fn check_leading(statement: &OpStatement, callee: Callee) -> Result<(), Diagnostic> {
+    let least = match callee {
+        Callee::Function(function) if !statement.literals.is_empty() => {
+            function.leading_input() + 1
+        }
+        _ => 0,
+    };
+    // The condition of `where` is no number.
+    let leads = statement.literals.first().filter(|l| l.place + 1 < least);
+    match (statement.literals.first(), leads) {
+        (_, Some(literal)) => Err(Diagnostic::error(
+            Code::WrongInputCount,
+            format!(
+                "the first input of {} is a number",
+                quoted(&statement.callee.text)
+            ),
+        )
+        .at(literal.span)
+        .hint("name a tensor")),
+        (Some(literal), None) if statement.inputs.len() < least => Err(Diagnostic::error(
+            Code::WrongInputCount,
+            format!(
+                "{} has only numbers to give a type",
+                quoted(&statement.callee.text)
+            ),
+        )
+        .at(literal.span)
+        .hint("name a tensor in the place of one of them; `full` makes one")),
+        _ => Ok(()),
+    }
 }
 
 fn bare_without_shape(
@@ -326,7 +456,11 @@ fn result_dtype(
 ) -> Result<Option<DType>, Diagnostic> {
     let is_cast = function.name == "cast";
     let target = attributes.dtype("dtype");
-    let expected = if is_cast { target } else { inferred };
+    let expected = match (is_cast, function.gives_bool()) {
+        (true, _) => target,
+        (false, true) => Some(DType::Bool),
+        (false, false) => inferred,
+    };
     let Some(annotation) = &statement.annotation else {
         if is_cast && target.is_none() {
             return Err(Diagnostic::error(

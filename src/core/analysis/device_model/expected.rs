@@ -5,6 +5,7 @@ use crate::core::analysis::{Execution, Kernel};
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, KernelId};
 use crate::core::model::options::Options;
+use crate::core::model::partition::Partition;
 use std::borrow::Cow;
 
 /// Times of a program that runs repeatedly, before and after fusion.
@@ -35,13 +36,17 @@ impl Expected {
     pub(crate) fn new(
         graph: &Graph,
         unfused: &Execution,
-        fused: &Execution,
+        (fused, partition): (&Execution, &Partition),
         options: &Options,
     ) -> Option<Self> {
         let model = DeviceModel::new(graph, options)?;
-        let scaled_from = model.calibration.as_ref()?.scaled_from.clone();
+        let calibration = model.calibration.as_ref()?;
+        let scaled_from = calibration.scaled_from.clone();
         let ops_s = times(&model, Code::Library, unfused)?;
-        let kernels_s = times(&model, Code::of(options), fused)?;
+        let mut kernels_s = times(&model, Code::of(options), fused)?;
+        for (time_s, &further) in kernels_s.iter_mut().zip(&partition.further_launches) {
+            *time_s += f64::from(further) * calibration.rates.kernel_s;
+        }
         Some(Self {
             scaled_from,
             unfused_s: ops_s.iter().sum(),

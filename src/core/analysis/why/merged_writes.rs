@@ -77,7 +77,7 @@ impl<'a> MergedWrites<'a> {
         let (graph, partition) = (&self.analysis.graph, &self.analysis.partition);
         let own = partition.kernel_of[op];
         let readers = &graph.successors[op];
-        let mut need = if readers.is_empty() {
+        let mut need = if graph.is_final(graph.output[op]) {
             Need::More
         } else {
             Need::Nobody

@@ -99,6 +99,7 @@ impl RewrittenGraph {
             }
             expanded.recomputed = recomputed;
         }
+        expanded.further_launches = partition.further_launches.clone();
         expanded
     }
 }

@@ -1,22 +1,26 @@
 //! Finds the ops that the compiler replaces by one flash kernel before it fuses anything.
 //!
-//! Source: the patterns of `torch/_inductor/fx_passes/fuse_attention.py`. For rank 4 and more (batch and heads)
-//! they require scaled scores, which may be masked. For rank 3 the only pattern (number 13) allows neither, so
-//! attention over three-dimensional Q, K and V that scales its scores stays three kernels. All require the
-//! softmax over the last axis and the product with V over the keys.
+//! Source: the patterns of `torch/_inductor/fx_passes/fuse_attention.py`, matched on a graph in which a matmul with permuted
+//! operands has become a copy and a batched matmul. Without copies the scores are multiplied (patterns 2, 4) or divided (1, 3)
+//! by a constant, or divided by the root of the head size and a mask is added (5, 6). With three copies they are
+//! divided and a mask may be added (11, 12, 14) or select (15, 17), or Q is divided before (9, 10). With three dimensions there is
+//! neither scale nor mask (13). Not in f32, which flash kernels would compute as TF32.
 
+use super::layout::{Layouts, is_copied};
+use super::view::{View, view_of_op};
+use crate::core::model::dtype::DType;
 use crate::core::model::graph::Graph;
-use crate::core::model::ids::{IdVec, OpId};
-use crate::core::model::op::Op;
+use crate::core::model::ids::{IdVec, OpId, TensorId};
+use crate::core::model::op::{Op, element_count};
 use crate::core::model::op_type::OpType;
 
 /// For each op the last op of the flash kernel that it is part of.
-pub(super) fn flash_kernels(graph: &Graph) -> IdVec<OpId, Option<OpId>> {
+pub(super) fn flash_kernels(graph: &Graph, layouts: &Layouts) -> IdVec<OpId, Option<OpId>> {
     let mut kernel_of = IdVec::from_elem(None, graph.ops.len());
     for (op, definition) in graph.ops.iter_enumerated() {
         if is(definition, "softmax")
             && !definition.is_across_rows
-            && let Some(members) = around(graph, op)
+            && let Some(members) = around(graph, layouts, op)
             && let Some(&last) = members.last()
             && members.iter().all(|&member| kernel_of[member].is_none())
         {
@@ -28,82 +32,202 @@ pub(super) fn flash_kernels(graph: &Graph) -> IdVec<OpId, Option<OpId>> {
     kernel_of
 }
 
+/// How scores become the input of the softmax.
+#[derive(Clone, Copy, PartialEq)]
+enum Scale {
+    Multiplied,
+    /// By this number, if the list says which.
+    Divided(Option<f64>),
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Mask {
+    Added,
+    /// Keys where a row for each batch is zero.
+    OfPadding,
+}
+
+/// What is between two matmuls, and the ops there.
+#[derive(Default)]
+struct Chain {
+    scale: Option<Scale>,
+    mask: Option<Mask>,
+    drops: bool,
+    ops: Vec<OpId>,
+}
+
 /// The ops of the flash kernel around this softmax; the op that writes its result comes last.
-fn around(graph: &Graph, softmax: OpId) -> Option<Vec<OpId>> {
-    let mut members = vec![softmax];
-    let (mut is_scaled, mut is_masked) = (false, false);
-    let mut at = softmax;
-    // Backwards: softmax, mask, scale, matmul; each intermediate result has one reader.
-    loop {
-        let input = *graph.inputs[at].get(usize::from(is(&graph.ops[at], "where")))?;
-        let producer = graph.tensors[input].producer?;
-        if graph.successors[producer].len() != 1 {
-            return None;
-        }
-        members.push(producer);
-        at = producer;
-        let definition = &graph.ops[producer];
-        match definition.function.as_deref() {
-            _ if definition.op_type == OpType::Matmul => break,
-            Some("cast") => {}
-            Some("mask" | "add" | "where") if !is_scaled && !is_masked => is_masked = true,
-            Some("scale") if !is_scaled => is_scaled = true,
-            Some("mul" | "div") if !is_scaled && has_scalar(graph, producer) => is_scaled = true,
-            _ => return None,
-        }
-    }
-    let fits = match graph.ops[at].shape.len() {
-        0..3 => false,
-        3 => !is_scaled && !is_masked,
-        _ => is_scaled,
+fn around(graph: &Graph, layouts: &Layouts, softmax: OpId) -> Option<Vec<OpId>> {
+    let mut chain = Chain::default();
+    let scores = chain.before(graph, softmax)?;
+    chain.ops.push(softmax);
+    let product = chain.behind(graph, softmax)?;
+    let &[q, k] = &graph.inputs[scores] else {
+        return None;
     };
-    if !fits {
+    let v = *graph.inputs[product].get(1)?;
+    let definition = &graph.ops[scores];
+    if matches!(definition.element_type(), Some(DType::F32 | DType::F64)) {
         return None;
     }
-    // Forwards: dropout, then the matmul whose left operand is the probabilities.
-    at = softmax;
-    while graph.ops[at].op_type != OpType::Matmul {
-        let &[next] = &graph.successors[at] else {
-            return None;
-        };
-        let definition = &graph.ops[next];
-        let is_first = graph.inputs[next].first() == Some(&graph.output[at]);
-        let goes_on = definition.op_type == OpType::Matmul && !definition.is_across_rows
-            || is(definition, "dropout")
-            || is(definition, "cast");
-        if !is_first || !goes_on {
-            return None;
+    let copies = [(scores, q), (scores, k), (product, v)]
+        .map(|(matmul, operand)| is_copied(graph, layouts, matmul, operand));
+    let head = graph
+        .tensor_shape(q)
+        .and_then(|shape| shape.last().copied());
+    let is_root = |by: Option<f64>| {
+        let root = head.map(|head| (head as f64).sqrt());
+        by.zip(root)
+            .is_none_or(|(by, root)| (by - root).abs() < root * 1e-4)
+    };
+    let fits = match (definition.shape.len(), copies, chain.scale, chain.mask) {
+        (3, _, scale, mask) => scale.is_none() && mask.is_none(),
+        (4.., [false, false, false], Some(_), None)
+        | (4.., [true, true, true], Some(Scale::Divided(_)), None | Some(Mask::OfPadding)) => true,
+        (4.., [false, false, false], Some(Scale::Divided(by)), Some(Mask::Added)) => is_root(by),
+        // Pattern 16, with dropout, is off on NVIDIA.
+        (4.., [true, true, true], Some(Scale::Divided(_)), Some(Mask::Added)) => !chain.drops,
+        (4.., [true, true, true], None, None) => {
+            let before = graph.tensors[q]
+                .producer
+                .filter(|&op| sole_reader(graph, op).is_some());
+            let scale = before.and_then(|op| scale_of(&graph.ops[op]));
+            let divides = matches!(scale, Some(Scale::Divided(by)) if is_root(by));
+            chain.ops.extend(before.filter(|_| divides));
+            divides
         }
-        members.push(next);
-        at = next;
-    }
-    members.extend(by_token(graph, at).into_iter().flatten());
+        _ => false,
+    };
+    fits.then_some(())?;
+    let mut members = chain.ops;
+    members.extend([scores, product]);
+    members.extend(by_token(graph, &layouts[q], product).into_iter().flatten());
     Some(members)
 }
 
-/// The ops after the matmul that put the heads of a token side by side: a copy, or a transpose and a copy. The
-/// flash kernel writes its result in this order, so they are part of it.
-fn by_token(graph: &Graph, matmul: OpId) -> Option<Vec<OpId>> {
-    let &[next] = &graph.successors[matmul] else {
+impl Chain {
+    /// Backwards from the softmax to the first matmul, which it gives: cast, mask, scale. Each result on the way has one reader.
+    fn before(&mut self, graph: &Graph, softmax: OpId) -> Option<OpId> {
+        let mut at = softmax;
+        loop {
+            let input = match Self::mask_of(graph, at) {
+                Some((_, scores)) if at != softmax => scores,
+                _ => *graph.inputs[at].first()?,
+            };
+            let producer = graph.tensors[input].producer?;
+            sole_reader(graph, producer)?;
+            let definition = &graph.ops[producer];
+            let is_bare = self.scale.is_none() && self.mask.is_none();
+            if definition.op_type == OpType::Matmul {
+                return Some(producer);
+            } else if is(definition, "cast") {
+                // The softmax is computed in f32 anyway.
+                (at == softmax).then_some(())?;
+            } else if let Some((mask, _)) = Self::mask_of(graph, producer).filter(|_| is_bare) {
+                self.mask = Some(mask);
+            } else {
+                let scale = scale_of(definition).filter(|_| self.scale.is_none())?;
+                self.scale = Some(scale);
+            }
+            self.ops.push(producer);
+            at = producer;
+        }
+    }
+
+    /// Forwards from the softmax to the matmul whose left operand is the probabilities: dropout, cast.
+    fn behind(&mut self, graph: &Graph, softmax: OpId) -> Option<OpId> {
+        let mut at = softmax;
+        loop {
+            let next = sole_reader(graph, at)?;
+            let definition = &graph.ops[next];
+            (graph.inputs[next].first() == Some(&graph.output[at])).then_some(())?;
+            if definition.op_type == OpType::Matmul {
+                return (!definition.is_across_rows).then_some(next);
+            }
+            let drops = is(definition, "dropout");
+            (drops || is(definition, "cast")).then_some(())?;
+            self.drops |= drops;
+            self.ops.push(next);
+            at = next;
+        }
+    }
+
+    /// The kind of mask that an op applies, and the scores that it reads.
+    fn mask_of(graph: &Graph, op: OpId) -> Option<(Mask, TensorId)> {
+        let definition = &graph.ops[op];
+        let inputs = &graph.inputs[op];
+        let is_whole = |tensor: TensorId| graph.tensor_shape(tensor) == Some(&definition.shape[..]);
+        match (definition.function.as_deref()?, inputs) {
+            ("mask" | "add", &[scores, mask]) if graph.tensors[mask].elements() != Some(1) => {
+                is_whole(scores).then_some((Mask::Added, scores))
+            }
+            ("where", &[condition, scores]) => {
+                // `masked_fill` where a mask of keys, seen as one of scores, is 0.
+                let expand = graph.tensors[condition].producer?;
+                let view = graph.tensors[*graph.inputs[expand].first()?].producer?;
+                let compare = graph.tensors[*graph.inputs[view].first()?].producer?;
+                let names = [expand, view, compare].map(|op| graph.ops[op].function.as_deref());
+                let fits = names == [Some("expand"), Some("reshape"), Some("eq")]
+                    && definition
+                        .literals
+                        .first()
+                        .is_some_and(|fill| fill == "-inf");
+                (fits && is_whole(scores)).then_some((Mask::OfPadding, scores))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The one op that reads the output of an op, which is no result.
+fn sole_reader(graph: &Graph, op: OpId) -> Option<OpId> {
+    let &[reader] = &graph.successors[op] else {
         return None;
     };
+    (!graph.ops[op].is_output).then_some(reader)
+}
+
+fn scale_of(op: &Op) -> Option<Scale> {
+    let number = op.literals.first();
+    match op.function.as_deref()? {
+        "scale" => Some(Scale::Multiplied),
+        "mul" if op.inputs.len() == 1 => number.map(|_| Scale::Multiplied),
+        "div" if op.inputs.len() == 1 => number.map(|by| Scale::Divided(by.parse().ok())),
+        _ => None,
+    }
+}
+
+/// The ops after the matmul that put the heads of a token side by side: a copy, or a transpose and a copy. The
+/// flash kernel writes its result in the order of Q, so they are part of it if that order is theirs.
+fn by_token(graph: &Graph, q: &View, matmul: OpId) -> Option<Vec<OpId>> {
+    let next = sole_reader(graph, matmul)?;
     if is(&graph.ops[next], "contiguous") {
         return Some(vec![next]);
     }
-    let &[copy] = &graph.successors[next] else {
-        return None;
-    };
-    let (before, after) = (&graph.ops[matmul].shape, &graph.ops[next].shape);
-    let mut swapped = before.clone();
-    let rank = swapped.len();
-    swapped.swap(rank.checked_sub(3)?, rank - 2);
-    let fits = graph.ops[next].is_view() && *after == swapped && is(&graph.ops[copy], "contiguous");
+    let copy = sole_reader(graph, next)?;
+    let shape = &graph.ops[matmul].shape;
+    let result = View::laid_out_as(shape, Some(q));
+    let seen = view_of_op(graph, next)?.through(&result)?;
+    let fits = graph.ops[next].is_view()
+        && seen == View::whole(element_count(shape)?)
+        && is(&graph.ops[copy], "contiguous");
     fits.then(|| vec![next, copy])
 }
 
-fn has_scalar(graph: &Graph, op: OpId) -> bool {
-    let second = graph.inputs[op].get(1);
-    second.is_some_and(|&tensor| graph.tensors[tensor].elements() == Some(1))
+/// The layout of a flash kernel's result.
+pub(super) fn result_layout(
+    graph: &Graph,
+    layouts: &Layouts,
+    last: OpId,
+    members: &[OpId],
+) -> View {
+    let shape = &graph.ops[last].shape;
+    let first = members
+        .iter()
+        .find(|&&op| graph.ops[op].op_type == OpType::Matmul);
+    let q = first.and_then(|&op| graph.inputs[op].first());
+    let is_product = graph.ops[last].op_type == OpType::Matmul;
+    View::laid_out_as(shape, q.filter(|_| is_product).map(|&q| &layouts[q]))
 }
 
 fn is(op: &Op, function: &str) -> bool {

@@ -1,64 +1,22 @@
 //! Lowers ops to nodes of the scheduler: decides which values are written to a buffer and which each reader
 //! computes itself.
 
-use super::attention::flash_kernels;
-use super::facts::{elements, is_across, is_windowed, keeps_shape, operations, reduction_space};
+use super::attention::{flash_kernels, result_layout};
+use super::facts::{elements, is_across, is_windowed, keeps_shape, operations};
+use super::layout::{Layouts, is_copied, layouts};
 use super::library::{bias_add, matmul_space};
+use super::node::{BufferId, Node, NodeId, Read, Rows};
+use super::uses::{Uses, uses};
+use super::value::{Source, Value, buffer_value, gathered_rows};
+use super::view::{View, broadcast, view_of_op};
 use crate::core::fusion::decision::{Decision, Log};
 use crate::core::fusion::loops::Loop;
-use crate::core::model::graph::{Graph, Tensor};
-use crate::core::model::ids::{IdVec, OpId, TensorId, define_ids};
+use crate::core::model::functions::{ShapeRule, find};
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::{IdVec, OpId, TensorId};
+use crate::core::model::op::{Op, element_count};
 use crate::core::model::op_type::OpType;
-
-define_ids! {
-    /// A node of the scheduler; nodes are in the order of their ops.
-    pub(super) struct NodeId;
-    /// The buffer of a tensor or, after all tensors, of the row values of a norm.
-    pub(super) struct BufferId;
-}
-
-impl BufferId {
-    /// The buffer of a tensor.
-    pub(super) const fn of_tensor(tensor: TensorId) -> Self {
-        Self::new(tensor.index())
-    }
-
-    /// The row values of this norm.
-    fn row_values(graph: &Graph, norm: OpId) -> Self {
-        Self::new(graph.tensors.len() + norm.index())
-    }
-
-    /// Number of buffers that a graph can have.
-    pub(super) fn count(graph: &Graph) -> usize {
-        graph.tensors.len() + graph.ops.len()
-    }
-
-    /// The tensor that it holds; `None` for row values.
-    pub(super) fn tensor(self, graph: &Graph) -> Option<&Tensor> {
-        graph.tensors.get(TensorId::new(self.index()))
-    }
-}
-
-/// A node of the scheduler; it writes one buffer.
-#[derive(Clone, Debug)]
-pub(super) struct Node {
-    /// Its loop.
-    pub(super) space: Loop,
-    /// The ops that it computes, inlined ones included.
-    pub(super) ops: Vec<OpId>,
-    /// The buffers that it reads, ascending and each once.
-    pub(super) reads: Vec<Read>,
-    /// The buffer that it writes.
-    pub(super) writes: BufferId,
-}
-
-/// A buffer that is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Read {
-    pub(super) buffer: BufferId,
-    /// It is read in another order than it is written in, so reader and writer cannot share a kernel.
-    pub(super) is_reordered: bool,
-}
+use std::collections::HashMap;
 
 /// A value with several readers is inlined while it reads at most this many buffers (`realize_reads_threshold`)
 /// and counts at most this many operations (`realize_opcount_threshold`).
@@ -70,189 +28,378 @@ const READS: usize = 8;
 const OPERATIONS: u64 = 100;
 /// Most ops of an expression, views included.
 const INLINED_OPS: usize = 128;
+/// Most inputs of a concatenation that its readers inline (`max_pointwise_cat_inputs`).
+const CONCATENATED: usize = 8;
 
-/// How a reader obtains a tensor: it reads these buffers and computes these ops.
-#[derive(Clone, Default)]
-struct Value {
-    reads: Vec<Read>,
-    ops: Vec<OpId>,
+/// What the compiler is told beside the graph.
+#[derive(Clone, Copy)]
+pub(super) struct Target {
+    pub(super) max_autotune: bool,
+    /// 0 if the device has none.
+    pub(super) multiprocessors: u64,
 }
 
-/// How a tensor is used, directly or through views.
-#[derive(Clone, Copy, Default)]
-struct Uses {
-    readers: usize,
-    is_result: bool,
-    feeds_library: bool,
-    feeds_window: bool,
-}
-
-/// The nodes of a graph, each after those that it reads. `O(ops + reads)`, because the size of a value is
-/// bounded.
-pub(super) fn nodes(graph: &Graph, max_autotune: bool, log: &mut Log) -> IdVec<NodeId, Node> {
-    let flash = flash_kernels(graph);
+/// The nodes of a graph, each after those that it reads, and the number of buffers. `O(ops + reads)`, because the size of a value
+/// is bounded.
+pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> (IdVec<NodeId, Node>, usize) {
+    let before = layouts(graph, &[]);
+    let flash = flash_kernels(graph, &before);
+    let mut of_flash: IdVec<OpId, Vec<OpId>> = IdVec::from_elem(Vec::new(), graph.ops.len());
+    for (op, &last) in flash.iter_enumerated() {
+        if let Some(last) = last {
+            of_flash[last].push(op);
+        }
+    }
+    let results: Vec<(TensorId, View)> = (of_flash.iter_enumerated())
+        .filter(|(_, members)| !members.is_empty())
+        .map(|(last, members)| {
+            (
+                graph.output[last],
+                result_layout(graph, &before, last, members),
+            )
+        })
+        .collect();
+    let layouts = if results.is_empty() {
+        before
+    } else {
+        layouts(graph, &results)
+    };
     let mut lowering = Lowering {
         graph,
-        uses: uses(graph, &flash),
-        values: (graph.tensors.ids())
-            .map(|tensor| buffer_value(BufferId::of_tensor(tensor)))
+        target,
+        uses: uses(graph, &layouts, &flash),
+        values: (layouts.iter_enumerated())
+            .map(|(tensor, layout)| buffer_value(BufferId::of_tensor(tensor), layout.clone()))
             .collect(),
+        layouts,
+        copies: HashMap::new(),
+        buffers: graph.tensors.len(),
         nodes: IdVec::new(),
         log,
     };
     // For each bias add the matmul whose library call includes it.
     let mut bias_of = IdVec::from_elem(None, graph.ops.len());
-    let mut of_flash: IdVec<OpId, Vec<OpId>> = IdVec::from_elem(Vec::new(), graph.ops.len());
     for op in graph.ops.ids() {
-        if let Some(last) = flash[op] {
-            of_flash[last].push(op);
-            if last == op {
-                let members = std::mem::take(&mut of_flash[op]);
+        if flash[op].is_some() {
+            let members = std::mem::take(&mut of_flash[op]);
+            if !members.is_empty() {
                 lowering.call(&members, Loop::Library);
             }
         } else if let Some(matmul) = bias_of[op] {
-            lowering.call(&[matmul, op], matmul_space(graph, op, max_autotune));
+            let space = matmul_space(graph, op, target.max_autotune);
+            lowering.call(&[matmul, op], space);
         } else if graph.ops[op].op_type != OpType::Matmul {
             lowering.place(op);
         } else if let Some(add) = bias_add(graph, op) {
             bias_of[add] = Some(op);
         } else {
-            lowering.call(&[op], matmul_space(graph, op, max_autotune));
+            lowering.call(&[op], matmul_space(graph, op, target.max_autotune));
         }
     }
-    lowering.nodes
+    (lowering.nodes, lowering.buffers)
 }
 
-struct Lowering<'a> {
-    log: &'a mut Log,
-    graph: &'a Graph,
+pub(super) struct Lowering<'a> {
+    pub(super) log: &'a mut Log,
+    pub(super) graph: &'a Graph,
+    pub(super) target: Target,
+    pub(super) layouts: Layouts,
     uses: IdVec<TensorId, Uses>,
-    values: IdVec<TensorId, Value>,
+    pub(super) values: IdVec<TensorId, Value>,
     nodes: IdVec<NodeId, Node>,
+    /// Copies for libraries.
+    copies: HashMap<TensorId, BufferId>,
+    /// Number of buffers so far: one for each tensor, then those that no tensor names.
+    buffers: usize,
 }
 
 impl Lowering<'_> {
+    /// A buffer that no tensor of the program names.
+    pub(super) fn new_buffer(&mut self) -> BufferId {
+        self.buffers += 1;
+        BufferId::new(self.buffers - 1)
+    }
+
     /// Adds one node, a library call or a template, for all of these ops in order.
     fn call(&mut self, ops: &[OpId], space: Loop) {
-        let made: Vec<TensorId> = ops.iter().map(|&op| self.graph.output[op]).collect();
+        let graph = self.graph;
+        let made: Vec<TensorId> = ops.iter().map(|&op| graph.output[op]).collect();
         let mut value = Value::default();
         for &op in ops {
-            let inputs = self.graph.inputs[op].iter();
-            let outside = inputs.filter(|tensor| !made.contains(tensor));
-            value.take(outside.map(|&tensor| &self.values[tensor]), true);
+            for &tensor in &graph.inputs[op] {
+                if made.contains(&tensor) {
+                    continue;
+                }
+                let is_flash = ops
+                    .iter()
+                    .filter(|&&op| graph.ops[op].op_type == OpType::Matmul)
+                    .count()
+                    > 1;
+                if !is_flash && is_copied(graph, &self.layouts, op, tensor) {
+                    let copy = self.copy(tensor);
+                    value.reads.push(Source::new(copy, None));
+                } else {
+                    value.append(&self.values[tensor]);
+                }
+            }
         }
         value.ops.extend(ops);
-        if let Some(&writes) = made.last() {
-            self.write(value, space, BufferId::of_tensor(writes));
+        value.sort();
+        if let Some(&last) = ops.last() {
+            self.write(value, space, graph.output[last], &graph.ops[last].shape);
         }
+    }
+
+    /// Adds a node that lays a tensor out anew, for a library.
+    fn copy(&mut self, tensor: TensorId) -> BufferId {
+        if let Some(&known) = self.copies.get(&tensor) {
+            return known;
+        }
+        let shape = self.graph.tensor_shape(tensor).unwrap_or(&[]);
+        let elements = element_count(shape).unwrap_or(0);
+        let (value, buffer) = (self.values[tensor].clone(), self.new_buffer());
+        let width = self.graph.tensors[tensor].bytes_per_element.unwrap_or(0);
+        let node = self.node(value, Loop::Pointwise(elements), shape);
+        self.push(node.writing(buffer, &View::whole(elements), shape, width));
+        self.copies.insert(tensor, buffer);
+        buffer
     }
 
     fn place(&mut self, op: OpId) {
         let graph = self.graph;
         let definition = &graph.ops[op];
         let output = graph.output[op];
-        let is_view = definition.is_view();
-        // A `contiguous` copy exists because the order changes.
-        let is_reordered = match definition.function.as_deref() {
-            None | Some("reshape") => false,
-            function => is_view || function == Some("contiguous"),
-        };
-        let keeps_order = !is_reordered && !is_windowed(definition);
-        let mut value = self.inputs(op, usize::MAX, keeps_order);
-        if is_view {
-            let is_of_buffer = value.ops.is_empty()
-                && graph.inputs[op]
-                    .iter()
-                    .all(|&t| !graph.tensors[t].is_external());
-            if !is_of_buffer {
-                value.ops.push(op);
-            }
-            if value.ops.len() <= INLINED_OPS {
-                self.values[output] = value;
-                return;
-            }
+        if definition.is_view() {
+            self.view(op);
+            return;
+        }
+        let concatenates = definition.function.as_deref() == Some("concat");
+        if concatenates && !self.is_inlined_concat(op) {
+            self.concat(op);
+            return;
+        }
+        let mut value = self.inputs(op);
+        value.ops.push(op);
+        let is_reduction = definition.op_type == OpType::Reduction && !is_windowed(definition);
+        if is_reduction && !self.is_unrolled(op) {
+            self.reduction(op, value);
+        } else if self.is_buffer(&value, output) {
+            let space = Loop::Pointwise(elements(definition));
+            let shape = match definition.function.as_deref() {
+                Some("contiguous") => graph.inputs[op]
+                    .first()
+                    .and_then(|&t| graph.tensor_shape(t)),
+                _ => None,
+            };
+            self.write(value, space, output, shape.unwrap_or(&definition.shape));
         } else {
-            value.ops.push(op);
+            self.inline(op, value);
         }
-        if definition.op_type != OpType::Reduction || is_windowed(definition) {
-            if self.is_buffer(&value, output) {
-                let space = Loop::Pointwise(elements(definition));
-                self.write(value, space, BufferId::of_tensor(output));
-            } else {
-                self.log.note(Decision::Inlined {
-                    op,
-                    readers: graph.successors[op].len(),
-                });
-                self.values[output] = value;
-            }
-            return;
-        }
-        let space = reduction_space(graph, op);
-        // Computed weights must exist when a kernel that reads them starts, so the op is not split.
-        let computed = |t: &TensorId| !graph.tensors[*t].is_external();
-        let is_whole = graph.inputs[op].iter().skip(1).any(computed);
-        if is_whole || !keeps_shape(graph, op) || self.is_buffer(&value, output) {
-            self.write(value, space, BufferId::of_tensor(output));
-            return;
-        }
-        // A norm is a reduction to row values and a pointwise op on them, which its readers inline.
-        let row_values = BufferId::row_values(graph, op);
-        let mut first = self.inputs(op, 1, true);
-        first.ops.push(op);
-        self.write(first, space, row_values);
-        value.take([&buffer_value(row_values)], true);
-        self.log.note(Decision::Inlined {
-            op,
-            readers: graph.successors[op].len(),
-        });
-        self.values[output] = value;
     }
 
-    /// What is needed to compute the first `count` inputs of an op.
-    fn inputs(&self, op: OpId, count: usize, keeps_order: bool) -> Value {
+    pub(super) fn inline(&mut self, op: OpId, value: Value) {
+        self.log.note(Decision::Inlined {
+            op,
+            readers: self.graph.successors[op].len(),
+        });
+        self.values[self.graph.output[op]] = value;
+    }
+
+    fn view(&mut self, op: OpId) {
         let graph = self.graph;
+        let Some(&input) = graph.inputs[op].first() else {
+            return;
+        };
+        let mut value = self.values[input].clone();
+        value.see(view_of_op(graph, op).as_ref(), (op, 0));
+        let is_of_buffer = value.ops.is_empty() && !graph.tensors[input].is_external();
+        if !is_of_buffer {
+            value.ops.push(op);
+        }
+        let output = graph.output[op];
+        if value.ops.len() <= INLINED_OPS {
+            self.values[output] = value;
+        } else {
+            let space = Loop::Pointwise(elements(&graph.ops[op]));
+            self.write(value, space, output, &graph.ops[op].shape);
+        }
+    }
+
+    /// Whether the readers of a concatenation compute it. Source: `cat` in `torch/_inductor/lowering.py`.
+    fn is_inlined_concat(&self, op: OpId) -> bool {
+        let graph = self.graph;
+        let inputs = &graph.inputs[op];
+        let open = inputs
+            .iter()
+            .filter(|&&tensor| self.is_open(tensor))
+            .count();
+        let output = graph.output[op];
+        let readers = graph.successors[op].iter();
+        let only_pointwise = !graph.is_final(output) && { readers }.all(|&reader| {
+            matches!(
+                graph.ops[reader].op_type,
+                OpType::Elementwise | OpType::Reshape
+            )
+        });
+        inputs.len() <= CONCATENATED && (open == inputs.len() || open > 0 && only_pointwise)
+    }
+
+    /// Adds a node for a concatenation whose pieces are written one by one; what is a buffer is written there at once.
+    fn concat(&mut self, op: OpId) {
+        let graph = self.graph;
+        let output = graph.output[op];
+        let mut value = self.inputs(op);
+        value.ops.push(op);
+        let inputs = graph.inputs[op].iter();
+        let open = inputs.filter(|&&tensor| self.is_open(tensor)).count();
+        if open == 0 {
+            self.values[output] = value;
+            return;
+        }
+        let shape = &graph.ops[op].shape;
+        self.write(
+            value,
+            Loop::Pointwise(elements(&graph.ops[op])),
+            output,
+            shape,
+        );
+        for _ in 1..open {
+            self.further_launch(output, shape);
+        }
+    }
+
+    /// Adds a node that no op stands for: a launch of the kernel that writes a tensor.
+    pub(super) fn further_launch(&mut self, tensor: TensorId, shape: &[u64]) {
+        let buffer = self.new_buffer();
+        let value = self.values[tensor].clone();
+        let node = self.node(value, Loop::Library, shape);
+        self.push(node.writing(buffer, &View::whole(1), &[], 0));
+    }
+
+    /// Whether a piece of a concatenation needs a copy: what is inlined or external does, the result of a library, too; another
+    /// buffer is written in its place.
+    fn is_open(&self, tensor: TensorId) -> bool {
+        let writer = self.graph.tensors[tensor].producer;
+        let is_library = writer.is_none_or(|op| self.graph.ops[op].op_type == OpType::Matmul);
+        is_library || !self.values[tensor].ops.is_empty()
+    }
+
+    /// What is needed to compute the inputs of an op.
+    pub(super) fn inputs(&self, op: OpId) -> Value {
+        let graph = self.graph;
+        let definition = &graph.ops[op];
         let mut value = Value::default();
-        for &tensor in graph.inputs[op].iter().take(count) {
-            let input = &self.values[tensor];
-            let is_across = input.reads.iter().any(|&read| {
-                let writer = read.buffer.tensor(graph).and_then(|t| t.producer);
-                writer.is_some_and(|writer| {
-                    graph.ops[writer].op_type == OpType::Reduction
-                        && is_across(graph, writer, tensor, &graph.ops[op])
-                })
-            });
-            value.append(input, keeps_order && !is_across);
+        for (place, &tensor) in graph.inputs[op].iter().enumerate() {
+            let mut input = self.values[tensor].clone();
+            let seen = self.seen_by(definition, place, tensor);
+            let seen = seen.filter(|_| !self.crosses_rows(op, &input, tensor));
+            match gathered_rows(graph, op).filter(|_| place == 0) {
+                Some(rows) => input.gather(&rows, (op, place)),
+                None => input.see(seen.as_ref(), (op, place)),
+            }
+            value.append(&input);
         }
         value.sort();
         value
     }
 
-    fn write(&mut self, value: Value, space: Loop, writes: BufferId) {
-        if self.log.is_on() {
-            self.log.note(Decision::Buffer {
-                ops: value.ops.clone(),
-                is_row_values: writes.tensor(self.graph).is_none(),
-            });
+    /// Whether an input gives the values of rows that the op broadcasts along other axes than those that were reduced.
+    pub(super) fn crosses_rows(&self, op: OpId, input: &Value, tensor: TensorId) -> bool {
+        let graph = self.graph;
+        input.reads.iter().any(|read| {
+            let writer = read.buffer.tensor(graph).and_then(|tensor| tensor.producer);
+            writer.is_some_and(|writer| {
+                graph.ops[writer].op_type == OpType::Reduction
+                    && is_across(graph, writer, tensor, &graph.ops[op])
+            })
+        })
+    }
+
+    /// For each element of an op's output the element of an input that it reads, if it is one.
+    pub(super) fn seen_by(&self, reader: &Op, place: usize, tensor: TensorId) -> Option<View> {
+        let Some(shape) = self.graph.tensor_shape(tensor) else {
+            // Undeclared, so assumed to be as large as what reads it.
+            return Some(View::whole(elements(reader)));
+        };
+        let rule = (reader.function.as_deref()).map_or(Some(ShapeRule::Broadcast), |function| {
+            find(function).map(|f| f.shape_rule)
+        })?;
+        match (rule, place) {
+            (ShapeRule::Broadcast | ShapeRule::SameAsFirst | ShapeRule::PerChannel, _) => {
+                broadcast(shape, reader)
+            }
+            // A reduction reads its input element by element.
+            (ShapeRule::Reduce | ShapeRule::Reshape, 0) | (ShapeRule::Gather, 1) => {
+                Some(View::whole(element_count(shape)?))
+            }
+            (ShapeRule::Embedding, 0) => {
+                let mut column = shape.to_vec();
+                column.push(1);
+                broadcast(&column, reader)
+            }
+            _ => None,
         }
-        self.nodes.push(Node {
+    }
+
+    /// The node of a value without what it writes; its loop runs over the elements of `shape`.
+    pub(super) fn node(&self, value: Value, space: Loop, shape: &[u64]) -> Node {
+        let reads = value.reads.iter().map(|read| {
+            let width = (read.buffer.tensor(self.graph))
+                .and_then(|tensor| tensor.bytes_per_element)
+                .unwrap_or(4);
+            Read::of(read.buffer, read.view.as_ref(), shape, width)
+        });
+        let mut reads: Vec<Read> = reads.collect();
+        reads.sort_unstable();
+        reads.dedup();
+        Node {
             space,
             ops: value.ops,
-            reads: value.reads,
-            writes,
-        });
+            reads,
+            ..Node::default()
+        }
+    }
+
+    pub(super) fn push(&mut self, node: Node) {
+        if self.log.is_on() && !node.ops.is_empty() {
+            self.log.note(Decision::Buffer {
+                ops: node.ops.clone(),
+                is_row_values: node.writes.buffer.tensor(self.graph).is_none(),
+            });
+        }
+        self.nodes.push(node);
+    }
+
+    /// Adds the node that computes a tensor; its loop runs over the elements of `shape`.
+    pub(super) fn write(&mut self, value: Value, space: Loop, tensor: TensorId, shape: &[u64]) {
+        self.write_rows(value, space, tensor, shape, None);
+    }
+
+    pub(super) fn write_rows(
+        &mut self,
+        value: Value,
+        space: Loop,
+        tensor: TensorId,
+        shape: &[u64],
+        rows: Option<Rows>,
+    ) {
+        let width = self.graph.tensors[tensor].bytes_per_element.unwrap_or(0);
+        let own = self.graph.tensor_shape(tensor).unwrap_or(&[]);
+        let node = self.node(value, space, shape);
+        let buffer = BufferId::of_tensor(tensor);
+        let node = node.writing(buffer, &self.layouts[tensor], own, width);
+        self.push(Node { rows, ..node });
     }
 
     /// Whether a pointwise value is written to a buffer instead of being inlined into each reader.
-    fn is_buffer(&self, value: &Value, output: TensorId) -> bool {
+    pub(super) fn is_buffer(&self, value: &Value, output: TensorId) -> bool {
         let uses = self.uses[output];
-        let reads = value
-            .reads
-            .iter()
-            .filter(|&&read| self.counts(read))
-            .count();
-        let operations: u64 = value
-            .ops
-            .iter()
+        let is_counted = |read: &&Source| {
+            let tensor = read.buffer.tensor(self.graph);
+            tensor.is_none_or(|tensor| tensor.elements() != Some(1))
+        };
+        let reads = value.reads.iter().filter(is_counted).count();
+        let operations: u64 = (value.ops.iter())
             .map(|&op| operations(&self.graph.ops[op]))
             .sum();
         uses.is_result
@@ -264,70 +411,10 @@ impl Lowering<'_> {
             || value.ops.len() > INLINED_OPS
     }
 
-    /// Whether a read counts towards the thresholds; a single number does not.
-    fn counts(&self, read: Read) -> bool {
-        let tensor = read.buffer.tensor(self.graph);
-        tensor.is_none_or(|tensor| tensor.elements() != Some(1))
+    /// Whether a norm is split into a reduction to row values and a pointwise op on them. Computed weights must exist
+    /// when a kernel that reads them starts, so then it is not.
+    pub(super) fn has_row_values(&self, op: OpId) -> bool {
+        let computed = |t: &TensorId| !self.graph.tensors[*t].is_external();
+        keeps_shape(self.graph, op) && !self.graph.inputs[op].iter().skip(1).any(computed)
     }
-}
-
-impl Value {
-    /// Adds the reads and the ops of other values.
-    fn take<'a>(&mut self, others: impl IntoIterator<Item = &'a Self>, keeps_order: bool) {
-        for other in others {
-            self.append(other, keeps_order);
-        }
-        self.sort();
-    }
-
-    /// The same for one value. [`Self::sort`] follows after the last.
-    fn append(&mut self, other: &Self, keeps_order: bool) {
-        self.ops.extend(&other.ops);
-        self.reads.extend(other.reads.iter().map(|&read| Read {
-            is_reordered: read.is_reordered || !keeps_order,
-            ..read
-        }));
-    }
-
-    fn sort(&mut self) {
-        self.ops.sort_unstable();
-        self.ops.dedup();
-        self.reads.sort_unstable();
-        self.reads.dedup();
-    }
-}
-
-fn buffer_value(buffer: BufferId) -> Value {
-    Value {
-        reads: vec![Read {
-            buffer,
-            is_reordered: false,
-        }],
-        ops: Vec::new(),
-    }
-}
-
-/// The uses of each tensor. Runs backwards, so that the uses of a view are known before those of its input.
-fn uses(graph: &Graph, flash: &IdVec<OpId, Option<OpId>>) -> IdVec<TensorId, Uses> {
-    let mut uses = IdVec::from_elem(Uses::default(), graph.tensors.len());
-    for op in graph.ops.ids().rev() {
-        let definition = &graph.ops[op];
-        let output = graph.output[op];
-        uses[output].is_result |= graph.is_final(output);
-        let of_output = uses[output];
-        for tensor in graph.distinct_inputs(op) {
-            let of_input = &mut uses[tensor];
-            // A norm reads its input for the row values and again for the elements.
-            of_input.readers += if keeps_shape(graph, op) { 2 } else { 1 };
-            if definition.is_view() {
-                of_input.readers = of_input.readers.max(of_output.readers);
-                of_input.is_result |= of_output.is_result;
-                of_input.feeds_library |= of_output.feeds_library;
-                of_input.feeds_window |= of_output.feeds_window;
-            }
-            of_input.feeds_library |= definition.op_type == OpType::Matmul || flash[op].is_some();
-            of_input.feeds_window |= is_windowed(definition);
-        }
-    }
-    uses
 }

@@ -1,39 +1,64 @@
 //! Policy `inductor`: a prediction of the kernels that torch.compile's default compiler (TorchInductor 2.11)
 //! launches. `docs/inductor.md` says what it does not fuse and why, and how accurate the prediction is.
 //!
-//! Three steps, one file each: `attention` finds flash kernels, `lower` turns ops into the nodes of a scheduler
-//! by inlining pointwise ops (with `library` for matmuls), `schedule` fuses nodes. An inlined op belongs to the
-//! first kernel that computes it; [`Partition::recomputed`] lists it for each further one.
-//!
-//! Simplifications: outside attention a softmax runs along the last axis, a reduction over few long rows is one
-//! kernel (the compiler splits it in two), and random seeds of dropout need no launch.
+//! Four steps: `layout` finds which operands are copied, `attention` finds flash kernels, `lower` turns ops into the nodes of a
+//! scheduler by inlining pointwise ops (with `library` for matmuls, `reduce` and `split` for reductions), `schedule`
+//! fuses nodes. `view` says what a node reads of a buffer, because only equal accesses share a kernel. An inlined op belongs to the
+//! first kernel that computes it; [`Partition::recomputed`] lists it for each further one. What no op of the program stands for, the
+//! second half of a reduction or a copy, is in [`Partition::further_launches`].
 
 mod attention;
 mod facts;
+mod layout;
 mod library;
 mod lower;
+mod mixed;
+mod node;
+mod reduce;
 mod schedule;
+mod split;
+mod uses;
+mod value;
+mod view;
 
 use super::decision::{Decision, Log};
 use crate::core::model::adjacency::Adjacency;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, KernelId, OpId};
+use crate::core::model::op_type::OpType;
+use crate::core::model::options::Options;
 use crate::core::model::partition::Partition;
-use lower::{Node, NodeId};
+use lower::Target;
+use node::{Node, NodeId};
+use schedule::Fused;
 
 pub(crate) use library::library_call;
 
-/// The kernels that the compiler launches. With `max_autotune` it generates its matmuls, which take an
-/// epilogue.
+/// The kernels that the compiler launches on the device of the options. With `max_autotune` it generates its matmuls,
+/// which take an epilogue.
 ///
 /// `O(ops + reads)`: inlined expressions, candidate lists and the ranges that a fusion reorders are bounded.
-pub(crate) fn partition(graph: &Graph, max_autotune: bool, log: &mut Log) -> Partition {
-    let nodes = lower::nodes(graph, max_autotune, log);
+pub(crate) fn partition(graph: &Graph, options: &Options, log: &mut Log) -> Partition {
+    let multiprocessors = options.device.hardware.multiprocessors;
+    let target = Target {
+        max_autotune: options.fusion.max_autotune,
+        multiprocessors: multiprocessors.map_or(0, |figure| whole(figure.value)),
+    };
+    let (nodes, buffers) = lower::nodes(graph, target, log);
     if log.is_on() {
         note_views(graph, &nodes, log);
     }
-    let (kernel_of_node, kernels) = schedule::fuse(graph, &nodes, log);
-    assemble(graph, &nodes, &kernel_of_node, kernels)
+    let fused = schedule::fuse(graph, &nodes, buffers, log);
+    assemble(graph, &nodes, &fused)
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a count of multiprocessors"
+)]
+const fn whole(count: f64) -> u64 {
+    count as u64
 }
 
 /// Notes the views that no node computes, because they view a buffer.
@@ -54,18 +79,26 @@ fn note_views(graph: &Graph, nodes: &IdVec<NodeId, Node>, log: &mut Log) {
 }
 
 /// The partition: each op is in the first kernel that computes it, a view of a buffer in the kernel that writes
-/// it.
-fn assemble(
-    graph: &Graph,
-    nodes: &IdVec<NodeId, Node>,
-    kernel_of_node: &IdVec<NodeId, KernelId>,
-    mut kernels: usize,
-) -> Partition {
+/// it. A kernel without ops is a further launch of the one that writes what it reads.
+fn assemble(graph: &Graph, nodes: &IdVec<NodeId, Node>, fused: &Fused) -> Partition {
+    let mut has_ops = IdVec::from_elem(false, fused.kernels);
+    for (node, &kernel) in fused.kernel_of.iter_enumerated() {
+        has_ops[kernel] |= !nodes[node].ops.is_empty();
+    }
+    let mut kernels = 0;
+    let number = has_ops.iter().map(|&has_ops: &bool| {
+        kernels += usize::from(has_ops);
+        KernelId::new(kernels - usize::from(has_ops))
+    });
+    let number: IdVec<KernelId, KernelId> = number.collect();
+
     let mut ops_of_kernel: Adjacency<KernelId, OpId> =
         Adjacency::with_capacity(kernels, graph.ops.len());
     let mut nodes_of_kernel: IdVec<KernelId, Vec<NodeId>> = IdVec::from_elem(Vec::new(), kernels);
-    for (node, &kernel) in kernel_of_node.iter_enumerated() {
-        nodes_of_kernel[kernel].push(node);
+    for (node, &kernel) in fused.kernel_of.iter_enumerated() {
+        if has_ops[kernel] {
+            nodes_of_kernel[number[kernel]].push(node);
+        }
     }
     for members in &nodes_of_kernel {
         ops_of_kernel.push(
@@ -74,6 +107,7 @@ fn assemble(
                 .flat_map(|&node| nodes[node].ops.iter().copied()),
         );
     }
+    let mut further = further_launches(graph, nodes, fused, &has_ops, &number);
     let computed_in = ops_of_kernel.inverted(graph.ops.len());
 
     let mut kernel_of: IdVec<OpId, KernelId> = IdVec::with_capacity(graph.ops.len());
@@ -84,10 +118,11 @@ fn assemble(
         let first = all.first().copied().unwrap_or_else(|| {
             let source = graph.inputs[op].first().map(|&t| &graph.tensors[t]);
             match source.and_then(|tensor| tensor.producer) {
-                Some(producer) if graph.ops[op].is_view() => kernel_of[producer],
+                Some(producer) if graph.ops[op].op_type == OpType::Reshape => kernel_of[producer],
                 // A view of an external tensor that is a result gets a kernel of its own.
                 _ => {
                     kernels += 1;
+                    further.push(0);
                     KernelId::new(kernels - 1)
                 }
             }
@@ -100,5 +135,85 @@ fn assemble(
     if recomputes {
         partition.recomputed = again.inverted(kernels);
     }
+    if further.iter().any(|&launches| launches > 0) {
+        partition.further_launches = further;
+    }
     partition
+}
+
+/// For each kernel with ops the launches that no op stands for.
+fn further_launches(
+    graph: &Graph,
+    nodes: &IdVec<NodeId, Node>,
+    fused: &Fused,
+    has_ops: &IdVec<KernelId, bool>,
+    number: &IdVec<KernelId, KernelId>,
+) -> IdVec<KernelId, u32> {
+    let named = has_ops.iter().filter(|&&has_ops| has_ops).count();
+    let mut further = IdVec::from_elem(0, named);
+    let mut add = |kernel: Option<KernelId>| {
+        if let Some(launches) = kernel.and_then(|kernel| further.get_mut(kernel)) {
+            *launches += 1;
+        }
+    };
+    let buffers = nodes.iter().map(|node| node.writes.buffer.index() + 1);
+    let mut writer: Vec<Option<NodeId>> = vec![None; buffers.max().unwrap_or(0)];
+    let mut only_views = has_ops.clone();
+    let mut first_node = IdVec::from_elem(None, fused.kernels);
+    // Op-less kernels follow the writer of what they read, which may be one, too.
+    let mut owner: IdVec<KernelId, Option<KernelId>> = IdVec::from_elem(None, fused.kernels);
+    for (id, node) in nodes.iter_enumerated() {
+        let kernel = fused.kernel_of[id];
+        if let Some(place) = writer.get_mut(node.writes.buffer.index()) {
+            *place = Some(id);
+        }
+        only_views[kernel] &= node.ops.iter().all(|&op| graph.ops[op].is_view());
+        first_node[kernel] = first_node[kernel].or(Some(id));
+        let from = node
+            .reads
+            .iter()
+            .filter_map(|read| *writer.get(read.buffer.index())?);
+        let from = from
+            .map(|node| fused.kernel_of[node])
+            .find(|&from| from != kernel);
+        owner[kernel] = match (has_ops[kernel], from) {
+            (true, _) => Some(number[kernel]),
+            (false, Some(from)) => owner[kernel].or(owner[from]),
+            (false, None) => owner[kernel],
+        };
+    }
+    for (kernel, &owner) in owner.iter_enumerated() {
+        if !has_ops[kernel] && first_node[kernel].is_some() {
+            add(owner);
+        } else if only_views[kernel] && first_node[kernel].is_some() {
+            // A copy: as views its ops launch nothing.
+            add(owner);
+        }
+    }
+    // The library adds up the pieces of a column, which a kernel of rows has made; a mean is divided afterwards.
+    for &half in &fused.mixed {
+        let node = &nodes[half];
+        let last = nodes.iter_enumerated().find(|(_, other)| {
+            other.ops.is_empty()
+                && other
+                    .reads
+                    .iter()
+                    .any(|read| read.buffer == node.writes.buffer)
+        });
+        let (end, is_apart) = match last {
+            Some((end, _)) => (fused.kernel_of[end], !has_ops[fused.kernel_of[end]]),
+            None => (fused.kernel_of[half], false),
+        };
+        let op = node
+            .ops
+            .last()
+            .map(|&op| (&graph.ops[op], graph.output[op]));
+        let is_divided = op.is_some_and(|(op, output)| {
+            op.function.as_deref() == Some("mean") && graph.is_final(output)
+        });
+        if !is_apart || is_divided {
+            add(owner[end]);
+        }
+    }
+    further
 }

@@ -2,7 +2,9 @@
 
 use crate::core::fusion::decision::{Decision, Log};
 use crate::core::fusion::inductor::library::first_matmul;
-use crate::core::fusion::inductor::lower::{BufferId, Node, NodeId, Read};
+use crate::core::fusion::inductor::mixed::{are_mixed, join};
+use crate::core::fusion::inductor::node::{BufferId, Node, NodeId, Read, Rows};
+use crate::core::fusion::inductor::view::Access;
 use crate::core::fusion::loops::Loop;
 use crate::core::fusion::reason::Reason;
 use crate::core::model::adjacency::Adjacency;
@@ -54,13 +56,24 @@ const HORIZONTAL_PLACES: usize = 64;
 /// A fusion reorders at most this many kernels, which keeps the total time linear.
 const REGION: usize = 4096;
 
-/// For each node its kernel, kernels numbered in an order in which they can run, and how many there are.
+/// The nodes in kernels.
+pub(super) struct Fused {
+    /// For each node its kernel, kernels numbered in an order in which they can run.
+    pub(super) kernel_of: IdVec<NodeId, KernelId>,
+    /// How many kernels there are.
+    pub(super) kernels: usize,
+    /// Reductions of columns that share a kernel with one of rows.
+    pub(super) mixed: Vec<NodeId>,
+}
+
+/// The kernels of nodes that access this many buffers.
 pub(super) fn fuse(
     graph: &Graph,
     nodes: &IdVec<NodeId, Node>,
+    buffers: usize,
     log: &mut Log,
-) -> (IdVec<NodeId, KernelId>, usize) {
-    let mut schedule = Schedule::new(graph, nodes);
+) -> Fused {
+    let mut schedule = Schedule::new(graph, nodes, buffers);
     for round in 1..=ROUNDS {
         if !schedule.round(round, log) {
             break;
@@ -69,13 +82,16 @@ pub(super) fn fuse(
     schedule.close_gaps();
     let kernel = |&group: &GroupId| KernelId::new(schedule.place[group].index());
     let kernel_of = schedule.group_of.iter().map(kernel);
-    (kernel_of.collect(), schedule.order.len())
+    Fused {
+        kernel_of: kernel_of.collect(),
+        kernels: schedule.order.len(),
+        mixed: schedule.mixed,
+    }
 }
 
 struct Schedule<'a> {
     graph: &'a Graph,
     nodes: &'a IdVec<NodeId, Node>,
-    bytes: IdVec<BufferId, u64>,
     /// For each buffer the node that writes it.
     writer: IdVec<BufferId, Option<NodeId>>,
     /// For each node its group. The first node of a merged group gives the group that it was merged into.
@@ -83,11 +99,15 @@ struct Schedule<'a> {
     /// The nodes of each group; empty after it was merged into another.
     members: IdVec<GroupId, Vec<NodeId>>,
     space: IdVec<GroupId, Loop>,
-    /// For each group the buffers that it writes, or reads in the order in which they are written; ascending.
-    touches: IdVec<GroupId, Vec<BufferId>>,
-    /// For each group what it reads and the buffers that it writes; ascending.
+    /// For each group its accesses that others can share; ascending.
+    touches: IdVec<GroupId, Vec<Read>>,
+    /// For each group all that it reads and writes; ascending.
     reads: IdVec<GroupId, Vec<Read>>,
-    writes: IdVec<GroupId, Vec<BufferId>>,
+    writes: IdVec<GroupId, Vec<Read>>,
+    /// For each group the rows that its reductions have, and whether reductions of columns have joined them.
+    rows: IdVec<GroupId, Option<Rows>>,
+    is_mixed: IdVec<GroupId, bool>,
+    mixed: Vec<NodeId>,
     /// Whether the group has grown since the previous round; true before the first round.
     has_grown: IdVec<GroupId, bool>,
     /// Groups in the order in which they run; `None` where a group was merged into another.
@@ -105,35 +125,30 @@ struct Pair {
 }
 
 impl<'a> Schedule<'a> {
-    fn new(graph: &'a Graph, nodes: &'a IdVec<NodeId, Node>) -> Self {
+    fn new(graph: &'a Graph, nodes: &'a IdVec<NodeId, Node>, buffers: usize) -> Self {
         let count = nodes.len();
         let mut schedule = Self {
             graph,
             nodes,
-            bytes: IdVec::from_elem(0, BufferId::count(graph)),
-            writer: IdVec::from_elem(None, BufferId::count(graph)),
+            writer: IdVec::from_elem(None, buffers),
             group_of: (0..count).map(GroupId::new).collect(),
             members: nodes.ids().map(|node| vec![node]).collect(),
             space: nodes.iter().map(|node| node.space).collect(),
             touches: IdVec::with_capacity(count),
             reads: nodes.iter().map(|node| node.reads.clone()).collect(),
             writes: nodes.iter().map(|node| vec![node.writes]).collect(),
+            rows: nodes.iter().map(|node| node.rows).collect(),
+            is_mixed: IdVec::from_elem(false, count),
+            mixed: Vec::new(),
             has_grown: IdVec::from_elem(true, count),
             order: (0..count).map(|group| Some(GroupId::new(group))).collect(),
             place: (0..count).map(Place::new).collect(),
         };
-        for (id, tensor) in graph.tensors.iter_enumerated() {
-            schedule.bytes[BufferId::of_tensor(id)] = tensor.bytes().unwrap_or(0);
-        }
         for (id, node) in nodes.iter_enumerated() {
-            schedule.writer[node.writes] = Some(id);
-            if let (Loop::Reduction { rows, .. }, None) = (node.space, node.writes.tensor(graph)) {
-                // Row values are kept in f32.
-                schedule.bytes[node.writes] = rows * 4;
-            }
-            let reads = node.reads.iter().filter(|read| !read.is_reordered);
-            let mut touches: Vec<BufferId> = reads.map(|read| read.buffer).collect();
-            touches.push(node.writes);
+            schedule.writer[node.writes.buffer] = Some(id);
+            let all = node.reads.iter().chain([&node.writes]).copied();
+            let mut touches: Vec<Read> =
+                all.filter(|read| read.access != Access::Unknown).collect();
             touches.sort_unstable();
             touches.dedup();
             schedule.touches.push(touches);
@@ -159,6 +174,7 @@ impl<'a> Schedule<'a> {
                 continue;
             }
             let named = [self.op_of(first), self.op_of(second)];
+            let is_named = self.has_ops(first) && self.has_ops(second);
             let shared_bytes = pair.shared_bytes;
             match self
                 .fits(first, second)
@@ -166,13 +182,16 @@ impl<'a> Schedule<'a> {
             {
                 Ok(()) => {
                     is_changed = true;
-                    log.note(Decision::Fused {
-                        first: named[0],
-                        second: named[1],
-                        shared_bytes,
-                    });
+                    if is_named {
+                        log.note(Decision::Fused {
+                            first: named[0],
+                            second: named[1],
+                            shared_bytes,
+                        });
+                    }
                 }
-                Err(reason) => log.refuse(&named, reason),
+                Err(reason) if is_named => log.refuse(&named, reason),
+                Err(_) => {}
             }
         }
         is_changed
@@ -183,10 +202,29 @@ impl<'a> Schedule<'a> {
         self.group_of[group.first_node()]
     }
 
-    /// The op that identifies a group: the last op of its first node. Every node computes an op.
+    fn has_ops(&self, group: GroupId) -> bool {
+        let members = self.members[group].iter();
+        members
+            .copied()
+            .any(|node| !self.nodes[node].ops.is_empty())
+    }
+
+    /// The op that identifies a group: the last op of its first node that computes one, or of the node whose half it is.
     fn op_of(&self, group: GroupId) -> OpId {
-        let ops = &self.nodes[group.first_node()].ops;
-        ops.last().copied().unwrap_or(OpId::new(0))
+        /// A reduction in two has two halves, of a norm four.
+        const HALVES: usize = 4;
+        let last = |node: NodeId| self.nodes[node].ops.last().copied();
+        let members = self.members[group].iter().copied();
+        let mut node = group.first_node();
+        let named = members.chain([node]).find_map(last);
+        for _ in 0..HALVES {
+            let reads = self.nodes[node].reads.iter();
+            match { reads }.find_map(|read| self.writer[read.buffer]) {
+                Some(writer) if last(node).is_none() => node = writer,
+                _ => break,
+            }
+        }
+        named.or_else(|| last(node)).unwrap_or(OpId::new(0))
     }
 
     fn close_gaps(&mut self) {
@@ -206,12 +244,17 @@ impl<'a> Schedule<'a> {
         let mut touching: Adjacency<Place, BufferId> =
             Adjacency::with_capacity(groups.len(), groups.len() * 4);
         for &group in &groups {
-            touching.push(self.touches[group].iter().copied());
+            let accesses = self.reads[group].iter().chain(&self.writes[group]);
+            let mut buffers: Vec<BufferId> = accesses.map(|read| read.buffer).collect();
+            buffers.sort_unstable();
+            buffers.dedup();
+            touching.push(buffers);
         }
         let (mut pairs, mut others) = (Vec::new(), Vec::new());
-        let places_of = touching.inverted(self.bytes.len());
+        let buffers = self.writer.len();
+        let places_of = touching.inverted(buffers);
         // For each buffer how many places with access to it were visited.
-        let mut visited = IdVec::from_elem(0, self.bytes.len());
+        let mut visited = IdVec::from_elem(0, buffers);
         // For each place the last one that it was paired with: most pairs share several buffers.
         let mut paired_with = IdVec::from_elem(None, groups.len());
         for (place, buffers) in touching.iter_enumerated() {
@@ -239,7 +282,10 @@ impl<'a> Schedule<'a> {
         }
         for list in [&mut pairs, &mut others] {
             list.sort_by_key(|pair| {
+                // Two reductions, or two pointwise kernels, before a mixed pair.
+                let is_mixed = self.is_reduction(pair.first) != self.is_reduction(pair.second);
                 (
+                    is_mixed,
                     Reverse(pair.shared_bytes),
                     self.place[pair.first],
                     self.place[pair.second],
@@ -251,21 +297,55 @@ impl<'a> Schedule<'a> {
             pairs: pairs.len(),
         });
         for pair in others {
-            if let Err(reason) = self.fits(pair.first, pair.second) {
+            if let Err(reason) = self.fits(pair.first, pair.second)
+                && self.has_ops(pair.first)
+                && self.has_ops(pair.second)
+            {
                 log.refuse(&[self.op_of(pair.first), self.op_of(pair.second)], reason);
             }
         }
         pairs
     }
 
-    /// Bytes of the buffers that both groups access, each once.
+    fn is_reduction(&self, group: GroupId) -> bool {
+        matches!(self.space[group], Loop::Reduction { .. })
+    }
+
+    /// Bytes of the accesses that both groups have, each once.
     fn shared_bytes(&self, first: GroupId, second: GroupId) -> u64 {
-        let mut bytes = 0;
+        if let (Some(rows), true) = (self.rows[first], self.mixes(first, second)) {
+            return rows.elements();
+        }
+        let mut bytes = 0_u64;
         let (a, b) = (&self.touches[first], &self.touches[second]);
-        common(a, b, BufferId::cmp, |&buffer, _| {
-            bytes += self.bytes[buffer];
+        let by_access = |a: &Read, b: &Read| (a.buffer, a.access).cmp(&(b.buffer, b.access));
+        let mut last = None;
+        common(a, b, by_access, |read, other| {
+            if read.matches(other) && last != Some((read.buffer, read.access)) {
+                last = Some((read.buffer, read.access));
+                bytes = bytes.saturating_add(read.bytes);
+            }
         });
         bytes
+    }
+
+    /// Whether a reduction of rows and one of columns share a kernel.
+    fn mixes(&self, first: GroupId, second: GroupId) -> bool {
+        let (Some(a), Some(b)) = (self.rows[first], self.rows[second]) else {
+            return false;
+        };
+        if !are_mixed(a, b) || self.is_mixed[first] || self.is_mixed[second] {
+            return false;
+        }
+        let (from, to) = (&self.reads[first], &self.reads[second]);
+        let mut is_shared = false;
+        let by_buffer = |a: &Read, b: &Read| a.buffer.cmp(&b.buffer);
+        common(from, to, by_buffer, |a, b| {
+            let width = (a.buffer.tensor(self.graph)).and_then(|t| t.bytes_per_element);
+            let whole = (a.bytes.min(b.bytes)) / u64::from(width.unwrap_or(4).max(1));
+            is_shared |= self.rows[first].is_some_and(|rows| whole >= rows.elements());
+        });
+        is_shared && !self.feeds(first, second).0
     }
 
     /// Checks everything but cycles: sizes, loops, and whether reads follow the order of the writes.
@@ -284,9 +364,17 @@ impl<'a> Schedule<'a> {
                 limit: NODES,
             });
         }
+        if self.mixes(first, second) {
+            return Ok(());
+        }
         let (feeds, is_reordered) = self.feeds(first, second);
         if is_reordered {
             return Err(Reason::Reordered);
+        }
+        if self.is_mixed[second] {
+            // Nothing is fused in front of reductions of rows and columns.
+            let (first, second) = (self.space[first], self.space[second]);
+            return Err(Reason::Loops { first, second });
         }
         let places = self.place[second].behind(self.place[first]);
         if !feeds {
@@ -304,10 +392,12 @@ impl<'a> Schedule<'a> {
     /// Whether a group reads what another one writes, and whether any of it in another order.
     fn feeds(&self, from: GroupId, to: GroupId) -> (bool, bool) {
         let (mut feeds, mut is_reordered) = (false, false);
-        let order = |read: &Read, buffer: &BufferId| read.buffer.cmp(buffer);
-        common(&self.reads[to], &self.writes[from], order, |read, _| {
+        // The loops of a template have their order.
+        let is_template = matches!(self.space[from], Loop::Template(_));
+        let order = |read: &Read, write: &Read| read.buffer.cmp(&write.buffer);
+        common(&self.reads[to], &self.writes[from], order, |read, write| {
             feeds = true;
-            is_reordered |= read.is_reordered;
+            is_reordered |= !read.matches(write) || is_template && !read.is_straight;
         });
         (feeds, is_reordered)
     }
@@ -319,7 +409,13 @@ impl<'a> Schedule<'a> {
     fn merge(&mut self, first: GroupId, second: GroupId) -> Result<(), Reason> {
         let (start, end) = (self.place[first], self.place[second]);
         let (feeds, _) = self.feeds(first, second);
-        let space = joint(self.space[first], self.space[second], feeds)?;
+        let mixes = self.mixes(first, second);
+        let is_first_along = self.rows[first].is_some_and(|rows| rows.is_contiguous);
+        let space = match (mixes, is_first_along) {
+            (true, true) => self.space[first],
+            (true, false) => self.space[second],
+            _ => joint(self.space[first], self.space[second], feeds)?,
+        };
         let places = end.behind(start);
         if places > REGION {
             return Err(Reason::TooFar { places });
@@ -353,6 +449,15 @@ impl<'a> Schedule<'a> {
             }
         }
 
+        if mixes {
+            let columns = if is_first_along { second } else { first };
+            self.mixed.extend(&self.members[columns]);
+            let along = if is_first_along { first } else { second };
+            self.rows[first] = self.rows[along];
+        } else {
+            self.rows[first] = join(self.rows[first], self.rows[second]);
+        }
+        self.is_mixed[first] |= mixes || self.is_mixed[second];
         let taken = std::mem::take(&mut self.members[second]);
         for &node in &taken {
             self.group_of[node] = first;

@@ -18,6 +18,8 @@ pub struct Record {
     pub decisions: Vec<Decision>,
     /// For each op its final kernel; the kernels of earlier steps are numbered by it.
     kernel_of: IdVec<OpId, KernelId>,
+    /// Of the final kernels.
+    further_launches: IdVec<KernelId, u32>,
 }
 
 /// Plans again and notes every decision. Takes as long as [`super::plan`].
@@ -27,5 +29,6 @@ pub fn record(graph: &Graph, options: &Options) -> Record {
     Record {
         decisions: log.into_decisions(),
         kernel_of: plan.partition.kernel_of,
+        further_launches: plan.partition.further_launches,
     }
 }

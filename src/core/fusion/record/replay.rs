@@ -19,9 +19,14 @@ impl Record {
         for decision in self.decisions.iter().take(step) {
             replay.apply(decision);
         }
-        replay
-            .partition(&self.kernel_of)
-            .unwrap_or_else(|| none::partition(graph))
+        let replayed = replay.partition(&self.kernel_of);
+        let mut partition = replayed.unwrap_or_else(|| none::partition(graph));
+        if step >= self.decisions.len() {
+            partition
+                .further_launches
+                .clone_from(&self.further_launches);
+        }
+        partition
     }
 
     /// Number of kernels before the first decision and after each. `O(ops)` for all steps together, plus the

@@ -300,8 +300,8 @@ impl<'a> Region<'a> {
         for place in self.ops.ids().rev() {
             let readers = &graph.successors[self.ops[place]];
             let mut needed = self.next[place];
-            let mut leaves =
-                readers.is_empty() || readers.len() > self.next[place].count_ones() as usize;
+            let mut leaves = graph.is_final(graph.output[self.ops[place]])
+                || readers.len() > self.next[place].count_ones() as usize;
             for reader in Bits(self.next[place]) {
                 self.after[place] |= self.after[reader] | reader.bit();
                 if self.views & reader.bit() != 0 {

@@ -1,9 +1,9 @@
 //! Edits within one statement: its function, its inputs, its type annotation.
 
 use crate::core::model::diagnostic::Span;
-use crate::core::model::program::{OpStatement, Program};
+use crate::core::model::program::{Argument, OpStatement, Program};
 use crate::core::notation::edit::replaced;
-use crate::core::notation::{CallParens, call_parens, written_name};
+use crate::core::notation::{CallParens, call_parens, is_literal, written_name};
 
 /// Replaces the function of an op; inputs, attributes and annotation stay.
 pub fn set_callee(text: &str, program: &Program, op: usize, callee: &str) -> String {
@@ -23,17 +23,26 @@ pub fn set_inputs(text: &str, program: &Program, op: usize, inputs: &[String]) -
 }
 
 fn input_edits(text: &str, statement: &OpStatement, inputs: &[String]) -> Vec<(Span, String)> {
-    let written: Vec<String> = inputs.iter().map(|name| written_name(name)).collect();
-    let before = &statement.inputs;
+    let as_written = |name: &String| {
+        if is_literal(name) {
+            name.clone()
+        } else {
+            written_name(name)
+        }
+    };
+    let written: Vec<String> = inputs.iter().map(as_written).collect();
+    let before = statement.arguments();
     if let Some((kept, added)) = written.split_at_checked(before.len())
-        && let Some(last) = before.last()
+        && let Some((_, last)) = before.last()
     {
         let mut edits: Vec<(Span, String)> = (before.iter().zip(inputs).zip(kept))
-            .filter(|((old, new), _)| old.text != **new)
-            .map(|((old, _), written)| (old.span, written.clone()))
+            .filter(|(((old, _), new), _)| match old {
+                Argument::Tensor(name) | Argument::Literal(name) => *name != **new,
+            })
+            .map(|(((_, span), _), written)| (*span, written.clone()))
             .collect();
         if !added.is_empty() {
-            let end = Span::new(last.span.end, last.span.end);
+            let end = Span::new(last.end, last.end);
             edits.push((end, format!(", {}", added.join(", "))));
         }
         return edits;

@@ -98,6 +98,17 @@ pub fn remove_op(text: &str, program: &Program, op: usize) -> String {
                 .map(|read| (read.span, written_name(&input.text))),
         );
     }
+    // What no op writes is no output.
+    let outputs = (program.outputs.iter()).filter(|name| name.text == statement.output.text);
+    edits.extend(outputs.map(|name| {
+        let start = line_start(text, name.span.start);
+        let end = line_end(text, name.span.end);
+        let newline = text.get(end..).and_then(|rest| rest.find('\n'));
+        (
+            Span::new(start, newline.map_or(end, |n| end + n + 1)),
+            String::new(),
+        )
+    }));
     replaced(text, edits)
 }
 

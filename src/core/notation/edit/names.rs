@@ -72,7 +72,7 @@ pub fn rename_tensor(
 fn mentions(program: &Program) -> impl Iterator<Item = &Name> {
     let declared = program.declarations.iter().map(|d| &d.name);
     let in_ops = (program.ops.iter()).flat_map(|op| op.inputs.iter().chain([&op.output]));
-    declared.chain(in_ops)
+    declared.chain(in_ops).chain(&program.outputs)
 }
 
 fn check_not_empty(name: &str) -> Result<(), Diagnostic> {

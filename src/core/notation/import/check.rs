@@ -6,11 +6,12 @@ use crate::core::model::dtype::DType;
 use crate::core::model::functions;
 use crate::core::model::op::{Op, TensorDecl, TensorRole};
 use crate::core::model::op_type::OpType;
-use crate::core::model::program::{Attribute, AttributeValue};
+use crate::core::model::program::{Attribute, AttributeValue, Literal};
+use crate::core::notation::is_literal;
 use crate::core::notation::lexer::written_name;
 use crate::core::notation::parser::unknown_dtype;
 use crate::core::notation::spelling::{quoted, shortened};
-use serde_json::{Number, Value};
+use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
 use strsim::levenshtein;
 use strum::VariantArray;
@@ -331,6 +332,38 @@ fn attribute_value(value: &Value) -> Option<AttributeValue> {
     })
 }
 
+impl Entry<'_> {
+    /// Whether the program returns the op's output although ops read it.
+    fn is_output(&self) -> bool {
+        self.value("is_output") == Some(&Value::Bool(true))
+    }
+
+    /// Numbers among the inputs: `{"1": "8"}` for `div(x, 8)`.
+    pub(super) fn literals(&self, inputs: usize) -> Result<Vec<Literal>, Diagnostic> {
+        let Some(value) = self.value("literals") else {
+            return Ok(Vec::new());
+        };
+        let read = |(place, text): (&String, &Value)| {
+            let text = text.as_str().filter(|text| is_literal(text))?;
+            Some(Literal {
+                place: place.parse().ok()?,
+                text: text.to_owned(),
+                span: Span::default(),
+            })
+        };
+        let count = value.as_object().map_or(0, Map::len) + inputs;
+        let literals = value.as_object().map(|fields| fields.iter().map(read));
+        let literals = literals.and_then(|literals| literals.collect::<Option<Vec<_>>>());
+        let literals = literals.filter(|literals| literals.iter().all(|l| l.place < count));
+        let mut literals = literals.ok_or_else(|| {
+            self.malformed("literals", "`literals` holds something that is no number")
+                .hint("give a number for each place that is no tensor: `{\"1\": \"8\"}`")
+        })?;
+        literals.sort_by_key(|literal| literal.place);
+        Ok(literals)
+    }
+}
+
 /// The op of an entry, and a warning about its function.
 pub(super) fn op_of_entry(entry: &Entry<'_>) -> Result<(Op, Option<Diagnostic>), Diagnostic> {
     let output = entry
@@ -358,6 +391,9 @@ pub(super) fn op_of_entry(entry: &Entry<'_>) -> Result<(Op, Option<Diagnostic>),
         k,
         is_across_rows: false,
         axes: 0,
+        indexing: None,
+        literals: Vec::new(),
+        is_output: entry.is_output(),
         kernel: entry.kernel()?,
     };
     Ok((op, doubt))

@@ -10,7 +10,7 @@ use crate::core::json::is_blank;
 use crate::core::model::diagnostic::{Code, Diagnostic, sort_in_text_order};
 use crate::core::model::functions;
 use crate::core::model::op::{Op, TensorDecl};
-use crate::core::model::program::{Attribute, Program};
+use crate::core::model::program::{Attribute, Literal, Program};
 use crate::core::notation::Parsed;
 use crate::core::notation::spelling::quoted;
 use crate::core::resolve::takes;
@@ -143,6 +143,7 @@ fn program_of_entries<'a>(
 ) -> Parsed {
     let mut ops: Vec<Op> = Vec::with_capacity(entries.len());
     let mut attributes: Vec<Vec<Attribute>> = Vec::with_capacity(entries.len());
+    let mut literals: Vec<Vec<Literal>> = Vec::with_capacity(entries.len());
     let mut spans: Vec<Option<&FieldSpans>> = Vec::with_capacity(entries.len());
     let mut writer: HashMap<String, usize> = HashMap::with_capacity(entries.len());
     let mut named: HashSet<String> = HashSet::with_capacity(entries.len());
@@ -150,12 +151,13 @@ fn program_of_entries<'a>(
         let entry = Entry::op(index, fields, field_spans);
         let read = op_of_entry(&entry).and_then(|(op, doubt)| {
             entry.check_width(op.bytes_per_element)?;
-            Ok((op, entry.attributes()?, doubt))
+            let literals = entry.literals(op.inputs.len())?;
+            Ok((op, entry.attributes()?, literals, doubt))
         });
-        let (op, mut own_attributes) = match read {
-            Ok((op, attributes, doubt)) => {
+        let (op, mut own_attributes, own_literals) = match read {
+            Ok((op, attributes, literals, doubt)) => {
                 problems.extend(doubt);
-                (op, attributes)
+                (op, attributes, literals)
             }
             Err(problem) => {
                 problems.push(problem);
@@ -191,6 +193,7 @@ fn program_of_entries<'a>(
         writer.insert(op.output.clone(), ops.len());
         ops.push(op);
         attributes.push(own_attributes);
+        literals.push(own_literals);
         spans.push(field_spans);
     }
     tensors.retain(|tensor| {
@@ -213,7 +216,7 @@ fn program_of_entries<'a>(
         }
         false
     });
-    let (mut program, doubts) = program_of_calls(&ops, &attributes, &tensors);
+    let (mut program, doubts) = program_of_calls(&ops, &attributes, &literals, &tensors);
     problems.extend(doubts.into_iter().map(|mut doubt| {
         let place = doubt.op.and_then(|op| spans.get(op).copied().flatten());
         doubt.span = place.map(|spans| spans.of("shape"));

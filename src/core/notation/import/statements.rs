@@ -8,8 +8,8 @@ use crate::core::model::functions::{Function, ShapeRule};
 use crate::core::model::op::{Op, TensorDecl, element_count};
 use crate::core::model::op_type::OpType;
 use crate::core::model::program::{
-    Attribute, AttributeValue, Declaration, Expr, ExprKind, KernelMark, Name, OpStatement, Program,
-    TypeAnnotation,
+    Attribute, AttributeValue, Declaration, Expr, ExprKind, KernelMark, Literal, Name, OpStatement,
+    Program, TypeAnnotation,
 };
 use crate::core::notation::spelling::quoted;
 use crate::core::resolve::infer_call;
@@ -34,13 +34,14 @@ use std::collections::HashMap;
 /// ");
 /// ```
 pub fn program_of_ops(ops: &[Op], tensors: &[TensorDecl]) -> (Program, Vec<Diagnostic>) {
-    program_of_calls(ops, &[], tensors)
+    program_of_calls(ops, &[], &[], tensors)
 }
 
-/// The same with the attributes of each op's function, as far as they are known.
+/// The same with the attributes of each op's function and its literals, as far as they are known.
 pub(super) fn program_of_calls(
     ops: &[Op],
     attributes: &[Vec<Attribute>],
+    literals: &[Vec<Literal>],
     tensors: &[TensorDecl],
 ) -> (Program, Vec<Diagnostic>) {
     let mut types: HashMap<&str, (&[u64], DType)> = HashMap::with_capacity(ops.len());
@@ -69,7 +70,11 @@ pub(super) fn program_of_calls(
         let known: Vec<Option<(&[u64], DType)>> = (op.inputs.iter())
             .map(|input| types.get(input.as_str()).copied())
             .collect();
-        let inputs = Inputs { known: &known };
+        let own_literals = literals.get(index).map_or(&[][..], Vec::as_slice);
+        let inputs = Inputs {
+            known: &known,
+            literals: own_literals.len(),
+        };
         let own_attributes = attributes.get(index).map_or(&[][..], Vec::as_slice);
         let (callee, attributes, is_exact) = call_of(op, own_attributes, inputs);
         if !is_exact {
@@ -95,12 +100,20 @@ pub(super) fn program_of_calls(
             attributes,
             annotation: Some(annotation(&op.shape, op.element_type())),
             inputs: names,
+            literals: if functions::find(callee).is_some_and(Function::takes_literals) {
+                own_literals.to_vec()
+            } else {
+                Vec::new()
+            },
             kernel: op.kernel.map(|number| KernelMark {
                 number,
                 span: Span::default(),
             }),
             span: Span::default(),
         });
+        if op.is_output {
+            program.outputs.push(name(&op.output));
+        }
     }
     (program, doubts)
 }
@@ -109,6 +122,8 @@ pub(super) fn program_of_calls(
 #[derive(Clone, Copy)]
 struct Inputs<'a> {
     known: &'a [Option<(&'a [u64], DType)>],
+    /// Number of arguments that are numbers.
+    literals: usize,
 }
 
 impl<'a> Inputs<'a> {
@@ -171,12 +186,17 @@ fn takes_inputs(
     let states_k = attributes
         .iter()
         .any(|attribute| attribute.name.text == "k");
-    let takes_count = (function.min_inputs..=function.max_inputs).contains(&op.inputs.len());
+    let takes_literals = inputs.literals == 0
+        || function.takes_literals() && op.inputs.len() > function.leading_input();
+    let count = op.inputs.len() + inputs.literals;
+    let takes_count =
+        takes_literals && (function.min_inputs..=function.max_inputs).contains(&count);
     let target = attributes
         .iter()
         .find(|attribute| attribute.name.text == "dtype");
     let dtype = match target.map(|attribute| &attribute.value) {
         Some(AttributeValue::Word(name)) => name.parse().ok(),
+        _ if function.gives_bool() => Some(DType::Bool),
         _ => inputs.dtype(function.leading_input()),
     };
     let keeps_type = dtype.is_none_or(|dtype| Some(dtype) == op.element_type());

@@ -215,8 +215,15 @@ pub(super) fn slice(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Di
         }
     };
     let (start, end) = (place("start", 0)?, place("end", size)?);
+    let step = call.attributes.size("step")?.unwrap_or(1);
+    let Some(step) = u64::try_from(step).ok().filter(|&step| step > 0) else {
+        return Err(call
+            .attributes
+            .problem("step", &format!("is {step}"))
+            .hint("use at least 1"));
+    };
     match end.checked_sub(start) {
-        Some(length) if length > 0 => Ok(with_size(input.shape, axis, length)),
+        Some(length) if length > 0 => Ok(with_size(input.shape, axis, length.div_ceil(step))),
         _ => Err(Diagnostic::error(
             Code::NonPositiveSize,
             format!("the slice from {start} to {end} is empty"),
@@ -228,11 +235,11 @@ pub(super) fn slice(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Di
     }
 }
 
-fn size_at(shape: &[u64], dimension: usize) -> u64 {
+pub(super) fn size_at(shape: &[u64], dimension: usize) -> u64 {
     shape.get(dimension).copied().unwrap_or(1)
 }
 
-fn with_size(shape: &[u64], dimension: usize, size: u64) -> Vec<u64> {
+pub(super) fn with_size(shape: &[u64], dimension: usize, size: u64) -> Vec<u64> {
     let mut shape = shape.to_vec();
     if let Some(own) = shape.get_mut(dimension) {
         *own = size;

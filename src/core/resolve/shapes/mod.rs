@@ -2,8 +2,10 @@
 
 mod broadcast;
 mod call;
+mod index;
 mod layout;
 mod matmul;
+mod repeat;
 mod window;
 
 use super::attributes::Attributes;
@@ -15,8 +17,10 @@ use crate::core::model::program::Program;
 use crate::core::model::program::{Attribute, Name};
 use broadcast::{broadcast_all, broadcast_into, per_channel};
 use call::{axis, dimension, missing};
+use index::{embedding, gather};
 use layout::{concat, reshape, slice, split, transpose};
 use matmul::{linear, matmul};
+use repeat::{expand, pad, repeat};
 use window::{conv2d, pool2d};
 
 pub(super) use call::{Call, InferredShape, Operand, dimension_of, tensor_text};
@@ -52,6 +56,11 @@ pub(super) fn infer(rule: ShapeRule, call: &Call<'_>) -> Result<InferredShape, D
         (ShapeRule::Split, [input]) => split(call, input)?,
         (ShapeRule::Concat, [first, others @ ..]) => concat(call, first, others)?,
         (ShapeRule::Slice, [input]) => slice(call, input)?,
+        (ShapeRule::Expand, [input]) => expand(call, input)?,
+        (ShapeRule::Repeat, [input]) => repeat(call, input)?,
+        (ShapeRule::Embedding, [index, table]) => embedding(index, table)?,
+        (ShapeRule::Gather, [input, index]) => gather(call, input, index)?,
+        (ShapeRule::Pad, [input]) => pad(call, input)?,
         // Not reached: the number of inputs has been checked against the table.
         _ => return Err(missing(call, "the inputs do not fit the function")),
     };

@@ -1,0 +1,60 @@
+//! How eager PyTorch lays out each tensor: transposes and slices are views, elementwise ops keep the order of their input,
+//! others give a new tensor in row-major order. The compiler starts from a graph in which these layouts have been decided.
+
+use super::view::{View, view_of_op};
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::{IdVec, OpId, TensorId};
+use crate::core::model::op::element_count;
+use crate::core::model::op_type::OpType;
+
+/// For each tensor where its elements lie in its buffer.
+pub(super) type Layouts = IdVec<TensorId, View>;
+
+/// The layouts, where those in `given` are known. `O(ops + reads)`.
+pub(super) fn layouts(graph: &Graph, given: &[(TensorId, View)]) -> Layouts {
+    let whole = |tensor| {
+        let shape = graph.tensor_shape(tensor);
+        View::whole(shape.and_then(element_count).unwrap_or(0))
+    };
+    let mut layouts: Layouts = graph.tensors.ids().map(whole).collect();
+    for (tensor, layout) in given {
+        layouts[*tensor] = layout.clone();
+    }
+    for (op, definition) in graph.ops.iter_enumerated() {
+        let shape = &definition.shape[..];
+        let output = graph.output[op];
+        if definition.is_view() {
+            let Some(&input) = graph.inputs[op].first() else {
+                continue;
+            };
+            let view = view_of_op(graph, op).and_then(|view| view.through(&layouts[input]));
+            // What is no strided tensor of the new shape is copied.
+            if let Some(view) = view.filter(|view| view.strides(shape).is_some()) {
+                layouts[output] = view;
+            }
+        } else if definition.op_type == OpType::Elementwise {
+            let mut inputs = graph.inputs[op].iter();
+            let like = inputs.find(|&&input| graph.tensor_shape(input) == Some(shape));
+            layouts[output] = View::laid_out_as(shape, like.map(|&input| &layouts[input]));
+        }
+    }
+    layouts
+}
+
+/// Whether a matmul reads a copy of this operand: its batch dimensions, or with a weight matrix all but the last, become one
+/// dimension, which a view can only show if their strides count on. Source: `matmul` in `torch/_decomp/decompositions.py`.
+pub(super) fn is_copied(graph: &Graph, layouts: &Layouts, matmul: OpId, operand: TensorId) -> bool {
+    let definition = &graph.ops[matmul];
+    let is_product = matches!(
+        definition.function.as_deref(),
+        None | Some("matmul" | "linear")
+    );
+    let Some(shape) = graph.tensor_shape(operand).filter(|_| is_product) else {
+        return false;
+    };
+    let mut operands = graph.inputs[matmul].iter().take(2);
+    let is_folded = operands.any(|&other| graph.tensor_shape(other).is_some_and(|s| s.len() == 2));
+    let rows = usize::from(!is_folded);
+    let merged = shape.len().saturating_sub(1 + rows);
+    merged > 1 && !layouts[operand].merges(shape, 0..merged)
+}

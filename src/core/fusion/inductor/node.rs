@@ -1,0 +1,122 @@
+//! Nodes of the scheduler, and what they access.
+
+use super::view::{Access, Loops, View};
+use crate::core::fusion::loops::Loop;
+use crate::core::model::graph::{Graph, Tensor};
+use crate::core::model::ids::{OpId, TensorId, define_ids};
+
+define_ids! {
+    /// A node of the scheduler; nodes are in the order of their ops.
+    pub(super) struct NodeId;
+    /// The buffer of a tensor or, after all tensors, one that no tensor names: row values, halves of reductions, copies.
+    pub(super) struct BufferId;
+}
+
+impl BufferId {
+    /// The buffer of a tensor.
+    pub(super) const fn of_tensor(tensor: TensorId) -> Self {
+        Self::new(tensor.index())
+    }
+
+    /// The tensor that it holds, if it is one of the program.
+    pub(super) fn tensor(self, graph: &Graph) -> Option<&Tensor> {
+        graph.tensors.get(TensorId::new(self.index()))
+    }
+}
+
+/// A node of the scheduler; it writes one buffer.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    /// Its loop.
+    pub(super) space: Loop,
+    /// The ops that it computes, inlined ones included; empty for the second half of a reduction and for some copies, which are
+    /// launches of the kernel that they belong to.
+    pub(super) ops: Vec<OpId>,
+    /// What it reads, ascending and each once.
+    pub(super) reads: Vec<Read>,
+    /// What it writes.
+    pub(super) writes: Read,
+    /// The rows that it reduces, before they were cut into pieces.
+    pub(super) rows: Option<Rows>,
+}
+
+impl Default for Node {
+    fn default() -> Self {
+        Self {
+            space: Loop::Library,
+            ops: Vec::new(),
+            reads: Vec::new(),
+            writes: Read {
+                buffer: BufferId::new(0),
+                access: Access::Unknown,
+                bytes: 0,
+                loops: Loops::default(),
+                is_straight: false,
+            },
+            rows: None,
+        }
+    }
+}
+
+/// A buffer, and what of it is read or written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Read {
+    pub(super) buffer: BufferId,
+    /// A reader and a writer, or two readers, can share a kernel if their accesses are equal.
+    pub(super) access: Access,
+    pub(super) bytes: u64,
+    pub(super) loops: Loops,
+    /// In the order in which it lies.
+    pub(super) is_straight: bool,
+}
+
+/// The rows of a reduction as a program states them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rows {
+    pub(super) count: u64,
+    pub(super) width: u64,
+    /// Neighbours of a row are neighbours in memory, in all that is read.
+    pub(super) is_contiguous: bool,
+    /// It only adds.
+    pub(super) is_sum: bool,
+}
+
+impl Rows {
+    /// Elements of all rows together.
+    pub(super) const fn elements(self) -> u64 {
+        self.count.saturating_mul(self.width)
+    }
+}
+
+impl Read {
+    /// An access in a loop over a shape; elements have `width` bytes.
+    pub(super) fn of(buffer: BufferId, view: Option<&View>, shape: &[u64], width: u32) -> Self {
+        let access = view.map_or(Access::Unknown, |view| view.access(shape));
+        let elements = view.map_or(0, View::elements);
+        Self {
+            buffer,
+            access,
+            bytes: elements.saturating_mul(width.into()),
+            loops: view.map_or(Loops::default(), |view| view.loops(shape)),
+            is_straight: view.is_some_and(View::is_straight),
+        }
+    }
+
+    /// Whether the compiler sees that two accesses are the same: of as many loops, only if it can bring them into one order.
+    pub(super) fn matches(&self, other: &Self) -> bool {
+        self.buffer == other.buffer
+            && self.access != Access::Unknown
+            && self.access == other.access
+            && (self.loops.count != other.loops.count || self.loops == other.loops)
+    }
+}
+
+impl Node {
+    /// The same node, which writes a buffer of this shape.
+    pub(super) fn writing(self, buffer: BufferId, view: &View, shape: &[u64], width: u32) -> Self {
+        Self {
+            writes: Read::of(buffer, Some(view), shape, width),
+            ..self
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Lowers reductions: in one kernel or two, and norms as row values and a pointwise op on them.
+
+use super::facts::{keeps_shape, reduction_space};
+use super::lower::Lowering;
+use super::node::{BufferId, Node, Rows};
+use super::split::{Shape, pieces};
+use super::value::{Source, Value, buffer_value};
+use super::view::{Loops, View, broadcast};
+use crate::core::fusion::loops::Loop;
+use crate::core::fusion::rows::RowDomain;
+use crate::core::model::ids::OpId;
+use crate::core::model::op::{Op, element_count};
+use crate::core::model::op_type::OpType;
+
+/// A reduction of rows shorter than this is written out as one expression (`unroll_reductions_threshold`).
+const UNROLLED: u64 = 8;
+
+impl Lowering<'_> {
+    /// Whether a reduction is one expression over the elements of a short row.
+    pub(super) fn is_unrolled(&self, op: OpId) -> bool {
+        RowDomain::of_op(self.graph, op).width < UNROLLED && !keeps_shape(self.graph, op)
+    }
+
+    /// Adds the nodes of a reduction. `value` computes all of it.
+    pub(super) fn reduction(&mut self, op: OpId, value: Value) {
+        let graph = self.graph;
+        let output = graph.output[op];
+        let definition = &graph.ops[op];
+        let name = definition.function.as_deref().unwrap_or_default();
+        let input = graph.inputs[op]
+            .first()
+            .and_then(|&t| graph.tensor_shape(t));
+        let shape = input.unwrap_or(&definition.shape);
+        if name == "cumsum" || !self.has_row_values(op) && keeps_shape(graph, op) {
+            // A scan writes each element itself.
+            let is_split = name == "cumsum" && self.pieces(op, &value, shape) > 1;
+            self.write(value, reduction_space(graph, op), output, shape);
+            if is_split {
+                // The pieces wait for each other through a buffer, which is filled with zeros first (`SplitScan`).
+                self.further_launch(output, shape);
+            }
+            return;
+        }
+        if !keeps_shape(graph, op) {
+            let rows = self.rows(op, &value, shape);
+            self.halves(op, value, shape, rows, BufferId::of_tensor(output));
+            return;
+        }
+        let Some(row_view) = row_view(definition) else {
+            self.write(value, reduction_space(graph, op), output, shape);
+            return;
+        };
+        // A norm is a reduction to row values and a pointwise op on them, which its readers inline.
+        let mut first = match graph.inputs[op].first() {
+            Some(&tensor) => {
+                let mut first = self.values[tensor].clone();
+                let seen = self.seen_by(definition, 0, tensor);
+                let seen = seen.filter(|_| !self.crosses_rows(op, &first, tensor));
+                first.see(seen.as_ref(), (op, 0));
+                first
+            }
+            None => Value::default(),
+        };
+        first.ops.push(op);
+        let rows = self.rows(op, &first, shape);
+        let is_split = self.pieces(op, &first, shape) > 1;
+        let is_buffer = self.is_buffer(&value, output);
+        if !is_split && is_buffer {
+            // The row values and the elements fuse in any case.
+            let space = reduction_space(graph, op);
+            self.write_rows(value, space, output, shape, Some(rows));
+            return;
+        }
+        let mut row_values = vec![self.new_buffer()];
+        if is_split && matches!(name, "softmax" | "log_softmax") {
+            // In one kernel maximum and sum are found together, in two kernels each.
+            row_values.push(self.new_buffer());
+        }
+        let mut value = value;
+        for (place, &buffer) in row_values.iter().enumerate() {
+            let mut half = first.clone();
+            if place > 0 {
+                half.ops.clear();
+                half.reads.extend(
+                    row_values
+                        .first()
+                        .map(|&b| Source::new(b, Some(row_view.clone()))),
+                );
+            }
+            self.halves(op, half, shape, rows, buffer);
+            value.append(&buffer_value(buffer, row_view.clone()));
+        }
+        value.sort();
+        if is_buffer {
+            let space = Loop::Pointwise(element_count(&definition.shape).unwrap_or(0));
+            self.write(value, space, output, &definition.shape);
+        } else {
+            self.inline(op, value);
+        }
+    }
+
+    /// Adds the node of a reduction to one value for each row, or both if it is split.
+    fn halves(&mut self, op: OpId, value: Value, shape: &[u64], rows: Rows, buffer: BufferId) {
+        let graph = self.graph;
+        let space = reduction_space(graph, op);
+        let pieces = self.pieces(op, &value, shape);
+        let Loop::Reduction {
+            rows: count,
+            width,
+            inner,
+        } = space
+        else {
+            return;
+        };
+        let written = View::whole(count);
+        // Row values are kept in f32.
+        let bytes = buffer
+            .tensor(graph)
+            .and_then(|t| t.bytes_per_element)
+            .unwrap_or(4);
+        if pieces <= 1 {
+            let node = self.node(value, space, shape);
+            let node = node.writing(buffer, &written, &[count], bytes);
+            self.push(Node {
+                rows: Some(rows),
+                ..node
+            });
+            return;
+        }
+        let partial = self.new_buffer();
+        let first = Loop::Reduction {
+            rows: count.saturating_mul(pieces),
+            width: width.div_ceil(pieces),
+            inner,
+        };
+        let mut node = self.node(value, first, shape);
+        if inner != 1 || !width.is_multiple_of(pieces) {
+            for read in &mut node.reads {
+                read.access = read.access.in_pieces(pieces);
+            }
+        }
+        if count == 1 {
+            for read in &mut node.reads {
+                read.loops = Loops::of(&[pieces, width.div_ceil(pieces)]);
+            }
+        }
+        let partials = View::whole(count.saturating_mul(pieces));
+        let node = node.writing(partial, &partials, &[count, pieces], 4);
+        self.push(Node {
+            rows: Some(rows),
+            ..node
+        });
+        let second = Value {
+            reads: vec![Source::new(partial, Some(partials))],
+            ops: Vec::new(),
+        };
+        let space = Loop::Reduction {
+            rows: count,
+            width: pieces,
+            inner: 1,
+        };
+        let node = self.node(second, space, &[count, pieces]);
+        self.push(node.writing(buffer, &written, &[count], bytes));
+    }
+
+    fn pieces(&self, op: OpId, value: &Value, shape: &[u64]) -> u64 {
+        let domain = RowDomain::of_op(self.graph, op);
+        let is_inner = self.is_inner(op, value, shape);
+        let whole = Shape {
+            rows: domain.rows,
+            width: domain.width,
+            is_inner,
+        };
+        match self.target.multiprocessors {
+            0 => 1,
+            multiprocessors => pieces(whole, multiprocessors),
+        }
+    }
+
+    /// Whether most of what is read whole lies along the rows.
+    fn is_inner(&self, op: OpId, value: &Value, shape: &[u64]) -> bool {
+        let axes = reduced_axes(self.graph.ops[op].axes, shape.len());
+        let elements = element_count(shape).unwrap_or(0);
+        let strides = value.reads.iter().filter_map(|read| {
+            let view = read
+                .view
+                .as_ref()
+                .filter(|view| view.elements() >= elements)?;
+            view.strides_along(shape, axes)
+        });
+        let (mut inner, mut outer) = (0, 0);
+        for strides in strides {
+            let is_outer = strides.iter().all(|&stride| stride != 1);
+            *(if is_outer { &mut outer } else { &mut inner }) += 1;
+        }
+        inner > outer
+    }
+
+    fn rows(&self, op: OpId, value: &Value, shape: &[u64]) -> Rows {
+        let domain = RowDomain::of_op(self.graph, op);
+        let axes = reduced_axes(self.graph.ops[op].axes, shape.len());
+        let last = shape
+            .len()
+            .checked_sub(1)
+            .is_some_and(|last| last < 32 && axes >> last & 1 == 1);
+        let is_along = |view: &Option<View>| {
+            let only_last = reduced_axes(0, shape.len());
+            let strides = view
+                .as_ref()
+                .and_then(|view| view.strides_along(shape, only_last));
+            strides.is_some_and(|strides| strides.iter().all(|&stride| stride <= 1))
+        };
+        let name = self.graph.ops[op].function.as_deref();
+        Rows {
+            count: domain.rows,
+            width: domain.width,
+            is_contiguous: last && value.reads.iter().all(|read| is_along(&read.view)),
+            is_sum: matches!(name, Some("sum" | "mean")),
+        }
+    }
+}
+
+/// The reduced axes, bit `i` for dimension `i`; 0 stands for the last one.
+fn reduced_axes(axes: u32, rank: usize) -> u32 {
+    let last = rank.saturating_sub(1).min(31);
+    match axes {
+        0 => 1 << last,
+        axes => axes,
+    }
+}
+
+/// For each element of a norm's output its row.
+fn row_view(norm: &Op) -> Option<View> {
+    let axes = reduced_axes(norm.axes, norm.shape.len());
+    let shape = norm.shape.iter().enumerate();
+    let rows = shape.map(|(place, &size)| {
+        let is_reduced = place < 32 && axes >> place & 1 == 1;
+        if is_reduced { 1 } else { size }
+    });
+    let rows: Vec<u64> = rows.collect();
+    let reader = Op::new("", OpType::Elementwise, &[], "", &norm.shape, 1);
+    broadcast(&rows, &reader)
+}

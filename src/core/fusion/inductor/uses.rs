@@ -1,0 +1,74 @@
+//! How each tensor is used, directly or through views.
+
+use super::facts::{is_windowed, keeps_shape};
+use super::layout::{Layouts, is_copied};
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::{IdVec, OpId, TensorId};
+use crate::core::model::op_type::OpType;
+
+/// How a tensor is used, directly or through views.
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is another kind of reader"
+)]
+#[derive(Clone, Copy, Default)]
+pub(super) struct Uses {
+    /// Ops that read it; as many as the copies that a broadcast makes of it, if those are more.
+    pub(super) readers: usize,
+    /// Ops that read it.
+    branches: usize,
+    pub(super) is_result: bool,
+    /// A library reads it, and not a copy.
+    pub(super) feeds_library: bool,
+    /// A copy for a library reads it.
+    feeds_copy: bool,
+    pub(super) feeds_window: bool,
+}
+
+/// The uses of each tensor. Runs backwards, so that the uses of a view are known before those of its input. `O(ops + reads)`.
+pub(super) fn uses(
+    graph: &Graph,
+    layouts: &Layouts,
+    flash: &IdVec<OpId, Option<OpId>>,
+) -> IdVec<TensorId, Uses> {
+    let mut uses = IdVec::from_elem(Uses::default(), graph.tensors.len());
+    for op in graph.ops.ids().rev() {
+        let definition = &graph.ops[op];
+        let output = graph.output[op];
+        uses[output].is_result |= graph.is_final(output);
+        let of_output = uses[output];
+        for tensor in graph.distinct_inputs(op) {
+            let of_input = &mut uses[tensor];
+            // A norm reads its input for the row values and again for the elements.
+            of_input.readers += if keeps_shape(graph, op) { 2 } else { 1 };
+            of_input.branches += 1;
+            // What is broadcast is computed again for each copy (`expand` in `torch/_inductor/lowering.py`).
+            let elements = graph.tensors[tensor].elements().filter(|&n| n > 0);
+            let repeats = elements.zip(graph.tensors[output].elements());
+            let spreads = matches!(definition.function.as_deref(), Some("expand"))
+                || definition.op_type == OpType::Elementwise;
+            if let Some((before, after)) = repeats.filter(|_| spreads) {
+                let copies = usize::try_from(after / before).unwrap_or(usize::MAX);
+                of_input.readers = of_input.readers.max(copies);
+            }
+            if definition.is_view() {
+                of_input.readers = of_input.readers.max(of_output.readers);
+                of_input.branches = of_input.branches.max(of_output.branches);
+                of_input.feeds_copy |= of_output.feeds_copy;
+                of_input.is_result |= of_output.is_result;
+                of_input.feeds_library |= of_output.feeds_library;
+                of_input.feeds_window |= of_output.feeds_window;
+            }
+            let is_library = definition.op_type == OpType::Matmul;
+            let is_copied = is_library && is_copied(graph, layouts, op, tensor);
+            of_input.feeds_copy |= is_copied && flash[op].is_none();
+            of_input.feeds_library |= flash[op].is_some() || is_library && !is_copied;
+            of_input.feeds_window |= is_windowed(definition);
+        }
+    }
+    for of_tensor in &mut uses {
+        // Only a copy that nothing else reads computes what it copies.
+        of_tensor.feeds_library |= of_tensor.feeds_copy && of_tensor.branches > 1;
+    }
+    uses
+}

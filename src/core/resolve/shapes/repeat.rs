@@ -1,0 +1,120 @@
+//! Shape rules of ops that make a tensor larger: `expand`, `repeat`, `pad`.
+
+use super::call::{Call, Operand, mismatch, missing, required_axis, text, too_large};
+use super::layout::{size_at, with_size};
+use crate::core::model::diagnostic::Diagnostic;
+use crate::core::model::op::shape_text;
+
+pub(super) fn expand(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
+    let Some(stated) = call.attributes.sizes("shape")? else {
+        return match call.annotated {
+            Some((shape, _)) => expanded(input, shape),
+            None => Err(missing(call, "an expand needs its new shape")
+                .hint("write it as `shape=[4, -1]`; -1 keeps a size")),
+        };
+    };
+    let outer = stated.len().saturating_sub(input.shape.len());
+    let mut shape = Vec::with_capacity(stated.len());
+    for (place, &size) in stated.iter().enumerate() {
+        let own = place
+            .checked_sub(outer)
+            .and_then(|own| input.shape.get(own));
+        let size = match (size, own) {
+            (-1, Some(&own)) => Some(own),
+            (size, _) => u64::try_from(size).ok().filter(|&size| size > 0),
+        };
+        shape.push(size.ok_or_else(|| {
+            call.attributes
+                .problem("shape", "holds a size below 1")
+                .hint("every size is at least 1; -1 keeps a size that the input has")
+        })?);
+    }
+    expanded(input, &shape)
+}
+
+fn expanded(input: &Operand<'_>, shape: &[u64]) -> Result<Vec<u64>, Diagnostic> {
+    let pairs = input.shape.iter().rev().zip(shape.iter().rev());
+    let fits =
+        input.shape.len() <= shape.len() && { pairs }.all(|(&own, &size)| own == size || own == 1);
+    if fits {
+        return Ok(shape.to_vec());
+    }
+    Err(mismatch(
+        input,
+        format!("{} does not expand to {}", text(input), shape_text(shape)),
+    )
+    .hint("only dimensions of size 1 become longer, and new ones come in front"))
+}
+
+pub(super) fn repeat(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
+    let is_interleaved = call.callee.text == "repeat_interleave";
+    let Some(times) = call.attributes.sizes("times")? else {
+        return Err(missing(call, "the number of repetitions is missing").hint(
+            "write it as `times=2`, for `repeat` one number for each dimension: `times=[1, 2]`",
+        ));
+    };
+    let count = |times: i64| {
+        u64::try_from(times).ok().filter(|&n| n > 0).ok_or_else(|| {
+            call.attributes
+                .problem("times", &format!("is {times}"))
+                .hint("use at least 1")
+        })
+    };
+    let longer = |size: u64, times: i64| {
+        let times = count(times)?;
+        size.checked_mul(times).ok_or_else(|| too_large(call))
+    };
+    if is_interleaved {
+        let axis = required_axis(call, input)?;
+        let &[times] = &times[..] else {
+            return Err(call
+                .attributes
+                .problem("times", "must be one number here")
+                .hint("write `times=2`"));
+        };
+        let size = longer(size_at(input.shape, axis), times)?;
+        return Ok(with_size(input.shape, axis, size));
+    }
+    let Some(outer) = times.len().checked_sub(input.shape.len()) else {
+        return Err(call
+            .attributes
+            .problem(
+                "times",
+                &format!("has fewer numbers than {} has dimensions", text(input)),
+            )
+            .hint("give one number for each dimension; 1 leaves it as it is"));
+    };
+    (times.iter().enumerate())
+        .map(|(place, &times)| {
+            let own = place
+                .checked_sub(outer)
+                .and_then(|own| input.shape.get(own));
+            longer(own.copied().unwrap_or(1), times)
+        })
+        .collect()
+}
+
+pub(super) fn pad(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
+    let Some(border) = call.attributes.sizes("pad")? else {
+        return Err(missing(call, "`pad` needs the width of its border").hint(
+            "write it as `pad=[1, 1]`: before and after along the last dimension, then the one before",
+        ));
+    };
+    let problem = |why: &str, hint: &str| call.attributes.problem("pad", why).hint(hint);
+    if border.len() % 2 == 1 || border.len() / 2 > input.shape.len() {
+        return Err(problem(
+            &format!("has {} numbers for {}", border.len(), text(input)),
+            "give two for each of the last dimensions: before and after",
+        ));
+    }
+    let mut shape = input.shape.to_vec();
+    for (size, sides) in shape.iter_mut().rev().zip(border.chunks(2)) {
+        for &side in sides {
+            let side = u64::try_from(side).map_err(|_| {
+                problem("holds a number below 0", "use `slice` to cut elements off")
+            })?;
+            *size = size.checked_add(side).ok_or_else(|| too_large(call))?;
+        }
+    }
+    Ok(shape)
+}
