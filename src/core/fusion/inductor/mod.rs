@@ -158,6 +158,8 @@ fn further_launches(
     };
     let buffers = nodes.iter().map(|node| node.writes.buffer.index() + 1);
     let mut writer: Vec<Option<NodeId>> = vec![None; buffers.max().unwrap_or(0)];
+    // For each buffer the op-less node that reads it.
+    let mut second_half = writer.clone();
     let mut only_views = has_ops.clone();
     let mut first_node = IdVec::from_elem(None, fused.kernels);
     // Op-less kernels follow the writer of what they read, which may be one, too.
@@ -166,6 +168,13 @@ fn further_launches(
         let kernel = fused.kernel_of[id];
         if let Some(place) = writer.get_mut(node.writes.buffer.index()) {
             *place = Some(id);
+        }
+        if node.ops.is_empty() {
+            for read in &node.reads {
+                if let Some(place) = second_half.get_mut(read.buffer.index()) {
+                    *place = Some(id);
+                }
+            }
         }
         only_views[kernel] &= node.ops.iter().all(|&op| graph.ops[op].is_view());
         first_node[kernel] = first_node[kernel].or(Some(id));
@@ -193,15 +202,12 @@ fn further_launches(
     // The library adds up the pieces of a column, which a kernel of rows has made; a mean is divided afterwards.
     for &half in &fused.mixed {
         let node = &nodes[half];
-        let last = nodes.iter_enumerated().find(|(_, other)| {
-            other.ops.is_empty()
-                && other
-                    .reads
-                    .iter()
-                    .any(|read| read.buffer == node.writes.buffer)
-        });
+        let last = second_half
+            .get(node.writes.buffer.index())
+            .copied()
+            .flatten();
         let (end, is_apart) = match last {
-            Some((end, _)) => (fused.kernel_of[end], !has_ops[fused.kernel_of[end]]),
+            Some(end) => (fused.kernel_of[end], !has_ops[fused.kernel_of[end]]),
             None => (fused.kernel_of[half], false),
         };
         let op = node
