@@ -5,7 +5,8 @@ import { editor, headlineBytes, picker, slider, untilStored } from './visitor.mj
 
 const panel = (page) => page.getByRole('tabpanel', { name: 'Compare' });
 const row = (page, policy) => panel(page).getByRole('row').filter({ has: page.getByRole('button', { name: policy, exact: true }) });
-const POLICIES = ['none', 'rules', 'inductor', 'optimal'];
+/** The policies of the command line, and what the page calls them. */
+const POLICIES = { none: 'none', rules: 'rules', inductor: 'torch.compile', optimal: 'optimal' };
 
 test.beforeEach(async ({ page, open }) => {
   await open();
@@ -14,9 +15,9 @@ test.beforeEach(async ({ page, open }) => {
 
 test('each policy has the numbers of the command line', async ({ page }) => {
   const text = await editor(page).inputValue();
-  for (const policy of POLICIES) {
+  for (const [policy, title] of Object.entries(POLICIES)) {
     const report = commandLine(['analyze', '-', '--policy', policy], text);
-    const exact = await row(page, policy).locator('[title$=" B"]').getAttribute('title');
+    const exact = await row(page, title).locator('[title$=" B"]').getAttribute('title');
     expect(Number(exact.replace(/\D/g, '')), policy).toBe(report.fused_traffic.total);
   }
   await expect(row(page, 'optimal')).toContainText('proven optimal in bytes');
@@ -29,7 +30,7 @@ test('policies are ranked by bytes or by time, and manual stands among them once
   for (const by of ['time', 'bytes']) {
     await panel(page).getByRole('radio', { name: by }).check();
     const { policies } = commandLine(['analyze', '-', '--compare', by], text);
-    await expect.poll(names).toEqual(policies.map(({ policy }) => policy));
+    await expect.poll(names).toEqual(policies.map(({ policy }) => POLICIES[policy]));
   }
   expect(await names()).not.toContain('manual');
   await picker(page, 'Fusion').selectOption('manual');
@@ -38,9 +39,9 @@ test('policies are ranked by bytes or by time, and manual stands among them once
 
 test('a row chooses its policy, by pointer and by keys, and edges are counted against it', async ({ page }) => {
   await expect(page.getByRole('button', { name: 'rules', exact: true })).toHaveAttribute('aria-pressed', 'true');
-  await row(page, 'inductor').getByRole('cell').nth(2).click();
+  await row(page, 'torch.compile').getByRole('cell').nth(2).click();
   await expect(picker(page, 'Fusion')).toHaveValue('inductor');
-  await expect(page.getByRole('button', { name: 'inductor', exact: true })).toHaveAttribute('aria-pressed', 'true');
+  await expect(page.getByRole('button', { name: 'torch.compile', exact: true })).toHaveAttribute('aria-pressed', 'true');
   await page.getByRole('button', { name: 'optimal', exact: true }).focus();
   await page.keyboard.press('Enter');
   await expect(picker(page, 'Fusion')).toHaveValue('optimal');
@@ -51,7 +52,7 @@ test('a row chooses its policy, by pointer and by keys, and edges are counted ag
 test('all policies stand on one roofline, with a legend, and a marker chooses its policy', async ({ page }) => {
   await expect(panel(page).getByRole('button', { name: /^optimal, kernel 1:/ })).toHaveCount(0);
   await page.getByRole('checkbox', { name: 'All on one roofline' }).check();
-  for (const policy of POLICIES) {
+  for (const policy of Object.values(POLICIES)) {
     await expect(panel(page).getByRole('listitem').filter({ hasText: policy })).toBeVisible();
     await expect(panel(page).getByRole('button', { name: new RegExp(`^${policy}, kernel 1:`) })).toBeVisible();
   }

@@ -29,6 +29,26 @@ test.describe('limits', () => {
   });
 });
 
+test.describe('what to do', () => {
+  test('the changes that save most time come first, and each can be tried and undone', async ({ page, open }) => {
+    await open();
+    await picker(page, 'GPU').selectOption('h200');
+    await openTab(page, 'What to do');
+    const rows = panel(page, 'What to do').locator('tbody tr');
+    await expect(panel(page, 'What to do').getByRole('columnheader', { name: 'expected time to save' })).toBeVisible();
+    const times = await rows.locator('td:nth-child(3)').allTextContents();
+    const shares = times.map((text) => Number.parseFloat(text));
+    expect(shares.length).toBeGreaterThan(1);
+    expect(shares).toEqual([...shares].sort((a, b) => b - a));
+    expect(await accessibilityFindings(page)).toEqual([]);
+    const attention = rows.filter({ hasText: 'scaled_dot_product_attention' });
+    await attention.getByRole('button', { name: 'Try it' }).click();
+    await expect(attention).toHaveCount(0);
+    await page.getByRole('tab', { name: 'Kernels' }).click();
+    await expect(page.getByRole('button', { name: /^kernel \d+: .*attn_scores \+ softmax \+ attn_output/ })).toBeVisible();
+  });
+});
+
 test.describe('attention', () => {
   test.beforeEach(async ({ open, page }) => {
     await open();
