@@ -23,7 +23,7 @@ pub fn GraphPanel() -> impl IntoView {
             <header class="panel-head">
                 <h2 id="graph-title">"Graph"</h2>
                 <ul class="legend dag-legend">
-                    <li><svg width="22" height="10" aria-hidden="true"><path class="dag-dram" stroke-width="9" d="M1 5H21"></path></svg>"through memory" {widest}</li>
+                    <li><svg width="22" height="10" aria-hidden="true"><path class="dag-dram" stroke-width="7" d="M1 5H21"></path></svg>"through memory" {widest}</li>
                     <li><svg width="22" height="8" aria-hidden="true"><path class="dag-on-chip" d="M1 4H21"></path></svg>"stays on chip"</li>
                 </ul>
                 <fieldset class="switch" title="Ctrl+Enter" aria-keyshortcuts="Control+Enter">
