@@ -116,7 +116,8 @@ test('the overview shows all, chooses by a click, and keeps what is chosen as a 
   const place = await overview(page).locator('.dag-ops').evaluate((path) => {
     const [, left, top, right, bottom] = path.getAttribute('d').match(/^M(\S+) (\S+)H(\S+)V([^H]+)/).map(Number);
     const { a, d, e, f } = path.getScreenCTM();
-    return { x: a * (left + right) / 2 + e, y: d * (top + bottom) / 2 + f };
+    // The page sees whole pixels, and a box is less than two of them tall.
+    return { x: Math.round(a * (left + right) / 2 + e), y: Math.round(d * (top + bottom) / 2 + f) };
   });
   await page.evaluate(({ x, y }) => {
     document.querySelector('svg.dag').dispatchEvent(new MouseEvent('click', { bubbles: true, clientX: x, clientY: y }));

@@ -188,7 +188,7 @@ test.describe('on a touch screen', () => {
 });
 
 test('a drop on a kernel that may not be merged says why and changes nothing', async ({ page }) => {
-  await page.getByRole('button', { name: 'All', exact: true }).click();
+  await page.getByRole('button', { name: 'Fit' }).click();
   const corner = async (number) => {
     const { x, y } = await kernelPanel(page, number).locator('.dag-panel').boundingBox();
     return { x: x + 4, y: y + 12 };

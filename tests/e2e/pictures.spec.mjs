@@ -3,7 +3,7 @@
 import { accessibilityFindings, expect, test } from './fixture.mjs';
 import { chooseExample, chooseView, editor, exampleTitles, kernelButton, kernels, roofline, slider, traffic, write } from './visitor.mjs';
 
-const marks = (region) => region.getByRole('button');
+const marks = (region) => region.getByRole('button', { name: /^(?!Enlarge)/ });
 
 test.beforeEach(async ({ page, open }) => {
   await open();
@@ -101,7 +101,7 @@ test('charts that have no place are not there, and are up to date when they have
   const column = page.locator('.charts');
   const before = await marks(roofline(page)).first().getAttribute('aria-label');
   await column.evaluate((element) => { element.hidden = true; });
-  await expect(column.locator('svg')).toHaveCount(0);
+  await expect(column.locator('svg.chart')).toHaveCount(0);
   const changes = await watch(column);
   await slider(page, 'S').press('Home');
   expect(await changes()).toBe(0);

@@ -19,7 +19,7 @@ pub fn GraphPanel() -> impl IntoView {
     // What the width of a line means.
     let widest = move || {
         let bytes = page.analysis.with(|analysis| widest_edge_bytes(analysis));
-        (bytes > 0).then(|| format!(", widest {}", format_bytes(bytes)))
+        (bytes > 0).then(|| format!(", to {}", format_bytes(bytes)))
     };
     view! {
         <section class="panel graph" node_ref=panel aria-labelledby="graph-title">
@@ -29,6 +29,10 @@ pub fn GraphPanel() -> impl IntoView {
                     <PolicyPicker />
                     <FusionMenu />
                 </div>
+                <ul class="legend dag-legend">
+                    <li><svg width="22" height="10" aria-hidden="true"><path class="dag-dram" stroke-width="7" d="M1 5H21"></path></svg>"through memory" {widest}</li>
+                    <li><svg width="22" height="8" aria-hidden="true"><path class="dag-on-chip" d="M1 4H21"></path></svg>"stays on chip"</li>
+                </ul>
                 <fieldset class="switch" title="Ctrl+Enter" aria-keyshortcuts="Control+Enter">
                     <legend class="sr-only">"Show the graph"</legend>
                     <RadioButton set="graph-view" is_chosen=move || !page.is_fused.get() choose=move || page.is_fused.set(false)>
@@ -42,10 +46,6 @@ pub fn GraphPanel() -> impl IntoView {
             <div class="graph-slot" class:is-stale=page.is_grey>
                 <GraphCanvas panel />
                 <Inspector />
-                <ul class="legend dag-legend">
-                    <li><svg width="22" height="10" aria-hidden="true"><path class="dag-dram" stroke-width="9" d="M1 5H21"></path></svg>"through memory" {widest}</li>
-                    <li><svg width="22" height="8" aria-hidden="true"><path class="dag-on-chip" d="M1 4H21"></path></svg>"stays on chip"</li>
-                </ul>
             </div>
         </section>
     }

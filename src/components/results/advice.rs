@@ -23,7 +23,7 @@ pub fn AdvicePanel() -> impl IntoView {
         })
     };
     view! {
-        <div>
+        <div class="advice-panel">
             <div class="table-scroll" role="group" aria-label="What would save time" tabindex="0">
                 <table class="kernels advice">
                     <thead>

@@ -57,14 +57,19 @@ pub struct PillLook {
     pub title: String,
 }
 
-/// Width of the DRAM edges of the smallest and of the largest tensor. The latter is less than the distance of two lines.
-pub const EDGE_WIDTHS_PX: (f64, f64) = (1.5, 9.0);
-
 /// Width of a DRAM edge. It grows with the square root of the bytes up to the `most` of any tensor, so that tensors of
 /// 16 MB and of 256 MB are told apart at a glance.
 fn edge_width_px(bytes: u64, most: u64) -> f64 {
+    const LEAST_PX: f64 = 1.5;
     let share = (bytes as f64 / most.max(1) as f64).clamp(0.0, 1.0);
-    EDGE_WIDTHS_PX.0 + (EDGE_WIDTHS_PX.1 - EDGE_WIDTHS_PX.0) * share.sqrt()
+    LEAST_PX + (widest_edge_px(most) - LEAST_PX) * share.sqrt()
+}
+
+/// Width of the widest edge: 3 px up to 10 kB and one more for each power of ten, so that a program of small tensors is
+/// not all thick lines. At most 8 px, less than the distance of two lines.
+pub fn widest_edge_px(most: u64) -> f64 {
+    let powers = (most.max(1) as f64).log10() - 4.0;
+    3.0 + powers.clamp(0.0, 5.0)
 }
 
 /// Bytes of the largest tensor that goes through memory op by op, whose edge is the widest; fused and unfused alike.
@@ -303,11 +308,15 @@ mod tests {
 
     #[test]
     fn width_tells_bytes() {
-        let width = |bytes| edge_width_px(bytes, 268_000_000);
-        assert!((width(268_000_000) - 9.0).abs() < 1e-9);
-        assert!((width(67_000_000) - 5.25).abs() < 1e-9);
-        assert!(width(268_000_000) > 2.5 * width(16_800_000));
+        let width = |bytes| edge_width_px(bytes, 100_000_000);
+        assert!((width(100_000_000) - 7.0).abs() < 1e-9);
+        assert!((width(25_000_000) - 4.25).abs() < 1e-9);
+        assert!(
+            width(100_000_000) > 2.3 * width(6_250_000),
+            "16 times the bytes"
+        );
         assert!((edge_width_px(0, 0) - 1.5).abs() < 1e-9);
-        assert!(edge_width_px(u64::MAX, 1) <= 9.0);
+        assert!((edge_width_px(u64::MAX, u64::MAX) - 8.0).abs() < 1e-9);
+        assert!((edge_width_px(u64::MAX, 1) - 3.0).abs() < 1e-9);
     }
 }

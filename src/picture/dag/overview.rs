@@ -98,7 +98,7 @@ fn style(layout: &DagLayout, edge: &Edge, looks: &Looks) -> EdgeStyle {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "an edge is between 1.5 and 9 pixels wide"
+        reason = "an edge is between 1.5 and 8 pixels wide"
     )]
     let width_px = look.width_px.round() as u8;
     EdgeStyle {
