@@ -77,6 +77,8 @@ test('the table follows a slider, the open tab survives a reload, and other tabs
   await expect(tab).toHaveAttribute('aria-selected', 'true');
   await tab.focus();
   await page.keyboard.press('ArrowLeft');
+  await expect(page.getByRole('tab', { name: 'What to do' })).toBeFocused();
+  await page.keyboard.press('ArrowLeft');
   await expect(page.getByRole('tab', { name: 'Kernels' })).toBeFocused();
   await expect(panel(page)).toBeHidden();
   await expect(page.getByRole('tabpanel', { name: 'Kernels' })).toBeVisible();

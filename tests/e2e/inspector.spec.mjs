@@ -47,12 +47,18 @@ for (const [screen, viewport] of Object.entries(SCREENS)) {
 test('a line is hit beside it, and the card merges what it tells about', async ({ page, open }) => {
   await open();
   const before = await kernels(page);
-  const lines = await graph(page).locator('.dag-edge.is-dram:not(.is-weight) .dag-edge-target').evaluateAll((paths) => paths.map((path) => {
-    const { left, right, top, bottom } = path.getBoundingClientRect();
-    return { x: (left + right) / 2, y: top + 6, width: right - left, height: bottom - top };
-  }));
-  const straight = lines.find(({ width, height, y }, at) => at > 0 && width < 1 && height > 20 && y < 700);
-  await page.mouse.click(straight.x + 5, straight.y);
+  // A place beside a line between two kernels, which nothing else covers.
+  const beside = await graph(page).locator('.dag-edge.is-dram:not(.is-weight) .dag-edge-target').evaluateAll((paths) => {
+    for (const path of paths) {
+      const { left, right, top, bottom } = path.getBoundingClientRect();
+      if (right - left > 1) continue;
+      for (let y = top; y < bottom; y += 1) {
+        if (document.elementFromPoint(left + 5, y) === path) return { x: left + 5, y };
+      }
+    }
+    return null;
+  });
+  await page.mouse.click(beside.x, beside.y);
   const merge = page.getByRole('button', { name: /^Merge kernels \d+ and \d+$/ });
   await expect(merge).toBeVisible();
   await page.keyboard.press('Escape');

@@ -116,7 +116,7 @@ test('a tab that is computed after a stop does not begin what was stopped', asyn
   await work(page).getByRole('button', { name: 'Stop' }).click();
   await page.evaluate(() => { Worker.prototype.postMessage = globalThis.post; });
   await tab(page, 'Compare').click();
-  await expect(rows(page)).toHaveCount(5);
+  await expect(rows(page)).toHaveCount(4);
   await expect(work(page)).toContainText('Stopped');
   await graphOf(page, OPS);
   await work(page).getByRole('button', { name: 'Compute it' }).click();

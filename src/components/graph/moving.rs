@@ -8,8 +8,8 @@ use crate::picture::dag::viewport::Viewport;
 use crate::picture::dag::{Point, Rect};
 use leptos::prelude::*;
 
-/// The height that the card takes at most, as in `style/inspector.css`.
-const CARD_SHARE: f64 = 0.5;
+/// The height that the card and the buttons take at most, as in `style/inspector.css`.
+const CARD_SHARE: f64 = 0.55;
 
 impl Graph {
     /// Moves what is selected in another view into sight, an edge with both ends. An effect and not a memo: where the picture
