@@ -28,7 +28,8 @@ for (const [screen, viewport] of Object.entries(SCREENS)) {
     await page.keyboard.press('Escape');
     await expect(edge).toHaveCount(0);
 
-    await graph(page).locator('.dag-badge').first().click();
+    await graph(page).getByRole('button', { name: /^kernel 1 of/ }).focus();
+    await page.keyboard.press('Enter');
     await expect(card(page, 'kernel 1: qkv_proj + split_heads')).toBeInViewport();
     await close();
 

@@ -219,9 +219,9 @@ test('by keyboard alone: from the skip link to a kernel, a slider and the text',
 
   await kernelButton(page, 2).focus();
   await page.keyboard.press('Enter');
-  await expect(page.getByRole('heading', { name: /attn_scores/ })).toBeVisible();
+  await expect(page.locator('.details-title', { hasText: 'attn_scores' })).toBeVisible();
   await page.keyboard.press('Escape');
-  await expect(page.getByRole('heading', { name: /attn_scores/ })).toBeHidden();
+  await expect(page.locator('.details-title', { hasText: 'attn_scores' })).toBeHidden();
   await page.keyboard.press('ControlOrMeta+Enter');
   await expect(viewSwitch(page, 'Unfused')).toBeChecked();
 });
@@ -230,7 +230,7 @@ test('a change is told to screen readers once it has come to rest', async ({ pag
   await open();
   await slider(page, 'S').focus();
   await page.keyboard.press('ArrowRight');
-  await expect(result(page).getByRole('status')).toContainText(/Memory traffic .* kernels become/);
+  await expect(result(page).getByRole('status').filter({ hasText: /Memory traffic .* kernels become/ })).toHaveCount(1);
 });
 
 test('names are text, never markup', async ({ page, open }) => {
