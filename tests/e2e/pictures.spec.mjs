@@ -144,7 +144,7 @@ test('a mark keeps its element and the focus while the slider moves, and leaves 
 
 test('what is selected in one view is selected in all', async ({ page }) => {
   await kernelButton(page, 5).click();
-  await expect(page.getByRole('heading', { name: /out_proj \+ residual_add1/ })).toBeVisible();
+  await expect(page.locator('.details-title', { hasText: 'out_proj + residual_add1' })).toBeVisible();
   await expect(roofline(page).locator('[aria-pressed="true"]').first()).toBeVisible();
   await expect(traffic(page).locator('[aria-pressed="true"]').first()).toBeVisible();
   await expect(page.locator('.code-band')).toHaveCount(2);
@@ -289,10 +289,10 @@ test.describe('the graph', () => {
     await page.keyboard.press('Enter');
     await expect(op(page, 'ffn_down')).toHaveAttribute('aria-pressed', 'true');
     await expect(page.locator('table.kernels tr.is-selected')).toHaveCount(1);
-    await expect(page.getByRole('heading', { name: /ffn_down \+ residual_add2/ })).toBeVisible();
+    await expect(page.locator('.details-title', { hasText: 'ffn_down + residual_add2' })).toBeVisible();
     await graph(page).getByRole('button', { name: 'Fit' }).click();
     await op(page, 'qkv_proj').click();
-    await expect(page.getByRole('heading', { name: /qkv_proj/ })).toBeVisible();
+    await expect(page.locator('.details-title', { hasText: 'qkv_proj' })).toBeVisible();
   });
 
   test('the focus stays on the op of the same name when an edit is taken back', async ({ page }) => {

@@ -45,7 +45,7 @@ test.describe('what to do', () => {
     await attention.getByRole('button', { name: 'Try it' }).click();
     await expect(attention).toHaveCount(0);
     await page.getByRole('tab', { name: 'Kernels' }).click();
-    await expect(page.getByRole('button', { name: /^kernel \d+: .*attn_scores \+ softmax \+ attn_output/ })).toBeVisible();
+    await expect(page.locator('table.kernels').getByRole('button', { name: /^kernel \d+: .*attn_scores \+ softmax \+ attn_output/ })).toBeVisible();
   });
 });
 
