@@ -102,6 +102,8 @@ pub fn format_ratio(ratio: f64) -> String {
         // Below 1 two decimals say enough.
         if (0.0995..0.9995).contains(&ratio) {
             format!("{ratio:.2}x")
+        } else if ratio >= 999.5 && ratio < 1e15 {
+            format!("{}x", group_digits(&format!("{ratio:.0}")))
         } else {
             format!("{}x", three_digits(ratio))
         }
@@ -229,6 +231,7 @@ mod tests {
         assert_eq!(format_intensity(0.25), "0.250 FLOP/B");
         assert_eq!(format_intensity(1365.3), "1,365 FLOP/B");
         assert_eq!(format_ratio(1.1709), "1.17x");
+        assert_eq!(format_ratio(19_918.2), "19,918x");
         assert_eq!(
             [0.1, 0.954, 0.9999].map(format_ratio),
             ["0.10x", "0.95x", "1.00x"]

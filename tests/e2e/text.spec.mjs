@@ -215,7 +215,7 @@ test('an error that is shown while the table is open leads to its place in the t
 test('20,000 ops, a name of 10 kB and any bytes leave a working page', async ({ page }) => {
   const many = ['input x0 : f16[8]', ...Array.from({ length: 20_000 }, (_, i) => `x${i + 1} = relu(x${i})`)].join('\n');
   await put(page, many);
-  await expect(result(page)).toContainText('20000', { timeout: 60_000 });
+  await expect(result(page)).toContainText('20,000', { timeout: 60_000 });
   const long = `input x : f16[8]\n${'n'.repeat(10_000)} = relu(x)\n`;
   await write(page, long);
   await expect.poll(() => kernels(page)).toHaveLength(1);
