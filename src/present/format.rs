@@ -102,7 +102,7 @@ pub fn format_ratio(ratio: f64) -> String {
         // Below 1 two decimals say enough.
         if (0.0995..0.9995).contains(&ratio) {
             format!("{ratio:.2}x")
-        } else if ratio >= 999.5 && ratio < 1e15 {
+        } else if (999.5..1e15).contains(&ratio) {
             format!("{}x", group_digits(&format!("{ratio:.0}")))
         } else {
             format!("{}x", three_digits(ratio))
