@@ -3,6 +3,8 @@
 use crate::mounted::{Mounted, mounted, settled};
 use fuseline::app::history::Origin;
 use fuseline::app::state::{Page, Selection, Tab};
+use fuseline::components::bar::fusion_menu::FusionMenu;
+use fuseline::components::bar::pickers::PolicyPicker;
 use fuseline::components::bar::top_bar::TopBar;
 use fuseline::components::diagnostics::DiagnosticsList;
 use fuseline::components::graph::GraphCanvas;
@@ -226,14 +228,14 @@ async fn the_options_of_a_policy_show_what_is_chosen() {
         });
         page.device
             .update(|device| *device = device.clone().with_launch_s(7.5e-6));
-        view! { <TopBar /> }
+        view! { <FusionMenu /> }
     })
     .await;
     assert!(
         root.all(".menu-panel").is_empty(),
         "closed menus hold nothing"
     );
-    root.click(".menu:nth-of-type(2) > summary").await;
+    root.click(".menu > summary").await;
     let checked = || {
         let labels = root.all(".menu-panel label").into_iter();
         let checked = labels.filter(|label| label.query_selector(":checked").unwrap().is_some());
@@ -266,7 +268,13 @@ async fn the_options_of_a_policy_show_what_is_chosen() {
 
 #[wasm_bindgen_test]
 async fn pickers_show_what_holds() {
-    let (root, page) = over(TEXT, |_| view! { <TopBar /> }).await;
+    let (root, page) = over(TEXT, |_| {
+        view! {
+            <TopBar />
+            <PolicyPicker />
+        }
+    })
+    .await;
     let values = || -> Vec<String> {
         let selects = root.all("select").into_iter();
         selects

@@ -87,7 +87,7 @@ async fn the_policies_stand_side_by_side_and_on_one_roofline_when_asked() {
     // Three of them keep one tensor on chip. No kernel is stated, so *manual* has no row.
     assert_eq!(
         root.texts("tbody button"),
-        ["rules", "inductor", "optimal", "none"]
+        ["rules", "torch.compile", "optimal", "none"]
     );
     assert!(root.all("svg").is_empty());
     root.click("tbody tr:nth-child(3)").await;
