@@ -63,9 +63,11 @@ test('a line is hit beside it, and the card merges what it tells about', async (
   const merge = page.getByRole('button', { name: /^Merge kernels \d+ and \d+$/ });
   await expect(merge).toBeVisible();
   await page.keyboard.press('Escape');
-  await graph(page).getByRole('button', { name: /residual_add1/ }).first().click();
-  await page.getByRole('button', { name: 'Cut its kernel before it' }).click();
-  await expect.poll(async () => (await kernels(page)).length).toBe(before.length + 1);
+  const op = graph(page).locator('.dag-op-box[aria-label*="split_heads"]').first();
+  await op.click();
   await page.getByRole('button', { name: 'Show in the text' }).click();
   await expect(editor(page)).toBeFocused();
+  await op.click();
+  await page.getByRole('button', { name: 'Cut its kernel before it' }).click();
+  await expect.poll(async () => (await kernels(page)).length).toBe(before.length + 1);
 });

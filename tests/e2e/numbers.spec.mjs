@@ -140,7 +140,7 @@ test('a figure that is typed is taken over when the menu closes', async ({ page 
   await picker(page, 'GPU').selectOption({ label: 'Custom…' });
   const summary = page.locator('summary').filter({ hasText: 'GPU figures' });
   const bandwidth = page.getByLabel('bandwidth, GB/s');
-  const closings = [() => page.getByRole('heading', { name: 'Memory traffic' }).click(), () => page.keyboard.press('Escape'), () => summary.click()];
+  const closings = [() => page.getByRole('heading', { name: 'Sizes' }).click(), () => page.keyboard.press('Escape'), () => summary.click()];
   for (const [place, close] of closings.entries()) {
     await bandwidth.fill(String(100 + place));
     await close();
