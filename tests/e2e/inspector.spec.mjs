@@ -67,7 +67,6 @@ test('a line is hit beside it, and the card merges what it tells about', async (
   await op.click();
   await page.getByRole('button', { name: 'Show in the text' }).click();
   await expect(editor(page)).toBeFocused();
-  await op.click();
   await page.getByRole('button', { name: 'Cut its kernel before it' }).click();
   await expect.poll(async () => (await kernels(page)).length).toBe(before.length + 1);
 });

@@ -1,7 +1,7 @@
 // The tab that replays what the policy decided, while graph and figures follow.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { chooseView, editor, headlineBytes, kernels, picker, put, viewSwitch } from './visitor.mjs';
+import { chooseView, editor, grouped, headlineBytes, kernels, picker, put, viewSwitch } from './visitor.mjs';
 
 const panel = (page) => page.getByRole('tabpanel', { name: 'Steps' });
 const now = (page) => panel(page).getByRole('status');
@@ -128,15 +128,17 @@ test('thousands of steps come page by page', async ({ page }) => {
   expect(await panel(page).getByRole('listitem').count()).toBeLessThan(210);
   const slider = panel(page).getByRole('slider', { name: 'Step' });
   await slider.fill('400');
-  await expect(now(page)).toContainText(`Step 400 of ${count}`);
-  await expect(slider).toHaveAttribute('aria-valuetext', `400 of ${count}`);
+  await expect(now(page)).toContainText(`Step 400 of ${grouped(count)}`);
+  await expect(slider).toHaveAttribute('aria-valuetext', `400 of ${grouped(count)}`);
   const line = panel(page).getByRole('button', { name: /^400 / });
+  // The list is below the pictures, and has scrolled to the step.
+  await panel(page).getByRole('list').evaluate((list) => list.scrollIntoView({ block: 'center' }));
   await expect(line).toBeInViewport();
   await line.focus();
   await page.keyboard.press('ArrowDown');
   await expect(panel(page).getByRole('button', { name: /^401 / })).toBeFocused();
   await panel(page).getByRole('button', { name: 'To step 601' }).click();
-  await expect(now(page)).toContainText(`Step 601 of ${count}`);
+  await expect(now(page)).toContainText(`Step 601 of ${grouped(count)}`);
 });
 
 test('names from a visitor are text, and a broken text keeps the last steps', async ({ page }) => {
