@@ -248,14 +248,17 @@ async fn the_options_of_a_policy_show_what_is_chosen() {
         };
         checked.filter_map(name).collect::<Vec<_>>()
     };
-    assert_eq!(checked(), ["time"]);
+    assert_eq!(checked(), ["time", "attention where it pays"]);
     assert_eq!(root.value(".menu-panel input[type=range]"), "7.5");
     root.click(".menu-panel .link").await;
     assert_eq!(root.value(".menu-panel input[type=range]"), "2");
     assert!(root.all(".menu-panel .link").is_empty());
     page.fusion.update(|fusion| fusion.after_reductions = true);
     settled().await;
-    assert_eq!(checked(), ["time", "after reductions"]);
+    assert_eq!(
+        checked(),
+        ["time", "after reductions", "attention where it pays"]
+    );
     page.policy.set(Policy::Rules);
     settled().await;
     assert_eq!(

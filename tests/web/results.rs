@@ -101,7 +101,7 @@ async fn the_policies_stand_side_by_side_and_on_one_roofline_when_asked() {
     drawn().await;
     assert_eq!(
         root.texts(".legend li"),
-        ["none", "rules", "inductor", "optimal"]
+        ["none", "rules", "torch.compile", "optimal"]
     );
     assert!(!root.all(".policies-roofline [role=button]").is_empty());
 }
