@@ -114,21 +114,17 @@ fn Actions(
     let change = Memo::new(move |_| of.with(|of| of.change));
     let change_button = move || {
         let change = change.get()?;
-        let (words, op) = match change {
+        let words = match change {
             Change::Merge(a, b) => {
-                let words = format!(
+                format!(
                     "Merge kernels {} and {}",
                     a.min(b).number(),
                     a.max(b).number()
-                );
-                let kernel = page.analysis.with_untracked(|analysis| {
-                    analysis.partition.kernels.get(a).map(<[OpId]>::to_vec)
-                });
-                (words, *kernel?.first()?)
+                )
             }
-            Change::Cut { consumer, .. } => ("Cut its kernel before it".to_owned(), consumer),
+            Change::Cut { .. } => "Cut its kernel before it".to_owned(),
         };
-        let make = move |_| page.make(change, op, FocusRequest::GraphKernel);
+        let make = move |_| page.make(change, FocusRequest::GraphKernel);
         Some(view! { <button type="button" on:click=make>{words}</button> })
     };
     let in_text = move || {

@@ -1,16 +1,17 @@
 //! What would save time, in the words of an engineer.
 
-use super::format::{format_bytes, format_percent, format_seconds};
+use super::format::{format_percent, format_seconds};
 use super::names::op_names;
+use super::why::saved_bytes;
 use crate::core::analysis::advice::{Advice, Advised, advise};
-use crate::core::{Analysis, KernelId, OpId};
+use crate::core::{Analysis, KernelId};
 use borsh::{BorshDeserialize, BorshSerialize};
 
 /// Something that would save time.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct AdviceRow {
-    /// What the page does to show its effect.
-    pub step: AdviceStep,
+    /// The change.
+    pub advice: Advice,
     /// What to do; quoted parts are code.
     pub action: String,
     /// What it costs beside the work; empty if nothing.
@@ -21,28 +22,6 @@ pub struct AdviceRow {
     pub share: String,
     /// Bytes that it would save.
     pub saved_bytes: String,
-}
-
-/// What the page does to show the effect of an advice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, BorshSerialize, BorshDeserialize)]
-pub enum AdviceStep {
-    /// Chooses the policy of torch.compile.
-    Compile,
-    /// Switches attention as one kernel on.
-    Attention,
-    /// Switches max-autotune on.
-    MaxAutotune,
-    /// Switches TF32 on.
-    Tf32,
-    /// Merges two kernels by hand.
-    Merge {
-        /// The first of them.
-        a: KernelId,
-        /// The other one.
-        b: KernelId,
-        /// An op of the first.
-        op: OpId,
-    },
 }
 
 /// A row for each advice, the largest saving first. Takes as long as [`advise`].
@@ -56,55 +35,41 @@ pub fn advice_rows(analysis: &Analysis) -> Vec<AdviceRow> {
 fn row(analysis: &Analysis, advised: &Advised) -> Option<AdviceRow> {
     let names = |kernel: KernelId| {
         let ops = analysis.partition.kernels.get(kernel)?;
-        Some((
-            op_names(&analysis.graph, ops).replace('`', ""),
-            *ops.first()?,
-        ))
+        Some(op_names(&analysis.graph, ops).replace('`', ""))
     };
-    let (step, action, caveat) = match advised.advice {
-        Advice::Compile => (
-            AdviceStep::Compile,
-            "Compile the model with `torch.compile`.".to_owned(),
-            "",
-        ),
+    let (action, caveat) = match advised.advice {
+        Advice::Compile => ("Compile the model with `torch.compile`.".to_owned(), ""),
         Advice::Attention => (
-            AdviceStep::Attention,
             "Call `scaled_dot_product_attention` for the attention, so that its scores never reach memory."
                 .to_owned(),
             "",
         ),
         Advice::MaxAutotune => (
-            AdviceStep::MaxAutotune,
             "Compile with `mode=\"max-autotune\"`: a generated matmul takes what follows it as its epilogue."
                 .to_owned(),
             "Compiling takes minutes, and a generated matmul may be slower than the library's.",
         ),
         Advice::Tf32 => (
-            AdviceStep::Tf32,
             "Allow TF32 with `torch.set_float32_matmul_precision(\"high\")`.".to_owned(),
             "Operands of matmuls keep 10 of the 23 bits of their mantissa.",
         ),
         Advice::Merge(a, b) => {
-            let ((first, op), (second, _)) = (names(a)?, names(b)?);
-            (
-                AdviceStep::Merge { a, b, op },
-                format!(
-                    "Write kernel {} (`{first}`) and kernel {} (`{second}`) as one, for example in Triton.",
-                    a.number(),
-                    b.number()
-                ),
-                "",
-            )
+            let (first, second) = (names(a)?, names(b)?);
+            let action = format!(
+                "Write kernel {} (`{first}`) and kernel {} (`{second}`) as one, for example in Triton.",
+                a.number(),
+                b.number()
+            );
+            (action, "")
         }
     };
     let price = advised.price;
-    let sign = if price.saved_bytes < 0 { "−" } else { "" };
     Some(AdviceRow {
-        step,
+        advice: advised.advice,
         action,
         caveat: caveat.to_owned(),
         saved_time: format_seconds(price.time_s()),
         share: format_percent(price.time_s() / analysis.time_s() * 100.0),
-        saved_bytes: format!("{sign}{}", format_bytes(price.saved_bytes.unsigned_abs())),
+        saved_bytes: saved_bytes(price),
     })
 }

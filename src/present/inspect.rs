@@ -5,7 +5,7 @@ use super::explain::{
 };
 use super::format::{format_bytes, format_change, format_intensity};
 use super::limits::harms;
-use super::manual::Change;
+use super::manual::{Change, producer_beside};
 use super::names::{counted, joined, op_name, op_names};
 use super::times::{TimeKind, bound_name, kernel_time, time_lines};
 use crate::core::analysis::Kernel;
@@ -72,7 +72,10 @@ pub fn inspect_op(analysis: &Analysis, op: OpId) -> Option<Inspected> {
     }
     let mut worked = vec![format!("FLOPs: {}", flops_text(graph, op))];
     worked.extend(access_lines(analysis, op, alone));
-    let change = cut_before(analysis, op);
+    let change = producer_beside(analysis, op).map(|producer| Change::Cut {
+        producer,
+        consumer: op,
+    });
     Some(Inspected {
         heading,
         kernel: Some(kernel),
@@ -232,12 +235,4 @@ fn access_lines(analysis: &Analysis, op: OpId, alone: &Kernel) -> Vec<String> {
         format!("{verb} {name}: {size} = {}", format_bytes(access.bytes))
     });
     lines.take(MAX_LINES).collect()
-}
-
-/// The cut between an op and the op before it in its kernel, if there is one.
-fn cut_before(analysis: &Analysis, consumer: OpId) -> Option<Change> {
-    let kernel_of = &analysis.partition.kernel_of;
-    let producers = analysis.graph.predecessors[consumer].iter().copied();
-    let producer = { producers }.find(|&producer| kernel_of[producer] == kernel_of[consumer])?;
-    Some(Change::Cut { producer, consumer })
 }

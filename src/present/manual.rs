@@ -45,6 +45,15 @@ impl Proposal {
     }
 }
 
+/// The op that `consumer` reads in its own kernel, from which a cut would part it; the first of several.
+pub fn producer_beside(analysis: &Analysis, consumer: OpId) -> Option<OpId> {
+    let kernel_of = &analysis.partition.kernel_of;
+    let kernel = kernel_of.get(consumer);
+    let producers = analysis.graph.predecessors.get(consumer)?;
+    let mut producers = producers.iter().copied();
+    producers.find(|&producer| kernel_of.get(producer) == kernel)
+}
+
 /// The effect of `change`: the difference to an analysis of the changed text under policy `manual`, so it takes as
 /// long as an analysis. `statement_of_op` gives for each op of `analysis` its statement in `program`, which is parsed
 /// from `text`.

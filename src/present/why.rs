@@ -138,7 +138,8 @@ pub fn saved_time_title(analysis: &Analysis) -> (&'static str, &'static str) {
     }
 }
 
-fn saved_bytes(price: Price) -> String {
+/// The bytes that a change saves: `33.6 MB`, `−33.6 MB` where it costs some.
+pub(super) fn saved_bytes(price: Price) -> String {
     let sign = if price.saved_bytes < 0 { "−" } else { "" };
     format!("{sign}{}", format_bytes(price.saved_bytes.unsigned_abs()))
 }

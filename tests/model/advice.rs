@@ -7,7 +7,7 @@ use fuseline::core::notation::parse;
 use fuseline::core::{
     Analysis, F32Matmul, Options, Policy, analyze_graph, analyze_program, device,
 };
-use fuseline::present::advice::{AdviceStep, advice_rows};
+use fuseline::present::advice::advice_rows;
 use fuseline::present::manual::{Change, propose};
 
 fn outcome(text: &str, options: &Options) -> fuseline::core::Outcome {
@@ -107,7 +107,7 @@ fn the_transformer_is_told_to_call_attention_by_name() {
             || rows[0].action.contains("torch.compile")
     );
     assert!(
-        rows.iter().any(|row| row.step == AdviceStep::Attention),
+        rows.iter().any(|row| row.advice == Advice::Attention),
         "{rows:?}"
     );
     // Once that is done it is no longer told.
@@ -115,7 +115,7 @@ fn the_transformer_is_told_to_call_attention_by_name() {
     options.fusion.attention = true;
     let rows = advice_rows(&analysis(text, &options));
     assert!(
-        rows.iter().all(|row| row.step != AdviceStep::Attention),
+        rows.iter().all(|row| row.advice != Advice::Attention),
         "{rows:?}"
     );
 }
@@ -124,7 +124,7 @@ fn the_transformer_is_told_to_call_attention_by_name() {
 fn a_matmul_in_f32_is_told_of_tf32_with_its_price() {
     let text = "input a : f32[4096, 4096]\ninput b : f32[4096, 4096]\ny = matmul(a, b)\n";
     let rows = advice_rows(&analysis(text, &on("a100-80", Policy::Inductor)));
-    assert_eq!(rows[0].step, AdviceStep::Tf32);
+    assert_eq!(rows[0].advice, Advice::Tf32);
     assert!(rows[0].action.contains("set_float32_matmul_precision"));
     assert!(!rows[0].caveat.is_empty());
     assert_eq!(rows.len(), 1);

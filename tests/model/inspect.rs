@@ -1,30 +1,18 @@
 //! What the inspector tells about whatever can be clicked.
 
+use crate::kernel_details::{TEXT, analysis};
 use fuseline::core::examples::EXAMPLES;
-use fuseline::core::{Analysis, OpId, Options, Policy, analyze_program, notation};
+use fuseline::core::{OpId, Policy};
 use fuseline::present::inspect::{
     Inspected, inspect_edge, inspect_kernel, inspect_op, inspect_tensor,
 };
 use fuseline::present::manual::Change;
 use strum::VariantArray;
 
-fn analysis(text: &str, policy: Policy) -> Analysis {
-    let outcome = analyze_program(&notation::parse(text).program, &Options::of_policy(policy));
-    outcome.analysis.unwrap()
-}
-
 fn fact<'a>(of: &'a Inspected, what: &str) -> &'a str {
     let fact = of.facts.iter().find(|(name, _)| *name == what);
     &fact.unwrap_or_else(|| panic!("no {what} in {of:?}")).1
 }
-
-const TEXT: &str = "\
-input x : f16[256, 256]
-weight w : f16[256, 256]
-up: y = matmul(x, w)
-act: z = relu(y)
-norm: n = softmax(z)
-";
 
 #[test]
 fn an_op_has_its_arithmetic_and_its_bytes_alone() {

@@ -4,12 +4,12 @@ use fuseline::core::{Analysis, KernelId, Options, Policy, analyze_program, notat
 use fuseline::present::kernel_details::kernel_details;
 use std::fmt::Write as _;
 
-fn analysis(text: &str, policy: Policy) -> Analysis {
+pub(crate) fn analysis(text: &str, policy: Policy) -> Analysis {
     let outcome = analyze_program(&notation::parse(text).program, &Options::of_policy(policy));
     outcome.analysis.unwrap()
 }
 
-const TEXT: &str = "\
+pub(crate) const TEXT: &str = "\
 input x : f16[256, 256]
 weight w : f16[256, 256]
 up: y = matmul(x, w)

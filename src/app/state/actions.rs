@@ -6,9 +6,9 @@ use super::selection::{NamedSelection, Selection};
 use crate::app::history::Origin;
 use crate::app::jobs::{Answer, Question};
 use crate::browser;
+use crate::core::analysis::advice::Advice;
 use crate::core::fusion::record::Decision;
 use crate::core::{Analysis, F32Matmul, KernelId, OpId, Policy};
-use crate::present::advice::AdviceStep;
 use crate::present::manual::{Change, Proposal};
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -22,11 +22,16 @@ impl Page {
 
     /// Selects `selection`. The *Why not* tab explains a selected edge.
     pub fn select(self, selection: Selection) {
+        self.select_and(selection, false);
+    }
+
+    fn select_and(self, selection: Selection, is_inspected: bool) {
         if let Selection::Edge { producer, consumer } = selection {
             self.asked.set_if_changed(Some((producer, consumer)));
         }
-        let named =
+        let mut named =
             (self.analysis).with_untracked(|analysis| NamedSelection::new(selection, analysis));
+        named.is_inspected = is_inspected;
         self.selected.set_if_changed(named);
     }
 
@@ -59,8 +64,7 @@ impl Page {
 
     /// Selects `selection` and tells about it.
     fn inspect(self, selection: Selection) {
-        self.select(selection);
-        self.selected.update(|named| named.is_inspected = true);
+        self.select_and(selection, true);
     }
 
     /// What the visitor has clicked and wants to know about. Tracked.
@@ -103,23 +107,31 @@ impl Page {
     }
 
     /// Does what an advice says, to show its effect.
-    pub fn follow(self, step: AdviceStep) {
-        match step {
-            AdviceStep::Compile => self.policy.set_if_changed(Policy::Inductor),
-            AdviceStep::Attention => self.fusion.update(|fusion| fusion.attention = true),
-            AdviceStep::MaxAutotune => self.fusion.update(|fusion| fusion.max_autotune = true),
-            AdviceStep::Tf32 => {
+    pub fn follow(self, advice: Advice) {
+        match advice {
+            Advice::Compile => self.policy.set_if_changed(Policy::Inductor),
+            Advice::Attention => self.fusion.update(|fusion| fusion.attention = true),
+            Advice::MaxAutotune => self.fusion.update(|fusion| fusion.max_autotune = true),
+            Advice::Tf32 => {
                 (self.conventions).update(|conventions| conventions.f32_matmul = F32Matmul::Tf32);
             }
-            AdviceStep::Merge { a, b, op } => {
-                self.make(Change::Merge(a, b), op, FocusRequest::GraphKernel);
-            }
+            Advice::Merge(a, b) => self.make(Change::Merge(a, b), FocusRequest::GraphKernel),
         }
     }
 
-    /// Makes a change by hand, selects the kernel that holds `op` afterwards and requests the focus for it: at once, or as
-    /// soon as the worker knows the effect, unless the visitor has gone on by then.
-    pub fn make(self, change: Change, op: OpId, focus: fn(KernelId) -> FocusRequest) {
+    /// Makes a change by hand, selects the merged kernel, or the one that begins behind the cut, and requests the focus for
+    /// it: at once, or as soon as the worker knows the effect, unless the visitor has gone on by then.
+    pub fn make(self, change: Change, focus: fn(KernelId) -> FocusRequest) {
+        let op = match change {
+            Change::Cut { consumer, .. } => Some(consumer),
+            Change::Merge(kernel, _) => (self.analysis).with_untracked(|analysis| {
+                let kernel = analysis.partition.kernels.get(kernel)?;
+                kernel.first().copied()
+            }),
+        };
+        let Some(op) = op else {
+            return;
+        };
         if let Some(proposal) = untrack(|| self.proposal(change)) {
             self.apply(&proposal, op, focus);
             return;

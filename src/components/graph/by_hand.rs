@@ -8,6 +8,7 @@ use crate::app::state::{FocusRequest, SetIfChanged};
 use crate::core::{KernelId, OpId};
 use crate::picture::dag::Point;
 use crate::picture::dag::focus::FocusTarget;
+use crate::present::manual::producer_beside;
 use leptos::prelude::*;
 
 impl Graph {
@@ -59,15 +60,9 @@ impl Graph {
         let Some(plan) = self.plan_now() else {
             return;
         };
-        let op = match plan {
-            Plan::Cut { before, .. } => Some(before),
-            Plan::Merge { from, .. } => self.first_op(from),
-        };
-        if let Some(change) = plan.change()
-            && let Some(op) = op
-        {
+        if let Some(change) = plan.change() {
             self.drop_plan();
-            self.page().make(change, op, FocusRequest::GraphKernel);
+            self.page().make(change, FocusRequest::GraphKernel);
         }
     }
 
@@ -79,13 +74,8 @@ impl Graph {
 
     /// Plans a cut between an op and the one before it in its kernel.
     fn plan_cut(self, before: OpId) {
-        let producer = self.page().analysis.with_untracked(|analysis| {
-            let kernel_of = &analysis.partition.kernel_of;
-            let kernel = kernel_of.get(before);
-            let producers = analysis.graph.predecessors.get(before);
-            let mut producers = producers.into_iter().flatten().copied();
-            producers.find(|&producer| kernel_of.get(producer) == kernel)
-        });
+        let producer =
+            (self.page().analysis).with_untracked(|analysis| producer_beside(analysis, before));
         self.set_plan(Some(Plan::Cut { before, producer }));
     }
 
@@ -150,18 +140,6 @@ impl Graph {
     /// The plan. Untracked.
     pub(super) fn plan_now(self) -> Option<Plan> {
         untrack(|| self.plan())
-    }
-
-    fn first_op(self, kernel: KernelId) -> Option<OpId> {
-        (self.placed).with_untracked(|placed| {
-            placed
-                .analysis
-                .partition
-                .kernels
-                .get(kernel)?
-                .first()
-                .copied()
-        })
     }
 
     fn kernel_of(self, target: FocusTarget) -> Option<KernelId> {

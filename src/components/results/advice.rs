@@ -5,7 +5,7 @@ use crate::components::keyed_rows::row_at;
 use crate::components::sentence::sentence;
 use crate::components::work_line::WorkLine;
 use crate::present::advice::AdviceRow;
-use crate::present::times::TimeKind;
+use crate::present::why::saved_time_title;
 use leptos::prelude::*;
 
 /// The content of the tab.
@@ -15,13 +15,7 @@ pub fn AdvicePanel() -> impl IntoView {
     let advice = Memo::new(move |_| page.advice());
     let rows = Memo::new(move |_| advice.get().unwrap_or_default());
     let is_empty = move || advice.with(|advice| advice.as_ref().is_some_and(Vec::is_empty));
-    let time_title = move || {
-        (page.analysis).with(|analysis| match TimeKind::of(analysis) {
-            TimeKind::Expected => "expected time to save",
-            TimeKind::Estimated => "estimated time to save",
-            TimeKind::LowerBound => "lower bound falls by",
-        })
-    };
+    let time_title = move || page.analysis.with(|analysis| saved_time_title(analysis).0);
     view! {
         <div class="advice-panel">
             <div class="table-scroll" role="group" aria-label="What would save time" tabindex="0">
@@ -38,7 +32,7 @@ pub fn AdvicePanel() -> impl IntoView {
                     <tbody>
                         <ForEnumerate
                             each=move || rows.get()
-                            key=|row| row.step
+                            key=|row| row.advice
                             children=move |place, row| view! { <Row row=row_at(rows, place, row) /> }
                         />
                         <Show when=is_empty>
@@ -68,7 +62,7 @@ fn Row(
     let text = move |part: fn(&AdviceRow) -> &String| move || row.with(|row| part(row).clone());
     let follow = move |_| {
         page.keep_focus();
-        page.follow(row.with_untracked(|row| row.step));
+        page.follow(row.with_untracked(|row| row.advice));
     };
     view! {
         <tr>

@@ -189,7 +189,6 @@ fn CutLine(
         let (producer, consumer) = ops;
         page.make(
             Change::Cut { producer, consumer },
-            consumer,
             FocusRequest::KernelButton,
         );
     };

@@ -5,6 +5,7 @@ use crate::core::analysis::{Analysis, analyze_plan};
 use crate::core::fusion::plan;
 use crate::core::model::ids::KernelId;
 use crate::core::model::options::{F32Matmul, Options, Policy};
+use borsh::{BorshDeserialize, BorshSerialize};
 
 /// Share of the program's time below which a change is not worth a line.
 const LEAST_SHARE: f64 = 1e-3;
@@ -14,7 +15,7 @@ const MERGES: usize = 5;
 const EDGES: usize = 200;
 
 /// Something that can be changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, BorshSerialize, BorshDeserialize)]
 pub enum Advice {
     /// Compile the program: policy [`Policy::Inductor`].
     Compile,
