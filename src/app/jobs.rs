@@ -11,7 +11,7 @@ use crate::present::advice::AdviceRow;
 use crate::present::format::format_exact;
 use crate::present::manual::{Change, Proposal};
 use crate::present::steps::Steps;
-use crate::present::why::{EdgeOps, EdgeRows};
+use crate::present::why::{EdgeOps, EdgeOrder, EdgeRows};
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::sync::Arc;
 use strum::IntoStaticStr;
@@ -106,6 +106,8 @@ pub enum Task {
 pub enum Question {
     /// The edges between them, as [`WhyNot::rows`](crate::present::why::WhyNot::rows).
     Edges {
+        /// In which order.
+        order: EdgeOrder,
         /// How many of them.
         max_rows: usize,
         /// One that is needed wherever it is.

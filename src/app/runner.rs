@@ -134,9 +134,13 @@ impl Subject {
             self.kernels_after(step)
         });
         let answer = match question {
-            Question::Edges { max_rows, selected } => {
+            Question::Edges {
+                order,
+                max_rows,
+                selected,
+            } => {
                 let why_not = self.why_not(&mut kernels, at);
-                let rows = why_not.map(|why_not| why_not.rows(max_rows, selected));
+                let rows = why_not.map(|why_not| why_not.rows(order, max_rows, selected));
                 Answer::Edges(rows.unwrap_or_default())
             }
             Question::Apart(first, second) => {

@@ -18,6 +18,7 @@ pub mod results;
 pub mod sentence;
 pub mod show_more;
 pub mod sliders;
+pub mod sort_header;
 pub mod strip;
 pub mod tabs;
 pub mod work_line;

@@ -9,10 +9,46 @@ use crate::core::fusion::reason::Reason;
 use crate::core::fusion::record::Record;
 use crate::core::{Analysis, Graph, Objective, OpId};
 use borsh::{BorshDeserialize, BorshSerialize};
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 /// The op that writes a tensor, and an op that reads it.
 pub type EdgeOps = (OpId, OpId);
+
+/// The order in which edges between kernels are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub enum EdgeOrder {
+    /// The largest saving of bytes first.
+    Bytes,
+    /// The largest saving of time first.
+    Time,
+    /// By the names of the ops.
+    Name,
+}
+
+impl EdgeOrder {
+    /// The order that puts first what counts most under an objective.
+    pub const fn of(objective: Objective) -> Self {
+        match objective {
+            Objective::Bytes => Self::Bytes,
+            Objective::Time => Self::Time,
+        }
+    }
+
+    fn compare(self, graph: &Graph, a: &PricedEdge, b: &PricedEdge) -> Ordering {
+        let bytes = || b.price.saved_bytes.cmp(&a.price.saved_bytes);
+        let time = || b.price.time_s().total_cmp(&a.price.time_s());
+        let names = |edge: &PricedEdge| {
+            let [from, to] = [edge.producer, edge.consumer];
+            (op_name(graph, from), op_name(graph, to))
+        };
+        match self {
+            Self::Bytes => bytes().then_with(time),
+            Self::Time => time().then_with(bytes),
+            Self::Name => names(a).cmp(&names(b)),
+        }
+    }
+}
 
 /// What keeps the kernels of an analysis apart, in words.
 pub struct WhyNot {
@@ -21,7 +57,7 @@ pub struct WhyNot {
     edges: Vec<PricedEdge>,
 }
 
-/// The first edges between kernels, the largest saving first.
+/// The first edges between kernels in an [`EdgeOrder`].
 #[derive(Clone, Debug, Default, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct EdgeRows {
     /// One for each of them, and for the selected edge.
@@ -65,19 +101,27 @@ impl WhyNot {
     /// [needs](Why::needs_record) its decisions to decide again for each answer.
     pub fn new(analysis: Arc<Analysis>, record: Option<Arc<Record>>) -> Self {
         Self {
-            edges: crossings(&analysis),
+            edges: Why::new(&analysis).priced_edges(),
             analysis,
             record,
         }
     }
 
+    /// All edges between kernels, in this order. `O(edges log edges)`.
+    pub fn edges(&self, order: EdgeOrder) -> Vec<PricedEdge> {
+        let graph = &self.analysis.graph;
+        let mut edges = self.edges.clone();
+        edges.sort_by(|a, b| order.compare(graph, a, b));
+        edges
+    }
+
     /// The first `max_rows` edges between kernels, and the selected one wherever it is.
-    pub fn rows(&self, max_rows: usize, selected: Option<EdgeOps>) -> EdgeRows {
-        let place_of =
-            |ops| (self.edges.iter()).position(|edge| (edge.producer, edge.consumer) == ops);
+    pub fn rows(&self, order: EdgeOrder, max_rows: usize, selected: Option<EdgeOps>) -> EdgeRows {
+        let edges = self.edges(order);
+        let place_of = |ops| (edges.iter()).position(|edge| (edge.producer, edge.consumer) == ops);
         let further = selected.and_then(place_of).filter(|&at| at >= max_rows);
-        let first = self.edges.iter().take(max_rows);
-        let listed = first.chain(further.map(|place| &self.edges[place]));
+        let first = edges.iter().take(max_rows);
+        let listed = first.chain(further.map(|place| &edges[place]));
         let why = self.why();
         let row = |edge| EdgeRow::new(&self.analysis.graph, edge, &why.reason(edge));
         EdgeRows {
@@ -104,20 +148,6 @@ impl WhyNot {
             None => Why::new(&self.analysis),
         }
     }
-}
-
-/// The edges between kernels, the largest saving by the objective first. Takes as long as [`Why::priced_edges`].
-pub fn crossings(analysis: &Analysis) -> Vec<PricedEdge> {
-    let mut crossings = Why::new(analysis).priced_edges();
-    crossings.sort_by(|a, b| {
-        let bytes = b.price.saved_bytes.cmp(&a.price.saved_bytes);
-        let time = b.price.time_s().total_cmp(&a.price.time_s());
-        match analysis.options.fusion.objective {
-            Objective::Bytes => bytes.then(time),
-            Objective::Time => time.then(bytes),
-        }
-    });
-    crossings
 }
 
 /// The title of the column of saved times, and what it says at length.

@@ -28,7 +28,7 @@ test('policies are ranked by bytes or by time, and manual stands among them once
   const names = () => panel(page).locator('tbody button').allTextContents();
   const text = await editor(page).inputValue();
   for (const by of ['time', 'bytes']) {
-    await panel(page).getByRole('radio', { name: by }).check();
+    await panel(page).getByRole('columnheader', { name: by }).getByRole('button').click();
     const { policies } = commandLine(['analyze', '-', '--compare', by], text);
     await expect.poll(names).toEqual(policies.map(({ policy }) => POLICIES[policy]));
   }

@@ -24,6 +24,31 @@ test('every crossing edge has a row with a reason and a price, dearest first', a
   expect(await accessibilityFindings(page)).toEqual([]);
 });
 
+test('the edges are sorted by bytes, time or name, by pointer and by keys', async ({ page }) => {
+  const { edges } = commandLine(['analyze', '-'], await editor(page).inputValue());
+  await open(page);
+  const listed = () => panel(page).locator('tbody button').allTextContents();
+  const figure = (key) => async () => {
+    const of = new Map(edges.map((edge) => [`${edge.producer} → ${edge.consumer}`, edge[key]]));
+    return (await listed()).map((name) => of.get(name));
+  };
+  const descending = (figures) => [...figures].sort((a, b) => b - a);
+  const head = (name) => panel(page).getByRole('columnheader', { name });
+  await expect(head('bytes')).toHaveAttribute('aria-sort', 'descending');
+  await head('lower bound').getByRole('button').click();
+  await expect(head('lower bound')).toHaveAttribute('aria-sort', 'descending');
+  await expect(head('bytes')).not.toHaveAttribute('aria-sort');
+  const times = await figure('bound_saved_us')();
+  expect(times).toEqual(descending(times));
+  await head('edge').getByRole('button').focus();
+  await page.keyboard.press('Enter');
+  await expect(head('edge')).toHaveAttribute('aria-sort', 'ascending');
+  expect(await listed()).toEqual([...await listed()].sort());
+  await head('bytes').getByRole('button').click();
+  const bytes = await figure('saved_bytes')();
+  expect(bytes).toEqual(descending(bytes));
+});
+
 test('a row selects its two ops in the graph, and again nothing', async ({ page }) => {
   await open(page);
   const edge = page.getByRole('button', { name: 'attn_scores → softmax', exact: true });

@@ -21,7 +21,7 @@ use fuseline::present::manual::{Change, propose};
 use fuseline::present::reasons::all_diagnostics;
 use fuseline::present::report::Report;
 use fuseline::present::steps::Steps;
-use fuseline::present::why::{EdgeRows, WhyNot};
+use fuseline::present::why::{EdgeOrder, EdgeRows, WhyNot};
 use proptest::prelude::*;
 use std::sync::Arc;
 use strum::VariantArray;
@@ -144,9 +144,17 @@ fn every_question_is_answered_as_the_page_answers_it() {
                 let mut answer =
                     |question| ask(runner, &text, &options, Task::Ask { step, question });
 
-                for max_rows in [2, 1000] {
-                    let question = Question::Edges { max_rows, selected };
-                    let rows = why_not.rows(max_rows, selected);
+                for (order, max_rows) in [
+                    (EdgeOrder::Bytes, 2),
+                    (EdgeOrder::Time, 1000),
+                    (EdgeOrder::Name, 2),
+                ] {
+                    let question = Question::Edges {
+                        order,
+                        max_rows,
+                        selected,
+                    };
+                    let rows = why_not.rows(order, max_rows, selected);
                     assert_eq!(answer(question), Answer::Edges(rows));
                 }
 
@@ -184,6 +192,7 @@ fn questions_about_no_kernels_are_answered() {
             )
         };
         let question = Question::Edges {
+            order: EdgeOrder::Bytes,
             max_rows: 9,
             selected: Some((op, op)),
         };

@@ -2,10 +2,9 @@
 
 use fuseline::core::analysis::why::{Verdict, Why};
 use fuseline::core::fusion::record::record;
-use fuseline::core::{
-    Analysis, FusionOptions, Objective, OpId, Options, Policy, analyze_program, notation,
-};
-use fuseline::present::why::{EdgeRow, WhyNot, crossings};
+use fuseline::core::{Analysis, Objective, OpId, Options, Policy, analyze_program, notation};
+use fuseline::present::why::{EdgeOrder, EdgeRow, WhyNot};
+use std::cmp::Reverse;
 use std::sync::Arc;
 use strum::VariantArray;
 
@@ -19,40 +18,31 @@ out: z = add(a, x)
 back: b = add(a, z)
 ";
 
-fn analysis_of(text: &str, options: &Options) -> Analysis {
-    let outcome = analyze_program(&notation::parse(text).program, options);
+fn analysis(text: &str, policy: Policy) -> Analysis {
+    let outcome = analyze_program(&notation::parse(text).program, &Options::of_policy(policy));
     outcome.analysis.unwrap()
 }
 
-fn analysis(text: &str, policy: Policy) -> Analysis {
-    analysis_of(text, &Options::of_policy(policy))
-}
-
 #[test]
-fn every_crossing_edge_has_a_row_dearest_first() {
-    for &objective in Objective::VARIANTS {
-        let options = Options {
-            fusion: FusionOptions {
-                objective,
-                ..FusionOptions::default()
-            },
-            ..Options::of_policy(Policy::None)
-        };
-        let analysis = analysis_of(TEXT, &options);
-        let edges = Why::new(&analysis).edges();
-        let crossing = (edges.iter())
-            .filter(|edge| edge.verdict != Verdict::Fused)
-            .count();
-        let all = crossings(&analysis);
+fn every_edge_between_kernels_has_a_row_in_each_order() {
+    let analysis = Arc::new(analysis(TEXT, Policy::None));
+    let edges = Why::new(&analysis).edges();
+    let crossing = (edges.iter())
+        .filter(|edge| edge.verdict != Verdict::Fused)
+        .count();
+    let why_not = WhyNot::new(analysis.clone(), None);
+    for order in [EdgeOrder::Bytes, EdgeOrder::Time, EdgeOrder::Name] {
+        let all = why_not.edges(order);
         assert_eq!(all.len(), crossing);
-        assert!(all.is_sorted_by(|a, b| match objective {
-            Objective::Bytes => a.price.saved_bytes >= b.price.saved_bytes,
-            Objective::Time => a.price.saved_s >= b.price.saved_s,
-        }));
-        let listed = WhyNot::new(Arc::new(analysis), None).rows(usize::MAX, None);
+        let listed = why_not.rows(order, usize::MAX, None);
         let ops = all.iter().map(|edge| (edge.producer, edge.consumer));
         assert!(listed.rows.iter().map(|row| row.ops).eq(ops));
         assert_eq!(listed.total, crossing);
+        assert!(match order {
+            EdgeOrder::Bytes => all.is_sorted_by_key(|edge| Reverse(edge.price.saved_bytes)),
+            EdgeOrder::Time => all.is_sorted_by(|a, b| a.price.time_s() >= b.price.time_s()),
+            EdgeOrder::Name => listed.rows.is_sorted_by(|a, b| a.names <= b.names),
+        });
         let row = (listed.rows.iter())
             .find(|row| row.names == "up → act")
             .unwrap();
@@ -63,9 +53,15 @@ fn every_crossing_edge_has_a_row_dearest_first() {
 }
 
 #[test]
+fn what_counts_most_under_the_objective_comes_first() {
+    let orders = (Objective::VARIANTS.iter()).map(|&objective| EdgeOrder::of(objective));
+    assert!(orders.eq([EdgeOrder::Bytes, EdgeOrder::Time]));
+}
+
+#[test]
 fn what_fusing_would_cost_is_negative() {
     let analysis = analysis(TEXT, Policy::Rules);
-    let mut edge = crossings(&analysis)[0];
+    let mut edge = Why::new(&analysis).priced_edges()[0];
     edge.price.saved_bytes = -1024;
     edge.price.saved_s = -1e-6;
     let row = EdgeRow::new(&analysis.graph, &edge, &Why::new(&analysis).reason(&edge));
@@ -78,7 +74,7 @@ fn what_fusing_would_cost_is_negative() {
 #[test]
 fn what_runs_in_one_kernel_has_no_row() {
     let text = "input x : f16[256]\na: y = relu(x)\nb: z = gelu(y)\n";
-    assert_eq!(crossings(&analysis(text, Policy::Rules)), []);
+    assert_eq!(Why::new(&analysis(text, Policy::Rules)).priced_edges(), []);
 }
 
 #[test]
@@ -101,12 +97,12 @@ fn any_two_ops_have_an_answer() {
 #[test]
 fn the_selected_edge_is_listed_wherever_it_is() {
     let analysis = Arc::new(analysis(TEXT, Policy::None));
-    let edges = crossings(&analysis);
-    let ops = |place: usize| (edges[place].producer, edges[place].consumer);
     let record = Arc::new(record(&analysis.graph, &analysis.options));
     let why_not = WhyNot::new(analysis, Some(record));
+    let edges = why_not.edges(EdgeOrder::Bytes);
+    let ops = |place: usize| (edges[place].producer, edges[place].consumer);
     let listed = |selected| {
-        let listed = why_not.rows(2, selected);
+        let listed = why_not.rows(EdgeOrder::Bytes, 2, selected);
         assert_eq!(listed.total, edges.len());
         listed.rows.iter().map(|row| row.ops).collect::<Vec<_>>()
     };

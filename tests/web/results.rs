@@ -134,7 +134,8 @@ async fn what_a_tab_has_computed_is_kept_while_it_is_closed() {
 async fn a_row_of_reasons_selects_its_edge_and_is_asked_about() {
     let (root, page) = over(TEXT, |page| {
         page.policy.set(Policy::None);
-        view! { <WhyPanel /> }
+        let chosen_order = RwSignal::new(None);
+        view! { <WhyPanel chosen_order /> }
     })
     .await;
     let chosen = |place: usize| -> String {

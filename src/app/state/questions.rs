@@ -8,14 +8,23 @@ use crate::core::OpId;
 use crate::core::notation::Parsed;
 use crate::present::advice::{AdviceRow, advice_rows};
 use crate::present::manual::{Change, Proposal, propose};
-use crate::present::why::{EdgeOps, EdgeRows};
+use crate::present::why::{EdgeOps, EdgeOrder, EdgeRows};
 use leptos::prelude::*;
 use std::sync::Arc;
 
 impl Page {
     /// The first `max_rows` edges between kernels, and the selected one wherever it is.
-    pub fn edge_rows(self, max_rows: usize, selected: Option<EdgeOps>) -> Option<EdgeRows> {
-        let question = Question::Edges { max_rows, selected };
+    pub fn edge_rows(
+        self,
+        order: EdgeOrder,
+        max_rows: usize,
+        selected: Option<EdgeOps>,
+    ) -> Option<EdgeRows> {
+        let question = Question::Edges {
+            order,
+            max_rows,
+            selected,
+        };
         self.ask(
             question,
             |answer| match answer {
@@ -24,7 +33,7 @@ impl Page {
             },
             |_| {
                 let why_not = self.why_not.get()?;
-                Some(why_not.rows(max_rows, selected))
+                Some(why_not.rows(order, max_rows, selected))
             },
         )
     }

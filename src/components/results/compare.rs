@@ -3,8 +3,8 @@
 use crate::app::state::{Page, SetIfChanged};
 use crate::components::charts::Chart;
 use crate::components::keyed_rows::row_at;
-use crate::components::radio_button::RadioButton;
 use crate::components::results::time::Time;
+use crate::components::sort_header::{Direction, SortHeader};
 use crate::components::work_line::WorkLine;
 use crate::core::analysis::compare::compared_policies;
 use crate::core::{Objective, Policy};
@@ -14,7 +14,6 @@ use crate::present::compare::{PolicyRow, policy_rows};
 use crate::present::options::{policy_summary, policy_title};
 use crate::present::times::TimeKind;
 use leptos::prelude::*;
-use strum::VariantArray;
 
 /// The content of the tab.
 #[component]
@@ -40,32 +39,32 @@ pub fn ComparePanel(
             .with(|analysis| compared_policies(analysis).count());
         rows.with(Vec::len) < expected
     };
-    let choices = Objective::VARIANTS.iter().map(|&objective| {
-        view! {
-            <RadioButton
-                set="ranked_by"
-                is_chosen=move || ranked_by.get() == objective
-                choose=move || ranked_by.set(objective)
-            >
-                {objective.name()}
-            </RadioButton>
-        }
-    });
+    let is_ranked_by = move |objective| Signal::derive(move || ranked_by.get() == objective);
     view! {
         <div>
-            <fieldset class="ranking">
-                <legend>"Least first in"</legend>
-                {choices.collect_view()}
-            </fieldset>
             <div class="table-scroll" role="group" aria-label="Table of policies" tabindex="0">
                 <table class="kernels policies">
                     <thead>
                         <tr>
                             <th scope="col">"policy"</th>
                             <th scope="col" class="number">"kernels"</th>
-                            <th scope="col" class="number">"bytes"</th>
+                            <SortHeader
+                                direction=Direction::Ascending
+                                is_sorted=is_ranked_by(Objective::Bytes)
+                                sort=move || ranked_by.set(Objective::Bytes)
+                                is_number=true
+                            >
+                                "bytes"
+                            </SortHeader>
                             <th scope="col" class="number">"against unfused"</th>
-                            <th scope="col" class="number">{time_title}</th>
+                            <SortHeader
+                                direction=Direction::Ascending
+                                is_sorted=is_ranked_by(Objective::Time)
+                                sort=move || ranked_by.set(Objective::Time)
+                                is_number=true
+                            >
+                                {time_title}
+                            </SortHeader>
                             <th
                                 scope="col"
                                 class="number"

@@ -34,6 +34,7 @@ pub fn Results() -> impl IntoView {
     let page = Page::of_context();
     let is_compare_drawn = RwSignal::new(false);
     let ranked_by = RwSignal::new(Objective::default());
+    let edge_order = RwSignal::new(None);
     let attention_sizes = RwSignal::new(None);
     let measured = MeasuredState::new();
     let panel = move |tab| match tab {
@@ -46,7 +47,7 @@ pub fn Results() -> impl IntoView {
         .into_any(),
         Tab::Advice => view! { <AdvicePanel /> }.into_any(),
         Tab::Compare => view! { <ComparePanel is_drawn=is_compare_drawn ranked_by /> }.into_any(),
-        Tab::Why => view! { <WhyPanel /> }.into_any(),
+        Tab::Why => view! { <WhyPanel chosen_order=edge_order /> }.into_any(),
         Tab::Steps => view! { <StepsPanel /> }.into_any(),
         Tab::Limits => view! { <LimitsView /> }.into_any(),
         Tab::Attention => view! { <AttentionView chosen=attention_sizes /> }.into_any(),

@@ -6,9 +6,10 @@ use crate::browser;
 use crate::components::keyed_rows::row_at;
 use crate::components::sentence::sentence;
 use crate::components::show_more::ShowMore;
+use crate::components::sort_header::{Direction, SortHeader};
 use crate::components::work_line::WorkLine;
 use crate::core::{IdVec, OpId};
-use crate::present::why::{EdgeOps, EdgeRow, EdgeRows, saved_time_title};
+use crate::present::why::{EdgeOps, EdgeOrder, EdgeRow, EdgeRows, saved_time_title};
 use leptos::html;
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -22,6 +23,7 @@ const FIRST_OPS: EdgeOps = (OpId::new(0), OpId::new(1));
 /// What is listed.
 struct Listed {
     of: Arc<AnalysedText>,
+    order: EdgeOrder,
     max_rows: usize,
     edges: EdgeRows,
     /// Whether the worker still computes them.
@@ -36,16 +38,27 @@ impl Listed {
 
 /// The content of the tab.
 #[component]
-pub fn WhyPanel() -> impl IntoView {
+pub fn WhyPanel(
+    /// The order that the visitor chose. Without a choice what counts most under the objective of the policy comes first.
+    chosen_order: RwSignal<Option<EdgeOrder>>,
+) -> impl IntoView {
     let page = Page::of_context();
+    let order = Memo::new(move |_| {
+        let of_objective = || {
+            page.analysis
+                .with(|analysis| EdgeOrder::of(analysis.options.fusion.objective))
+        };
+        chosen_order.get().unwrap_or_else(of_objective)
+    });
     let max_rows = RwSignal::new(PAGE_ROWS);
     let selected = Memo::new(move |_| match page.selection.get() {
         Selection::Edge { producer, consumer } => Some((producer, consumer)),
         _ => None,
     });
     let listed = shared_memo(move |last: Option<&Arc<Listed>>| {
-        let (of, max_rows, selected) = (page.shown.get(), max_rows.get(), selected.get());
-        let last = last.filter(|last| Arc::ptr_eq(&last.of, &of));
+        let (of, order) = (page.shown.get(), order.get());
+        let (max_rows, selected) = (max_rows.get(), selected.get());
+        let last = last.filter(|last| Arc::ptr_eq(&last.of, &of) && last.order == order);
         let has_all = |last: &&Arc<Listed>| {
             !last.is_awaited
                 && last.max_rows == max_rows
@@ -54,12 +67,13 @@ pub fn WhyPanel() -> impl IntoView {
         if let Some(last) = last.filter(has_all) {
             return last.clone();
         }
-        let known = page.edge_rows(max_rows, selected);
+        let known = page.edge_rows(order, max_rows, selected);
         let is_awaited = known.is_none();
         // While the worker computes further rows, those that are listed stay.
         let edges = known.or_else(|| Some(last?.edges.clone()));
         Arc::new(Listed {
             of,
+            order,
             max_rows,
             edges: edges.unwrap_or_default(),
             is_awaited,
@@ -69,8 +83,8 @@ pub fn WhyPanel() -> impl IntoView {
     let row_count = move || rows.with(Vec::len);
     let edge_count = move || listed.with(|listed| listed.edges.total);
     let is_empty = move || listed.with(|listed| listed.edges.total == 0 && !listed.is_awaited);
-    // Until the visitor chooses two ops, those of the most expensive edge, once that is known.
-    let most_expensive = Memo::new(move |_| {
+    // Until the visitor chooses two ops, those of the first edge that is listed.
+    let first_listed = Memo::new(move |_| {
         listed.with(|listed| {
             let first = listed.edges.rows.first().map(|row| row.ops);
             first.or_else(|| (!listed.is_awaited).then_some(FIRST_OPS))
@@ -78,16 +92,40 @@ pub fn WhyPanel() -> impl IntoView {
     });
     let is_selected = Selector::new(move || selected.get());
     let saved_time = move || page.analysis.with(|analysis| saved_time_title(analysis));
+    let is_in = move |other| Signal::derive(move || order.get() == other);
+    let choose = move |order| chosen_order.set(Some(order));
     view! {
         <div>
-            <Question most_expensive />
+            <Question first_listed />
             <div class="table-scroll" role="group" aria-label="Table of edges between kernels" tabindex="0">
                 <table class="kernels edges">
                     <thead>
                         <tr>
-                            <th scope="col">"edge between kernels"</th>
-                            <th scope="col" class="number" title="bytes that running the two kernels as one would save">"bytes to save"</th>
-                            <th scope="col" class="number" title=move || saved_time().1>{move || saved_time().0}</th>
+                            <SortHeader
+                                direction=Direction::Ascending
+                                is_sorted=is_in(EdgeOrder::Name)
+                                sort=move || choose(EdgeOrder::Name)
+                            >
+                                "edge between kernels"
+                            </SortHeader>
+                            <SortHeader
+                                direction=Direction::Descending
+                                is_sorted=is_in(EdgeOrder::Bytes)
+                                sort=move || choose(EdgeOrder::Bytes)
+                                is_number=true
+                                title="bytes that running the two kernels as one would save"
+                            >
+                                "bytes to save"
+                            </SortHeader>
+                            <SortHeader
+                                direction=Direction::Descending
+                                is_sorted=is_in(EdgeOrder::Time)
+                                sort=move || choose(EdgeOrder::Time)
+                                is_number=true
+                                title=move || saved_time().1
+                            >
+                                {move || saved_time().0}
+                            </SortHeader>
                             <th scope="col">"why it is not fused"</th>
                         </tr>
                     </thead>
@@ -169,7 +207,7 @@ fn Row(
 #[component]
 fn Question(
     /// The ops that are explained until the visitor chooses two.
-    most_expensive: Memo<Option<EdgeOps>>,
+    first_listed: Memo<Option<EdgeOps>>,
 ) -> impl IntoView {
     let page = Page::of_context();
     let names = Memo::new(move |_| {
@@ -178,7 +216,7 @@ fn Question(
             ops.map(|op| op.name.clone()).collect::<IdVec<OpId, _>>()
         })
     });
-    let chosen = Memo::new(move |_| page.asked.get().or_else(|| most_expensive.get()));
+    let chosen = Memo::new(move |_| page.asked.get().or_else(|| first_listed.get()));
     let asked = Memo::new(move |_| {
         let last = OpId::new(names.with(IdVec::len).saturating_sub(1));
         let (first, second) = chosen.get().unwrap_or(FIRST_OPS);
