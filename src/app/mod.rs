@@ -1,6 +1,6 @@
 //! The page's state: signals, storage, share links and undo.
 //!
-//! `documents`, `history`, `job_queue`, `jobs`, `links`, `op_edit`, `opened` and `runner` are pure and also compiled natively, for the tests.
+//! `documents`, `history`, `job_queue`, `jobs`, `links`, `op_edit`, `opened`, `panes` and `runner` are pure and also compiled natively, for the tests.
 
 pub mod documents;
 pub mod history;
@@ -9,6 +9,7 @@ pub mod jobs;
 pub mod links;
 pub mod op_edit;
 pub mod opened;
+pub mod panes;
 pub mod runner;
 
 #[cfg(target_arch = "wasm32")]

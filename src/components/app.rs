@@ -5,14 +5,11 @@ use crate::app::sharing::Link;
 use crate::app::state::{Page, Selection, Theme};
 use crate::browser::{has_focus_in_text_field, on_window, set_root_attribute};
 use crate::components::bar::top_bar::TopBar;
-use crate::components::charts::Charts;
-use crate::components::graph::GraphPanel;
 use crate::components::headline::Headline;
 use crate::components::open_file::open_dropped_files;
-use crate::components::ops::Ops;
 use crate::components::results::Results;
-use crate::components::sliders::Sliders;
 use crate::components::strip::Strip;
+use crate::components::workbench::Workbench;
 use leptos::ev;
 use leptos::prelude::*;
 
@@ -44,12 +41,7 @@ pub fn App(
                 <Headline />
                 <Strip />
             </div>
-            <div class="workbench">
-                <Sliders />
-                <GraphPanel />
-                <Charts />
-                <Ops />
-            </div>
+            <Workbench />
             <Results />
         </main>
     }

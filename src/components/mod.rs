@@ -22,3 +22,4 @@ pub mod sort_header;
 pub mod strip;
 pub mod tabs;
 pub mod work_line;
+pub mod workbench;

@@ -69,6 +69,7 @@ mod optimal_cases;
 mod optimal_ladders;
 mod optimal_long;
 mod outputs;
+mod panes;
 mod partitions;
 mod peaks;
 mod prediction;

@@ -1,0 +1,132 @@
+//! The panes in the middle of the page: ops, graph and charts, and the lines between them.
+
+use crate::app::panes::{Divider, Panes};
+use crate::browser;
+use crate::components::charts::Charts;
+use crate::components::graph::GraphPanel;
+use crate::components::ops::Ops;
+use crate::components::sliders::Sliders;
+use leptos::ev::{KeyboardEvent, PointerEvent};
+use leptos::html;
+use leptos::prelude::*;
+
+/// The key under which the sizes of the panes are stored.
+const PANES: &str = "fuseline.panes";
+/// By how much an arrow key moves a line between columns, in percent.
+const STEP_PERCENT: f64 = 2.0;
+/// By how much an arrow key moves the line below them, in pixels.
+const STEP_PX: f64 = 32.0;
+
+/// The panes. On a wide window the lines between them can be moved; the browser keeps their places.
+#[component]
+pub fn Workbench() -> impl IntoView {
+    let stored = browser::load(PANES).and_then(|stored| stored.parse::<Panes>().ok());
+    let panes = RwSignal::new(stored.unwrap_or_default());
+    Effect::watch(
+        move || panes.get(),
+        |panes, _, _| {
+            // Where storage refuses, the next visit has the default.
+            let _ = browser::store(PANES, &panes.to_string());
+        },
+        false,
+    );
+    let element = NodeRef::<html::Div>::new();
+    let width = move |pane: usize| move || format!("{}fr", panes.get().widths()[pane]);
+    let height = move || Some(format!("{}px", panes.get().place(Divider::Below)?));
+    view! {
+        <div
+            class="workbench"
+            node_ref=element
+            style:--ops-width=width(0)
+            style:--graph-width=width(1)
+            style:--charts-width=width(2)
+            style:--panes-height=height
+        >
+            <Sliders />
+            <Splitter divider=Divider::OpsGraph panes workbench=element />
+            <GraphPanel />
+            <Splitter divider=Divider::GraphCharts panes workbench=element />
+            <Charts />
+            <Ops />
+            <Splitter divider=Divider::Below panes workbench=element />
+        </div>
+    }
+}
+
+/// A line between panes, which the pointer drags and arrow keys move. A double click or Enter puts it back.
+#[component]
+fn Splitter(
+    /// Which one.
+    divider: Divider,
+    /// The sizes of the panes.
+    panes: RwSignal<Panes>,
+    /// The element around all panes.
+    workbench: NodeRef<html::Div>,
+) -> impl IntoView {
+    let (name, label, orientation) = match divider {
+        Divider::OpsGraph => ("ops-graph", "Width of the operations", "vertical"),
+        Divider::GraphCharts => ("graph-charts", "Width of the graph", "vertical"),
+        Divider::Below => ("below", "Height of the graph", "horizontal"),
+    };
+    let size_px = browser::content_size(workbench);
+    let place = move || (panes.get().place(divider)).unwrap_or_else(|| size_px.get().1);
+    let move_to = move |place: f64| panes.update(|panes| *panes = panes.moved(divider, place));
+    let reset = move || panes.update(|panes| *panes = panes.reset(divider));
+    let press = move |event: PointerEvent| {
+        if event.button() == 0 {
+            browser::capture_pointer(&event_target(&event), event.pointer_id());
+        }
+    };
+    let drag = move |event: PointerEvent| {
+        let is_pressed = event.buttons() & 1 == 1;
+        if let Some(workbench) = workbench.get_untracked().filter(|_| is_pressed) {
+            let at = (f64::from(event.client_x()), f64::from(event.client_y()));
+            let (x, y) = browser::point_on(&workbench, at.0, at.1);
+            let (width, _) = size_px.get_untracked();
+            move_to(match divider {
+                Divider::OpsGraph | Divider::GraphCharts => 100.0 * x / width,
+                Divider::Below => y,
+            });
+        }
+    };
+    let press_key = move |event: KeyboardEvent| {
+        let (before, after, step) = match divider {
+            Divider::OpsGraph | Divider::GraphCharts => ("ArrowLeft", "ArrowRight", STEP_PERCENT),
+            Divider::Below => ("ArrowUp", "ArrowDown", STEP_PX),
+        };
+        let place = untrack(place);
+        match event.key().as_str() {
+            key if key == before => move_to(place - step),
+            key if key == after => move_to(place + step),
+            "Home" => move_to(f64::NEG_INFINITY),
+            "End" => move_to(f64::INFINITY),
+            "Enter" => reset(),
+            _ => return,
+        }
+        event.prevent_default();
+    };
+    let end = move |which: usize| move || panes.get().range(divider)[which].round().to_string();
+    let unit = if divider == Divider::Below {
+        " pixels"
+    } else {
+        " percent of the width"
+    };
+    view! {
+        <div
+            class=format!("splitter is-{name}")
+            role="separator"
+            tabindex="0"
+            aria-label=label
+            aria-orientation=orientation
+            aria-valuenow=move || place().round().to_string()
+            aria-valuemin=end(0)
+            aria-valuemax=end(1)
+            aria-valuetext=move || format!("{}{unit}", place().round())
+            title="Drag, or use the arrow keys. A double click puts it back."
+            on:pointerdown=press
+            on:pointermove=drag
+            on:dblclick=move |_| reset()
+            on:keydown=press_key
+        ></div>
+    }
+}

@@ -1,0 +1,77 @@
+//! How the window is divided between the panes.
+
+use fuseline::app::panes::{Divider, Panes};
+use proptest::prelude::*;
+
+const DIVIDERS: [Divider; 3] = [Divider::OpsGraph, Divider::GraphCharts, Divider::Below];
+
+#[test]
+fn a_divider_goes_where_it_is_moved_and_no_further_than_its_neighbours_allow() {
+    let panes = Panes::default();
+    assert_eq!(panes.widths(), [30.0, 40.0, 30.0]);
+    let wide = panes.moved(Divider::OpsGraph, 20.0);
+    assert_eq!(wide.widths(), [20.0, 50.0, 30.0]);
+    assert_eq!(
+        panes.moved(Divider::OpsGraph, 90.0).widths(),
+        [55.0, 15.0, 30.0]
+    );
+    assert_eq!(
+        panes.moved(Divider::GraphCharts, 200.0).widths(),
+        [30.0, 55.0, 15.0]
+    );
+    assert_eq!(
+        panes.moved(Divider::Below, 700.0).place(Divider::Below),
+        Some(700.0)
+    );
+    assert_eq!(
+        panes.moved(Divider::Below, 0.0).place(Divider::Below),
+        Some(320.0)
+    );
+}
+
+#[test]
+fn the_first_places_come_back() {
+    let moved = (Panes::default().moved(Divider::OpsGraph, 50.0)).moved(Divider::Below, 700.0);
+    assert_eq!(moved.reset(Divider::OpsGraph).widths(), [30.0, 40.0, 30.0]);
+    assert_eq!(
+        moved.reset(Divider::OpsGraph).place(Divider::Below),
+        Some(700.0)
+    );
+    assert_eq!(moved.reset(Divider::Below).widths(), [50.0, 20.0, 30.0]);
+    assert_eq!(moved.reset(Divider::Below).place(Divider::Below), None);
+}
+
+#[test]
+fn what_another_version_stored_gives_possible_panes_or_none() {
+    assert_eq!(
+        "80 85".parse::<Panes>().unwrap().widths(),
+        [70.0, 15.0, 15.0]
+    );
+    assert_eq!(
+        "NaN inf".parse::<Panes>().unwrap().widths(),
+        [15.0, 70.0, 15.0]
+    );
+    for text in ["", "wide", "30 70 tall"] {
+        assert!(text.parse::<Panes>().is_err(), "{text}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn however_it_is_divided_each_pane_has_its_room_and_the_same_comes_back(
+        moves in prop::collection::vec((0..3_usize, -50.0..5000.0_f64), 0..8),
+    ) {
+        let panes = (moves.iter()).fold(Panes::default(), |panes, &(divider, place)| {
+            panes.moved(DIVIDERS[divider], place)
+        });
+        prop_assert!(panes.widths().iter().all(|&width| width >= 15.0 - 1e-9), "{panes}");
+        prop_assert!((panes.widths().iter().sum::<f64>() - 100.0).abs() < 1e-9);
+        prop_assert_eq!(panes.to_string().parse::<Panes>().unwrap(), panes);
+        for divider in DIVIDERS {
+            let [least, greatest] = panes.range(divider);
+            prop_assert!(panes.place(divider).is_none_or(|place| (least..=greatest).contains(&place)));
+        }
+    }
+}
