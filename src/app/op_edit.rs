@@ -1,7 +1,9 @@
-//! Writes what is typed into the table of ops into the text.
+//! Writes what is typed into the tables of ops and tensors into the text.
 
 use crate::core::model::diagnostic::Diagnostic;
-use crate::core::notation::edit::{rename_op, set_annotation, set_inputs};
+use crate::core::notation::edit::{
+    rename_op, rename_tensor, set_annotation, set_declared_type, set_inputs,
+};
 use crate::core::notation::{Parsed, parse};
 use crate::present::words::with_hint;
 
@@ -53,8 +55,60 @@ pub fn with_field(
             set_annotation(text, program, op, stated)
         }
     };
+    readable(text, before)
+}
+
+/// A text field of a declared tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TensorField {
+    /// Its name.
+    Name,
+    /// Its type and shape.
+    Type,
+}
+
+impl TensorField {
+    /// Its label.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Name => "name",
+            Self::Type => "type and shape",
+        }
+    }
+}
+
+/// `text` with `typed` as the value of a field of a declaration. The readers of a tensor follow its name.
+///
+/// # Errors
+/// As [`with_field`].
+pub fn with_tensor_field(
+    text: &str,
+    before: &Parsed,
+    declaration: usize,
+    field: TensorField,
+    typed: &str,
+) -> Result<String, String> {
+    let program = &before.program;
+    let typed = typed.trim();
+    let Some(declared) = program.declarations.get(declaration) else {
+        return Ok(text.to_owned());
+    };
+    let text = match field {
+        TensorField::Name => rename_tensor(text, program, &declared.name.text, typed)
+            .map_err(|refusal| with_hint(&refusal))?,
+        TensorField::Type => {
+            let annotation = typed.trim_start_matches(':').trim();
+            set_declared_type(text, program, declaration, annotation)
+        }
+    };
+    readable(text, before)
+}
+
+/// The text, if no statement was lost.
+fn readable(text: String, before: &Parsed) -> Result<String, String> {
     let after = parse(&text);
-    if after.program.ops.len() < program.ops.len() {
+    let statements = |parsed: &Parsed| parsed.program.ops.len() + parsed.program.declarations.len();
+    if statements(&after) < statements(before) {
         let is_known = |d: &Diagnostic| before.diagnostics.iter().any(|k| k.message == d.message);
         let news = after.diagnostics.iter().find(|d| !is_known(d));
         let news = news.or(after.diagnostics.first());

@@ -3,6 +3,7 @@
 //! No function panics when the browser refuses: storage may be full or forbidden, the clipboard may need a permission,
 //! the page may be served without a secure context.
 
+mod animate;
 mod clipboard;
 mod fetch;
 mod files;
@@ -18,6 +19,7 @@ mod storage;
 mod worker;
 mod zlib;
 
+pub use animate::animate_from;
 pub use clipboard::copy;
 pub use fetch::fetch_text;
 pub use files::{chosen_file, download, drags_file, dropped_file, pasted_text, read_file};

@@ -42,6 +42,7 @@ pub static EXAMPLES: &[Example] = &[
     example!("examples", "exercise", "Start here", "Four ops", "Bias and ReLU join the matmul in front of them, and two of the three tensors between the ops never reach memory."),
     example!("examples", "transformer", "Start here", "Transformer block", "Drag the sequence length: the scores grow with its square, and from S = 4096 on they are more than two thirds of all bytes."),
     example!("examples", "diamond", "Start here", "Diamond", "A tensor with two readers is written once and read once: both readers and their sum share one kernel."),
+    example!("examples", "blank", "Start here", "Blank", "Write your own program over these lines, one operation a line; the tab Functions says what there is."),
 
     example!("measured", "linear_bias", "Linear", "Linear, bias", "The bias costs a read and a write of the whole product on its own, and next to nothing in the kernel of the matmul."),
     example!("measured", "linear_bias_relu", "Linear", "Linear, bias, ReLU", "One kernel by the rules, two by the compiler: torch.compile calls the library for the product, and not its epilogues for bias and ReLU."),

@@ -2,9 +2,9 @@
 
 use crate::core::model::functions::{FUNCTIONS, find};
 use crate::core::model::op::shape_text;
-use crate::core::model::program::{Argument, OpStatement, Program};
+use crate::core::model::program::{Argument, Program};
 use crate::core::notation::is_literal;
-use crate::core::{Analysis, Diagnostic, IdVec, KernelId, OpId, OpType, Severity};
+use crate::core::{Analysis, Diagnostic, IdVec, KernelId, OpId, OpType, Severity, Span};
 use crate::present::words::with_hint;
 use std::collections::{HashMap, HashSet};
 use strum::VariantArray;
@@ -66,9 +66,10 @@ pub fn op_rows(source: OpSource<'_>, max_rows: usize, before: &[OpRow]) -> Vec<O
             *place = Some(op);
         }
     }
-    let problems = problems_by_statement(ops, source.diagnostics);
+    let spans: Vec<Span> = ops.iter().map(|op| op.span).collect();
+    let problems = problems_by_statement(&spans, source.diagnostics);
     let names: Vec<&str> = ops.iter().map(|op| op.name().text.as_str()).collect();
-    let ids = row_ids(&names, before);
+    let ids = row_ids(&names, before.iter().map(|row| (&*row.name, row.id)));
     let rows = ids.into_iter().zip(ops).zip(op_of_statement).zip(problems);
     rows.map(|(((id, statement), op), problems)| {
         let analysed = op.zip(source.analysed.map(|(analysis, _)| analysis));
@@ -109,16 +110,20 @@ pub fn op_rows(source: OpSource<'_>, max_rows: usize, before: &[OpRow]) -> Vec<O
 
 /// An id for each of these names, which are distinct. A name keeps the id that it has in `before`. A new name at the
 /// place of one that is gone gets its id, because the op was renamed.
-fn row_ids(names: &[&str], before: &[OpRow]) -> Vec<usize> {
-    let id_of_name: HashMap<&str, usize> = before.iter().map(|r| (&*r.name, r.id)).collect();
+pub(super) fn row_ids<'a>(
+    names: &[&'a str],
+    before: impl Iterator<Item = (&'a str, usize)>,
+) -> Vec<usize> {
+    let before: Vec<(&str, usize)> = before.collect();
+    let id_of_name: HashMap<&str, usize> = before.iter().copied().collect();
     let id_of = |name: &&str| id_of_name.get(*name).copied();
     let kept: HashSet<usize> = names.iter().filter_map(id_of).collect();
-    let mut new_ids = before.iter().map(|row| row.id + 1).max().unwrap_or(0)..;
+    let mut new_ids = before.iter().map(|(_, id)| id + 1).max().unwrap_or(0)..;
     let ids = names.iter().enumerate().filter_map(|(place, name)| {
         let renamed = || {
             before
                 .get(place)
-                .map(|row| row.id)
+                .map(|(_, id)| *id)
                 .filter(|id| !kept.contains(id))
         };
         id_of(name).or_else(renamed).or_else(|| new_ids.next())
@@ -127,18 +132,18 @@ fn row_ids(names: &[&str], before: &[OpRow]) -> Vec<usize> {
 }
 
 /// The diagnostics of each of these statements, which are in text order.
-fn problems_by_statement(
-    ops: &[OpStatement],
+pub(super) fn problems_by_statement(
+    statements: &[Span],
     diagnostics: &[Diagnostic],
 ) -> Vec<Vec<(Severity, String)>> {
-    let mut problems = vec![Vec::new(); ops.len()];
+    let mut problems = vec![Vec::new(); statements.len()];
     for diagnostic in diagnostics {
         let Some(span) = diagnostic.span else {
             continue;
         };
-        let statement = ops.partition_point(|op| op.span.end < span.start);
-        if let Some(op) = ops.get(statement)
-            && op.span.start <= span.start
+        let statement = statements.partition_point(|statement| statement.end < span.start);
+        if let Some(at) = statements.get(statement)
+            && at.start <= span.start
             && let Some(found) = problems.get_mut(statement)
         {
             found.push((diagnostic.severity, with_hint(diagnostic)));

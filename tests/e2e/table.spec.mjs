@@ -1,6 +1,6 @@
 // The op list as a table: each control edits the same text.
 
-import { expect, test } from './fixture.mjs';
+import { accessibilityFindings, expect, test } from './fixture.mjs';
 import { editor, kernels, write } from './visitor.mjs';
 
 const TEXT = `# a comment that stays
@@ -95,4 +95,35 @@ test('the table follows the text', async ({ page }) => {
   await page.getByRole('tab', { name: 'Table' }).click();
   await expect(field(page, 'name of last')).toHaveValue('last');
   await expect(editor(page)).toBeHidden();
+});
+
+test('tensors are declared, renamed and typed in the table, and their readers follow', async ({ page }) => {
+  const tensors = page.getByRole('table', { name: 'Tensors that the program is given' });
+  await expect(tensors.locator('tbody').getByRole('row')).toHaveCount(2);
+  const name = field(page, 'name of w');
+  await name.fill('scale');
+  await name.press('Enter');
+  await expect.poll(() => text(page)).toContain('matmul(x, scale)');
+  await expect(field(page, 'name of scale')).toBeFocused();
+  await page.getByRole('combobox', { name: 'role of x' }).selectOption('weight');
+  await expect.poll(() => text(page)).toContain('weight x : f16[64, 64]');
+  await page.getByRole('button', { name: 'Declare a tensor' }).click();
+  await expect(field(page, 'name of x3')).toBeFocused();
+  const type = field(page, 'type and shape of x3');
+  await type.fill('f32[64');
+  await type.press('Enter');
+  await expect(page.getByRole('alert').filter({ hasText: ']' })).toBeVisible();
+  await type.fill('f32[64]');
+  await type.press('Enter');
+  await expect.poll(() => text(page)).toContain('input x3 : f32[64]');
+  await page.getByRole('button', { name: 'Remove x3' }).click();
+  await expect.poll(() => text(page)).not.toContain('x3');
+  await expect(page.getByRole('button', { name: 'Declare a tensor' })).toBeFocused();
+  expect(await accessibilityFindings(page)).toEqual([]);
+});
+
+test('the columns have heads that can be seen', async ({ page }) => {
+  for (const head of ['name', 'function', 'inputs', 'type and shape']) {
+    await expect(page.getByRole('table', { name: 'Operations as a table' }).getByRole('columnheader', { name: head })).toBeVisible();
+  }
 });

@@ -151,3 +151,19 @@ test.describe('measured', () => {
     await expect(panel(page, 'Measured')).toContainText(/54 rows/);
   });
 });
+
+test.describe('functions', () => {
+  test('are found by name and by what they do, with what they cost', async ({ page, open }) => {
+    await open();
+    await page.getByRole('tab', { name: 'Functions' }).click();
+    const tab = page.getByRole('tabpanel', { name: 'Functions' });
+    const names = () => tab.locator('tbody th').allTextContents();
+    expect((await names()).length).toBeGreaterThan(50);
+    await tab.getByRole('searchbox', { name: 'Search' }).fill('softmax');
+    await expect.poll(async () => (await names())[0]).toBe('softmax(x, [axis])');
+    await expect(tab.locator('tbody tr').first()).toContainText('5 for each element of the input');
+    await tab.getByRole('searchbox', { name: 'Search' }).fill('nonesuch');
+    await expect(tab.getByRole('status')).toContainText('No function matches');
+    expect(await accessibilityFindings(page)).toEqual([]);
+  });
+});

@@ -32,7 +32,7 @@ use fuseline::present::measured::{
 };
 use fuseline::present::report::Report;
 use fuseline::present::steps::Steps;
-use fuseline::present::why::WhyNot;
+use fuseline::present::why::{EdgeOrder, WhyNot};
 use proptest::prelude::RngExt;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -300,7 +300,7 @@ fn answers(input: &[u8]) {
     let why = Why::new(&analysis);
     why.edges();
     let why_not = WhyNot::new(Arc::new(analysis.clone()), None);
-    why_not.rows(50, None);
+    why_not.rows(EdgeOrder::Name, 50, None);
     let kernels: Vec<_> = analysis.partition.kernels.ids().collect();
     for _ in 0..kernels.len().min(20) {
         let _ = why.merge(one(&mut rng, &kernels), one(&mut rng, &kernels));
@@ -315,7 +315,7 @@ fn answers(input: &[u8]) {
     let earlier = record.partition_after(&analysis.graph, step);
     assert_sums(&analysis_with(&analysis, earlier));
     let all = compare(&analysis);
-    roofline_compare::scene(&analysis, &all, (600.0, 400.0));
+    roofline_compare::scene(&analysis, &all, (600.0, 400.0), None);
 }
 
 fn measured(input: &[u8]) {

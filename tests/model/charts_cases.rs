@@ -3,8 +3,12 @@
 use crate::charts_properties::{
     all_scenes, analysis, block, check_all, check_bars_add_up, check_sound,
 };
+use fuseline::core::examples::EXAMPLES;
 use fuseline::core::model::device::Figure;
-use fuseline::core::{Analysis, DEVICES, Op, OpType, Policy, TensorDecl, default_device};
+use fuseline::core::{
+    Analysis, DEVICES, Op, OpType, Options, Policy, TensorDecl, analyze_program, default_device,
+    notation,
+};
 use fuseline::picture::charts::scene::{Axes, FONT_PX, Mark, MarkKey, Reach, Role, Scene, Shape};
 use fuseline::picture::charts::{roofline, traffic_bars};
 use std::collections::{BTreeSet, HashSet};
@@ -281,6 +285,37 @@ fn marks_keep_their_keys_while_a_slider_moves() {
         };
         assert_eq!(focusable(before), focusable(&after));
     }
+}
+
+/// So that the points and bars of a kernel travel from one policy to another.
+#[test]
+fn a_kernel_keeps_its_marks_while_others_are_merged() {
+    let [before, merged] = [Policy::None, Policy::Optimal].map(|policy| {
+        let transformer = EXAMPLES.iter().find(|example| example.id == "transformer");
+        let program = notation::parse(transformer.unwrap().text).program;
+        let outcome = analyze_program(&program, &Options::of_policy(policy));
+        outcome.analysis.unwrap()
+    });
+    assert_ne!(
+        merged.partition.kernels.len(),
+        before.partition.kernels.len()
+    );
+    let points = |analysis: &Analysis| -> HashSet<MarkKey> {
+        let scene = roofline::scene(analysis, (900.0, 560.0), None);
+        let is_point = |key: &MarkKey| key.role == Role::SolidPoint;
+        scene.keys().into_iter().filter(is_point).collect()
+    };
+    let firsts = |points: &HashSet<MarkKey>| -> BTreeSet<_> {
+        points
+            .iter()
+            .map(|key| key.kernel.unwrap().first_op)
+            .collect()
+    };
+    let (before, merged) = (points(&before), points(&merged));
+    let both = firsts(&before).intersection(&firsts(&merged)).count();
+    assert!(both > 5);
+    // One of them takes another colour, because the kernel before it now has its own.
+    assert_eq!(before.intersection(&merged).count(), both - 1);
 }
 
 #[test]

@@ -200,11 +200,27 @@ fn manual_without_marks_says_so() {
 }
 
 #[test]
+fn the_axes_of_all_policies_stand_still_while_they_are_held() {
+    let chosen = example("transformer", Policy::Rules);
+    let all = compare(&chosen);
+    let first = scene(&chosen, &all, (900.0, 500.0), None);
+    let text = "input x : f16[8]\nweight w : f16[8]\ny = add(x, w)\n";
+    let tiny = analyze_program(&notation::parse(text).program, &Options::default());
+    let tiny = tiny.analysis.unwrap();
+    let compared = compare(&tiny);
+    let own = scene(&tiny, &compared, (900.0, 500.0), None);
+    assert_ne!(own.axes, first.axes);
+    let held = scene(&tiny, &compared, (900.0, 500.0), first.axes);
+    let again = scene(&chosen, &all, (900.0, 500.0), held.axes);
+    assert_eq!(held.axes, again.axes);
+}
+
+#[test]
 fn one_roofline_shows_every_policy_by_markers_of_its_own() {
     let chosen = example("transformer", Policy::Rules);
     let all = compare(&chosen);
     for width in [320.0, 1200.0] {
-        let picture = scene(&chosen, &all, (width, 400.0));
+        let picture = scene(&chosen, &all, (width, 400.0), None);
         for policy in all.iter().map(|compared| compared.policy) {
             let mut markers = (picture.focus_order.iter())
                 .map(|&mark| &picture.marks[mark])
@@ -237,7 +253,7 @@ fn markers_of_policies_hang_below_each_other_and_none_is_above_a_roof() {
         let chosen = example(e.id, Policy::Rules);
         let all = compare(&chosen);
         for (size, radius) in [((340.0, 260.0), 5.0), ((1300.0, 560.0), 6.5)] {
-            let picture = scene(&chosen, &all, size);
+            let picture = scene(&chosen, &all, size, None);
             let middles: Vec<(f64, f64)> = (picture.focus_order.iter())
                 .map(|&mark| middle_of(&picture.marks[mark].shape))
                 .collect();
@@ -279,7 +295,7 @@ fn a_marker_says_how_many_kernels_share_it() {
     ] {
         let outcome = analyze_program(&notation::parse(&text).program, &Options::default());
         let analysis = outcome.analysis.unwrap();
-        let picture = scene(&analysis, &compare(&analysis), (900.0, 500.0));
+        let picture = scene(&analysis, &compare(&analysis), (900.0, 500.0), None);
         let names = picture.marks.iter().filter_map(|mark| mark.label.as_ref());
         assert!(names.clone().any(|label| label.name.ends_with(words)));
     }
@@ -355,7 +371,7 @@ fn stacks_stay_in_the_frame() {
         let analysis = outcome.analysis.unwrap();
         let all = compare(&analysis);
         for size in [(340.0, 260.0), (900.0, 450.0), (1300.0, 560.0)] {
-            let picture = scene(&analysis, &all, size);
+            let picture = scene(&analysis, &all, size, None);
             let shapes = picture
                 .focus_order
                 .iter()

@@ -2,11 +2,12 @@
 
 use fuseline::core::model::program::Program;
 use fuseline::core::notation::edit::{
-    add_op, main_dtype, move_op, paste_lines, remove_op, rename_op, rename_tensor, set_annotation,
-    set_callee, set_dtype, set_inputs, set_param,
+    add_declaration, add_op, main_dtype, move_op, paste_lines, remove_declaration, remove_op,
+    rename_op, rename_tensor, set_annotation, set_callee, set_declared_type, set_dtype, set_inputs,
+    set_param, set_role,
 };
 use fuseline::core::notation::parse;
-use fuseline::core::{Code, DType, Span};
+use fuseline::core::{Code, DType, Span, TensorRole};
 
 const TEXT: &str = "\
 # a block
@@ -35,6 +36,60 @@ fn edited(edit: impl Fn(&str, &Program) -> String, changed: &[(&str, &str)]) -> 
     assert_eq!(result, expected);
     assert_eq!(parse(&result).diagnostics.len(), 1, "only the broken line");
     result
+}
+
+#[test]
+fn a_tensor_is_declared_changed_and_removed() {
+    let weight = "weight w : f16[64, 64]\n";
+    edited(
+        |text, program| set_role(text, program, 1, TensorRole::Input),
+        &[("weight w :", "input w :")],
+    );
+    edited(
+        |text, program| set_role(text, program, 0, TensorRole::Weight),
+        &[("input  x", "weight  x")],
+    );
+    edited(
+        |text, program| set_declared_type(text, program, 0, "f32[2*S, 64]"),
+        &[("x : f16[S, 64]  #", "x : f32[2*S, 64]  #")],
+    );
+    let added = edited(
+        add_declaration,
+        &[(
+            weight,
+            "weight w : f16[64, 64]\ninput x3 : f16[1024, 1024]\n",
+        )],
+    );
+    let program = parse(&added).program;
+    assert_eq!(remove_declaration(&added, &program, 2), TEXT);
+    edited(
+        |text, program| remove_declaration(text, program, 1),
+        &[(weight, "")],
+    );
+    for unchanged in [
+        remove_declaration(TEXT, &parse(TEXT).program, 2),
+        set_role(TEXT, &parse(TEXT).program, 2, TensorRole::Input),
+        set_declared_type(TEXT, &parse(TEXT).program, 2, "f16[1]"),
+    ] {
+        assert_eq!(unchanged, TEXT);
+    }
+}
+
+#[test]
+fn the_first_declaration_goes_below_the_params_or_to_the_start() {
+    for (text, declared) in [
+        ("", "input x1 : f16[1024, 1024]\n"),
+        (
+            "y = relu(x1)\n",
+            "input x2 : f16[1024, 1024]\ny = relu(x1)\n",
+        ),
+        (
+            "param S = 8\ny = cast(x, dtype=f32) : f32[S]\n",
+            "param S = 8\ninput x1 : f32[1024, 1024]\ny = cast(x, dtype=f32) : f32[S]\n",
+        ),
+    ] {
+        assert_eq!(add_declaration(text, &parse(text).program), declared);
+    }
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! The rows of the table of ops, and what is typed into their fields.
 
-use fuseline::app::op_edit::{OpField, with_field};
+use fuseline::app::op_edit::{OpField, TensorField, with_field, with_tensor_field};
 use fuseline::core::model::functions::FUNCTIONS;
 use fuseline::core::notation::parse;
-use fuseline::core::{KernelId, OpType, Options, Severity, analyze_program};
+use fuseline::core::{KernelId, OpType, Options, Severity, TensorRole, analyze_program};
 use fuseline::present::op_rows::{OpRow, OpSource, function_options, is_callable, op_rows};
+use fuseline::present::tensor_rows::{TensorRow, tensor_rows};
 use strum::VariantArray;
 
 const TEXT: &str = "\
@@ -171,4 +172,65 @@ fn what_cannot_be_read_or_is_taken_is_refused_with_the_reason() {
     assert!(refused(OpField::Name, "").contains("name"));
     assert!(refused(OpField::Type, "f16[N").contains(']'));
     assert!(refused(OpField::Type, "f17[N]").contains("f17"));
+}
+
+#[test]
+fn what_is_typed_about_a_tensor_is_taken_over_or_refused() {
+    let text = "input x : f16[8]\nweight w : f16[8]\ny = add(x, w)\n";
+    let parsed = parse(text);
+    let typed = |place, field, typed| with_tensor_field(text, &parsed, place, field, typed);
+    assert_eq!(
+        typed(1, TensorField::Name, " scale "),
+        Ok(text
+            .replace("weight w", "weight scale")
+            .replace("(x, w)", "(x, scale)"))
+    );
+    assert_eq!(
+        typed(0, TensorField::Type, ": bf16[2*4]"),
+        Ok(text.replace("x : f16[8]", "x : bf16[2*4]"))
+    );
+    for (field, what, reason) in [
+        (TensorField::Name, "w", "another tensor"),
+        (TensorField::Name, "y", "already writes"),
+        (TensorField::Name, "", "name"),
+        (TensorField::Type, "", "element type"),
+        (TensorField::Type, "f17[8]", "f17"),
+    ] {
+        let refused = typed(0, field, what).unwrap_err();
+        assert!(refused.contains(reason), "{what}: {refused}");
+    }
+}
+
+#[test]
+fn a_tensor_keeps_its_row_while_it_is_renamed() {
+    let rows = |text: &str, before: &[TensorRow]| {
+        let program = parse(text).program;
+        let outcome = analyze_program(&program, &Options::default());
+        tensor_rows(text, &program, &outcome.diagnostics, 10, before)
+    };
+    let before = rows(
+        "input x : f16[8]\nweight w : f16[ 8 ]\ny = add(x, w)\n",
+        &[],
+    );
+    let shown: Vec<_> = (before.iter())
+        .map(|row| (&*row.name, row.role, &*row.stated_type))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ("x", TensorRole::Input, "f16[8]"),
+            ("w", TensorRole::Weight, "f16[ 8 ]")
+        ]
+    );
+    let after = rows(
+        "input x : f16[8]\nweight w2 : f16[8]\ninput z : f16[8]\ny = add(x, w2)\n",
+        &before,
+    );
+    let ids: Vec<_> = after.iter().map(|row| row.id).collect();
+    assert_eq!(ids, [before[0].id, before[1].id, 2]);
+    let wrong = rows("input x : f16[8]\nweight w : f16[Q]\ny = add(x, w)\n", &[]);
+    assert!(
+        wrong[0].problems.is_empty() && wrong[1].problems[0].1.contains("`Q`"),
+        "{wrong:?}"
+    );
 }

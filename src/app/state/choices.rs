@@ -75,6 +75,8 @@ pub enum Tab {
     Attention,
     /// The model against a real GPU.
     Measured,
+    /// What an op may call.
+    Functions,
 }
 
 impl Tab {
@@ -89,6 +91,7 @@ impl Tab {
             Self::Limits => "Limits",
             Self::Attention => "Attention",
             Self::Measured => "Measured",
+            Self::Functions => "Functions",
         }
     }
 }

@@ -12,6 +12,7 @@ mod memos;
 mod page;
 mod questions;
 mod selection;
+mod switching;
 mod tabs;
 
 pub use analysed::AnalysedText;
@@ -19,3 +20,4 @@ pub use choices::{FocusRequest, Notice, NoticeAction, OpsView, Tab, Theme};
 pub use memos::shared_memo;
 pub use page::{Page, SetIfChanged};
 pub use selection::Selection;
+pub use switching::MOVING_OPS;

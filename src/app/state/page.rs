@@ -4,7 +4,7 @@ use super::analysed::AnalysedText;
 use super::choices::{FocusRequest, Notice, OpsView, Tab, Theme};
 use super::hold::Hold;
 use super::selection::{NamedSelection, Selection};
-use super::{derived, memos, tabs};
+use super::{derived, memos, switching, tabs};
 use crate::app::background::Background;
 use crate::app::history::{History, Origin, Step};
 use crate::browser;
@@ -101,6 +101,8 @@ pub struct Page {
     history: RwSignal<History>,
     /// Whether a slider moves or is held.
     pub hold: Hold,
+    /// Whether the pictures go over from some kernels to others, in a small graph.
+    pub is_switching: RwSignal<bool>,
 }
 
 impl Page {
@@ -155,6 +157,7 @@ impl Page {
             },
             false,
         );
+        let is_fused = RwSignal::new(true);
         let selected = RwSignal::new(NamedSelection::default());
         let selection = derived::selection(selected, analysis);
         Self {
@@ -164,7 +167,8 @@ impl Page {
             fusion,
             conventions,
             device,
-            is_fused: RwSignal::new(true),
+            is_fused,
+            is_switching: switching::is_switching(shown, is_fused, hold),
             selection,
             selected,
             theme: RwSignal::new(Theme::default()),

@@ -5,7 +5,7 @@ use super::scene_view::SceneView;
 use crate::app::state::{Page, Selection};
 use crate::browser;
 use crate::core::{Analysis, KernelId};
-use crate::picture::charts::scene::{Axes, MarkKey, Scene};
+use crate::picture::charts::scene::{Axes, Mark, Scene};
 use leptos::html;
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub fn Chart(
     selected_kernel: Signal<Option<KernelId>>,
     /// Called when a mark is pressed.
     #[prop(into, optional)]
-    on_press: Option<Callback<MarkKey>>,
+    on_press: Option<Callback<Mark>>,
     /// Shown above the picture.
     #[prop(optional)]
     children: Option<Children>,
@@ -64,8 +64,36 @@ pub fn Chart(
     }
 }
 
-/// A chart of the kernels of the page, which can be enlarged. A press on a mark selects its kernel. While a slider is held,
-/// the axes stand still.
+/// A chart that can be enlarged. While a slider is held, its axes stand still.
+#[component]
+pub fn LargeChart(
+    /// Prefix of the ids in the picture, unique on the page.
+    id: &'static str,
+    /// The title of the enlarged chart.
+    title: &'static str,
+    /// Draws the picture for a width in scene units and the axes that shall stand still.
+    #[prop(into)]
+    draw: Callback<(f64, Option<Axes>), Scene>,
+    /// The fused kernel whose marks are emphasized.
+    #[prop(into, optional)]
+    selected_kernel: Signal<Option<KernelId>>,
+    /// Called when a mark is pressed.
+    on_press: Callback<Mark>,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let chart = move |id: String| {
+        let is_held = Signal::derive(move || page.hold.is_held());
+        view! { <Chart id draw is_held selected_kernel on_press /> }
+    };
+    view! {
+        <div class=format!("large-chart is-{id}")>
+            {chart(id.to_owned())}
+            <Enlarge title>{move || chart(format!("{id}-large"))}</Enlarge>
+        </div>
+    }
+}
+
+/// A [`LargeChart`] of the kernels of the page. A press on a mark selects its kernel.
 #[component]
 pub fn KernelChart(
     /// Prefix of the ids in the picture, unique on the page.
@@ -77,24 +105,9 @@ pub fn KernelChart(
 ) -> impl IntoView {
     let page = Page::of_context();
     let draw = move |(width, held)| page.analysis.with(|analysis| draw(analysis, width, held));
-    let select = move |mark: MarkKey| {
+    let selected_kernel = Signal::derive(move || page.selected_kernel());
+    let on_press = Callback::new(move |mark: Mark| {
         page.toggle(mark.kernel.map_or(Selection::Nothing, Selection::Kernel));
-    };
-    let chart = move |id: String| {
-        view! {
-            <Chart
-                id
-                draw
-                is_held=Signal::derive(move || page.hold.is_held())
-                selected_kernel=Signal::derive(move || page.selected_kernel())
-                on_press=Callback::new(select)
-            />
-        }
-    };
-    view! {
-        <div class=format!("kernel-chart is-{id}")>
-            {chart(id.to_owned())}
-            <Enlarge title>{move || chart(format!("{id}-large"))}</Enlarge>
-        </div>
-    }
+    });
+    view! { <LargeChart id title draw selected_kernel on_press /> }
 }

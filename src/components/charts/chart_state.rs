@@ -2,7 +2,7 @@
 
 use crate::browser::Later;
 use crate::core::KernelId;
-use crate::picture::charts::scene::{Mark, MarkKey, Scene};
+use crate::picture::charts::scene::{KernelIdentity, Mark, MarkKey, Scene};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use leptos::svg;
@@ -32,13 +32,13 @@ pub struct ChartState {
     /// The mark that the tab key reaches.
     tab_stop: Memo<Option<MarkKey>>,
     is_tab_stop: StoredValue<Selector<Option<MarkKey>>>,
-    is_kernel_selected: StoredValue<Selector<Option<KernelId>>>,
+    is_kernel_selected: StoredValue<Selector<Option<KernelIdentity>>>,
     elements: StoredValue<HashMap<MarkKey, NodeRef<svg::G>>>,
     /// The mark that has the focus.
     focused: StoredValue<Option<MarkKey>>,
     last_focused: RwSignal<Option<MarkKey>>,
     last_pointed: RwSignal<Option<MarkKey>>,
-    on_press: Option<Callback<MarkKey>>,
+    on_press: Option<Callback<Mark>>,
     hide: Later,
     switch: Later,
 }
@@ -47,7 +47,7 @@ impl ChartState {
     pub(super) fn new(
         scene: Signal<Arc<Scene>>,
         selected_kernel: Signal<Option<KernelId>>,
-        on_press: Option<Callback<MarkKey>>,
+        on_press: Option<Callback<Mark>>,
     ) -> Self {
         let keys = Memo::new(move |_| scene.with(|scene| scene.keys()));
         let places: Memo<HashMap<MarkKey, usize>> =
@@ -63,9 +63,13 @@ impl ChartState {
             last_focused.get().filter(is_there).or_else(first)
         });
         let pointed = Memo::new(move |_| last_pointed.get().filter(is_there));
+        let selected = Memo::new(move |_| {
+            let kernel = selected_kernel.get()?;
+            scene.with(|scene| scene.kernels.get(kernel).copied())
+        });
         let raised_keys = Memo::new(move |_| {
             let pointed = pointed.get().and_then(|key: MarkKey| key.kernel);
-            let selected = selected_kernel.get();
+            let selected = selected.get();
             let selected = selected.filter(|_| selected != pointed);
             let kernels = [selected, pointed].into_iter().flatten();
             let raised = |kernel| {
@@ -84,7 +88,7 @@ impl ChartState {
             focus_order,
             tab_stop,
             is_tab_stop: StoredValue::new(Selector::new(move || tab_stop.get())),
-            is_kernel_selected: StoredValue::new(Selector::new(move || selected_kernel.get())),
+            is_kernel_selected: StoredValue::new(Selector::new(move || selected.get())),
             elements: StoredValue::new(HashMap::new()),
             focused: StoredValue::new(None),
             last_focused,
@@ -204,8 +208,8 @@ impl ChartState {
 
     /// A mark is pressed, by pointer or key.
     pub(super) fn press(self, key: MarkKey) {
-        if let Some(on_press) = self.on_press {
-            on_press.run(key);
+        if let Some((on_press, mark)) = self.on_press.zip(untrack(|| self.mark(key))) {
+            on_press.run(mark);
         }
     }
 

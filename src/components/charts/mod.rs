@@ -10,6 +10,6 @@ pub mod panel;
 pub mod scene_view;
 pub mod tip;
 
-pub use chart::{Chart, KernelChart};
+pub use chart::{Chart, KernelChart, LargeChart};
 pub use panel::Charts;
 pub use scene_view::SceneView;

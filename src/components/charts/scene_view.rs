@@ -3,8 +3,9 @@
 use super::chart_state::ChartState;
 use super::mark::{MarkView, RaisedMark};
 use super::tip::Tip;
+use crate::app::state::Page;
 use crate::core::KernelId;
-use crate::picture::charts::scene::{MarkKey, Scene};
+use crate::picture::charts::scene::{Mark, Scene};
 use leptos::prelude::*;
 use std::sync::Arc;
 
@@ -23,8 +24,9 @@ pub fn SceneView(
     selected_kernel: Signal<Option<KernelId>>,
     /// Called when a mark is pressed.
     #[prop(into, optional_no_strip)]
-    on_press: Option<Callback<MarkKey>>,
+    on_press: Option<Callback<Mark>>,
 ) -> impl IntoView {
+    let page = Page::of_context();
     let chart = ChartState::new(scene, selected_kernel, on_press);
     let hatch_id = StoredValue::new(format!("{id}-hatch"));
     let description_id = id + "-description";
@@ -38,6 +40,7 @@ pub fn SceneView(
         <div class="chart-box">
             <svg
                 class="chart"
+                class:is-switching=page.is_switching
                 class:has-selection=move || selected_kernel.get().is_some()
                 viewBox=view_box
                 role="group"

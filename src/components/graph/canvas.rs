@@ -4,17 +4,11 @@ use super::keys::ZOOM_STEP;
 use super::picture::Picture;
 use super::state::Graph;
 use crate::app::state::{Page, Selection};
-use crate::browser::{self, Later, content_size};
+use crate::browser::{self, content_size};
 use crate::present::format::format_count;
 use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
-use std::time::Duration;
-
-/// Up to this many ops the switch between fused and unfused is animated. Thousands of CSS transitions take seconds.
-const ANIMATED_OPS: usize = 200;
-/// Duration of the animation, with some reserve.
-const SWITCH_TIME: Duration = Duration::from_millis(400);
 
 /// The graph of the page, fused or unfused, in the same layout.
 ///
@@ -32,7 +26,7 @@ pub fn GraphCanvas(
     graph.keep_focus();
     graph.take_page_requests();
     graph.reveal_selections();
-    let is_switching = is_switching(page, graph);
+    graph.keep_views();
     let op_count = move || graph.placed.with(|placed| placed.layout.ops.len());
     let name = move || {
         let kernels = graph.placed.with(|placed| placed.layout.panels.len());
@@ -49,7 +43,7 @@ pub fn GraphCanvas(
                 class="dag"
                 class:is-unfused=move || !page.is_fused.get()
                 class:has-selection=move || page.selection.get() != Selection::Nothing
-                class:is-switching=is_switching
+                class:is-switching=page.is_switching
                 role="group"
                 aria-label=name
                 aria-describedby="dag-help"
@@ -120,23 +114,4 @@ fn FullScreen(
             "Full screen"
         </button>
     }
-}
-
-/// Whether the graph was switched between fused and unfused less than [`SWITCH_TIME`] ago. A signal and not a memo, because a
-/// timer resets it.
-fn is_switching(page: Page, graph: Graph) -> RwSignal<bool> {
-    let is_switching = RwSignal::new(false);
-    let end = Later::after(SWITCH_TIME);
-    Effect::new(move |before: Option<bool>| {
-        let is_fused = page.is_fused.get();
-        let op_count = graph
-            .placed
-            .with_untracked(|placed| placed.layout.ops.len());
-        if before.is_some_and(|before| before != is_fused) && op_count <= ANIMATED_OPS {
-            is_switching.set(true);
-            end.call(move || is_switching.set(false));
-        }
-        is_fused
-    });
-    is_switching
 }

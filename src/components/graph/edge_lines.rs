@@ -48,9 +48,12 @@ pub(super) fn EdgeLines(
     };
     let on_chip =
         may_stay_on_chip.then(|| view! { <path class="dag-on-chip" d=data.clone()></path> });
+    let node = NodeRef::new();
+    graph.appear(node);
     Some(view! {
         <g
             class="dag-edge"
+            node_ref=node
             class:is-weight=is_weight
             class:is-dram=move || look().is_dram
             class:is-touched=is_touched

@@ -4,6 +4,7 @@ use super::placed::StoredGraph;
 use super::plan::MergeRole;
 use super::state::Graph;
 use crate::core::KernelId;
+use crate::picture::dag::Rect;
 use crate::picture::dag::badge::badge;
 use crate::picture::dag::focus::FocusTarget;
 use leptos::prelude::*;
@@ -35,6 +36,12 @@ pub(super) fn KernelBox(
     };
     let node = NodeRef::new();
     graph.take_requests(target, node);
+    let first_op = *placed.analysis.partition.kernels.get(kernel)?.first()?;
+    let (panel_node, badge_node) = (NodeRef::new(), NodeRef::new());
+    graph.grow(panel_node, |motion| motion.panel(first_op));
+    graph.travel(badge_node, corner(panel), |motion| {
+        motion.panel(first_op).map(corner)
+    });
     Some(view! {
         <g
             class=format!("dag-kernel {}", look.class())
@@ -56,11 +63,20 @@ pub(super) fn KernelBox(
             on:blur=move |_| graph.on_blur(number)
         >
             <title>{name}</title>
-            <rect class="dag-panel" x=panel.x y=panel.y width=panel.width height=panel.height rx="12"></rect>
-            <g class="dag-badge">
+            <rect class="dag-panel" node_ref=panel_node x=panel.x y=panel.y width=panel.width height=panel.height rx="12"></rect>
+            <g class="dag-badge" node_ref=badge_node>
                 <path d=badge.outline></path>
                 <text x=badge.center.x y=badge.center.y + 4.0>{kernel.number()}</text>
             </g>
         </g>
     })
+}
+
+/// The upper left corner of a panel, where its badge is.
+fn corner(panel: Rect) -> Rect {
+    Rect {
+        width: 1.0,
+        height: 1.0,
+        ..panel
+    }
 }

@@ -15,6 +15,7 @@ mod edge_lines;
 mod focus;
 mod kernel_box;
 mod keys;
+mod motion;
 mod moving;
 mod op_box;
 mod overview;

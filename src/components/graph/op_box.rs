@@ -29,8 +29,10 @@ pub(super) fn OpBox(
     let is_decided = move || graph.decided_ops.with(|ops| ops.contains(&op));
     let node = NodeRef::new();
     graph.take_requests(target, node);
+    let moving = NodeRef::new();
+    graph.travel(moving, rect, |motion| motion.op(op));
     Some(view! {
-        <g class=format!("dag-op {}", kernel_look.class())>
+        <g class=format!("dag-op {}", kernel_look.class()) node_ref=moving>
             <g
                 class="dag-op-box"
                 class:is-selected=is_selected

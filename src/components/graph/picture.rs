@@ -26,6 +26,7 @@ pub(super) fn Picture(
     /// The graph with its layout.
     placed: Arc<PlacedGraph>,
 ) -> impl IntoView {
+    graph.start_motion(&placed);
     let placed = StoredValue::new(placed);
     let is_overview = graph.is_overview;
     let pinned = Memo::new(move |_| pinned(graph));

@@ -20,9 +20,12 @@ pub(super) fn SizeLabel(
     let middle = place.center();
     let look = graph.look(placed.number, move |looks| looks.size_label(op));
     let width = move || look.with(|look| look.width_px);
+    let node = NodeRef::new();
+    graph.appear(node);
     Some(view! {
         <g
             class="dag-size-label"
+            node_ref=node
             class:is-shown=move || look.with(|look| look.is_shown)
             on:click=move |event| {
                 event.stop_propagation();

@@ -1,6 +1,7 @@
 //! The signals of the graph.
 
 use super::aim::Aim;
+use super::motion::Views;
 use super::placed::{Chain, ForLayout, PlacedGraph, TargetName};
 use super::plan::Plan;
 use super::pressed::PressedPointers;
@@ -59,6 +60,7 @@ pub(super) struct Graph {
     /// Where on the canvas the pointer is that drags a kernel.
     pub(super) dragged_to: RwSignal<Option<Point>>,
     pub(super) pointers: StoredValue<PressedPointers>,
+    pub(super) views: StoredValue<Views>,
 }
 
 impl Graph {
@@ -149,6 +151,7 @@ impl Graph {
             proposal,
             dragged_to: RwSignal::new(None),
             pointers: StoredValue::new(PressedPointers::default()),
+            views: StoredValue::new(Views::default()),
         }
     }
 

@@ -26,11 +26,14 @@ pub(super) fn TensorPill(
     let (rect, middle) = (place.rect, place.rect.center());
     let tensor = *place.tensors.first()?;
     let name = place.text.clone();
+    let moving = NodeRef::new();
+    graph.travel(moving, rect, |motion| motion.pill(&placed.layout, pill));
     let look = graph.look(placed.number, move |looks| looks.pill(&place));
     let title = move || look.with(|look| look.title.clone());
     Some(view! {
         <g
             class=class
+            node_ref=moving
             role="img"
             aria-label=title
             on:click=move |event| {

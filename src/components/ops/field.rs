@@ -1,10 +1,9 @@
-//! A text field in a row of the table of ops.
+//! A text field in a row of the table of ops or tensors.
 
-use super::table_state::{SUGGESTIONS_ID, TableState};
+use super::table_state::SUGGESTIONS_ID;
 use crate::app::history::Origin;
-use crate::app::op_edit::{OpField, with_field};
 use crate::app::state::Page;
-use crate::present::op_rows::OpRow;
+use crate::core::notation::Parsed;
 use leptos::ev::KeyboardEvent;
 use leptos::html::Input;
 use leptos::prelude::*;
@@ -23,19 +22,24 @@ struct RefusedInput {
 /// A field that edits the text when it is left or Enter is pressed. A refused input stays in the field, with the reason.
 #[component]
 pub fn Field(
-    /// The state of the table.
-    table: TableState,
-    /// The index of the op among the parsed statements.
-    place: ReadSignal<usize>,
-    /// The values of the row.
-    row: Memo<OpRow>,
-    /// Which field of the op it is.
-    field: OpField,
+    /// Prefix of the ids of its elements, unique on the page.
+    #[prop(into)]
+    id: String,
+    /// What it holds: `name`.
+    what: &'static str,
+    /// Of which op or tensor, for screen readers.
+    #[prop(into)]
+    owner: Signal<String>,
     /// The value in the text.
     value: Memo<String>,
-    /// The placeholder; the label of the field if there is none.
-    #[prop(optional, into)]
+    /// The text with what was typed as the value, or why that is not possible.
+    edited: impl Fn(&str, &Parsed, &str) -> Result<String, String> + Copy + Send + Sync + 'static,
+    /// The placeholder; what the field holds if there is none.
+    #[prop(optional_no_strip)]
     placeholder: Option<Signal<String>>,
+    /// Told what is typed while the field has the focus, for suggestions.
+    #[prop(optional_no_strip)]
+    typed: Option<RwSignal<Option<String>>>,
     /// The element, for a parent that focuses it.
     #[prop(optional)]
     node_ref: NodeRef<Input>,
@@ -46,8 +50,7 @@ pub fn Field(
         let stated = value.get();
         refused.get().filter(|refused| refused.stated == stated)
     });
-    let problem_id = row.with_untracked(|row| format!("op-{}-{}-problem", row.id, field.label()));
-    let problem_id = problem_id.replace(' ', "-");
+    let problem_id = id + "-problem";
     let described_by = problem_id.clone();
     let write = move |text: &str| {
         if let Some(input) = node_ref.get_untracked() {
@@ -56,10 +59,8 @@ pub fn Field(
     };
     let commit = move |typed: String| {
         let stated = value.get_untracked();
-        let text = page.text.with_untracked(|text| {
-            page.parsed.with_untracked(|parsed| {
-                with_field(text, parsed, place.get_untracked(), field, &typed)
-            })
+        let text = (page.text).with_untracked(|text| {
+            (page.parsed).with_untracked(|parsed| edited(text, parsed, &typed))
         });
         match text {
             Ok(text) => {
@@ -91,21 +92,20 @@ pub fn Field(
             write(&stated);
         }
     };
-    let is_inputs = field == OpField::Inputs;
-    let suggest = move |typed: Option<String>| {
-        if is_inputs {
-            table.typed_inputs.set(typed);
+    let suggest = move |text: Option<String>| {
+        if let Some(typed) = typed {
+            typed.set(text);
         }
     };
     view! {
         <input
             type="text"
             node_ref=node_ref
-            aria-label=move || row.with(|row| format!("{} of {}", field.label(), row.name))
+            aria-label=move || format!("{what} of {}", owner.get())
             aria-invalid=move || refusal.with(Option::is_some).to_string()
             aria-describedby=move || refusal.with(Option::is_some).then(|| described_by.clone())
-            placeholder=move || placeholder.map_or_else(|| field.label().to_owned(), |p| p.get())
-            list=is_inputs.then_some(SUGGESTIONS_ID)
+            placeholder=move || placeholder.map_or_else(|| what.to_owned(), |p| p.get())
+            list=typed.map(|_| SUGGESTIONS_ID)
             spellcheck="false"
             autocomplete="off"
             autocapitalize="off"

@@ -4,9 +4,11 @@ pub mod code;
 pub mod editor;
 pub mod field;
 pub mod open_menu;
+pub mod problems;
 pub mod row;
 pub mod table;
 pub mod table_state;
+pub mod tensors;
 
 use crate::app::state::{OpsView, Page};
 use crate::components::diagnostics::DiagnosticsList;

@@ -1,15 +1,15 @@
 //! One row of the table of ops: its fields and buttons.
 
 use super::field::Field;
+use super::problems::Problems;
 use super::table_state::{RowControl, TableState};
 use crate::app::history::Origin;
-use crate::app::op_edit::OpField;
+use crate::app::op_edit::{OpField, with_field};
 use crate::app::state::{Page, Selection};
 use crate::browser;
-use crate::components::sentence::sentence;
+use crate::core::notation::Parsed;
 use crate::core::notation::edit::set_callee;
 use crate::present::op_rows::{FunctionOption, OpRow, is_callable};
-use crate::present::words::severity_word;
 use leptos::html::{Button, Input};
 use leptos::prelude::*;
 
@@ -87,14 +87,7 @@ pub fn Row(
         >
             <td role="cell" class="op-kernel">{badge}</td>
             <td role="cell" class="op-name">
-                <Field
-                    table
-                    place
-                    row
-                    field=OpField::Name
-                    value=Memo::new(move |_| row.with(|row| row.name.clone()))
-                    node_ref=name_field
-                />
+                <OpFieldView place row field=OpField::Name value=name node_ref=name_field />
             </td>
             <td role="cell" class="op-callee">
                 <FunctionPicker table place row />
@@ -115,8 +108,7 @@ pub fn Row(
                 <Inputs table place row />
             </td>
             <td role="cell" class="op-type">
-                <Field
-                    table
+                <OpFieldView
                     place
                     row
                     field=OpField::Type
@@ -125,8 +117,47 @@ pub fn Row(
                 />
                 <span class="op-shape">{evaluated}</span>
             </td>
-            <Problems row />
+            <Problems problems=Memo::new(move |_| row.with(|row| row.problems.clone())) />
         </tr>
+    }
+}
+
+/// A text field of an op.
+#[component]
+fn OpFieldView(
+    /// The index of the op among the parsed statements.
+    place: ReadSignal<usize>,
+    /// The values of the row.
+    row: Memo<OpRow>,
+    /// Which field it is.
+    field: OpField,
+    /// The value in the text.
+    value: Memo<String>,
+    /// The placeholder; the label of the field if there is none.
+    #[prop(optional, into)]
+    placeholder: Option<Signal<String>>,
+    /// Told what is typed while the field has the focus.
+    #[prop(optional)]
+    typed: Option<RwSignal<Option<String>>>,
+    /// The element.
+    #[prop(optional)]
+    node_ref: NodeRef<Input>,
+) -> impl IntoView {
+    let id = row.with_untracked(|row| format!("op-{}-{}", row.id, field.label().replace(' ', "-")));
+    let edited = move |text: &str, parsed: &Parsed, typed: &str| {
+        with_field(text, parsed, place.get_untracked(), field, typed)
+    };
+    view! {
+        <Field
+            id
+            what=field.label()
+            owner=Signal::derive(move || row.with(|row| row.name.clone()))
+            value
+            edited
+            placeholder
+            typed
+            node_ref
+        />
     }
 }
 
@@ -212,28 +243,7 @@ fn Inputs(
     };
     view! {
         <Show when=move || is_separable.get() fallback=in_text_alone>
-            <Field table place row field=OpField::Inputs value=inputs />
+            <OpFieldView place row field=OpField::Inputs value=inputs typed=table.typed_inputs />
         </Show>
-    }
-}
-
-/// The errors, warnings and notes of an op.
-#[component]
-fn Problems(
-    /// The values of the row.
-    row: Memo<OpRow>,
-) -> impl IntoView {
-    let problems = Memo::new(move |_| row.with(|row| row.problems.clone()));
-    let lines = move || {
-        let line = |(severity, text)| {
-            let word = severity_word(severity);
-            view! { <p class=format!("is-{word}")>{sentence(&format!("{word}: {text}"))}</p> }
-        };
-        problems.get().into_iter().map(line).collect_view()
-    };
-    view! {
-        <td role="cell" class="op-problems" hidden=move || problems.with(Vec::is_empty)>
-            {lines}
-        </td>
     }
 }

@@ -2,6 +2,7 @@
 
 use super::row::Row;
 use super::table_state::{SUGGESTIONS_ID, TableState};
+use super::tensors::TensorsTable;
 use crate::app::state::{OpsView, Page};
 use crate::components::keyed_rows::row_at;
 use crate::components::show_more::ShowMore;
@@ -42,15 +43,16 @@ pub fn OpsTable() -> impl IntoView {
     let op_count = move || page.parsed.with(|parsed| parsed.program.ops.len());
     view! {
         <div class="op-rows">
+            <TensorsTable />
             <table class="op-table" role="table" aria-label="Operations as a table">
-                <thead class="sr-only">
-                    <tr role="row">
-                        <th role="columnheader" scope="col">"kernel"</th>
-                        <th role="columnheader" scope="col">"name"</th>
-                        <th role="columnheader" scope="col">"function"</th>
-                        <th role="columnheader" scope="col">"actions"</th>
-                        <th role="columnheader" scope="col">"inputs"</th>
-                        <th role="columnheader" scope="col">"type and shape"</th>
+                <thead>
+                    <tr role="row" class="op-head op-row">
+                        <th role="columnheader" scope="col" class="op-kernel"><span class="sr-only">"kernel"</span></th>
+                        <th role="columnheader" scope="col" class="op-name">"name"</th>
+                        <th role="columnheader" scope="col" class="op-callee">"function"</th>
+                        <th role="columnheader" scope="col" class="op-actions"><span class="sr-only">"actions"</span></th>
+                        <th role="columnheader" scope="col" class="op-inputs">"inputs"</th>
+                        <th role="columnheader" scope="col" class="op-type">"type and shape"</th>
                     </tr>
                 </thead>
                 <tbody role="rowgroup">

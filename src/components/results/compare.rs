@@ -1,7 +1,7 @@
 //! The *Compare* tab: all policies in a table and, on request, on one roofline.
 
 use crate::app::state::{Page, SetIfChanged};
-use crate::components::charts::Chart;
+use crate::components::charts::LargeChart;
 use crate::components::keyed_rows::row_at;
 use crate::components::results::time::Time;
 use crate::components::sort_header::{Direction, SortHeader};
@@ -9,7 +9,7 @@ use crate::components::work_line::WorkLine;
 use crate::core::analysis::compare::compared_policies;
 use crate::core::{Objective, Policy};
 use crate::picture::charts::roofline_compare::{marker, scene};
-use crate::picture::charts::scene::{MarkKey, Role};
+use crate::picture::charts::scene::{Mark, Role};
 use crate::present::compare::{PolicyRow, policy_rows};
 use crate::present::options::{policy_summary, policy_title};
 use crate::present::times::TimeKind;
@@ -165,14 +165,14 @@ fn Row(
 #[component]
 fn Roofline() -> impl IntoView {
     let page = Page::of_context();
-    let draw = move |(width, _): (f64, _)| {
+    let draw = move |(width, held): (f64, _)| {
         let size = (width, (width * 0.5).clamp(260.0, 560.0));
         page.analysis.with(|analysis| {
             page.compared
-                .with(|compared| scene(analysis, compared, size))
+                .with(|compared| scene(analysis, compared, size, held))
         })
     };
-    let choose = move |mark: MarkKey| {
+    let choose = move |mark: Mark| {
         if let Role::Policy(policy) = mark.role {
             page.policy.set_if_changed(policy);
         }
@@ -197,7 +197,12 @@ fn Roofline() -> impl IntoView {
             <p class="quiet">
                 "Markers that share a place hang below each other: all belong where the highest is, on the roof."
             </p>
-            <Chart id="compare" draw on_press=Callback::new(choose) />
+            <LargeChart
+                id="compare"
+                title="All policies on one roofline"
+                draw
+                on_press=Callback::new(choose)
+            />
         </div>
     }
 }

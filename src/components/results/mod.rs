@@ -3,6 +3,7 @@
 pub mod advice;
 pub mod attention;
 pub mod compare;
+pub mod functions;
 pub mod kernel_details;
 pub mod kernel_rows;
 pub mod kernels;
@@ -19,6 +20,7 @@ use crate::core::Objective;
 use advice::AdvicePanel;
 use attention::AttentionView;
 use compare::ComparePanel;
+use functions::FunctionsPanel;
 use kernel_details::KernelDetailsPanel;
 use kernels::KernelsTable;
 use leptos::prelude::*;
@@ -52,6 +54,7 @@ pub fn Results() -> impl IntoView {
         Tab::Limits => view! { <LimitsView /> }.into_any(),
         Tab::Attention => view! { <AttentionView chosen=attention_sizes /> }.into_any(),
         Tab::Measured => view! { <MeasuredView state=measured /> }.into_any(),
+        Tab::Functions => view! { <FunctionsPanel /> }.into_any(),
     };
     // A memo, so that choosing the open tab again does not mount it again.
     let open = Memo::new(move |_| page.tab.get());

@@ -6,18 +6,18 @@ use crate::picture::charts::labels::{add_others, kernel_heading, point_label};
 use crate::picture::charts::marks::{circle, polygon};
 use crate::picture::charts::roofline_frame::{RooflineFrame, point_of};
 use crate::picture::charts::roofline_names::PointLayout;
-use crate::picture::charts::scene::{Mark, Point, Role, Scene};
+use crate::picture::charts::scene::{Axes, Mark, Point, Role, Scene};
 use crate::present::options::policy_title;
 use crate::present::times::kernel_time;
 
 /// Draws the kernels of `all` over the roofs of `chosen`. Kernels of one policy that would cover each other share
 /// a marker. A marker that would cover one of another policy hangs below it, at its own intensity, so that nothing is above a
-/// roof. Columns end at the bottom of the frame, where markers do cover each other.
+/// roof. Columns end at the bottom of the frame, where markers do cover each other. Axes that are `held` stand still.
 ///
 /// `O(kernels · markers + markers² · markers of a stack)`, with a few hundred markers at most.
-pub fn scene(chosen: &Analysis, all: &[Compared], size: (f64, f64)) -> Scene {
+pub fn scene(chosen: &Analysis, all: &[Compared], size: (f64, f64), held: Option<Axes>) -> Scene {
     let analyses: Vec<&Analysis> = all.iter().map(|compared| &*compared.analysis).collect();
-    let mut frame = RooflineFrame::new(chosen, &analyses, size, None, PointLayout::Hanging);
+    let mut frame = RooflineFrame::new(chosen, &analyses, size, held, PointLayout::Hanging);
     let mut occupied: Vec<Point> = Vec::new();
     let radius = if frame.is_compact { 5.0 } else { 6.5 };
     let reach = radius * 2.1;

@@ -6,7 +6,7 @@
 pub use crate::picture::charts::axis::Axes;
 pub use crate::picture::charts::role::Role;
 
-use crate::core::{IdVec, KernelId, Partition};
+use crate::core::{IdVec, KernelId, OpId, Partition};
 use crate::picture::path_data::push_command;
 use crate::present::badge::{KernelLook, kernel_looks};
 use std::collections::{HashMap, HashSet};
@@ -30,8 +30,8 @@ pub struct Scene {
     pub marks: Vec<Mark>,
     /// Indices of the marks that can be focused, in the order of the arrow keys. Each of them has a label.
     pub focus_order: Vec<usize>,
-    /// The look of each fused kernel; empty where no mark belongs to one.
-    pub kernel_looks: IdVec<KernelId, KernelLook>,
+    /// How each fused kernel is known again; empty where no mark belongs to one.
+    pub kernels: IdVec<KernelId, KernelIdentity>,
     /// The axes, if they can stand still while a slider is held.
     pub axes: Option<Axes>,
 }
@@ -51,7 +51,7 @@ impl Scene {
             title: title.into(),
             description: description.into(),
             focus_order: labels.map(|(index, _)| index).collect(),
-            kernel_looks: IdVec::default(),
+            kernels: IdVec::default(),
             axes: None,
             marks,
         }
@@ -59,8 +59,13 @@ impl Scene {
 
     /// The chart with marks in the colours of these kernels.
     pub(super) fn of_kernels(self, partition: &Partition) -> Self {
+        let looks = kernel_looks(partition).into_iter();
+        let identity = |(look, ops): (KernelLook, &[OpId])| KernelIdentity {
+            first_op: ops.first().copied(),
+            look,
+        };
         Self {
-            kernel_looks: kernel_looks(partition),
+            kernels: looks.zip(partition.kernels.iter()).map(identity).collect(),
             ..self
         }
     }
@@ -73,9 +78,8 @@ impl Scene {
             .map(|(index, mark)| {
                 let first = MarkKey {
                     role: mark.role,
-                    kernel: mark.kernel,
-                    look: (mark.kernel)
-                        .map(|kernel| self.kernel_looks.get(kernel).copied().unwrap_or_default()),
+                    kernel: (mark.kernel)
+                        .map(|kernel| self.kernels.get(kernel).copied().unwrap_or_default()),
                     reach: match &mark.label {
                         None => Reach::None,
                         Some(_) if focusable.contains(&index) => Reach::PointerAndKeyboard,
@@ -92,15 +96,22 @@ impl Scene {
     }
 }
 
-/// What identifies a mark in the next scene too, in which sizes have changed.
+/// What a kernel has in common with itself while others are merged or cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct KernelIdentity {
+    /// Its first op; `None` for an empty kernel.
+    pub first_op: Option<OpId>,
+    /// Its colour and badge.
+    pub look: KernelLook,
+}
+
+/// What identifies a mark in the next scene too, in which sizes or kernels have changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MarkKey {
     /// What it stands for.
     pub role: Role,
     /// The fused kernel that it belongs to.
-    pub kernel: Option<KernelId>,
-    /// The look of that kernel.
-    pub look: Option<KernelLook>,
+    pub kernel: Option<KernelIdentity>,
     /// How a visitor reaches it.
     pub reach: Reach,
     /// Its index among the marks of which the above is the same.
@@ -110,8 +121,8 @@ pub struct MarkKey {
 impl MarkKey {
     /// The CSS classes of the mark: its role's, and that of its kernel's colour, `kernel-1` to `kernel-12`.
     pub fn class(&self) -> String {
-        match self.look {
-            Some(look) => format!("{} {}", self.role.class(), look.color_class()),
+        match self.kernel {
+            Some(kernel) => format!("{} {}", self.role.class(), kernel.look.color_class()),
             None => self.role.class(),
         }
     }

@@ -40,6 +40,7 @@ mod lanes;
 mod layered;
 pub mod looks;
 pub mod metrics;
+pub mod motion;
 mod op_boxes;
 mod ordering;
 mod outer_graph;

@@ -7,18 +7,14 @@ use crate::core::model::op_type::OpType;
 use crate::core::model::program::{OpStatement, Program};
 use crate::core::notation::edit::replaced;
 use crate::core::notation::{names_in, written_name};
+use std::collections::HashSet;
 
 /// Adds `relu` on the output of the op `after`, or of the last op, on a new line below it.
 ///
 /// Without ops it becomes the first op, on the first declared tensor or on a newly declared input.
 pub fn add_op(text: &str, program: &Program, after: Option<usize>) -> String {
     let taken = names_in(text);
-    let is_free = |name: &String| !taken.contains(name);
-    // There is one candidate more than there are names, so at least one is free.
-    let output = (program.ops.len() + 1..=program.ops.len() + taken.len() + 1)
-        .map(|number| format!("y{number}"))
-        .find(is_free)
-        .unwrap_or_default();
+    let output = free_name("y", program.ops.len() + 1, &taken);
     let before = match after {
         Some(op) => program.ops.get(op),
         None => program.ops.last(),
@@ -45,14 +41,20 @@ pub fn add_op(text: &str, program: &Program, after: Option<usize>) -> String {
     let lines = if let Some(declared) = program.declarations.first() {
         format!("{output} = relu({})\n", written_name(&declared.name.text))
     } else {
-        let input = (1..=taken.len() + 1)
-            .map(|number| format!("x{number}"))
-            .find(is_free)
-            .unwrap_or_default();
+        let input = free_name("x", 1, &taken);
         format!("input {input} : f16[1024, 1024]\n{output} = relu({input})\n")
     };
     edited.push_str(&lines);
     edited
+}
+
+/// `x1`, `x2` and so on: the first from this number on that is not taken.
+pub(super) fn free_name(letter: &str, from: usize, taken: &HashSet<String>) -> String {
+    // There is one candidate more than there are names, so at least one is free.
+    (from..=from + taken.len())
+        .map(|number| format!("{letter}{number}"))
+        .find(|name| !taken.contains(name))
+        .unwrap_or_default()
 }
 
 /// Replaces the selection by `lines`; without a selection they go below the line of the caret. They always
@@ -82,11 +84,7 @@ pub fn remove_op(text: &str, program: &Program, op: usize) -> String {
     let Some(statement) = program.ops.get(op) else {
         return text.to_owned();
     };
-    let start = line_start(text, statement.span.start);
-    let end = line_end(text, statement.span.end);
-    let newline = text.get(end..).and_then(|rest| rest.find('\n'));
-    let end = newline.map_or(end, |n| end + n + 1);
-    let mut edits = vec![(Span::new(start, end), String::new())];
+    let mut edits = vec![(whole_lines(text, statement.span), String::new())];
     if let Some(input) = statement.inputs.first()
         && passes_shape(statement)
     {
@@ -100,15 +98,7 @@ pub fn remove_op(text: &str, program: &Program, op: usize) -> String {
     }
     // What no op writes is no output.
     let outputs = (program.outputs.iter()).filter(|name| name.text == statement.output.text);
-    edits.extend(outputs.map(|name| {
-        let start = line_start(text, name.span.start);
-        let end = line_end(text, name.span.end);
-        let newline = text.get(end..).and_then(|rest| rest.find('\n'));
-        (
-            Span::new(start, newline.map_or(end, |n| end + n + 1)),
-            String::new(),
-        )
-    }));
+    edits.extend(outputs.map(|name| (whole_lines(text, name.span), String::new())));
     replaced(text, edits)
 }
 
@@ -161,6 +151,14 @@ fn line_range(text: &str, statement: &OpStatement) -> (usize, usize) {
     (line(statement.span.start), line(statement.span.end))
 }
 
+/// The lines of a statement with the line break behind them.
+pub(super) fn whole_lines(text: &str, statement: Span) -> Span {
+    let start = line_start(text, statement.start);
+    let end = line_end(text, statement.end);
+    let newline = text.get(end..).and_then(|rest| rest.find('\n'));
+    Span::new(start, newline.map_or(end, |newline| end + newline + 1))
+}
+
 /// Start of the line that contains `offset`.
 fn line_start(text: &str, offset: usize) -> usize {
     let before = text.get(..offset).unwrap_or("");
@@ -168,7 +166,7 @@ fn line_start(text: &str, offset: usize) -> usize {
 }
 
 /// End of the line that contains `offset`, without its line break.
-fn line_end(text: &str, offset: usize) -> usize {
+pub(super) fn line_end(text: &str, offset: usize) -> usize {
     let rest = text.get(offset..).unwrap_or("");
     let line = rest.split('\n').next().unwrap_or("");
     offset + line.strip_suffix('\r').unwrap_or(line).len()

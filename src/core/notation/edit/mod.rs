@@ -5,6 +5,7 @@
 //! `O(text)`.
 
 mod calls;
+mod declarations;
 mod kernels;
 mod lines;
 mod names;
@@ -13,6 +14,9 @@ use crate::core::model::diagnostic::Span;
 use crate::core::model::dtype::DType;
 use crate::core::model::program::{Program, TypeAnnotation};
 pub use crate::core::notation::edit::calls::{set_annotation, set_callee, set_inputs};
+pub use crate::core::notation::edit::declarations::{
+    add_declaration, remove_declaration, set_declared_type, set_role,
+};
 pub use crate::core::notation::edit::kernels::{ShownKernels, cut_edge, merge_kernels, set_kernel};
 pub use crate::core::notation::edit::lines::{add_op, move_op, paste_lines, remove_op};
 pub use crate::core::notation::edit::names::{rename_op, rename_tensor};

@@ -1,0 +1,52 @@
+//! Animations of single elements.
+
+use js_sys::{Array, Object, Reflect};
+use leptos::html::ElementType;
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::wasm_bindgen;
+use web_sys::Element;
+
+/// Duration of an animation, as `--calm` in `style/tokens.css`.
+const DURATION_MS: f64 = 200.0;
+
+// `web_sys` has it among its unstable interfaces only.
+#[wasm_bindgen]
+extern "C" {
+    type Animatable;
+    #[wasm_bindgen(method)]
+    fn animate(this: &Animatable, frames: &Array, duration_ms: f64);
+}
+
+/// Once an element is mounted, lets its properties go from these values to its own. At once where the visitor asked for less
+/// motion.
+pub fn animate_from<E>(node: NodeRef<E>, values: Vec<(&'static str, String)>)
+where
+    E: ElementType,
+    E::Output: JsCast + AsRef<Element> + Clone + 'static,
+{
+    if wants_less_motion() {
+        return;
+    }
+    node.on_load(move |element| {
+        let frame = Object::new();
+        // A single frame is the first one; the last is the element as it is.
+        let first = [("easing", "ease".to_owned()), ("offset", "0".to_owned())];
+        for (property, value) in values.into_iter().chain(first) {
+            // Setting a property of a new object does not fail.
+            let _ = Reflect::set(&frame, &property.into(), &value.into());
+        }
+        let element: &Element = element.as_ref();
+        let element: &Animatable = element.unchecked_ref();
+        element.animate(&Array::of1(&frame), DURATION_MS);
+    });
+}
+
+fn wants_less_motion() -> bool {
+    let query = web_sys::window().and_then(|window| {
+        window
+            .match_media("(prefers-reduced-motion: reduce)")
+            .ok()?
+    });
+    query.is_some_and(|query| query.matches())
+}

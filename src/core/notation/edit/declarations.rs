@@ -1,0 +1,52 @@
+//! Edits of the statements that declare tensors.
+
+use crate::core::model::diagnostic::Span;
+use crate::core::model::dtype::DType;
+use crate::core::model::op::TensorRole;
+use crate::core::model::program::Program;
+use crate::core::notation::edit::lines::{free_name, line_end, whole_lines};
+use crate::core::notation::edit::{main_dtype, replaced};
+use crate::core::notation::names_in;
+
+/// Declares another input on a line of its own: below the last declaration, else below the last param, else at the start.
+pub fn add_declaration(text: &str, program: &Program) -> String {
+    let name = free_name("x", program.declarations.len() + 1, &names_in(text));
+    let dtype = main_dtype(program).unwrap_or(DType::F16).name();
+    let line = format!("input {name} : {dtype}[1024, 1024]");
+    let declared = program.declarations.last().map(|declared| declared.span);
+    let above = declared.or_else(|| program.params.last().map(|param| param.span));
+    let (place, added) = match above {
+        Some(above) => (line_end(text, above.end), format!("\n{line}")),
+        None => (0, format!("{line}\n")),
+    };
+    replaced(text, vec![(Span::new(place, place), added)])
+}
+
+/// Removes a declaration with its line. The ops that read the tensor stay.
+pub fn remove_declaration(text: &str, program: &Program, declaration: usize) -> String {
+    let declared = program.declarations.get(declaration);
+    let lines = declared.map(|declared| (whole_lines(text, declared.span), String::new()));
+    replaced(text, lines.into_iter().collect())
+}
+
+/// Declares a tensor as an input or as a weight.
+pub fn set_role(text: &str, program: &Program, declaration: usize, role: TensorRole) -> String {
+    let edit = program.declarations.get(declaration).map(|declared| {
+        let start = declared.span.start;
+        let keyword = Span::new(start, start + declared.role.name().len());
+        (keyword, role.name().to_owned())
+    });
+    replaced(text, edit.into_iter().collect())
+}
+
+/// Writes the type and shape of a declared tensor, such as `f16[S, 4*H]`.
+pub fn set_declared_type(
+    text: &str,
+    program: &Program,
+    declaration: usize,
+    annotation: &str,
+) -> String {
+    let declared = program.declarations.get(declaration);
+    let edit = declared.map(|declared| (declared.annotation.span, annotation.to_owned()));
+    replaced(text, edit.into_iter().collect())
+}
