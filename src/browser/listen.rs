@@ -16,6 +16,14 @@ where
     on_cleanup(move || listener.remove());
 }
 
+/// Whether the page is being printed. Set before the browser lays it out for paper.
+pub fn is_printing() -> ReadSignal<bool> {
+    let (is_printing, set) = signal(false);
+    on_window(leptos::ev::beforeprint, move |_| set.set(true));
+    on_window(leptos::ev::afterprint, move |_| set.set(false));
+    is_printing
+}
+
 /// Whether the target of `event` is in `element`.
 pub fn is_within(event: &Event, element: &Element) -> bool {
     let target = event.target().and_then(|t| t.dyn_into::<Node>().ok());

@@ -29,7 +29,7 @@ pub use focus::{
 };
 pub use js_sys::futures::spawn_local as spawn;
 pub use later::Later;
-pub use listen::{after_picture, is_within, next_frame, on_window};
+pub use listen::{after_picture, is_printing, is_within, next_frame, on_window};
 pub use location::{address, entry_name, fragment, name_entry};
 pub use modal::{can_fill_screen, close_modal, fills_screen, show_modal, toggle_full_screen};
 pub use overlay::{install_panic_hook, remember_text};

@@ -7,6 +7,7 @@ use crate::browser::{has_focus_in_text_field, on_window, set_root_attribute};
 use crate::components::bar::top_bar::TopBar;
 use crate::components::headline::Headline;
 use crate::components::open_file::open_dropped_files;
+use crate::components::print_head::PrintHead;
 use crate::components::results::Results;
 use crate::components::strip::Strip;
 use crate::components::workbench::Workbench;
@@ -34,6 +35,7 @@ pub fn App(
         <a class="skip-link" href="#main">"Skip to the result"</a>
         <TopBar />
         <main id="main" class="page" tabindex="-1">
+            <PrintHead />
             <div class="intro">
                 <p class="lead">
                     "Which operations of a GPU program run as one kernel, and what that does to memory traffic and time. Edit the operations or drag a size: everything follows."

@@ -13,6 +13,7 @@ pub mod memory_warning;
 pub mod open_file;
 pub mod ops;
 pub mod picker;
+pub mod print_head;
 pub mod radio_button;
 pub mod results;
 pub mod sentence;

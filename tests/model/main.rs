@@ -82,6 +82,7 @@ mod record;
 mod resolve;
 mod resolve_errors;
 mod round_trip;
+mod setup;
 mod share;
 
 mod sliders;

@@ -3,54 +3,43 @@
 use fuseline::app::panes::{Divider, Panes};
 use proptest::prelude::*;
 
+fn widths(panes: Panes) -> String {
+    panes.widths().map(|width| format!("{width:.1}")).join(" ")
+}
+
 const DIVIDERS: [Divider; 3] = [Divider::OpsGraph, Divider::GraphCharts, Divider::Below];
 
 #[test]
 fn a_divider_goes_where_it_is_moved_and_no_further_than_its_neighbours_allow() {
     let panes = Panes::default();
-    assert_eq!(panes.widths(), [30.0, 40.0, 30.0]);
-    let wide = panes.moved(Divider::OpsGraph, 20.0);
-    assert_eq!(wide.widths(), [20.0, 50.0, 30.0]);
-    assert_eq!(
-        panes.moved(Divider::OpsGraph, 90.0).widths(),
-        [55.0, 15.0, 30.0]
-    );
-    assert_eq!(
-        panes.moved(Divider::GraphCharts, 200.0).widths(),
-        [30.0, 55.0, 15.0]
-    );
-    assert_eq!(
-        panes.moved(Divider::Below, 700.0).place(Divider::Below),
-        Some(700.0)
-    );
-    assert_eq!(
-        panes.moved(Divider::Below, 0.0).place(Divider::Below),
-        Some(320.0)
-    );
+    assert_eq!(widths(panes), "30.0 40.0 30.0");
+    for (divider, place, expected) in [
+        (Divider::OpsGraph, 20.0, "20.0 50.0 30.0"),
+        (Divider::OpsGraph, 90.0, "55.0 15.0 30.0"),
+        (Divider::GraphCharts, 200.0, "30.0 55.0 15.0"),
+    ] {
+        assert_eq!(widths(panes.moved(divider, place)), expected);
+    }
+    let height = |px| panes.moved(Divider::Below, px).place(Divider::Below);
+    assert_eq!([height(700.0), height(0.0)], [Some(700.0), Some(320.0)]);
 }
 
 #[test]
 fn the_first_places_come_back() {
     let moved = (Panes::default().moved(Divider::OpsGraph, 50.0)).moved(Divider::Below, 700.0);
-    assert_eq!(moved.reset(Divider::OpsGraph).widths(), [30.0, 40.0, 30.0]);
-    assert_eq!(
-        moved.reset(Divider::OpsGraph).place(Divider::Below),
-        Some(700.0)
-    );
-    assert_eq!(moved.reset(Divider::Below).widths(), [50.0, 20.0, 30.0]);
-    assert_eq!(moved.reset(Divider::Below).place(Divider::Below), None);
+    let columns = moved.reset(Divider::OpsGraph);
+    assert_eq!(widths(columns), "30.0 40.0 30.0");
+    assert_eq!(columns.place(Divider::Below), Some(700.0));
+    let height = moved.reset(Divider::Below);
+    assert_eq!(widths(height), "50.0 20.0 30.0");
+    assert_eq!(height.place(Divider::Below), None);
 }
 
 #[test]
 fn what_another_version_stored_gives_possible_panes_or_none() {
-    assert_eq!(
-        "80 85".parse::<Panes>().unwrap().widths(),
-        [70.0, 15.0, 15.0]
-    );
-    assert_eq!(
-        "NaN inf".parse::<Panes>().unwrap().widths(),
-        [15.0, 70.0, 15.0]
-    );
+    for (stored, expected) in [("80 85", "70.0 15.0 15.0"), ("NaN inf", "15.0 70.0 15.0")] {
+        assert_eq!(widths(stored.parse().unwrap()), expected);
+    }
     for text in ["", "wide", "30 70 tall"] {
         assert!(text.parse::<Panes>().is_err(), "{text}");
     }

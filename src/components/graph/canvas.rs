@@ -5,10 +5,14 @@ use super::picture::Picture;
 use super::state::Graph;
 use crate::app::state::{Page, Selection};
 use crate::browser::{self, content_size};
+use crate::picture::dag::viewport::Size;
 use crate::present::format::format_count;
 use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
+
+/// The part of a sheet of paper that the graph may take, in the units in which it is drawn on the screen.
+const PAPER_PX: Size = (1000.0, 1250.0);
 
 /// The graph of the page, fused or unfused, in the same layout.
 ///
@@ -22,7 +26,16 @@ pub fn GraphCanvas(
 ) -> impl IntoView {
     let page = Page::of_context();
     let frame = NodeRef::<html::Div>::new();
-    let graph = Graph::new(page, content_size(frame).into());
+    let is_printing = browser::is_printing();
+    let size_px = content_size(frame);
+    let canvas_px = move || {
+        if is_printing.get() {
+            PAPER_PX
+        } else {
+            size_px.get()
+        }
+    };
+    let graph = Graph::new(page, Signal::derive(canvas_px), is_printing);
     graph.keep_focus();
     graph.take_page_requests();
     graph.reveal_selections();
@@ -41,6 +54,7 @@ pub fn GraphCanvas(
         <div class="dag-frame" node_ref=frame>
             <svg
                 class="dag"
+                viewBox=move || is_printing.get().then(|| format!("0 0 {} {}", PAPER_PX.0, PAPER_PX.1))
                 class:is-unfused=move || !page.is_fused.get()
                 class:has-selection=move || page.selection.get() != Selection::Nothing
                 class:is-switching=page.is_switching

@@ -64,8 +64,8 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// The state of the graph of a page. `canvas_px` is the size of the canvas.
-    pub(super) fn new(page: Page, canvas_px: Signal<Size>) -> Self {
+    /// The state of the graph of a page. `canvas_px` is the size of the canvas, on which paper shows the whole picture.
+    pub(super) fn new(page: Page, canvas_px: Signal<Size>, is_printing: ReadSignal<bool>) -> Self {
         let chain = shared_memo(move |last| page.shown.with(|shown| Chain::of(shown, last)));
         let placed = shared_memo(move |last| PlacedGraph::of(chain.get(), canvas_px.get(), last));
         let looks = shared_memo(move |_| {
@@ -78,6 +78,9 @@ impl Graph {
         let viewport = Memo::new(move |_| {
             let (placed, canvas) = (placed.get(), canvas_px.get());
             let picture = placed.layout.size();
+            if is_printing.get() {
+                return Viewport::whole(picture, canvas);
+            }
             let is_stepping = page.step.get().is_some();
             match aim
                 .get()

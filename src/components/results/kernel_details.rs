@@ -35,7 +35,7 @@ pub fn KernelDetailsPanel() -> impl IntoView {
     let status = move || preview.with(|preview| Some(preview.as_ref()?.words.clone()));
     let hint = || {
         view! {
-            <p class="quiet">
+            <p class="quiet hint">
                 "Select a kernel to see which tensors it moves, which bytes vanished, and how each figure is computed."
             </p>
         }
@@ -54,7 +54,7 @@ pub fn KernelDetailsPanel() -> impl IntoView {
                     <Formulas details />
                 </Show>
                 <Show when=has_kernels_to_merge>
-                    <p class="quiet">
+                    <p class="quiet hint">
                         "In the graph, drag the number of a kernel onto another kernel to merge them, or press M on it."
                     </p>
                 </Show>

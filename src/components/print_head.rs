@@ -1,0 +1,35 @@
+//! What a printed page begins with: the title, and the choices that the menus show on the screen.
+
+use crate::app::documents::title;
+use crate::app::state::Page;
+use crate::core::examples::example;
+use crate::present::setup::setup;
+use leptos::prelude::*;
+
+/// Shown on paper alone.
+#[component]
+pub fn PrintHead() -> impl IntoView {
+    let page = Page::of_context();
+    let heading = move || {
+        let example = page.example.get().and_then(example);
+        example.map_or_else(
+            || page.text.with(|text| title(text).to_owned()),
+            |example| example.title.to_owned(),
+        )
+    };
+    let choices = Memo::new(move |_| {
+        (page.shown).with(|shown| setup(&shown.analysis.options, &shown.parsed.program))
+    });
+    view! {
+        <div class="print-head">
+            <p class="print-title">"Fuseline: " {heading}</p>
+            <dl>
+                <For
+                    each=move || choices.get()
+                    key=|choice| choice.clone()
+                    children=|(name, value)| view! { <dt>{name}</dt> <dd>{value}</dd> }
+                />
+            </dl>
+        </div>
+    }
+}
