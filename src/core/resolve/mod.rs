@@ -21,7 +21,7 @@ use expr::{Params, is_reported_elsewhere};
 use scope::{ExternalId, KnownTensors, Origin, Scope, StatementId};
 pub(super) use shapes::infer_call;
 use statement::{resolve_op, resolve_shape};
-use undeclared::{note_unknown_k, warn_of_undeclared};
+use undeclared::{fixed_by_readers, note_unknown_k, warn_of_undeclared};
 use values::check_dividing;
 pub(super) use values::params_following;
 pub use values::{ParamValues, attributes_in_numbers, param_values};
@@ -115,8 +115,9 @@ pub fn resolve(program: &Program) -> Resolved {
         ops: &ops,
         externals: &externals,
     };
-    warn_of_undeclared(&known, &params, &mut diagnostics);
-    note_unknown_k(&known, &mut diagnostics);
+    let fixed = fixed_by_readers(&known);
+    warn_of_undeclared(&known, &params, &fixed, &mut diagnostics);
+    note_unknown_k(&known, &fixed, &mut diagnostics);
     note_unused(program, &scope, &mut diagnostics);
     check_dividing(program, &params, &mut diagnostics);
     mark_outputs(program, &scope, &mut ops, &mut diagnostics);
