@@ -1,7 +1,9 @@
 //! Resolves a program to ops: evaluates sizes, looks names up, infers shapes and element types.
 
 mod attributes;
+mod callee;
 mod expr;
+mod indexing;
 mod proposals;
 mod scope;
 mod shapes;

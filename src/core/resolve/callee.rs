@@ -1,0 +1,132 @@
+//! What a statement calls, and the number of inputs that it takes.
+
+use crate::core::model::diagnostic::{Code, Diagnostic};
+use crate::core::model::functions;
+use crate::core::model::functions::{ANY_NUMBER, FUNCTIONS, Function};
+use crate::core::model::op_type::OpType;
+use crate::core::model::program::OpStatement;
+use crate::core::notation::spelling::quoted;
+use crate::core::resolve::attributes::word;
+use crate::core::resolve::expr::Params;
+
+/// The callee of a statement.
+#[derive(Clone, Copy)]
+pub(super) enum Callee {
+    Function(&'static Function),
+    /// `elementwise` or `reduction`, whose shape is the annotated one.
+    Bare(OpType),
+}
+
+impl Callee {
+    pub(super) fn find(statement: &OpStatement, params: &Params<'_>) -> Result<Self, Diagnostic> {
+        let name = statement.callee.text.as_str();
+        if let Some(function) = functions::find(name) {
+            let mut variants = statement.attributes.iter().filter_map(|attribute| {
+                function.variant(&attribute.name.text, word(&attribute.value)?)
+            });
+            return Ok(Self::Function(variants.next().unwrap_or(function)));
+        }
+        if let Ok(op_type) = name.parse::<OpType>() {
+            return Ok(Self::Bare(op_type));
+        }
+        let known = FUNCTIONS
+            .iter()
+            .map(|f| f.name)
+            .chain([OpType::Elementwise.name(), OpType::Reduction.name()]);
+        let unknown = Diagnostic::error(
+            Code::UnknownFunction,
+            format!("there is no function {}", quoted(name)),
+        )
+        .at(statement.callee.span);
+        Err(match params.suggest(name, known) {
+            Some(known) => unknown.hint(format!("did you mean `{known}`?")),
+            None => unknown.hint(
+                "use a function of the list, or `elementwise` or `reduction` with the shape after a colon",
+            ),
+        })
+    }
+}
+
+/// # Errors
+/// The number of inputs, or a number among them, that the callee does not take.
+pub(super) fn check_inputs(statement: &OpStatement, callee: Callee) -> Result<(), Diagnostic> {
+    // A matmul that states its K may read operands in packed or in separate tensors.
+    let (fewest, most) = match callee {
+        Callee::Function(function)
+            if statement.states_k() && function.attributes.contains(&"k") =>
+        {
+            (1, ANY_NUMBER)
+        }
+        Callee::Function(function) => (function.min_inputs, function.max_inputs),
+        Callee::Bare(_) => (0, ANY_NUMBER),
+    };
+    if let (Some(literal), false) = (statement.literals.first(), takes_literals(callee)) {
+        return Err(Diagnostic::error(
+            Code::WrongInputCount,
+            format!(
+                "{} takes no number in the place of an input",
+                quoted(&statement.callee.text)
+            ),
+        )
+        .at(literal.span)
+        .hint("name a tensor, or give the number as an attribute, such as `axis=-1`"));
+    }
+    let given = statement.inputs.len() + statement.literals.len();
+    if (fewest..=most).contains(&given) {
+        return check_leading(statement, callee);
+    }
+    let plural = |n: usize| if n == 1 { "input" } else { "inputs" };
+    let takes = match (fewest, most) {
+        (fewest, most) if fewest == most => format!("{fewest} {}", plural(fewest)),
+        (fewest, ANY_NUMBER) => format!("{fewest} or more inputs"),
+        (fewest, most) => format!("{fewest} to {most} inputs"),
+    };
+    let callee = quoted(&statement.callee.text);
+    Err(Diagnostic::error(
+        Code::WrongInputCount,
+        format!("{callee} takes {takes}, not {given}"),
+    )
+    .at(statement.callee.span)
+    .hint(if given < fewest {
+        format!("name {} more {}", fewest - given, plural(fewest - given))
+    } else {
+        format!("remove {} {}", given - most, plural(given - most))
+    }))
+}
+
+fn takes_literals(callee: Callee) -> bool {
+    matches!(callee, Callee::Function(function) if function.takes_literals())
+}
+
+/// The error for a call whose numbers leave no tensor that gives the element type.
+fn check_leading(statement: &OpStatement, callee: Callee) -> Result<(), Diagnostic> {
+    let least = match callee {
+        Callee::Function(function) if !statement.literals.is_empty() => {
+            function.leading_input() + 1
+        }
+        _ => 0,
+    };
+    // The condition of `where` is no number.
+    let leads = statement.literals.first().filter(|l| l.place + 1 < least);
+    match (statement.literals.first(), leads) {
+        (_, Some(literal)) => Err(Diagnostic::error(
+            Code::WrongInputCount,
+            format!(
+                "the first input of {} is a number",
+                quoted(&statement.callee.text)
+            ),
+        )
+        .at(literal.span)
+        .hint("name a tensor")),
+        (Some(literal), None) if statement.inputs.len() < least => Err(Diagnostic::error(
+            Code::WrongInputCount,
+            format!(
+                "{} has only numbers to give a type",
+                quoted(&statement.callee.text)
+            ),
+        )
+        .at(literal.span)
+        .hint("name a tensor in the place of one of them; `full` makes one")),
+        _ => Ok(()),
+    }
+}
