@@ -6,6 +6,7 @@ mod expression;
 mod highlight;
 pub mod import;
 mod lexer;
+pub(crate) mod mend;
 mod parser;
 mod printer;
 mod range;

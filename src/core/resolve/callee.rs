@@ -1,10 +1,12 @@
 //! What a statement calls, and the number of inputs that it takes.
 
-use crate::core::model::diagnostic::{Code, Diagnostic};
+use crate::core::model::diagnostic::{Code, Diagnostic, Span};
+use crate::core::model::fix::TextEdit;
 use crate::core::model::functions;
 use crate::core::model::functions::{ANY_NUMBER, FUNCTIONS, Function};
 use crate::core::model::op_type::OpType;
 use crate::core::model::program::OpStatement;
+use crate::core::notation::mend::without_arguments;
 use crate::core::notation::spelling::quoted;
 use crate::core::resolve::attributes::word;
 use crate::core::resolve::expr::Params;
@@ -39,7 +41,12 @@ impl Callee {
         )
         .at(statement.callee.span);
         Err(match params.suggest(name, known) {
-            Some(known) => unknown.hint(format!("did you mean `{known}`?")),
+            Some(known) => unknown
+                .hint(format!("did you mean `{known}`?"))
+                .fix(
+                    format!("Write `{known}`"),
+                    TextEdit::replace(statement.callee.span, known),
+                ),
             None => unknown.hint(
                 "use a function of the list, or `elementwise` or `reduction` with the shape after a colon",
             ),
@@ -61,7 +68,7 @@ pub(super) fn check_inputs(statement: &OpStatement, callee: Callee) -> Result<()
         Callee::Bare(_) => (0, ANY_NUMBER),
     };
     if let (Some(literal), false) = (statement.literals.first(), takes_literals(callee)) {
-        return Err(Diagnostic::error(
+        let problem = Diagnostic::error(
             Code::WrongInputCount,
             format!(
                 "{} takes no number in the place of an input",
@@ -69,7 +76,20 @@ pub(super) fn check_inputs(statement: &OpStatement, callee: Callee) -> Result<()
             ),
         )
         .at(literal.span)
-        .hint("name a tensor, or give the number as an attribute, such as `axis=-1`"));
+        .hint("name a tensor, or give the number as an attribute, such as `axis=-1`");
+        // As in PyTorch: the number behind the inputs is the first attribute.
+        let attribute = match callee {
+            Callee::Function(function) => function.attributes.first(),
+            Callee::Bare(_) => None,
+        };
+        return Err(match attribute {
+            Some(name) => {
+                let stated = format!("{name}={}", literal.text);
+                let label = format!("Write `{stated}`");
+                problem.fix(label, TextEdit::replace(literal.span, stated))
+            }
+            None => problem,
+        });
     }
     let given = statement.inputs.len() + statement.literals.len();
     if (fewest..=most).contains(&given) {
@@ -82,16 +102,26 @@ pub(super) fn check_inputs(statement: &OpStatement, callee: Callee) -> Result<()
         (fewest, most) => format!("{fewest} to {most} inputs"),
     };
     let callee = quoted(&statement.callee.text);
-    Err(Diagnostic::error(
+    let problem = Diagnostic::error(
         Code::WrongInputCount,
         format!("{callee} takes {takes}, not {given}"),
     )
-    .at(statement.callee.span)
-    .hint(if given < fewest {
-        format!("name {} more {}", fewest - given, plural(fewest - given))
-    } else {
-        format!("remove {} {}", given - most, plural(given - most))
-    }))
+    .at(statement.callee.span);
+    if given < fewest {
+        let missing = fewest - given;
+        return Err(problem.hint(format!("name {missing} more {}", plural(missing))));
+    }
+    let extra = given - most;
+    let problem = problem.hint(format!("remove {extra} {}", plural(extra)));
+    let arguments = statement.arguments();
+    let removed = arguments.get(most).zip(arguments.last());
+    Err(match removed {
+        Some(((_, first), (_, last))) => problem.fix(
+            format!("Remove the last {extra} {}", plural(extra)).replace("last 1 ", "last "),
+            without_arguments(statement, Span::new(first.start, last.end)),
+        ),
+        None => problem,
+    })
 }
 
 fn takes_literals(callee: Callee) -> bool {

@@ -13,6 +13,7 @@ mod values;
 
 use crate::core::model::build::cycle_diagnostic;
 use crate::core::model::diagnostic::{Code, Diagnostic, Severity, sort_in_text_order};
+use crate::core::model::fix::TextEdit;
 use crate::core::model::ids::IdVec;
 use crate::core::model::op::{Op, TensorDecl};
 use crate::core::model::order::{runnable, topological_order};
@@ -198,7 +199,8 @@ fn mark_outputs(
                     format!("no op writes the output {}", quoted(&name.text)),
                 )
                 .at(name.span)
-                .hint("name the output of an op, or remove the line"),
+                .hint("name the output of an op, or remove the line")
+                .fix("Remove this line", TextEdit::remove(name.span)),
             ),
         }
     }
@@ -209,15 +211,19 @@ fn note_unused(program: &Program, scope: &Scope<'_>, diagnostics: &mut Vec<Diagn
         let name = &declaration.name;
         let is_read = scope.tensor(&name.text).is_some_and(|t| scope.is_read[t]);
         if !is_read {
-            diagnostics.push(
-                Diagnostic::new(
-                    Severity::Note,
-                    Code::UnusedTensor,
-                    format!("no op reads {}", quoted(&name.text)),
-                )
-                .at(name.span)
-                .hint("remove it, or name it as an input"),
-            );
+            let note = Diagnostic::new(
+                Severity::Note,
+                Code::UnusedTensor,
+                format!("no op reads {}", quoted(&name.text)),
+            )
+            .at(name.span)
+            .hint("remove it, or name it as an input");
+            // A statement that cannot be read may be its reader.
+            diagnostics.push(if program.unreadable.is_empty() {
+                note.fix("Remove this line", TextEdit::remove(declaration.span))
+            } else {
+                note
+            });
         }
     }
 }

@@ -184,6 +184,7 @@ impl Proposals<'_> {
                 operands: &operands,
                 attributes: self.attributes(statement),
                 callee: &statement.callee,
+                statement: None,
                 annotated: Some((&op.shape, Span::default())),
             };
             infer(function.shape_rule, &call).is_ok_and(|inferred| inferred.shape == op.shape)

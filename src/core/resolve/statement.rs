@@ -1,11 +1,13 @@
 //! Resolves one statement to one op: looks up the callee, checks inputs and attributes, infers the type.
 use crate::core::model::diagnostic::{Code, Diagnostic, Span};
 use crate::core::model::dtype::DType;
+use crate::core::model::fix::TextEdit;
 use crate::core::model::functions;
 use crate::core::model::functions::{Function, ShapeRule};
 use crate::core::model::op::{Op, byte_count, element_count, shape_text};
 use crate::core::model::op_type::OpType;
 use crate::core::model::program::{OpStatement, TypeAnnotation};
+use crate::core::notation::mend::{with_annotation, with_attribute, without_arguments};
 use crate::core::notation::spelling::quoted;
 use crate::core::resolve::attributes::{Attributes, check_attributes};
 use crate::core::resolve::callee::{Callee, check_inputs};
@@ -121,6 +123,10 @@ fn bare_without_shape(
     )
     .at(statement.callee.span)
     .hint(format!("write it after a colon, such as `: {example}`"))
+    .fix(
+        format!("Write `: {example}`"),
+        with_annotation(statement, &example),
+    )
 }
 
 /// Shape, K and element type of a call of a function.
@@ -150,10 +156,12 @@ fn resolve_call(
 
     if attributes.has("k") {
         let Some(shape) = annotated else {
+            let k = attributes.span("k", statement.callee.span);
             return Err(
                 Diagnostic::error(Code::MissingShape, "a matmul with `k=` needs a shape")
-                    .at(attributes.span("k", statement.callee.span))
-                    .hint("write the shape after a colon, or remove `k=`"),
+                    .at(k)
+                    .hint("write the shape after a colon, or remove `k=`")
+                    .fix("Remove `k=`", without_arguments(statement, k)),
             );
         };
         let k = stated_k(attributes)?;
@@ -175,6 +183,7 @@ fn resolve_call(
         operands: &operands,
         attributes,
         callee: &statement.callee,
+        statement: Some(statement),
         annotated: annotated
             .as_deref()
             .zip(statement.annotation.as_ref().map(|a| a.span)),
@@ -200,7 +209,15 @@ fn resolve_call(
                 "remove the annotation, correct it, or state `k=` when the operands hold more than is read"
             }
             _ => "remove the annotation, or correct it or the inputs",
-        }));
+        })
+        .fix(
+            format!("Write `{}{}`", annotation.dtype.name(), shape_text(&inferred.shape)),
+            TextEdit::replace(
+                annotation.span,
+                format!("{}{}", annotation.dtype.name(), shape_text(&inferred.shape)),
+            ),
+        )
+        .fix("Remove the annotation", TextEdit::remove(annotation.span)));
     }
     Ok((inferred, dtype))
 }
@@ -226,7 +243,8 @@ fn result_dtype(
                 "a cast needs the element type to cast to",
             )
             .at(statement.callee.span)
-            .hint("write it as an attribute: `dtype=f32`"));
+            .hint("write it as an attribute: `dtype=f32`")
+            .fix("Write `dtype=f32`", with_attribute(statement, "dtype=f32")));
         }
         return Ok(expected);
     };
@@ -251,7 +269,11 @@ fn result_dtype(
             } else {
                 let expected = expected.name();
                 format!("write {expected}, or add a `cast` where the element type changes")
-            }))
+            })
+            .fix(
+                format!("Write `{}`", expected.name()),
+                TextEdit::replace(annotation.dtype_span, expected.name()),
+            ))
         }
         _ => Ok(Some(annotation.dtype)),
     }

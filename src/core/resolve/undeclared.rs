@@ -4,6 +4,7 @@
 use crate::core::cost::work::k_of_shapes;
 use crate::core::model::diagnostic::{Code, Diagnostic, Severity};
 use crate::core::model::dtype::DType;
+use crate::core::model::fix::TextEdit;
 use crate::core::model::fixed_sizes::{FixedSize, fixed_sizes};
 use crate::core::model::functions;
 use crate::core::model::functions::{Function, ShapeRule};
@@ -13,6 +14,7 @@ use crate::core::model::op::{Op, TensorRole, shape_text};
 use crate::core::model::op_type::OpType;
 use crate::core::model::program::OpStatement;
 use crate::core::model::sizes::inferred_operand;
+use crate::core::notation::mend::{before_ops, declaration, with_attribute};
 use crate::core::notation::spelling::quoted;
 use crate::core::notation::written_name;
 use crate::core::resolve::attributes;
@@ -42,22 +44,22 @@ pub(super) fn warn_of_undeclared(
             let size = counted_size(known, fixed, id, op, tensor);
             let function = op.function.as_deref().and_then(functions::find);
             let role = role_of(function, place);
-            let hint = match proposed.get(&tensor) {
-                Some((shape, dtype)) => format!(
-                    "declare it: `{}`",
-                    declaration(role, &name.text, *dtype, shape)
-                ),
-                None => "declare it with its size, which its readers leave open".to_owned(),
-            };
-            diagnostics.push(
-                Diagnostic::warning(
-                    Code::UndeclaredTensor,
-                    format!("{} is not declared: {size}", quoted(&name.text)),
-                )
-                .at(name.span)
-                .about(id.index())
-                .hint(hint),
-            );
+            let warning = Diagnostic::warning(
+                Code::UndeclaredTensor,
+                format!("{} is not declared: {size}", quoted(&name.text)),
+            )
+            .at(name.span)
+            .about(id.index());
+            diagnostics.push(match proposed.get(&tensor) {
+                Some((shape, dtype)) => {
+                    let line = declaration(role, &name.text, *dtype, shape);
+                    warning.hint(format!("declare it: `{line}`")).fix(
+                        format!("Declare `{line}`"),
+                        before_ops(known.program, &format!("{line}\n")),
+                    )
+                }
+                None => warning.hint("declare it with its size, which its readers leave open"),
+            });
         }
     }
 }
@@ -161,8 +163,7 @@ pub(super) fn note_unknown_k(
         if is_plain && k_of_shapes(&op.shape, shape_of(0), shape_of(1)).is_some() {
             continue;
         }
-        diagnostics.push(
-            Diagnostic::new(
+        let note = Diagnostic::new(
                 Severity::Note,
                 Code::UnknownK,
                 format!(
@@ -172,7 +173,17 @@ pub(super) fn note_unknown_k(
             )
             .at(statement.callee.span)
             .about(id.index())
-            .hint("declare its operands, or state it: `k=1024`"),
+            .hint("declare its operands, or state it: `k=1024`");
+        let takes_k = functions::find(&statement.callee.text)
+            .is_some_and(|function| function.attributes.contains(&"k"));
+        diagnostics.push(
+            match statement.attributes.iter().find(|a| a.name.text == "k") {
+                Some(unknown) => {
+                    note.fix("Write `k=1024`", TextEdit::replace(unknown.span, "k=1024"))
+                }
+                None if takes_k => note.fix("Write `k=1024`", with_attribute(statement, "k=1024")),
+                None => note,
+            },
         );
     }
 }
@@ -209,15 +220,41 @@ pub(super) fn missing_size(
         .filter(|&other| *other != statement.output.text)
         .map(String::as_str);
     if let Some(meant) = params.suggest(&name.text, others) {
-        return missing.hint(format!("did you mean {}?", quoted(meant)));
+        return missing
+            .hint(format!("did you mean {}?", quoted(meant)))
+            .fix(
+                format!("Write {}", quoted(meant)),
+                TextEdit::replace(name.span, written_name(meant)),
+            );
     }
     let dtype = operands.first().map_or(DType::F16, |operand| operand.dtype);
-    let shape = example_shape(function, place, operands);
-    let example = declaration(role_of(Some(function), place), &name.text, dtype, &shape);
-    missing.hint(format!(
-        "declare it, such as `{example}`, or write the op's own shape after a colon"
-    ))
+    let example_of = |place: usize, name: &str| {
+        let shape = example_shape(function, place, operands);
+        declaration(role_of(Some(function), place), name, dtype, &shape)
+    };
+    let example = example_of(place, &name.text);
+    // All that are missing, because the shape needs all of them.
+    let mut lines = Vec::new();
+    for (place, (&tensor, name)) in reads.iter().zip(&statement.inputs).enumerate() {
+        let line = || format!("{}\n", example_of(place, &name.text));
+        let is_first = reads.iter().position(|&t| t == tensor) == Some(place);
+        if known.type_of(tensor).is_none() && is_first && place < MOST_DECLARED {
+            lines.push(line());
+        }
+    }
+    let label = match lines.len() {
+        0 | 1 => format!("Declare `{example}`"),
+        count => format!("Declare `{example}` and {} more", count - 1),
+    };
+    missing
+        .hint(format!(
+            "declare it, such as `{example}`, or write the op's own shape after a colon"
+        ))
+        .fix(label, before_ops(known.program, &lines.concat()))
 }
+
+/// Inputs of an op that one fix declares.
+const MOST_DECLARED: usize = 8;
 
 /// An example of a shape for the missing input that fits the known operands.
 fn example_shape(function: &Function, place: usize, operands: &[Operand<'_>]) -> Vec<u64> {
@@ -247,17 +284,4 @@ fn role_of(function: Option<&Function>, place: usize) -> TensorRole {
     } else {
         TensorRole::Input
     }
-}
-
-fn declaration(role: TensorRole, name: &str, dtype: DType, shape: &[u64]) -> String {
-    let role = match role {
-        TensorRole::Input => "input",
-        TensorRole::Weight => "weight",
-    };
-    format!(
-        "{role} {} : {}{}",
-        written_name(name),
-        dtype.name(),
-        shape_text(shape)
-    )
 }

@@ -15,6 +15,7 @@ use crate::core::model::dtype::DType;
 use crate::core::model::functions::ShapeRule;
 use crate::core::model::program::Program;
 use crate::core::model::program::{Attribute, Name};
+use crate::core::notation::mend::with_annotation;
 use broadcast::{broadcast_all, broadcast_into, per_channel};
 use call::{axis, dimension, missing};
 use index::{embedding, gather};
@@ -39,7 +40,9 @@ pub(super) fn infer(rule: ShapeRule, call: &Call<'_>) -> Result<InferredShape, D
         (ShapeRule::PerChannel, [first, others @ ..]) => per_channel(first, others)?,
         (ShapeRule::Reduce, [input]) => reduce(call, input)?,
         (ShapeRule::Matmul, [a, b]) => return matmul(call, a, b),
-        (ShapeRule::Linear, [x, weight, bias @ ..]) => return linear(x, weight, bias.first()),
+        (ShapeRule::Linear, [x, weight, bias @ ..]) => {
+            return linear(call, x, weight, bias.first());
+        }
         (ShapeRule::Conv2d, [x, weight, bias @ ..]) => {
             return conv2d(call, x, weight, bias.first());
         }
@@ -48,8 +51,15 @@ pub(super) fn infer(rule: ShapeRule, call: &Call<'_>) -> Result<InferredShape, D
         (ShapeRule::Stated, _) => match call.annotated {
             Some((shape, _)) => shape.to_vec(),
             None => {
-                return Err(missing(call, "only an annotation says this shape")
-                    .hint("write it after a colon, such as `: f16[1024]`"));
+                let problem = missing(call, "only an annotation says this shape")
+                    .hint("write it after a colon, such as `: f16[1024]`");
+                return Err(match call.statement {
+                    Some(statement) => problem.fix(
+                        "Write `: f16[1024]`",
+                        with_annotation(statement, "f16[1024]"),
+                    ),
+                    None => problem,
+                });
             }
         },
         (ShapeRule::Transpose, [input]) => transpose(call, input)?,
@@ -92,6 +102,7 @@ pub(crate) fn infer_call(
             params: &Params::new(&no_params),
         },
         callee: &nameless,
+        statement: None,
         annotated: Some((annotated, Span::default())),
     };
     let inferred = infer(rule, &call).ok()?;
