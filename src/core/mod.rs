@@ -11,6 +11,7 @@ pub use analysis::{
     Analysis, Comparison, Execution, Kernel, Outcome, TensorTraffic, analyze, analyze_graph,
     analyze_program, analyze_program_with,
 };
+pub use completion::{Completion, CompletionKind, complete};
 pub use cost::roofline::{Bound, Placement, ridge_point};
 pub use cost::traffic::Traffic;
 pub use fusion::{Plan, plan};
@@ -29,6 +30,7 @@ pub use model::options::{
 pub use model::partition::Partition;
 pub use model::program::Program;
 
+pub mod completion;
 pub mod cost;
 mod disjoint_sets;
 pub mod examples;

@@ -114,16 +114,17 @@ fn size_text(analysis: &Analysis, op: OpId, access: Access) -> String {
                 .to_vec(),
             width(tensor.bytes_per_element),
         ),
-        SizeSource::Inferred | SizeSource::Assumed => match fixed_size(analysis, access.tensor) {
-            Some(fixed) => (fixed.shape.clone(), width(tensor.bytes_per_element)),
-            None => {
+        SizeSource::Inferred | SizeSource::Assumed => {
+            let fixed = fixed_size(analysis, access.tensor);
+            let inferred = || {
                 let inferred = inferred_shape(graph, op, access.tensor);
-                (
-                    inferred.unwrap_or_else(|| reader.shape.clone()),
-                    reader.bytes_per_element,
-                )
-            }
-        },
+                inferred.unwrap_or_else(|| reader.shape.clone())
+            };
+            (
+                fixed.map_or_else(inferred, |fixed| fixed.shape.clone()),
+                width(fixed.and(tensor.bytes_per_element)),
+            )
+        }
     };
     let mut factors: Vec<String> = shape.iter().map(|&d| format_exact(u128::from(d))).collect();
     factors.push(format!("{width} B"));

@@ -172,11 +172,17 @@ impl Diagnostic {
         self
     }
 
+    /// The same diagnostic with one more correction.
+    #[must_use]
+    pub fn with(mut self, fix: Fix) -> Self {
+        self.fixes.push(fix);
+        self
+    }
+
     /// The same diagnostic with one more correction by one edit.
     #[must_use]
-    pub fn fix(mut self, label: impl Into<String>, edit: TextEdit) -> Self {
-        self.fixes.push(Fix::new(label, edit));
-        self
+    pub fn fix(self, label: impl Into<String>, edit: TextEdit) -> Self {
+        self.with(Fix::new(label, edit))
     }
 }
 

@@ -71,13 +71,11 @@ fn inferred_bytes(graph: &Graph, op: OpId, tensor: TensorId) -> Option<u64> {
 /// The shape for [`SizeSource::Inferred`]: that which a reader fixes, else what a matmul with a stated K takes of an operand
 /// that may hold more.
 pub fn inferred_shape(graph: &Graph, op: OpId, tensor: TensorId) -> Option<Vec<u64>> {
-    match graph.tensors[tensor].fixed() {
-        Some(fixed) => (fixed.source == SizeSource::Inferred).then(|| fixed.shape.clone()),
-        None => {
-            let shape_of = |t: TensorId| graph.operand_shape(t);
-            inferred_operand(&graph.ops[op], &graph.inputs[op], tensor, shape_of)
-        }
+    if let Some(fixed) = graph.tensors[tensor].fixed() {
+        return (fixed.source == SizeSource::Inferred).then(|| fixed.shape.clone());
     }
+    let shape_of = |t: TensorId| graph.operand_shape(t);
+    inferred_operand(&graph.ops[op], &graph.inputs[op], tensor, shape_of)
 }
 
 /// The only shape of an input that fits the other shapes of its reader: a reshape keeps the number of elements (its own

@@ -219,23 +219,20 @@ impl<'a> Cursor<'a> {
         let unreadable = Diagnostic::error(Code::Syntax, problem)
             .at(token.span)
             .hint(hint);
-        Some(match token.kind {
-            Lexeme::OpenQuote => {
-                let is_end = |c: char| c != '_' && c != '.' && !c.is_alphanumeric();
-                let name = found.strip_prefix('`').unwrap_or(found);
-                let length = name.find(is_end).unwrap_or(name.len());
-                let end = token.span.start + "`".len() + length;
-                unreadable.fix("Close the name here", TextEdit::insert(end, "`"))
-            }
-            _ => {
-                let is_digit = |c: char| c.is_ascii_digit() || c == '_';
-                let digits = found.len() - found.trim_start_matches(is_digit).len();
-                let (number, name) = found.split_at_checked(digits).unwrap_or_default();
-                unreadable.fix(
-                    format!("Write `{}*{}`", shortened(number), shortened(name)),
-                    TextEdit::insert(token.span.start + digits, "*"),
-                )
-            }
+        Some(if token.kind == Lexeme::OpenQuote {
+            let is_end = |c: char| c != '_' && c != '.' && !c.is_alphanumeric();
+            let name = found.strip_prefix('`').unwrap_or(found);
+            let length = name.find(is_end).unwrap_or(name.len());
+            let end = token.span.start + "`".len() + length;
+            unreadable.fix("Close the name here", TextEdit::insert(end, "`"))
+        } else {
+            let is_digit = |c: char| c.is_ascii_digit() || c == '_';
+            let digits = found.len() - found.trim_start_matches(is_digit).len();
+            let (number, name) = found.split_at_checked(digits).unwrap_or_default();
+            unreadable.fix(
+                format!("Write `{}*{}`", shortened(number), shortened(name)),
+                TextEdit::insert(token.span.start + digits, "*"),
+            )
         })
     }
 }

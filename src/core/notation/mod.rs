@@ -1,5 +1,6 @@
 //! The notation: parser, printer, highlighting, imports and edits of programs as text.
 
+pub(crate) mod caret;
 mod cursor;
 pub mod edit;
 mod expression;

@@ -3,6 +3,7 @@
 use crate::core::model::diagnostic::{Code, Diagnostic, Span};
 use crate::core::model::fix::TextEdit;
 use crate::core::model::functions;
+use crate::core::model::functions::pytorch::without_module;
 use crate::core::model::functions::{ANY_NUMBER, FUNCTIONS, Function};
 use crate::core::model::op_type::OpType;
 use crate::core::model::program::OpStatement;
@@ -10,6 +11,8 @@ use crate::core::notation::mend::without_arguments;
 use crate::core::notation::spelling::quoted;
 use crate::core::resolve::attributes::word;
 use crate::core::resolve::expr::Params;
+use crate::core::resolve::pytorch::answered;
+use crate::core::resolve::scope::KnownTensors;
 
 /// The callee of a statement.
 #[derive(Clone, Copy)]
@@ -20,7 +23,11 @@ pub(super) enum Callee {
 }
 
 impl Callee {
-    pub(super) fn find(statement: &OpStatement, params: &Params<'_>) -> Result<Self, Diagnostic> {
+    pub(super) fn find(
+        statement: &OpStatement,
+        params: &Params<'_>,
+        known: &KnownTensors<'_>,
+    ) -> Result<Self, Diagnostic> {
         let name = statement.callee.text.as_str();
         if let Some(function) = functions::find(name) {
             let mut variants = statement.attributes.iter().filter_map(|attribute| {
@@ -31,16 +38,20 @@ impl Callee {
         if let Ok(op_type) = name.parse::<OpType>() {
             return Ok(Self::Bare(op_type));
         }
-        let known = FUNCTIONS
+        if let Some(answer) = answered(statement, known) {
+            return Err(answer);
+        }
+        let (name, _) = without_module(name);
+        let names = FUNCTIONS
             .iter()
             .map(|f| f.name)
             .chain([OpType::Elementwise.name(), OpType::Reduction.name()]);
         let unknown = Diagnostic::error(
             Code::UnknownFunction,
-            format!("there is no function {}", quoted(name)),
+            format!("there is no function {}", quoted(&statement.callee.text)),
         )
         .at(statement.callee.span);
-        Err(match params.suggest(name, known) {
+        Err(match params.suggest(name, names) {
             Some(known) => unknown
                 .hint(format!("did you mean `{known}`?"))
                 .fix(

@@ -74,20 +74,19 @@ impl<'a> Params<'a> {
                 format!("no param is called {}", quoted(name)),
             )
             .at(span);
-            match self.suggest(name, self.list.iter().map(|p| p.name.text.as_str())) {
-                Some(known) => unknown.hint(format!("did you mean `{known}`?")).fix(
+            let names = self.list.iter().map(|p| p.name.text.as_str());
+            if let Some(known) = self.suggest(name, names) {
+                return unknown.hint(format!("did you mean `{known}`?")).fix(
                     format!("Write {}", quoted(known)),
                     TextEdit::replace(span, written_name(known)),
-                ),
-                None => {
-                    let shown = format!("param {} = 1024", shortened(name));
-                    let line = format!("param {} = 1024\n", written_name(name));
-                    unknown.hint(format!("declare it: `{shown}`")).fix(
-                        format!("Declare `{shown}`"),
-                        before_all(self.program, &line),
-                    )
-                }
+                );
             }
+            let shown = format!("param {} = 1024", shortened(name));
+            let line = format!("param {} = 1024\n", written_name(name));
+            unknown.hint(format!("declare it: `{shown}`")).fix(
+                format!("Declare `{shown}`"),
+                before_all(self.program, &line),
+            )
         })
     }
 }

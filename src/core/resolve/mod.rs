@@ -5,6 +5,7 @@ mod callee;
 mod expr;
 mod indexing;
 mod proposals;
+mod pytorch;
 mod scope;
 mod shapes;
 mod statement;

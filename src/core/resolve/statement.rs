@@ -13,6 +13,7 @@ use crate::core::resolve::attributes::{Attributes, check_attributes};
 use crate::core::resolve::callee::{Callee, check_inputs};
 use crate::core::resolve::expr::{Params, evaluate_size};
 use crate::core::resolve::indexing::{indexing_of, is_across_rows, reduced_axes};
+use crate::core::resolve::pytorch::permuting;
 use crate::core::resolve::scope::{KnownTensors, NameId, Origin, StatementId};
 use crate::core::resolve::shapes::{Call, InferredShape, Operand, infer, tensor_text};
 use crate::core::resolve::undeclared::missing_size;
@@ -33,15 +34,16 @@ pub(super) fn resolve_op(
             Origin::Broken => true,
             Origin::Declared(_) | Origin::Undeclared => false,
         });
-    let callee = Callee::find(statement, params)?;
-    check_inputs(statement, callee)?;
+    let callee = Callee::find(statement, params, known)?;
+    check_inputs(statement, callee).map_err(|problem| permuting(statement, problem, known))?;
     if depends_on_missing {
         return Ok(None);
     }
     // Those of the function as written: a variant of it is chosen by an attribute.
     let written = functions::find(&statement.callee.text);
     let allowed = written.map_or(&[][..], |function| function.attributes);
-    check_attributes(statement, allowed, params)?;
+    check_attributes(statement, allowed, params)
+        .map_err(|problem| permuting(statement, problem, known))?;
     let annotated = match &statement.annotation {
         Some(annotation) => Some(resolve_shape(&statement.output.text, annotation, params)?),
         None => None,

@@ -25,9 +25,10 @@ pub(super) fn matmul(
             let problem =
                 problem.hint("write `transpose_b=true` when the second operand is [N, K]");
             let is_stated = call.attributes.has("transpose_b");
-            match is_stated {
-                true => call.correcting(problem, "transpose_b", "true"),
-                false => call.stating(problem, "transpose_b=true"),
+            if is_stated {
+                call.correcting(problem, "transpose_b", "true")
+            } else {
+                call.stating(problem, "transpose_b=true")
             }
         } else {
             problem

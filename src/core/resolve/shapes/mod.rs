@@ -48,20 +48,7 @@ pub(super) fn infer(rule: ShapeRule, call: &Call<'_>) -> Result<InferredShape, D
         }
         (ShapeRule::Pool2d, [input]) => pool2d(call, input)?,
         (ShapeRule::Reshape, [input]) => reshape(call, input)?,
-        (ShapeRule::Stated, _) => match call.annotated {
-            Some((shape, _)) => shape.to_vec(),
-            None => {
-                let problem = missing(call, "only an annotation says this shape")
-                    .hint("write it after a colon, such as `: f16[1024]`");
-                return Err(match call.statement {
-                    Some(statement) => problem.fix(
-                        "Write `: f16[1024]`",
-                        with_annotation(statement, "f16[1024]"),
-                    ),
-                    None => problem,
-                });
-            }
-        },
+        (ShapeRule::Stated, _) => stated(call)?,
         (ShapeRule::Transpose, [input]) => transpose(call, input)?,
         (ShapeRule::Split, [input]) => split(call, input)?,
         (ShapeRule::Concat, [first, others @ ..]) => concat(call, first, others)?,
@@ -107,6 +94,21 @@ pub(crate) fn infer_call(
     };
     let inferred = infer(rule, &call).ok()?;
     Some((inferred.shape, inferred.k))
+}
+
+fn stated(call: &Call<'_>) -> Result<Vec<u64>, Diagnostic> {
+    if let Some((shape, _)) = call.annotated {
+        return Ok(shape.to_vec());
+    }
+    let problem = missing(call, "only an annotation says this shape")
+        .hint("write it after a colon, such as `: f16[1024]`");
+    Err(match call.statement {
+        Some(statement) => problem.fix(
+            "Write `: f16[1024]`",
+            with_annotation(statement, "f16[1024]"),
+        ),
+        None => problem,
+    })
 }
 
 fn reduce(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
