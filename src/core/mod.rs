@@ -11,6 +11,7 @@ pub use analysis::{
     Analysis, Comparison, Execution, Kernel, Outcome, TensorTraffic, analyze, analyze_graph,
     analyze_program, analyze_program_with,
 };
+pub use completion::{Completion, CompletionKind, complete};
 pub use cost::roofline::{Bound, Placement, ridge_point};
 pub use cost::traffic::Traffic;
 pub use fusion::{Plan, plan};
@@ -18,6 +19,7 @@ pub use model::build::build_graph;
 pub use model::device::{DEVICES, Device, default_device, device};
 pub use model::diagnostic::{Code, Diagnostic, Severity, Span};
 pub use model::dtype::DType;
+pub use model::fix::{Fix, TextEdit};
 pub use model::graph::{Graph, NamedGraph, SizeSource, Tensor};
 pub use model::ids::{IdVec, KernelId, OpId, TensorId};
 pub use model::op::{Op, TensorDecl, TensorRole};
@@ -28,9 +30,11 @@ pub use model::options::{
 pub use model::partition::Partition;
 pub use model::program::Program;
 
+pub mod completion;
 pub mod cost;
 mod disjoint_sets;
 pub mod examples;
+pub mod fixes;
 pub mod fusion;
 pub mod input;
 pub mod json;

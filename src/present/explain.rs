@@ -4,11 +4,13 @@ use crate::core::analysis::Execution;
 use crate::core::analysis::{Analysis, Kernel};
 use crate::core::cost::traffic::Access;
 use crate::core::cost::work::{matmul_k, op_work};
+use crate::core::model::fixed_sizes::FixedSize;
 use crate::core::model::functions;
 use crate::core::model::graph::{Graph, SizeSource};
 use crate::core::model::ids::{IdVec, KernelId, OpId, TensorId, define_ids};
 use crate::core::model::op::element_count;
 use crate::core::model::op_type::OpType;
+use crate::core::model::options::Externals;
 use crate::core::model::sizes::inferred_shape;
 use crate::present::format::{format_bytes, format_exact, format_flops};
 use std::collections::HashMap;
@@ -90,6 +92,13 @@ impl Ledger<'_> {
     }
 }
 
+/// The size that a reader fixes for all, unless the convention counts each read as large as what its op writes.
+fn fixed_size(analysis: &Analysis, tensor: TensorId) -> Option<&FixedSize> {
+    let counts_outputs = analysis.options.conventions.externals == Externals::OutputShape;
+    let fixed = analysis.graph.tensors[tensor].fixed();
+    fixed.filter(|_| !counts_outputs)
+}
+
 /// The factors behind the bytes that `op` reads or writes of one tensor.
 fn size_text(analysis: &Analysis, op: OpId, access: Access) -> String {
     let graph = &analysis.graph;
@@ -105,11 +114,17 @@ fn size_text(analysis: &Analysis, op: OpId, access: Access) -> String {
                 .to_vec(),
             width(tensor.bytes_per_element),
         ),
-        SizeSource::Inferred => (
-            inferred_shape(graph, op, access.tensor).unwrap_or_default(),
-            reader.bytes_per_element,
-        ),
-        SizeSource::Assumed => (reader.shape.clone(), reader.bytes_per_element),
+        SizeSource::Inferred | SizeSource::Assumed => {
+            let fixed = fixed_size(analysis, access.tensor);
+            let inferred = || {
+                let inferred = inferred_shape(graph, op, access.tensor);
+                inferred.unwrap_or_else(|| reader.shape.clone())
+            };
+            (
+                fixed.map_or_else(inferred, |fixed| fixed.shape.clone()),
+                width(fixed.and(tensor.bytes_per_element)),
+            )
+        }
     };
     let mut factors: Vec<String> = shape.iter().map(|&d| format_exact(u128::from(d))).collect();
     factors.push(format!("{width} B"));
@@ -177,8 +192,14 @@ fn packed_elements(graph: &Graph, op: OpId, tensor: TensorId) -> Option<u64> {
 }
 
 /// Why a tensor has its counted size, in a sentence; `ops` are those of the kernel that counts it.
-pub fn source_reason(graph: &Graph, ops: &[OpId], tensor: TensorId, source: SizeSource) -> String {
-    let of_size = size_reason(graph, tensor, source);
+pub fn source_reason(
+    analysis: &Analysis,
+    ops: &[OpId],
+    tensor: TensorId,
+    source: SizeSource,
+) -> String {
+    let graph = &analysis.graph;
+    let of_size = size_reason(analysis, tensor, source);
     match part_read(graph, ops, tensor) {
         Some((op, bytes)) => format!(
             "{of_size}; counted whole though {} needs {} of it: a kernel that reads a tensor counts all of it once",
@@ -189,16 +210,23 @@ pub fn source_reason(graph: &Graph, ops: &[OpId], tensor: TensorId, source: Size
     }
 }
 
-fn size_reason(graph: &Graph, tensor: TensorId, source: SizeSource) -> String {
-    let reader = graph.consumers[tensor]
-        .first()
-        .map_or("its reader", |&op| graph.ops[op].name.as_str());
+fn size_reason(analysis: &Analysis, tensor: TensorId, source: SizeSource) -> String {
+    let graph = &analysis.graph;
+    let fixed = fixed_size(analysis, tensor);
+    let reader = fixed.map(|fixed| fixed.reader);
+    let reader = reader
+        .or(graph.consumers[tensor].first().copied())
+        .map_or("its reader", |op| graph.ops[op].name.as_str());
     match source {
         SizeSource::Produced => "the shape of the op that computes it".to_owned(),
         SizeSource::Declared => "its declaration in the text".to_owned(),
         SizeSource::Inferred => format!("the only size that fits the other shapes of {reader}"),
         SizeSource::Assumed => {
-            format!("not declared: assumed to be as large as the output of {reader}")
+            let why = match fixed {
+                Some(_) => ", which keeps the shape of what it reads",
+                None => "",
+            };
+            format!("not declared: assumed to be as large as the output of {reader}{why}")
         }
         SizeSource::Ignored => {
             "the chosen convention counts external tensors as 0 bytes".to_owned()

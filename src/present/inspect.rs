@@ -195,7 +195,7 @@ pub fn inspect_tensor(analysis: &Analysis, tensor: TensorId) -> Option<Inspected
     facts.push(("moved unfused", format_bytes(traffic.unfused_bytes)));
     facts.push(("moved fused", format_bytes(traffic.fused_bytes)));
     let worked = readers.first().map(|&op| size_lines(analysis, op, tensor));
-    let reason = source_reason(graph, readers, tensor, traffic.source);
+    let reason = source_reason(analysis, readers, tensor, traffic.source);
     Some(Inspected {
         heading: graph.tensor_name(tensor).to_owned(),
         facts,

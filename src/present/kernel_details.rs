@@ -4,7 +4,7 @@ use super::explain::{LedgerRow, flops_text, ledger, part_read, source_reason, so
 use super::format::format_bytes;
 use super::names::{op_name, op_names};
 use super::times::time_lines;
-use crate::core::{Analysis, Graph, KernelId, OpId, Policy, SizeSource, TensorId};
+use crate::core::{Analysis, KernelId, OpId, Policy, SizeSource, TensorId};
 
 /// Most tensors that are listed.
 const MAX_TENSORS: usize = 60;
@@ -88,7 +88,7 @@ pub fn kernel_details(analysis: &Analysis, kernel: KernelId) -> Option<KernelDet
         number_in_text: number_in_text(analysis, kernel),
         hidden_tensors: tensors.len().saturating_sub(MAX_TENSORS),
         tensors: (tensors.iter().take(MAX_TENSORS))
-            .map(|row| tensor_row(graph, &fused.ops, row))
+            .map(|row| tensor_row(analysis, &fused.ops, row))
             .collect(),
         hidden_edges: edges.len().saturating_sub(MAX_EDGES),
         edges: (edges.into_iter().take(MAX_EDGES))
@@ -126,7 +126,8 @@ fn on_chip_edges(analysis: &Analysis, kernel: KernelId) -> Vec<(OpId, OpId)> {
         .collect()
 }
 
-fn tensor_row(graph: &Graph, ops: &[OpId], row: &LedgerRow) -> TensorRow {
+fn tensor_row(analysis: &Analysis, ops: &[OpId], row: &LedgerRow) -> TensorRow {
+    let graph = &analysis.graph;
     let bytes = |bytes: u64| match bytes {
         0 => "–".to_owned(),
         bytes => format_bytes(bytes),
@@ -142,7 +143,7 @@ fn tensor_row(graph: &Graph, ops: &[OpId], row: &LedgerRow) -> TensorRow {
         name: graph.tensor_name(row.tensor).to_owned(),
         size: row.size.clone(),
         source: format!("{mark}{}{part}", source_text(row.source)),
-        source_reason: source_reason(graph, ops, row.tensor, row.source),
+        source_reason: source_reason(analysis, ops, row.tensor, row.source),
         bytes_read: bytes(row.bytes_read),
         bytes_written: bytes(row.bytes_written),
         bytes_vanished: bytes(row.bytes_vanished),

@@ -4,9 +4,11 @@ use crate::core::analysis::Analysis;
 use crate::core::analysis::why::{Edge, Verdict, Why};
 use crate::core::cost::roofline::Bound;
 use crate::core::cost::traffic::{Access, Traffic};
+use crate::core::fixes::sound_fixes;
 use crate::core::fusion::certificate::Certificate;
 use crate::core::fusion::reason::Reason;
 use crate::core::model::diagnostic::{Code, Diagnostic, Severity, lines_and_columns};
+use crate::core::model::fix::{Fix, TextEdit};
 use crate::core::model::graph::{Graph, SizeSource};
 use crate::core::model::ids::{IdVec, OpId};
 use crate::core::model::options::Conventions;
@@ -178,6 +180,29 @@ pub struct DiagnosticReport {
     pub line: Option<usize>,
     /// One-based column in characters.
     pub column: Option<usize>,
+    /// Corrections of the text, each by itself; each makes the problem go away.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fixes: Vec<FixReport>,
+}
+
+/// One correction. The edits name byte ranges of the text, ascending.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FixReport {
+    /// What it does.
+    pub label: String,
+    /// What it replaces.
+    pub edits: Vec<EditReport>,
+}
+
+/// An edit for JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct EditReport {
+    /// First byte of the replaced part.
+    pub start: usize,
+    /// One past its last byte.
+    pub end: usize,
+    /// The replacement.
+    pub text: String,
 }
 
 impl Report {
@@ -299,11 +324,12 @@ impl EdgeReport {
 }
 
 impl DiagnosticReport {
-    /// The diagnostics with their places in `text`. `O(text + diagnostics log diagnostics)`.
+    /// The diagnostics with their places in `text` and the fixes that hold there. `O(text + diagnostics log diagnostics)`.
     pub fn of_all(diagnostics: &[Diagnostic], text: &str) -> Vec<Self> {
         let starts = diagnostics.iter().filter_map(|d| Some(d.span?.start));
         let starts: Vec<usize> = starts.collect();
         let mut places = lines_and_columns(text, &starts).into_iter();
+        let mut fixes = sound_fixes(text, diagnostics).into_iter();
         let report = |diagnostic: &Diagnostic| {
             let place = diagnostic.span.and_then(|_| places.next());
             Self {
@@ -313,9 +339,28 @@ impl DiagnosticReport {
                 hint: diagnostic.hint.clone(),
                 line: place.map(|(line, _)| line),
                 column: place.map(|(_, column)| column),
+                fixes: { fixes.next() }
+                    .iter()
+                    .flatten()
+                    .map(FixReport::from)
+                    .collect(),
             }
         };
         diagnostics.iter().map(report).collect()
+    }
+}
+
+impl From<&Fix> for FixReport {
+    fn from(fix: &Fix) -> Self {
+        let edit = |edit: &TextEdit| EditReport {
+            start: edit.span.start,
+            end: edit.span.end,
+            text: edit.text.clone(),
+        };
+        Self {
+            label: fix.label.clone(),
+            edits: fix.edits.iter().map(edit).collect(),
+        }
     }
 }
 

@@ -15,7 +15,7 @@ fn shown(text: &str, diagnostics: &[Diagnostic]) -> Vec<(Code, (usize, usize), S
 }
 
 /// Each text has exactly one diagnostic: code, line and column, message.
-const CASES: &[(&str, Code, (usize, usize), &str)] = &[
+pub(crate) const CASES: &[(&str, Code, (usize, usize), &str)] = &[
     (
         "y = = add(x)",
         Code::Syntax,

@@ -419,3 +419,70 @@ proptest! {
         resolve(&parse(&text).program);
     }
 }
+
+/// What one reader fixes counts at every reader, in bytes and in FLOPs.
+#[test]
+fn a_size_that_one_reader_fixes_counts_at_all_of_them() {
+    let bytes = |text: &str| {
+        let outcome = analyze_program(&parse(text).program, &Options::default());
+        let analysis = outcome.analysis.unwrap();
+        let external = |name: &str| {
+            let mut tensors = analysis.graph.tensors.ids();
+            let tensor = tensors.find(|&t| analysis.graph.tensor_name(t) == name);
+            let traffic = &analysis.tensors[tensor.unwrap()];
+            (traffic.bytes, traffic.source, traffic.unfused_bytes)
+        };
+        let unknown = outcome
+            .diagnostics
+            .iter()
+            .filter(|d| d.code == Code::UnknownK);
+        (external("x"), external("w"), unknown.count())
+    };
+    // The add broadcasts x: alone it would say 8 x 6 elements.
+    let added = "weight w : f16[4, 6]\ny = matmul(x, w) : f16[8, 6]\nz = add(y, x) : f16[8, 6]\nv = neg(w)\n";
+    let (x, ..) = bytes(added);
+    assert_eq!(x, (2 * 8 * 4, SizeSource::Inferred, 2 * 2 * 8 * 4));
+    // The relu tells x, so the matmul tells w and K; the order of the two does not matter.
+    for text in [
+        "y = relu(x) : f16[8, 16]\nz = matmul(x, w) : f16[8, 4]\n",
+        "z = matmul(x, w) : f16[8, 4]\ny = relu(x) : f16[8, 16]\n",
+        "z = matmul(x, w) : f32[8, 4]\ny = relu(x) : f16[8, 16]\nv = neg(w) : f16[16, 4]\n",
+    ] {
+        let (x, w, unknown) = bytes(text);
+        assert_eq!(
+            x,
+            (2 * 8 * 16, SizeSource::Assumed, 2 * 2 * 8 * 16),
+            "{text}"
+        );
+        assert_eq!((w.0, unknown), (2 * 16 * 4, 0), "{text}");
+    }
+    // A transposed operand of one matmul is a plain one of the next.
+    let twice = "input a : f16[8, 6]\ny = matmul(a, w, transpose_b=true) : f16[8, 5]\nz = linear(x, w) : f16[3, 5]\n";
+    let (x, w, unknown) = bytes(twice);
+    assert_eq!((x.0, w.0, unknown), (2 * 3 * 6, 2 * 5 * 6, 0));
+    // A reshape tells the number of elements, not a shape.
+    let reshaped = "y = reshape(x) : f16[16, 8]\nz = matmul(x, w) : f16[8, 4]\n";
+    let (x, w, unknown) = bytes(reshaped);
+    assert_eq!((x.0, w.0, unknown), (2 * 128, 2 * 32, 1));
+    // Packed operands hold more than the matmul reads.
+    let packed = "y = matmul(x, w, k=4) : f16[8, 6]\nz = add(x, w) : f16[8, 12]\n";
+    assert_eq!(bytes(packed).0.2, 2 * 8 * 4 + 2 * 8 * 12);
+}
+
+#[test]
+fn the_warning_names_the_reader_that_fixes_a_size() {
+    let text =
+        "a = add(x, b) : f16[8, 6]\nweight w : f16[4, 6]\nmm: y = matmul(x, w) : f16[8, 6]\n";
+    let messages: Vec<_> = resolved(text)
+        .diagnostics
+        .into_iter()
+        .map(|d| d.message)
+        .collect();
+    assert_eq!(
+        messages,
+        [
+            "`x` is not declared: another reader, `mm`, fixes it as f16[8, 4]",
+            "`b` is not declared: it is assumed to be as large as `a`, f16[8, 6]",
+        ]
+    );
+}

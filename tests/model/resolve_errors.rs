@@ -4,8 +4,8 @@ use crate::resolve::resolved;
 use fuseline::core::model::diagnostic::line_and_column;
 use fuseline::core::{Code, Severity};
 
-struct Case {
-    text: &'static str,
+pub(crate) struct Case {
+    pub(crate) text: &'static str,
     severity: Severity,
     code: Code,
     /// Line and column.
@@ -32,7 +32,7 @@ const fn error(
 }
 
 #[rustfmt::skip]
-const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[
     error("input x : f16[4]\ny = gellu(x)", Code::UnknownFunction, (2, 5),
         "there is no function `gellu`", "did you mean `gelu`?"),
     error("input x : f16[4]\ny = convolution(x)", Code::UnknownFunction, (2, 5),

@@ -184,45 +184,65 @@ fn analyze_planned(
     options: &Options,
     plan: impl FnOnce(&Graph) -> Plan,
 ) -> Outcome {
+    let Read {
+        graph,
+        statement_of_op,
+        diagnostics,
+    } = read(program);
+    let Some(graph) = graph else {
+        return Outcome {
+            diagnostics,
+            ..Outcome::default()
+        };
+    };
+    let plan = plan(&graph);
+    let analysis = analyze_plan(graph, options, plan);
+    let listed_at = analysis.graph.listed_at.iter();
+    let statement_of_op = listed_at.filter_map(|&listed| statement_of_op.get(listed).copied());
+    Outcome {
+        statement_of_op: statement_of_op.collect(),
+        analysis: Some(analysis),
+        diagnostics,
+    }
+}
+
+/// A program without choices: its graph and what is wrong with it.
+pub(super) struct Read {
+    /// The graph of the ops that could be resolved; `None` if they form none.
+    pub(super) graph: Option<Graph>,
+    /// For each resolved op its statement.
+    pub(super) statement_of_op: Vec<usize>,
+    /// All but those of the parser.
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+/// Resolves a program and builds its graph.
+pub(super) fn read(program: &Program) -> Read {
     let resolved = resolve(program);
     let mut diagnostics = resolved.diagnostics;
+    let statement_of_op = resolved.statement_of_op;
     if resolved.ops.is_empty() && !has_errors(&diagnostics) {
         diagnostics.push(
             Diagnostic::warning(Code::EmptyProgram, "there are no operations yet")
                 .hint("write one, such as `y = relu(x) : f16[1024]`, or pick an example"),
         );
     }
-    match build_graph(resolved.ops, &resolved.externals) {
-        Ok(graph) => {
-            let plan = plan(&graph);
-            let analysis = analyze_plan(graph, options, plan);
-            let listed_at = analysis.graph.listed_at.iter();
-            let statement_of_op: IdVec<OpId, usize> = listed_at
-                .filter_map(|&listed| resolved.statement_of_op.get(listed).copied())
-                .collect();
-            Outcome {
-                statement_of_op,
-                analysis: Some(analysis),
-                diagnostics,
-            }
+    let graph = build_graph(resolved.ops, &resolved.externals);
+    let problems = graph.as_ref().err().into_iter().flatten();
+    diagnostics.extend(problems.map(|problem| {
+        // A diagnostic of an outcome refers to a statement, not to its op.
+        let op = problem.op.and_then(|op| statement_of_op.get(op).copied());
+        let statement = op.and_then(|op| program.ops.get(op));
+        Diagnostic {
+            op,
+            span: statement.map(|statement| statement.span),
+            ..problem.clone()
         }
-        Err(problems) => {
-            diagnostics.extend(problems.into_iter().map(|mut problem| {
-                // A diagnostic of an outcome refers to a statement, not to its op.
-                problem.op = problem
-                    .op
-                    .and_then(|op| resolved.statement_of_op.get(op).copied());
-                problem.span = problem
-                    .op
-                    .and_then(|statement| program.ops.get(statement))
-                    .map(|statement| statement.span);
-                problem
-            }));
-            Outcome {
-                diagnostics,
-                ..Outcome::default()
-            }
-        }
+    }));
+    Read {
+        graph: graph.ok(),
+        statement_of_op,
+        diagnostics,
     }
 }
 

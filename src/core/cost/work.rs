@@ -84,7 +84,7 @@ pub fn matmul_k(graph: &Graph, op: OpId) -> Option<u64> {
     let &[a, b, ..] = &graph.inputs[op] else {
         return None;
     };
-    let shape_of = |t: TensorId| graph.tensor_shape(t);
+    let shape_of = |t: TensorId| graph.operand_shape(t);
     k_of_shapes(&definition.shape, shape_of(a), shape_of(b))
 }
 

@@ -88,7 +88,7 @@ fn peak(
     let mut touched: Vec<(TensorId, usize)> = Vec::new();
     for (&op, &pass) in ops.iter().zip(passes) {
         let (inputs, output) = (&graph.inputs[op], graph.output[op]);
-        // An undeclared tensor counts as large as the output of its reader, as for bytes.
+        // A tensor of unknown size counts as large as the output of its reader, as for bytes.
         let is_full = |tensor: &TensorId| {
             let known = graph.tensors[*tensor].elements();
             known.or(graph.tensors[output].elements()) == Some(full)

@@ -2,7 +2,8 @@
 
 use crate::core::model::adjacency::Adjacency;
 use crate::core::model::diagnostic::{Code, Diagnostic};
-use crate::core::model::graph::{Graph, Tensor, name_of};
+use crate::core::model::fixed_sizes::fixed_sizes;
+use crate::core::model::graph::{Graph, Tensor, name_of, shape_of};
 use crate::core::model::ids::{IdVec, OpId, TensorId};
 use crate::core::model::names::Names;
 use crate::core::model::op::{Op, TensorDecl};
@@ -158,16 +159,44 @@ impl DefUse {
         for &tensor in &self.output {
             successors.push(consumers[tensor].iter().copied());
         }
+        let mut tensors = self.tensors;
+        fix_undeclared(&mut tensors, &ops, &self.inputs, &consumers);
         Graph {
             predecessors: successors.inverted(ops.len()),
             ops,
             listed_at,
-            tensors: self.tensors,
+            tensors,
             inputs: self.inputs,
             output: self.output,
             consumers,
             successors,
             stand_ins: Vec::new(),
+        }
+    }
+}
+
+/// Gives undeclared tensors the sizes that their readers fix.
+fn fix_undeclared(
+    tensors: &mut IdVec<TensorId, Tensor>,
+    ops: &IdVec<OpId, Op>,
+    inputs: &Adjacency<OpId, TensorId>,
+    consumers: &Adjacency<TensorId, OpId>,
+) {
+    let is_undeclared = |tensor: &Tensor| tensor.is_external() && !tensor.is_declared();
+    if !tensors.iter().any(is_undeclared) {
+        return;
+    }
+    let mut fixed = fixed_sizes(
+        inputs,
+        consumers,
+        |op| ops.get(op),
+        |tensor| shape_of(tensors.get(tensor)?, ops),
+        |tensor| tensors.get(tensor).is_some_and(is_undeclared),
+    );
+    for (id, tensor) in tensors.ids().zip(tensors.iter_mut()) {
+        if let Some(size) = fixed.remove(&id) {
+            let width = ops[size.reader].bytes_per_element;
+            tensor.fix(size, width);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Diagnostics about a program text: errors, warnings and notes, each with a span and a hint.
 
+use crate::core::model::fix::{Fix, TextEdit};
 use serde::Serialize;
 
 /// A byte range `start..end` of the source text, always on character boundaries.
@@ -44,7 +45,7 @@ pub enum Severity {
 }
 
 /// The kind of a diagnostic, stable across wordings, for tests and for JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Code {
     /// The line is not a statement of the notation: `y = = add(x)`.
@@ -121,6 +122,9 @@ pub struct Diagnostic {
     pub message: String,
     /// How to correct it, as an imperative.
     pub hint: Option<String>,
+    /// Corrections of the text that the hint proposes. Each is made from one statement;
+    /// [`sound_fixes`](crate::core::fixes::sound_fixes) keeps those that hold in the whole text.
+    pub fixes: Vec<Fix>,
 }
 
 impl Diagnostic {
@@ -133,6 +137,7 @@ impl Diagnostic {
             op: None,
             message: message.into(),
             hint: None,
+            fixes: Vec::new(),
         }
     }
 
@@ -165,6 +170,19 @@ impl Diagnostic {
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// The same diagnostic with one more correction.
+    #[must_use]
+    pub fn with(mut self, fix: Fix) -> Self {
+        self.fixes.push(fix);
+        self
+    }
+
+    /// The same diagnostic with one more correction by one edit.
+    #[must_use]
+    pub fn fix(self, label: impl Into<String>, edit: TextEdit) -> Self {
+        self.with(Fix::new(label, edit))
     }
 }
 

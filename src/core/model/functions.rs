@@ -6,6 +6,8 @@
 //! composed function counts its steps: GELU in its tanh form is 8, softmax 5, layer norm 8. Work per row
 //! instead of per element (the rsqrt of a norm, the division of a mean) is left out.
 
+pub mod pytorch;
+
 use crate::core::model::op_type::OpType;
 
 /// How the output's shape is inferred from the inputs.
@@ -264,6 +266,7 @@ impl Function {
     pub fn variant(&self, attribute: &str, value: &str) -> Option<&'static Self> {
         match (self.name, attribute, value) {
             ("gelu", "approximate", "none") => find("gelu_erf"),
+            ("gelu_erf", "approximate", "tanh") => find("gelu"),
             ("batch_norm", "training", "true") => find("batch_norm_train"),
             _ => None,
         }
@@ -339,7 +342,7 @@ pub static FUNCTIONS: &[Function] = &[
     unary("square", 1, "x * x", "one multiplication"),
     unary("relu", 1, "max(x, 0)", "one comparison"),
     unary("gelu", 8, "x times the normal distribution function, tanh form unless `approximate=none`", "x * 0.5 * (1 + tanh(x * (c + d * x * x))): 5 multiplications, 2 additions, tanh").with(&["approximate"]),
-    unary("gelu_erf", 5, "the same, exact: `gelu(x, approximate=none)`", "x * 0.5 * (1 + erf(x * c)): 3 multiplications, addition, erf"),
+    unary("gelu_erf", 5, "the same, exact: `gelu(x, approximate=none)`", "x * 0.5 * (1 + erf(x * c)): 3 multiplications, addition, erf").with(&["approximate"]),
     unary("silu", 5, "x * sigmoid(x), also called swish", "sigmoid 4, one multiplication"),
     unary("sigmoid", 4, "1 / (1 + exp(-x))", "negation, exp, addition, division"),
     unary("tanh", 1, "hyperbolic tangent", "one transcendental"),
@@ -426,6 +429,25 @@ mod tests {
                 "{}",
                 spec.name
             );
+        }
+    }
+
+    #[test]
+    fn every_name_of_pytorch_leads_to_a_row() {
+        let mut names = BTreeSet::new();
+        for alias in pytorch::ALIASES {
+            assert!(names.insert(alias.name), "{} twice", alias.name);
+            let attributes = find(alias.function).map(|function| function.attributes);
+            assert!(attributes.is_some(), "{}", alias.name);
+            for attribute in alias.needs {
+                let attributes = attributes.unwrap_or_default();
+                assert!(attributes.contains(attribute), "{}", alias.name);
+            }
+        }
+        let mut names = BTreeSet::new();
+        for answer in pytorch::ANSWERS {
+            assert!(names.insert(answer.name), "{} twice", answer.name);
+            assert_eq!(answer.inputs > 0, !answer.lines.is_empty());
         }
     }
 

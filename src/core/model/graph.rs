@@ -2,8 +2,9 @@
 
 use crate::core::model::adjacency::Adjacency;
 use crate::core::model::dtype::DType;
+use crate::core::model::fixed_sizes::FixedSize;
 use crate::core::model::ids::{IdVec, OpId, TensorId};
-use crate::core::model::op::{Op, TensorDecl, TensorRole, element_count};
+use crate::core::model::op::{Op, TensorDecl, TensorRole, byte_count, element_count};
 use crate::core::model::work::Work;
 use hashbrown::HashSet;
 use indexmap::IndexMap;
@@ -13,7 +14,7 @@ use serde::Serialize;
 /// A tensor of the graph. Its name and shape are [`Graph::tensor_name`] and [`Graph::tensor_shape`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tensor {
-    /// Bytes of one element, if known.
+    /// Bytes of one element, if known: for an undeclared tensor, where a reader fixes its size.
     pub bytes_per_element: Option<u32>,
     /// Element type, if it is known and not only its width.
     pub dtype: Option<DType>,
@@ -21,7 +22,7 @@ pub struct Tensor {
     pub role: TensorRole,
     /// The op that writes it; `None` for an external tensor.
     pub producer: Option<OpId>,
-    /// A copy of `product(shape)`: bytes are read often, and the shape is elsewhere in memory.
+    /// A copy of `product(shape)`, or what a reader fixes: bytes are read often, and the shape is elsewhere in memory.
     elements: Option<u64>,
     /// Name and shape of an external tensor; for others the op has them.
     external: Option<Box<External>>,
@@ -32,6 +33,8 @@ struct External {
     name: String,
     /// The declared shape, if there is one.
     shape: Option<Vec<u64>>,
+    /// Without one, what a reader fixes.
+    fixed: Option<FixedSize>,
 }
 
 impl Tensor {
@@ -40,12 +43,23 @@ impl Tensor {
         self.producer.is_none()
     }
 
-    /// `product(shape)`; `None` for an undeclared external tensor.
+    /// An external tensor whose size is declared.
+    pub(super) fn is_declared(&self) -> bool {
+        let external = self.external.as_ref();
+        external.is_some_and(|external| external.shape.is_some())
+    }
+
+    /// `product(shape)`; `None` for an undeclared external tensor whose size no reader fixes.
     pub fn elements(&self) -> Option<u64> {
         self.elements
     }
 
-    /// Produced or declared bytes; `None` for an undeclared external tensor.
+    /// Which reader fixes the size of an undeclared external tensor, if one does.
+    pub fn fixed(&self) -> Option<&FixedSize> {
+        self.external.as_ref()?.fixed.as_ref()
+    }
+
+    /// Produced or declared bytes, or those that a reader fixes; `None` for another undeclared external tensor.
     pub fn bytes(&self) -> Option<u64> {
         self.elements?
             .checked_mul(self.bytes_per_element?.into())
@@ -141,11 +155,13 @@ impl Graph {
 
     /// The op's shape for a produced tensor, the declared shape, if any, for an external one.
     pub fn tensor_shape(&self, tensor: TensorId) -> Option<&[u64]> {
-        let tensor = &self.tensors[tensor];
-        match tensor.producer {
-            Some(op) => Some(&self.ops[op].shape),
-            None => tensor.external.as_ref()?.shape.as_deref(),
-        }
+        shape_of(&self.tensors[tensor], &self.ops)
+    }
+
+    /// The same, or the shape that a reader fixes, which is known up to a transposition of a matrix.
+    pub(crate) fn operand_shape(&self, tensor: TensorId) -> Option<&[u64]> {
+        let fixed = || self.tensors[tensor].fixed()?.operand_shape();
+        self.tensor_shape(tensor).or_else(fixed)
     }
 
     /// The op with this name. Linear in the ops.
@@ -201,6 +217,13 @@ pub(super) fn name_of<'a>(tensor: &'a Tensor, ops: &'a IdVec<OpId, Op>) -> &'a s
     }
 }
 
+pub(super) fn shape_of<'a>(tensor: &'a Tensor, ops: &'a IdVec<OpId, Op>) -> Option<&'a [u64]> {
+    match tensor.producer {
+        Some(op) => Some(&ops[op].shape),
+        None => tensor.external.as_ref()?.shape.as_deref(),
+    }
+}
+
 impl Tensor {
     /// The tensor that an op writes.
     pub(super) fn produced(op: &Op, id: OpId) -> Self {
@@ -225,7 +248,19 @@ impl Tensor {
             external: Some(Box::new(External {
                 name: name.to_owned(),
                 shape: declared.map(|d| d.shape.clone()),
+                fixed: None,
             })),
+        }
+    }
+
+    /// Gives an undeclared external tensor the size that a reader fixes; nothing if its bytes pass 2^63.
+    pub(crate) fn fix(&mut self, size: FixedSize, bytes_per_element: u32) {
+        if byte_count(&size.shape, bytes_per_element).is_some()
+            && let Some(external) = &mut self.external
+        {
+            self.bytes_per_element = Some(bytes_per_element);
+            self.elements = element_count(&size.shape);
+            external.fixed = Some(size);
         }
     }
 }

@@ -6,6 +6,8 @@ pub mod build;
 pub mod device;
 pub mod diagnostic;
 pub mod dtype;
+pub mod fix;
+pub mod fixed_sizes;
 pub mod functions;
 pub mod graph;
 pub mod ids;

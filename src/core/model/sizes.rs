@@ -48,7 +48,11 @@ fn whole_size(
         Externals::OutputShape => (assumed(), SizeSource::Assumed),
         Externals::Declared => known
             .bytes()
-            .map(|bytes| (bytes, SizeSource::Declared))
+            .map(|bytes| {
+                let fixed = known.fixed();
+                let source = fixed.map_or(SizeSource::Declared, |fixed| fixed.source);
+                (bytes, source)
+            })
             .or_else(|| {
                 inferred_bytes(graph, op, tensor).map(|bytes| (bytes, SizeSource::Inferred))
             })
@@ -56,8 +60,7 @@ fn whole_size(
     }
 }
 
-/// The bytes of an undeclared input, if the op's other shapes allow only one size: a reshape keeps the number
-/// of elements, and the operands of a matmul share K, which may also be stated.
+/// The bytes of an undeclared input that no reader fixes for the others.
 fn inferred_bytes(graph: &Graph, op: OpId, tensor: TensorId) -> Option<u64> {
     byte_count(
         &inferred_shape(graph, op, tensor)?,
@@ -65,16 +68,21 @@ fn inferred_bytes(graph: &Graph, op: OpId, tensor: TensorId) -> Option<u64> {
     )
 }
 
-/// The shape for [`SizeSource::Inferred`]; for a reshape that of the output, which has as many elements.
-///
-/// For a matmul the output must be a matrix, and K be stated or the other operand be a matrix, too. With batch dimensions the missing operand
-/// could be shared or batched, so nothing is inferred.
+/// The shape for [`SizeSource::Inferred`]: that which a reader fixes, else what a matmul with a stated K takes of an operand
+/// that may hold more.
 pub fn inferred_shape(graph: &Graph, op: OpId, tensor: TensorId) -> Option<Vec<u64>> {
-    let shape_of = |t: TensorId| graph.tensor_shape(t);
+    if let Some(fixed) = graph.tensors[tensor].fixed() {
+        return (fixed.source == SizeSource::Inferred).then(|| fixed.shape.clone());
+    }
+    let shape_of = |t: TensorId| graph.operand_shape(t);
     inferred_operand(&graph.ops[op], &graph.inputs[op], tensor, shape_of)
 }
 
-/// The same for an op outside a graph; tensors have any ids.
+/// The only shape of an input that fits the other shapes of its reader: a reshape keeps the number of elements (its own
+/// shape is given), and the operands of a matmul share K, which may also be stated. Tensors have any ids.
+///
+/// For a matmul the output must be a matrix, and K be stated or the other operand be a matrix, too. With batch dimensions
+/// the missing operand could be shared or batched, so nothing is inferred.
 pub(crate) fn inferred_operand<'a, T: Copy + PartialEq>(
     definition: &Op,
     inputs: &[T],
@@ -100,17 +108,12 @@ pub(crate) fn inferred_operand<'a, T: Copy + PartialEq>(
             let &[d0, d1] = shape_of(other)? else {
                 return None;
             };
-            // One dimension of the known operand is one of the output, the other one is K.
             let (kept, free) = if missing_left {
                 (columns, rows)
             } else {
                 (rows, columns)
             };
-            let k = match (d0 == kept, d1 == kept) {
-                (true, _) => d1,
-                (_, true) => d0,
-                _ => return None,
-            };
+            let k = other_side(d0, d1, kept)?;
             Some(if missing_left {
                 vec![free, k]
             } else {
@@ -120,15 +123,31 @@ pub(crate) fn inferred_operand<'a, T: Copy + PartialEq>(
         (OpType::Matmul, Some("linear"), &[x, weight, ..]) => {
             let (&features, rows) = definition.shape.split_last()?;
             if tensor == weight {
-                Some(vec![features, *shape_of(x)?.last()?])
+                let k = match (shape_of(x)?, rows) {
+                    (&[d0, d1], &[row]) => other_side(d0, d1, row)?,
+                    (shape, _) => *shape.last()?,
+                };
+                Some(vec![features, k])
             } else if tensor == x {
+                let &[d0, d1] = shape_of(weight)? else {
+                    return None;
+                };
                 let mut shape = rows.to_vec();
-                shape.push(*shape_of(weight)?.last()?);
+                shape.push(other_side(d0, d1, features)?);
                 Some(shape)
             } else {
                 Some(vec![features])
             }
         }
+        _ => None,
+    }
+}
+
+/// K from a matrix operand, transposed or not: one side is kept in the output, the other one is K.
+fn other_side(d0: u64, d1: u64, kept: u64) -> Option<u64> {
+    match (d0 == kept, d1 == kept) {
+        (true, _) => Some(d1),
+        (_, true) => Some(d0),
         _ => None,
     }
 }

@@ -3,6 +3,7 @@
 use super::lexer::{Lexeme, Token, unquoted};
 use super::spelling::shortened;
 use crate::core::model::diagnostic::{Code, Diagnostic, Span};
+use crate::core::model::fix::TextEdit;
 use crate::core::model::program::Name;
 
 /// A parsed value, or the one diagnostic that is reported for its statement.
@@ -61,8 +62,18 @@ impl<'a> Cursor<'a> {
     }
 
     pub(super) fn expect(&mut self, kind: Lexeme, what: &str, hint: &str) -> Parse<Token> {
-        self.take(kind)
-            .ok_or_else(|| self.expected(what).hint(hint))
+        self.take(kind).ok_or_else(|| {
+            let expected = self.expected(what, hint);
+            match (kind, self.peek()) {
+                (Lexeme::Equals, Some(next)) => {
+                    expected.fix("Insert `=`", TextEdit::insert(next.span.start, "= "))
+                }
+                (Lexeme::Colon, Some(next)) => {
+                    expected.fix("Insert `:`", TextEdit::insert(next.span.start, ": "))
+                }
+                _ => expected,
+            }
+        })
     }
 
     pub(super) fn take_word(&mut self, word: &str) -> bool {
@@ -77,7 +88,7 @@ impl<'a> Cursor<'a> {
         let token = self
             .peek()
             .filter(|t| matches!(t.kind, Lexeme::Name | Lexeme::QuotedName))
-            .ok_or_else(|| self.expected(what).hint(hint))?;
+            .ok_or_else(|| self.expected(what, hint))?;
         self.at += 1;
         let text = match token.kind {
             Lexeme::Name => self.slice(token).to_owned(),
@@ -100,9 +111,8 @@ impl<'a> Cursor<'a> {
         let minus = self.take(Lexeme::Minus);
         let token = self.take(Lexeme::Int).ok_or_else(|| match self.peek() {
             Some(t) if matches!(t.kind, Lexeme::Name | Lexeme::OpenParen) => self
-                .expected("a whole number")
-                .hint("a param is a plain number, so that a slider can set it; shapes may compute with it"),
-            _ => self.expected("a whole number").hint(hint),
+                .expected("a whole number", "a param is a plain number, so that a slider can set it; shapes may compute with it"),
+            _ => self.expected("a whole number", hint),
         })?;
         let span = minus.map_or(token.span, |m| m.span.to(token.span));
         Ok((self.int_value(token, minus.is_some(), span)?, span))
@@ -135,30 +145,57 @@ impl<'a> Cursor<'a> {
             return Ok(());
         }
         Err(match self.peek() {
-            None => unclosed(
-                open,
-                if close == Lexeme::CloseParen {
-                    "`)`"
-                } else {
-                    "`]`"
-                },
-            ),
-            Some(_) => self
-                .expected(what)
-                .hint("separate the items in brackets by commas"),
+            None => self.unclosed(open),
+            Some(next) if self.unreadable(next).is_some() => self.expected(what, ""),
+            Some(next) => {
+                let end = self.last_span().end;
+                let (close, bracket) = match close {
+                    Lexeme::CloseParen => ("Close the bracket with `)`", ")"),
+                    _ => ("Close the bracket with `]`", "]"),
+                };
+                self.expected(what, "separate the items in brackets by commas")
+                    .fix("Insert a comma", TextEdit::insert(end, ","))
+                    .fix(close, TextEdit::insert(end, bracket))
+                    .fix(
+                        close,
+                        TextEdit::replace(Span::new(end, next.span.end), bracket),
+                    )
+            }
         })
     }
 
-    /// The error that `what` is expected here, and not the next token.
-    pub(super) fn expected(&self, what: &str) -> Diagnostic {
+    /// The error for a bracket that the statement never closes.
+    pub(super) fn unclosed(&self, open: Token) -> Diagnostic {
+        let bracket = match open.kind {
+            Lexeme::OpenParen => ")",
+            _ => "]",
+        };
+        let close = format!("`{bracket}`");
+        let end = self
+            .tokens
+            .last()
+            .map_or(open.span.end, |last| last.span.end);
+        Diagnostic::error(Code::Syntax, "the bracket is never closed")
+            .at(open.span)
+            .hint(format!("close it with {close}"))
+            .fix(
+                format!("Close it with {close}"),
+                TextEdit::insert(end, bracket),
+            )
+    }
+
+    /// The error that `what` is expected here, and not the next token. A token that is invalid everywhere has its own hint.
+    pub(super) fn expected(&self, what: &str, hint: &str) -> Diagnostic {
         let Some(token) = self.peek() else {
             return Diagnostic::error(Code::Syntax, format!("the line ends before {what}"))
-                .at(self.last_span());
+                .at(self.last_span())
+                .hint(hint);
         };
         self.unreadable(token).unwrap_or_else(|| {
             let found = shortened(self.slice(token));
             Diagnostic::error(Code::Syntax, format!("expected {what}, found `{found}`"))
                 .at(token.span)
+                .hint(hint)
         })
     }
 
@@ -167,7 +204,7 @@ impl<'a> Cursor<'a> {
         let found = self.slice(token);
         let problem = match token.kind {
             Lexeme::Unknown => {
-                return Some(unknown_character(found).at(token.span));
+                return Some(unknown_character(found, token.span));
             }
             Lexeme::OpenQuote => "the name in backquotes has no end".to_owned(),
             Lexeme::MalformedNumber => {
@@ -179,36 +216,66 @@ impl<'a> Cursor<'a> {
             Lexeme::OpenQuote => "close it with another backquote on the same line",
             _ => "write a product with `*`, as in `4*H`; a name starts with a letter",
         };
-        Some(
-            Diagnostic::error(Code::Syntax, problem)
-                .at(token.span)
-                .hint(hint),
-        )
+        let unreadable = Diagnostic::error(Code::Syntax, problem)
+            .at(token.span)
+            .hint(hint);
+        Some(if token.kind == Lexeme::OpenQuote {
+            let is_end = |c: char| c != '_' && c != '.' && !c.is_alphanumeric();
+            let name = found.strip_prefix('`').unwrap_or(found);
+            let length = name.find(is_end).unwrap_or(name.len());
+            let end = token.span.start + "`".len() + length;
+            unreadable.fix("Close the name here", TextEdit::insert(end, "`"))
+        } else {
+            let is_digit = |c: char| c.is_ascii_digit() || c == '_';
+            let digits = found.len() - found.trim_start_matches(is_digit).len();
+            let (number, name) = found.split_at_checked(digits).unwrap_or_default();
+            unreadable.fix(
+                format!("Write `{}*{}`", shortened(number), shortened(name)),
+                TextEdit::insert(token.span.start + digits, "*"),
+            )
+        })
     }
 }
 
-pub(super) fn unclosed(open: Token, close: &str) -> Diagnostic {
-    Diagnostic::error(Code::Syntax, "the bracket is never closed")
-        .at(open.span)
-        .hint(format!("close it with {close}"))
-}
-
-fn unknown_character(character: &str) -> Diagnostic {
-    let hint = match character {
-        "×" | "·" | "∗" => "write `*` for a product",
-        "÷" => "write `/` for a quotient",
-        "−" | "–" | "—" => "write a minus as `-`",
-        ";" => "write one statement a line",
-        "{" | "}" => "write sizes in `[ ]` and inputs in `( )`",
-        "\"" | "'" | "“" | "”" | "‘" | "’" => {
-            "write a name with special characters in backquotes"
-        }
-        "." => "write a number with a digit before the point, a range as `1..8`",
-        _ => "remove it, or put it into a comment after `#`",
+fn unknown_character(character: &str, span: Span) -> Diagnostic {
+    let (hint, meant) = match character {
+        "×" | "·" | "∗" => ("write `*` for a product", Some("*")),
+        "÷" => ("write `/` for a quotient", Some("/")),
+        "−" | "–" | "—" => ("write a minus as `-`", Some("-")),
+        ";" => ("write one statement a line", Some("\n")),
+        "{" => ("write sizes in `[ ]` and inputs in `( )`", Some("[")),
+        "}" => ("write sizes in `[ ]` and inputs in `( )`", Some("]")),
+        "\"" | "'" | "“" | "”" | "‘" | "’" => (
+            "write a name with special characters in backquotes",
+            Some("`"),
+        ),
+        "." => (
+            "write a number with a digit before the point, a range as `1..8`",
+            None,
+        ),
+        _ => ("remove it, or put it into a comment after `#`", None),
     };
-    Diagnostic::error(
+    let unknown = Diagnostic::error(
         Code::UnknownCharacter,
         format!("`{character}` is not part of the notation"),
     )
-    .hint(hint)
+    .at(span)
+    .hint(hint);
+    let unknown = match meant {
+        Some("\n") => unknown.fix("Start a new line here", TextEdit::replace(span, "\n")),
+        Some(meant) => {
+            let label = format!("Write {} instead", code_text(meant));
+            unknown.fix(label, TextEdit::replace(span, meant))
+        }
+        None => unknown,
+    };
+    unknown.fix(format!("Remove `{character}`"), TextEdit::remove(span))
+}
+
+/// A character as code in a sentence.
+fn code_text(character: &str) -> String {
+    match character {
+        "`" => "a backquote".to_owned(),
+        _ => format!("`{character}`"),
+    }
 }

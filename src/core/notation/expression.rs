@@ -1,8 +1,9 @@
 //! Size expressions: `4*H`, `(S + 1)/2`.
 
-use super::cursor::{Cursor, Parse, unclosed};
+use super::cursor::{Cursor, Parse};
 use super::lexer::Lexeme;
 use crate::core::model::diagnostic::{Code, Diagnostic, Span};
+use crate::core::model::fix::TextEdit;
 use crate::core::model::program::{BinaryOp, Expr, ExprKind};
 
 /// Deepest nesting of an expression. Bounds the stack of every recursive walk over one.
@@ -51,7 +52,7 @@ fn product(cursor: &mut Cursor<'_>, outside: usize) -> Parse<Nested> {
 fn unary(cursor: &mut Cursor<'_>, outside: usize) -> Parse<Nested> {
     const HINT: &str = "a size is a number, a param or a computation such as `4*H`";
     let Some(token) = cursor.peek() else {
-        return Err(cursor.expected("a size").hint(HINT));
+        return Err(cursor.expected("a size", HINT));
     };
     if outside >= MAX_DEPTH {
         return Err(too_deep(token.span));
@@ -94,14 +95,17 @@ fn unary(cursor: &mut Cursor<'_>, outside: usize) -> Parse<Nested> {
             let mut inner = sum(cursor, outside + 1)?;
             let Some(close) = cursor.take(Lexeme::CloseParen) else {
                 return Err(match cursor.peek() {
-                    None => unclosed(token, "`)`"),
-                    Some(_) => cursor.expected("an operator or `)`").hint(HINT),
+                    None => cursor.unclosed(token),
+                    Some(_) => cursor.expected("an operator or `)`", HINT).fix(
+                        "Close the bracket with `)`",
+                        TextEdit::insert(cursor.last_span().end, ")"),
+                    ),
                 });
             };
             inner.expr.span = token.span.to(close.span);
             Ok(inner)
         }
-        _ => Err(cursor.expected("a size").hint(HINT)),
+        _ => Err(cursor.expected("a size", HINT)),
     }
 }
 

@@ -1,11 +1,13 @@
 //! The notation: parser, printer, highlighting, imports and edits of programs as text.
 
+pub(crate) mod caret;
 mod cursor;
 pub mod edit;
 mod expression;
 mod highlight;
 pub mod import;
 mod lexer;
+pub(crate) mod mend;
 mod parser;
 mod printer;
 mod range;

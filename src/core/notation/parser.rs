@@ -27,12 +27,14 @@
 //! runs from `#` to the end of the line. In backquotes `` \` ``, `\\`, `\n` and `\r` are escapes.
 
 use crate::core::model::diagnostic::{Code, Diagnostic, Span};
+use crate::core::model::fix::TextEdit;
+use crate::core::model::functions::{self, AttributeKind, pytorch};
 use crate::core::model::op::TensorRole;
 use crate::core::model::program::{
     Attribute, AttributeValue, Declaration, Expr, ExprKind, KernelMark, Literal, Name, OpStatement,
     Param, ParamRange, TypeAnnotation,
 };
-use crate::core::notation::cursor::{Cursor, Parse, unclosed};
+use crate::core::notation::cursor::{Cursor, Parse};
 use crate::core::notation::expression::expression;
 use crate::core::notation::lexer::{Lexeme, Token, tokens};
 use crate::core::notation::range::{RangePart, range_problem};
@@ -65,9 +67,12 @@ pub(super) fn statement(text: &str, tokens: &[Token]) -> Result<Statement, Diagn
         Some("output") => cursor.output(),
         _ => cursor.operation().map_err(|problem| {
             if is_other_form(text, tokens) {
-                problem.hint(OTHER_FORM)
-            } else {
-                problem
+                return problem.hint(OTHER_FORM);
+            }
+            // `einsum` and the like take what is not part of the notation.
+            match called(text, tokens).and_then(pytorch::answer) {
+                Some(answer) => problem.hint(answer.hint),
+                None => problem,
             }
         }),
     }?;
@@ -75,6 +80,14 @@ pub(super) fn statement(text: &str, tokens: &[Token]) -> Result<Statement, Diagn
         None => Ok(statement),
         Some(token) => Err(cursor.unexpected_after_end(token)),
     }
+}
+
+/// The name that a statement calls, as far as it can be read.
+fn called<'a>(text: &'a str, tokens: &[Token]) -> Option<&'a str> {
+    let place = tokens.iter().position(|t| t.kind == Lexeme::Equals)? + 1;
+    let callee = tokens.get(place).filter(|t| t.kind == Lexeme::Name)?;
+    let open = tokens.get(place + 1)?;
+    (open.kind == Lexeme::OpenParen).then(|| callee.span.slice(text))
 }
 
 const OTHER_FORM: &str =
@@ -147,22 +160,46 @@ impl Cursor<'_> {
             match range_problem(&name.text, value, &stated) {
                 Some((problem, RangePart::Value)) => {
                     range = Some(stated);
-                    finding = Some(problem.at(value_span));
+                    let nearest = value.clamp(min, max);
+                    let (low, high) = (min.min(value), max.max(value));
+                    let problem = problem.at(value_span).fix(
+                        format!("Change the value to {nearest}"),
+                        TextEdit::replace(value_span, nearest.to_string()),
+                    );
+                    finding = Some(problem.fix(
+                        format!("Widen the range to {low}..{high}"),
+                        TextEdit::replace(range_span, format!("{low}..{high}")),
+                    ));
                 }
-                Some((problem, RangePart::Ends)) => finding = Some(problem.at(range_span)),
-                Some((problem, RangePart::Step)) => finding = Some(problem.at(step_span)),
+                Some((problem, RangePart::Ends)) => {
+                    let (low, high) = (min.min(max).max(1), max.max(min).max(1));
+                    finding = Some(problem.at(range_span).fix(
+                        format!("Write the range as {low}..{high}"),
+                        TextEdit::replace(range_span, format!("{low}..{high}")),
+                    ));
+                }
+                Some((problem, RangePart::Step)) => {
+                    finding = Some(
+                        problem
+                            .at(step_span)
+                            .fix("Use a step of 1", TextEdit::replace(step_span, "1")),
+                    );
+                }
                 None => range = Some(stated),
             }
         }
         if value < 1 {
             // The param stays in the program, so that its slider can correct it.
+            let least = range.as_ref().map_or(1, |range| range.min.max(1));
+            let edit = TextEdit::replace(value_span, least.to_string());
             finding = Some(
                 Diagnostic::error(
                     Code::NonPositiveSize,
                     format!("{} is {value}", quoted(&name.text)),
                 )
                 .at(value_span)
-                .hint("give it a value of at least 1"),
+                .hint("give it a value of at least 1")
+                .fix(format!("Change the value to {least}"), edit),
             );
         }
         let param = Param {
@@ -218,13 +255,14 @@ impl Cursor<'_> {
             )?;
         }
         self.expect(Lexeme::Equals, "`=`", HINT)?;
-        let callee = self.name("the name of a function", HINT)?;
+        let mut callee = self.name("the name of a function", HINT)?;
         let open = self.expect(Lexeme::OpenParen, "`(`", HINT)?;
         let Arguments {
             inputs,
             literals,
-            attributes,
+            mut attributes,
         } = self.arguments(open)?;
+        in_notation(&mut callee, &mut attributes);
         let annotation = match self.take(Lexeme::Colon) {
             Some(_) => Some(self.annotation()?),
             None => None,
@@ -249,11 +287,11 @@ impl Cursor<'_> {
             return Ok(None);
         };
         if !self.take_word("kernel") {
-            return Err(self.expected("`kernel`").hint(HINT));
+            return Err(self.expected("`kernel`", HINT));
         }
         let token = self
             .take(Lexeme::Int)
-            .ok_or_else(|| self.expected("the number of a kernel").hint(HINT))?;
+            .ok_or_else(|| self.expected("the number of a kernel", HINT))?;
         let number = self.int_value(token, false, token.span)?;
         let number = u32::try_from(number).map_err(|_| {
             Diagnostic::error(Code::Overflow, "the number of the kernel is too large")
@@ -278,11 +316,11 @@ impl Cursor<'_> {
         while self.take(Lexeme::CloseParen).is_none() {
             let is_attribute = self.kind_ahead(1) == Some(Lexeme::Equals);
             if self.peek().is_none() {
-                return Err(unclosed(open, "`)`"));
+                return Err(self.unclosed(open));
             }
             if let Some((text, span)) = self.literal() {
                 if !attributes.is_empty() {
-                    return Err(input_after_attribute(&text).at(span));
+                    return Err(self.input_after_attribute(&text, span, &attributes));
                 }
                 let place = inputs.len() + literals.len();
                 literals.push(Literal { place, text, span });
@@ -291,22 +329,29 @@ impl Cursor<'_> {
             }
             let name = self.name("the name of a tensor", HINT)?;
             if is_attribute {
+                let before = self
+                    .tokens
+                    .get(self.at.wrapping_sub(2))
+                    .map(|comma| comma.span);
+                self.at += 1;
+                let value = self.attribute_value()?;
+                let span = name.span.to(self.last_span());
                 if !named.insert(name.text.clone()) {
+                    let removed = before.map_or(span, |comma| comma.to(span));
+                    let label = format!("Remove the second {}", quoted(&name.text));
                     return Err(Diagnostic::error(
                         Code::Syntax,
                         format!("{} is given twice", quoted(&name.text)),
                     )
                     .at(name.span)
-                    .hint("give each attribute once"));
+                    .hint("give each attribute once")
+                    .fix(label, TextEdit::remove(removed)));
                 }
-                self.at += 1;
-                let value = self.attribute_value()?;
-                let span = name.span.to(self.last_span());
                 attributes.push(Attribute { name, value, span });
             } else if attributes.is_empty() {
                 inputs.push(name);
             } else {
-                return Err(input_after_attribute(&name.text).at(name.span));
+                return Err(self.input_after_attribute(&name.text, name.span, &attributes));
             }
             self.separator(open, Lexeme::CloseParen, "`,` or `)`")?;
         }
@@ -369,9 +414,22 @@ impl Cursor<'_> {
         let token = self
             .peek()
             .filter(|t| t.kind == Lexeme::Name)
-            .ok_or_else(|| self.expected("an element type").hint(HINT))?;
+            .ok_or_else(|| {
+                let expected = self.expected("an element type", HINT);
+                let bracket = self.peek().filter(|t| t.kind == Lexeme::OpenBracket);
+                match bracket {
+                    Some(open) => expected.fix(
+                        "Insert the element type `f16`",
+                        TextEdit::insert(open.span.start, "f16"),
+                    ),
+                    None => expected,
+                }
+            })?;
         let Ok(dtype) = self.slice(token).parse() else {
-            return Err(unknown_dtype(self.slice(token)).at(token.span));
+            let unknown = unknown_dtype(self.slice(token)).at(token.span);
+            let meant = nearest_dtype(self.slice(token)).name();
+            let edit = TextEdit::replace(token.span, meant);
+            return Err(unknown.fix(format!("Write `{meant}`"), edit));
         };
         self.at += 1;
         let open = self.expect(Lexeme::OpenBracket, "`[` and the shape", HINT)?;
@@ -390,7 +448,7 @@ impl Cursor<'_> {
         let mut sizes = Vec::with_capacity(commas + 1);
         while self.take(Lexeme::CloseBracket).is_none() {
             if self.peek().is_none() {
-                return Err(unclosed(open, "`]`"));
+                return Err(self.unclosed(open));
             }
             sizes.push(expression(self)?);
             self.separator(open, Lexeme::CloseBracket, "`,` or `]`")?;
@@ -398,16 +456,94 @@ impl Cursor<'_> {
         Ok(sizes)
     }
 
+    /// The error for an input that stands behind `attributes`.
+    fn input_after_attribute(
+        &self,
+        name: &str,
+        span: Span,
+        attributes: &[Attribute],
+    ) -> Diagnostic {
+        let misplaced = Diagnostic::error(
+            Code::Syntax,
+            format!("the input {} comes after an attribute", quoted(name)),
+        )
+        .at(span)
+        .hint("name the inputs first, then the attributes");
+        let ends = attributes.first().zip(attributes.last());
+        let Some((first, last)) = ends.map(|(first, last)| (first.span, last.span)) else {
+            return misplaced;
+        };
+        let stated = first.to(last).slice(self.text);
+        let input = span.slice(self.text);
+        misplaced.fix(
+            format!("Move {} to the front", quoted(name)),
+            TextEdit::replace(first.to(span), format!("{input}, {stated}")),
+        )
+    }
+
     fn unexpected_after_end(&self, token: Token) -> Diagnostic {
         self.unreadable(token).unwrap_or_else(|| {
             let found = shortened(self.slice(token));
+            let (label, edit) = match token.kind {
+                Lexeme::CloseParen | Lexeme::CloseBracket => {
+                    (format!("Remove `{found}`"), TextEdit::remove(token.span))
+                }
+                _ => {
+                    let comment = TextEdit::insert(token.span.start, "# ");
+                    ("Make the rest a comment".to_owned(), comment)
+                }
+            };
             Diagnostic::error(
                 Code::Syntax,
                 format!("the statement is complete before `{found}`"),
             )
             .at(token.span)
             .hint("write one statement a line, and comments after `#`")
+            .fix(
+                "Start a new line here",
+                TextEdit::insert(token.span.start, "\n"),
+            )
+            .fix(label, edit)
         })
+    }
+}
+
+/// Gives a call the notation's names, where those of PyTorch mean the same.
+fn in_notation(callee: &mut Name, attributes: &mut [Attribute]) {
+    let (_, has_module) = pytorch::without_module(&callee.text);
+    let own = functions::find(&callee.text).filter(|_| !has_module);
+    let (function, needs) = match (own, pytorch::alias(&callee.text)) {
+        (Some(own), _) => (own, &[][..]),
+        (None, Some(alias)) => match functions::find(alias.function) {
+            Some(function) => (function, alias.needs),
+            None => return,
+        },
+        (None, None) => return,
+    };
+    let own_name =
+        |attribute: &Attribute| pytorch::attribute(function.attributes, &attribute.name.text);
+    let is_given = |need: &&str| {
+        let given = |a: &Attribute| a.name.text == **need || own_name(a) == Some(*need);
+        attributes.iter().any(given)
+    };
+    if !needs.iter().all(is_given) {
+        return;
+    }
+    if own.is_none() {
+        function.name.clone_into(&mut callee.text);
+    }
+    for attribute in attributes {
+        if let Some(name) = own_name(attribute) {
+            name.clone_into(&mut attribute.name.text);
+        }
+        let spec = functions::find_attribute(&attribute.name.text);
+        if spec.is_some_and(|spec| spec.kind == AttributeKind::Flag)
+            && let AttributeValue::Size(value) = &mut attribute.value
+            && let ExprKind::Param(word) = &mut value.kind
+            && matches!(word.as_str(), "True" | "False")
+        {
+            attribute.value = AttributeValue::Word(word.to_lowercase());
+        }
     }
 }
 
@@ -420,14 +556,6 @@ struct Arguments {
 
 /// What follows the minus of `-inf`.
 const INFINITY: &str = "inf";
-
-fn input_after_attribute(name: &str) -> Diagnostic {
-    Diagnostic::error(
-        Code::Syntax,
-        format!("the input {} comes after an attribute", quoted(name)),
-    )
-    .hint("name the inputs first, then the attributes")
-}
 
 /// Whether a text is a literal: `8`, `-1e-5`, `-inf`.
 pub(crate) fn is_literal(text: &str) -> bool {

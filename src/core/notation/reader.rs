@@ -1,9 +1,10 @@
 //! Collects statements into a program and refuses duplicate names.
 
 use crate::core::model::diagnostic::{Code, Diagnostic, Span};
+use crate::core::model::fix::TextEdit;
 use crate::core::model::names::Names;
 use crate::core::model::program::{Declaration, Name, OpStatement, Program};
-use crate::core::notation::lexer::{Lexeme, Token, name_text};
+use crate::core::notation::lexer::{Lexeme, Token, name_text, written_name};
 use crate::core::notation::parser::Statement;
 use crate::core::notation::spelling::quoted;
 use std::collections::HashMap;
@@ -103,7 +104,7 @@ impl<'a> Reader<'a> {
         let problem = match statement {
             Statement::Param(param, finding) => {
                 if let Some(&first) = self.params.get(&param.name.text) {
-                    Some(self.twice("the param", &param.name, first))
+                    Some(self.twice("the param", &param.name, first, param.span))
                 } else {
                     self.params.insert(param.name.text.clone(), param.name.span);
                     self.parsed.program.params.push(param);
@@ -123,13 +124,14 @@ impl<'a> Reader<'a> {
         let output = |op: usize| ops.get(op).map_or("", |op| op.output.text.as_str());
         let produced = self.produced.find(&name.text, &output);
         if let Some(first) = produced.and_then(|op| ops.get(op)) {
-            return Some(self.declared_and_produced(name, first.output.span));
+            let declared = declaration.span;
+            return Some(self.declared_and_produced(name, first.output.span, declared));
         }
         let all = &self.parsed.program.declarations;
         let name_of = |place: usize| all.get(place).map_or("", |d| d.name.text.as_str());
         let (place, _) = self.declared.place(&name.text, all.len(), &name_of);
         if let Some(first) = all.get(place) {
-            return Some(self.twice("the tensor", name, first.name.span));
+            return Some(self.twice("the tensor", name, first.name.span, declaration.span));
         }
         self.parsed.program.declarations.push(declaration);
         None
@@ -145,7 +147,11 @@ impl<'a> Reader<'a> {
             return Some(
                 Diagnostic::error(Code::DuplicateDeclaration, twice)
                     .at(name.span)
-                    .hint("remove one of the two"),
+                    .hint("remove one of the two")
+                    .fix(
+                        "Remove this line",
+                        TextEdit::remove(self.keyword_before(name.span).to(name.span)),
+                    ),
             );
         }
         self.outputs.insert(name.text.clone(), name.span);
@@ -162,7 +168,8 @@ impl<'a> Reader<'a> {
         };
         let declared = self.declared.find(&written.text, &name_of);
         if let Some(first) = declared.and_then(|place| declarations.get(place)) {
-            return Some(self.declared_and_produced(written, first.name.span));
+            let declared = first.span;
+            return Some(self.declared_and_produced(written, first.name.span, declared));
         }
         let ops = &self.parsed.program.ops;
         let output = |op: usize| ops.get(op).map_or("", |op| op.output.text.as_str());
@@ -170,14 +177,19 @@ impl<'a> Reader<'a> {
         if let Some(first) = produced.and_then(|op| ops.get(op)) {
             let line = self.line_of(first.output.span);
             let name = quoted(&written.text);
-            return Some(
-                Diagnostic::error(
-                    Code::DuplicateOutput,
-                    format!("{name} is already written in line {line}"),
-                )
-                .at(written.span)
-                .hint("give this output a name of its own"),
-            );
+            let problem = Diagnostic::error(
+                Code::DuplicateOutput,
+                format!("{name} is already written in line {line}"),
+            )
+            .at(written.span)
+            .hint("give this output a name of its own");
+            return Some(match self.free_name(&written.text) {
+                Some(free) => problem.fix(
+                    format!("Call it {}", quoted(&free)),
+                    TextEdit::replace(written.span, written_name(&free)),
+                ),
+                None => problem,
+            });
         }
         let name = op.name();
         let op_name = |op: usize| ops.get(op).map_or("", |op| op.name().text.as_str());
@@ -185,21 +197,54 @@ impl<'a> Reader<'a> {
         if let Some(first) = ops.get(place) {
             let line = self.line_of(first.name().span);
             let label = quoted(&name.text);
-            return Some(
-                Diagnostic::error(
-                    Code::DuplicateOpName,
-                    format!("the op in line {line} is already called {label}"),
-                )
-                .at(name.span)
-                .hint("give this op another label"),
-            );
+            let problem = Diagnostic::error(
+                Code::DuplicateOpName,
+                format!("the op in line {line} is already called {label}"),
+            )
+            .at(name.span)
+            .hint("give this op another label");
+            return Some(match self.free_name(&name.text) {
+                Some(free) => {
+                    let label = written_name(&free);
+                    let edit = match op.label {
+                        Some(_) => TextEdit::replace(name.span, label),
+                        None => TextEdit::insert(name.span.start, format!("{label}: ")),
+                    };
+                    problem.fix(format!("Call it {}", quoted(&free)), edit)
+                }
+                None => problem,
+            });
         }
         self.produced.place(&written.text, ops.len(), &output);
         self.parsed.program.ops.push(op);
         None
     }
 
-    fn twice(&self, what: &str, name: &Name, first: Span) -> Diagnostic {
+    /// A name like this one that no op and no output has so far, and no declaration; `None` if the first are taken.
+    fn free_name(&self, name: &str) -> Option<String> {
+        let program = &self.parsed.program;
+        let output = |op: usize| program.ops.get(op).map_or("", |op| op.output.text.as_str());
+        let op_name = |op: usize| program.ops.get(op).map_or("", |op| op.name().text.as_str());
+        let declared = |place: usize| {
+            let declaration = program.declarations.get(place);
+            declaration.map_or("", |declaration| declaration.name.text.as_str())
+        };
+        let is_free = |name: &String| {
+            self.produced.find(name, &output).is_none()
+                && self.op_names.find(name, &op_name).is_none()
+                && self.declared.find(name, &declared).is_none()
+        };
+        (2..10).map(|n| format!("{name}_{n}")).find(is_free)
+    }
+
+    /// The word before a name, on its line.
+    fn keyword_before(&self, name: Span) -> Span {
+        let before = self.text.get(..name.start).unwrap_or("").trim_end();
+        let start = before.rfind(char::is_whitespace).map_or(0, |at| at + 1);
+        Span::new(start, before.len())
+    }
+
+    fn twice(&self, what: &str, name: &Name, first: Span, statement: Span) -> Diagnostic {
         let line = self.line_of(first);
         Diagnostic::error(
             Code::DuplicateDeclaration,
@@ -210,9 +255,10 @@ impl<'a> Reader<'a> {
         )
         .at(name.span)
         .hint("remove one of the two, or rename it")
+        .fix("Remove this line", TextEdit::remove(statement))
     }
 
-    fn declared_and_produced(&self, name: &Name, first: Span) -> Diagnostic {
+    fn declared_and_produced(&self, name: &Name, first: Span, declared: Span) -> Diagnostic {
         let line = self.line_of(first);
         Diagnostic::error(
             Code::DuplicateDeclaration,
@@ -223,5 +269,6 @@ impl<'a> Reader<'a> {
         )
         .at(name.span)
         .hint("rename one of the two: only external tensors are declared")
+        .fix("Remove the declaration", TextEdit::remove(declared))
     }
 }

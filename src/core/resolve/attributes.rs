@@ -3,10 +3,12 @@
 use super::expr::{Params, evaluate};
 use crate::core::model::diagnostic::{Code, Diagnostic, Span};
 use crate::core::model::dtype::DType;
+use crate::core::model::fix::TextEdit;
 use crate::core::model::functions::{AttributeKind, Function, find_attribute};
 use crate::core::model::program::{
     Attribute, AttributeValue, Expr, ExprKind, OpStatement, Program,
 };
+use crate::core::notation::mend::without_arguments;
 use crate::core::notation::spelling::{nearest, quoted};
 
 /// The attributes of one call, and the params that their expressions may name.
@@ -151,7 +153,11 @@ pub(super) fn check_attributes(
                 format!("`{name}` is given twice"),
             )
             .at(attribute.span)
-            .hint("keep one of them"));
+            .hint("keep one of them")
+            .fix(
+                format!("Remove the second `{name}`"),
+                without_arguments(statement, attribute.span),
+            ));
         }
         if !fits(spec.kind, attribute, params)? {
             return Err(unfit(attribute, spec.kind.expected()));
@@ -220,15 +226,23 @@ fn unknown_attribute(
         format!("{callee} takes no attribute {}", quoted(name)),
     )
     .at(attribute.span);
+    let removal = without_arguments(statement, attribute.span);
+    let label = format!("Remove {}", quoted(name));
     if allowed.is_empty() {
-        return problem.hint("remove it");
+        return problem.hint("remove it").fix(label, removal);
     }
     let known: Vec<String> = allowed.iter().map(|known| format!("`{known}`")).collect();
     let known = known.join(", ");
-    problem.hint(match nearest(name, allowed.iter().copied()) {
-        Some(meant) => format!("did you mean `{meant}`? {callee} takes {known}"),
-        None => format!("{callee} takes {known}"),
-    })
+    match nearest(name, allowed.iter().copied()) {
+        Some(meant) => problem
+            .hint(format!("did you mean `{meant}`? {callee} takes {known}"))
+            .fix(
+                format!("Write `{meant}`"),
+                TextEdit::replace(attribute.name.span, meant),
+            ),
+        None => problem.hint(format!("{callee} takes {known}")),
+    }
+    .fix(label, removal)
 }
 
 fn unfit(attribute: &Attribute, expected: &str) -> Diagnostic {

@@ -1,9 +1,11 @@
 //! Evaluates size expressions over the params.
 
-use crate::core::model::diagnostic::{Code, Diagnostic};
+use crate::core::model::diagnostic::{Code, Diagnostic, Span};
+use crate::core::model::fix::TextEdit;
 use crate::core::model::program::{BinaryOp, Expr, ExprKind, Param, Program};
-use crate::core::notation::print_expr;
+use crate::core::notation::mend::before_all;
 use crate::core::notation::spelling::{nearest, quoted, shortened};
+use crate::core::notation::{print_expr, written_name};
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
@@ -21,6 +23,7 @@ pub(super) fn is_reported_elsewhere(problem: &Diagnostic) -> bool {
 pub(super) struct Params<'a> {
     values: HashMap<&'a str, i64>,
     list: &'a [Param],
+    program: &'a Program,
     unreadable: HashSet<&'a str>,
     /// Number of suggestions still to be searched: bounds the time for a text with thousands of errors.
     suggestions_left: Cell<u32>,
@@ -39,6 +42,7 @@ impl<'a> Params<'a> {
         Self {
             values,
             list,
+            program,
             unreadable: program.unreadable.iter().map(|n| n.text.as_str()).collect(),
             suggestions_left: Cell::new(32),
         }
@@ -60,7 +64,7 @@ impl<'a> Params<'a> {
         nearest(name, known)
     }
 
-    fn value(&self, name: &str) -> Result<i64, Diagnostic> {
+    fn value(&self, name: &str, span: Span) -> Result<i64, Diagnostic> {
         self.values.get(name).copied().ok_or_else(|| {
             if self.unreadable.contains(name) {
                 return reported_elsewhere();
@@ -68,11 +72,21 @@ impl<'a> Params<'a> {
             let unknown = Diagnostic::error(
                 Code::UnknownParam,
                 format!("no param is called {}", quoted(name)),
-            );
-            match self.suggest(name, self.list.iter().map(|p| p.name.text.as_str())) {
-                Some(known) => unknown.hint(format!("did you mean `{known}`?")),
-                None => unknown.hint(format!("declare it: `param {} = 1024`", shortened(name))),
+            )
+            .at(span);
+            let names = self.list.iter().map(|p| p.name.text.as_str());
+            if let Some(known) = self.suggest(name, names) {
+                return unknown.hint(format!("did you mean `{known}`?")).fix(
+                    format!("Write {}", quoted(known)),
+                    TextEdit::replace(span, written_name(known)),
+                );
             }
+            let shown = format!("param {} = 1024", shortened(name));
+            let line = format!("param {} = 1024\n", written_name(name));
+            unknown.hint(format!("declare it: `{shown}`")).fix(
+                format!("Declare `{shown}`"),
+                before_all(self.program, &line),
+            )
         })
     }
 }
@@ -83,7 +97,7 @@ impl<'a> Params<'a> {
 pub(super) fn evaluate(expr: &Expr, params: &Params<'_>) -> Result<i64, Diagnostic> {
     match &expr.kind {
         ExprKind::Int(value) => return Ok(*value),
-        ExprKind::Param(name) => return params.value(name).map_err(|d| d.at(expr.span)),
+        ExprKind::Param(name) => return params.value(name, expr.span),
         _ => {}
     }
     let mut todo = vec![(expr, false)];
@@ -91,7 +105,7 @@ pub(super) fn evaluate(expr: &Expr, params: &Params<'_>) -> Result<i64, Diagnost
     while let Some((expr, operands_are_ready)) = todo.pop() {
         let value = match &expr.kind {
             ExprKind::Int(value) => *value,
-            ExprKind::Param(name) => params.value(name).map_err(|d| d.at(expr.span))?,
+            ExprKind::Param(name) => params.value(name, expr.span)?,
             ExprKind::Negate(operand) if !operands_are_ready => {
                 todo.extend([(expr, true), (&**operand, false)]);
                 continue;

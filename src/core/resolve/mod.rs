@@ -1,8 +1,11 @@
 //! Resolves a program to ops: evaluates sizes, looks names up, infers shapes and element types.
 
 mod attributes;
+mod callee;
 mod expr;
+mod indexing;
 mod proposals;
+mod pytorch;
 mod scope;
 mod shapes;
 mod statement;
@@ -11,6 +14,7 @@ mod values;
 
 use crate::core::model::build::cycle_diagnostic;
 use crate::core::model::diagnostic::{Code, Diagnostic, Severity, sort_in_text_order};
+use crate::core::model::fix::TextEdit;
 use crate::core::model::ids::IdVec;
 use crate::core::model::op::{Op, TensorDecl};
 use crate::core::model::order::{runnable, topological_order};
@@ -21,7 +25,7 @@ use expr::{Params, is_reported_elsewhere};
 use scope::{ExternalId, KnownTensors, Origin, Scope, StatementId};
 pub(super) use shapes::infer_call;
 use statement::{resolve_op, resolve_shape};
-use undeclared::{note_unknown_k, warn_of_undeclared};
+use undeclared::{fixed_by_readers, note_unknown_k, warn_of_undeclared};
 use values::check_dividing;
 pub(super) use values::params_following;
 pub use values::{ParamValues, attributes_in_numbers, param_values};
@@ -115,8 +119,9 @@ pub fn resolve(program: &Program) -> Resolved {
         ops: &ops,
         externals: &externals,
     };
-    warn_of_undeclared(&known, &params, &mut diagnostics);
-    note_unknown_k(&known, &mut diagnostics);
+    let fixed = fixed_by_readers(&known);
+    warn_of_undeclared(&known, &params, &fixed, &mut diagnostics);
+    note_unknown_k(&known, &fixed, &mut diagnostics);
     note_unused(program, &scope, &mut diagnostics);
     check_dividing(program, &params, &mut diagnostics);
     mark_outputs(program, &scope, &mut ops, &mut diagnostics);
@@ -195,7 +200,8 @@ fn mark_outputs(
                     format!("no op writes the output {}", quoted(&name.text)),
                 )
                 .at(name.span)
-                .hint("name the output of an op, or remove the line"),
+                .hint("name the output of an op, or remove the line")
+                .fix("Remove this line", TextEdit::remove(name.span)),
             ),
         }
     }
@@ -206,15 +212,19 @@ fn note_unused(program: &Program, scope: &Scope<'_>, diagnostics: &mut Vec<Diagn
         let name = &declaration.name;
         let is_read = scope.tensor(&name.text).is_some_and(|t| scope.is_read[t]);
         if !is_read {
-            diagnostics.push(
-                Diagnostic::new(
-                    Severity::Note,
-                    Code::UnusedTensor,
-                    format!("no op reads {}", quoted(&name.text)),
-                )
-                .at(name.span)
-                .hint("remove it, or name it as an input"),
-            );
+            let note = Diagnostic::new(
+                Severity::Note,
+                Code::UnusedTensor,
+                format!("no op reads {}", quoted(&name.text)),
+            )
+            .at(name.span)
+            .hint("remove it, or name it as an input");
+            // A statement that cannot be read may be its reader.
+            diagnostics.push(if program.unreadable.is_empty() {
+                note.fix("Remove this line", TextEdit::remove(declaration.span))
+            } else {
+                note
+            });
         }
     }
 }

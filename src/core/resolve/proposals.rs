@@ -1,6 +1,7 @@
 //! Declarations to propose for undeclared tensors: shapes that hold together over all ops that read them.
 //!
-//! Bytes of undeclared tensors follow from one reader alone ([`crate::core::model::sizes`]); these shapes are only for hints.
+//! Bytes of undeclared tensors follow from what one reader fixes for all ([`crate::core::model::fixed_sizes`]); these shapes,
+//! some of which are chosen, are only for hints.
 
 use super::attributes::Attributes;
 use super::expr::Params;
@@ -183,6 +184,7 @@ impl Proposals<'_> {
                 operands: &operands,
                 attributes: self.attributes(statement),
                 callee: &statement.callee,
+                statement: None,
                 annotated: Some((&op.shape, Span::default())),
             };
             infer(function.shape_rule, &call).is_ok_and(|inferred| inferred.shape == op.shape)

@@ -4,26 +4,32 @@
 use crate::core::cost::work::k_of_shapes;
 use crate::core::model::diagnostic::{Code, Diagnostic, Severity};
 use crate::core::model::dtype::DType;
+use crate::core::model::fix::TextEdit;
+use crate::core::model::fixed_sizes::{FixedSize, fixed_sizes};
 use crate::core::model::functions;
 use crate::core::model::functions::{Function, ShapeRule};
+use crate::core::model::graph::SizeSource;
 use crate::core::model::ids::IdVec;
-use crate::core::model::op::{TensorRole, shape_text};
+use crate::core::model::op::{Op, TensorRole, shape_text};
 use crate::core::model::op_type::OpType;
 use crate::core::model::program::OpStatement;
 use crate::core::model::sizes::inferred_operand;
+use crate::core::notation::mend::{before_ops, declaration, with_attribute};
 use crate::core::notation::spelling::quoted;
 use crate::core::notation::written_name;
 use crate::core::resolve::attributes;
 use crate::core::resolve::expr::Params;
 use crate::core::resolve::proposals::proposed_shapes;
-use crate::core::resolve::scope::{KnownTensors, NameId, Origin};
+use crate::core::resolve::scope::{KnownTensors, NameId, Origin, StatementId};
 use crate::core::resolve::shapes::Operand;
+use std::collections::HashMap;
 
 /// One warning for each undeclared tensor that a resolved op reads, at its first use in the text. All declarations that they
 /// propose hold together.
 pub(super) fn warn_of_undeclared(
     known: &KnownTensors<'_>,
     params: &Params<'_>,
+    fixed: &FixedSizes,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let proposed = proposed_shapes(known, params);
@@ -35,65 +41,129 @@ pub(super) fn warn_of_undeclared(
                 continue;
             }
             is_reported[tensor] = true;
-            let dtype = op.dtype.unwrap_or(DType::F16);
-            let shape_of = |t: NameId| known.type_of(t).map(|(shape, _)| shape);
-            let (mut counted, why) =
-                if let Some(shape) = inferred_operand(op, reads, tensor, shape_of) {
-                    (shape, "the other shapes of its reader give".to_owned())
-                } else {
-                    let reader = quoted(&op.output);
-                    let why = format!("it is assumed to be as large as {reader},");
-                    (op.shape.clone(), why)
-                };
-            let transposed = ["transpose_a", "transpose_b"];
-            if (transposed.get(place)).is_some_and(|flag| attributes::is_set(statement, flag))
-                && let [p, q] = &mut counted[..]
-            {
-                std::mem::swap(p, q);
-            }
+            let size = counted_size(known, fixed, id, op, tensor);
             let function = op.function.as_deref().and_then(functions::find);
             let role = role_of(function, place);
-            let hint = match proposed.get(&tensor) {
-                Some((shape, dtype)) => format!(
-                    "declare it: `{}`",
-                    declaration(role, &name.text, *dtype, shape)
-                ),
-                None => "declare it with its size, which its readers leave open".to_owned(),
-            };
-            diagnostics.push(
-                Diagnostic::warning(
-                    Code::UndeclaredTensor,
-                    format!(
-                        "{} is not declared: {why} {}{}",
-                        quoted(&name.text),
-                        dtype.name(),
-                        shape_text(&counted)
-                    ),
-                )
-                .at(name.span)
-                .about(id.index())
-                .hint(hint),
-            );
+            let warning = Diagnostic::warning(
+                Code::UndeclaredTensor,
+                format!("{} is not declared: {size}", quoted(&name.text)),
+            )
+            .at(name.span)
+            .about(id.index());
+            diagnostics.push(match proposed.get(&tensor) {
+                Some((shape, dtype)) => {
+                    let line = declaration(role, &name.text, *dtype, shape);
+                    warning.hint(format!("declare it: `{line}`")).fix(
+                        format!("Declare `{line}`"),
+                        before_ops(known.program, &format!("{line}\n")),
+                    )
+                }
+                None => warning.hint("declare it with its size, which its readers leave open"),
+            });
         }
     }
 }
 
+/// The undeclared tensors whose size a reader fixes for all.
+pub(super) fn fixed_by_readers(known: &KnownTensors<'_>) -> FixedSizes {
+    let reads = &known.scope.reads;
+    let tensors = &known.scope.tensors;
+    if !tensors.iter().any(|&origin| origin == Origin::Undeclared) {
+        return FixedSizes::new();
+    }
+    fixed_sizes(
+        reads,
+        &reads.inverted(tensors.len()),
+        |id| known.ops[id].as_ref(),
+        |tensor| known.type_of(tensor).map(|(shape, _)| shape),
+        |tensor| tensors[tensor] == Origin::Undeclared,
+    )
+}
+
+/// For undeclared tensors the reader that fixes their size.
+pub(super) type FixedSizes = HashMap<NameId, FixedSize<StatementId>>;
+
+/// The counted size of an undeclared tensor that an op reads, and where it comes from, in words.
+fn counted_size(
+    known: &KnownTensors<'_>,
+    fixed: &FixedSizes,
+    id: StatementId,
+    op: &Op,
+    tensor: NameId,
+) -> String {
+    let as_large = || {
+        let writes = quoted(&op.output);
+        let size = typed(op, &op.shape);
+        format!("it is assumed to be as large as {writes}, {size}")
+    };
+    let size = fixed.get(&tensor);
+    if let Some(size) = size.filter(|size| size.reader != id)
+        && let Some(reader) = &known.ops[size.reader]
+    {
+        let shape = in_text(known, size.reader, tensor, size.shape.clone());
+        let reader_name = quoted(&reader.name);
+        return format!(
+            "another reader, {reader_name}, fixes it as {}",
+            typed(reader, &shape)
+        );
+    }
+    let shape_of = |t: NameId| known.type_of(t).map(|(shape, _)| shape);
+    let inferred = match size {
+        Some(size) if size.source == SizeSource::Assumed => return as_large(),
+        Some(size) => Some(size.shape.clone()),
+        None => inferred_operand(op, &known.scope.reads[id], tensor, shape_of),
+    };
+    let Some(shape) = inferred else {
+        return as_large();
+    };
+    let shape = in_text(known, id, tensor, shape);
+    format!("the other shapes of its reader give {}", typed(op, &shape))
+}
+
+/// The inferred shape of an operand as the text declares it, where a matmul transposes it.
+fn in_text(
+    known: &KnownTensors<'_>,
+    reader: StatementId,
+    tensor: NameId,
+    mut shape: Vec<u64>,
+) -> Vec<u64> {
+    let place = known.scope.reads[reader].iter().position(|&t| t == tensor);
+    let flag = place.and_then(|place| ["transpose_a", "transpose_b"].get(place));
+    let statement = known.program.ops.get(reader.index());
+    if let (Some(flag), Some(statement), [p, q]) = (flag, statement, &mut shape[..])
+        && attributes::is_set(statement, flag)
+    {
+        std::mem::swap(p, q);
+    }
+    shape
+}
+
+/// A shape with the element type of an op.
+fn typed(op: &Op, shape: &[u64]) -> String {
+    let dtype = op.dtype.unwrap_or(DType::F16);
+    format!("{}{}", dtype.name(), shape_text(shape))
+}
+
 /// Notes each matmul whose K is unknown, because its missing FLOPs must not look like a result.
-pub(super) fn note_unknown_k(known: &KnownTensors<'_>, diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn note_unknown_k(
+    known: &KnownTensors<'_>,
+    fixed: &FixedSizes,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     for (id, statement, op) in known.resolved() {
         if op.op_type != OpType::Matmul || op.k.is_some() {
             continue;
         }
         let shape_of = |place: usize| {
             let tensor = known.scope.reads[id].get(place)?;
-            known.type_of(*tensor).map(|(shape, _)| shape)
+            let stated = known.type_of(*tensor).map(|(shape, _)| shape);
+            stated.or_else(|| fixed.get(tensor)?.operand_shape())
         };
         let is_plain = op.function.as_deref() != Some("conv2d");
         if is_plain && k_of_shapes(&op.shape, shape_of(0), shape_of(1)).is_some() {
             continue;
         }
-        diagnostics.push(
-            Diagnostic::new(
+        let note = Diagnostic::new(
                 Severity::Note,
                 Code::UnknownK,
                 format!(
@@ -103,7 +173,17 @@ pub(super) fn note_unknown_k(known: &KnownTensors<'_>, diagnostics: &mut Vec<Dia
             )
             .at(statement.callee.span)
             .about(id.index())
-            .hint("declare its operands, or state it: `k=1024`"),
+            .hint("declare its operands, or state it: `k=1024`");
+        let takes_k = functions::find(&statement.callee.text)
+            .is_some_and(|function| function.attributes.contains(&"k"));
+        diagnostics.push(
+            match statement.attributes.iter().find(|a| a.name.text == "k") {
+                Some(unknown) => {
+                    note.fix("Write `k=1024`", TextEdit::replace(unknown.span, "k=1024"))
+                }
+                None if takes_k => note.fix("Write `k=1024`", with_attribute(statement, "k=1024")),
+                None => note,
+            },
         );
     }
 }
@@ -140,15 +220,41 @@ pub(super) fn missing_size(
         .filter(|&other| *other != statement.output.text)
         .map(String::as_str);
     if let Some(meant) = params.suggest(&name.text, others) {
-        return missing.hint(format!("did you mean {}?", quoted(meant)));
+        return missing
+            .hint(format!("did you mean {}?", quoted(meant)))
+            .fix(
+                format!("Write {}", quoted(meant)),
+                TextEdit::replace(name.span, written_name(meant)),
+            );
     }
     let dtype = operands.first().map_or(DType::F16, |operand| operand.dtype);
-    let shape = example_shape(function, place, operands);
-    let example = declaration(role_of(Some(function), place), &name.text, dtype, &shape);
-    missing.hint(format!(
-        "declare it, such as `{example}`, or write the op's own shape after a colon"
-    ))
+    let example_of = |place: usize, name: &str| {
+        let shape = example_shape(function, place, operands);
+        declaration(role_of(Some(function), place), name, dtype, &shape)
+    };
+    let example = example_of(place, &name.text);
+    // All that are missing, because the shape needs all of them.
+    let mut lines = Vec::new();
+    for (place, (&tensor, name)) in reads.iter().zip(&statement.inputs).enumerate() {
+        let line = || format!("{}\n", example_of(place, &name.text));
+        let is_first = reads.iter().position(|&t| t == tensor) == Some(place);
+        if known.type_of(tensor).is_none() && is_first && place < MOST_DECLARED {
+            lines.push(line());
+        }
+    }
+    let label = match lines.len() {
+        0 | 1 => format!("Declare `{example}`"),
+        count => format!("Declare `{example}` and {} more", count - 1),
+    };
+    missing
+        .hint(format!(
+            "declare it, such as `{example}`, or write the op's own shape after a colon"
+        ))
+        .fix(label, before_ops(known.program, &lines.concat()))
 }
+
+/// Inputs of an op that one fix declares.
+const MOST_DECLARED: usize = 8;
 
 /// An example of a shape for the missing input that fits the known operands.
 fn example_shape(function: &Function, place: usize, operands: &[Operand<'_>]) -> Vec<u64> {
@@ -178,17 +284,4 @@ fn role_of(function: Option<&Function>, place: usize) -> TensorRole {
     } else {
         TensorRole::Input
     }
-}
-
-fn declaration(role: TensorRole, name: &str, dtype: DType, shape: &[u64]) -> String {
-    let role = match role {
-        TensorRole::Input => "input",
-        TensorRole::Weight => "weight",
-    };
-    format!(
-        "{role} {} : {}{}",
-        written_name(name),
-        dtype.name(),
-        shape_text(shape)
-    )
 }

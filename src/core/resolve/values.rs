@@ -3,6 +3,7 @@
 use super::attributes::word;
 use super::expr::{Params, evaluate, is_reported_elsewhere};
 use crate::core::model::diagnostic::{Code, Diagnostic};
+use crate::core::model::fix::TextEdit;
 use crate::core::model::functions::find_attribute;
 use crate::core::model::program::{
     Attribute, AttributeValue, Expr, ExprKind, Param, ParamRange, Program,
@@ -181,7 +182,14 @@ pub(super) fn check_dividing(program: &Program, params: &Params<'_>, found: &mut
                         shown()
                     ))
                     .at(param.value_span)
-                    .hint(format!("{} is", values.nearest(param.value))),
+                    .hint(format!("{} is", values.nearest(param.value)))
+                    .fix(
+                        format!("Change the value to {}", values.nearest(param.value)),
+                        TextEdit::replace(
+                            param.value_span,
+                            values.nearest(param.value).to_string(),
+                        ),
+                    ),
                 );
             }
             Ok(Some(_)) => {}

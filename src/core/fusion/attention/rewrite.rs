@@ -5,12 +5,14 @@ use crate::core::cost::work::{op_work, work_of_ops};
 use crate::core::fusion::attention::Attention;
 use crate::core::model::adjacency::Adjacency;
 use crate::core::model::build::build_graph;
-use crate::core::model::graph::{Graph, StandIn};
+use crate::core::model::fixed_sizes::FixedSize;
+use crate::core::model::graph::{Graph, StandIn, Tensor};
 use crate::core::model::ids::{IdVec, OpId, TensorId};
 use crate::core::model::op::{Op, TensorDecl};
 use crate::core::model::op_type::OpType;
 use crate::core::model::options::Options;
 use crate::core::model::partition::Partition;
+use std::collections::HashMap;
 
 /// A graph with one op for each attention kernel.
 pub(crate) struct RewrittenGraph {
@@ -66,6 +68,7 @@ pub(crate) fn rewrite(
     let tensors = graph.tensors.ids();
     let declared: Vec<TensorDecl> = tensors.filter_map(|t| declaration(graph, t)).collect();
     let mut rewritten = build_graph(ops, &declared).ok()?;
+    carry_fixed_sizes(graph, &mut rewritten, &op_of);
     for stand_in in &mut stand_ins {
         // In the order of the op's inputs, each of which is named once.
         let inputs = &rewritten.inputs[stand_in.op];
@@ -136,6 +139,32 @@ fn one_op(graph: &Graph, stand_in: &StandIn, last: &Op) -> Op {
         inputs: inputs.map(str::to_owned).collect(),
         k: None,
         ..last.clone()
+    }
+}
+
+/// Gives undeclared tensors the sizes that they have in `graph`: the op that fixes one may be among the replaced ones.
+fn carry_fixed_sizes(graph: &Graph, rewritten: &mut Graph, op_of: &IdVec<OpId, OpId>) {
+    let names = (graph.tensors.iter_enumerated())
+        .filter(|(_, tensor)| tensor.fixed().is_some())
+        .map(|(id, tensor)| (graph.tensor_name(id), tensor));
+    let fixed: HashMap<&str, &Tensor> = names.collect();
+    if fixed.is_empty() {
+        return;
+    }
+    for id in rewritten.tensors.ids() {
+        let Some(tensor) = fixed.get(rewritten.tensor_name(id)) else {
+            continue;
+        };
+        if let (Some(size), Some(width)) = (tensor.fixed(), tensor.bytes_per_element) {
+            let reader = op_of[size.reader];
+            rewritten.tensors[id].fix(
+                FixedSize {
+                    reader,
+                    ..size.clone()
+                },
+                width,
+            );
+        }
     }
 }
 

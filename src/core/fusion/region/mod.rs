@@ -124,7 +124,7 @@ pub(super) struct Value {
     pub(super) readers: Set,
     /// The op of the region that writes it; empty if it is from outside.
     pub(super) producer: Set,
-    /// `None` if it is undeclared: it counts as large as the output of its reader.
+    /// `None` if it is undeclared and no reader fixes its size: it counts as large as the output of its reader.
     pub(super) elements: Option<u64>,
 }
 

@@ -2,8 +2,10 @@
 
 use crate::core::model::diagnostic::{Code, Diagnostic, Span};
 use crate::core::model::dtype::DType;
+use crate::core::model::fix::TextEdit;
 use crate::core::model::op::shape_text;
-use crate::core::model::program::Name;
+use crate::core::model::program::{Name, OpStatement};
+use crate::core::notation::mend::with_attribute;
 use crate::core::notation::spelling::quoted;
 use crate::core::resolve::attributes::Attributes;
 
@@ -42,6 +44,8 @@ pub(crate) struct Call<'a> {
     pub(crate) attributes: Attributes<'a>,
     /// Name of the function, for messages.
     pub(crate) callee: &'a Name,
+    /// The statement, for fixes; `None` where nobody reads the diagnostic.
+    pub(crate) statement: Option<&'a OpStatement>,
     /// The annotated shape and its span, for the rules that take it as their result.
     pub(crate) annotated: Option<(&'a [u64], Span)>,
 }
@@ -53,6 +57,33 @@ pub(crate) fn tensor_text(name: &str, dtype: DType, shape: &[u64]) -> String {
 
 pub(super) fn text(operand: &Operand<'_>) -> String {
     tensor_text(&operand.name.text, operand.dtype, operand.shape)
+}
+
+impl Call<'_> {
+    /// A diagnostic of this call with the fix that states an attribute: `transpose_b=true`.
+    pub(super) fn stating(&self, problem: Diagnostic, attribute: &str) -> Diagnostic {
+        match self.statement {
+            Some(statement) => problem.fix(
+                format!("Write `{attribute}`"),
+                with_attribute(statement, attribute),
+            ),
+            None => problem,
+        }
+    }
+
+    /// The same with the fix that gives an attribute another value.
+    pub(super) fn correcting(&self, problem: Diagnostic, name: &str, value: &str) -> Diagnostic {
+        let attributes = self.statement.into_iter().flat_map(|op| &op.attributes);
+        let mut named = attributes.filter(|attribute| attribute.name.text == name);
+        let stated = format!("{name}={value}");
+        match named.next() {
+            Some(attribute) => problem.fix(
+                format!("Write `{stated}`"),
+                TextEdit::replace(attribute.span, stated),
+            ),
+            None => problem,
+        }
+    }
 }
 
 pub(super) fn mismatch(at: &Operand<'_>, message: String) -> Diagnostic {
@@ -80,7 +111,8 @@ pub(super) fn axis(call: &Call<'_>, input: &Operand<'_>) -> Result<Option<usize>
         Some(_) => Err(call
             .attributes
             .problem("axis", "must be one dimension here")
-            .hint("write one number, such as `axis=-1`")),
+            .hint("write one number, such as `axis=-1`"))
+        .map_err(|problem| call.correcting(problem, "axis", "-1")),
     }
 }
 
@@ -126,7 +158,11 @@ pub(super) fn dimension(
         if rank == 0 {
             problem.hint("a scalar has no dimension to name")
         } else {
-            problem.hint(format!("use a number from -{rank} to {}", rank - 1))
+            let problem = problem.hint(format!("use a number from -{rank} to {}", rank - 1));
+            match name {
+                "axis" => call.correcting(problem, name, "-1"),
+                _ => problem,
+            }
         }
     })
 }

@@ -118,19 +118,21 @@ pub(super) fn transpose(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>
 pub(super) fn split(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
     let axis = required_axis(call, input)?;
     let Some(parts) = call.attributes.size("parts")? else {
-        return Err(
+        return Err(call.stating(
             missing(call, "`split` needs the number of pieces").hint(format!(
                 "write `split({}, parts=2, index=0)`",
                 shortened(&input.name.text)
             )),
-        );
+            "parts=2",
+        ));
     };
     let size = size_at(input.shape, axis);
     let Some(parts) = u64::try_from(parts).ok().filter(|&p| p > 0) else {
         return Err(call
             .attributes
             .problem("parts", &format!("is {parts}"))
-            .hint("use at least 1"));
+            .hint("use at least 1"))
+        .map_err(|problem| call.correcting(problem, "parts", "1"));
     };
     let index = call.attributes.size("index")?.unwrap_or(0);
     if !u64::try_from(index).is_ok_and(|i| i < parts) {
@@ -220,7 +222,8 @@ pub(super) fn slice(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Di
         return Err(call
             .attributes
             .problem("step", &format!("is {step}"))
-            .hint("use at least 1"));
+            .hint("use at least 1"))
+        .map_err(|problem| call.correcting(problem, "step", "1"));
     };
     match end.checked_sub(start) {
         Some(length) if length > 0 => Ok(with_size(input.shape, axis, length.div_ceil(step))),

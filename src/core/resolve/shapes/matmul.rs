@@ -3,6 +3,7 @@
 use super::broadcast::broadcast;
 use super::call::{Call, InferredShape, Operand, mismatch, text};
 use crate::core::model::diagnostic::Diagnostic;
+use crate::core::model::fix::TextEdit;
 
 pub(super) fn matmul(
     call: &Call<'_>,
@@ -21,7 +22,14 @@ pub(super) fn matmul(
             ),
         );
         return Err(if a_k == columns {
-            problem.hint("write `transpose_b=true` when the second operand is [N, K]")
+            let problem =
+                problem.hint("write `transpose_b=true` when the second operand is [N, K]");
+            let is_stated = call.attributes.has("transpose_b");
+            if is_stated {
+                call.correcting(problem, "transpose_b", "true")
+            } else {
+                call.stating(problem, "transpose_b=true")
+            }
         } else {
             problem
                 .hint("the last size of the first operand must be the last but one of the second")
@@ -62,6 +70,7 @@ fn matrix<'a>(
 }
 
 pub(super) fn linear(
+    call: &Call<'_>,
     x: &Operand<'_>,
     weight: &Operand<'_>,
     bias: Option<&Operand<'_>>,
@@ -84,8 +93,16 @@ pub(super) fn linear(
             ),
         );
         return Err(if k == features {
-            problem
-                .hint("the weight of `linear` is [out, in]; use `matmul` for one that is [in, out]")
+            let problem = problem.hint(
+                "the weight of `linear` is [out, in]; use `matmul` for one that is [in, out]",
+            );
+            match bias {
+                Some(_) => problem,
+                None => problem.fix(
+                    "Write `matmul`",
+                    TextEdit::replace(call.callee.span, "matmul"),
+                ),
+            }
         } else {
             problem.hint("the weight of a linear layer is [out features, in features]")
         });

@@ -15,6 +15,7 @@ use crate::core::model::dtype::DType;
 use crate::core::model::functions::ShapeRule;
 use crate::core::model::program::Program;
 use crate::core::model::program::{Attribute, Name};
+use crate::core::notation::mend::with_annotation;
 use broadcast::{broadcast_all, broadcast_into, per_channel};
 use call::{axis, dimension, missing};
 use index::{embedding, gather};
@@ -39,19 +40,15 @@ pub(super) fn infer(rule: ShapeRule, call: &Call<'_>) -> Result<InferredShape, D
         (ShapeRule::PerChannel, [first, others @ ..]) => per_channel(first, others)?,
         (ShapeRule::Reduce, [input]) => reduce(call, input)?,
         (ShapeRule::Matmul, [a, b]) => return matmul(call, a, b),
-        (ShapeRule::Linear, [x, weight, bias @ ..]) => return linear(x, weight, bias.first()),
+        (ShapeRule::Linear, [x, weight, bias @ ..]) => {
+            return linear(call, x, weight, bias.first());
+        }
         (ShapeRule::Conv2d, [x, weight, bias @ ..]) => {
             return conv2d(call, x, weight, bias.first());
         }
         (ShapeRule::Pool2d, [input]) => pool2d(call, input)?,
         (ShapeRule::Reshape, [input]) => reshape(call, input)?,
-        (ShapeRule::Stated, _) => match call.annotated {
-            Some((shape, _)) => shape.to_vec(),
-            None => {
-                return Err(missing(call, "only an annotation says this shape")
-                    .hint("write it after a colon, such as `: f16[1024]`"));
-            }
-        },
+        (ShapeRule::Stated, _) => stated(call)?,
         (ShapeRule::Transpose, [input]) => transpose(call, input)?,
         (ShapeRule::Split, [input]) => split(call, input)?,
         (ShapeRule::Concat, [first, others @ ..]) => concat(call, first, others)?,
@@ -92,10 +89,26 @@ pub(crate) fn infer_call(
             params: &Params::new(&no_params),
         },
         callee: &nameless,
+        statement: None,
         annotated: Some((annotated, Span::default())),
     };
     let inferred = infer(rule, &call).ok()?;
     Some((inferred.shape, inferred.k))
+}
+
+fn stated(call: &Call<'_>) -> Result<Vec<u64>, Diagnostic> {
+    if let Some((shape, _)) = call.annotated {
+        return Ok(shape.to_vec());
+    }
+    let problem = missing(call, "only an annotation says this shape")
+        .hint("write it after a colon, such as `: f16[1024]`");
+    Err(match call.statement {
+        Some(statement) => problem.fix(
+            "Write `: f16[1024]`",
+            with_annotation(statement, "f16[1024]"),
+        ),
+        None => problem,
+    })
 }
 
 fn reduce(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {

@@ -49,9 +49,10 @@ fn expanded(input: &Operand<'_>, shape: &[u64]) -> Result<Vec<u64>, Diagnostic> 
 pub(super) fn repeat(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
     let is_interleaved = call.callee.text == "repeat_interleave";
     let Some(times) = call.attributes.sizes("times")? else {
-        return Err(missing(call, "the number of repetitions is missing").hint(
+        let problem = missing(call, "the number of repetitions is missing").hint(
             "write it as `times=2`, for `repeat` one number for each dimension: `times=[1, 2]`",
-        ));
+        );
+        return Err(call.stating(problem, "times=2"));
     };
     let count = |times: i64| {
         u64::try_from(times).ok().filter(|&n| n > 0).ok_or_else(|| {
@@ -70,7 +71,8 @@ pub(super) fn repeat(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, D
             return Err(call
                 .attributes
                 .problem("times", "must be one number here")
-                .hint("write `times=2`"));
+                .hint("write `times=2`"))
+            .map_err(|problem| call.correcting(problem, "times", "2"));
         };
         let size = longer(size_at(input.shape, axis), times)?;
         return Ok(with_size(input.shape, axis, size));
@@ -96,9 +98,10 @@ pub(super) fn repeat(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, D
 
 pub(super) fn pad(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
     let Some(border) = call.attributes.sizes("pad")? else {
-        return Err(missing(call, "`pad` needs the width of its border").hint(
+        let problem = missing(call, "`pad` needs the width of its border").hint(
             "write it as `pad=[1, 1]`: before and after along the last dimension, then the one before",
-        ));
+        );
+        return Err(call.stating(problem, "pad=[1, 1]"));
     };
     let problem = |why: &str, hint: &str| call.attributes.problem("pad", why).hint(hint);
     if border.len() % 2 == 1 || border.len() / 2 > input.shape.len() {

@@ -67,7 +67,7 @@ pub(super) fn pool2d(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, D
         return Err(not_an_image(input));
     };
     if !call.attributes.has("kernel") {
-        return Err(missing(
+        let problem = missing(
             call,
             &format!("`{}` needs the size of its window", call.callee.text),
         )
@@ -75,7 +75,8 @@ pub(super) fn pool2d(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, D
             "write `{}({}, kernel=2)`",
             call.callee.text,
             shortened(&input.name.text)
-        )));
+        ));
+        return Err(call.stating(problem, "kernel=2"));
     }
     let window = call.attributes.pair("kernel", 1, [1, 1])?;
     let stride = call.attributes.pair("stride", 1, window)?;

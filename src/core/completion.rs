@@ -1,0 +1,349 @@
+//! What a visitor may write next at a caret.
+
+use crate::core::model::diagnostic::Span;
+use crate::core::model::dtype::DType;
+use crate::core::model::functions::pytorch::{self, ALIASES, without_module};
+use crate::core::model::functions::{
+    self, ANY_NUMBER, ATTRIBUTES, AttributeKind, FUNCTIONS, Function,
+};
+use crate::core::model::op::shape_text;
+use crate::core::model::op_type::OpType;
+use crate::core::model::program::Program;
+use crate::core::notation::caret::{CallSoFar, Caret, Place, caret_at};
+use crate::core::notation::{parse, written_name};
+use crate::core::resolve::resolve;
+use std::collections::{HashMap, HashSet};
+use strum::VariantArray;
+
+/// Most completions that are given.
+const MAX_COMPLETIONS: usize = 40;
+
+/// Largest text whose tensors are completed: it is parsed at each key.
+const MAX_TEXT_BYTES: usize = 200_000;
+
+/// What a completion stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompletionKind {
+    /// A tensor of the program.
+    Tensor,
+    /// A function.
+    Function,
+    /// An attribute of the function around the caret.
+    Attribute,
+    /// A value of an attribute.
+    Value,
+    /// A param.
+    Param,
+    /// An element type.
+    Type,
+    /// A word that starts a statement.
+    Keyword,
+}
+
+impl CompletionKind {
+    /// The kind in a word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tensor => "tensor",
+            Self::Function => "function",
+            Self::Attribute => "attribute",
+            Self::Value => "value",
+            Self::Param => "param",
+            Self::Type => "type",
+            Self::Keyword => "statement",
+        }
+    }
+}
+
+/// A word that may stand at the caret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The part of the text that it replaces: the word around the caret.
+    pub replaced: Span,
+    /// What is written there.
+    pub inserted: String,
+    /// What it is called in the list.
+    pub label: String,
+    /// What it stands for.
+    pub kind: CompletionKind,
+    /// The type of a tensor, the arguments of a function, the meaning of an attribute.
+    pub detail: String,
+}
+
+/// What may be written at a byte of a text, the most likely first: words that start as the typed one, then those that hold its
+/// letters in order. Tensors that the text names before the caret come before the others, and the nearest of them first.
+/// Nothing in a comment, and nothing where only a new name may stand.
+///
+/// `O(text)`.
+///
+/// ```
+/// use fuseline::core::{CompletionKind, complete};
+/// let text = "input x : f16[8, 6]\ny = softm";
+/// let all = complete(text, text.len());
+/// assert_eq!((all[0].inserted.as_str(), all[0].kind), ("softmax(", CompletionKind::Function));
+/// assert_eq!(all[0].detail, "x, axis=");
+/// ```
+pub fn complete(text: &str, offset: usize) -> Vec<Completion> {
+    let Some(caret) = caret_at(text, offset) else {
+        return Vec::new();
+    };
+    let candidates = match &caret.place {
+        Place::Statement => keywords(),
+        Place::Callee => callees(&caret),
+        Place::Argument(call) => arguments(text, offset, &caret, call),
+        Place::Value(attribute) => values(text, attribute),
+        Place::Size => params(text),
+        Place::Type => types(),
+        Place::Output => tensors(text, offset, &caret),
+    };
+    ranked(&caret, candidates)
+}
+
+/// A candidate with the names that a visitor may type for it.
+struct Candidate {
+    names: Vec<&'static str>,
+    label: String,
+    inserted: String,
+    kind: CompletionKind,
+    detail: String,
+}
+
+impl Candidate {
+    fn new(label: &str, kind: CompletionKind, detail: impl Into<String>) -> Self {
+        Self {
+            names: Vec::new(),
+            label: label.to_owned(),
+            inserted: label.to_owned(),
+            kind,
+            detail: detail.into(),
+        }
+    }
+}
+
+/// The candidates that fit what is typed, by how well they do.
+fn ranked(caret: &Caret, candidates: Vec<Candidate>) -> Vec<Completion> {
+    let (typed, _) = without_module(&caret.typed);
+    let fit = |candidate: &Candidate| {
+        let names = candidate.names.iter().copied();
+        let own = std::iter::once(candidate.label.as_str());
+        own.chain(names).filter_map(|name| fit(typed, name)).min()
+    };
+    let mut fitting: Vec<(Fit, Candidate)> = (candidates.into_iter())
+        .filter(|candidate| candidate.inserted != caret.typed)
+        .filter_map(|candidate| Some((fit(&candidate)?, candidate)))
+        .collect();
+    // Stable: what fits alike stays in its order.
+    fitting.sort_by_key(|&(fit, _)| fit);
+    let completions = fitting.into_iter().map(|(_, candidate)| Completion {
+        replaced: caret.word,
+        inserted: candidate.inserted,
+        label: candidate.label,
+        kind: candidate.kind,
+        detail: candidate.detail,
+    });
+    completions.take(MAX_COMPLETIONS).collect()
+}
+
+/// How well a name fits what is typed; the best first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    /// It starts so.
+    Prefix,
+    /// A part of it starts so: `norm` in `layer_norm`.
+    Part,
+    /// It has these letters in this order.
+    Letters,
+}
+
+fn fit(typed: &str, name: &str) -> Option<Fit> {
+    let (typed, name) = (typed.to_lowercase(), name.to_lowercase());
+    if name.starts_with(&typed) {
+        return Some(Fit::Prefix);
+    }
+    if name.split('_').any(|part| part.starts_with(&typed)) {
+        return Some(Fit::Part);
+    }
+    let mut letters = name.chars();
+    let holds =
+        name.starts_with(typed.chars().next()?) && typed.chars().all(|c| letters.any(|l| l == c));
+    holds.then_some(Fit::Letters)
+}
+
+fn keywords() -> Vec<Candidate> {
+    let words = [
+        ("input", "a tensor from outside: input x : f16[8, 6]"),
+        ("weight", "a weight: weight w : f16[6, 4]"),
+        ("param", "a size with a slider: param S = 8 in 1..64"),
+        ("output", "a result that ops read, too: output y"),
+    ];
+    let keyword = |(word, detail): (&str, &str)| Candidate {
+        inserted: format!("{word} "),
+        ..Candidate::new(word, CompletionKind::Keyword, detail)
+    };
+    words.into_iter().map(keyword).collect()
+}
+
+fn callees(caret: &Caret) -> Vec<Candidate> {
+    let open = if caret.is_called { "" } else { "(" };
+    let function = |function: &'static Function| Candidate {
+        names: { ALIASES.iter() }
+            .filter(|alias| alias.function == function.name)
+            .map(|alias| alias.name)
+            .collect(),
+        inserted: format!("{}{open}", function.name),
+        ..Candidate::new(function.name, CompletionKind::Function, signature(function))
+    };
+    let bare = [OpType::Elementwise, OpType::Reduction].map(|op_type| Candidate {
+        inserted: format!("{}{open}", op_type.name()),
+        ..Candidate::new(
+            op_type.name(),
+            CompletionKind::Function,
+            "x, …; the shape after a colon",
+        )
+    });
+    FUNCTIONS.iter().map(function).chain(bare).collect()
+}
+
+/// The arguments of a function: `a, b, axis=, keepdim=`.
+fn signature(function: &Function) -> String {
+    let inputs: &[&str] = match (function.min_inputs, function.max_inputs) {
+        (_, ANY_NUMBER) => &["a", "b", "…"],
+        (0, _) => &[],
+        (1, 1) => &["x"],
+        (1, _) => &["x", "…"],
+        (2, 2) => &["a", "b"],
+        (3, 3) => &["a", "b", "c"],
+        (2, _) => &["a", "b", "…"],
+        _ => &["a", "b", "c", "…"],
+    };
+    let inputs = inputs.iter().map(|&input| input.to_owned());
+    let attributes = function.attributes.iter().map(|name| format!("{name}="));
+    inputs.chain(attributes).collect::<Vec<_>>().join(", ")
+}
+
+fn arguments(text: &str, offset: usize, caret: &Caret, call: &CallSoFar) -> Vec<Candidate> {
+    let mut all = Vec::new();
+    if !call.is_past_inputs {
+        all.extend(tensors(text, offset, caret));
+    }
+    let alias = || functions::find(pytorch::alias(&call.callee)?.function);
+    let function = functions::find(&call.callee).or_else(alias);
+    let taken = function.map_or(&[][..], |function| function.attributes);
+    let is_given = |name: &str| {
+        let own = |given: &String| pytorch::attribute(taken, given) == Some(name);
+        call.attributes
+            .iter()
+            .any(|given| given == name || own(given))
+    };
+    let attributes = taken.iter().filter(|name| !is_given(name));
+    all.extend(attributes.filter_map(|name| {
+        let spec = functions::find_attribute(name)?;
+        Some(Candidate {
+            inserted: format!("{name}="),
+            ..Candidate::new(name, CompletionKind::Attribute, spec.summary)
+        })
+    }));
+    all
+}
+
+fn values(text: &str, attribute: &str) -> Vec<Candidate> {
+    let own = ATTRIBUTES.iter().find(|spec| spec.name == attribute);
+    let kind = own.map_or(AttributeKind::Size, |spec| spec.kind);
+    let words = |words: &[&str]| {
+        let value = |word: &&str| Candidate::new(word, CompletionKind::Value, "");
+        words.iter().map(value).collect::<Vec<_>>()
+    };
+    match kind {
+        AttributeKind::Flag => words(&["true", "false"]),
+        AttributeKind::Approximation => words(&["tanh", "none"]),
+        AttributeKind::Type => types(),
+        AttributeKind::SizeOrUnknown => [params(text), words(&["unknown"])]
+            .into_iter()
+            .flatten()
+            .collect(),
+        AttributeKind::Size | AttributeKind::SizeOrSizes => params(text),
+        AttributeKind::Sizes | AttributeKind::Number => Vec::new(),
+    }
+}
+
+fn params(text: &str) -> Vec<Candidate> {
+    if text.len() > MAX_TEXT_BYTES {
+        return Vec::new();
+    }
+    let program = parse(text).program;
+    let param = |param: &crate::core::model::program::Param| Candidate {
+        inserted: written_name(&param.name.text),
+        ..Candidate::new(
+            &param.name.text,
+            CompletionKind::Param,
+            param.value.to_string(),
+        )
+    };
+    program.params.iter().map(param).collect()
+}
+
+fn types() -> Vec<Candidate> {
+    let of = |dtype: &DType| {
+        let bytes = match dtype.bytes() {
+            1 => "1 byte".to_owned(),
+            bytes => format!("{bytes} bytes"),
+        };
+        Candidate::new(dtype.name(), CompletionKind::Type, bytes)
+    };
+    DType::VARIANTS.iter().map(of).collect()
+}
+
+/// The tensors of the text: those before the caret, the nearest first, then the others.
+fn tensors(text: &str, offset: usize, caret: &Caret) -> Vec<Candidate> {
+    if text.len() > MAX_TEXT_BYTES {
+        return Vec::new();
+    }
+    let program = parse(text).program;
+    let types = types_of(&program);
+    let declared = program
+        .declarations
+        .iter()
+        .map(|d| (d.span.end, &d.name.text));
+    let produced = program.ops.iter().map(|op| (op.span.end, &op.output.text));
+    let read = program
+        .ops
+        .iter()
+        .flat_map(|op| op.inputs.iter().map(|i| (i.span.start, &i.text)));
+    let only_produced = caret.place == Place::Output;
+    let all = declared
+        .chain(read)
+        .filter(|_| !only_produced)
+        .chain(produced);
+    let mut places: Vec<(usize, &String)> = all
+        .filter(|&(at, name)| Some(name) != caret.output.as_ref() && at != caret.word.start)
+        .collect();
+    places.sort_by_key(|&(at, _)| (at >= offset, at.abs_diff(offset)));
+    let mut seen = HashSet::new();
+    places.retain(|&(_, name)| seen.insert(name));
+    let tensor = |(_, name): (usize, &String)| Candidate {
+        inserted: written_name(name),
+        ..Candidate::new(
+            name,
+            CompletionKind::Tensor,
+            types.get(name).cloned().unwrap_or_default(),
+        )
+    };
+    places.into_iter().map(tensor).collect()
+}
+
+/// The types of tensors as far as they are known: `f16[8, 6]`.
+fn types_of(program: &Program) -> HashMap<String, String> {
+    let resolved = resolve(program);
+    let text = |dtype: Option<DType>, shape: &[u64]| {
+        format!("{}{}", dtype.map_or("", DType::name), shape_text(shape))
+    };
+    let declared = resolved
+        .externals
+        .iter()
+        .map(|t| (t.name.clone(), text(t.element_type(), &t.shape)));
+    let produced = resolved
+        .ops
+        .iter()
+        .map(|op| (op.output.clone(), text(op.element_type(), &op.shape)));
+    declared.chain(produced).collect()
+}

@@ -1,0 +1,68 @@
+//! Corrections of a text that a visitor can take with one click.
+
+use crate::core::model::diagnostic::Span;
+
+/// A part of a text and what replaces it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextEdit {
+    /// The part; empty where something is inserted.
+    pub span: Span,
+    /// The replacement; empty where something is removed.
+    pub text: String,
+}
+
+impl TextEdit {
+    /// Replaces a part.
+    pub fn replace(span: Span, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { span, text }
+    }
+
+    /// Inserts at a byte.
+    pub fn insert(at: usize, text: impl Into<String>) -> Self {
+        Self::replace(Span::new(at, at), text)
+    }
+
+    /// Removes a part.
+    pub fn remove(span: Span) -> Self {
+        Self::replace(span, "")
+    }
+}
+
+/// One correction: its label and the edits that make it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// What it does, as an imperative with code in backquotes.
+    pub label: String,
+    /// The edits, ascending; their spans do not overlap.
+    pub edits: Vec<TextEdit>,
+}
+
+impl Fix {
+    /// A correction by one edit.
+    pub fn new(label: impl Into<String>, edit: TextEdit) -> Self {
+        Self {
+            label: label.into(),
+            edits: vec![edit],
+        }
+    }
+
+    /// The corrected text; `None` if the edits do not fit it. `O(text)`.
+    ///
+    /// ```
+    /// use fuseline::core::{Fix, Span, TextEdit};
+    /// let fix = Fix::new("Write `relu`", TextEdit::replace(Span::new(4, 8), "relu"));
+    /// assert_eq!(fix.applied("y = rleu(x)").as_deref(), Some("y = relu(x)"));
+    /// ```
+    pub fn applied(&self, text: &str) -> Option<String> {
+        let mut corrected = String::with_capacity(text.len() + 64);
+        let mut done = 0;
+        for edit in &self.edits {
+            corrected.push_str(text.get(done..edit.span.start)?);
+            corrected.push_str(&edit.text);
+            done = edit.span.end;
+        }
+        corrected.push_str(text.get(done..)?);
+        Some(corrected)
+    }
+}

@@ -1,0 +1,108 @@
+//! Undeclared tensors whose size one of their readers fixes, for all of them.
+
+use crate::core::model::adjacency::Adjacency;
+use crate::core::model::functions::{self, ShapeRule};
+use crate::core::model::graph::SizeSource;
+use crate::core::model::ids::{Id, OpId};
+use crate::core::model::op::Op;
+use crate::core::model::op_type::OpType;
+use crate::core::model::sizes::inferred_operand;
+use std::collections::{HashMap, VecDeque};
+
+/// The size of an undeclared tensor that one of its readers fixes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FixedSize<O = OpId> {
+    /// That reader.
+    pub reader: O,
+    /// Its shape, of a matrix up to a transposition.
+    pub shape: Vec<u64>,
+    /// Whether the tensor has only as many elements as this shape, as the input of a reshape.
+    pub is_count: bool,
+    /// [`SizeSource::Assumed`] where the reader keeps its input's shape: by convention only matmuls and reshapes infer.
+    pub source: SizeSource,
+}
+
+impl<O> FixedSize<O> {
+    /// The shape; `None` where only the number of elements is known.
+    pub(crate) fn operand_shape(&self) -> Option<&[u64]> {
+        (!self.is_count).then_some(&self.shape)
+    }
+}
+
+/// For each undeclared tensor the first reader that fixes its size; what one fixes can fix another operand of the next.
+/// Readers that keep shape and element type go before others, for they tell the type, too.
+///
+/// `readers` is `reads` inverted, and `shape_of` knows the other tensors. `O(reads)` shapes: an op is looked at again when
+/// one of its inputs has got a size, and only ops with few inputs fix one.
+pub(crate) fn fixed_sizes<'a, O: Id, T: Id>(
+    reads: &Adjacency<O, T>,
+    readers: &Adjacency<T, O>,
+    op_of: impl Fn(O) -> Option<&'a Op>,
+    shape_of: impl Fn(T) -> Option<&'a [u64]>,
+    is_undeclared: impl Fn(T) -> bool,
+) -> HashMap<T, FixedSize<O>> {
+    let mut fixed: HashMap<T, FixedSize<O>> = HashMap::new();
+    let keeps_type = |&id: &O| op_of(id).is_some_and(keeps_shape);
+    let (keeping, others) = reads.ids().partition::<Vec<O>, _>(keeps_type);
+    let mut waiting: VecDeque<O> = keeping.into_iter().chain(others).collect();
+    while let Some(id) = waiting.pop_front() {
+        let Some((op, inputs)) = op_of(id).zip(reads.get(id)) else {
+            continue;
+        };
+        for &tensor in inputs.iter().take(MOST_OPERANDS) {
+            if !is_undeclared(tensor) || fixed.contains_key(&tensor) {
+                continue;
+            }
+            let known = |t: T| shape_of(t).or_else(|| fixed.get(&t)?.operand_shape());
+            let Some((shape, source)) = fixed_operand(op, inputs, tensor, known) else {
+                continue;
+            };
+            let again = readers.get(tensor).unwrap_or_default().iter().copied();
+            waiting.extend(again.filter(|&other| op_of(other).is_some_and(has_factors)));
+            let size = FixedSize {
+                reader: id,
+                shape,
+                is_count: op.op_type == OpType::Reshape,
+                source,
+            };
+            fixed.insert(tensor, size);
+        }
+    }
+    fixed
+}
+
+/// Inputs of an op that are looked at; no function that fixes an input has more.
+const MOST_OPERANDS: usize = 5;
+
+/// The shape of an input, if the op fixes it for all readers. A matmul that states its K does not: the operand may hold more.
+fn fixed_operand<'a, T: Copy + PartialEq>(
+    op: &Op,
+    inputs: &[T],
+    tensor: T,
+    shape_of: impl Fn(T) -> Option<&'a [u64]>,
+) -> Option<(Vec<u64>, SizeSource)> {
+    if keeps_shape(op) {
+        let shape = op.shape.clone();
+        return (inputs.first() == Some(&tensor)).then_some((shape, SizeSource::Assumed));
+    }
+    let states_k = op.k.is_some() && op.function.as_deref() != Some("linear");
+    if op.op_type == OpType::Matmul && states_k {
+        return None;
+    }
+    let shape = inferred_operand(op, inputs, tensor, shape_of)?;
+    Some((shape, SizeSource::Inferred))
+}
+
+/// Whether the output has shape and element type of the first input.
+fn keeps_shape(op: &Op) -> bool {
+    let function = op.function.as_deref().and_then(functions::find);
+    function.is_some_and(|function| {
+        let rule = function.shape_rule;
+        matches!(rule, ShapeRule::SameAsFirst | ShapeRule::PerChannel) && function.name != "cast"
+    })
+}
+
+/// Whether the shape of one operand can tell that of another.
+fn has_factors(op: &Op) -> bool {
+    op.op_type == OpType::Matmul
+}

@@ -1,0 +1,194 @@
+//! Names as PyTorch has them: those that mean a function of the notation, and what to write instead of others.
+
+/// A name of PyTorch, without `torch.` and the like, that means a function of the notation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Alias {
+    /// The name in PyTorch.
+    pub name: &'static str,
+    /// The function of the notation.
+    pub function: &'static str,
+    /// Attributes of the notation that the call must give, because PyTorch has another default.
+    pub needs: &'static [&'static str],
+}
+
+/// Modules that a name may be written with; the longer ones first.
+const MODULES: &[&str] = &[
+    "torch.nn.functional.",
+    "nn.functional.",
+    "torch.special.",
+    "torch.Tensor.",
+    "torch.nn.",
+    "torch.",
+    "F.",
+    "nn.",
+];
+
+const fn same(name: &'static str, function: &'static str) -> Alias {
+    Alias {
+        name,
+        function,
+        needs: &[],
+    }
+}
+
+const fn with(name: &'static str, function: &'static str, needs: &'static [&'static str]) -> Alias {
+    Alias {
+        name,
+        function,
+        needs,
+    }
+}
+
+/// PyTorch drops a reduced dimension and reduces all of them, where the notation keeps it as 1 and reduces the last one.
+const REDUCED: &[&str] = &["axis", "keepdim"];
+
+/// All names that are understood. A name of the notation stands here when PyTorch has it in a module.
+#[rustfmt::skip]
+pub const ALIASES: &[Alias] = &[
+    same("add", "add"), same("sub", "sub"), same("subtract", "sub"), same("mul", "mul"), same("multiply", "mul"),
+    same("div", "div"), same("divide", "div"), same("true_divide", "div"),
+    same("maximum", "maximum"), same("minimum", "minimum"), same("pow", "pow"),
+    same("lt", "lt"), same("less", "lt"), same("le", "le"), same("less_equal", "le"),
+    same("gt", "gt"), same("greater", "gt"), same("ge", "ge"), same("greater_equal", "ge"),
+    same("eq", "eq"), same("ne", "ne"), same("not_equal", "ne"),
+    same("logical_and", "logical_and"), same("logical_or", "logical_or"), same("logical_not", "logical_not"),
+    same("neg", "neg"), same("negative", "neg"), same("abs", "abs"), same("absolute", "abs"), same("square", "square"),
+    same("relu", "relu"), same("ReLU", "relu"),
+    // The exact form is the default there.
+    same("gelu", "gelu_erf"), same("GELU", "gelu_erf"),
+    same("silu", "silu"), same("SiLU", "silu"), same("swish", "silu"),
+    same("sigmoid", "sigmoid"), same("Sigmoid", "sigmoid"), same("expit", "sigmoid"),
+    same("tanh", "tanh"), same("Tanh", "tanh"),
+    same("exp", "exp"), same("log", "log"), same("erf", "erf"), same("sin", "sin"), same("cos", "cos"),
+    same("round", "round"), same("floor", "floor"), same("sqrt", "sqrt"), same("rsqrt", "rsqrt"), same("reciprocal", "reciprocal"),
+    same("tril", "tril"), same("triu", "triu"), same("dropout", "dropout"), same("Dropout", "dropout"),
+    same("where", "where"), same("clamp", "clamp"), same("clip", "clamp"),
+    same("batch_norm", "batch_norm"), same("BatchNorm2d", "batch_norm"), same("BatchNorm1d", "batch_norm"),
+    with("sum", "sum", REDUCED), with("mean", "mean", REDUCED), with("var", "var", REDUCED),
+    with("max", "max", REDUCED), with("amax", "max", REDUCED), with("min", "min", REDUCED), with("amin", "min", REDUCED),
+    same("softmax", "softmax"), same("Softmax", "softmax"), same("log_softmax", "log_softmax"), same("LogSoftmax", "log_softmax"),
+    same("layer_norm", "layer_norm"), same("LayerNorm", "layer_norm"), same("rms_norm", "rms_norm"), same("RMSNorm", "rms_norm"),
+    with("normalize", "l2_norm", &["axis"]), with("cumsum", "cumsum", &["axis"]),
+    same("max_pool2d", "max_pool2d"), same("MaxPool2d", "max_pool2d"), same("avg_pool2d", "avg_pool2d"), same("AvgPool2d", "avg_pool2d"),
+    same("matmul", "matmul"), same("mm", "matmul"), same("bmm", "matmul"),
+    same("linear", "linear"), same("Linear", "linear"), same("conv2d", "conv2d"), same("Conv2d", "conv2d"),
+    same("reshape", "reshape"), same("view", "reshape"), same("contiguous", "contiguous"),
+    with("permute", "transpose", &["perm"]), same("t", "transpose"),
+    with("cat", "concat", &["axis"]), with("concat", "concat", &["axis"]), with("concatenate", "concat", &["axis"]),
+    with("repeat_interleave", "repeat_interleave", &["axis"]),
+    same("embedding", "embedding"), same("Embedding", "embedding"), with("gather", "gather", &["axis"]), same("pad", "pad"),
+];
+
+/// A name of PyTorch that is no function of the notation, and how it is written there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The name in PyTorch.
+    pub name: &'static str,
+    /// What to write, as an imperative with code in backquotes.
+    pub hint: &'static str,
+    /// Lines that replace the call `y = name(a, b, c)`, if they depend on nothing else: `{y}` is its output, `{0}` and so on are
+    /// its inputs.
+    pub lines: &'static [&'static str],
+    /// Number of inputs that the lines are for.
+    pub inputs: usize,
+}
+
+const fn hint(name: &'static str, hint: &'static str) -> Answer {
+    Answer {
+        name,
+        hint,
+        lines: &[],
+        inputs: 0,
+    }
+}
+
+const fn lines(
+    name: &'static str,
+    inputs: usize,
+    hint: &'static str,
+    lines: &'static [&'static str],
+) -> Answer {
+    Answer {
+        name,
+        hint,
+        lines,
+        inputs,
+    }
+}
+
+/// Names that are answered.
+#[rustfmt::skip]
+pub const ANSWERS: &[Answer] = &[
+    lines("scaled_dot_product_attention", 3, "write its ops: `matmul`, `scale`, `softmax` and `matmul`, which the attention option makes one kernel", &[
+        "{y}_scores = matmul({0}, {1}, transpose_b=true)", "{y}_scaled = scale({y}_scores)",
+        "{y}_weights = softmax({y}_scaled)", "{y} = matmul({y}_weights, {2})",
+    ]),
+    hint("MultiheadAttention", "write its ops: `linear` for each projection, `reshape`, `matmul`, `softmax` and `matmul`"),
+    lines("addmm", 3, "write `matmul` and then `add`", &["{y}_product = matmul({1}, {2})", "{y} = add({y}_product, {0})"]),
+    lines("baddbmm", 3, "write `matmul` and then `add`", &["{y}_product = matmul({1}, {2})", "{y} = add({y}_product, {0})"]),
+    hint("einsum", "write it as `transpose`, `matmul` and `sum`"),
+    hint("tensordot", "write it as `transpose`, `reshape` and `matmul`"),
+    hint("mv", "write the vector as a matrix with one column, and `matmul`"),
+    hint("dot", "write `mul` and then `sum`"),
+    hint("transpose", "write the order of all dimensions: `transpose(x, perm=[0, 2, 1])`"),
+    hint("permute", "write the order of all dimensions: `transpose(x, perm=[0, 2, 1])`"),
+    hint("swapaxes", "write the order of all dimensions: `transpose(x, perm=[0, 2, 1])`"),
+    hint("flatten", "write `reshape` with the new shape after a colon"),
+    hint("squeeze", "write `reshape` with the new shape after a colon"),
+    hint("unsqueeze", "write `reshape` with the new shape after a colon"),
+    hint("stack", "write `reshape` to add a dimension of size 1, then `concat`"),
+    hint("cat", "name the axis, which PyTorch counts from the front: `concat(a, b, axis=0)`"),
+    hint("chunk", "write one `split` for each piece: `split(x, parts=2, index=0)`"),
+    hint("split", "write one `split` for each piece: `split(x, parts=2, index=0)`"),
+    hint("narrow", "write `slice(x, start=0, end=8, axis=0)`"),
+    hint("index_select", "write `gather`, or `embedding` for rows of a table"),
+    hint("masked_fill", "write `where(mask, value, x)`"),
+    hint("addcmul", "write `mul` and then `add`"),
+    lines("rsub", 2, "write `sub` with the inputs exchanged", &["{y} = sub({1}, {0})"]),
+    hint("cross_entropy", "write its ops: `log_softmax`, `gather`, `neg` and `mean`"),
+    hint("mse_loss", "write its ops: `sub`, `square` and `mean`"),
+    lines("softplus", 1, "write its ops: `exp`, `add` and `log`", &["{y}_exp = exp({0})", "{y}_sum = add({y}_exp, 1)", "{y} = log({y}_sum)"]),
+    lines("half", 1, "write `cast` with the element type", &["{y} = cast({0}, dtype=f16)"]),
+    lines("float", 1, "write `cast` with the element type", &["{y} = cast({0}, dtype=f32)"]),
+    lines("bfloat16", 1, "write `cast` with the element type", &["{y} = cast({0}, dtype=bf16)"]),
+    lines("double", 1, "write `cast` with the element type", &["{y} = cast({0}, dtype=f64)"]),
+    hint("to", "write `cast` with the element type: `cast(x, dtype=f16)`"),
+    hint("ones", "write `full` with the shape after a colon: `y = full(value=1) : f16[1024]`"),
+    hint("zeros", "write `full` with the shape after a colon: `y = full(value=0) : f16[1024]`"),
+];
+
+/// Names of attributes in PyTorch and in the notation.
+const ATTRIBUTE_ALIASES: &[(&str, &str)] = &[
+    ("dim", "axis"),
+    ("dims", "perm"),
+    ("keepdims", "keepdim"),
+    ("kernel_size", "kernel"),
+    ("repeats", "times"),
+    ("chunks", "parts"),
+    ("size", "shape"),
+    ("diag", "diagonal"),
+];
+
+/// A name without the module that it is written with, and whether there was one.
+pub fn without_module(name: &str) -> (&str, bool) {
+    let rest = MODULES.iter().find_map(|module| name.strip_prefix(module));
+    (rest.unwrap_or(name), rest.is_some())
+}
+
+/// The function that a name of PyTorch means; names of the notation mean themselves and are not looked up.
+pub fn alias(name: &str) -> Option<&'static Alias> {
+    let (name, _) = without_module(name);
+    ALIASES.iter().find(|alias| alias.name == name)
+}
+
+/// What to write instead of a name.
+pub fn answer(name: &str) -> Option<&'static Answer> {
+    let (name, _) = without_module(name);
+    ANSWERS.iter().find(|answer| answer.name == name)
+}
+
+/// The notation's name of an attribute that a function takes.
+pub fn attribute(function_attributes: &[&'static str], name: &str) -> Option<&'static str> {
+    let (_, own) = ATTRIBUTE_ALIASES.iter().find(|(alias, _)| *alias == name)?;
+    (function_attributes.iter().copied()).find(|known| known == own && *known != name)
+}

@@ -1,0 +1,69 @@
+//! Edits of statements that fixes are made of.
+
+use crate::core::model::diagnostic::Span;
+use crate::core::model::dtype::DType;
+use crate::core::model::fix::TextEdit;
+use crate::core::model::op::{TensorRole, shape_text};
+use crate::core::model::program::{OpStatement, Program};
+use crate::core::notation::written_name;
+
+/// Spans of the arguments of a call, attributes included, in text order.
+fn arguments(op: &OpStatement) -> Vec<Span> {
+    let stated = op.arguments().into_iter().map(|(_, span)| span);
+    stated
+        .chain(op.attributes.iter().map(|attribute| attribute.span))
+        .collect()
+}
+
+/// Adds an attribute at the end of a call: `transpose_b=true`.
+pub(crate) fn with_attribute(op: &OpStatement, attribute: &str) -> TextEdit {
+    match arguments(op).last() {
+        Some(last) => TextEdit::insert(last.end, format!(", {attribute}")),
+        None => TextEdit::insert(op.callee.span.end + "(".len(), attribute),
+    }
+}
+
+/// Removes arguments of a call that stand next to each other, with a comma.
+pub(crate) fn without_arguments(op: &OpStatement, removed: Span) -> TextEdit {
+    let all = arguments(op);
+    let before = all.iter().rfind(|span| span.end <= removed.start);
+    let after = all.iter().find(|span| span.start >= removed.end);
+    TextEdit::remove(match (before, after) {
+        (Some(before), _) => Span::new(before.end, removed.end),
+        (None, Some(after)) => Span::new(removed.start, after.start),
+        (None, None) => removed,
+    })
+}
+
+/// States the type of an op that has no annotation: `f16[8, 6]`.
+pub(crate) fn with_annotation(op: &OpStatement, annotation: &str) -> TextEdit {
+    match op.kernel {
+        Some(mark) => TextEdit::insert(mark.span.start, format!(": {annotation} ")),
+        None => TextEdit::insert(op.span.end, format!(" : {annotation}")),
+    }
+}
+
+/// Adds lines before the first op, for declarations.
+pub(crate) fn before_ops(program: &Program, lines: &str) -> TextEdit {
+    let at = program.ops.first().map_or(0, |op| op.span.start);
+    TextEdit::insert(at, lines)
+}
+
+/// Adds lines before the first statement, for params.
+pub(crate) fn before_all(program: &Program, lines: &str) -> TextEdit {
+    let ops = program.ops.first().map(|op| op.span.start);
+    let declared = program.declarations.first().map(|d| d.span.start);
+    let params = program.params.first().map(|param| param.span.start);
+    let first = ops.into_iter().chain(declared).chain(params).min();
+    TextEdit::insert(first.unwrap_or(0), lines)
+}
+
+/// A declaration: `weight w : f16[8, 6]`.
+pub(crate) fn declaration(role: TensorRole, name: &str, dtype: DType, shape: &[u64]) -> String {
+    let role = match role {
+        TensorRole::Input => "input",
+        TensorRole::Weight => "weight",
+    };
+    let name = written_name(name);
+    format!("{role} {name} : {}{}", dtype.name(), shape_text(shape))
+}

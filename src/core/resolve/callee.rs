@@ -1,0 +1,173 @@
+//! What a statement calls, and the number of inputs that it takes.
+
+use crate::core::model::diagnostic::{Code, Diagnostic, Span};
+use crate::core::model::fix::TextEdit;
+use crate::core::model::functions;
+use crate::core::model::functions::pytorch::without_module;
+use crate::core::model::functions::{ANY_NUMBER, FUNCTIONS, Function};
+use crate::core::model::op_type::OpType;
+use crate::core::model::program::OpStatement;
+use crate::core::notation::mend::without_arguments;
+use crate::core::notation::spelling::quoted;
+use crate::core::resolve::attributes::word;
+use crate::core::resolve::expr::Params;
+use crate::core::resolve::pytorch::answered;
+use crate::core::resolve::scope::KnownTensors;
+
+/// The callee of a statement.
+#[derive(Clone, Copy)]
+pub(super) enum Callee {
+    Function(&'static Function),
+    /// `elementwise` or `reduction`, whose shape is the annotated one.
+    Bare(OpType),
+}
+
+impl Callee {
+    pub(super) fn find(
+        statement: &OpStatement,
+        params: &Params<'_>,
+        known: &KnownTensors<'_>,
+    ) -> Result<Self, Diagnostic> {
+        let name = statement.callee.text.as_str();
+        if let Some(function) = functions::find(name) {
+            let mut variants = statement.attributes.iter().filter_map(|attribute| {
+                function.variant(&attribute.name.text, word(&attribute.value)?)
+            });
+            return Ok(Self::Function(variants.next().unwrap_or(function)));
+        }
+        if let Ok(op_type) = name.parse::<OpType>() {
+            return Ok(Self::Bare(op_type));
+        }
+        if let Some(answer) = answered(statement, known) {
+            return Err(answer);
+        }
+        let (name, _) = without_module(name);
+        let names = FUNCTIONS
+            .iter()
+            .map(|f| f.name)
+            .chain([OpType::Elementwise.name(), OpType::Reduction.name()]);
+        let unknown = Diagnostic::error(
+            Code::UnknownFunction,
+            format!("there is no function {}", quoted(&statement.callee.text)),
+        )
+        .at(statement.callee.span);
+        Err(match params.suggest(name, names) {
+            Some(known) => unknown
+                .hint(format!("did you mean `{known}`?"))
+                .fix(
+                    format!("Write `{known}`"),
+                    TextEdit::replace(statement.callee.span, known),
+                ),
+            None => unknown.hint(
+                "use a function of the list, or `elementwise` or `reduction` with the shape after a colon",
+            ),
+        })
+    }
+}
+
+/// # Errors
+/// The number of inputs, or a number among them, that the callee does not take.
+pub(super) fn check_inputs(statement: &OpStatement, callee: Callee) -> Result<(), Diagnostic> {
+    // A matmul that states its K may read operands in packed or in separate tensors.
+    let (fewest, most) = match callee {
+        Callee::Function(function)
+            if statement.states_k() && function.attributes.contains(&"k") =>
+        {
+            (1, ANY_NUMBER)
+        }
+        Callee::Function(function) => (function.min_inputs, function.max_inputs),
+        Callee::Bare(_) => (0, ANY_NUMBER),
+    };
+    if let (Some(literal), false) = (statement.literals.first(), takes_literals(callee)) {
+        let problem = Diagnostic::error(
+            Code::WrongInputCount,
+            format!(
+                "{} takes no number in the place of an input",
+                quoted(&statement.callee.text)
+            ),
+        )
+        .at(literal.span)
+        .hint("name a tensor, or give the number as an attribute, such as `axis=-1`");
+        // As in PyTorch: the number behind the inputs is the first attribute.
+        let attribute = match callee {
+            Callee::Function(function) => function.attributes.first(),
+            Callee::Bare(_) => None,
+        };
+        return Err(match attribute {
+            Some(name) => {
+                let stated = format!("{name}={}", literal.text);
+                let label = format!("Write `{stated}`");
+                problem.fix(label, TextEdit::replace(literal.span, stated))
+            }
+            None => problem,
+        });
+    }
+    let given = statement.inputs.len() + statement.literals.len();
+    if (fewest..=most).contains(&given) {
+        return check_leading(statement, callee);
+    }
+    let plural = |n: usize| if n == 1 { "input" } else { "inputs" };
+    let takes = match (fewest, most) {
+        (fewest, most) if fewest == most => format!("{fewest} {}", plural(fewest)),
+        (fewest, ANY_NUMBER) => format!("{fewest} or more inputs"),
+        (fewest, most) => format!("{fewest} to {most} inputs"),
+    };
+    let callee = quoted(&statement.callee.text);
+    let problem = Diagnostic::error(
+        Code::WrongInputCount,
+        format!("{callee} takes {takes}, not {given}"),
+    )
+    .at(statement.callee.span);
+    if given < fewest {
+        let missing = fewest - given;
+        return Err(problem.hint(format!("name {missing} more {}", plural(missing))));
+    }
+    let extra = given - most;
+    let problem = problem.hint(format!("remove {extra} {}", plural(extra)));
+    let arguments = statement.arguments();
+    let removed = arguments.get(most).zip(arguments.last());
+    Err(match removed {
+        Some(((_, first), (_, last))) => problem.fix(
+            format!("Remove the last {extra} {}", plural(extra)).replace("last 1 ", "last "),
+            without_arguments(statement, Span::new(first.start, last.end)),
+        ),
+        None => problem,
+    })
+}
+
+fn takes_literals(callee: Callee) -> bool {
+    matches!(callee, Callee::Function(function) if function.takes_literals())
+}
+
+/// The error for a call whose numbers leave no tensor that gives the element type.
+fn check_leading(statement: &OpStatement, callee: Callee) -> Result<(), Diagnostic> {
+    let least = match callee {
+        Callee::Function(function) if !statement.literals.is_empty() => {
+            function.leading_input() + 1
+        }
+        _ => 0,
+    };
+    // The condition of `where` is no number.
+    let leads = statement.literals.first().filter(|l| l.place + 1 < least);
+    match (statement.literals.first(), leads) {
+        (_, Some(literal)) => Err(Diagnostic::error(
+            Code::WrongInputCount,
+            format!(
+                "the first input of {} is a number",
+                quoted(&statement.callee.text)
+            ),
+        )
+        .at(literal.span)
+        .hint("name a tensor")),
+        (Some(literal), None) if statement.inputs.len() < least => Err(Diagnostic::error(
+            Code::WrongInputCount,
+            format!(
+                "{} has only numbers to give a type",
+                quoted(&statement.callee.text)
+            ),
+        )
+        .at(literal.span)
+        .hint("name a tensor in the place of one of them; `full` makes one")),
+        _ => Ok(()),
+    }
+}

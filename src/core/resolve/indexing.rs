@@ -1,0 +1,129 @@
+//! How an op indexes its input, where shapes alone do not tell: views, and the axes that it works along.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "a rank is a small number"
+)]
+
+use crate::core::model::functions::{Function, ShapeRule};
+use crate::core::model::op::Indexing;
+use crate::core::model::op_type::OpType;
+use crate::core::resolve::attributes::Attributes;
+use crate::core::resolve::callee::Callee;
+use crate::core::resolve::shapes::dimension_of;
+
+/// How a view finds its elements; `input` is the shape of its input.
+pub(super) fn indexing_of(
+    function: &Function,
+    attributes: Attributes<'_>,
+    input: Option<&[u64]>,
+    output: &[u64],
+) -> Option<Box<Indexing>> {
+    let input = input?;
+    let rank = input.len();
+    let size = |name: &str| attributes.size(name).ok().flatten();
+    let axis = dimension_of(size("axis").unwrap_or(-1), rank);
+    let along = |axis: usize| Some((*input.get(axis)?, *output.get(axis)?));
+    let indexing = match function.shape_rule {
+        ShapeRule::Transpose => {
+            let stated = attributes.sizes("perm").ok().flatten();
+            let perm = if let Some(perm) = stated {
+                let dimensions = perm.iter().map(|&d| dimension_of(d, rank));
+                dimensions.collect::<Option<_>>()?
+            } else {
+                let mut swapped: Vec<usize> = (0..rank).collect();
+                swapped.swap(rank.checked_sub(2)?, rank - 1);
+                swapped
+            };
+            Indexing {
+                perm,
+                ..Indexing::default()
+            }
+        }
+        ShapeRule::Slice => {
+            let (whole, _) = along(axis?)?;
+            let start = size("start").unwrap_or(0);
+            Indexing {
+                perm: Vec::new(),
+                axis: axis?,
+                start: match u64::try_from(start) {
+                    Ok(start) => start,
+                    Err(_) => whole.checked_sub(start.unsigned_abs())?,
+                },
+                step: u64::try_from(size("step").unwrap_or(1)).ok()?,
+            }
+        }
+        ShapeRule::Split => {
+            let (_, part) = along(axis?)?;
+            let index = u64::try_from(size("index").unwrap_or(0)).ok()?;
+            Indexing {
+                perm: Vec::new(),
+                axis: axis?,
+                start: index.checked_mul(part)?,
+                step: 1,
+            }
+        }
+        ShapeRule::Gather => Indexing {
+            axis: axis?,
+            step: 1,
+            ..Indexing::default()
+        },
+        _ => return None,
+    };
+    Some(Box::new(indexing))
+}
+
+/// Whether a matmul or an op that keeps its shape works along another axis of its first input than the last.
+pub(super) fn is_across_rows(callee: Callee, attributes: Attributes<'_>, axes: u32) -> bool {
+    let Callee::Function(function) = callee else {
+        return false;
+    };
+    match function.shape_rule {
+        ShapeRule::Matmul => attributes.flag("transpose_a", false),
+        ShapeRule::SameAsFirst | ShapeRule::PerChannel => axes != 0,
+        _ => false,
+    }
+}
+
+/// The reduced axes, bit `i` for dimension `i` of the input; `rank` is that of the output. 0 if only the last
+/// axis is reduced, for ops that are not reductions, and beyond 32 dimensions.
+pub(super) fn reduced_axes(callee: Callee, attributes: Attributes<'_>, rank: usize) -> u32 {
+    let Callee::Function(function) = callee else {
+        return 0;
+    };
+    let keeps = match function.shape_rule {
+        ShapeRule::Reduce => attributes.flag("keepdim", true),
+        _ => true,
+    };
+    if function.shape_rule == ShapeRule::PerChannel && function.op_type == OpType::Reduction {
+        // All but the channels.
+        let all = 1_u32.checked_shl(rank as u32).map_or(0, |bit| bit - 1);
+        return all & !2;
+    }
+    let is_along = matches!(
+        function.shape_rule,
+        ShapeRule::Reduce | ShapeRule::SameAsFirst
+    );
+    if function.op_type != OpType::Reduction || !is_along {
+        return 0;
+    }
+    let axes = attributes.sizes("axis").ok().flatten();
+    let axes = axes.as_deref().unwrap_or(&[-1]);
+    let rank = if keeps { rank } else { rank + axes.len() };
+    let mut bits = 0;
+    for &axis in axes {
+        let back = axis + if axis < 0 { rank as i64 } else { 0 };
+        match u32::try_from(back)
+            .ok()
+            .and_then(|axis| 1_u32.checked_shl(axis))
+        {
+            Some(bit) => bits |= bit,
+            None => return 0,
+        }
+    }
+    let last = (rank as u32).checked_sub(1);
+    if last.and_then(|last| 1_u32.checked_shl(last)) == Some(bits) {
+        return 0;
+    }
+    bits
+}

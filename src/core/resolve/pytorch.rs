@@ -1,0 +1,296 @@
+//! What to write instead of a call as PyTorch has it, where its meaning differs from that of the notation.
+
+use crate::core::model::diagnostic::{Code, Diagnostic, Span};
+use crate::core::model::fix::{Fix, TextEdit};
+use crate::core::model::functions::pytorch::{Alias, Answer, alias, answer, attribute};
+use crate::core::model::functions::{self, ShapeRule};
+use crate::core::model::program::{Argument, OpStatement};
+use crate::core::notation::mend::with_attribute;
+use crate::core::notation::spelling::quoted;
+use crate::core::notation::written_name;
+use crate::core::resolve::scope::KnownTensors;
+
+/// The error for a call of a name that is PyTorch's and no function of the notation; `None` for an unknown name.
+pub(super) fn answered(statement: &OpStatement, known: &KnownTensors<'_>) -> Option<Diagnostic> {
+    let name = &statement.callee.text;
+    let problem = |message: String| {
+        Diagnostic::error(Code::UnknownFunction, message).at(statement.callee.span)
+    };
+    if let Some(permuted) = permuted(statement, known) {
+        return Some(
+            problem(format!("{} is written as `transpose`", quoted(name)))
+                .hint(format!("write {}", permuted.1))
+                .with(permuted.0),
+        );
+    }
+    if let Some(alias) = alias(name) {
+        return Some(with_defaults(statement, alias, known, problem));
+    }
+    if let Some(answer) = answer(name) {
+        let problem = problem(format!("there is no function {}", quoted(name))).hint(answer.hint);
+        return Some(match in_lines(statement, answer) {
+            Some(fix) => problem.with(fix),
+            None => problem,
+        });
+    }
+    method(statement, known, problem)
+}
+
+/// A call that leaves a default to PyTorch that the notation does not have.
+fn with_defaults(
+    statement: &OpStatement,
+    alias: &Alias,
+    known: &KnownTensors<'_>,
+    problem: impl Fn(String) -> Diagnostic,
+) -> Diagnostic {
+    let name = quoted(&statement.callee.text);
+    let function = alias.function;
+    let problem = problem(format!("{name} has other defaults than {}", quoted(function)))
+        .hint(match functions::find(function).map(|f| f.shape_rule) {
+            Some(ShapeRule::Reduce) => format!(
+                "PyTorch drops the reduced dimension: write `{function}` with `axis=` and `keepdim=false`"
+            ),
+            _ => format!("write `{function}` with {}", needs_text(alias)),
+        });
+    match default_edits(statement, alias, known) {
+        Some(edits) => problem.with(Fix {
+            label: format!("Write `{function}` with PyTorch's defaults"),
+            edits,
+        }),
+        None => problem,
+    }
+}
+
+fn needs_text(alias: &Alias) -> String {
+    let needs: Vec<String> = alias
+        .needs
+        .iter()
+        .map(|need| format!("`{need}=`"))
+        .collect();
+    needs.join(" and ")
+}
+
+/// The call in the notation with all that it needs.
+fn default_edits(
+    statement: &OpStatement,
+    alias: &Alias,
+    known: &KnownTensors<'_>,
+) -> Option<Vec<TextEdit>> {
+    let function = functions::find(alias.function)?;
+    let mut edits = vec![TextEdit::replace(statement.callee.span, function.name)];
+    let mut given: Vec<&str> = Vec::new();
+    // A number behind the inputs is the dimension.
+    if let [literal] = &statement.literals[..] {
+        edits.push(TextEdit::replace(
+            literal.span,
+            format!("axis={}", literal.text),
+        ));
+        given.push("axis");
+    }
+    for stated in &statement.attributes {
+        let own = attribute(function.attributes, &stated.name.text);
+        given.push(own.unwrap_or(&stated.name.text));
+        if let Some(own) = own {
+            edits.push(TextEdit::replace(stated.name.span, own));
+        }
+    }
+    let mut added = Vec::new();
+    for &need in alias.needs.iter().filter(|need| !given.contains(*need)) {
+        let value = match (need, function.shape_rule) {
+            ("keepdim", _) => "false".to_owned(),
+            ("axis", ShapeRule::Reduce) => {
+                let axes: Vec<String> = (0..rank(statement, known)?)
+                    .map(|d| d.to_string())
+                    .collect();
+                format!("[{}]", axes.join(", "))
+            }
+            ("axis", ShapeRule::Concat) => "0".to_owned(),
+            ("axis", _) if function.name == "l2_norm" => "1".to_owned(),
+            _ => return None,
+        };
+        added.push(format!("{need}={value}"));
+    }
+    if !added.is_empty() {
+        edits.push(with_attribute(statement, &added.join(", ")));
+    }
+    Some(edits)
+}
+
+/// An error of a call of `transpose` with the two dimensions that PyTorch swaps, with the order of all of them as a fix.
+pub(super) fn permuting(
+    statement: &OpStatement,
+    problem: Diagnostic,
+    known: &KnownTensors<'_>,
+) -> Diagnostic {
+    match permuted(statement, known) {
+        Some((fix, call)) => Diagnostic {
+            hint: Some(format!("write {call}")),
+            fixes: vec![fix],
+            ..problem
+        },
+        None => problem,
+    }
+}
+
+/// `permute(x, 0, 2, 1)`, `transpose(x, 0, 1)` and `transpose(x, dim0=0, dim1=1)` with the order of all dimensions, and that
+/// call in words.
+fn permuted(statement: &OpStatement, known: &KnownTensors<'_>) -> Option<(Fix, String)> {
+    let (name, _) = functions::pytorch::without_module(&statement.callee.text);
+    let numbers: Vec<i64> = if statement.literals.is_empty() {
+        let value = |name: &str| {
+            let mut stated = statement.attributes.iter().filter(|a| a.name.text == name);
+            number(stated.next()?)
+        };
+        [value("dim0"), value("dim1")]
+            .into_iter()
+            .flatten()
+            .collect()
+    } else {
+        let parsed = statement
+            .literals
+            .iter()
+            .map(|literal| literal.text.parse().ok());
+        parsed.collect::<Option<_>>()?
+    };
+    let order = match (name, &numbers[..]) {
+        ("permute", [_, ..]) => numbers,
+        ("transpose" | "swapaxes", &[a, b]) => {
+            let rank = rank(statement, known)?;
+            let place = |d: i64| super::shapes::dimension_of(d, rank);
+            let mut order: Vec<i64> = (0..i64::try_from(rank).ok()?).collect();
+            order.swap(place(a)?, place(b)?);
+            order
+        }
+        _ => return None,
+    };
+    let input = match statement.arguments().first()? {
+        (Argument::Tensor(input), span) => (written_name(input), *span),
+        (Argument::Literal(_), _) => return None,
+    };
+    let literals = statement.literals.iter().map(|literal| literal.span.end);
+    let ends = literals.chain(statement.attributes.iter().map(|a| a.span.end));
+    let order: Vec<String> = order.iter().map(i64::to_string).collect();
+    let perm = format!("perm=[{}]", order.join(", "));
+    let call = format!("`transpose({}, {perm})`", input.0);
+    let fix = Fix {
+        label: format!("Write `{perm}`"),
+        edits: vec![
+            TextEdit::replace(statement.callee.span, "transpose"),
+            TextEdit::replace(Span::new(input.1.end, ends.max()?), format!(", {perm}")),
+        ],
+    };
+    Some((fix, call))
+}
+
+/// The lines of an answer in place of the call, with the statement's own label and annotation on the last one.
+fn in_lines(statement: &OpStatement, answer: &Answer) -> Option<Fix> {
+    let output = written_name(&statement.output.text);
+    let arguments = statement.arguments();
+    if arguments.len() != answer.inputs || !statement.attributes.is_empty() {
+        return None;
+    }
+    // A part of a name with special characters needs its own backquotes.
+    let part = |line: &str| {
+        let (name, _) = line.split_once(" = ").unwrap_or_default();
+        written_name(&name.replace("{y}", &statement.output.text))
+    };
+    let mut lines = Vec::new();
+    for line in answer.lines {
+        let mut written = (*line).to_owned();
+        for other in answer.lines.iter().rev() {
+            let (name, _) = other.split_once(" = ")?;
+            if name != "{y}" {
+                written = written.replace(name, &part(other));
+            }
+        }
+        written = written.replace("{y}", &output);
+        for (place, (argument, _)) in arguments.iter().enumerate() {
+            let argument = match argument {
+                Argument::Tensor(name) => written_name(name),
+                Argument::Literal(number) => (*number).to_owned(),
+            };
+            written = written.replace(&format!("{{{place}}}"), &argument);
+        }
+        lines.push(written);
+    }
+    let last = lines.pop()?;
+    let (_, call) = last.split_once(" = ")?;
+    let (callee, inputs) = call.split_once('(')?;
+    let inputs = inputs.strip_suffix(')')?;
+    let written = Span::new(arguments.first()?.1.start, arguments.last()?.1.end);
+    let mut edits = vec![
+        TextEdit::replace(statement.callee.span, callee),
+        TextEdit::replace(written, inputs),
+    ];
+    let before = lines
+        .into_iter()
+        .fold(String::new(), |text, line| text + &line + "\n");
+    if !before.is_empty() {
+        edits.insert(0, TextEdit::insert(statement.span.start, before));
+    }
+    let calls = answer
+        .lines
+        .iter()
+        .filter_map(|line| Some(line.split_once(" = ")?.1.split_once('(')?.0));
+    let calls: Vec<String> = calls.map(|callee| format!("`{callee}`")).collect();
+    Some(Fix {
+        label: format!("Write {}", calls.join(", ")),
+        edits,
+    })
+}
+
+/// `x.relu()`, which calls a function of a tensor.
+fn method(
+    statement: &OpStatement,
+    known: &KnownTensors<'_>,
+    problem: impl Fn(String) -> Diagnostic,
+) -> Option<Diagnostic> {
+    let (tensor, name) = statement.callee.text.rsplit_once('.')?;
+    known.scope.tensor(tensor)?;
+    let callee = functions::find(name)
+        .map(|function| function.name)
+        .or_else(|| Some(alias(name)?.name))?;
+    let tensor = written_name(tensor);
+    let start = statement.callee.span.end + "(".len();
+    let is_alone = statement.arguments().is_empty() && statement.attributes.is_empty();
+    let input = if is_alone {
+        tensor.clone()
+    } else {
+        format!("{tensor}, ")
+    };
+    let fix = Fix {
+        label: format!("Write `{callee}({tensor})`"),
+        edits: vec![
+            TextEdit::replace(statement.callee.span, callee),
+            TextEdit::insert(start, input),
+        ],
+    };
+    Some(
+        problem(format!(
+            "there is no function {}",
+            quoted(&statement.callee.text)
+        ))
+        .hint(format!(
+            "write the tensor as the first input: `{callee}({tensor})`"
+        ))
+        .with(fix),
+    )
+}
+
+/// The rank of the first input.
+fn rank(statement: &OpStatement, known: &KnownTensors<'_>) -> Option<usize> {
+    let tensor = known.scope.tensor(&statement.inputs.first()?.text)?;
+    Some(known.type_of(tensor)?.0.len())
+}
+
+/// The value of an attribute that is a plain number.
+fn number(attribute: &crate::core::model::program::Attribute) -> Option<i64> {
+    use crate::core::model::program::{AttributeValue, Expr, ExprKind};
+    match attribute.value {
+        AttributeValue::Size(Expr {
+            kind: ExprKind::Int(value),
+            ..
+        }) => Some(value),
+        _ => None,
+    }
+}

@@ -1,0 +1,163 @@
+//! Names as PyTorch has them: understood where the function is the same, else answered.
+
+use fuseline::core::fixes::sound_fixes;
+use fuseline::core::model::functions::pytorch::ANSWERS;
+use fuseline::core::notation::parse;
+use fuseline::core::resolve::resolve;
+use fuseline::core::{Code, Severity};
+
+const HEAD: &str = "\
+input x : f16[8, 6]
+input q : f16[2, 8, 6]
+input k : f16[2, 8, 6]
+input v : f16[2, 8, 6]
+input i : f16[1, 4, 8, 8]
+weight w : f16[6, 6]
+";
+
+/// The function and the shape of an op, without errors.
+fn understood(call: &str) -> (String, Vec<u64>) {
+    let parsed = parse(&format!("{HEAD}y = {call}\n"));
+    let resolved = resolve(&parsed.program);
+    let all = [parsed.diagnostics, resolved.diagnostics].concat();
+    assert!(
+        all.iter().all(|d| d.severity == Severity::Note),
+        "{call}: {all:?}"
+    );
+    let op = &resolved.ops[0];
+    (op.function.as_deref().unwrap().to_owned(), op.shape.clone())
+}
+
+#[test]
+fn the_same_function_under_another_name_is_understood() {
+    for (theirs, ours) in [
+        ("torch.relu(x)", "relu(x)"),
+        ("F.relu(x)", "relu(x)"),
+        ("nn.ReLU(x)", "relu(x)"),
+        ("ReLU(x)", "relu(x)"),
+        ("nn.functional.softmax(x, dim=0)", "softmax(x, axis=0)"),
+        ("torch.nn.functional.softmax(x, dim=-1)", "softmax(x)"),
+        ("softmax(x, dim=0)", "softmax(x, axis=0)"),
+        ("F.gelu(x)", "gelu(x, approximate=none)"),
+        ("F.gelu(x, approximate=tanh)", "gelu(x)"),
+        ("torch.matmul(x, w)", "matmul(x, w)"),
+        ("mm(x, w)", "matmul(x, w)"),
+        ("torch.bmm(q, q)", "matmul(q, q)"),
+        ("F.linear(x, w)", "linear(x, w)"),
+        ("nn.LayerNorm(x)", "layer_norm(x)"),
+        ("torch.sum(x, dim=1, keepdim=True)", "sum(x, axis=1)"),
+        (
+            "torch.amax(x, dim=1, keepdims=False)",
+            "max(x, axis=1, keepdim=false)",
+        ),
+        (
+            "sum(x, dim=0, keepdim=False)",
+            "sum(x, axis=0, keepdim=false)",
+        ),
+        ("torch.cat(x, w, dim=0)", "concat(x, w, axis=0)"),
+        (
+            "torch.permute(q, dims=[0, 2, 1])",
+            "transpose(q, perm=[0, 2, 1])",
+        ),
+        ("F.max_pool2d(i, kernel_size=2)", "max_pool2d(i, kernel=2)"),
+        ("view(x, size=[48])", "reshape(x, shape=[48])"),
+    ] {
+        // A factor of a matrix product of unlike shapes would be another error.
+        if theirs.contains("bmm") {
+            let text = format!(
+                "{HEAD}t = transpose(k)\ny = {}\n",
+                theirs.replace("q, q", "q, t")
+            );
+            assert_eq!(
+                resolve(&parse(&text).program).ops[1].function.as_deref(),
+                Some("matmul")
+            );
+            continue;
+        }
+        assert_eq!(understood(theirs), understood(ours), "{theirs}");
+    }
+}
+
+#[test]
+fn what_the_visitor_has_written_stays() {
+    let text = "input x : f16[8]\ny = F.softmax(x, dim=-1)\n";
+    let op = &parse(text).program.ops[0];
+    assert_eq!(
+        (op.callee.text.as_str(), op.callee.span.slice(text)),
+        ("softmax", "F.softmax")
+    );
+    let dim = &op.attributes[0].name;
+    assert_eq!((dim.text.as_str(), dim.span.slice(text)), ("axis", "dim"));
+}
+
+/// The hint of the only error of a call, and the statement after its first fix.
+fn answered(call: &str) -> (String, Option<String>) {
+    let text = format!("{HEAD}y = {call}\n");
+    let parsed = parse(&text);
+    let all = [
+        parsed.diagnostics.clone(),
+        resolve(&parsed.program).diagnostics,
+    ]
+    .concat();
+    let mut errors = all
+        .iter()
+        .zip(sound_fixes(&text, &all))
+        .filter(|(d, _)| d.severity == Severity::Error);
+    let (error, fixes) = errors.next().expect(call);
+    assert_eq!(errors.next(), None, "{call}");
+    let fixed = fixes.first().map(|fix| fix.applied(&text).unwrap());
+    let added = fixed.map(|fixed| fixed.trim_start_matches(HEAD).trim_end().to_owned());
+    (error.hint.clone().unwrap(), added)
+}
+
+#[test]
+fn another_meaning_is_answered_with_what_to_write() {
+    #[rustfmt::skip]
+    let cases: &[(&str, &str, Option<&str>)] = &[
+        ("torch.sum(x, dim=1)", "PyTorch drops the reduced dimension: write `sum` with `axis=` and `keepdim=false`",
+            Some("y = sum(x, axis=1, keepdim=false)")),
+        ("torch.mean(x)", "PyTorch drops the reduced dimension: write `mean` with `axis=` and `keepdim=false`",
+            Some("y = mean(x, axis=[0, 1], keepdim=false)")),
+        ("torch.sum(x, 1)", "PyTorch drops the reduced dimension: write `sum` with `axis=` and `keepdim=false`",
+            Some("y = sum(x, axis=1, keepdim=false)")),
+        ("torch.cat(x, w)", "write `concat` with `axis=`", Some("y = concat(x, w, axis=0)")),
+        ("torch.transpose(q, 1, 2)", "write `transpose(q, perm=[0, 2, 1])`", Some("y = transpose(q, perm=[0, 2, 1])")),
+        ("transpose(q, -1, 0)", "write `transpose(q, perm=[2, 1, 0])`", Some("y = transpose(q, perm=[2, 1, 0])")),
+        ("transpose(q, dim0=0, dim1=1)", "write `transpose(q, perm=[1, 0, 2])`", Some("y = transpose(q, perm=[1, 0, 2])")),
+        ("permute(q, 2, 0, 1)", "write `transpose(q, perm=[2, 0, 1])`", Some("y = transpose(q, perm=[2, 0, 1])")),
+        ("torch.addmm(x, x, w)", "write `matmul` and then `add`", Some("y_product = matmul(x, w)\ny = add(y_product, x)")),
+        ("x.softmax(dim=0)", "write the tensor as the first input: `softmax(x)`", Some("y = softmax(x, dim=0)")),
+        ("x.relu()", "write the tensor as the first input: `relu(x)`", Some("y = relu(x)")),
+        ("half(x)", "write `cast` with the element type", Some("y = cast(x, dtype=f16)")),
+        ("F.scaled_dot_product_attention(q, k, v)",
+            "write its ops: `matmul`, `scale`, `softmax` and `matmul`, which the attention option makes one kernel",
+            Some("y_scores = matmul(q, k, transpose_b=true)\ny_scaled = scale(y_scores)\ny_weights = softmax(y_scaled)\ny = matmul(y_weights, v)")),
+        ("torch.einsum(\"ij,jk->ik\", x, w)", "write it as `transpose`, `matmul` and `sum`", None),
+        ("einsum(x, w)", "write it as `transpose`, `matmul` and `sum`", None),
+        ("torch.flatten(x)", "write `reshape` with the new shape after a colon", None),
+        ("F.geluu(x)", "did you mean `gelu`?", Some("y = gelu(x)")),
+        ("torch.relu(x, inplace=True)", "remove it", Some("y = torch.relu(x)")),
+    ];
+    for &(call, hint, fixed) in cases {
+        let (told, after) = answered(call);
+        assert_eq!((told.as_str(), after.as_deref()), (hint, fixed), "{call}");
+    }
+}
+
+#[test]
+fn every_answered_name_is_answered() {
+    for answer in ANSWERS {
+        let text = format!("input x : f16[8, 6]\ny = torch.{}(x)\n", answer.name);
+        let resolved = resolve(&parse(&text).program);
+        let found = &resolved.diagnostics[0];
+        assert_eq!(
+            (found.code, found.severity),
+            (Code::UnknownFunction, Severity::Error),
+            "{text}"
+        );
+        assert!(
+            found.hint.as_deref().is_some_and(|hint| hint.contains('`')),
+            "{text}"
+        );
+    }
+}
