@@ -98,6 +98,7 @@ test('the table follows the text', async ({ page }) => {
 });
 
 test('tensors are declared, renamed and typed in the table, and their readers follow', async ({ page }) => {
+  await page.getByText('2 declared tensors').click();
   const tensors = page.getByRole('table', { name: 'Tensors that the program is given' });
   await expect(tensors.locator('tbody').getByRole('row')).toHaveCount(2);
   const name = field(page, 'name of w');

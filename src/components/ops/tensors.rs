@@ -11,6 +11,7 @@ use crate::components::show_more::ShowMore;
 use crate::core::TensorRole;
 use crate::core::notation::Parsed;
 use crate::core::notation::edit::{add_declaration, remove_declaration, set_role};
+use crate::present::names::counted;
 use crate::present::tensor_rows::{TensorRow, tensor_rows};
 use leptos::html::{Button, Input};
 use leptos::prelude::*;
@@ -44,7 +45,10 @@ pub fn TensorsTable() -> impl IntoView {
         });
         browser::focus(add_button);
     };
+    let heading = move || counted(declared(), "declared tensor");
     view! {
+        <details class="tensors">
+        <summary>{heading}</summary>
         <table class="op-table" role="table" aria-label="Tensors that the program is given">
             <thead>
                 <tr role="row" class="op-head op-row tensor-row">
@@ -69,6 +73,7 @@ pub fn TensorsTable() -> impl IntoView {
             <ShowMore max_rows step=PAGE_ROWS listed=move || rows.with(Vec::len) total=declared />
             <button type="button" node_ref=add_button on:click=declare>"Declare a tensor"</button>
         </div>
+        </details>
     }
 }
 

@@ -25,7 +25,7 @@ pub fn FunctionsPanel() -> impl IntoView {
                 on:input:target=move |event| wanted.set(event.target().value())
             />
         </label>
-        <div class="table-scroll" role="group" aria-label="Table of functions" tabindex="0">
+        <div class="table-scroll functions-table" role="group" aria-label="Table of functions" tabindex="0">
             <table class="kernels functions">
                 <thead>
                     <tr>
