@@ -48,31 +48,31 @@ pub fn TensorsTable() -> impl IntoView {
     let heading = move || counted(declared(), "declared tensor");
     view! {
         <details class="tensors">
-        <summary>{heading}</summary>
-        <table class="op-table" role="table" aria-label="Tensors that the program is given">
-            <thead>
-                <tr role="row" class="op-head op-row tensor-row">
-                    <th role="columnheader" scope="col">"tensor"</th>
-                    <th role="columnheader" scope="col">"name"</th>
-                    <th role="columnheader" scope="col">"type and shape"</th>
-                    <th role="columnheader" scope="col"><span class="sr-only">"actions"</span></th>
-                </tr>
-            </thead>
-            <tbody role="rowgroup">
-                <ForEnumerate
-                    each=move || rows.get()
-                    key=|row| row.id
-                    children=move |place, row| {
-                        let remove = move || remove(place.get_untracked());
-                        view! { <Row place row=row_at(rows, place, row) focus_request remove /> }
-                    }
-                />
-            </tbody>
-        </table>
-        <div class="op-table-end">
-            <ShowMore max_rows step=PAGE_ROWS listed=move || rows.with(Vec::len) total=declared />
-            <button type="button" node_ref=add_button on:click=declare>"Declare a tensor"</button>
-        </div>
+            <summary>{heading}</summary>
+            <table class="op-table" role="table" aria-label="Tensors that the program is given">
+                <thead>
+                    <tr role="row" class="op-head op-row tensor-row">
+                        <th role="columnheader" scope="col">"tensor"</th>
+                        <th role="columnheader" scope="col">"name"</th>
+                        <th role="columnheader" scope="col">"type and shape"</th>
+                        <th role="columnheader" scope="col"><span class="sr-only">"actions"</span></th>
+                    </tr>
+                </thead>
+                <tbody role="rowgroup">
+                    <ForEnumerate
+                        each=move || rows.get()
+                        key=|row| row.id
+                        children=move |place, row| {
+                            let remove = move || remove(place.get_untracked());
+                            view! { <Row place row=row_at(rows, place, row) focus_request remove /> }
+                        }
+                    />
+                </tbody>
+            </table>
+            <div class="op-table-end">
+                <ShowMore max_rows step=PAGE_ROWS listed=move || rows.with(Vec::len) total=declared />
+                <button type="button" node_ref=add_button on:click=declare>"Declare a tensor"</button>
+            </div>
         </details>
     }
 }
