@@ -76,6 +76,8 @@ mod properties;
 mod proposals;
 mod random_graph;
 mod record;
+mod repeat;
+mod repeat_edits;
 mod resolve;
 mod resolve_errors;
 mod round_trip;

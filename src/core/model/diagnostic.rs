@@ -44,7 +44,7 @@ pub enum Severity {
 }
 
 /// The kind of a diagnostic, stable across wordings, for tests and for JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Code {
     /// The line is not a statement of the notation: `y = = add(x)`.
@@ -100,7 +100,7 @@ pub enum Code {
     IllegalKernel,
     /// There are no ops.
     EmptyProgram,
-    /// The text is longer than the page analyses.
+    /// The text is longer than the page analyses, or would be if its blocks were written out.
     TooLong,
     /// The hidden size is not a multiple of the number of heads.
     HeadsDoNotDivide,

@@ -199,7 +199,6 @@ fn unknown_character(character: &str) -> Diagnostic {
         "÷" => "write `/` for a quotient",
         "−" | "–" | "—" => "write a minus as `-`",
         ";" => "write one statement a line",
-        "{" | "}" => "write sizes in `[ ]` and inputs in `( )`",
         "\"" | "'" | "“" | "”" | "‘" | "’" => {
             "write a name with special characters in backquotes"
         }

@@ -41,7 +41,7 @@ pub(super) fn warn_of_undeclared(
                 if let Some(shape) = inferred_operand(op, reads, tensor, shape_of) {
                     (shape, "the other shapes of its reader give".to_owned())
                 } else {
-                    let reader = quoted(&op.output);
+                    let reader = quoted(&statement.output.text);
                     let why = format!("it is assumed to be as large as {reader},");
                     (op.shape.clone(), why)
                 };
@@ -98,7 +98,7 @@ pub(super) fn note_unknown_k(known: &KnownTensors<'_>, diagnostics: &mut Vec<Dia
                 Code::UnknownK,
                 format!(
                     "the contraction length of {} is unknown: it has no FLOPs and no point on the roofline",
-                    quoted(&op.name)
+                    quoted(&statement.name().text)
                 ),
             )
             .at(statement.callee.span)

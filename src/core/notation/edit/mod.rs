@@ -13,7 +13,9 @@ use crate::core::model::diagnostic::Span;
 use crate::core::model::dtype::DType;
 use crate::core::model::program::{Program, TypeAnnotation};
 pub use crate::core::notation::edit::calls::{set_annotation, set_callee, set_inputs};
-pub use crate::core::notation::edit::kernels::{ShownKernels, cut_edge, merge_kernels, set_kernel};
+pub use crate::core::notation::edit::kernels::{
+    Marked, ShownKernels, Unmarkable, cut_edge, merge_kernels, set_kernel,
+};
 pub use crate::core::notation::edit::lines::{add_op, move_op, paste_lines, remove_op};
 pub use crate::core::notation::edit::names::{rename_op, rename_tensor};
 use crate::core::resolve::params_following;
