@@ -68,8 +68,24 @@ async function actEachFrame({ kind, target, events }) {
   }
 }
 
-/** For each event the milliseconds in which the main thread was busy between its two marks. */
-function busyMilliseconds(trace, events) {
+/** Trace events in which the main thread runs JavaScript or WebAssembly. */
+const SCRIPT = new Set(['EvaluateScript', 'FunctionCall', 'EventDispatch', 'FireAnimationFrame', 'RunMicrotasks', 'TimerFire']);
+
+/** The part of `[from, to]` that intervals, ascending by start, cover together. */
+function covered(intervals, from, to) {
+  let [sum, end] = [0, from];
+  for (const { ts, dur } of intervals) {
+    sum += Math.max(0, Math.min(ts + dur, to) - Math.max(ts, end));
+    end = Math.max(end, ts + dur);
+  }
+  return sum;
+}
+
+/**
+ * For each event the milliseconds between its two marks: all of them, those in which the main thread was busy, and those in which
+ * it ran script.
+ */
+function millisecondsOfEvents(trace, events) {
   const marks = new Map();
   for (const { name, ts, cat, ph } of trace.traceEvents) {
     if (cat.includes('blink.user_timing') && ph !== 'E') marks.set(name, ts);
@@ -77,27 +93,29 @@ function busyMilliseconds(trace, events) {
   const main = trace.traceEvents.find((event) => event.name === 'event-0');
   // A task that runs when the trace ends has no duration.
   const tasks = trace.traceEvents.filter(({ name, pid, tid, dur }) => name === 'RunTask' && pid === main.pid && tid === main.tid && dur);
+  const ofThread = trace.traceEvents.filter(({ name, pid, tid, dur }) => SCRIPT.has(name) && pid === main.pid && tid === main.tid && dur);
+  const script = ofThread.sort((a, b) => a.ts - b.ts);
   return Array.from({ length: events }, (_, event) => {
     const [from, to] = [marks.get(`event-${event}`), marks.get(`frame-${event}`)];
     const busy = tasks.reduce((sum, task) => {
       const inside = Math.max(0, Math.min(task.ts + task.dur, to) - Math.max(task.ts, from));
       return sum + (CPU_TIME ? inside * (task.tdur ?? task.dur) / task.dur : inside);
     }, 0);
-    return busy / 1000;
+    return { clock: (to - from) / 1000, busy: busy / 1000, script: covered(script, from, to) / 1000 };
   });
 }
 
-/** The main thread's milliseconds for each of so many events that `act` marks in the page. */
+/** The milliseconds of each of so many events that `act` marks in the page. */
 export async function measureMarked(browser, page, events, act) {
   await browser.startTracing(page, {
     categories: ['blink.user_timing', 'devtools.timeline', 'disabled-by-default-devtools.timeline'],
   });
   await act();
   const trace = JSON.parse((await browser.stopTracing()).toString());
-  return busyMilliseconds(trace, events);
+  return millisecondsOfEvents(trace, events);
 }
 
-/** The main thread's milliseconds for each of `events` actions of a kind on an element, after some to warm up. */
+/** The milliseconds of each of `events` actions of a kind on an element, after some to warm up. */
 export async function measure(browser, page, kind, target, { events, warmUp = 0 }) {
   if (warmUp > 0) await page.evaluate(actEachFrame, { kind, target, events: warmUp });
   await page.evaluate(() => performance.clearMarks());
