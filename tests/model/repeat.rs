@@ -2,10 +2,10 @@
 
 use fuseline::app::jobs::is_quick;
 use fuseline::core::model::diagnostic::{Severity, line_and_column};
-use fuseline::core::notation::{parse, print};
+use fuseline::core::notation::{TokenKind, highlight, parse, print};
 use fuseline::core::resolve::resolve;
 use fuseline::core::{
-    Analysis, Code, Diagnostic, FusionOptions, Options, Policy, analyze_program, build_graph,
+    Analysis, Code, Diagnostic, FusionOptions, Options, Policy, Span, analyze_program, build_graph,
 };
 use fuseline::present::reasons::all_diagnostics;
 use proptest::prelude::*;
@@ -109,8 +109,15 @@ fn names_of_rounds_are_no_names_of_the_text() {
     let text = "repeat 2 with x = h {\nh = relu(x) : f16[4]\n}\n`h.1` = exp(h)\nh.2_ = exp(h)\n";
     assert_eq!(
         calls(text),
-        ["h.1_ = (x)", "h.2 = (h.1_)", "h.1 = (h.2)", "h.2_ = (h.2)"]
+        [
+            "h.1__ = (x)",
+            "h.2__ = (h.1__)",
+            "h.1 = (h.2__)",
+            "h.2_ = (h.2__)"
+        ]
     );
+    let text = "repeat 2 with x = h {\nh = relu(x) : f16[4]\n}\nk.1 = exp(h)\nh.a = exp(h)\nh_1 = exp(h)\n";
+    assert_eq!(calls(text)[..2], ["h.1 = (x)", "h.2 = (h.1)"]);
 }
 
 #[test]
@@ -135,6 +142,45 @@ last  = add(after, w)
 "
     );
     assert_eq!(calls(&printed), calls(BLOCK));
+}
+
+#[test]
+fn a_header_has_the_colours_of_what_it_names() {
+    let text = "repeat (L + 1)*2 with x = y, with = repeat {\n} # end";
+    let kinds = highlight(text, Span::new(0, text.len()));
+    let kinds: Vec<(&str, TokenKind)> = (kinds.iter())
+        .map(|(span, kind)| (span.slice(text), *kind))
+        .filter(|(_, kind)| !matches!(kind, TokenKind::Space | TokenKind::Punctuation))
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            ("repeat", TokenKind::Keyword),
+            ("L", TokenKind::Param),
+            ("1", TokenKind::Number),
+            ("2", TokenKind::Number),
+            ("with", TokenKind::Keyword),
+            ("x", TokenKind::Tensor),
+            ("y", TokenKind::Tensor),
+            ("with", TokenKind::Tensor),
+            ("repeat", TokenKind::Tensor),
+            ("# end", TokenKind::Comment),
+        ]
+    );
+}
+
+#[test]
+fn tensors_may_be_called_like_the_keywords_of_a_block() {
+    let text = "input with : f16[4]\nrepeat = relu(with)\nrepeat 2 with with = y {\n  y = add(with, repeat)\n}\n";
+    assert_eq!(parse(text).diagnostics, []);
+    assert_eq!(
+        calls(text),
+        [
+            "repeat = (with)",
+            "y.1 = (with repeat)",
+            "y.2 = (y.1 repeat)"
+        ]
+    );
 }
 
 /// A text, and its diagnostics: severity, code, line and column, message.

@@ -258,9 +258,17 @@ pub struct Program {
 impl Program {
     /// The block that an op of [`Program::ops`] is in. `O(log blocks)`.
     pub fn block_of_op(&self, op: usize) -> Option<usize> {
-        let block = self.blocks.partition_point(|block| block.ops.end <= op);
-        (self.blocks.get(block))
-            .is_some_and(|b| b.ops.contains(&op))
-            .then_some(block)
+        self.block_of(op, |block| &block.ops)
+    }
+
+    /// The block that an output of [`Program::outputs`] is in. `O(log blocks)`.
+    pub fn block_of_output(&self, output: usize) -> Option<usize> {
+        self.block_of(output, |block| &block.outputs)
+    }
+
+    fn block_of(&self, statement: usize, part: fn(&Block) -> &Range<usize>) -> Option<usize> {
+        let place = (self.blocks).partition_point(|block| part(block).end <= statement);
+        let block = self.blocks.get(place)?;
+        part(block).contains(&statement).then_some(place)
     }
 }

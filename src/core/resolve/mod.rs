@@ -223,19 +223,16 @@ fn mark_outputs(
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     for (index, name) in program.outputs.iter().enumerate() {
-        let origin = scope.tensor(&name.text).map(|tensor| scope.tensors[tensor]);
-        match origin {
-            Some(Origin::Produced(last)) => {
-                let is_of_rounds = program.blocks.iter().enumerate().any(|(at, block)| {
-                    block.outputs.contains(&index) && scope.is_defined_in(name, at)
-                });
+        let last = scope.tensor(&name.text);
+        match last.map(|tensor| scope.tensors[tensor]) {
+            Some(Origin::Produced(_)) => {
+                let block = program.block_of_output(index);
+                let is_of_rounds = block.is_some_and(|block| scope.is_defined_in(name, block));
                 let tensors = scope.tensors_called(&name.text);
-                let statements = tensors.filter_map(|tensor| match scope.tensors[tensor] {
-                    Origin::Produced(statement) => Some(statement),
-                    _ => None,
-                });
-                for statement in statements.filter(|&s| is_of_rounds || s == last) {
-                    if let Some(op) = &mut ops[statement] {
+                for tensor in tensors.filter(|&tensor| is_of_rounds || Some(tensor) == last) {
+                    if let Origin::Produced(statement) = scope.tensors[tensor]
+                        && let Some(op) = &mut ops[statement]
+                    {
                         op.is_output = true;
                     }
                 }

@@ -65,8 +65,10 @@ pub(super) struct Scope<'a> {
     written: Vec<Written<'a>>,
     /// Rounds of each block.
     rounds: &'a [usize],
-    /// Names that the text has, if it has blocks: no name of a round may be one of them.
-    taken: HashSet<&'a str>,
+    /// For each block the rounds of all blocks before it.
+    rounds_before: Vec<usize>,
+    /// What follows the number of the round in a name, so that it is no name of the text: nothing, or underscores.
+    name_end: String,
     /// For each tensor how it is defined.
     pub(super) tensors: IdVec<NameId, Origin>,
     /// For each tensor whether a statement reads it.
@@ -94,7 +96,10 @@ impl<'a> Scope<'a> {
             ids: Names::with_capacity(names),
             written: Vec::with_capacity(names),
             rounds,
-            taken: HashSet::default(),
+            rounds_before: (rounds.iter())
+                .scan(0, |sum, rounds| Some(std::mem::replace(sum, *sum + rounds)))
+                .collect(),
+            name_end: String::new(),
             tensors: IdVec::with_capacity(names),
             is_read: IdVec::with_capacity(names),
             runs: runs(program, rounds),
@@ -104,6 +109,7 @@ impl<'a> Scope<'a> {
             let declared = program.declarations.get(block.declarations.clone());
             let declared = declared.unwrap_or_default().iter().map(|d| &d.name);
             let ops = program.ops.get(block.ops.clone()).unwrap_or_default();
+            // Before any statement reads them: outside of the block their last round counts.
             for name in declared.chain(ops.iter().map(|op| &op.output)) {
                 scope.define(&name.text, Some(index));
             }
@@ -111,17 +117,35 @@ impl<'a> Scope<'a> {
         for declaration in &program.declarations {
             scope.define(&declaration.name.text, None);
         }
-        for op in &program.ops {
-            scope.define(&op.output.text, None);
-        }
         scope.read(program);
-        if !program.blocks.is_empty() {
-            let labels = program.ops.iter().filter_map(|op| op.label.as_ref());
-            scope.taken = (scope.written.iter().map(|written| written.text))
-                .chain(labels.map(|label| label.text.as_str()))
-                .collect();
-        }
+        scope.name_end = scope.free_name_end(program);
         scope
+    }
+
+    /// As few underscores as no name of the text has behind a name of a block and a number.
+    fn free_name_end(&self, program: &Program) -> String {
+        if program.blocks.is_empty() {
+            return String::new();
+        }
+        let labels = program.ops.iter().filter_map(|op| op.label.as_ref());
+        let labels = labels.map(|label| label.text.as_str());
+        let is_label: HashSet<&str> = labels.clone().collect();
+        let is_of_block = |name: &str| {
+            let place = self.find(name).and_then(|place| self.written.get(place));
+            is_label.contains(name) || place.is_some_and(|written| written.block.is_some())
+        };
+        let names = self.written.iter().map(|written| written.text);
+        let ends: HashSet<usize> = (names.chain(labels))
+            .filter_map(|name| {
+                let numbered = name.trim_end_matches('_');
+                let stem = numbered.trim_end_matches(|c: char| c.is_ascii_digit());
+                let is_like_a_round =
+                    stem.len() < numbered.len() && stem.strip_suffix('.').is_some_and(is_of_block);
+                is_like_a_round.then(|| name.len() - numbered.len())
+            })
+            .collect();
+        let free = (0..=ends.len()).find(|count| !ends.contains(count));
+        "_".repeat(free.unwrap_or(0))
     }
 
     /// The place of a name in `written`; a new one belongs to `block`.
@@ -243,7 +267,7 @@ impl<'a> Scope<'a> {
 
     /// The number of a round over all blocks, from 1 on.
     pub(super) fn number_of_round(&self, round: Round) -> u32 {
-        let before = self.rounds.iter().take(round.block).sum::<usize>();
+        let before = self.rounds_before.get(round.block).copied().unwrap_or(0);
         // There are fewer rounds than bytes of a text that the page analyses.
         u32::try_from(before + round.number()).unwrap_or(u32::MAX)
     }
@@ -253,11 +277,7 @@ impl<'a> Scope<'a> {
         let Some(round) = round else {
             return Cow::Borrowed(name);
         };
-        let mut unique = format!("{name}.{}", round.number());
-        while self.taken.contains(unique.as_str()) {
-            unique.push('_');
-        }
-        Cow::Owned(unique)
+        Cow::Owned(format!("{name}.{}{}", round.number(), self.name_end))
     }
 
     /// The name of a tensor among those of all rounds.
