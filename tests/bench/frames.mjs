@@ -91,17 +91,27 @@ function millisecondsOfEvents(trace, events) {
     if (cat.includes('blink.user_timing') && ph !== 'E') marks.set(name, ts);
   }
   const main = trace.traceEvents.find((event) => event.name === 'event-0');
-  // A task that runs when the trace ends has no duration.
-  const tasks = trace.traceEvents.filter(({ name, pid, tid, dur }) => name === 'RunTask' && pid === main.pid && tid === main.tid && dur);
-  const ofThread = trace.traceEvents.filter(({ name, pid, tid, dur }) => SCRIPT.has(name) && pid === main.pid && tid === main.tid && dur);
-  const script = ofThread.sort((a, b) => a.ts - b.ts);
+  const ofThread = (isWanted) => trace.traceEvents
+    // What runs when the trace ends has no duration.
+    .filter(({ name, pid, tid, dur }) => isWanted(name) && pid === main.pid && tid === main.tid && dur)
+    .sort((before, after) => before.ts - after.ts);
+  const scripts = ofThread((name) => SCRIPT.has(name));
+  let next = 0;
+  const tasks = ofThread((name) => name === 'RunTask').map((task) => {
+    const first = next;
+    while (next < scripts.length && scripts[next].ts < task.ts + task.dur) next += 1;
+    return { ...task, scripts: scripts.slice(first, next) };
+  });
   return Array.from({ length: events }, (_, event) => {
     const [from, to] = [marks.get(`event-${event}`), marks.get(`frame-${event}`)];
-    const busy = tasks.reduce((sum, task) => {
-      const inside = Math.max(0, Math.min(task.ts + task.dur, to) - Math.max(task.ts, from));
-      return sum + (CPU_TIME ? inside * (task.tdur ?? task.dur) / task.dur : inside);
-    }, 0);
-    return { clock: (to - from) / 1000, busy: busy / 1000, script: covered(script, from, to) / 1000 };
+    let [busy, script] = [0, 0];
+    for (const task of tasks) {
+      const [start, end] = [Math.max(task.ts, from), Math.min(task.ts + task.dur, to)];
+      const share = CPU_TIME ? (task.tdur ?? task.dur) / task.dur : 1;
+      busy += Math.max(0, end - start) * share;
+      script += covered(task.scripts, start, end) * share;
+    }
+    return { clock: (to - from) / 1000, busy: busy / 1000, script: script / 1000 };
   });
 }
 

@@ -246,6 +246,19 @@ fn what_is_wrong_with_a_block_is_told_once() {
 }
 
 #[test]
+fn the_declaration_that_is_proposed_fits_inside_and_outside_of_the_block() {
+    let text = "input x : f16[4, 8]\nrepeat 3 with x = y {\ny = matmul(x, w) : f16[4, 8]\n}\n";
+    let hint = found(text)[0].hint.clone().unwrap();
+    let declaration = hint.trim_start_matches("declare it: ").trim_matches('`');
+    assert_eq!(declaration, "weight w : f16[8, 8]");
+    assert_eq!(found(&format!("{declaration}\n{text}")), []);
+    assert_eq!(
+        found(&text.replace("{\n", &format!("{{\n{declaration}\n"))),
+        []
+    );
+}
+
+#[test]
 fn what_is_wrong_in_a_block_leaves_the_rest() {
     let text = "input x : f16[4]\nrepeat 1000000000 with x = y {\ny = relu(x)\n}\nz = exp(y)\n}\nrepeat 2 with y = b {\nb = tanh(y)\n";
     assert_eq!(
