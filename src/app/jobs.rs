@@ -5,6 +5,7 @@
 //! that it needs. Pictures and policies are answered by decisions and places: the figures follow from a [`Plan`] in linear time.
 
 use crate::core::notation::Parsed;
+use crate::core::resolve::ops_and_reads;
 use crate::core::{Code, Diagnostic, OpId, Options, Plan, Program, notation};
 use crate::picture::dag::DagLayout;
 use crate::present::advice::AdviceRow;
@@ -24,8 +25,7 @@ pub const QUICK_OPS_AND_READS: usize = 4_000;
 
 /// Whether the page computes everything about a program itself. Costly programs are computed by the worker.
 pub fn is_quick(program: &Program) -> bool {
-    let reads = program.ops.iter().map(|op| op.inputs.len());
-    program.ops.len() + reads.sum::<usize>() <= QUICK_OPS_AND_READS
+    ops_and_reads(program) <= QUICK_OPS_AND_READS
 }
 
 /// Longest text that the page analyses: some 20,000 ops. A longer one stays in the editor and in the storage.

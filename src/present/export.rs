@@ -6,6 +6,7 @@ use crate::core::resolve::attributes_in_numbers;
 use crate::core::{Graph, IdVec, Op, OpId, TensorDecl};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::collections::{HashMap, HashSet};
 
 /// The ops of a graph with the declarations of their external tensors, in the form that
 /// [`crate::core::notation::import::OpList`] reads.
@@ -41,13 +42,17 @@ impl OpList {
                 dtype: tensor.dtype,
             })
         });
-        let call = |op: &Op| Call {
-            op: op.clone(),
+        let marks = unique_marks(graph);
+        let call = |(op, kernel): (&Op, Option<u32>)| Call {
+            op: Op {
+                kernel,
+                ..op.clone()
+            },
             attributes: Map::new(),
             literals: Map::new(),
         };
         Self {
-            ops: graph.ops.iter().map(call).collect(),
+            ops: graph.ops.iter().zip(marks).map(call).collect(),
             tensors: declared.collect(),
         }
     }
@@ -77,6 +82,27 @@ impl OpList {
         }
         self
     }
+}
+
+/// The kernel marks of the ops as numbers that tell all kernels apart: in a list there are no rounds in which a mark holds. A
+/// number stays where no earlier kernel has it.
+fn unique_marks(graph: &Graph) -> impl Iterator<Item = Option<u32>> {
+    let mut used: HashSet<u32> = graph.ops.iter().filter_map(|op| op.kernel).collect();
+    let outside = (graph.ops.iter()).filter_map(|op| op.mark().filter(|&(round, _)| round == 0));
+    let mut owners: HashMap<u32, (u32, u32)> = outside.map(|mark| (mark.1, mark)).collect();
+    let mut numbers: HashMap<(u32, u32), u32> = HashMap::new();
+    // There are more numbers than ops.
+    let mut free = 1..;
+    graph.ops.iter().map(move |op| {
+        let mark = op.mark()?;
+        let number = numbers.entry(mark).or_insert_with(|| {
+            if *owners.entry(mark.1).or_insert(mark) == mark {
+                return mark.1;
+            }
+            free.find(|&number| used.insert(number)).unwrap_or(mark.1)
+        });
+        Some(*number)
+    })
 }
 
 fn in_json(attributes: Vec<Attribute>) -> Map<String, Value> {

@@ -4,10 +4,13 @@ use super::format::{format_bytes, format_seconds};
 use super::names::op_name;
 use super::reasons::{reason_text, time_scope};
 use crate::core::analysis::why::Why;
-use crate::core::notation::edit::{ShownKernels, cut_edge, merge_kernels};
+use crate::core::notation::edit::{Marked, ShownKernels, Unmarkable, cut_edge, merge_kernels};
 use crate::core::notation::parse;
-use crate::core::{Analysis, IdVec, KernelId, OpId, Options, Policy, Program, analyze_program};
+use crate::core::{
+    Analysis, Graph, IdVec, KernelId, OpId, Options, Policy, Program, analyze_program,
+};
 use borsh::{BorshDeserialize, BorshSerialize};
+use std::collections::HashSet;
 
 /// A change of the kernels that are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
@@ -78,7 +81,7 @@ pub fn propose(
             reason.replace('`', "")
         ))
     };
-    let (changed, touched) = match change {
+    let (changed, [a, b]) = match change {
         Change::Merge(a, b) => {
             if let Err(reason) = Why::new(analysis).merge(a, b) {
                 return refused(&reason_text(graph, &reason));
@@ -95,6 +98,13 @@ pub fn propose(
             (cut, [kernel, kernel])
         }
     };
+    let Marked {
+        text: changed,
+        cuts_rounds,
+    } = match changed {
+        Ok(marked) => marked,
+        Err(problem) => return refused(&unmarkable_text(graph, problem)),
+    };
     let options = Options {
         policy: Policy::Manual,
         ..analysis.options.clone()
@@ -102,10 +112,14 @@ pub fn propose(
     let Some(after) = analyze_program(&parse(&changed).program, &options).analysis else {
         return refused("the text has an error");
     };
-    let is_touched = |op: OpId| {
-        let kernel = partition.kernel_of.get(op);
-        kernel.is_some_and(|kernel| touched.contains(kernel))
-    };
+    // A statement of a block is touched in every round.
+    let touched = partition.kernel_of.iter_enumerated();
+    let touched = touched.filter(|&(_, &kernel)| kernel == a || kernel == b);
+    let touched: HashSet<usize> = touched
+        .filter_map(|(op, _)| statement_of_op.get(op).copied())
+        .collect();
+    let is_touched =
+        |op: OpId| (statement_of_op.get(op)).is_some_and(|statement| touched.contains(statement));
     if let Some(problem) = after.refused.iter().find(|r| is_touched(r.op)) {
         return refused(&reason_text(&after.graph, &problem.reason));
     }
@@ -115,10 +129,35 @@ pub fn propose(
         return refused("the option `attention as one kernel` keeps them together");
     }
     let gain = gain(analysis, &after);
+    let is_repeated = |&statement: &usize| program.block_of_op(statement).is_some();
+    let mut rounds = String::new();
+    if touched.iter().any(is_repeated) {
+        rounds.push_str(" in every round");
+    }
+    if cuts_rounds {
+        rounds.push_str(", with cuts where rounds end");
+    }
+    let comma = if cuts_rounds { "," } else { "" };
     Proposal {
-        words: format!("{making} {gain}."),
-        done: format!("{made}: {gain}."),
+        words: format!("{making}{rounds}{comma} {gain}."),
+        done: format!("{made}{rounds}: {gain}."),
         text: Some(changed),
+    }
+}
+
+/// Why the kernels after a change cannot be written as marks.
+fn unmarkable_text(graph: &Graph, problem: Unmarkable) -> String {
+    match problem {
+        Unmarkable::AcrossRounds(first, other) => format!(
+            "{} and {} would share a kernel, and kernels made by hand stay within a round of a block",
+            op_name(graph, first),
+            op_name(graph, other)
+        ),
+        Unmarkable::RoundsDiffer(first, other) => format!(
+            "the kernels of {} and {} differ, and made by hand they are the same in every round of a block",
+            op_name(graph, first),
+            op_name(graph, other)
+        ),
     }
 }
 

@@ -14,7 +14,7 @@ use strum::VariantArray;
 pub struct OpRow {
     /// Identifies the row while ops are added, removed and moved.
     pub id: usize,
-    /// The op in the analysis; `None` if it could not be resolved.
+    /// The op in the analysis, of a block that of the first round; `None` if it could not be resolved.
     pub op: Option<OpId>,
     /// The kernel that computes it.
     pub kernel: Option<KernelId>,
@@ -63,7 +63,7 @@ pub fn op_rows(source: OpSource<'_>, max_rows: usize, before: &[OpRow]) -> Vec<O
     let analysed = source.analysed.iter();
     for (op, &statement) in analysed.flat_map(|(_, of)| of.iter_enumerated()) {
         if let Some(place) = op_of_statement.get_mut(statement) {
-            *place = Some(op);
+            place.get_or_insert(op);
         }
     }
     let spans: Vec<Span> = ops.iter().map(|op| op.span).collect();

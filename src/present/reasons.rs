@@ -11,6 +11,7 @@ use crate::core::notation::Parsed;
 use crate::core::{Outcome, Program};
 use crate::present::format::{format_bytes, format_count, format_exact, format_seconds};
 use crate::present::names::quoted_op;
+use std::collections::HashSet;
 
 /// The verdict in a sentence or two.
 pub fn verdict_sentence(graph: &Graph, verdict: &Verdict) -> String {
@@ -179,8 +180,13 @@ pub fn refused_kernels(program: &Program, outcome: &Outcome) -> Vec<Diagnostic> 
     let Some(analysis) = &outcome.analysis else {
         return Vec::new();
     };
-    let finding = |refused: &Refused| {
+    let mut told = HashSet::new();
+    let mut finding = |refused: &Refused| {
         let &statement = outcome.statement_of_op.get(refused.op)?;
+        if program.block_of_op(statement).is_some() && !told.insert((statement, refused.kernel)) {
+            // Told for another round.
+            return None;
+        }
         let op = program.ops.get(statement);
         let message = format!(
             "{} is not legal: {}",
@@ -194,5 +200,5 @@ pub fn refused_kernels(program: &Program, outcome: &Outcome) -> Vec<Diagnostic> 
                 .about(statement)
         })
     };
-    analysis.refused.iter().filter_map(finding).collect()
+    analysis.refused.iter().filter_map(&mut finding).collect()
 }

@@ -68,36 +68,64 @@ async function actEachFrame({ kind, target, events }) {
   }
 }
 
-/** For each event the milliseconds in which the main thread was busy between its two marks. */
-function busyMilliseconds(trace, events) {
+/** Trace events in which the main thread runs JavaScript or WebAssembly. */
+const SCRIPT = new Set(['EvaluateScript', 'FunctionCall', 'EventDispatch', 'FireAnimationFrame', 'RunMicrotasks', 'TimerFire']);
+
+/** The part of `[from, to]` that intervals, ascending by start, cover together. */
+function covered(intervals, from, to) {
+  let [sum, end] = [0, from];
+  for (const { ts, dur } of intervals) {
+    sum += Math.max(0, Math.min(ts + dur, to) - Math.max(ts, end));
+    end = Math.max(end, ts + dur);
+  }
+  return sum;
+}
+
+/**
+ * For each event the milliseconds between its two marks: all of them, those in which the main thread was busy, and those in which
+ * it ran script.
+ */
+function millisecondsOfEvents(trace, events) {
   const marks = new Map();
   for (const { name, ts, cat, ph } of trace.traceEvents) {
     if (cat.includes('blink.user_timing') && ph !== 'E') marks.set(name, ts);
   }
   const main = trace.traceEvents.find((event) => event.name === 'event-0');
-  // A task that runs when the trace ends has no duration.
-  const tasks = trace.traceEvents.filter(({ name, pid, tid, dur }) => name === 'RunTask' && pid === main.pid && tid === main.tid && dur);
+  const ofThread = (isWanted) => trace.traceEvents
+    // What runs when the trace ends has no duration.
+    .filter(({ name, pid, tid, dur }) => isWanted(name) && pid === main.pid && tid === main.tid && dur)
+    .sort((before, after) => before.ts - after.ts);
+  const scripts = ofThread((name) => SCRIPT.has(name));
+  let next = 0;
+  const tasks = ofThread((name) => name === 'RunTask').map((task) => {
+    const first = next;
+    while (next < scripts.length && scripts[next].ts < task.ts + task.dur) next += 1;
+    return { ...task, scripts: scripts.slice(first, next) };
+  });
   return Array.from({ length: events }, (_, event) => {
     const [from, to] = [marks.get(`event-${event}`), marks.get(`frame-${event}`)];
-    const busy = tasks.reduce((sum, task) => {
-      const inside = Math.max(0, Math.min(task.ts + task.dur, to) - Math.max(task.ts, from));
-      return sum + (CPU_TIME ? inside * (task.tdur ?? task.dur) / task.dur : inside);
-    }, 0);
-    return busy / 1000;
+    let [busy, script] = [0, 0];
+    for (const task of tasks) {
+      const [start, end] = [Math.max(task.ts, from), Math.min(task.ts + task.dur, to)];
+      const share = CPU_TIME ? (task.tdur ?? task.dur) / task.dur : 1;
+      busy += Math.max(0, end - start) * share;
+      script += covered(task.scripts, start, end) * share;
+    }
+    return { clock: (to - from) / 1000, busy: busy / 1000, script: script / 1000 };
   });
 }
 
-/** The main thread's milliseconds for each of so many events that `act` marks in the page. */
+/** The milliseconds of each of so many events that `act` marks in the page. */
 export async function measureMarked(browser, page, events, act) {
   await browser.startTracing(page, {
     categories: ['blink.user_timing', 'devtools.timeline', 'disabled-by-default-devtools.timeline'],
   });
   await act();
   const trace = JSON.parse((await browser.stopTracing()).toString());
-  return busyMilliseconds(trace, events);
+  return millisecondsOfEvents(trace, events);
 }
 
-/** The main thread's milliseconds for each of `events` actions of a kind on an element, after some to warm up. */
+/** The milliseconds of each of `events` actions of a kind on an element, after some to warm up. */
 export async function measure(browser, page, kind, target, { events, warmUp = 0 }) {
   if (warmUp > 0) await page.evaluate(actEachFrame, { kind, target, events: warmUp });
   await page.evaluate(() => performance.clearMarks());

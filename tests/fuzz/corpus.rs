@@ -16,6 +16,7 @@ const BY_HAND: &[&str] = &[
     "input i : f32[2, 3, 32, 32]\nc = conv2d(i, w, stride=2, padding=1) : f32[2, 8, 16, 16]\np = max_pool2d(c, kernel=2)\n",
     "input x : f16[8]\na = relu(x)\nb = concat(a, x, axis=0)\nc = slice(b, start=1, end=4)\nd = sum(c, keepdim=false)\n",
     "input q : bf16[2, 64, 4, 32]\ninput ids : i64[2, 8]\nweight table : bf16[64, 32]\nt = transpose(q, perm=[0, 2, 1, 3])\ns = matmul(t, t, transpose_b=true)\nc = div(s, 8)\nm = tril(c)\nw = where(m, c, -inf)\np = softmax(w, axis=-2)\no = matmul(p, t)\ne = embedding(ids, table)\ng = expand(e, shape=[3, -1, -1, 32])\nh = slice(g, start=1, step=3)\nr = pad(h, pad=[1, 2])\nu = cumsum(r, axis=1)\noutput w\noutput e\n",
+    "param L = 3 in 1..48\ninput x : f16[8, 8]\nb = relu(x)\nrepeat L with b = y, k = h { # a layer\n  weight w : f16[8, 8]\n  up: h = matmul(b, w) @kernel 1\n  g = add(h, k) @kernel 1\n  y = softmax(g)\n  output h\n}\nz = exp(y) @kernel 1\nrepeat 2 with y = v {\n  v = tanh(y)\n}\nlast = add(v, w)\n",
 ];
 
 fn bytes(text: impl Into<String>) -> Vec<u8> {

@@ -1,6 +1,7 @@
 //! The ways in, each a function of bytes. Choices are drawn from the input, so that an input fails again on its own.
 
 use crate::corpus;
+use fuseline::app::jobs::is_quick;
 use fuseline::app::links::{fragment_of, packed_in, read_state, write_state};
 use fuseline::app::opened::converted;
 use fuseline::core::analysis::compare::compare;
@@ -96,10 +97,19 @@ fn options(rng: &mut TestRng, policy: Policy) -> Options {
     }
 }
 
+/// A text, parsed. Blocks that would make it longer than any input run once, because larger programs only take longer.
+fn parsed(text: &str) -> Parsed {
+    let mut parsed = parse(text);
+    if !is_quick(&parsed.program) {
+        parsed.program.blocks.clear();
+    }
+    parsed
+}
+
 /// The analysis of a text under a random policy, if there is one.
 fn analysed(text: &str, rng: &mut TestRng) -> (Parsed, Outcome) {
     let policy = one(rng, Policy::VARIANTS);
-    let parsed = parse(text);
+    let parsed = parsed(text);
     let outcome = analyze_program(&parsed.program, &options(rng, policy));
     (parsed, outcome)
 }
@@ -109,7 +119,7 @@ fn notation(input: &[u8]) {
     let Parsed {
         program,
         diagnostics,
-    } = parse(&text);
+    } = parsed(&text);
     code_lines(
         &text,
         0..text.lines().count(),
@@ -279,7 +289,7 @@ fn pictures(input: &[u8]) {
 
 fn policies(input: &[u8]) {
     let mut rng = choices_of(input);
-    let program = parse(&String::from_utf8_lossy(input)).program;
+    let program = parsed(&String::from_utf8_lossy(input)).program;
     for &policy in Policy::VARIANTS {
         let outcome = analyze_program(&program, &options(&mut rng, policy));
         if let Some(analysis) = &outcome.analysis {

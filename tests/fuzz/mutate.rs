@@ -56,6 +56,8 @@ const PIECES: &[&str] = &[
     "é",
     "🦀",
     "param ",
+    "repeat 3 with x = y {\n",
+    "\n}\n",
     "input ",
     "Op(",
     "null",

@@ -81,6 +81,8 @@ mod proposals;
 mod pytorch;
 mod random_graph;
 mod record;
+mod repeat;
+mod repeat_edits;
 mod resolve;
 mod resolve_errors;
 mod round_trip;

@@ -3,8 +3,8 @@
 use crate::spans::without_spans;
 use fuseline::core::model::diagnostic::Span;
 use fuseline::core::model::program::{
-    Attribute, AttributeValue, BinaryOp, Declaration, Expr, ExprKind, KernelMark, Literal, Name,
-    OpStatement, Param, ParamRange, Program, TypeAnnotation,
+    Attribute, AttributeValue, BinaryOp, Block, Carried, Declaration, Expr, ExprKind, KernelMark,
+    Literal, Name, OpStatement, Param, ParamRange, Program, TypeAnnotation,
 };
 use fuseline::core::notation::{TokenKind, highlight, parse, print};
 use fuseline::core::{DType, TensorRole};
@@ -21,6 +21,13 @@ const PIECES: &[&str] = &[
     "weight",
     "in",
     "step",
+    "repeat",
+    "with",
+    "repeat 3 {\n",
+    "repeat S with x = y {\n",
+    "{",
+    "}",
+    "\n}\n",
     "x",
     "y",
     "S",
@@ -107,7 +114,7 @@ fn name() -> impl Strategy<Value = Name> {
         4 => "[a-z]{1,2}",
         1 => "[a-zA-Zé_][a-z0-9_.]{0,8}",
         1 => any::<String>(),
-        1 => prop::sample::select(&["param", "input", "weight", "output", "in", "step", "f16", "<img onerror=alert(1)>"][..])
+        1 => prop::sample::select(&["param", "input", "weight", "output", "in", "step", "repeat", "with", "f16", "<img onerror=alert(1)>"][..])
             .prop_map(str::to_owned),
     ];
     text.prop_map(|text| Name {
@@ -245,6 +252,36 @@ fn op() -> impl Strategy<Value = OpStatement> {
         )
 }
 
+/// A count, what is carried, and where its declarations, ops and outputs begin and end among those of the program.
+fn block() -> impl Strategy<Value = (Expr, Vec<Carried>, [[usize; 2]; 3])> {
+    let carried = (name(), name()).prop_map(|(name, from)| Carried { name, from });
+    let ends = prop::array::uniform2(0..6_usize);
+    (expr(), vec(carried, 0..3), prop::array::uniform3(ends))
+}
+
+/// Blocks one behind the other over lists of these lengths.
+fn blocks_in(drawn: Vec<(Expr, Vec<Carried>, [[usize; 2]; 3])>, lengths: [usize; 3]) -> Vec<Block> {
+    let mut next = [0; 3];
+    let blocks = drawn.into_iter().map(|(count, carried, sizes)| {
+        let [declarations, ops, outputs] = [0, 1, 2].map(|kind| {
+            let [before, inside] = sizes[kind];
+            let start = (next[kind] + before).min(lengths[kind]);
+            next[kind] = (start + inside).min(lengths[kind]);
+            start..next[kind]
+        });
+        Block {
+            count,
+            carried,
+            declarations,
+            ops,
+            outputs,
+            header: Span::default(),
+            span: Span::default(),
+        }
+    });
+    blocks.collect()
+}
+
 /// Programs without duplicate names.
 fn program() -> impl Strategy<Value = Program> {
     (
@@ -252,16 +289,18 @@ fn program() -> impl Strategy<Value = Program> {
         vec(declaration(), 0..4),
         vec(op(), 0..6),
         vec(name(), 0..3),
+        vec(block(), 0..3),
     )
-        .prop_map(|(params, declarations, ops, outputs)| {
+        .prop_map(|(params, declarations, ops, outputs, blocks)| {
             let (mut param_names, mut tensors, mut op_names, mut output_names) = (
                 HashSet::new(),
                 HashSet::new(),
                 HashSet::new(),
                 HashSet::new(),
             );
-            Program {
+            let mut program = Program {
                 unreadable: Vec::new(),
+                blocks: Vec::new(),
                 params: params
                     .into_iter()
                     .filter(|p| param_names.insert(p.name.text.clone()))
@@ -283,7 +322,14 @@ fn program() -> impl Strategy<Value = Program> {
                     .into_iter()
                     .filter(|name| output_names.insert(name.text.clone()))
                     .collect(),
-            }
+            };
+            let lengths = [
+                program.declarations.len(),
+                program.ops.len(),
+                program.outputs.len(),
+            ];
+            program.blocks = blocks_in(blocks, lengths);
+            program
         })
 }
 

@@ -44,6 +44,13 @@ pub(crate) fn without_spans(mut program: Program) -> Program {
             kernel.span = empty;
         }
     }
+    for block in &mut program.blocks {
+        (block.header, block.span) = (empty, empty);
+        clear_expr(&mut block.count);
+        for carried in &mut block.carried {
+            (carried.name.span, carried.from.span) = (empty, empty);
+        }
+    }
     for name in program.unreadable.iter_mut().chain(&mut program.outputs) {
         name.span = empty;
     }

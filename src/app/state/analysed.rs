@@ -59,6 +59,12 @@ impl AnalysedText {
         })
     }
 
+    /// Whether two ops are of one statement, in two rounds of its block.
+    pub fn share_statement(&self, one: OpId, other: OpId) -> bool {
+        let statement = |op: OpId| self.statement_of_op.get(op);
+        statement(one).is_some_and(|one| Some(one) == statement(other))
+    }
+
     /// Whether the worker computes about it.
     pub fn is_long(&self) -> bool {
         !is_quick(&self.parsed.program)

@@ -7,6 +7,7 @@ use crate::app::history::Origin;
 use crate::app::op_edit::{OpField, with_field};
 use crate::app::state::{Page, Selection};
 use crate::browser;
+use crate::core::OpId;
 use crate::core::notation::Parsed;
 use crate::core::notation::edit::set_callee;
 use crate::present::op_rows::{FunctionOption, OpRow, is_callable};
@@ -161,17 +162,22 @@ fn OpFieldView(
     }
 }
 
-/// Whether the selection is or contains the op of the row.
+/// Whether the selection is or contains the op of the row, in any round of its block.
 fn belongs(row: &OpRow, page: Page) -> bool {
+    let Some(own) = row.op else { return false };
     let selection = page.selection.get();
-    match selection {
-        Selection::Nothing | Selection::Tensor(_) => false,
-        Selection::Op(op) => row.op == Some(op),
-        Selection::Edge { producer, consumer } => {
-            row.op.is_some_and(|op| op == producer || op == consumer)
+    page.shown.with(|shown| {
+        let is_own = |op: OpId| op == own || shown.share_statement(op, own);
+        match selection {
+            Selection::Nothing | Selection::Tensor(_) => false,
+            Selection::Op(op) => is_own(op),
+            Selection::Edge { producer, consumer } => is_own(producer) || is_own(consumer),
+            Selection::Kernel(kernel) => {
+                let kernel = shown.analysis.partition.kernels.get(kernel);
+                kernel.is_some_and(|ops| ops.iter().any(|&op| is_own(op)))
+            }
         }
-        Selection::Kernel(kernel) => row.kernel == Some(kernel),
-    }
+    })
 }
 
 /// The function that an op calls.

@@ -1,4 +1,4 @@
-//! Policy `manual`: the kernels that the text states by marks such as `@kernel 3`.
+//! Policy `manual`: the kernels that the text states by marks such as `@kernel 3`. In a block a mark holds in one round.
 //!
 //! They must be legal like all other kernels. An illegal one is reported and split into legal pieces, so that
 //! there is always a result.
@@ -29,7 +29,7 @@ pub struct Refused {
     pub reason: Reason,
 }
 
-/// Ops with the same number are one kernel; an op without a number is a kernel of its own.
+/// Ops with the same mark are one kernel; an op without a mark is a kernel of its own.
 ///
 /// `O(ops log ops + reads)`, without the splitting of illegal kernels.
 pub(super) fn partition(context: &RegionContext<'_>, log: &mut Log) -> (Partition, Vec<Refused>) {
@@ -107,16 +107,14 @@ pub(super) fn partition(context: &RegionContext<'_>, log: &mut Log) -> (Partitio
 /// The stated kernels with their ops ascending.
 fn stated(context: &RegionContext<'_>) -> Vec<(u32, Vec<OpId>)> {
     let ops = context.graph.ops.iter_enumerated();
-    let mut stated: Vec<(u32, OpId)> = ops
-        .filter_map(|(op, definition)| Some((definition.kernel?, op)))
+    let mut stated: Vec<((u32, u32), OpId)> = ops
+        .filter_map(|(op, definition)| Some((definition.mark()?, op)))
         .collect();
     stated.sort_unstable();
-    let mut kernels: Vec<(u32, Vec<OpId>)> = Vec::new();
-    for (kernel, op) in stated {
-        match kernels.last_mut() {
-            Some((last, ops)) if *last == kernel => ops.push(op),
-            _ => kernels.push((kernel, vec![op])),
-        }
-    }
-    kernels
+    let kernels = stated.chunk_by(|(mark, _), (next, _)| mark == next);
+    let kernels = kernels.filter_map(|ops| {
+        let &((_, kernel), _) = ops.first()?;
+        Some((kernel, ops.iter().map(|&(_, op)| op).collect()))
+    });
+    kernels.collect()
 }

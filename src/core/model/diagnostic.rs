@@ -101,7 +101,7 @@ pub enum Code {
     IllegalKernel,
     /// There are no ops.
     EmptyProgram,
-    /// The text is longer than the page analyses.
+    /// The text is longer than the page analyses, or would be if its blocks were written out.
     TooLong,
     /// The hidden size is not a multiple of the number of heads.
     HeadsDoNotDivide,

@@ -56,6 +56,10 @@ pub struct Op {
     /// The kernel mark of the op, for policy `manual`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<u32>,
+    /// The round of a block in which the mark holds, counted over all blocks from 1 on; 0 outside of blocks and without a
+    /// mark.
+    #[serde(skip)]
+    pub mark_round: u32,
 }
 
 impl Op {
@@ -84,6 +88,7 @@ impl Op {
             literals: Vec::new(),
             is_output: false,
             kernel: None,
+            mark_round: 0,
         }
     }
 
@@ -99,6 +104,11 @@ impl Op {
     pub fn with_k(mut self, k: u64) -> Self {
         self.k = Some(k);
         self
+    }
+
+    /// The round in which its kernel mark holds, and the mark. Ops for which both are equal form one kernel.
+    pub fn mark(&self) -> Option<(u32, u32)> {
+        Some((self.mark_round, self.kernel?))
     }
 
     /// Element type of the output: the given one, otherwise the float of its width.

@@ -5,6 +5,7 @@
 use crate::core::model::diagnostic::Span;
 use crate::core::model::dtype::DType;
 use crate::core::model::op::TensorRole;
+use std::ops::Range;
 
 /// A name and its span.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -207,6 +208,35 @@ pub enum Argument<'a> {
     Literal(&'a str),
 }
 
+/// `x = y` in the header of a block: from the second round on, `x` is the `y` of the round before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Carried {
+    /// What the block reads; in the first round the tensor of this name outside.
+    pub name: Name,
+    /// What an op of the block writes.
+    pub from: Name,
+}
+
+/// `repeat L with x = y {`, statements, `}`: the statements run `count` times, one round after another. Behind the block
+/// a name of it is that of the last round.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Number of rounds.
+    pub count: Expr,
+    /// What a round reads of the round before.
+    pub carried: Vec<Carried>,
+    /// Its part of [`Program::declarations`]: each round has tensors of its own.
+    pub declarations: Range<usize>,
+    /// Its part of [`Program::ops`].
+    pub ops: Range<usize>,
+    /// Its part of [`Program::outputs`]: those of every round are returned.
+    pub outputs: Range<usize>,
+    /// From `repeat` to `{`.
+    pub header: Span,
+    /// From `repeat` to `}`, or to the end of the text.
+    pub span: Span,
+}
+
 /// All valid statements of a text, each kind in text order.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Program {
@@ -221,4 +251,24 @@ pub struct Program {
     /// Names of params and tensors whose statements are invalid. Statements that use them get no error of their
     /// own.
     pub unreadable: Vec<Name>,
+    /// Blocks of statements that are repeated. None is inside another.
+    pub blocks: Vec<Block>,
+}
+
+impl Program {
+    /// The block that an op of [`Program::ops`] is in. `O(log blocks)`.
+    pub fn block_of_op(&self, op: usize) -> Option<usize> {
+        self.block_of(op, |block| &block.ops)
+    }
+
+    /// The block that an output of [`Program::outputs`] is in. `O(log blocks)`.
+    pub fn block_of_output(&self, output: usize) -> Option<usize> {
+        self.block_of(output, |block| &block.outputs)
+    }
+
+    fn block_of(&self, statement: usize, part: fn(&Block) -> &Range<usize>) -> Option<usize> {
+        let place = (self.blocks).partition_point(|block| part(block).end <= statement);
+        let block = self.blocks.get(place)?;
+        part(block).contains(&statement).then_some(place)
+    }
 }

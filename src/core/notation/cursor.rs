@@ -243,8 +243,6 @@ fn unknown_character(character: &str, span: Span) -> Diagnostic {
         "÷" => ("write `/` for a quotient", Some("/")),
         "−" | "–" | "—" => ("write a minus as `-`", Some("-")),
         ";" => ("write one statement a line", Some("\n")),
-        "{" => ("write sizes in `[ ]` and inputs in `( )`", Some("[")),
-        "}" => ("write sizes in `[ ]` and inputs in `( )`", Some("]")),
         "\"" | "'" | "“" | "”" | "‘" | "’" => (
             "write a name with special characters in backquotes",
             Some("`"),

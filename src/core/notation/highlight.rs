@@ -10,7 +10,8 @@ use std::collections::HashSet;
 /// The highlighting class of a span of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TokenKind {
-    /// `param`, `input`, `weight`, `output`, `in`, `step`, `dividing`, `@kernel`, and words such as `false` and `unknown`.
+    /// `param`, `input`, `weight`, `output`, `in`, `step`, `dividing`, `repeat`, `with`, `@kernel`, and words such as `false`
+    /// and `unknown`.
     Keyword,
     /// A param, in its declaration and in expressions.
     Param,
@@ -122,6 +123,10 @@ enum StatementPart {
     Param,
     /// What the values of a param divide.
     Dividend,
+    /// The number of rounds of a block.
+    Count,
+    /// What a round reads of the round before.
+    Carried,
     /// Before the call or the type.
     Head,
     /// Inputs and names of attributes.
@@ -140,6 +145,7 @@ fn kinds_of_statement<'a>(
     let keyword = declaring_keyword(text, statement);
     let mut part = match keyword {
         Some("param") => StatementPart::Param,
+        Some("repeat") => StatementPart::Count,
         _ => StatementPart::Head,
     };
     let mut open_brackets = 0_usize;
@@ -181,6 +187,15 @@ fn kinds_of_statement<'a>(
                     part = StatementPart::Dividend;
                     return TokenKind::Keyword;
                 }
+                // After an operator or in parentheses it is a param of that name.
+                let ends_count = part == StatementPart::Count
+                    && index > 1
+                    && open_brackets == 0
+                    && last.is_some_and(|t| ends_operand(t.kind));
+                if ends_count && token.span.slice(text) == "with" {
+                    part = StatementPart::Carried;
+                    return TokenKind::Keyword;
+                }
                 return match part {
                     _ if index == 0 && keyword.is_some() => TokenKind::Keyword,
                     StatementPart::Param if index > 1 => TokenKind::Keyword,
@@ -194,7 +209,9 @@ fn kinds_of_statement<'a>(
                     StatementPart::Arguments if last.is_some_and(|t| t.kind == Lexeme::Minus) => {
                         TokenKind::Number
                     }
-                    StatementPart::Head | StatementPart::Arguments => TokenKind::Tensor,
+                    StatementPart::Head | StatementPart::Arguments | StatementPart::Carried => {
+                        TokenKind::Tensor
+                    }
                     StatementPart::Value if is_lone_value(statement, index) => {
                         word_kind(&name_text(text, token), params)
                     }
@@ -206,6 +223,7 @@ fn kinds_of_statement<'a>(
                     }
                     StatementPart::Param
                     | StatementPart::Dividend
+                    | StatementPart::Count
                     | StatementPart::Value
                     | StatementPart::Type => TokenKind::Param,
                 };
@@ -214,6 +232,14 @@ fn kinds_of_statement<'a>(
         }
         TokenKind::Punctuation
     })
+}
+
+/// Whether an operand of an expression can end with such a token.
+fn ends_operand(kind: Lexeme) -> bool {
+    matches!(
+        kind,
+        Lexeme::Int | Lexeme::Name | Lexeme::QuotedName | Lexeme::CloseParen
+    )
 }
 
 /// Whether the token is the whole value of an attribute.

@@ -36,6 +36,10 @@ pub(super) enum Lexeme {
     OpenBracket,
     /// `]`
     CloseBracket,
+    /// `{`
+    OpenBrace,
+    /// `}`
+    CloseBrace,
     /// `+`
     Plus,
     /// `-`
@@ -123,6 +127,8 @@ fn token(rest: &str, first: char) -> (Lexeme, usize) {
         ')' => Lexeme::CloseParen,
         '[' => Lexeme::OpenBracket,
         ']' => Lexeme::CloseBracket,
+        '{' => Lexeme::OpenBrace,
+        '}' => Lexeme::CloseBrace,
         '+' => Lexeme::Plus,
         '-' => Lexeme::Minus,
         '*' => Lexeme::Star,

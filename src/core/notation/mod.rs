@@ -44,8 +44,9 @@ pub fn parse(text: &str) -> Parsed {
             Err(problem) => reader.refuse(tokens, problem),
         }
     }
-    resolve_words(text, &reader.params, &mut reader.parsed.program);
-    reader.parsed
+    let mut parsed = reader.finish();
+    resolve_words(text, &reader.params, &mut parsed.program);
+    parsed
 }
 
 /// Decides whether the value of `k=S` is the param `S` or a word. Params may be declared anywhere in the text,

@@ -2,11 +2,13 @@
 //!
 //! ```text
 //! program     = { [ statement ] [ comment ] newline } ;
-//! statement   = param | declaration | output | operation ;
+//! statement   = param | declaration | output | operation | header | "}" ;
 //! param       = "param" name "=" integer [ range ] ;
 //! range       = "in" integer ".." integer [ "step" integer ] [ "dividing" expr ] ;
 //! declaration = ( "input" | "weight" ) name ":" annotation ;
 //! output      = "output" name ;                          (* a result that ops read, too *)
+//! header      = "repeat" expr [ "with" carried { "," carried } ] "{" ;  (* up to "}", in no other block *)
+//! carried     = name "=" name ;                          (* x = y: after a round, its y is x *)
 //! operation   = [ name ":" ] name "=" name "(" [ arguments ] ")" [ ":" annotation ] [ mark ] ;
 //! mark        = "@" "kernel" digits ;
 //! arguments   = argument { "," argument } [ "," ] ;
@@ -23,16 +25,16 @@
 //! ```
 //!
 //! A statement ends with its line, except that newlines inside brackets are skipped. `param`, `input`, `weight`, `output`,
-//! `in`, `step` and `dividing` are keywords only where the grammar has them, so a tensor may be called `input`. A comment
-//! runs from `#` to the end of the line. In backquotes `` \` ``, `\\`, `\n` and `\r` are escapes.
+//! `in`, `step`, `dividing`, `repeat` and `with` are keywords only where the grammar has them, so a tensor may be called
+//! `input`. A comment runs from `#` to the end of the line. In backquotes `` \` ``, `\\`, `\n` and `\r` are escapes.
 
 use crate::core::model::diagnostic::{Code, Diagnostic, Span};
 use crate::core::model::fix::TextEdit;
 use crate::core::model::functions::{self, AttributeKind, pytorch};
 use crate::core::model::op::TensorRole;
 use crate::core::model::program::{
-    Attribute, AttributeValue, Declaration, Expr, ExprKind, KernelMark, Literal, Name, OpStatement,
-    Param, ParamRange, TypeAnnotation,
+    Attribute, AttributeValue, Block, Carried, Declaration, Expr, ExprKind, KernelMark, Literal,
+    Name, OpStatement, Param, ParamRange, TypeAnnotation,
 };
 use crate::core::notation::cursor::{Cursor, Parse};
 use crate::core::notation::expression::expression;
@@ -51,6 +53,10 @@ pub(super) enum Statement {
     Output(Name),
     /// An op.
     Op(OpStatement),
+    /// The header of a block that has no statements yet.
+    Repeat(Block),
+    /// The end of a block.
+    End(Span),
 }
 
 /// Parses one statement. `tokens` contains at least one token, no comments and no newlines.
@@ -65,6 +71,8 @@ pub(super) fn statement(text: &str, tokens: &[Token]) -> Result<Statement, Diagn
         Some("input") => cursor.declaration(TensorRole::Input),
         Some("weight") => cursor.declaration(TensorRole::Weight),
         Some("output") => cursor.output(),
+        Some("repeat") => cursor.repeat(),
+        _ if cursor.peek_kind() == Some(Lexeme::CloseBrace) => Ok(cursor.end()),
         _ => cursor.operation().map_err(|problem| {
             if is_other_form(text, tokens) {
                 return problem.hint(OTHER_FORM);
@@ -102,23 +110,34 @@ fn is_other_form(text: &str, tokens: &[Token]) -> bool {
         || starts(tokens.first(), &["Op"]) && starts(tokens.get(1), &["("])
 }
 
-/// `param`, `input`, `weight` or `output` if the statement starts with that keyword. The next token decides, because a
-/// tensor may be called `input`.
+/// `param`, `input`, `weight`, `output` or `repeat` if the statement starts with that keyword. The next token decides,
+/// because a tensor may be called `input`; where that is a parenthesis, only the header of a block has a brace.
 pub(super) fn declaring_keyword<'a>(text: &'a str, tokens: &[Token]) -> Option<&'a str> {
     let first = tokens.first().filter(|t| t.kind == Lexeme::Name)?;
-    let is_plain_name = matches!(
-        tokens.get(1).map(|t| t.kind),
-        Some(Lexeme::Equals | Lexeme::Colon | Lexeme::OpenParen)
-    );
     let word = first.span.slice(text);
-    Some(word)
-        .filter(|w| !is_plain_name && { matches!(*w, "param" | "input" | "weight" | "output") })
+    let is_plain_name = match tokens.get(1).map(|t| t.kind) {
+        Some(Lexeme::Equals | Lexeme::Colon) => true,
+        Some(Lexeme::OpenParen) => word != "repeat" || !has_open_brace(tokens),
+        _ => false,
+    };
+    let is_keyword = matches!(word, "param" | "input" | "weight" | "output" | "repeat");
+    (is_keyword && !is_plain_name).then_some(word)
+}
+
+fn has_open_brace(tokens: &[Token]) -> bool {
+    tokens.iter().any(|token| token.kind == Lexeme::OpenBrace)
 }
 
 /// Whether a line that starts with `tokens` can only be a new statement, even if a bracket is still open.
 pub(super) fn starts_statement(text: &str, tokens: &[Token]) -> bool {
     let kind = |i: usize| tokens.get(i).map(|t| t.kind);
     let is_name = |i: usize| matches!(kind(i), Some(Lexeme::Name | Lexeme::QuotedName));
+    if kind(0) == Some(Lexeme::CloseBrace) {
+        return true;
+    }
+    if declaring_keyword(text, tokens) == Some("repeat") {
+        return has_open_brace(tokens);
+    }
     is_name(0)
         && match kind(1) {
             Some(Lexeme::Colon) => true,
@@ -233,6 +252,40 @@ impl Cursor<'_> {
         const HINT: &str = "write `output y` for each result that ops of the program read, too";
         self.at += 1;
         Ok(Statement::Output(self.name("the name of a tensor", HINT)?))
+    }
+
+    fn repeat(&mut self) -> Parse<Statement> {
+        const HINT: &str = "write `repeat 12 {` or `repeat L with x = y {`, and `}` on a line of its own behind the statements";
+        self.at += 1;
+        if matches!(self.peek_kind(), None | Some(Lexeme::OpenBrace)) {
+            return Err(self.expected("the number of rounds", HINT));
+        }
+        let count = expression(self)?;
+        let mut carried = Vec::new();
+        let mut goes_on = self.take_word("with");
+        while goes_on {
+            let name = self.name("the name of a tensor that the block reads", HINT)?;
+            self.expect(Lexeme::Equals, "`=`", HINT)?;
+            let from = self.name("the name of a tensor that the block writes", HINT)?;
+            carried.push(Carried { name, from });
+            goes_on = self.take(Lexeme::Comma).is_some();
+        }
+        self.expect(Lexeme::OpenBrace, "`{`", HINT)?;
+        Ok(Statement::Repeat(Block {
+            count,
+            carried,
+            declarations: 0..0,
+            ops: 0..0,
+            outputs: 0..0,
+            header: self.span_so_far(),
+            span: self.span_so_far(),
+        }))
+    }
+
+    /// `}`, with which a statement begins.
+    fn end(&mut self) -> Statement {
+        self.at += 1;
+        Statement::End(self.last_span())
     }
 
     fn operation(&mut self) -> Parse<Statement> {
@@ -485,9 +538,10 @@ impl Cursor<'_> {
         self.unreadable(token).unwrap_or_else(|| {
             let found = shortened(self.slice(token));
             let (label, edit) = match token.kind {
-                Lexeme::CloseParen | Lexeme::CloseBracket => {
-                    (format!("Remove `{found}`"), TextEdit::remove(token.span))
-                }
+                Lexeme::CloseParen
+                | Lexeme::CloseBracket
+                | Lexeme::OpenBrace
+                | Lexeme::CloseBrace => (format!("Remove `{found}`"), TextEdit::remove(token.span)),
                 _ => {
                     let comment = TextEdit::insert(token.span.start, "# ");
                     ("Make the rest a comment".to_owned(), comment)
@@ -498,7 +552,12 @@ impl Cursor<'_> {
                 format!("the statement is complete before `{found}`"),
             )
             .at(token.span)
-            .hint("write one statement a line, and comments after `#`")
+            .hint(match token.kind {
+                Lexeme::OpenBrace | Lexeme::CloseBrace => {
+                    "only the header of a block ends with `{`, and `}` stands on a line of its own"
+                }
+                _ => "write one statement a line, and comments after `#`",
+            })
             .fix(
                 "Start a new line here",
                 TextEdit::insert(token.span.start, "\n"),

@@ -1,8 +1,8 @@
 //! Prints a program as text.
 
 use crate::core::model::program::{
-    Argument, Attribute, AttributeValue, BinaryOp, Expr, ExprKind, Name, OpStatement, Param,
-    Program, TypeAnnotation,
+    Argument, Attribute, AttributeValue, BinaryOp, Block, Declaration, Expr, ExprKind, Name,
+    OpStatement, Param, Program, TypeAnnotation,
 };
 use crate::core::notation::lexer::written_name;
 use std::collections::HashSet;
@@ -13,7 +13,8 @@ const WIDEST_COLUMN: usize = 24;
 
 /// Prints a program so that [`super::parse`] gives the same program again, except for its spans.
 ///
-/// Params come first, then declarations, ops and outputs, one on each line, with names in columns. `O(program)`.
+/// Params come first, then declarations, ops and outputs, one on each line, with names in columns; each block is printed
+/// so, too, and what stands between two blocks. `O(program)`.
 ///
 /// ```
 /// use fuseline::core::notation::{parse, print};
@@ -30,44 +31,111 @@ pub fn print(program: &Program) -> String {
     for param in &program.params {
         print_param(&mut text, param, name_width);
     }
-    let roles = program.declarations.iter().map(|d| d.role.name().len());
-    let role_width = roles.max().unwrap_or(0);
-    let name_width = column_width(program.declarations.iter().map(|d| &d.name));
-    for declaration in &program.declarations {
-        let role = declaration.role.name();
-        let name = written_name(&declaration.name.text);
-        let annotation = annotation_text(&declaration.annotation);
-        let _ = writeln!(
-            text,
-            "{role:<role_width$} {name:<name_width$} : {annotation}"
-        );
-    }
     let params: HashSet<&str> = program
         .params
         .iter()
         .map(|p| p.name.text.as_str())
         .collect();
-    let label_width = match column_width(program.ops.iter().filter_map(|op| op.label.as_ref())) {
-        0 => 0,
-        width => width + ": ".len(),
-    };
-    let output_width = column_width(program.ops.iter().map(|op| &op.output));
-    for op in &program.ops {
-        let label = match &op.label {
-            Some(label) => format!("{}: ", written_name(&label.text)),
-            None => String::new(),
-        };
-        let output = written_name(&op.output.text);
-        let call = call_text(op, &|name| params.contains(name));
-        let _ = writeln!(
-            text,
-            "{label:<label_width$}{output:<output_width$} = {call}"
-        );
+    let (mut declarations, mut ops, mut outputs) = (0, 0, 0);
+    for block in &program.blocks {
+        Section {
+            indent: "",
+            declarations: between(
+                &program.declarations,
+                declarations,
+                block.declarations.start,
+            ),
+            ops: between(&program.ops, ops, block.ops.start),
+            outputs: between(&program.outputs, outputs, block.outputs.start),
+        }
+        .print(&mut text, &params);
+        (declarations, ops, outputs) = (block.declarations.end, block.ops.end, block.outputs.end);
+        print_header(&mut text, block);
+        Section {
+            indent: "  ",
+            declarations: between(
+                &program.declarations,
+                block.declarations.start,
+                declarations,
+            ),
+            ops: between(&program.ops, block.ops.start, ops),
+            outputs: between(&program.outputs, block.outputs.start, outputs),
+        }
+        .print(&mut text, &params);
+        text.push_str("}\n");
     }
-    for output in &program.outputs {
-        let _ = writeln!(text, "output {}", written_name(&output.text));
+    Section {
+        indent: "",
+        declarations: between(
+            &program.declarations,
+            declarations,
+            program.declarations.len(),
+        ),
+        ops: between(&program.ops, ops, program.ops.len()),
+        outputs: between(&program.outputs, outputs, program.outputs.len()),
     }
+    .print(&mut text, &params);
     text
+}
+
+fn between<T>(items: &[T], start: usize, end: usize) -> &[T] {
+    items.get(start..end).unwrap_or(&[])
+}
+
+fn print_header(text: &mut String, block: &Block) {
+    let _ = write!(text, "repeat {}", print_expr(&block.count));
+    for (place, carried) in block.carried.iter().enumerate() {
+        let before = if place == 0 { " with" } else { "," };
+        let [name, from] = [&carried.name, &carried.from].map(|name| written_name(&name.text));
+        let _ = write!(text, "{before} {name} = {from}");
+    }
+    text.push_str(" {\n");
+}
+
+/// The statements of a block, or those between two blocks.
+struct Section<'a> {
+    indent: &'static str,
+    declarations: &'a [Declaration],
+    ops: &'a [OpStatement],
+    outputs: &'a [Name],
+}
+
+impl Section<'_> {
+    fn print(&self, text: &mut String, params: &HashSet<&str>) {
+        let indent = self.indent;
+        let roles = self.declarations.iter().map(|d| d.role.name().len());
+        let role_width = roles.max().unwrap_or(0);
+        let name_width = column_width(self.declarations.iter().map(|d| &d.name));
+        for declaration in self.declarations {
+            let role = declaration.role.name();
+            let name = written_name(&declaration.name.text);
+            let annotation = annotation_text(&declaration.annotation);
+            let _ = writeln!(
+                text,
+                "{indent}{role:<role_width$} {name:<name_width$} : {annotation}"
+            );
+        }
+        let label_width = match column_width(self.ops.iter().filter_map(|op| op.label.as_ref())) {
+            0 => 0,
+            width => width + ": ".len(),
+        };
+        let output_width = column_width(self.ops.iter().map(|op| &op.output));
+        for op in self.ops {
+            let label = match &op.label {
+                Some(label) => format!("{}: ", written_name(&label.text)),
+                None => String::new(),
+            };
+            let output = written_name(&op.output.text);
+            let call = call_text(op, &|name| params.contains(name));
+            let _ = writeln!(
+                text,
+                "{indent}{label:<label_width$}{output:<output_width$} = {call}"
+            );
+        }
+        for output in self.outputs {
+            let _ = writeln!(text, "{indent}output {}", written_name(&output.text));
+        }
+    }
 }
 
 /// Width of the widest printed name that fits a column.

@@ -1,11 +1,11 @@
 //! Collects statements into a program and refuses duplicate names.
 
-use crate::core::model::diagnostic::{Code, Diagnostic, Span};
+use crate::core::model::diagnostic::{Code, Diagnostic, Span, sort_in_text_order};
 use crate::core::model::fix::TextEdit;
 use crate::core::model::names::Names;
-use crate::core::model::program::{Declaration, Name, OpStatement, Program};
+use crate::core::model::program::{Block, Declaration, Name, OpStatement, Program};
 use crate::core::notation::lexer::{Lexeme, Token, name_text, written_name};
-use crate::core::notation::parser::Statement;
+use crate::core::notation::parser::{Statement, declaring_keyword};
 use crate::core::notation::spelling::quoted;
 use std::collections::HashMap;
 
@@ -33,6 +33,10 @@ pub(super) struct Reader<'a> {
     produced: Names,
     /// Names of ops, by index into its ops.
     op_names: Names,
+    /// Whether the last block of the program has not ended yet.
+    is_block_open: bool,
+    /// Number of headers that were refused and whose blocks have not ended yet.
+    refused_blocks: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -51,13 +55,84 @@ impl<'a> Reader<'a> {
             produced: Names::with_capacity(newlines.len()),
             op_names: Names::with_capacity(newlines.len()),
             newlines,
+            is_block_open: false,
+            refused_blocks: 0,
         }
+    }
+
+    /// The result, at the end of the text.
+    pub(super) fn finish(&mut self) -> Parsed {
+        if self.is_block_open {
+            let end = self.text.trim_end().len();
+            self.end_block(end);
+            let header = self.parsed.program.blocks.last().map(|block| block.header);
+            let unclosed = Diagnostic::error(Code::Syntax, "the block is never closed")
+                .at(header.unwrap_or_default())
+                .hint("write `}` on a line of its own behind its last statement");
+            self.parsed.diagnostics.push(unclosed);
+            sort_in_text_order(&mut self.parsed.diagnostics);
+        }
+        std::mem::take(&mut self.parsed)
     }
 
     /// Records a statement that could not be parsed.
     pub(super) fn refuse(&mut self, tokens: &[Token], problem: Diagnostic) {
         self.parsed.diagnostics.push(problem);
         self.remember_unreadable(tokens);
+        let is = |token: Option<&Token>, kind| token.is_some_and(|token| token.kind == kind);
+        let opens = is(tokens.last(), Lexeme::OpenBrace)
+            || declaring_keyword(self.text, tokens) == Some("repeat");
+        let closes =
+            is(tokens.first(), Lexeme::CloseBrace) || is(tokens.last(), Lexeme::CloseBrace);
+        match (opens, closes) {
+            (true, false) => self.refused_blocks += 1,
+            (false, true) => {
+                let end = tokens.last().map_or(0, |token| token.span.end);
+                self.end_innermost(end);
+            }
+            _ => {}
+        }
+    }
+
+    fn begin_block(&mut self, mut block: Block) -> Option<Diagnostic> {
+        if self.is_block_open || self.refused_blocks > 0 {
+            self.refused_blocks += 1;
+            return Some(
+                Diagnostic::error(Code::Syntax, "a block stands in another one")
+                    .at(block.header)
+                    .hint("end the outer block before it, or write one of the two out"),
+            );
+        }
+        let program = &mut self.parsed.program;
+        let (declarations, ops) = (program.declarations.len(), program.ops.len());
+        block.declarations = declarations..declarations;
+        block.ops = ops..ops;
+        block.outputs = program.outputs.len()..program.outputs.len();
+        program.blocks.push(block);
+        self.is_block_open = true;
+        None
+    }
+
+    fn end_block(&mut self, end: usize) {
+        self.is_block_open = false;
+        let program = &mut self.parsed.program;
+        if let Some(block) = program.blocks.last_mut() {
+            block.declarations.end = program.declarations.len();
+            block.ops.end = program.ops.len();
+            block.outputs.end = program.outputs.len();
+            block.span.end = end.max(block.header.end);
+        }
+    }
+
+    /// Ends the block that began last, valid or not. `false` where none is open.
+    fn end_innermost(&mut self, end: usize) -> bool {
+        let is_open = self.is_block_open || self.refused_blocks > 0;
+        if self.refused_blocks > 0 {
+            self.refused_blocks -= 1;
+        } else if self.is_block_open {
+            self.end_block(end);
+        }
+        is_open
     }
 
     /// Records the name that an invalid statement declares, so that its uses get no error of their own.
@@ -114,6 +189,12 @@ impl<'a> Reader<'a> {
             Statement::Declaration(declaration) => self.accept_declaration(declaration),
             Statement::Output(name) => self.accept_output(name),
             Statement::Op(op) => self.accept_op(op),
+            Statement::Repeat(block) => self.begin_block(block),
+            Statement::End(brace) => (!self.end_innermost(brace.end)).then(|| {
+                Diagnostic::error(Code::Syntax, "`}` ends no block")
+                    .at(brace)
+                    .hint("remove it, or begin a block above: `repeat 12 with x = y {`")
+            }),
         };
         self.parsed.diagnostics.extend(problem);
     }

@@ -6,6 +6,7 @@ mod expr;
 mod indexing;
 mod proposals;
 mod pytorch;
+mod rounds;
 mod scope;
 mod shapes;
 mod statement;
@@ -22,9 +23,12 @@ use crate::core::model::program::{Declaration, Program};
 use crate::core::notation::spelling::quoted;
 pub(super) use attributes::takes;
 use expr::{Params, is_reported_elsewhere};
-use scope::{ExternalId, KnownTensors, Origin, Scope, StatementId};
+pub use rounds::ops_and_reads;
+use rounds::{check_carried, rounds_of_blocks};
+use scope::{ExternalId, KnownTensors, Origin, Round, Scope, StatementId};
 pub(super) use shapes::infer_call;
 use statement::{resolve_op, resolve_shape};
+use std::collections::HashSet;
 use undeclared::{fixed_by_readers, note_unknown_k, warn_of_undeclared};
 use values::check_dividing;
 pub(super) use values::params_following;
@@ -33,9 +37,10 @@ pub use values::{ParamValues, attributes_in_numbers, param_values};
 /// The ops and tensors of a program, and its diagnostics.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Resolved {
-    /// The ops whose shapes are known, in text order.
+    /// The ops whose shapes are known, in text order, where each block is written out. Names of a block have the number of
+    /// their round: `h.1`, `h.2`.
     pub ops: Vec<Op>,
-    /// For each op the index of its statement in [`Program::ops`].
+    /// For each op the index of its statement in [`Program::ops`]; that of a block has an op for each round.
     pub statement_of_op: Vec<usize>,
     /// Declared external tensors whose sizes are known.
     pub externals: Vec<TensorDecl>,
@@ -60,54 +65,65 @@ pub struct Resolved {
 pub fn resolve(program: &Program) -> Resolved {
     let params = Params::new(program);
     let mut diagnostics = Vec::new();
-    let mut scope = Scope::new(program);
+    let rounds = rounds_of_blocks(program, &params, &mut diagnostics);
+    let mut scope = Scope::new(program, &rounds);
     let mut externals: IdVec<ExternalId, TensorDecl> =
         IdVec::with_capacity(program.declarations.len());
     for declaration in &program.declarations {
-        // The parser has already refused tensors that are declared twice, or both declared and produced.
-        let Some(tensor) = scope
-            .tensor(&declaration.name.text)
-            .filter(|&tensor| scope.tensors[tensor] == Origin::Undeclared)
-        else {
-            continue;
-        };
-        match resolve_declaration(declaration, &params) {
-            Ok(external) => {
-                scope.tensors[tensor] = Origin::Declared(externals.push(external));
+        let name = &declaration.name.text;
+        let tensors = scope.tensors_called(name);
+        let mut resolved = None;
+        for (tensor, index) in tensors.zip(0..) {
+            // The parser has already refused tensors that are declared twice, or both declared and produced.
+            if scope.tensors[tensor] != Origin::Undeclared {
+                continue;
             }
-            Err(problem) => {
-                scope.tensors[tensor] = Origin::Broken;
-                if !is_reported_elsewhere(&problem) {
-                    diagnostics.push(problem);
+            let resolved =
+                resolved.get_or_insert_with(|| resolve_declaration(declaration, &params));
+            match resolved {
+                Ok(external) => {
+                    let name = scope.tensor_name(tensor).into_owned();
+                    let external = TensorDecl {
+                        name,
+                        ..external.clone()
+                    };
+                    scope.tensors[tensor] = Origin::Declared(externals.push(external));
+                }
+                Err(problem) => {
+                    scope.tensors[tensor] = Origin::Broken;
+                    if index == 0 && !is_reported_elsewhere(problem) {
+                        diagnostics.push(problem.clone());
+                    }
                 }
             }
         }
     }
 
     for name in &program.unreadable {
-        if let Some(tensor) = scope.tensor(&name.text)
-            && scope.tensors[tensor] == Origin::Undeclared
-        {
-            scope.tensors[tensor] = Origin::Broken;
+        for tensor in scope.tensors_called(&name.text) {
+            if scope.tensors[tensor] == Origin::Undeclared {
+                scope.tensors[tensor] = Origin::Broken;
+            }
         }
     }
 
     let mut ops: IdVec<StatementId, Option<Op>> = scope.reads.ids().map(|_| None).collect();
     for id in execution_order(program, &scope, &mut diagnostics) {
-        let Some(statement) = program.ops.get(id.index()) else {
-            continue;
-        };
         let known = KnownTensors {
             program,
             scope: &scope,
             ops: &ops,
             externals: &externals,
         };
+        let Some(statement) = known.statement(id) else {
+            continue;
+        };
         match resolve_op(id, statement, &params, &known) {
             Ok(op) => ops[id] = op,
             Err(problem) if is_reported_elsewhere(&problem) => {}
             Err(problem) => {
                 let span = problem.span.unwrap_or(statement.callee.span);
+                let problem = in_round(problem, scope.runs[id].round);
                 diagnostics.push(problem.at(span).about(id.index()));
             }
         }
@@ -124,16 +140,42 @@ pub fn resolve(program: &Program) -> Resolved {
     note_unknown_k(&known, &fixed, &mut diagnostics);
     note_unused(program, &scope, &mut diagnostics);
     check_dividing(program, &params, &mut diagnostics);
+    check_carried(program, &scope, &mut diagnostics);
     mark_outputs(program, &scope, &mut ops, &mut diagnostics);
+    tell_once(&mut diagnostics, program, &scope);
     sort_in_text_order(&mut diagnostics);
     let is_resolved = |&id: &StatementId| ops[id].is_some();
     let resolved = ops.ids().filter(is_resolved);
     Resolved {
-        statement_of_op: resolved.map(StatementId::index).collect(),
+        statement_of_op: resolved.map(|id| scope.runs[id].op).collect(),
         ops: ops.into_iter().flatten().collect(),
         externals: externals.into_iter().collect(),
         diagnostics,
     }
+}
+
+/// A problem that the first round of a block does not have says in which round it is.
+fn in_round(problem: Diagnostic, round: Option<Round>) -> Diagnostic {
+    match round.filter(|round| round.index > 0) {
+        Some(round) => Diagnostic {
+            message: format!("in round {}, {}", round.number(), problem.message),
+            ..problem
+        },
+        None => problem,
+    }
+}
+
+/// Of the diagnostics about one op of a block, keeps of each kind the one of the first round. Turns statements in their rounds
+/// into those of the program.
+fn tell_once(diagnostics: &mut Vec<Diagnostic>, program: &Program, scope: &Scope<'_>) {
+    let mut told = HashSet::new();
+    diagnostics.retain_mut(|diagnostic| {
+        let Some(id) = diagnostic.op else { return true };
+        let op = scope.runs.get(StatementId::new(id)).map(|run| run.op);
+        diagnostic.op = op;
+        let block = op.and_then(|op| program.block_of_op(op));
+        block.is_none() || told.insert((op, diagnostic.code, diagnostic.span))
+    });
 }
 
 /// Text order if every op follows its producers there, otherwise a topological order. Ops on a cycle, and ops
@@ -151,7 +193,7 @@ fn execution_order(
         .map(|statement| scope.producers(statement).collect())
         .collect();
     topological_order(&predecessors).unwrap_or_else(|cycle| {
-        let statements = cycle.iter().filter_map(|id| program.ops.get(id.index()));
+        let statements = (cycle.iter()).filter_map(|&id| program.ops.get(scope.runs[id].op));
         let names: Vec<_> = (statements.clone())
             .map(|statement| statement.name().text.as_str())
             .collect();
@@ -185,12 +227,19 @@ fn mark_outputs(
     ops: &mut IdVec<StatementId, Option<Op>>,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    for name in &program.outputs {
-        let origin = scope.tensor(&name.text).map(|tensor| scope.tensors[tensor]);
-        match origin {
-            Some(Origin::Produced(statement)) => {
-                if let Some(op) = &mut ops[statement] {
-                    op.is_output = true;
+    for (index, name) in program.outputs.iter().enumerate() {
+        let last = scope.tensor(&name.text);
+        match last.map(|tensor| scope.tensors[tensor]) {
+            Some(Origin::Produced(_)) => {
+                let block = program.block_of_output(index);
+                let is_of_rounds = block.is_some_and(|block| scope.is_defined_in(name, block));
+                let tensors = scope.tensors_called(&name.text);
+                for tensor in tensors.filter(|&tensor| is_of_rounds || Some(tensor) == last) {
+                    if let Origin::Produced(statement) = scope.tensors[tensor]
+                        && let Some(op) = &mut ops[statement]
+                    {
+                        op.is_output = true;
+                    }
                 }
             }
             Some(Origin::Broken) => {}
@@ -210,7 +259,7 @@ fn mark_outputs(
 fn note_unused(program: &Program, scope: &Scope<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for declaration in &program.declarations {
         let name = &declaration.name;
-        let is_read = scope.tensor(&name.text).is_some_and(|t| scope.is_read[t]);
+        let is_read = scope.tensors_called(&name.text).any(|t| scope.is_read[t]);
         if !is_read {
             let note = Diagnostic::new(
                 Severity::Note,

@@ -40,7 +40,7 @@ pub(super) fn proposed_shapes(
         return HashMap::new();
     }
     let mut waiting: VecDeque<StatementId> = known.resolved().map(|(id, ..)| id).collect();
-    let statement = |id: StatementId| known.program.ops.get(id.index());
+    let statement = |id: StatementId| known.statement(id);
     // A matmul that states its K reads operands of any shape, so all others choose before it.
     let (last, first) = (waiting.iter())
         .partition::<Vec<_>, _>(|&&id| statement(id).is_some_and(OpStatement::states_k));

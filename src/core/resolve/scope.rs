@@ -1,16 +1,21 @@
 //! The tensors of a program by dense ids, and the types that are known so far.
+//!
+//! The statements of a block run once in each round, and a name of a block is another tensor in each round. Everything after this
+//! file knows only statements and tensors of single rounds.
 
 use crate::core::model::adjacency::Adjacency;
 use crate::core::model::dtype::DType;
 use crate::core::model::ids::{IdVec, define_ids};
 use crate::core::model::names::Names;
 use crate::core::model::op::{Op, TensorDecl};
-use crate::core::model::program::{OpStatement, Program};
+use crate::core::model::program::{Name, OpStatement, Program};
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 define_ids! {
-    /// A statement in [`Program::ops`].
+    /// An op of [`Program::ops`] in one round of its block.
     pub(super) struct StatementId;
-    /// A tensor that the program names.
+    /// A tensor that the program names, in one round of its block.
     pub(super) struct NameId;
     /// A declared tensor whose size is known.
     pub(super) struct ExternalId;
@@ -29,64 +34,265 @@ pub(super) enum Origin {
     Undeclared,
 }
 
+/// A round of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Round {
+    /// The index of the block in [`Program::blocks`].
+    pub(super) block: usize,
+    /// From 0 on.
+    pub(super) index: usize,
+}
+
+impl Round {
+    /// The number that people see, from 1 on.
+    pub(super) fn number(self) -> usize {
+        self.index + 1
+    }
+}
+
+/// When a statement runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    /// The index of the op in [`Program::ops`].
+    pub(super) op: usize,
+    /// `None` outside of blocks.
+    pub(super) round: Option<Round>,
+}
+
 /// The tensors of a program by dense ids.
 pub(super) struct Scope<'a> {
     ids: Names,
-    names: IdVec<NameId, &'a str>,
+    written: Vec<Written<'a>>,
+    /// Rounds of each block.
+    rounds: &'a [usize],
+    /// For each block the rounds of all blocks before it.
+    rounds_before: Vec<usize>,
+    /// What follows the number of the round in a name, so that it is no name of the text: nothing, or underscores.
+    name_end: String,
     /// For each tensor how it is defined.
     pub(super) tensors: IdVec<NameId, Origin>,
     /// For each tensor whether a statement reads it.
     pub(super) is_read: IdVec<NameId, bool>,
+    /// The statements with their rounds: text order, where each block is written out.
+    pub(super) runs: IdVec<StatementId, Run>,
     /// For each statement the tensors that it reads, in order of the call.
     pub(super) reads: Adjacency<StatementId, NameId>,
 }
 
+/// A name as the text has it.
+struct Written<'a> {
+    text: &'a str,
+    /// Its tensor; in a block that of the first round, which those of the other rounds follow.
+    first: NameId,
+    /// The block that defines it.
+    block: Option<usize>,
+}
+
 impl<'a> Scope<'a> {
-    pub(super) fn new(program: &'a Program) -> Self {
+    /// `rounds` is how often each block runs, at least once.
+    pub(super) fn new(program: &'a Program, rounds: &'a [usize]) -> Self {
         let names = program.declarations.len() + program.ops.len();
         let mut scope = Self {
             ids: Names::with_capacity(names),
-            names: IdVec::with_capacity(names),
+            written: Vec::with_capacity(names),
+            rounds,
+            rounds_before: (rounds.iter())
+                .scan(0, |sum, rounds| Some(std::mem::replace(sum, *sum + rounds)))
+                .collect(),
+            name_end: String::new(),
             tensors: IdVec::with_capacity(names),
             is_read: IdVec::with_capacity(names),
+            runs: runs(program, rounds),
             reads: Adjacency::default(),
         };
-        for declaration in &program.declarations {
-            scope.id(&declaration.name.text);
-        }
-        let count = program.ops.len();
-        let mut reads = Adjacency::with_capacity(count, 2 * count);
-        for op in &program.ops {
-            let statement = reads.next_id();
-            reads.push(op.inputs.iter().map(|input| {
-                let tensor = scope.id(&input.text);
-                scope.is_read[tensor] = true;
-                tensor
-            }));
-            let tensor = scope.id(&op.output.text);
-            if scope.tensors[tensor] == Origin::Undeclared {
-                scope.tensors[tensor] = Origin::Produced(statement);
+        for (index, block) in program.blocks.iter().enumerate() {
+            let declared = program.declarations.get(block.declarations.clone());
+            let declared = declared.unwrap_or_default().iter().map(|d| &d.name);
+            let ops = program.ops.get(block.ops.clone()).unwrap_or_default();
+            // Before any statement reads them: outside of the block their last round counts.
+            for name in declared.chain(ops.iter().map(|op| &op.output)) {
+                scope.define(&name.text, Some(index));
             }
         }
-        scope.reads = reads;
+        for declaration in &program.declarations {
+            scope.define(&declaration.name.text, None);
+        }
+        scope.read(program);
+        scope.name_end = scope.free_name_end(program);
         scope
     }
 
-    fn id(&mut self, name: &'a str) -> NameId {
-        let name_of = |place: usize| self.names[NameId::new(place)];
-        let (place, is_new) = self.ids.place(name, self.names.len(), &name_of);
-        if is_new {
-            self.names.push(name);
-            self.tensors.push(Origin::Undeclared);
-            self.is_read.push(false);
+    /// As few underscores as no name of the text has behind a name of a block and a number.
+    fn free_name_end(&self, program: &Program) -> String {
+        if program.blocks.is_empty() {
+            return String::new();
         }
-        NameId::new(place)
+        let labels = program.ops.iter().filter_map(|op| op.label.as_ref());
+        let labels = labels.map(|label| label.text.as_str());
+        let is_label: HashSet<&str> = labels.clone().collect();
+        let is_of_block = |name: &str| {
+            let place = self.find(name).and_then(|place| self.written.get(place));
+            is_label.contains(name) || place.is_some_and(|written| written.block.is_some())
+        };
+        let names = self.written.iter().map(|written| written.text);
+        let ends: HashSet<usize> = (names.chain(labels))
+            .filter_map(|name| {
+                let numbered = name.trim_end_matches('_');
+                let stem = numbered.trim_end_matches(|c: char| c.is_ascii_digit());
+                let is_like_a_round =
+                    stem.len() < numbered.len() && stem.strip_suffix('.').is_some_and(is_of_block);
+                is_like_a_round.then(|| name.len() - numbered.len())
+            })
+            .collect();
+        let free = (0..=ends.len()).find(|count| !ends.contains(count));
+        "_".repeat(free.unwrap_or(0))
     }
 
-    /// The tensor with this name.
+    /// The place of a name in `written`; a new one belongs to `block`.
+    fn define(&mut self, name: &'a str, block: Option<usize>) -> usize {
+        let name_of = |place: usize| self.written.get(place).map_or("", |w| w.text);
+        let (place, is_new) = self.ids.place(name, self.written.len(), &name_of);
+        if is_new {
+            self.written.push(Written {
+                text: name,
+                first: self.tensors.next_id(),
+                block,
+            });
+            for _ in 0..self.rounds_of(block) {
+                self.tensors.push(Origin::Undeclared);
+                self.is_read.push(false);
+            }
+        }
+        place
+    }
+
+    fn rounds_of(&self, block: Option<usize>) -> usize {
+        block.map_or(1, |block| self.rounds.get(block).copied().unwrap_or(1))
+    }
+
+    /// Finds what each statement reads and writes.
+    fn read(&mut self, program: &'a Program) {
+        let mut reads = Adjacency::with_capacity(self.runs.len(), 2 * self.runs.len());
+        let mut carried = HashMap::default();
+        let mut last_round = None;
+        for statement in self.runs.ids() {
+            let Run { op, round } = self.runs[statement];
+            let Some(op) = program.ops.get(op) else {
+                continue;
+            };
+            if round != last_round {
+                carried = self.carried(program, round);
+                last_round = round;
+            }
+            reads.push(op.inputs.iter().map(|input| {
+                let place = self.define(&input.text, None);
+                let of_round_before = carried.get(&place).copied();
+                let tensor = of_round_before.unwrap_or_else(|| self.in_round(place, round));
+                self.is_read[tensor] = true;
+                tensor
+            }));
+            let place = self.define(&op.output.text, None);
+            let tensor = self.in_round(place, round);
+            if self.tensors[tensor] == Origin::Undeclared {
+                self.tensors[tensor] = Origin::Produced(statement);
+            }
+        }
+        self.reads = reads;
+    }
+
+    /// What the names in the header of a block mean in a round: nothing special in the first one.
+    fn carried(&mut self, program: &'a Program, round: Option<Round>) -> HashMap<usize, NameId> {
+        let mut tensors = HashMap::default();
+        let Some(Round { block, index }) = round.filter(|round| round.index > 0) else {
+            return tensors;
+        };
+        let before = Some(Round {
+            block,
+            index: index - 1,
+        });
+        let carried = program.blocks.get(block).map_or(&[][..], |b| &b.carried);
+        for pair in carried {
+            let name = self.define(&pair.name.text, None);
+            let from = (self.find(&pair.from.text)).filter(|&from| self.is_of_block(from, block));
+            if let Some(from) = from
+                && !self.is_of_block(name, block)
+            {
+                let tensor = self.in_round(from, before);
+                tensors.entry(name).or_insert(tensor);
+            }
+        }
+        tensors
+    }
+
+    fn is_of_block(&self, place: usize, block: usize) -> bool {
+        (self.written.get(place)).is_some_and(|written| written.block == Some(block))
+    }
+
+    /// The tensor of a name where it is read: in its own block that of the round, outside that of the last round.
+    fn in_round(&self, place: usize, round: Option<Round>) -> NameId {
+        let Some(written) = self.written.get(place) else {
+            return NameId::new(0);
+        };
+        let last = self.rounds_of(written.block) - 1;
+        let offset = match (written.block, round) {
+            (Some(own), Some(round)) if own == round.block => round.index.min(last),
+            _ => last,
+        };
+        NameId::new(written.first.index() + offset)
+    }
+
+    fn find(&self, name: &str) -> Option<usize> {
+        let name_of = |place: usize| self.written.get(place).map_or("", |w| w.text);
+        self.ids.find(name, &name_of)
+    }
+
+    /// The tensors with this name, one for each round of its block; none for a name that no statement has.
+    pub(super) fn tensors_called(&self, name: &str) -> impl Iterator<Item = NameId> + use<> {
+        let written = self.find(name).and_then(|place| self.written.get(place));
+        let (first, rounds) = written.map_or((0, 0), |written| {
+            (written.first.index(), self.rounds_of(written.block))
+        });
+        (first..first + rounds).map(NameId::new)
+    }
+
+    /// The tensor that a name means behind all blocks.
     pub(super) fn tensor(&self, name: &str) -> Option<NameId> {
-        let name_of = |place: usize| self.names[NameId::new(place)];
-        self.ids.find(name, &name_of).map(NameId::new)
+        self.tensors_called(name).last()
+    }
+
+    /// Whether a block defines this name with an op or a declaration of its own.
+    pub(super) fn is_defined_in(&self, name: &Name, block: usize) -> bool {
+        (self.find(&name.text)).is_some_and(|place| self.is_of_block(place, block))
+    }
+
+    /// The number of a round over all blocks, from 1 on.
+    pub(super) fn number_of_round(&self, round: Round) -> u32 {
+        let before = self.rounds_before.get(round.block).copied().unwrap_or(0);
+        // There are fewer rounds than bytes of a text that the page analyses.
+        u32::try_from(before + round.number()).unwrap_or(u32::MAX)
+    }
+
+    /// The name that a tensor or op of a round has among those of all rounds: `h.3`.
+    pub(super) fn name_in<'n>(&self, name: &'n str, round: Option<Round>) -> Cow<'n, str> {
+        let Some(round) = round else {
+            return Cow::Borrowed(name);
+        };
+        Cow::Owned(format!("{name}.{}{}", round.number(), self.name_end))
+    }
+
+    /// The name of a tensor among those of all rounds.
+    pub(super) fn tensor_name(&self, tensor: NameId) -> Cow<'a, str> {
+        let place = match self.rounds {
+            [] => tensor.index(),
+            _ => self.written.partition_point(|w| w.first <= tensor) - 1,
+        };
+        self.written
+            .get(place)
+            .map_or(Cow::Borrowed(""), |written| {
+                let index = tensor.index() - written.first.index();
+                let round = written.block.map(|block| Round { block, index });
+                self.name_in(written.text, round)
+            })
     }
 
     /// The statements whose outputs a statement reads.
@@ -100,6 +306,31 @@ impl<'a> Scope<'a> {
             _ => None,
         })
     }
+}
+
+/// The ops of a program in text order, where each block is written out.
+fn runs(program: &Program, rounds: &[usize]) -> IdVec<StatementId, Run> {
+    let alone = |op: usize| Run { op, round: None };
+    let mut runs = Vec::with_capacity(program.ops.len());
+    let mut next = 0;
+    for (place, (block, &rounds)) in program.blocks.iter().zip(rounds).enumerate() {
+        let ops = block.ops.start.max(next)..block.ops.end.min(program.ops.len());
+        runs.extend((next..ops.start).map(alone));
+        next = ops.end.max(next);
+        if ops.is_empty() {
+            // However many rounds there are.
+            continue;
+        }
+        for index in 0..rounds {
+            let round = Some(Round {
+                block: place,
+                index,
+            });
+            runs.extend(ops.clone().map(|op| Run { op, round }));
+        }
+    }
+    runs.extend((next..program.ops.len()).map(alone));
+    runs.into()
 }
 
 /// The part of a program that is resolved so far, from which the types of tensors are looked up.
@@ -117,8 +348,13 @@ pub(super) struct KnownTensors<'a> {
 impl<'a> KnownTensors<'a> {
     /// The resolved ops with their statements, in text order.
     pub(super) fn resolved(&self) -> impl Iterator<Item = (StatementId, &'a OpStatement, &'a Op)> {
-        let statements = self.ops.iter_enumerated().zip(&self.program.ops);
-        statements.filter_map(|((id, op), statement)| Some((id, statement, op.as_ref()?)))
+        let ops = self.ops.iter_enumerated();
+        ops.filter_map(|(id, op)| Some((id, self.statement(id)?, op.as_ref()?)))
+    }
+
+    /// What the text says of a statement.
+    pub(super) fn statement(&self, id: StatementId) -> Option<&'a OpStatement> {
+        self.program.ops.get(self.scope.runs.get(id)?.op)
     }
 
     /// Shape and element type of a tensor.

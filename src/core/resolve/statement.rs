@@ -27,6 +27,7 @@ pub(super) fn resolve_op(
     known: &KnownTensors<'_>,
 ) -> Result<Option<Op>, Diagnostic> {
     let reads = &known.scope.reads[id];
+    let round = known.scope.runs[id].round;
     let depends_on_missing = reads
         .iter()
         .any(|&tensor| match known.scope.tensors[tensor] {
@@ -87,23 +88,25 @@ pub(super) fn resolve_op(
             .map(|l| l.text.clone())
             .collect(),
         is_output: false,
-        name: statement.name().text.clone(),
+        name: (known.scope.name_in(&statement.name().text, round)).into_owned(),
         op_type: match callee {
             Callee::Function(function) => function.op_type,
             Callee::Bare(op_type) => op_type,
         },
-        inputs: statement
-            .inputs
-            .iter()
-            .map(|input| input.text.clone())
+        inputs: (reads.iter())
+            .map(|&tensor| known.scope.tensor_name(tensor).into_owned())
             .collect(),
-        output: statement.output.text.clone(),
+        output: (known.scope.name_in(&statement.output.text, round)).into_owned(),
         shape,
         bytes_per_element: dtype.bytes(),
         function,
         dtype: Some(dtype),
         k,
         kernel: statement.kernel.map(|mark| mark.number),
+        mark_round: match (statement.kernel, round) {
+            (Some(_), Some(round)) => known.scope.number_of_round(round),
+            _ => 0,
+        },
     }))
 }
 

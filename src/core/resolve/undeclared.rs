@@ -12,7 +12,7 @@ use crate::core::model::graph::SizeSource;
 use crate::core::model::ids::IdVec;
 use crate::core::model::op::{Op, TensorRole, shape_text};
 use crate::core::model::op_type::OpType;
-use crate::core::model::program::OpStatement;
+use crate::core::model::program::{Name, OpStatement};
 use crate::core::model::sizes::inferred_operand;
 use crate::core::notation::mend::{before_ops, declaration, with_attribute};
 use crate::core::notation::spelling::quoted;
@@ -91,8 +91,14 @@ fn counted_size(
     op: &Op,
     tensor: NameId,
 ) -> String {
+    // Names as in the text, without the round of a block.
+    let name_of = |id, part: fn(&OpStatement) -> &Name| {
+        known
+            .statement(id)
+            .map_or_else(String::new, |statement| quoted(&part(statement).text))
+    };
     let as_large = || {
-        let writes = quoted(&op.output);
+        let writes = name_of(id, |statement| &statement.output);
         let size = typed(op, &op.shape);
         format!("it is assumed to be as large as {writes}, {size}")
     };
@@ -101,7 +107,7 @@ fn counted_size(
         && let Some(reader) = &known.ops[size.reader]
     {
         let shape = in_text(known, size.reader, tensor, size.shape.clone());
-        let reader_name = quoted(&reader.name);
+        let reader_name = name_of(size.reader, OpStatement::name);
         return format!(
             "another reader, {reader_name}, fixes it as {}",
             typed(reader, &shape)
@@ -168,7 +174,7 @@ pub(super) fn note_unknown_k(
                 Code::UnknownK,
                 format!(
                     "the contraction length of {} is unknown: it has no FLOPs and no point on the roofline",
-                    quoted(&op.name)
+                    quoted(&statement.name().text)
                 ),
             )
             .at(statement.callee.span)

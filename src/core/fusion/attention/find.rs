@@ -33,7 +33,7 @@ pub fn find(graph: &Graph) -> Vec<Attention> {
 /// The attentions of which one kernel mark states all ops. `O(ops + reads)`.
 pub(crate) fn stated(graph: &Graph) -> Vec<Attention> {
     let is_stated = |attention: &Attention| {
-        let mut marks = attention.ops.iter().map(|&op| graph.ops[op].kernel);
+        let mut marks = attention.ops.iter().map(|&op| graph.ops[op].mark());
         let first = marks.next().flatten();
         first.is_some() && marks.all(|mark| mark == first)
     };

@@ -6,6 +6,7 @@ use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::partition::Partition;
 use crate::core::model::program::Program;
 use crate::core::notation::edit::replaced;
+use std::collections::HashMap;
 
 /// The state that an edit of kernels starts from: the kernels as shown, and the statement of each op.
 #[derive(Clone, Copy)]
@@ -18,6 +19,24 @@ pub struct ShownKernels<'a> {
     pub statement_of_op: &'a IdVec<OpId, usize>,
 }
 
+/// A text that states kernels by marks. A mark in a block holds in each round, and only within it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Marked {
+    /// The text.
+    pub text: String,
+    /// Whether kernels that reach over the end of a round are cut there.
+    pub cuts_rounds: bool,
+}
+
+/// Why kernels cannot be stated by marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unmarkable {
+    /// These two ops are merged, which are in two rounds, or inside and outside of a block.
+    AcrossRounds(OpId, OpId),
+    /// Two rounds of a block have different kernels: these two ops, of one statement.
+    RoundsDiffer(OpId, OpId),
+}
+
 /// Writes or removes the kernel mark of one op.
 pub fn set_kernel(text: &str, program: &Program, op: usize, kernel: Option<u32>) -> String {
     replaced(
@@ -26,30 +45,45 @@ pub fn set_kernel(text: &str, program: &Program, op: usize, kernel: Option<u32>)
     )
 }
 
-/// Marks the kernels as shown, with two of them as one; comments and layout stay.
+/// Marks the kernels as shown, with two of them as one, in a block those of every round; comments and layout stay.
 ///
 /// The caller checks first whether the merge is legal, by [`crate::core::analysis::why::Why::merge`].
+///
+/// # Errors
+/// Marks cannot state these kernels.
 pub fn merge_kernels(
     text: &str,
     program: &Program,
     shown: ShownKernels<'_>,
     a: KernelId,
     b: KernelId,
-) -> String {
+) -> Result<Marked, Unmarkable> {
     let kernel_of = shown.partition.kernel_of.iter();
     let merged = kernel_of.map(|&kernel| if kernel == b { a } else { kernel });
-    state(text, program, shown, &merged.collect())
+    let rounds = Rounds::of(program, shown);
+    let kernels = [a, b].map(|kernel| shown.partition.kernels.get(kernel));
+    let mut ops = kernels.into_iter().flatten().flatten().copied();
+    let first = ops.next();
+    if let Some(first) = first
+        && let Some(other) = ops.find(|&op| rounds.place(op) != rounds.place(first))
+    {
+        return Err(Unmarkable::AcrossRounds(first, other));
+    }
+    state(text, program, shown, &rounds, &merged.collect(), first)
 }
 
-/// Marks the kernels as shown, with one of them cut in two: the consumer, and the ops of the kernel that depend
-/// on it, form a new kernel. If the two ops are in different kernels already, only the marks are written.
+/// Marks the kernels as shown, with one of them cut in two, in a block that of every round: the consumer, and the ops of the
+/// kernel that depend on it, form a new kernel. If the two ops are in different kernels already, only the marks are written.
+///
+/// # Errors
+/// Marks cannot state these kernels.
 pub fn cut_edge(
     text: &str,
     program: &Program,
     shown: ShownKernels<'_>,
     producer: OpId,
     consumer: OpId,
-) -> String {
+) -> Result<Marked, Unmarkable> {
     let mut kernel_of = shown.partition.kernel_of.clone();
     if let Some(&kernel) = kernel_of.get(producer)
         && kernel_of.get(consumer) == Some(&kernel)
@@ -63,17 +97,27 @@ pub fn cut_edge(
             }
         }
     }
-    state(text, program, shown, &kernel_of)
+    let rounds = Rounds::of(program, shown);
+    state(text, program, shown, &rounds, &kernel_of, Some(consumer))
 }
 
-/// Marks each op that shares its kernel with the number that pictures give that kernel, and removes all other
-/// marks. If the kernels form a cycle, no order numbers them, and they keep the numbers of `kernel_of`.
+/// Marks each op that shares its kernel with the number that pictures give that kernel, in a block that of the first round,
+/// and removes all other marks. If the kernels form a cycle, no order numbers them, and they keep the numbers of `kernel_of`,
+/// which differs from what is shown in the round of the op `changed`.
 fn state(
     text: &str,
     program: &Program,
     shown: ShownKernels<'_>,
+    rounds: &Rounds,
     kernel_of: &IdVec<OpId, KernelId>,
-) -> String {
+    changed: Option<OpId>,
+) -> Result<Marked, Unmarkable> {
+    let in_every_round = match program.blocks[..] {
+        [] => None,
+        _ => Some(rounds.in_every_round(shown, kernel_of, changed)?),
+    };
+    let cuts_rounds = in_every_round.is_some() && rounds.cuts(kernel_of);
+    let kernel_of = in_every_round.as_ref().unwrap_or(kernel_of);
     let ordered = Partition::in_order(shown.graph, kernel_of);
     let kernel_of = ordered.as_ref().map_or(kernel_of, |p| &p.kernel_of);
     // A cut adds a kernel to at most one for each op.
@@ -82,12 +126,110 @@ fn state(
         sizes[kernel] += 1;
     }
     let mut edits = Vec::new();
-    for (&kernel, &statement) in kernel_of.iter().zip(shown.statement_of_op) {
+    for (op, &kernel) in kernel_of.iter_enumerated() {
+        if rounds.place(op).is_some_and(|(_, round)| round > 0) {
+            continue;
+        }
         let number = (sizes[kernel] > 1).then(|| u32::try_from(kernel.number()).ok());
-        let number = number.flatten();
-        edits.extend(edit_of(text, program, statement, number));
+        if let Some(&statement) = shown.statement_of_op.get(op) {
+            edits.extend(edit_of(text, program, statement, number.flatten()));
+        }
     }
-    replaced(text, edits)
+    Ok(Marked {
+        text: replaced(text, edits),
+        cuts_rounds,
+    })
+}
+
+/// The ops of blocks by rounds.
+struct Rounds {
+    /// The block and the round of each op, from 0 on; empty without blocks.
+    places: IdVec<OpId, Option<(usize, usize)>>,
+    /// For each statement of a block its op in each round.
+    ops_of: HashMap<usize, Vec<OpId>>,
+}
+
+impl Rounds {
+    fn of(program: &Program, shown: ShownKernels<'_>) -> Self {
+        let mut rounds = Self {
+            places: IdVec::new(),
+            ops_of: HashMap::new(),
+        };
+        if program.blocks.is_empty() {
+            return rounds;
+        }
+        rounds.places = IdVec::from_elem(None, shown.graph.ops.len());
+        // The list has the ops of a statement round by round.
+        let mut listed: Vec<OpId> = shown.graph.ops.ids().collect();
+        listed.sort_by_key(|&op| shown.graph.listed_at[op]);
+        for op in listed {
+            if let Some(&statement) = shown.statement_of_op.get(op)
+                && let Some(block) = program.block_of_op(statement)
+            {
+                let ops = rounds.ops_of.entry(statement).or_default();
+                rounds.places[op] = Some((block, ops.len()));
+                ops.push(op);
+            }
+        }
+        rounds
+    }
+
+    fn place(&self, op: OpId) -> Option<(usize, usize)> {
+        self.places.get(op).copied().flatten()
+    }
+
+    /// The op of the same statement in another round.
+    fn in_round(&self, shown: ShownKernels<'_>, op: OpId, round: usize) -> Option<OpId> {
+        let statement = shown.statement_of_op.get(op)?;
+        self.ops_of.get(statement)?.get(round).copied()
+    }
+
+    /// Whether a kernel reaches over the end of a round.
+    fn cuts(&self, kernel_of: &IdVec<OpId, KernelId>) -> bool {
+        let mut place_of = HashMap::new();
+        let mut kernels = kernel_of.iter_enumerated();
+        kernels
+            .any(|(op, kernel)| *place_of.entry(kernel).or_insert(self.place(op)) != self.place(op))
+    }
+
+    /// The first op of the kernel of each op, where kernels end with their round.
+    fn first_ops(&self, kernel_of: &IdVec<OpId, KernelId>) -> IdVec<OpId, OpId> {
+        let mut first_of = HashMap::new();
+        let kernels = kernel_of.iter_enumerated();
+        kernels
+            .map(|(op, &kernel)| *first_of.entry((kernel, self.place(op))).or_insert(op))
+            .collect()
+    }
+
+    /// `kernel_of` with the kernels of the round of `changed` in all rounds of its block, where kernels end with their round. A
+    /// kernel has the number of its first op.
+    fn in_every_round(
+        &self,
+        shown: ShownKernels<'_>,
+        kernel_of: &IdVec<OpId, KernelId>,
+        changed: Option<OpId>,
+    ) -> Result<IdVec<OpId, KernelId>, Unmarkable> {
+        let before = self.first_ops(&shown.partition.kernel_of);
+        let mut after = self.first_ops(kernel_of);
+        let changed = changed.and_then(|op| self.place(op));
+        for op in before.ids() {
+            let Some((block, round)) = self.place(op) else {
+                continue;
+            };
+            let model = changed
+                .filter(|&(of, _)| of == block)
+                .map_or(0, |(_, round)| round);
+            let of_model = |op: OpId| self.in_round(shown, op, model);
+            let Some(model_op) = of_model(op).filter(|_| round != model) else {
+                continue;
+            };
+            if of_model(before[op]) != Some(before[model_op]) {
+                return Err(Unmarkable::RoundsDiffer(model_op, op));
+            }
+            after[op] = self.in_round(shown, after[model_op], round).unwrap_or(op);
+        }
+        Ok(after.into_iter().map(KernelId::of_lone_op).collect())
+    }
 }
 
 fn edit_of(

@@ -9,7 +9,8 @@ use crate::core::notation::edit::replaced;
 use crate::core::notation::{names_in, written_name};
 use std::collections::HashSet;
 
-/// Adds `relu` on the output of the op `after`, or of the last op, on a new line below it.
+/// Adds `relu` on the output of the op `after`, or of the last op, on a new line below it; where the last op is in a block,
+/// below the block.
 ///
 /// Without ops it becomes the first op, on the first declared tensor or on a newly declared input.
 pub fn add_op(text: &str, program: &Program, after: Option<usize>) -> String {
@@ -21,8 +22,14 @@ pub fn add_op(text: &str, program: &Program, after: Option<usize>) -> String {
     };
     if let Some(before) = before {
         let input = written_name(&before.output.text);
-        let indent = indent(text, before.output.span.start);
-        let end = line_end(text, before.span.end);
+        let last_block = (program.blocks.last())
+            .filter(|block| after.is_none() && block.ops.contains(&(program.ops.len() - 1)));
+        let (start, end) = match last_block {
+            Some(block) => (block.span.start, block.span.end),
+            None => (before.output.span.start, before.span.end),
+        };
+        let indent = indent(text, start);
+        let end = line_end(text, end);
         let line_break = if text.get(end..).is_some_and(|rest| rest.starts_with('\r')) {
             "\r\n"
         } else {
@@ -79,7 +86,7 @@ pub fn paste_lines(text: &str, selected: Span, lines: &str) -> String {
 /// Removes the statement of an op with its lines.
 ///
 /// If the op keeps the shape of its first input, its readers read that input instead; otherwise they are
-/// unchanged.
+/// unchanged. Behind a block, what a round takes from the round before has another meaning, so readers there are unchanged, too.
 pub fn remove_op(text: &str, program: &Program, op: usize) -> String {
     let Some(statement) = program.ops.get(op) else {
         return text.to_owned();
@@ -88,10 +95,21 @@ pub fn remove_op(text: &str, program: &Program, op: usize) -> String {
     if let Some(input) = statement.inputs.first()
         && passes_shape(statement)
     {
-        let readers = (program.ops.iter().enumerate()).filter(|&(reader, _)| reader != op);
+        let index = program.block_of_op(op);
+        let block = index.and_then(|index| program.blocks.get(index));
+        let is_carried = block.is_some_and(|b| b.carried.iter().any(|c| c.name.text == input.text));
+        let readers = (program.ops.iter().enumerate()).filter(|&(reader, _)| {
+            reader != op && (!is_carried || program.block_of_op(reader) == index)
+        });
+        // A block passes on only what its own ops write.
+        let ops = block.and_then(|block| program.ops.get(block.ops.clone()));
+        let is_written = |op: &OpStatement| op.output.text == input.text;
+        let passed_on = block.filter(|_| ops.is_some_and(|ops| ops.iter().any(is_written)));
+        let passed_on = passed_on.iter().flat_map(|block| &block.carried);
         edits.extend(
             readers
                 .flat_map(|(_, reader)| &reader.inputs)
+                .chain(passed_on.map(|carried| &carried.from))
                 .filter(|read| read.text == statement.output.text)
                 .map(|read| (read.span, written_name(&input.text))),
         );

@@ -17,7 +17,9 @@ pub use crate::core::notation::edit::calls::{set_annotation, set_callee, set_inp
 pub use crate::core::notation::edit::declarations::{
     add_declaration, remove_declaration, set_declared_type, set_role,
 };
-pub use crate::core::notation::edit::kernels::{ShownKernels, cut_edge, merge_kernels, set_kernel};
+pub use crate::core::notation::edit::kernels::{
+    Marked, ShownKernels, Unmarkable, cut_edge, merge_kernels, set_kernel,
+};
 pub use crate::core::notation::edit::lines::{add_op, move_op, paste_lines, remove_op};
 pub use crate::core::notation::edit::names::{rename_op, rename_tensor};
 use crate::core::resolve::params_following;

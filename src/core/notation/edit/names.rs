@@ -72,7 +72,12 @@ pub fn rename_tensor(
 fn mentions(program: &Program) -> impl Iterator<Item = &Name> {
     let declared = program.declarations.iter().map(|d| &d.name);
     let in_ops = (program.ops.iter()).flat_map(|op| op.inputs.iter().chain([&op.output]));
-    declared.chain(in_ops).chain(&program.outputs)
+    let carried = program.blocks.iter().flat_map(|block| &block.carried);
+    let carried = carried.flat_map(|carried| [&carried.name, &carried.from]);
+    declared
+        .chain(in_ops)
+        .chain(&program.outputs)
+        .chain(carried)
 }
 
 fn check_not_empty(name: &str) -> Result<(), Diagnostic> {

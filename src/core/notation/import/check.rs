@@ -395,6 +395,7 @@ pub(super) fn op_of_entry(entry: &Entry<'_>) -> Result<(Op, Option<Diagnostic>),
         literals: Vec::new(),
         is_output: entry.is_output(),
         kernel: entry.kernel()?,
+        mark_round: 0,
     };
     Ok((op, doubt))
 }

@@ -1,0 +1,128 @@
+//! Blocks that are repeated: how often, and what is wrong with that.
+
+use super::expr::{Params, evaluate, is_reported_elsewhere};
+use super::scope::Scope;
+use crate::core::model::diagnostic::{Code, Diagnostic, Severity};
+use crate::core::model::program::{Block, ExprKind, OpStatement, Program};
+use crate::core::notation::print_expr;
+use crate::core::notation::spelling::quoted;
+use std::collections::HashSet;
+
+/// Bytes by which the text may become longer if all blocks were written out: as many as a text may have that the page
+/// analyses. Bounds the time and the memory that a count takes.
+const MAX_ADDED_BYTES: usize = 1_000_000;
+
+/// How often each block runs; once where the count has no value or is too large.
+pub(super) fn rounds_of_blocks(
+    program: &Program,
+    params: &Params<'_>,
+    found: &mut Vec<Diagnostic>,
+) -> Vec<usize> {
+    let mut bytes_left = MAX_ADDED_BYTES;
+    let rounds = program.blocks.iter().map(|block| {
+        let bytes = bytes_of_round(program, block);
+        let rounds = rounds(block, params, bytes_left / bytes);
+        let rounds = rounds.unwrap_or_else(|problem| {
+            if !is_reported_elsewhere(&problem) {
+                found.push(problem.at(block.count.span));
+            }
+            1
+        });
+        bytes_left -= bytes * (rounds - 1);
+        rounds
+    });
+    rounds.collect()
+}
+
+fn rounds(block: &Block, params: &Params<'_>, most_added: usize) -> Result<usize, Diagnostic> {
+    let value = evaluate(&block.count, params)?;
+    let shown = match &block.count.kind {
+        ExprKind::Int(_) => value.to_string(),
+        _ => format!("{} = {value}", quoted(&print_expr(&block.count))),
+    };
+    match usize::try_from(value) {
+        Err(_) if value > 0 => Err(too_many(&shown, most_added)),
+        Ok(rounds) if rounds > most_added + 1 => Err(too_many(&shown, most_added)),
+        Ok(rounds) if rounds > 0 => Ok(rounds),
+        _ => Err(Diagnostic::error(
+            Code::NonPositiveSize,
+            format!("the number of rounds is {shown}"),
+        )
+        .hint("a block runs at least once; remove it if it shall not run")),
+    }
+}
+
+fn too_many(shown: &str, most_added: usize) -> Diagnostic {
+    let most = most_added + 1;
+    Diagnostic::error(
+        Code::TooLong,
+        format!("{shown} rounds are too many: written out, the blocks would pass {MAX_ADDED_BYTES} bytes"),
+    )
+    .hint(format!("repeat this block at most {most} times"))
+}
+
+/// Bytes of the text of a round; at least one for each thing that it adds.
+fn bytes_of_round(program: &Program, block: &Block) -> usize {
+    let declarations = program.declarations.get(block.declarations.clone());
+    let ops = program.ops.get(block.ops.clone());
+    let spans = (declarations.unwrap_or_default().iter().map(|d| d.span))
+        .chain(ops.unwrap_or_default().iter().map(|op| op.span))
+        .chain([block.header]);
+    spans.map(|span| (span.end - span.start).max(1)).sum()
+}
+
+/// Number of ops, and of tensors that they read, where each block is written out. `O(program)`.
+pub fn ops_and_reads(program: &Program) -> usize {
+    let rounds = rounds_of_blocks(program, &Params::new(program), &mut Vec::new());
+    let of = |ops: &[OpStatement]| ops.iter().map(|op| 1 + op.inputs.len()).sum::<usize>();
+    let added = program.blocks.iter().zip(rounds).map(|(block, rounds)| {
+        (rounds - 1) * of(program.ops.get(block.ops.clone()).unwrap_or_default())
+    });
+    of(&program.ops) + added.sum::<usize>()
+}
+
+/// What is wrong with the tensors that rounds take from each other.
+pub(super) fn check_carried(program: &Program, scope: &Scope<'_>, found: &mut Vec<Diagnostic>) {
+    if program.blocks.is_empty() {
+        return;
+    }
+    let unreadable: HashSet<&str> = program.unreadable.iter().map(|n| &*n.text).collect();
+    for (index, block) in program.blocks.iter().enumerate() {
+        let ops = program.ops.get(block.ops.clone()).unwrap_or_default();
+        let read: HashSet<&str> = (ops.iter().flat_map(|op| &op.inputs))
+            .map(|input| &*input.text)
+            .collect();
+        let mut names = HashSet::new();
+        for carried in &block.carried {
+            let (name, from) = (&carried.name, &carried.from);
+            if !names.insert(&*name.text) {
+                let twice = format!("{} is given twice", quoted(&name.text));
+                found.push(
+                    (Diagnostic::error(Code::DuplicateDeclaration, twice).at(name.span))
+                        .hint("give each name once"),
+                );
+            } else if scope.is_defined_in(name, index) {
+                let message = format!("{} is a tensor of the block itself", quoted(&name.text));
+                found.push(
+                    (Diagnostic::error(Code::DuplicateDeclaration, message).at(name.span))
+                        .hint("name a tensor of outside, which the first round reads"),
+                );
+            } else if !scope.is_defined_in(from, index) {
+                if !unreadable.contains(&*from.text) {
+                    let message = format!("no op of the block writes {}", quoted(&from.text));
+                    found.push(
+                        (Diagnostic::error(Code::UndeclaredTensor, message).at(from.span))
+                            .hint("name the output of an op of the block"),
+                    );
+                }
+            } else if !read.contains(&*name.text) {
+                let message = format!("no op of the block reads {}", quoted(&name.text));
+                found.push(
+                    Diagnostic::new(Severity::Note, Code::UnusedTensor, message)
+                        .at(name.span)
+                        .hint("remove it, or read it in the block"),
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,532 @@
+//! Blocks that are repeated: they mean what the text means that is written out by hand.
+
+use fuseline::app::jobs::is_quick;
+use fuseline::core::model::diagnostic::{Severity, line_and_column};
+use fuseline::core::notation::{TokenKind, highlight, parse, print};
+use fuseline::core::resolve::resolve;
+use fuseline::core::{
+    Analysis, Code, Diagnostic, FusionOptions, Options, Policy, Span, analyze_program, build_graph,
+};
+use fuseline::present::reasons::all_diagnostics;
+use proptest::prelude::*;
+use std::fmt::Write as _;
+use strum::VariantArray;
+
+/// All diagnostics of a text.
+fn found(text: &str) -> Vec<Diagnostic> {
+    let parsed = parse(text);
+    let outcome = analyze_program(&parsed.program, &Options::of_policy(Policy::Manual));
+    all_diagnostics(&parsed, &outcome)
+}
+
+/// Names, inputs and outputs of the ops, as calls.
+fn calls(text: &str) -> Vec<String> {
+    let resolved = resolve(&parse(text).program);
+    let call = |op: &fuseline::core::Op| {
+        let label = match &op.name {
+            name if *name == op.output => String::new(),
+            name => format!("{name}: "),
+        };
+        let is_output = if op.is_output { " !" } else { "" };
+        format!(
+            "{label}{} = ({}){is_output}",
+            op.output,
+            op.inputs.join(" ")
+        )
+    };
+    resolved.ops.iter().map(call).collect()
+}
+
+fn analysed(text: &str, options: &Options) -> Analysis {
+    let parsed = parse(text);
+    assert_eq!(parsed.diagnostics, [], "{text}");
+    let outcome = analyze_program(&parsed.program, options);
+    assert_eq!(outcome.diagnostics, [], "{text}");
+    outcome.analysis.unwrap()
+}
+
+const BLOCK: &str = "\
+param L = 3 in 1..48
+input x : f16[8, 8]
+weight shared : f16[8, 8]
+before = relu(x)
+repeat L with before = y, kept = h {  # a layer
+  weight w : f16[8, 8]
+  up: h = matmul(before, w)
+  g = matmul(h, shared)
+  y = add(g, kept)
+}
+after = exp(y)
+kept = tanh(x)
+last = add(after, w)
+";
+
+#[test]
+fn a_round_reads_what_the_round_before_has_written() {
+    assert_eq!(parse(BLOCK).diagnostics, []);
+    assert_eq!(
+        calls(BLOCK),
+        [
+            "before = (x)",
+            "up.1: h.1 = (before w.1)",
+            "g.1 = (h.1 shared)",
+            "y.1 = (g.1 kept)",
+            "up.2: h.2 = (y.1 w.2)",
+            "g.2 = (h.2 shared)",
+            "y.2 = (g.2 h.1)",
+            "up.3: h.3 = (y.2 w.3)",
+            "g.3 = (h.3 shared)",
+            "y.3 = (g.3 h.2)",
+            "after = (y.3)",
+            "kept = (x)",
+            "last = (after w.3)",
+        ]
+    );
+    let resolved = resolve(&parse(BLOCK).program);
+    assert_eq!(
+        resolved.statement_of_op,
+        [0, 1, 2, 3, 1, 2, 3, 1, 2, 3, 4, 5, 6]
+    );
+    let names: Vec<&str> = resolved.externals.iter().map(|t| &*t.name).collect();
+    assert_eq!(names, ["x", "shared", "w.1", "w.2", "w.3"]);
+    assert_eq!(resolved.diagnostics, []);
+}
+
+#[test]
+fn an_output_of_a_block_is_one_of_every_round() {
+    let text =
+        "repeat 2 with x = y {\nh = relu(x) : f16[4]\ny = exp(h)\noutput h\n}\nz = tanh(y)\n";
+    let calls_of = |text| calls(text).join(", ");
+    let of_rounds = "h.1 = (x) !, y.1 = (h.1), h.2 = (y.1) !, y.2 = (h.2), z = (y.2)";
+    assert_eq!(calls_of(text), of_rounds);
+    let outside = text.replace("output h\n}", "}\noutput h");
+    let of_last = "h.1 = (x), y.1 = (h.1), h.2 = (y.1) !, y.2 = (h.2), z = (y.2)";
+    assert_eq!(calls_of(&outside), of_last);
+}
+
+#[test]
+fn names_of_rounds_are_no_names_of_the_text() {
+    let text = "repeat 2 with x = h {\nh = relu(x) : f16[4]\n}\n`h.1` = exp(h)\nh.2_ = exp(h)\n";
+    assert_eq!(
+        calls(text),
+        [
+            "h.1__ = (x)",
+            "h.2__ = (h.1__)",
+            "h.1 = (h.2__)",
+            "h.2_ = (h.2__)"
+        ]
+    );
+    let text = "repeat 2 with x = h {\nh = relu(x) : f16[4]\n}\nk.1 = exp(h)\nh.a = exp(h)\nh_1 = exp(h)\n";
+    assert_eq!(calls(text)[..2], ["h.1 = (x)", "h.2 = (h.1)"]);
+}
+
+#[test]
+fn a_block_is_printed_as_it_is_read() {
+    let printed = print(&parse(BLOCK).program);
+    assert_eq!(
+        printed,
+        "\
+param L = 3 in 1..48
+input  x      : f16[8, 8]
+weight shared : f16[8, 8]
+before = relu(x)
+repeat L with before = y, kept = h {
+  weight w : f16[8, 8]
+  up: h = matmul(before, w)
+      g = matmul(h, shared)
+      y = add(g, kept)
+}
+after = exp(y)
+kept  = tanh(x)
+last  = add(after, w)
+"
+    );
+    assert_eq!(calls(&printed), calls(BLOCK));
+}
+
+#[test]
+fn a_header_has_the_colours_of_what_it_names() {
+    let text = "repeat (L + 1)*2 with x = y, with = repeat {\n} # end";
+    let kinds = highlight(text, Span::new(0, text.len()));
+    let kinds: Vec<(&str, TokenKind)> = (kinds.iter())
+        .map(|(span, kind)| (span.slice(text), *kind))
+        .filter(|(_, kind)| !matches!(kind, TokenKind::Space | TokenKind::Punctuation))
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            ("repeat", TokenKind::Keyword),
+            ("L", TokenKind::Param),
+            ("1", TokenKind::Number),
+            ("2", TokenKind::Number),
+            ("with", TokenKind::Keyword),
+            ("x", TokenKind::Tensor),
+            ("y", TokenKind::Tensor),
+            ("with", TokenKind::Tensor),
+            ("repeat", TokenKind::Tensor),
+            ("# end", TokenKind::Comment),
+        ]
+    );
+}
+
+#[test]
+fn tensors_may_be_called_like_the_keywords_of_a_block() {
+    let text = "input with : f16[4]\nrepeat = relu(with)\nrepeat 2 with with = y {\n  y = add(with, repeat)\n}\n";
+    assert_eq!(parse(text).diagnostics, []);
+    assert_eq!(
+        calls(text),
+        [
+            "repeat = (with)",
+            "y.1 = (with repeat)",
+            "y.2 = (y.1 repeat)"
+        ]
+    );
+}
+
+/// A text, and its diagnostics: severity, code, line and column, message.
+type Case<'a> = (&'a str, &'a [(Severity, Code, (usize, usize), &'a str)]);
+
+#[test]
+fn what_is_wrong_with_a_block_is_told_once() {
+    use Severity::{Error, Note, Warning};
+    #[rustfmt::skip]
+    let cases: &[Case<'_>] = &[
+        ("input x : f16[4]\nrepeat 0 with x = y {\ny = relu(x)\n}",
+            &[(Error, Code::NonPositiveSize, (2, 8), "the number of rounds is 0")]),
+        ("param L = 2\ninput x : f16[4]\nrepeat L - 3 with x = y {\ny = relu(x)\n}",
+            &[(Error, Code::NonPositiveSize, (3, 8), "the number of rounds is `L - 3` = -1")]),
+        ("input x : f16[4]\nrepeat L with x = y {\ny = relu(x)\n}",
+            &[(Error, Code::UnknownParam, (2, 8), "no param is called `L`")]),
+        ("input x : f16[4]\nrepeat 1000000000000 with x = y {\ny = relu(x)\n}",
+            &[(Error, Code::TooLong, (2, 8), "1000000000000 rounds are too many: written out, the blocks would pass 1000000 bytes")]),
+        ("input x : f16[4]\nrepeat 3 with x = h {\ny = relu(x)\n}",
+            &[(Error, Code::UndeclaredTensor, (2, 19), "no op of the block writes `h`")]),
+        ("input x : f16[4]\nrepeat 3 with x = y {\ny = = relu(x)\nz = exp(x)\n}",
+            &[(Error, Code::Syntax, (3, 5), "expected the name of a function, found `=`")]),
+        ("input x : f16[4]\nrepeat 3 with x = y, x = y {\ny = relu(x)\n}",
+            &[(Error, Code::DuplicateDeclaration, (2, 22), "`x` is given twice")]),
+        ("input x : f16[4]\nrepeat 3 with z = y {\nz = exp(x)\ny = relu(z)\n}",
+            &[(Error, Code::DuplicateDeclaration, (2, 15), "`z` is a tensor of the block itself")]),
+        ("input x : f16[4]\ninput u : f16[4]\na = relu(u)\nrepeat 3 with u = y {\ny = relu(x)\n}",
+            &[(Note, Code::UnusedTensor, (4, 15), "no op of the block reads `u`")]),
+        ("repeat 3 with x = y {\ny = relu(x) : f16[4]\n}",
+            &[(Warning, Code::UndeclaredTensor, (2, 10), "`x` is not declared: it is assumed to be as large as `y`, f16[4]")]),
+        ("input x : f16[4]\nrepeat 3 with x = y {\ny = add(x, b)\n}",
+            &[(Error, Code::MissingShape, (3, 12), "the shape of `y` depends on `b`, which is not declared")]),
+        ("input x : f16[4, 4]\nrepeat 3 with x = y {\nweight w : f16[4, 8]\ny = matmul(x, w)\n}",
+            &[(Error, Code::ShapeMismatch, (4, 15), "in round 2, `x` f16[4, 8] and `w` f16[4, 8] do not multiply")]),
+        ("input x : f16[4]\nrepeat 3 with x = y {\nweight w : f16[K]\ny = add(x, w)\n}",
+            &[(Error, Code::UnknownParam, (3, 16), "no param is called `K`")]),
+        ("input x : f16[4]\nrepeat 3 with x = y {\nweight w : f16[4]\ny = relu(x)\n}",
+            &[(Note, Code::UnusedTensor, (3, 8), "no op reads `w`")]),
+        ("input x : f16[4]\nrepeat 3 with x = y {\ny = add(x, z)\n}\nz = relu(y)",
+            &[(Error, Code::Cycle, (3, 1), "the ops form a cycle")]),
+        ("input x : f16[4, 4]\nrepeat 3 with x = y {\na = relu(x) @kernel 1\ns = sum(a) @kernel 1\nt = sum(s) @kernel 1\ny = add(t, x) @kernel 1\n}",
+            &[(Warning, Code::IllegalKernel, (3, 13), "`@kernel 1` is not legal")]),
+    ];
+    for (text, expected) in cases {
+        let all = found(text);
+        let shown: Vec<_> = (all.iter())
+            .map(|d| {
+                let place = line_and_column(text, d.span.unwrap().start);
+                (d.severity, d.code, place, d.message.clone())
+            })
+            .collect();
+        assert_eq!(shown.len(), expected.len(), "{text}\n{shown:#?}");
+        for (found, expected) in shown.iter().zip(*expected) {
+            assert_eq!(
+                (found.0, found.1, found.2),
+                (expected.0, expected.1, expected.2),
+                "{text}\n{shown:#?}"
+            );
+            assert!(found.3.starts_with(expected.3), "{text}\n{}", found.3);
+        }
+        assert!(all.iter().all(|d| d.hint.is_some()), "{text}");
+    }
+}
+
+#[test]
+fn the_declaration_that_is_proposed_fits_inside_and_outside_of_the_block() {
+    let text = "input x : f16[4, 8]\nrepeat 3 with x = y {\ny = matmul(x, w) : f16[4, 8]\n}\n";
+    let hint = found(text)[0].hint.clone().unwrap();
+    let declaration = hint.trim_start_matches("declare it: ").trim_matches('`');
+    assert_eq!(declaration, "weight w : f16[8, 8]");
+    assert_eq!(found(&format!("{declaration}\n{text}")), []);
+    assert_eq!(
+        found(&text.replace("{\n", &format!("{{\n{declaration}\n"))),
+        []
+    );
+}
+
+#[test]
+fn what_is_wrong_in_a_block_leaves_the_rest() {
+    let text = "input x : f16[4]\nrepeat 1000000000 with x = y {\ny = relu(x)\n}\nz = exp(y)\n}\nrepeat 2 with y = b {\nb = tanh(y)\n";
+    assert_eq!(
+        calls(text),
+        ["y.1 = (x)", "z = (y.1)", "b.1 = (y.1)", "b.2 = (b.1)"]
+    );
+    let unreadable = "input x : f16[4]\nrepeat {\ny = relu(x)\n}\nz = exp(y)\n";
+    assert_eq!(calls(unreadable), ["y = (x)", "z = (y)"]);
+}
+
+#[test]
+fn the_limit_holds_for_all_blocks_together() {
+    let block = |name: &str, rounds: usize| {
+        format!("repeat {rounds} {{\nweight {name} : f16[4]\n{name}_out = relu({name})\n}}\n")
+    };
+    let hint = |text: &str| found(text).first().and_then(|d| d.hint.clone());
+    let alone = block("a", 900_000);
+    assert_eq!(
+        hint(&alone),
+        Some("repeat this block at most 21277 times".to_owned())
+    );
+    let text = block("a", 20_000) + &block("b", 20_000);
+    assert_eq!(
+        hint(&text),
+        Some("repeat this block at most 1741 times".to_owned())
+    );
+    // Nothing is repeated, however often.
+    assert_eq!(
+        calls("repeat 90000 {\n}\ny = relu(x) : f16[4]"),
+        ["y = (x)"]
+    );
+}
+
+#[test]
+fn a_program_is_quick_by_its_ops_and_not_by_its_lines() {
+    let text = |rounds: usize| {
+        let text = format!("input x : f16[4]\nrepeat {rounds} with x = y {{\ny = relu(x)\n}}\n");
+        parse(&text).program
+    };
+    assert!(is_quick(&text(2_000)));
+    assert!(!is_quick(&text(2_001)));
+}
+
+/// A mark in a block is one of each round.
+#[test]
+fn a_mark_holds_in_its_round() {
+    let text = "input x : f16[64, 64]\nrepeat 3 with x = y {\na = relu(x) @kernel 1\ny = exp(a) @kernel 1\n}\nb = relu(y) @kernel 1\nc = exp(b) @kernel 1\n";
+    let analysis = analysed(text, &Options::of_policy(Policy::Manual));
+    let names = |kernel: &fuseline::core::analysis::Kernel| -> Vec<&str> {
+        (kernel.ops.iter())
+            .map(|&op| &*analysis.graph.ops[op].name)
+            .collect()
+    };
+    let kernels: Vec<_> = analysis.fused.kernels.iter().map(names).collect();
+    assert_eq!(
+        kernels,
+        [["a.1", "y.1"], ["a.2", "y.2"], ["a.3", "y.3"], ["b", "c"]]
+    );
+}
+
+/// The example's block, repeated, and written out by hand with the names that rounds have.
+fn gpt2_blocks(rounds: usize) -> [String; 2] {
+    let example = fuseline::core::examples::example("gpt2").unwrap().text;
+    let lines = example
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let (outside, block): (Vec<&str>, Vec<&str>) =
+        lines.partition(|line| line.starts_with("param") || line.starts_with("input"));
+    let outside = outside.join("\n");
+    let repeated = format!(
+        "{outside}\nrepeat {rounds} with x = y {{\n{}\n}}\n",
+        block.join("\n")
+    );
+    let program = parse(&repeated).program;
+    let mut written = outside + "\n";
+    for round in 1..=rounds {
+        let own: Vec<&str> = (program.ops.iter().map(|op| &*op.output.text))
+            .chain(
+                program
+                    .declarations
+                    .iter()
+                    .map(|d| &*d.name.text)
+                    .filter(|name| *name != "x"),
+            )
+            .collect();
+        for line in &block {
+            let line = line.split('#').next().unwrap();
+            // A function stands before its parenthesis, and some tensors are named like one.
+            let (head, call) = line.split_once('=').unwrap_or((line, ""));
+            let (function, operands) = call.split_once('(').unwrap_or((call, ""));
+            let renamed = |part: &str| {
+                let mut text = String::new();
+                let is_word = |c: char| c.is_alphanumeric() || c == '_';
+                for piece in part.split_inclusive(|c| !is_word(c)) {
+                    let word = piece.trim_end_matches(|c| !is_word(c));
+                    let rest = &piece[word.len()..];
+                    match word {
+                        "x" if round > 1 => write!(text, "y.{}{rest}", round - 1).unwrap(),
+                        _ if own.contains(&word) => write!(text, "{word}.{round}{rest}").unwrap(),
+                        _ => text.push_str(piece),
+                    }
+                }
+                text
+            };
+            written += &renamed(head);
+            if !call.is_empty() {
+                write!(written, "={function}({}", renamed(operands)).unwrap();
+            }
+            written.push('\n');
+        }
+    }
+    [repeated, written]
+}
+
+#[test]
+fn repeated_gpt2_blocks_are_those_written_out() {
+    for policy in Policy::VARIANTS {
+        let [repeated, written] = gpt2_blocks(3);
+        let options = Options::of_policy(*policy);
+        assert_eq!(
+            analysed(&repeated, &options),
+            analysed(&written, &options),
+            "{policy:?}"
+        );
+    }
+    // Of equal graphs every policy gives equal kernels.
+    let graphs = gpt2_blocks(48).map(|text| {
+        let resolved = resolve(&parse(&text).program);
+        assert_eq!(resolved.diagnostics, []);
+        build_graph(resolved.ops, &resolved.externals).unwrap()
+    });
+    assert_eq!(graphs[0].ops.len(), 2_448);
+    assert_eq!(graphs[0], graphs[1]);
+}
+
+/// An op of a random program: its function, and its inputs as places among the names in sight.
+type Drawn = (usize, [prop::sample::Index; 2], bool);
+
+const FUNCTIONS: [&str; 6] = ["relu", "softmax", "add", "matmul", "transpose", "sub"];
+
+/// A program of square matrices with blocks, and the same written out.
+fn written_twice(parts: &[(Option<usize>, Vec<Drawn>)]) -> [String; 2] {
+    let mut texts = [
+        "input x : f16[8, 8]\n".to_owned(),
+        "input x : f16[8, 8]\n".to_owned(),
+    ];
+    // Names of outside with what they are called where blocks are written out.
+    let mut outside = vec![("x".to_owned(), "x".to_owned())];
+    for (part, (rounds, ops)) in parts.iter().enumerate() {
+        let Some(rounds) = *rounds else {
+            for (index, (function, picks, _)) in ops.iter().enumerate() {
+                let name = format!("o{part}_{index}");
+                for (side, text) in texts.iter_mut().enumerate() {
+                    let inputs = picks.map(|pick| {
+                        let (plain, unique) = pick.get(&outside);
+                        if side == 0 {
+                            plain.clone()
+                        } else {
+                            unique.clone()
+                        }
+                    });
+                    line(text, &name, *function, &inputs);
+                }
+                outside.push((name.clone(), name));
+            }
+            continue;
+        };
+        let taken = outside[part % outside.len()].clone();
+        let last = format!("h{part}_{}", ops.len() - 1);
+        writeln!(texts[0], "repeat {rounds} with {} = {last} {{", taken.0).unwrap();
+        for round in 1..=rounds {
+            let mut inside: Vec<(String, String)> = outside.clone();
+            if round > 1 {
+                let carried = inside
+                    .iter_mut()
+                    .find(|(plain, _)| *plain == taken.0)
+                    .unwrap();
+                carried.1 = format!("{last}.{}", round - 1);
+            }
+            for (index, (function, picks, has_weight)) in ops.iter().enumerate() {
+                if *has_weight {
+                    let weight = format!("w{part}_{index}");
+                    if round == 1 {
+                        writeln!(texts[0], "  weight {weight} : f16[8, 8]").unwrap();
+                    }
+                    writeln!(texts[1], "weight {weight}.{round} : f16[8, 8]").unwrap();
+                    inside.push((weight.clone(), format!("{weight}.{round}")));
+                }
+                let mut inputs = picks.map(|pick| pick.get(&inside).clone());
+                if *has_weight {
+                    inputs[1].clone_from(inside.last().unwrap());
+                }
+                if index == 0 {
+                    // So that the block reads what it takes along.
+                    inputs[0] = inside
+                        .iter()
+                        .find(|(plain, _)| *plain == taken.0)
+                        .unwrap()
+                        .clone();
+                }
+                let name = format!("h{part}_{index}");
+                if round == 1 {
+                    line(
+                        &mut texts[0],
+                        &name,
+                        *function,
+                        &inputs.clone().map(|(plain, _)| plain),
+                    );
+                }
+                let unique = format!("{name}.{round}");
+                line(
+                    &mut texts[1],
+                    &unique,
+                    *function,
+                    &inputs.map(|(_, unique)| unique),
+                );
+                inside.push((name, unique));
+            }
+        }
+        texts[0].push_str("}\n");
+        let names = (0..ops.len()).map(|index| format!("h{part}_{index}"));
+        outside.extend(names.map(|name| (name.clone(), format!("{name}.{rounds}"))));
+    }
+    texts
+}
+
+fn line(text: &mut String, output: &str, function: usize, inputs: &[String; 2]) {
+    let function = FUNCTIONS[function];
+    let [first, second] = inputs;
+    match function {
+        "add" | "sub" | "matmul" => writeln!(text, "{output} = {function}({first}, {second})"),
+        _ => writeln!(text, "{output} = {function}({first})"),
+    }
+    .unwrap();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn blocks_are_what_is_written_out(
+        parts in prop::collection::vec(
+            (
+                prop::option::of(1..5_usize),
+                prop::collection::vec((0..FUNCTIONS.len(), any::<[prop::sample::Index; 2]>(), any::<bool>()), 1..5),
+            ),
+            1..4,
+        ),
+        policy in prop::sample::select(Policy::VARIANTS),
+        all_options in any::<bool>(),
+    ) {
+        let [repeated, written] = written_twice(&parts);
+        let options = Options {
+            fusion: FusionOptions {
+                horizontal: all_options,
+                after_reductions: all_options,
+                prologue: all_options,
+                budget_states: 2_000,
+                ..FusionOptions::default()
+            },
+            ..Options::of_policy(policy)
+        };
+        // Notes about weights that the op does not read are told once, and in each round.
+        let analysis = |text: &str| {
+            let parsed = parse(text);
+            prop_assert_eq!(&parsed.diagnostics, &[], "{}", text);
+            Ok(analyze_program(&parsed.program, &options).analysis)
+        };
+        prop_assert_eq!(analysis(&repeated)?, analysis(&written)?, "{}\n{}", repeated, written);
+    }
+}
