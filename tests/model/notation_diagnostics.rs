@@ -41,6 +41,12 @@ pub(crate) const CASES: &[(&str, Code, (usize, usize), &str)] = &[
         "the line ends before `{`",
     ),
     (
+        "repeat\nrepeat 3 with x = y {\ny = relu(x)\n}",
+        Code::Syntax,
+        (1, 1),
+        "the line ends before the number of rounds",
+    ),
+    (
         "repeat 3 with {\ny = relu(x)\n}",
         Code::Syntax,
         (1, 15),

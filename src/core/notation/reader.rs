@@ -35,8 +35,10 @@ pub(super) struct Reader<'a> {
     op_names: Names,
     /// Whether the last block of the program has not ended yet.
     is_block_open: bool,
-    /// Number of headers that were refused and whose blocks have not ended yet.
+    /// Number of blocks whose header was refused, and which have not ended yet.
     refused_blocks: usize,
+    /// Number of headers that were refused for want of a `{`, whose `}` may follow.
+    braceless_headers: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -57,6 +59,7 @@ impl<'a> Reader<'a> {
             newlines,
             is_block_open: false,
             refused_blocks: 0,
+            braceless_headers: 0,
         }
     }
 
@@ -80,17 +83,15 @@ impl<'a> Reader<'a> {
         self.parsed.diagnostics.push(problem);
         self.remember_unreadable(tokens);
         let is = |token: Option<&Token>, kind| token.is_some_and(|token| token.kind == kind);
-        let opens = is(tokens.last(), Lexeme::OpenBrace)
-            || declaring_keyword(self.text, tokens) == Some("repeat");
-        let closes =
-            is(tokens.first(), Lexeme::CloseBrace) || is(tokens.last(), Lexeme::CloseBrace);
-        match (opens, closes) {
-            (true, false) => self.refused_blocks += 1,
-            (false, true) => {
-                let end = tokens.last().map_or(0, |token| token.span.end);
-                self.end_innermost(end);
+        let has_open_brace = tokens.iter().any(|token| token.kind == Lexeme::OpenBrace);
+        if is(tokens.first(), Lexeme::CloseBrace) || is(tokens.last(), Lexeme::CloseBrace) {
+            if !has_open_brace {
+                self.end_innermost(tokens.last().map_or(0, |token| token.span.end));
             }
-            _ => {}
+        } else if has_open_brace {
+            self.refused_blocks += 1;
+        } else if declaring_keyword(self.text, tokens) == Some("repeat") {
+            self.braceless_headers += 1;
         }
     }
 
@@ -126,13 +127,16 @@ impl<'a> Reader<'a> {
 
     /// Ends the block that began last, valid or not. `false` where none is open.
     fn end_innermost(&mut self, end: usize) -> bool {
-        let is_open = self.is_block_open || self.refused_blocks > 0;
         if self.refused_blocks > 0 {
             self.refused_blocks -= 1;
         } else if self.is_block_open {
             self.end_block(end);
+        } else if self.braceless_headers > 0 {
+            self.braceless_headers -= 1;
+        } else {
+            return false;
         }
-        is_open
+        true
     }
 
     /// Records the name that an invalid statement declares, so that its uses get no error of their own.
