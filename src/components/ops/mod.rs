@@ -1,6 +1,7 @@
 //! The op list, as text or as a table.
 
 pub mod code;
+pub mod completion;
 pub mod editor;
 pub mod field;
 pub mod open_menu;

@@ -6,9 +6,10 @@ use crate::app::history::Origin;
 use crate::app::op_edit::OpField;
 use crate::app::state::{Page, Selection};
 use crate::browser;
+use crate::components::fixes::FixButtons;
 use crate::components::sentence::sentence;
 use crate::core::notation::edit::set_callee;
-use crate::present::op_rows::{FunctionOption, OpRow, is_callable};
+use crate::present::op_rows::{FunctionOption, OpRow, Problem, is_callable};
 use crate::present::words::severity_word;
 use leptos::html::{Button, Input};
 use leptos::prelude::*;
@@ -225,9 +226,12 @@ fn Problems(
 ) -> impl IntoView {
     let problems = Memo::new(move |_| row.with(|row| row.problems.clone()));
     let lines = move || {
-        let line = |(severity, text)| {
-            let word = severity_word(severity);
-            view! { <p class=format!("is-{word}")>{sentence(&format!("{word}: {text}"))}</p> }
+        let line = |problem: Problem| {
+            let word = severity_word(problem.severity);
+            view! {
+                <p class=format!("is-{word}")>{sentence(&format!("{word}: {}", problem.text))}</p>
+                <FixButtons fixes=problem.fixes />
+            }
         };
         problems.get().into_iter().map(line).collect_view()
     };

@@ -23,12 +23,17 @@ pub fn OpsTable() -> impl IntoView {
     let rows = Memo::new(move |before: Option<&Vec<OpRow>>| {
         let present = page.present.get();
         let analysed = (present.as_ref()).map(|p| (&*p.analysis, p.statement_of_op.as_ref()));
-        let (text, parsed, diagnostics) =
-            (page.text.read(), page.parsed.get(), page.diagnostics.get());
+        let (text, parsed, diagnostics, fixes) = (
+            page.text.read(),
+            page.parsed.get(),
+            page.diagnostics.get(),
+            page.fixes.get(),
+        );
         let source = OpSource {
             text: &text,
             program: &parsed.program,
             diagnostics: &diagnostics,
+            fixes: &fixes,
             analysed,
         };
         op_rows(
