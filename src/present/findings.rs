@@ -53,12 +53,11 @@ pub fn fixes_on_line<'a>(
     text: &str,
     byte: usize,
 ) -> &'a [Fix] {
-    let start = text
-        .get(..byte)
-        .and_then(|before| before.rfind('\n'))
-        .map_or(0, |at| at + 1);
-    let rest = text.get(byte..).and_then(|after| after.find('\n'));
-    let line = start..=byte + rest.unwrap_or(text.len().saturating_sub(byte));
+    let (Some(before), Some(after)) = (text.get(..byte), text.get(byte..)) else {
+        return &[];
+    };
+    let start = before.rfind('\n').map_or(0, |at| at + 1);
+    let line = start..=byte + after.find('\n').unwrap_or(after.len());
     let is_here = |found: &Diagnostic| found.span.is_some_and(|span| line.contains(&span.start));
     let mut here = diagnostics
         .iter()

@@ -1,6 +1,7 @@
 //! The rows of the table of ops, and what is typed into their fields.
 
 use fuseline::app::op_edit::{OpField, with_field};
+use fuseline::core::fixes::sound_fixes;
 use fuseline::core::model::functions::FUNCTIONS;
 use fuseline::core::notation::parse;
 use fuseline::core::{KernelId, OpType, Options, Severity, analyze_program};
@@ -24,6 +25,7 @@ fn rows_after(text: &str, before: &[OpRow]) -> Vec<OpRow> {
         text,
         program: &parsed.program,
         diagnostics: &diagnostics,
+        fixes: &sound_fixes(text, &diagnostics),
         analysed: analysis.map(|analysis| (analysis, &outcome.statement_of_op)),
     };
     op_rows(source, 60, before)
@@ -52,14 +54,15 @@ fn a_row_says_what_the_text_states_and_what_follows_from_it() {
         rows.iter()
             .all(|row| row.op.is_some() && row.kernel == Some(KernelId::new(0)))
     );
-    let [(severity, problem)] = &up.problems[..] else {
+    let [problem] = &up.problems[..] else {
         panic!("{up:?}")
     };
-    assert_eq!(*severity, Severity::Warning);
+    assert_eq!(problem.severity, Severity::Warning);
     assert!(
-        problem.contains("`b`") && problem.contains("input b"),
-        "{problem}"
+        problem.text.contains("`b`") && problem.text.contains("input b"),
+        "{problem:?}"
     );
+    assert!(problem.fixes[0].label.contains("input b"), "{problem:?}");
     assert!(z.problems.is_empty());
 }
 
@@ -69,7 +72,7 @@ fn what_cannot_be_understood_has_a_row_without_numbers() {
     assert_eq!(rows.len(), 3);
     let [_, z, last] = &rows[..] else { panic!() };
     assert_eq!((z.op, z.kernel, &*z.shape), (None, None, ""));
-    assert_eq!(z.problems[0].0, Severity::Error);
+    assert_eq!(z.problems[0].severity, Severity::Error);
     assert_eq!((last.op, &*last.stated_type), (None, "f16[64, 8]"));
     assert_eq!(last.evaluated_type(), None);
 }
@@ -81,6 +84,7 @@ fn only_so_many_rows_are_made() {
         text: TEXT,
         program: &parsed.program,
         diagnostics: &[],
+        fixes: &[],
         analysed: None,
     };
     let first: Vec<_> = op_rows(source, 2, &[]);

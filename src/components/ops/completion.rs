@@ -19,9 +19,6 @@ pub(super) const LIST_ID: &str = "completions";
 /// Letters after which the list opens by itself.
 const LETTERS: usize = 2;
 
-/// Largest text that is completed: each key reads it.
-const MAX_TEXT_BYTES: usize = 200_000;
-
 /// The completions at the caret.
 #[derive(Clone, Copy)]
 pub struct Completions {
@@ -62,10 +59,7 @@ impl Completions {
     /// Opens the list at a byte of the text, if anything may be written there.
     pub(super) fn open(self, caret: usize) {
         self.chosen.set_if_changed(None);
-        let found = self.page.text.with_untracked(|text| match text.len() {
-            0..=MAX_TEXT_BYTES => complete(text, caret),
-            _ => Vec::new(),
-        });
+        let found = self.page.text.with_untracked(|text| complete(text, caret));
         self.found.set(found);
     }
 
@@ -230,40 +224,5 @@ pub fn CompletionList(
             </ul>
         </Show>
         <Announcer text=spoken />
-    }
-}
-
-/// The corrections on the line of the caret, behind its end.
-#[component]
-pub fn LineFixes(
-    /// The caret, as a byte of the text, while the text area has the focus.
-    #[prop(into)]
-    caret: Signal<Option<usize>>,
-) -> impl IntoView {
-    use crate::components::fixes::FixButtons;
-    use crate::picture::code::line_at;
-    use crate::present::findings::fixes_on_line;
-    let page = Page::of_context();
-    let here = Memo::new(move |_| {
-        let caret = caret.get()?;
-        let text = page.text.read();
-        let (all, fixes) = (page.diagnostics.get(), page.fixes.get());
-        let fixes = fixes_on_line(&all, &fixes, &text, caret);
-        let end = line_at(&text, caret).end;
-        let place = (line_of(&text, end), column_of(&text, end));
-        (!fixes.is_empty()).then(|| (place, fixes.to_vec()))
-    });
-    move || {
-        here.get().map(|((line, column), fixes)| {
-            view! {
-                <div
-                    class="line-fixes"
-                    style:top=format!("calc(var(--code-line) * {line} + var(--space-1))")
-                    style=("--column", column.to_string())
-                >
-                    <FixButtons fixes />
-                </div>
-            }
-        })
     }
 }

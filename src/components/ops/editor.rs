@@ -4,7 +4,8 @@
 //! together.
 
 use super::code::{CodeLines, LINE_STEP};
-use super::completion::{CompletionList, Completions, LIST_ID, LineFixes};
+use super::completion::{CompletionList, Completions, LIST_ID};
+use super::line_fixes::LineFixes;
 use crate::app::history::{Origin, end_of_change, keeps_little};
 use crate::app::state::{FocusRequest, OpsView, Page, Selection, SetIfChanged};
 use crate::browser::{
