@@ -117,6 +117,13 @@ pub fn first_line_in_view(scroller: &Element, lines: usize) -> usize {
     line
 }
 
+/// Where a line is in the frame of a scroller of equally high lines: 0 at its top, 1 at its bottom.
+pub fn place_in_view(scroller: &Element, line: usize, lines: usize) -> f64 {
+    let line_height = f64::from(scroller.scroll_height()) / lines.max(1) as f64;
+    let down = line_height * line as f64 - f64::from(scroller.scroll_top());
+    down / f64::from(scroller.client_height().max(1))
+}
+
 /// Scrolls as little as needed to bring an element into view.
 pub fn reveal(element: &Element) {
     let options = ScrollIntoViewOptions::new();

@@ -25,7 +25,7 @@ pub use fetch::fetch_text;
 pub use files::{chosen_file, download, drags_file, dropped_file, pasted_text, read_file};
 pub use focus::{
     Caret, caret, first_line_in_view, focus, focus_svg, has_focus, has_focus_in_text_field,
-    has_focus_within, reveal, reveal_in, scroll_to_line, set_caret,
+    has_focus_within, place_in_view, reveal, reveal_in, scroll_to_line, set_caret,
 };
 pub use js_sys::futures::spawn_local as spawn;
 pub use later::Later;

@@ -1,6 +1,7 @@
 //! The list of errors, warnings and notes below the editor.
 
 use super::announcer::Announcer;
+use super::fixes::FixButtons;
 use super::sentence::sentence;
 use crate::app::state::Page;
 use crate::present::findings::{FindingRow, finding_rows, findings_summary};
@@ -14,7 +15,11 @@ const MAX_ROWS: usize = 40;
 pub fn DiagnosticsList() -> impl IntoView {
     let page = Page::of_context();
     let rows = Memo::new(move |_| {
-        (page.diagnostics).with(|all| page.text.with(|text| finding_rows(all, text, MAX_ROWS)))
+        let fixes = page.fixes.get();
+        (page.diagnostics).with(|all| {
+            page.text
+                .with(|text| finding_rows(all, &fixes, text, MAX_ROWS))
+        })
     });
     let hidden_count = move || {
         page.diagnostics
@@ -50,6 +55,7 @@ fn Finding(
         message,
         hint,
         span,
+        fixes,
     } = row;
     let go_there = move |_| {
         if let Some(span) = span {
@@ -58,7 +64,7 @@ fn Finding(
     };
     view! {
         <li class=format!("diagnostic is-{severity}")>
-            <button type="button" on:click=go_there>
+            <button type="button" class="diagnostic-row" on:click=go_there>
                 <span class="diagnostic-place">
                     {severity}
                     {line_and_column.map(|place| format!(" {place}"))}
@@ -66,6 +72,7 @@ fn Finding(
                 <span>{sentence(&message)}</span>
                 {hint.map(|hint| view! { <span class="diagnostic-hint">{sentence(&hint)}</span> })}
             </button>
+            <FixButtons fixes />
         </li>
     }
 }

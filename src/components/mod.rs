@@ -5,6 +5,7 @@ pub mod app;
 pub mod bar;
 pub mod charts;
 pub mod diagnostics;
+pub mod fixes;
 pub mod graph;
 pub mod headline;
 pub mod inspector;

@@ -8,7 +8,7 @@ use crate::core::model::functions::{
 };
 use crate::core::model::op::shape_text;
 use crate::core::model::op_type::OpType;
-use crate::core::model::program::Program;
+use crate::core::model::program::{Param, Program};
 use crate::core::notation::caret::{CallSoFar, Caret, Place, caret_at};
 use crate::core::notation::{parse, written_name};
 use crate::core::resolve::resolve;
@@ -271,7 +271,7 @@ fn params(text: &str) -> Vec<Candidate> {
         return Vec::new();
     }
     let program = parse(text).program;
-    let param = |param: &crate::core::model::program::Param| Candidate {
+    let param = |param: &Param| Candidate {
         inserted: written_name(&param.name.text),
         ..Candidate::new(
             &param.name.text,

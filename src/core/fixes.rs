@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
 
 /// Bytes of corrected texts that are read to try fixes: the time for one look at the diagnostics of a text.
-const MAX_TRIED_BYTES: usize = 400_000;
+const MAX_TRIED_BYTES: usize = 200_000;
 
 /// For each diagnostic of a text its fixes that hold: applied by itself, each makes the diagnostic go away and no error come.
 /// Errors of statements that were not looked at before, because they depend on a wrong one, do not count as new.

@@ -144,6 +144,13 @@ pub fn line_of(text: &str, offset: usize) -> usize {
     text.bytes().take(offset).filter(|&b| b == b'\n').count()
 }
 
+/// Characters before a byte offset on its line.
+pub fn column_of(text: &str, offset: usize) -> usize {
+    let start = line_at(text, offset).start;
+    text.get(start..offset)
+        .map_or(0, |before| before.chars().count())
+}
+
 /// The bytes of the line that contains a byte offset, without its line break.
 pub fn line_at(text: &str, offset: usize) -> Span {
     let (before, after) = text.as_bytes().split_at(offset.min(text.len()));

@@ -3,7 +3,8 @@
 use super::names::counted;
 use super::words::severity_word;
 use crate::core::model::diagnostic::{has_errors, line_and_column};
-use crate::core::{Diagnostic, Severity, Span};
+use crate::core::{Diagnostic, Fix, Severity, Span};
+use std::iter;
 
 /// A diagnostic as a list shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,11 +19,21 @@ pub struct FindingRow {
     pub hint: Option<String>,
     /// Its position in the text.
     pub span: Option<Span>,
+    /// The corrections that hold.
+    pub fixes: Vec<Fix>,
 }
 
-/// A row for each of the first `max_rows` diagnostics of `text`. `O(text * max_rows)`.
-pub fn finding_rows(diagnostics: &[Diagnostic], text: &str, max_rows: usize) -> Vec<FindingRow> {
-    let rows = diagnostics.iter().take(max_rows).map(|finding| FindingRow {
+/// A row for each of the first `max_rows` diagnostics of `text`, each with its fixes. `O(text * max_rows)`.
+pub fn finding_rows(
+    diagnostics: &[Diagnostic],
+    fixes: &[Vec<Fix>],
+    text: &str,
+    max_rows: usize,
+) -> Vec<FindingRow> {
+    let fixes = fixes.iter().cloned().chain(iter::repeat_with(Vec::new));
+    let findings = diagnostics.iter().zip(fixes).take(max_rows);
+    let rows = findings.map(|(finding, fixes)| FindingRow {
+        fixes,
         severity: severity_word(finding.severity),
         line_and_column: finding.span.map(|span| {
             let (line, column) = line_and_column(text, span.start);
@@ -33,6 +44,27 @@ pub fn finding_rows(diagnostics: &[Diagnostic], text: &str, max_rows: usize) -> 
         span: finding.span,
     });
     rows.collect()
+}
+
+/// The fixes of the first diagnostic on the line of a byte that has any; none while they belong to another text.
+pub fn fixes_on_line<'a>(
+    diagnostics: &[Diagnostic],
+    fixes: &'a [Vec<Fix>],
+    text: &str,
+    byte: usize,
+) -> &'a [Fix] {
+    let (Some(before), Some(after)) = (text.get(..byte), text.get(byte..)) else {
+        return &[];
+    };
+    let start = before.rfind('\n').map_or(0, |at| at + 1);
+    let line = start..=byte + after.find('\n').unwrap_or(after.len());
+    let is_here = |found: &Diagnostic| found.span.is_some_and(|span| line.contains(&span.start));
+    let mut here = diagnostics
+        .iter()
+        .zip(fixes)
+        .filter(|(found, _)| is_here(found));
+    here.find(|(_, fixes)| !fixes.is_empty())
+        .map_or(&[], |(_, fixes)| fixes)
 }
 
 /// The highest severity among the diagnostics, and how many have it; `None` without diagnostics.

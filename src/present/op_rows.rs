@@ -4,7 +4,7 @@ use crate::core::model::functions::{FUNCTIONS, find};
 use crate::core::model::op::shape_text;
 use crate::core::model::program::{Argument, Program};
 use crate::core::notation::is_literal;
-use crate::core::{Analysis, Diagnostic, IdVec, KernelId, OpId, OpType, Severity, Span};
+use crate::core::{Analysis, Diagnostic, Fix, IdVec, KernelId, OpId, OpType, Severity, Span};
 use crate::present::words::with_hint;
 use std::collections::{HashMap, HashSet};
 use strum::VariantArray;
@@ -30,8 +30,19 @@ pub struct OpRow {
     pub stated_type: String,
     /// Its type and shape with all sizes evaluated; empty if they are unknown.
     pub shape: String,
-    /// Its diagnostics, with code in backquotes.
-    pub problems: Vec<(Severity, String)>,
+    /// Its diagnostics.
+    pub problems: Vec<Problem>,
+}
+
+/// A diagnostic of an op.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// How much it matters.
+    pub severity: Severity,
+    /// What is wrong and how to correct it, with code in backquotes.
+    pub text: String,
+    /// The corrections that hold.
+    pub fixes: Vec<Fix>,
 }
 
 impl OpRow {
@@ -51,6 +62,8 @@ pub struct OpSource<'a> {
     pub program: &'a Program,
     /// Its diagnostics, in text order.
     pub diagnostics: &'a [Diagnostic],
+    /// For each of them the corrections that hold.
+    pub fixes: &'a [Vec<Fix>],
     /// The analysis, and for each of its ops the statement.
     pub analysed: Option<(&'a Analysis, &'a IdVec<OpId, usize>)>,
 }
@@ -67,7 +80,7 @@ pub fn op_rows(source: OpSource<'_>, max_rows: usize, before: &[OpRow]) -> Vec<O
         }
     }
     let spans: Vec<Span> = ops.iter().map(|op| op.span).collect();
-    let problems = problems_by_statement(&spans, source.diagnostics);
+    let problems = problems_by_statement(&spans, source.diagnostics, source.fixes);
     let names: Vec<&str> = ops.iter().map(|op| op.name().text.as_str()).collect();
     let ids = row_ids(&names, before.iter().map(|row| (&*row.name, row.id)));
     let rows = ids.into_iter().zip(ops).zip(op_of_statement).zip(problems);
@@ -135,9 +148,10 @@ pub(super) fn row_ids<'a>(
 pub(super) fn problems_by_statement(
     statements: &[Span],
     diagnostics: &[Diagnostic],
-) -> Vec<Vec<(Severity, String)>> {
+    fixes: &[Vec<Fix>],
+) -> Vec<Vec<Problem>> {
     let mut problems = vec![Vec::new(); statements.len()];
-    for diagnostic in diagnostics {
+    for (place, diagnostic) in diagnostics.iter().enumerate() {
         let Some(span) = diagnostic.span else {
             continue;
         };
@@ -146,7 +160,11 @@ pub(super) fn problems_by_statement(
             && at.start <= span.start
             && let Some(found) = problems.get_mut(statement)
         {
-            found.push((diagnostic.severity, with_hint(diagnostic)));
+            found.push(Problem {
+                severity: diagnostic.severity,
+                text: with_hint(diagnostic),
+                fixes: fixes.get(place).cloned().unwrap_or_default(),
+            });
         }
     }
     problems

@@ -38,7 +38,7 @@ test('a broken line is named, leads to its place, and leaves the last good pictu
   const grey = page.locator('.is-stale');
   await expect(grey).toHaveClass([/^headline/, /^graph-slot/, /^charts/, /^panel results/]);
 
-  await problem.getByRole('button').click();
+  await problem.getByRole('button', { name: /^error/ }).click();
   await expect(editor(page)).toBeFocused();
   expect(await editor(page).evaluate((area) => area.value.slice(area.selectionStart, area.selectionEnd))).toBe('reluu');
 

@@ -9,7 +9,9 @@ use fuseline::core::analysis::limits::limits;
 use fuseline::core::analysis::measured::Measurements;
 use fuseline::core::analysis::replay::analysis_with;
 use fuseline::core::analysis::why::Why;
+use fuseline::core::complete;
 use fuseline::core::examples::EXAMPLES;
+use fuseline::core::fixes::sound_fixes;
 use fuseline::core::fusion::record::record;
 use fuseline::core::json::read_json;
 use fuseline::core::model::options::PAGE_BUDGET_STATES;
@@ -128,7 +130,12 @@ fn notation(input: &[u8]) {
     );
     let outcome = analyze_program(&program, &Options::default());
     let all = [diagnostics, outcome.diagnostics].concat();
-    finding_rows(&all, &text, 1000);
+    let fixes = sound_fixes(&text, &all);
+    for fix in fixes.iter().flatten() {
+        assert!(fix.applied(&text).is_some(), "{fix:?}");
+    }
+    finding_rows(&all, &fixes, &text, 1000);
+    complete(&text, text.len() / 2);
     findings_summary(&all);
     if let Some(analysis) = &outcome.analysis {
         let report = Report::new(analysis, &all, &text);

@@ -70,6 +70,24 @@ fn an_analysis_is_printed_although_nobody_reads_its_warnings() {
 }
 
 #[test]
+fn a_warning_in_json_carries_its_fixes() {
+    let text = "input x : f16[8, 6]\ny = matmul(x, w) : f16[8, 5]\n";
+    let report = json(&["analyze", "-", "--json"], text);
+    let at = text.find('y').unwrap();
+    let edit = serde_json::json!({ "start": at, "end": at, "text": "weight w : f16[6, 5]\n" });
+    assert_eq!(
+        report["diagnostics"][0]["fixes"],
+        serde_json::json!([{ "label": "Declare `weight w : f16[6, 5]`", "edits": [edit] }])
+    );
+    // The hint is told as ever.
+    let told = run(&["analyze", "-"], text);
+    assert!(
+        stderr(&told).contains("= help: declare it: `weight w : f16[6, 5]`"),
+        "{told:?}"
+    );
+}
+
+#[test]
 fn a_choice_beyond_its_range_is_told_with_the_range() {
     let text = "param M = 1024 in 128..8192 step 128\ninput x : f16[M]\ny = relu(x)\n";
     for launch_us in ["100000", "10000.1", "-1", "NaN", "inf"] {

@@ -16,7 +16,7 @@ fn labels(text: &str) -> Vec<String> {
 /// The text after the first completion is taken.
 fn taken(text: &str) -> String {
     let plain = text.replacen('|', "", 1);
-    let first = at_caret(text).into_iter().next().expect(text);
+    let first = at_caret(text).into_iter().next().unwrap();
     format!(
         "{}{}{}",
         &plain[..first.replaced.start],

@@ -1,8 +1,9 @@
 //! Diagnostics as a list and in a sentence.
 
+use fuseline::core::fixes::sound_fixes;
 use fuseline::core::model::diagnostic::merged;
 use fuseline::core::{Diagnostic, Options, analyze_program, notation};
-use fuseline::present::findings::{finding_rows, findings_summary};
+use fuseline::present::findings::{finding_rows, findings_summary, fixes_on_line};
 use fuseline::present::words::{Piece, pieces};
 
 const TEXT: &str = "input x : f16[8]\ny = reluu(x)\nz = gelu(y)\n";
@@ -15,14 +16,42 @@ fn diagnostics(text: &str) -> Vec<Diagnostic> {
 
 #[test]
 fn a_row_says_what_is_wrong_where_and_how_to_mend_it() {
-    let rows = finding_rows(&diagnostics(TEXT), TEXT, 40);
+    let all = diagnostics(TEXT);
+    let fixes = sound_fixes(TEXT, &all);
+    let rows = finding_rows(&all, &fixes, TEXT, 40);
     let row = rows.iter().find(|row| row.message.contains("reluu"));
     let row = row.unwrap_or_else(|| panic!("{rows:?}"));
     assert_eq!(row.severity, "error");
     assert_eq!(row.line_and_column.as_deref(), Some("2:5"));
     assert!(row.hint.as_deref().unwrap().contains("relu"));
     assert_eq!(row.span.unwrap().slice(TEXT), "reluu");
-    assert_eq!(finding_rows(&diagnostics(TEXT), TEXT, 0), []);
+    assert_eq!(row.fixes[0].label, "Write `relu`");
+    assert_eq!(finding_rows(&all, &fixes, TEXT, 0), []);
+    assert!(finding_rows(&all, &[], TEXT, 40)[0].fixes.is_empty());
+}
+
+#[test]
+fn the_fixes_of_a_line_are_those_of_its_first_finding_that_has_any() {
+    let text = "input x : f16[8]\ny = reluu(x)\nz = gelu(w) : f16[8]";
+    let all = diagnostics(text);
+    let fixes = sound_fixes(text, &all);
+    let labels = |byte: usize| {
+        let here = fixes_on_line(&all, &fixes, text, byte);
+        here.iter()
+            .map(|fix| fix.label.as_str())
+            .collect::<Vec<_>>()
+    };
+    let (second, third) = (text.find('y').unwrap(), text.find('z').unwrap());
+    assert_eq!(labels(0), [""; 0]);
+    assert_eq!(labels(second), ["Write `relu`"]);
+    assert_eq!(
+        labels(third - 1),
+        ["Write `relu`"],
+        "at the end of the line"
+    );
+    assert_eq!(labels(third), ["Declare `input w : f16[8]`"]);
+    assert_eq!(labels(text.len()), ["Declare `input w : f16[8]`"]);
+    assert_eq!(labels(text.len() + 9), [""; 0], "a byte of an older text");
 }
 
 #[test]

@@ -174,14 +174,14 @@ fn assert_fixes_hold(text: &str) -> usize {
         .zip(&fixes)
         .flat_map(|(d, all)| all.iter().map(move |f| (d, f)))
     {
-        let fixed = fix.applied(text).unwrap();
-        let after = diagnostics(&fixed);
+        let corrected = fix.applied(text).unwrap();
+        let after = diagnostics(&corrected);
         let count = |all: &[Diagnostic], wanted: &(Code, String)| {
             all.iter().filter(|d| kind(d) == *wanted).count()
         };
         let say = || {
             format!(
-                "{:?}\n{}: {}\n{text}\n---\n{fixed}",
+                "{:?}\n{}: {}\n{text}\n---\n{corrected}",
                 fix.label,
                 about.message,
                 about.hint.as_deref().unwrap_or("")
@@ -192,7 +192,7 @@ fn assert_fixes_hold(text: &str) -> usize {
             "still there: {}",
             say()
         );
-        let program = notation::parse(&fixed).program;
+        let program = notation::parse(&corrected).program;
         for new in after.iter().filter(|d| d.severity == Severity::Error) {
             let output = new
                 .op
@@ -403,7 +403,7 @@ fn pieces(text: &str) -> Vec<std::ops::Range<usize>> {
         let end = at + c.len_utf8();
         match pieces.last_mut() {
             Some(last) if last.end == at && is_word(c) && text[last.clone()].ends_with(is_word) => {
-                last.end = end
+                last.end = end;
             }
             _ => pieces.push(at..end),
         }

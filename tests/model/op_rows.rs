@@ -1,6 +1,7 @@
 //! The rows of the table of ops, and what is typed into their fields.
 
 use fuseline::app::op_edit::{OpField, TensorField, with_field, with_tensor_field};
+use fuseline::core::fixes::sound_fixes;
 use fuseline::core::model::functions::FUNCTIONS;
 use fuseline::core::notation::parse;
 use fuseline::core::{KernelId, OpType, Options, Severity, TensorRole, analyze_program};
@@ -25,6 +26,7 @@ fn rows_after(text: &str, before: &[OpRow]) -> Vec<OpRow> {
         text,
         program: &parsed.program,
         diagnostics: &diagnostics,
+        fixes: &sound_fixes(text, &diagnostics),
         analysed: analysis.map(|analysis| (analysis, &outcome.statement_of_op)),
     };
     op_rows(source, 60, before)
@@ -53,14 +55,15 @@ fn a_row_says_what_the_text_states_and_what_follows_from_it() {
         rows.iter()
             .all(|row| row.op.is_some() && row.kernel == Some(KernelId::new(0)))
     );
-    let [(severity, problem)] = &up.problems[..] else {
+    let [problem] = &up.problems[..] else {
         panic!("{up:?}")
     };
-    assert_eq!(*severity, Severity::Warning);
+    assert_eq!(problem.severity, Severity::Warning);
     assert!(
-        problem.contains("`b`") && problem.contains("input b"),
-        "{problem}"
+        problem.text.contains("`b`") && problem.text.contains("input b"),
+        "{problem:?}"
     );
+    assert!(problem.fixes[0].label.contains("input b"), "{problem:?}");
     assert!(z.problems.is_empty());
 }
 
@@ -70,7 +73,7 @@ fn what_cannot_be_understood_has_a_row_without_numbers() {
     assert_eq!(rows.len(), 3);
     let [_, z, last] = &rows[..] else { panic!() };
     assert_eq!((z.op, z.kernel, &*z.shape), (None, None, ""));
-    assert_eq!(z.problems[0].0, Severity::Error);
+    assert_eq!(z.problems[0].severity, Severity::Error);
     assert_eq!((last.op, &*last.stated_type), (None, "f16[64, 8]"));
     assert_eq!(last.evaluated_type(), None);
 }
@@ -82,6 +85,7 @@ fn only_so_many_rows_are_made() {
         text: TEXT,
         program: &parsed.program,
         diagnostics: &[],
+        fixes: &[],
         analysed: None,
     };
     let first: Vec<_> = op_rows(source, 2, &[]);
@@ -206,7 +210,14 @@ fn a_tensor_keeps_its_row_while_it_is_renamed() {
     let rows = |text: &str, before: &[TensorRow]| {
         let program = parse(text).program;
         let outcome = analyze_program(&program, &Options::default());
-        tensor_rows(text, &program, &outcome.diagnostics, 10, before)
+        let source = OpSource {
+            text,
+            program: &program,
+            diagnostics: &outcome.diagnostics,
+            fixes: &[],
+            analysed: None,
+        };
+        tensor_rows(source, 10, before)
     };
     let before = rows(
         "input x : f16[8]\nweight w : f16[ 8 ]\ny = add(x, w)\n",
@@ -230,7 +241,7 @@ fn a_tensor_keeps_its_row_while_it_is_renamed() {
     assert_eq!(ids, [before[0].id, before[1].id, 2]);
     let wrong = rows("input x : f16[8]\nweight w : f16[Q]\ny = add(x, w)\n", &[]);
     assert!(
-        wrong[0].problems.is_empty() && wrong[1].problems[0].1.contains("`Q`"),
+        wrong[0].problems.is_empty() && wrong[1].problems[0].text.contains("`Q`"),
         "{wrong:?}"
     );
 }

@@ -103,10 +103,10 @@ fn answered(call: &str) -> (String, Option<String>) {
         .iter()
         .zip(sound_fixes(&text, &all))
         .filter(|(d, _)| d.severity == Severity::Error);
-    let (error, fixes) = errors.next().expect(call);
+    let (error, fixes) = errors.next().unwrap();
     assert_eq!(errors.next(), None, "{call}");
-    let fixed = fixes.first().map(|fix| fix.applied(&text).unwrap());
-    let added = fixed.map(|fixed| fixed.trim_start_matches(HEAD).trim_end().to_owned());
+    let corrected = fixes.first().map(|fix| fix.applied(&text).unwrap());
+    let added = corrected.map(|text| text.trim_start_matches(HEAD).trim_end().to_owned());
     (error.hint.clone().unwrap(), added)
 }
 

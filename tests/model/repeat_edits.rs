@@ -119,6 +119,7 @@ fn a_line_of_a_block_shows_its_first_round() {
         text: TEXT,
         program: &parsed.program,
         diagnostics: &[],
+        fixes: &[],
         analysed: Some((&analysis, &outcome.statement_of_op)),
     };
     let rows = op_rows(source, 100, &[]);

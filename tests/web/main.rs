@@ -9,6 +9,7 @@
 mod charts;
 mod components;
 mod exports;
+mod help;
 mod mounted;
 mod ops;
 mod results;

@@ -96,15 +96,26 @@ impl Mounted {
         settled().await;
     }
 
-    /// Presses a key on the first element that matches.
-    pub(crate) async fn press(&self, selector: &str, key: &str) {
+    /// Presses a key on the first element that matches. Returns whether the browser does what the key does by itself.
+    pub(crate) async fn press(&self, selector: &str, key: &str) -> bool {
+        self.press_key(selector, key, false).await
+    }
+
+    /// The same with the control key.
+    pub(crate) async fn press_with_control(&self, selector: &str, key: &str) -> bool {
+        self.press_key(selector, key, true).await
+    }
+
+    async fn press_key(&self, selector: &str, key: &str, has_control: bool) -> bool {
         let init = KeyboardEventInit::new();
         init.set_bubbles(true);
         init.set_cancelable(true);
         init.set_key(key);
+        init.set_ctrl_key(has_control);
         let event = KeyboardEvent::new_with_keyboard_event_init_dict("keydown", &init).unwrap();
-        self.one(selector).dispatch_event(&event).unwrap();
+        let is_left = self.one(selector).dispatch_event(&event).unwrap();
         settled().await;
+        is_left
     }
 
     /// Focuses the first element that matches.

@@ -1,14 +1,15 @@
 //! What a visitor does with the text and the shown kernels.
 
-use super::choices::{FocusRequest, Notice, NoticeAction};
+use super::choices::{FocusRequest, Notice, NoticeAction, OpsView};
 use super::page::{Page, SetIfChanged};
 use super::selection::{NamedSelection, Selection};
-use crate::app::history::Origin;
+use crate::app::history::{Origin, end_of_change};
 use crate::app::jobs::{Answer, Question};
 use crate::browser;
 use crate::core::analysis::advice::Advice;
 use crate::core::fusion::record::Decision;
-use crate::core::{Analysis, F32Matmul, KernelId, OpId, Policy};
+use crate::core::{Analysis, F32Matmul, Fix, KernelId, OpId, Policy, Span};
+use crate::present::findings::fixes_on_line;
 use crate::present::manual::{Change, Proposal};
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -18,6 +19,37 @@ impl Page {
     pub fn save_text(self) {
         self.text
             .with_untracked(|text| browser::download("fuseline.fuse", "text/plain", text));
+    }
+
+    /// Corrects the text. The button that did it may be gone then: by key, the focus goes where the text has changed.
+    pub fn correct(self, fix: &Fix, is_by_key: bool) {
+        let corrected = self.text.with_untracked(|text| fix.applied(text));
+        let Some(corrected) = corrected else {
+            return;
+        };
+        let end = self
+            .text
+            .with_untracked(|text| end_of_change(text, &corrected));
+        self.edit(corrected, Origin::Single);
+        if !is_by_key {
+            return;
+        }
+        match self.ops_view.get_untracked() {
+            OpsView::Text => self.show_in_text(Span::new(end, end)),
+            OpsView::Table => self.keep_focus(),
+        }
+    }
+
+    /// Makes the first correction on the line of a byte of the text, or says that there is none.
+    pub fn correct_line(self, byte: usize) {
+        let text = self.text.read_untracked();
+        let (all, fixes) = (self.diagnostics.get_untracked(), self.fixes.get_untracked());
+        let fix = fixes_on_line(&all, &fixes, &text, byte).first().cloned();
+        drop(text);
+        match fix {
+            Some(fix) => self.correct(&fix, true),
+            None => self.tell("This line has nothing to correct by a key."),
+        }
     }
 
     /// Selects `selection`. The *Why not* tab explains a selected edge.

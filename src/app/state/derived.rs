@@ -18,10 +18,11 @@ use super::selection::{NamedSelection, Selection};
 use crate::app::background::Background;
 use crate::app::jobs::{Answer, Job, Task, is_quick, parse_if_short};
 use crate::core::analysis::replay::analysis_with;
+use crate::core::fixes::sound_fixes;
 use crate::core::fusion::record::Record;
 use crate::core::model::diagnostic::has_errors;
 use crate::core::notation::Parsed;
-use crate::core::{Analysis, Diagnostic, Options, Partition};
+use crate::core::{Analysis, Diagnostic, Fix, Options, Partition};
 use crate::present::steps::Steps;
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -91,6 +92,17 @@ pub(super) fn diagnostics(
         } else {
             understood.with(|understood| understood.diagnostics.clone())
         })
+    })
+}
+
+/// Computed only where something reads them, after each change of the text: a fix is tried on the whole of it.
+pub(super) fn fixes(
+    text: Memo<Arc<str>>,
+    diagnostics: Memo<Arc<Vec<Diagnostic>>>,
+) -> Memo<Arc<Vec<Vec<Fix>>>> {
+    Memo::new(move |_| {
+        let fixes = text.with(|text| diagnostics.with(|all| sound_fixes(text, all)));
+        Arc::new(fixes)
     })
 }
 

@@ -12,7 +12,7 @@ use crate::core::analysis::compare::Compared;
 use crate::core::model::options::PAGE_BUDGET_STATES;
 use crate::core::notation::Parsed;
 use crate::core::{
-    Analysis, Conventions, Device, Diagnostic, FusionOptions, IdVec, KernelId, OpId, Options,
+    Analysis, Conventions, Device, Diagnostic, Fix, FusionOptions, IdVec, KernelId, OpId, Options,
     Policy, Program, Span, default_device,
 };
 use crate::present::badge::{KernelLook, kernel_looks};
@@ -63,6 +63,8 @@ pub struct Page {
     pub parsed: Memo<Arc<Parsed>>,
     /// All errors, warnings and notes, in text order.
     pub diagnostics: Memo<Arc<Vec<Diagnostic>>>,
+    /// For each of them the corrections that hold in the text.
+    pub fixes: Memo<Arc<Vec<Vec<Fix>>>>,
     /// Whether the text has an error.
     pub has_error: Memo<bool>,
     /// Whether the worker has not understood the text yet.
@@ -140,6 +142,7 @@ impl Page {
         let understood = derived::understood(shared_text, parsed, options, picture, is_computing);
         let diagnostics = derived::diagnostics(parsed, understood, is_computing);
         let has_error = derived::has_error(diagnostics);
+        let fixes = derived::fixes(shared_text, diagnostics);
         let last_good = derived::last_good(understood, has_error, is_computing, options, worker);
         let record = tabs::record_of(last_good);
         let steps = tabs::steps_of(last_good, record, worker);
@@ -182,6 +185,7 @@ impl Page {
             asked: RwSignal::new(None),
             parsed,
             diagnostics,
+            fixes,
             has_error,
             is_computing,
             is_stale: Memo::new(move |_| has_error.get() || is_computing.get()),

@@ -1,8 +1,10 @@
 //! The op list, as text or as a table.
 
 pub mod code;
+pub mod completion;
 pub mod editor;
 pub mod field;
+pub mod line_fixes;
 pub mod open_menu;
 pub mod problems;
 pub mod row;

@@ -1,20 +1,24 @@
 //! What is wrong with a row of the table.
 
+use crate::components::fixes::FixButtons;
 use crate::components::sentence::sentence;
-use crate::core::Severity;
+use crate::present::op_rows::Problem;
 use crate::present::words::severity_word;
 use leptos::prelude::*;
 
 /// The errors, warnings and notes of an op or a tensor.
 #[component]
 pub fn Problems(
-    /// Each with its words.
-    problems: Memo<Vec<(Severity, String)>>,
+    /// Each with its corrections.
+    problems: Memo<Vec<Problem>>,
 ) -> impl IntoView {
     let lines = move || {
-        let line = |(severity, text)| {
-            let word = severity_word(severity);
-            view! { <p class=format!("is-{word}")>{sentence(&format!("{word}: {text}"))}</p> }
+        let line = |problem: Problem| {
+            let word = severity_word(problem.severity);
+            view! {
+                <p class=format!("is-{word}")>{sentence(&format!("{word}: {}", problem.text))}</p>
+                <FixButtons fixes=problem.fixes />
+            }
         };
         problems.get().into_iter().map(line).collect_view()
     };

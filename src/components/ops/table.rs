@@ -1,14 +1,14 @@
 //! The op list as a table of form controls. Each control edits the text.
 
 use super::row::Row;
-use super::table_state::{SUGGESTIONS_ID, TableState};
+use super::table_state::{SUGGESTIONS_ID, TableState, with_source};
 use super::tensors::TensorsTable;
 use crate::app::state::{OpsView, Page};
 use crate::components::keyed_rows::row_at;
 use crate::components::show_more::ShowMore;
 use crate::core::Program;
 use crate::core::model::diagnostic::has_errors;
-use crate::present::op_rows::{OpRow, OpSource, op_rows};
+use crate::present::op_rows::{OpRow, op_rows};
 use leptos::prelude::*;
 
 /// Rows that are listed at first, and by how many a button adds more.
@@ -22,21 +22,8 @@ pub fn OpsTable() -> impl IntoView {
     let page = Page::of_context();
     let max_rows = RwSignal::new(PAGE_ROWS);
     let rows = Memo::new(move |before: Option<&Vec<OpRow>>| {
-        let present = page.present.get();
-        let analysed = (present.as_ref()).map(|p| (&*p.analysis, p.statement_of_op.as_ref()));
-        let (text, parsed, diagnostics) =
-            (page.text.read(), page.parsed.get(), page.diagnostics.get());
-        let source = OpSource {
-            text: &text,
-            program: &parsed.program,
-            diagnostics: &diagnostics,
-            analysed,
-        };
-        op_rows(
-            source,
-            max_rows.get(),
-            before.map_or(&[], |before| before.as_slice()),
-        )
+        let before = before.map_or(&[][..], |before| before.as_slice());
+        with_source(page, |source| op_rows(source, max_rows.get(), before))
     });
     let table = TableState::new(page, rows, max_rows);
     let row_count = move || rows.with(Vec::len);

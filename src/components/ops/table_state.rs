@@ -4,12 +4,27 @@ use crate::app::history::Origin;
 use crate::app::state::Page;
 use crate::browser;
 use crate::core::notation::edit::{add_op, move_op, remove_op};
-use crate::present::op_rows::{FunctionOption, OpRow, function_options};
+use crate::present::op_rows::{FunctionOption, OpRow, OpSource, function_options};
 use leptos::html::Button;
 use leptos::prelude::*;
 
 /// Id of the list of suggestions, for the `list` attribute of the fields.
 pub(super) const SUGGESTIONS_ID: &str = "tensor-suggestions";
+
+/// What rows are made of. Tracked.
+pub(super) fn with_source<T>(page: Page, rows: impl FnOnce(OpSource<'_>) -> T) -> T {
+    let (parsed, diagnostics, fixes) =
+        (page.parsed.get(), page.diagnostics.get(), page.fixes.get());
+    let present = page.present.get();
+    let text = page.text.read();
+    rows(OpSource {
+        text: &text,
+        program: &parsed.program,
+        diagnostics: &diagnostics,
+        fixes: &fixes,
+        analysed: (present.as_ref()).map(|p| (&*p.analysis, p.statement_of_op.as_ref())),
+    })
+}
 
 /// A control of a row that can get the focus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use super::field::Field;
 use super::problems::Problems;
+use super::table_state::with_source;
 use crate::app::history::Origin;
 use crate::app::op_edit::{TensorField, with_tensor_field};
 use crate::app::state::Page;
@@ -25,10 +26,8 @@ pub fn TensorsTable() -> impl IntoView {
     let page = Page::of_context();
     let max_rows = RwSignal::new(PAGE_ROWS);
     let rows = Memo::new(move |before: Option<&Vec<TensorRow>>| {
-        let (text, parsed, diagnostics) =
-            (page.text.read(), page.parsed.get(), page.diagnostics.get());
         let before = before.map_or(&[][..], |before| before.as_slice());
-        tensor_rows(&text, &parsed.program, &diagnostics, max_rows.get(), before)
+        with_source(page, |source| tensor_rows(source, max_rows.get(), before))
     });
     let declared = move || page.parsed.with(|parsed| parsed.program.declarations.len());
     // The row whose name shall get the focus, until it has taken the request.

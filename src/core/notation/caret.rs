@@ -57,8 +57,14 @@ pub(crate) fn caret_at(text: &str, offset: usize) -> Option<Caret> {
     let around = all.iter().find(is_around);
     let word = match around.map(|token| token.kind) {
         Some(Lexeme::Name) => around.map_or(Span::default(), |token| token.span),
-        Some(Lexeme::Comment | Lexeme::QuotedName | Lexeme::OpenQuote) => return None,
-        Some(Lexeme::Int | Lexeme::Float | Lexeme::MalformedNumber) => return None,
+        Some(
+            Lexeme::Comment
+            | Lexeme::QuotedName
+            | Lexeme::OpenQuote
+            | Lexeme::Int
+            | Lexeme::Float
+            | Lexeme::MalformedNumber,
+        ) => return None,
         _ => Span::new(offset, offset),
     };
     let split = all.partition_point(|token| token.span.start < word.start);

@@ -10,6 +10,7 @@ mod lexer;
 pub(crate) mod mend;
 mod parser;
 mod printer;
+mod pytorch;
 mod range;
 mod reader;
 pub(crate) mod spelling;

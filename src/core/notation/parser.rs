@@ -30,7 +30,6 @@
 
 use crate::core::model::diagnostic::{Code, Diagnostic, Span};
 use crate::core::model::fix::TextEdit;
-use crate::core::model::functions::{self, AttributeKind, pytorch};
 use crate::core::model::op::TensorRole;
 use crate::core::model::program::{
     Attribute, AttributeValue, Block, Carried, Declaration, Expr, ExprKind, KernelMark, Literal,
@@ -39,6 +38,7 @@ use crate::core::model::program::{
 use crate::core::notation::cursor::{Cursor, Parse};
 use crate::core::notation::expression::expression;
 use crate::core::notation::lexer::{Lexeme, Token, tokens};
+use crate::core::notation::pytorch::{answer_to, in_notation};
 use crate::core::notation::range::{RangePart, range_problem};
 use crate::core::notation::spelling::{nearest_dtype, quoted, shortened};
 use std::collections::HashSet;
@@ -78,8 +78,8 @@ pub(super) fn statement(text: &str, tokens: &[Token]) -> Result<Statement, Diagn
                 return problem.hint(OTHER_FORM);
             }
             // `einsum` and the like take what is not part of the notation.
-            match called(text, tokens).and_then(pytorch::answer) {
-                Some(answer) => problem.hint(answer.hint),
+            match answer_to(text, tokens) {
+                Some(hint) => problem.hint(hint),
                 None => problem,
             }
         }),
@@ -88,14 +88,6 @@ pub(super) fn statement(text: &str, tokens: &[Token]) -> Result<Statement, Diagn
         None => Ok(statement),
         Some(token) => Err(cursor.unexpected_after_end(token)),
     }
-}
-
-/// The name that a statement calls, as far as it can be read.
-fn called<'a>(text: &'a str, tokens: &[Token]) -> Option<&'a str> {
-    let place = tokens.iter().position(|t| t.kind == Lexeme::Equals)? + 1;
-    let callee = tokens.get(place).filter(|t| t.kind == Lexeme::Name)?;
-    let open = tokens.get(place + 1)?;
-    (open.kind == Lexeme::OpenParen).then(|| callee.span.slice(text))
 }
 
 const OTHER_FORM: &str =
@@ -564,45 +556,6 @@ impl Cursor<'_> {
             )
             .fix(label, edit)
         })
-    }
-}
-
-/// Gives a call the notation's names, where those of PyTorch mean the same.
-fn in_notation(callee: &mut Name, attributes: &mut [Attribute]) {
-    let (_, has_module) = pytorch::without_module(&callee.text);
-    let own = functions::find(&callee.text).filter(|_| !has_module);
-    let (function, needs) = match (own, pytorch::alias(&callee.text)) {
-        (Some(own), _) => (own, &[][..]),
-        (None, Some(alias)) => match functions::find(alias.function) {
-            Some(function) => (function, alias.needs),
-            None => return,
-        },
-        (None, None) => return,
-    };
-    let own_name =
-        |attribute: &Attribute| pytorch::attribute(function.attributes, &attribute.name.text);
-    let is_given = |need: &&str| {
-        let given = |a: &Attribute| a.name.text == **need || own_name(a) == Some(*need);
-        attributes.iter().any(given)
-    };
-    if !needs.iter().all(is_given) {
-        return;
-    }
-    if own.is_none() {
-        function.name.clone_into(&mut callee.text);
-    }
-    for attribute in attributes {
-        if let Some(name) = own_name(attribute) {
-            name.clone_into(&mut attribute.name.text);
-        }
-        let spec = functions::find_attribute(&attribute.name.text);
-        if spec.is_some_and(|spec| spec.kind == AttributeKind::Flag)
-            && let AttributeValue::Size(value) = &mut attribute.value
-            && let ExprKind::Param(word) = &mut value.kind
-            && matches!(word.as_str(), "True" | "False")
-        {
-            attribute.value = AttributeValue::Word(word.to_lowercase());
-        }
     }
 }
 

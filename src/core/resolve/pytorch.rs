@@ -4,7 +4,9 @@ use crate::core::model::diagnostic::{Code, Diagnostic, Span};
 use crate::core::model::fix::{Fix, TextEdit};
 use crate::core::model::functions::pytorch::{Alias, Answer, alias, answer, attribute};
 use crate::core::model::functions::{self, ShapeRule};
-use crate::core::model::program::{Argument, OpStatement};
+use crate::core::model::program::{
+    Argument, Attribute, AttributeValue, Expr, ExprKind, OpStatement,
+};
 use crate::core::notation::mend::with_attribute;
 use crate::core::notation::spelling::quoted;
 use crate::core::notation::written_name;
@@ -284,8 +286,7 @@ fn rank(statement: &OpStatement, known: &KnownTensors<'_>) -> Option<usize> {
 }
 
 /// The value of an attribute that is a plain number.
-fn number(attribute: &crate::core::model::program::Attribute) -> Option<i64> {
-    use crate::core::model::program::{AttributeValue, Expr, ExprKind};
+fn number(attribute: &Attribute) -> Option<i64> {
     match attribute.value {
         AttributeValue::Size(Expr {
             kind: ExprKind::Int(value),

@@ -1,0 +1,39 @@
+//! Corrections at their place in the text editor.
+
+use crate::app::state::Page;
+use crate::components::fixes::FixButtons;
+use crate::picture::code::{column_of, line_at, line_of};
+use crate::present::findings::fixes_on_line;
+use leptos::prelude::*;
+
+/// The corrections on the line of the caret, behind its end.
+#[component]
+pub fn LineFixes(
+    /// The caret, as a byte of the text, while the text area has the focus.
+    #[prop(into)]
+    caret: Signal<Option<usize>>,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let here = Memo::new(move |_| {
+        let caret = caret.get()?;
+        let text = page.text.read();
+        let (all, fixes) = (page.diagnostics.get(), page.fixes.get());
+        let fixes = fixes_on_line(&all, &fixes, &text, caret);
+        let end = line_at(&text, caret).end;
+        let place = (line_of(&text, end), column_of(&text, end));
+        (!fixes.is_empty()).then(|| (place, fixes.to_vec()))
+    });
+    move || {
+        here.get().map(|((line, column), fixes)| {
+            view! {
+                <div
+                    class="line-fixes"
+                    style:top=format!("calc(var(--code-line) * {line} + var(--space-1))")
+                    style=("--column", column.to_string())
+                >
+                    <FixButtons fixes />
+                </div>
+            }
+        })
+    }
+}

@@ -1,0 +1,54 @@
+//! Calls as PyTorch has them.
+
+use crate::core::model::functions::{self, AttributeKind, pytorch};
+use crate::core::model::program::{Attribute, AttributeValue, ExprKind, Name};
+use crate::core::notation::lexer::{Lexeme, Token};
+
+/// Gives a call the notation's names, where those of PyTorch mean the same.
+pub(super) fn in_notation(callee: &mut Name, attributes: &mut [Attribute]) {
+    let (_, has_module) = pytorch::without_module(&callee.text);
+    let own = functions::find(&callee.text).filter(|_| !has_module);
+    let (function, needs) = match (own, pytorch::alias(&callee.text)) {
+        (Some(own), _) => (own, &[][..]),
+        (None, Some(alias)) => match functions::find(alias.function) {
+            Some(function) => (function, alias.needs),
+            None => return,
+        },
+        (None, None) => return,
+    };
+    let own_name =
+        |attribute: &Attribute| pytorch::attribute(function.attributes, &attribute.name.text);
+    let is_given = |need: &&str| {
+        let given = |a: &Attribute| a.name.text == **need || own_name(a) == Some(*need);
+        attributes.iter().any(given)
+    };
+    if !needs.iter().all(is_given) {
+        return;
+    }
+    if own.is_none() {
+        function.name.clone_into(&mut callee.text);
+    }
+    for attribute in attributes {
+        if let Some(name) = own_name(attribute) {
+            name.clone_into(&mut attribute.name.text);
+        }
+        let spec = functions::find_attribute(&attribute.name.text);
+        if spec.is_some_and(|spec| spec.kind == AttributeKind::Flag)
+            && let AttributeValue::Size(value) = &mut attribute.value
+            && let ExprKind::Param(word) = &mut value.kind
+            && matches!(word.as_str(), "True" | "False")
+        {
+            attribute.value = AttributeValue::Word(word.to_lowercase());
+        }
+    }
+}
+
+/// What to write instead of the call of a statement that cannot be read, if PyTorch has the name that it calls.
+pub(super) fn answer_to(text: &str, tokens: &[Token]) -> Option<&'static str> {
+    let place = tokens.iter().position(|t| t.kind == Lexeme::Equals)? + 1;
+    let callee = tokens.get(place).filter(|t| t.kind == Lexeme::Name)?;
+    let open = tokens.get(place + 1)?;
+    let is_call = open.kind == Lexeme::OpenParen;
+    let answer = pytorch::answer(callee.span.slice(text)).filter(|_| is_call)?;
+    Some(answer.hint)
+}
