@@ -107,8 +107,7 @@ impl Graph {
             return true;
         }
         let next = self.placed.with_untracked(|placed| {
-            let (graph, partition) = (&placed.analysis.graph, &placed.analysis.partition);
-            target_of_key(graph, partition, &placed.layout, target, key)
+            target_of_key(&placed.analysis.partition, &placed.layout, target, key)
         });
         if let Some(next) = next {
             self.focus(next);

@@ -3,8 +3,8 @@
 use crate::app::state::{AnalysedText, Selection};
 use crate::core::{Analysis, IdVec, KernelId, OpId};
 use crate::picture::dag::focus::FocusTarget;
-use crate::picture::dag::fold::fold;
 use crate::picture::dag::viewport::Size;
+use crate::picture::dag::wrap::wrap;
 use crate::picture::dag::{DagLayout, Edge, has_same_picture, layout};
 use crate::present::badge::{KernelLook, kernel_looks};
 use leptos::prelude::*;
@@ -52,7 +52,7 @@ pub(super) type StoredGraph = StoredValue<Arc<PlacedGraph>>;
 impl PlacedGraph {
     /// `last` as long as the canvas has room for as many columns of the same graph, else a new layout.
     pub(super) fn of(chain: Arc<Chain>, canvas: Size, last: Option<&Arc<Self>>) -> Arc<Self> {
-        let layout = fold(&chain.layout, canvas).map_or_else(|| chain.layout.clone(), Arc::new);
+        let layout = wrap(&chain.layout, canvas).map_or_else(|| chain.layout.clone(), Arc::new);
         if let Some(last) = last
             && Arc::ptr_eq(&last.chain, &chain)
             // Another number of columns has another size.

@@ -1,6 +1,8 @@
 //! The result of the layout: where each op, kernel, external tensor and edge is drawn.
 
+use super::frames::Frame;
 use super::geometry::{Point, Rect};
+use super::repeats::Repeats;
 use super::viewport::Size;
 use crate::core::model::ids::define_ids;
 use crate::core::{IdVec, KernelId, OpId, TensorId};
@@ -29,6 +31,10 @@ pub struct DagLayout {
     pub edges: Vec<Edge>,
     /// For each op the place of the label with its output's size; `None` where a pill shows the size.
     pub size_labels: IdVec<OpId, Option<Rect>>,
+    /// What is repeated and drawn once. The places of what is hidden are those of what is shown in its stead.
+    pub repeats: Repeats,
+    /// Around the shown round of each repeat.
+    pub frames: Vec<Frame>,
 }
 
 impl DagLayout {
@@ -43,6 +49,12 @@ impl DagLayout {
         first.map_or(self.width / 2.0, |panel| panel.center().x)
     }
 
+    /// Number of ops that are drawn.
+    pub fn shown_op_count(&self) -> usize {
+        let shown = (self.ops.ids()).filter(|&op| self.repeats.shows_op(op));
+        shown.count()
+    }
+
     /// Whether an edge starts at the pill of a weight.
     pub fn brings_weight(&self, edge: &Edge) -> bool {
         let EdgeEnd::Pill(pill) = edge.from else {
@@ -53,7 +65,7 @@ impl DagLayout {
 }
 
 /// The box of one op.
-#[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct OpBox {
     /// Its place.
     pub rect: Rect,

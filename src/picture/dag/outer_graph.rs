@@ -25,8 +25,11 @@ type Enters = Vec<(RowId, OpId)>;
 impl LayoutBuilder<'_> {
     /// Adds kernels and pills as nodes, and the nets between them.
     pub(super) fn build_outer_graph(&mut self) {
-        let layers = kernel_layers(self.graph, self.partition);
+        let layers = kernel_layers(self.graph, self.partition, &self.bodies);
         let count = layers.iter().max().map_or(0, |last| last.index() + 1);
+        for body in &mut self.bodies {
+            body.find_layers(&layers);
+        }
         self.outer = Layered::new(count);
         for (&layer, kernel) in layers.iter().zip(&self.kernels) {
             let node = self.outer.add_node(layer, kernel.half, kernel.half);
@@ -49,7 +52,8 @@ impl LayoutBuilder<'_> {
         }
     }
 
-    /// Adds the pills of an external tensor: one above its readers, or one above or beside each.
+    /// Adds the pills of an external tensor: one above its readers, or one above or beside each. What stands for the output of
+    /// the round before a body has its pill above the frame.
     fn add_external(
         &mut self,
         tensor: TensorId,
@@ -57,7 +61,16 @@ impl LayoutBuilder<'_> {
         pills_beside: &mut IdVec<OpId, usize>,
     ) {
         let is_input = self.graph.tensors[tensor].role == TensorRole::Input;
-        let readers = self.graph.consumers[tensor].to_vec();
+        let mut readers = self.graph.consumers[tensor].to_vec();
+        let entered = self
+            .bodies
+            .iter()
+            .find(|body| body.enters.contains(&tensor));
+        if let Some(layer) = entered.and_then(|body| body.layers.start.above()) {
+            let is_below = |op: &mut OpId| layers[self.partition.kernel_of[*op]] > layer;
+            let below: Vec<OpId> = readers.extract_if(.., is_below).collect();
+            self.add_pill_above(tensor, layer, &below);
+        }
         let layer_of = |&op: &OpId| layers[self.partition.kernel_of[op]];
         // Layer 0 holds no kernels.
         let above = |layer: LayerId| layer.above().unwrap_or(layer);

@@ -1,0 +1,56 @@
+//! Where the shown program is drawn.
+
+use super::analysed::AnalysedText;
+use crate::app::runner::layout_of;
+use crate::core::Analysis;
+use crate::picture::dag::repeats::Repeats;
+use crate::picture::dag::{DagLayout, has_same_picture};
+use std::sync::Arc;
+
+/// A graph with its layout in one column. Laid out again only when names, reads or kernels change.
+pub struct Drawn {
+    /// The analysis at the time of the layout. Names, reads and kernels are up to date, sizes may be older.
+    pub analysis: Arc<Analysis>,
+    /// The layout, by the page itself or by the worker.
+    pub layout: Arc<DagLayout>,
+    /// Whether something is repeated, be one round of it drawn or all.
+    pub is_foldable: bool,
+    is_unfolded: bool,
+}
+
+impl Drawn {
+    /// `last` as long as only sizes have changed, else a new layout. What is folded stays so until sizes make it unequal.
+    pub(super) fn of(
+        shown: &AnalysedText,
+        is_unfolded: bool,
+        last: Option<&Arc<Self>>,
+    ) -> Arc<Self> {
+        let (graph, partition) = (&shown.analysis.graph, &shown.analysis.partition);
+        if let Some(last) = last.filter(|last| last.is_of(shown, is_unfolded)) {
+            return last.clone();
+        }
+        let layout = (shown.layout.clone())
+            .unwrap_or_else(|| Arc::new(layout_of(graph, partition, is_unfolded)));
+        let is_foldable = !layout.repeats.is_empty()
+            || is_unfolded && !Repeats::of_large(graph, partition).is_empty();
+        Arc::new(Self {
+            analysis: shown.analysis.clone(),
+            layout,
+            is_foldable,
+            is_unfolded,
+        })
+    }
+
+    fn is_of(&self, shown: &AnalysedText, is_unfolded: bool) -> bool {
+        let analysis = &shown.analysis;
+        let before = (&self.analysis.graph, &self.analysis.partition);
+        let is_same_layout = match &shown.layout {
+            // It is the worker's, and may be older than the choice.
+            Some(layout) => Arc::ptr_eq(layout, &self.layout) || *layout == self.layout,
+            None => {
+                self.is_unfolded == is_unfolded && self.layout.repeats.still_hold(&analysis.graph)
+            }
+        };
+        is_same_layout && has_same_picture(before, (&analysis.graph, &analysis.partition))
+    }
+}
