@@ -13,7 +13,6 @@
 //! follows keep their last values.
 
 use super::analysed::{AnalysedText, Source, Understood};
-use super::drawn::Drawn;
 use super::memos::{answered, shared_memo};
 use super::selection::{NamedSelection, Selection};
 use crate::app::background::Background;
@@ -231,14 +230,6 @@ pub(super) fn present(
             Some(shown.get())
         }
     })
-}
-
-/// Where `shown` is drawn.
-pub(super) fn drawn(
-    shown: Memo<Arc<AnalysedText>>,
-    is_unfolded: RwSignal<bool>,
-) -> Memo<Arc<Drawn>> {
-    shared_memo(move |last| shown.with(|shown| Drawn::of(shown, is_unfolded.get(), last)))
 }
 
 pub(super) fn analysis(shown: Memo<Arc<AnalysedText>>) -> Memo<Arc<Analysis>> {

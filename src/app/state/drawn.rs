@@ -1,11 +1,58 @@
 //! Where the shown program is drawn.
 
 use super::analysed::AnalysedText;
+use super::memos::shared_memo;
+use super::page::SetIfChanged;
 use crate::app::runner::layout_of;
 use crate::core::Analysis;
 use crate::picture::dag::repeats::Repeats;
 use crate::picture::dag::{DagLayout, has_same_picture};
+use leptos::prelude::*;
 use std::sync::Arc;
+
+/// Where the shown program is drawn, with one round of what is repeated or with all of them.
+#[derive(Clone, Copy)]
+pub struct Drawing(StoredValue<Signals>);
+
+#[derive(Clone, Copy)]
+struct Signals {
+    is_unfolded: RwSignal<bool>,
+    drawn: Memo<Arc<Drawn>>,
+}
+
+impl Drawing {
+    pub(super) fn new(shown: Memo<Arc<AnalysedText>>, is_unfolded: RwSignal<bool>) -> Self {
+        let drawn =
+            shared_memo(move |last| shown.with(|shown| Drawn::of(shown, is_unfolded.get(), last)));
+        Self(StoredValue::new(Signals { is_unfolded, drawn }))
+    }
+
+    /// The present layout. Tracked.
+    pub fn get(self) -> Arc<Drawn> {
+        self.0.get_value().drawn.get()
+    }
+
+    /// Looks at the present layout. Tracked.
+    pub fn with<T>(self, of: impl FnOnce(&Drawn) -> T) -> T {
+        self.0.get_value().drawn.with(|drawn| of(drawn))
+    }
+
+    /// Whether all rounds are drawn. Tracked.
+    pub fn is_unfolded(self) -> bool {
+        self.0.get_value().is_unfolded.get()
+    }
+
+    /// Draws all rounds, or one of them again.
+    pub fn toggle_rounds(self) {
+        let is_unfolded = self.0.get_value().is_unfolded;
+        is_unfolded.update(|is_unfolded| *is_unfolded = !*is_unfolded);
+    }
+
+    /// Draws one round of what is repeated.
+    pub(super) fn fold(self) {
+        self.0.get_value().is_unfolded.set_if_changed(false);
+    }
+}
 
 /// A graph with its layout in one column. Laid out again only when names, reads or kernels change.
 pub struct Drawn {

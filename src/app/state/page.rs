@@ -2,7 +2,7 @@
 
 use super::analysed::AnalysedText;
 use super::choices::{FocusRequest, Notice, OpsView, Tab, Theme};
-use super::drawn::Drawn;
+use super::drawn::Drawing;
 use super::hold::Hold;
 use super::selection::{NamedSelection, Selection};
 use super::{derived, memos, tabs};
@@ -81,9 +81,7 @@ pub struct Page {
     /// The analysis of [`Page::shown`].
     pub analysis: Memo<Arc<Analysis>>,
     /// Where [`Page::shown`] is drawn.
-    pub drawn: Memo<Arc<Drawn>>,
-    /// Whether the graph shows all rounds of what is repeated.
-    pub is_unfolded: RwSignal<bool>,
+    pub drawing: Drawing,
     /// How each kernel of [`Page::analysis`] is told from the others.
     pub kernel_looks: Memo<IdVec<KernelId, KernelLook>>,
     /// The present text, of which only the valid statements are analysed; `None` when no analysis is possible.
@@ -200,8 +198,7 @@ impl Page {
             is_step_awaited: tabs::is_step_awaited(step, steps, shown),
             shown,
             analysis,
-            drawn: derived::drawn(shown, is_unfolded),
-            is_unfolded,
+            drawing: Drawing::new(shown, is_unfolded),
             kernel_looks: Memo::new(move |_| {
                 analysis.with(|analysis| kernel_looks(&analysis.partition))
             }),
@@ -258,7 +255,7 @@ impl Page {
     pub fn open(self, text: String, example: Option<&'static str>) -> bool {
         let is_manual = self.policy.get_untracked() == Policy::Manual;
         let policy = (is_manual && !text.contains("@kernel")).then(Policy::default);
-        self.is_unfolded.set_if_changed(false);
+        self.drawing.fold();
         self.replace(text, Origin::Single, example, policy)
     }
 

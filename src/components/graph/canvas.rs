@@ -13,6 +13,8 @@ use std::time::Duration;
 
 /// Up to this many ops the switch between fused and unfused is animated. Thousands of CSS transitions take seconds.
 const ANIMATED_OPS: usize = 200;
+const FOLD: &str = "Show one round of what is repeated";
+const UNFOLD: &str = "Show all rounds of what is repeated";
 /// Duration of the animation, with some reserve.
 const SWITCH_TIME: Duration = Duration::from_millis(400);
 
@@ -35,9 +37,18 @@ pub fn GraphCanvas(
     let is_switching = is_switching(page, graph);
     let op_count = move || graph.placed.with(|placed| placed.layout.ops.len());
     let name = move || {
-        let kernels = graph.placed.with(|placed| placed.layout.panels.len());
+        let (kernels, shown) =
+            (graph.placed).with(|placed| (placed.layout.panels.len(), placed.shown_ops));
         let (ops, kernels) = (format_count(op_count()), format_count(kernels));
-        format!("graph of {ops} operations in {kernels} kernels")
+        let folded = if shown < op_count() {
+            format!(
+                ", {} of them drawn for all that are equal",
+                format_count(shown)
+            )
+        } else {
+            String::new()
+        };
+        format!("graph of {ops} operations in {kernels} kernels{folded}")
     };
     let status = move || {
         let plan = graph.plan()?;
@@ -85,6 +96,16 @@ pub fn GraphCanvas(
                 </button>
                 <button
                     type="button"
+                    class="dag-rounds"
+                    aria-expanded=move || page.drawing.is_unfolded().to_string()
+                    title=move || if page.drawing.is_unfolded() { FOLD } else { UNFOLD }
+                    hidden=move || !page.drawing.with(|drawn| drawn.is_foldable)
+                    on:click=move |_| page.drawing.toggle_rounds()
+                >
+                    {move || if page.drawing.is_unfolded() { "Fold" } else { "Unfold" }}
+                </button>
+                <button
+                    type="button"
                     title="Show the whole graph, however small"
                     hidden=move || !graph.is_cut_off.get()
                     on:click=move |_| graph.show_whole()
@@ -129,9 +150,7 @@ fn is_switching(page: Page, graph: Graph) -> RwSignal<bool> {
     let end = Later::after(SWITCH_TIME);
     Effect::new(move |before: Option<bool>| {
         let is_fused = page.is_fused.get();
-        let op_count = graph
-            .placed
-            .with_untracked(|placed| placed.layout.ops.len());
+        let op_count = graph.placed.with_untracked(|placed| placed.shown_ops);
         if before.is_some_and(|before| before != is_fused) && op_count <= ANIMATED_OPS {
             is_switching.set(true);
             end.call(move || is_switching.set(false));

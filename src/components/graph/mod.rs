@@ -24,6 +24,7 @@ mod placed;
 mod plan;
 mod pointer;
 mod pressed;
+mod repeat_frame;
 mod size_label;
 mod state;
 mod tensor_pill;

@@ -1,7 +1,7 @@
 //! The signals of the graph.
 
 use super::aim::Aim;
-use super::placed::{Chain, ForLayout, PlacedGraph, TargetName};
+use super::placed::{ForLayout, PlacedGraph, TargetName};
 use super::plan::Plan;
 use super::pressed::PressedPointers;
 use crate::app::state::{Page, Selection, shared_memo};
@@ -20,9 +20,9 @@ use std::sync::Arc;
 #[derive(Clone, Copy)]
 pub(super) struct Graph {
     page: StoredValue<Page>,
-    /// The selection of the page.
+    /// What is selected on the page, or its equal that is shown.
     pub(super) selection: Memo<Selection>,
-    /// The ops of the decision that the *Steps* tab shows.
+    /// The ops of the decision that the *Steps* tab shows, or their equals.
     pub(super) decided_ops: Memo<Vec<OpId>>,
     /// The layout.
     pub(super) placed: Memo<Arc<PlacedGraph>>,
@@ -64,8 +64,14 @@ pub(super) struct Graph {
 impl Graph {
     /// The state of the graph of a page. `canvas_px` is the size of the canvas.
     pub(super) fn new(page: Page, canvas_px: Signal<Size>) -> Self {
-        let chain = shared_memo(move |last| page.shown.with(|shown| Chain::of(shown, last)));
-        let placed = shared_memo(move |last| PlacedGraph::of(chain.get(), canvas_px.get(), last));
+        let placed =
+            shared_memo(move |last| PlacedGraph::of(page.drawing.get(), canvas_px.get(), last));
+        let selection =
+            Memo::new(move |_| placed.with(|placed| placed.shown(page.selection.get())));
+        let decided_ops = Memo::new(move |_| {
+            let shown = |&op: &OpId| placed.with(|placed| placed.layout.repeats.shown_op(op));
+            (page.decided_ops).with(|ops| ops.iter().map(shown).collect::<Vec<_>>())
+        });
         let looks = shared_memo(move |_| {
             Arc::new(ForLayout {
                 number: placed.with(|placed| placed.number),
@@ -93,7 +99,7 @@ impl Graph {
                     != Viewport::whole(layout.size(), canvas)
             })
         });
-        let is_small = Memo::new(move |_| placed.with(|placed| is_small(placed.layout.ops.len())));
+        let is_small = Memo::new(move |_| placed.with(|placed| is_small(placed.shown_ops)));
         let region = Memo::new(move |_| {
             (!is_small.get()).then(|| {
                 let (width, height) = canvas_px.get();
@@ -128,8 +134,8 @@ impl Graph {
         let proposal = Memo::new(move |_| page.proposal(present_plan.get()?.change()?));
         Self {
             page: StoredValue::new(page),
-            selection: page.selection,
-            decided_ops: page.decided_ops,
+            selection,
+            decided_ops,
             placed,
             looks,
             canvas: NodeRef::new(),

@@ -38,6 +38,16 @@ impl DagLayout {
         })
     }
 
+    /// The first shown kernel, or the last one.
+    pub fn kernel_at_end(&self, is_first: bool) -> Option<KernelId> {
+        let mut shown = (self.panels.ids()).filter(|&kernel| self.repeats.shows_kernel(kernel));
+        if is_first {
+            shown.next()
+        } else {
+            shown.next_back()
+        }
+    }
+
     /// The next shown op in execution order, or the one before.
     fn op_beside(&self, op: OpId, is_back: bool) -> Option<OpId> {
         beside(self.ops.ids(), op, is_back, |id| self.repeats.shows_op(id))

@@ -2,6 +2,7 @@
 
 use super::dag_layout::{DagLayout, EdgeEnd, OpBox};
 use super::frames::Body;
+use super::geometry::Rect;
 use super::repeats::{Repeat, Repeats};
 use super::{framed_layout, layout};
 use crate::core::{
@@ -41,7 +42,7 @@ struct Shown<'a> {
     /// For each tensor one of the whole graph.
     tensors: IdVec<TensorId, TensorId>,
     /// The tensors from outside that are shown, by those of the whole graph; and the outputs of ops.
-    shown_tensor: HashMap<TensorId, TensorId, FxBuildHasher>,
+    drawn_as: HashMap<TensorId, TensorId, FxBuildHasher>,
 }
 
 impl<'a> Shown<'a> {
@@ -94,14 +95,14 @@ impl<'a> Shown<'a> {
         });
         let partition = Partition::of_ops(kernel_of.collect(), kernels.len());
         let mut tensors = IdVec::from_elem(TensorId::new(0), graph.tensors.len());
-        let mut shown_tensor = HashMap::default();
+        let mut drawn_as = HashMap::default();
         for (op, &id) in ops.iter_enumerated() {
             tensors[graph.output[op]] = outputs[id];
-            shown_tensor.insert(whole.output[id], graph.output[op]);
+            drawn_as.insert(whole.output[id], graph.output[op]);
             for (&tensor, &in_whole) in graph.inputs[op].iter().zip(&whole.inputs[id]) {
                 if graph.tensors[tensor].is_external() {
                     tensors[tensor] = in_whole;
-                    shown_tensor.insert(in_whole, tensor);
+                    drawn_as.insert(in_whole, tensor);
                 }
             }
         }
@@ -113,7 +114,7 @@ impl<'a> Shown<'a> {
             ops,
             kernels,
             tensors,
-            shown_tensor,
+            drawn_as,
         })
     }
 
@@ -123,7 +124,7 @@ impl<'a> Shown<'a> {
             .kernels
             .as_slice()
             .partition_point(|&kernel| kernel < run.first);
-        let shown = |tensor: TensorId| self.shown_tensor.get(&tensor).copied();
+        let shown = |tensor: TensorId| self.drawn_as.get(&tensor).copied();
         let enters = run
             .carried
             .iter()
@@ -147,7 +148,7 @@ impl<'a> Shown<'a> {
             ops[op] = place;
             size_labels[op] = label;
         }
-        let mut panels = IdVec::from_elem(Default::default(), self.whole_partition.kernels.len());
+        let mut panels = IdVec::from_elem(Rect::default(), self.whole_partition.kernels.len());
         for (&kernel, place) in self.kernels.iter().zip(drawn.panels) {
             panels[kernel] = place;
         }
@@ -177,9 +178,9 @@ impl<'a> Shown<'a> {
         DagLayout {
             ops,
             panels,
-            size_labels,
             pills,
             edges,
+            size_labels,
             repeats,
             ..drawn
         }

@@ -130,6 +130,19 @@ impl Repeats {
         self.shown_kernel.get(kernel).copied().unwrap_or(kernel)
     }
 
+    /// The tensor that is shown in place of this one from outside: what the shown op reads where an op of a later round reads
+    /// it. `graph` is the one for which the repeats were found.
+    pub fn shown_tensor(&self, graph: &Graph, tensor: TensorId) -> TensorId {
+        let shown = || {
+            let reader = *graph.consumers.get(tensor)?.first()?;
+            let place = graph.inputs[reader]
+                .iter()
+                .position(|&read| read == tensor)?;
+            graph.inputs.get(self.shown_op(reader))?.get(place).copied()
+        };
+        shown().unwrap_or(tensor)
+    }
+
     /// Whether this op is shown itself.
     pub fn shows_op(&self, op: OpId) -> bool {
         self.shown_op(op) == op
