@@ -26,6 +26,7 @@ pub mod op_rows;
 pub mod options;
 pub mod reasons;
 pub mod report;
+pub mod search;
 pub mod sliders;
 pub mod steps;
 pub mod times;

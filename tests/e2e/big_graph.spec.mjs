@@ -28,6 +28,8 @@ test.beforeEach(async ({ page, open }) => {
   await open();
   await put(page, gpt2Blocks(BLOCKS));
   await expect(canvas(page)).toHaveAccessibleName(new RegExp(`^graph of ${grouped(BLOCKS * OPS_PER_BLOCK)} operations`));
+  await tool(page, 'Unfold').click();
+  await expect(canvas(page)).toHaveAccessibleName(/kernels$/);
 });
 
 test('the page holds what is in sight, wherever that is', async ({ page }) => {

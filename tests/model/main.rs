@@ -80,8 +80,8 @@ mod repeats;
 mod resolve;
 mod resolve_errors;
 mod round_trip;
+mod search;
 mod share;
-
 mod sliders;
 mod spans;
 mod step_lines;

@@ -11,6 +11,7 @@ mod components;
 mod exports;
 mod mounted;
 mod ops;
+mod repeats;
 mod results;
 mod share;
 

@@ -1,6 +1,7 @@
 //! The graph with its zoom buttons.
 
 use super::keys::ZOOM_STEP;
+use super::minimap::Minimap;
 use super::picture::Picture;
 use super::state::Graph;
 use crate::app::state::{Page, Selection};
@@ -82,6 +83,7 @@ pub fn GraphCanvas(
                 </g>
                 <path class="dag-merge-line" aria-hidden="true" d=move || graph.merge_line()></path>
             </svg>
+            <Minimap graph />
             <p class="dag-status" role="status" aria-live="polite">{status}</p>
             <p class="dag-empty" hidden=move || op_count() != 0>"No operations yet."</p>
             <div class="dag-tools" role="group" aria-label="Zoom">
@@ -115,7 +117,7 @@ pub fn GraphCanvas(
                 {panel.filter(|_| browser::can_fill_screen()).map(|panel| view! { <FullScreen panel /> })}
             </div>
             <p class="sr-only" id="dag-help">
-                "Arrow keys follow the edges from operation to operation, Page Up and Page Down go from kernel to kernel, Enter selects. Plus, minus and 0 zoom. M merges a kernel with another one, X cuts its kernel before an operation. On the graph itself arrow keys move it."
+                "Arrow keys follow the edges from operation to operation, Page Up and Page Down go from kernel to kernel, Enter selects. Plus, minus and 0 zoom, a slash finds by name. M merges a kernel with another one, X cuts its kernel before an operation. On the graph itself arrow keys move it."
             </p>
         </div>
     }

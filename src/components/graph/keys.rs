@@ -2,7 +2,7 @@
 
 use super::plan::Plan;
 use super::state::Graph;
-use crate::app::state::Selection;
+use crate::app::state::{FocusRequest, Selection};
 use crate::browser;
 use crate::core::OpId;
 use crate::picture::dag::Point;
@@ -123,6 +123,7 @@ impl Graph {
             "+" | "=" => self.zoom(ZOOM_STEP, None),
             "-" | "_" => self.zoom(1.0 / ZOOM_STEP, None),
             "0" => self.fit(),
+            "/" => self.page().focus_request.set(Some(FocusRequest::Find)),
             "Escape" if self.selection.get_untracked() != Selection::Nothing => {
                 self.page().select(Selection::Nothing);
             }

@@ -26,11 +26,17 @@ pub(super) fn TensorPill(
     let (rect, middle) = (place.rect, place.rect.center());
     let tensor = *place.tensors.first()?;
     let name = place.text.clone();
+    let tensors = place.tensors.clone();
+    let is_selected = move || match graph.selection.get() {
+        Selection::Tensor(tensor) => tensors.contains(&tensor),
+        _ => false,
+    };
     let look = graph.look(placed.number, move |looks| looks.pill(&place));
     let title = move || look.with(|look| look.title.clone());
     Some(view! {
         <g
             class=class
+            class:is-selected=is_selected
             role="img"
             aria-label=title
             on:click=move |event| {

@@ -3,7 +3,7 @@
 use super::dag_layout::{DagLayout, EdgeEnd};
 use super::geometry::{Point, Rect};
 use crate::core::model::ids::Id;
-use crate::core::{KernelId, OpId, Partition};
+use crate::core::{KernelId, OpId, Partition, TensorId};
 
 /// What can have the focus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,6 +21,12 @@ impl DagLayout {
             FocusTarget::Op(op) => self.ops.get(op).map(|op| op.rect),
             FocusTarget::Kernel(kernel) => self.panels.get(kernel).copied(),
         }
+    }
+
+    /// Where the first pill of a tensor is.
+    pub fn pill_of(&self, tensor: TensorId) -> Option<Rect> {
+        let mut pills = self.pills.iter();
+        pills.find_map(|pill| pill.tensors.contains(&tensor).then_some(pill.rect))
     }
 
     /// What is shown in place of an op or a kernel.

@@ -89,7 +89,7 @@ pub(super) struct Body {
     pub(super) enters: Vec<TensorId>,
     /// The ops that write for the next round.
     pub(super) producers: Vec<OpId>,
-    /// Its first layer, which is for pills alone, and its last one.
+    /// Its first layer, which may be for pills alone, and its last one.
     pub(super) layers: Range<LayerId>,
 }
 
@@ -103,13 +103,15 @@ impl Body {
         }
     }
 
-    pub(super) fn find_layers(&mut self, layers: &IdVec<KernelId, LayerId>) {
+    pub(super) fn find_layers(&mut self, layers: &IdVec<KernelId, LayerId>, has_pills: bool) {
         let own = || {
             self.kernels
                 .clone()
                 .map(|kernel| layers[KernelId::new(kernel)])
         };
-        let first = own().min().and_then(LayerId::above);
+        let first = own().min();
+        let above = first.and_then(LayerId::above).filter(|_| has_pills);
+        let first = above.or(first);
         let last = own().max();
         self.layers = first.unwrap_or_default()..last.unwrap_or_default();
     }

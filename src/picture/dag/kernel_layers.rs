@@ -3,16 +3,18 @@
 use super::frames::Body;
 use super::layered::LayerId;
 use crate::core::{Graph, IdVec, KernelId, Partition};
+use std::ops::Range;
 
 /// The layer of each kernel, from 1: the first below all producers. A kernel moves down towards its readers unless that
 /// lengthens the way of a tensor that it reads.
 ///
 /// A layer with kernels of a body holds no other kernels. Above the first layer of a body, and of what follows it, is one
-/// for pills alone.
+/// for pills alone where `needs_pills` says so for these kernels.
 pub(super) fn kernel_layers(
     graph: &Graph,
     partition: &Partition,
     bodies: &[Body],
+    needs_pills: impl Fn(Range<usize>) -> bool,
 ) -> IdVec<KernelId, LayerId> {
     let count = partition.kernels.len();
     let mut layers = IdVec::from_elem(LayerId::new(1), count);
@@ -21,7 +23,11 @@ pub(super) fn kernel_layers(
     let borders = (bodies.iter()).flat_map(|body| [body.kernels.start, body.kernels.end]);
     let (mut start, mut last) = (0, LayerId::new(0));
     for (part, end) in borders.chain([count]).enumerate() {
-        let above = if part == 0 { last } else { last.below() };
+        let above = if part > 0 && needs_pills(start..end) {
+            last.below()
+        } else {
+            last
+        };
         for kernel in (start..end).map(KernelId::new) {
             let producers = (partition.kernels[kernel].iter())
                 .flat_map(|&op| graph.predecessors[op].iter())

@@ -43,6 +43,7 @@ mod lanes;
 mod layered;
 pub mod looks;
 pub mod metrics;
+pub mod minimap;
 mod op_boxes;
 mod ordering;
 mod outer_graph;

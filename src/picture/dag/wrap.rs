@@ -19,11 +19,12 @@ use super::breaks::{Gaps, Pieces, place_key};
 use super::dag_layout::{DagLayout, Edge};
 use super::frames::Frame;
 use super::geometry::{Point, Rect};
-use super::metrics::{LANE_GAP, MARGIN, TRACK_GAP};
+use super::metrics::{FRAME_PADDING, LANE_GAP, MARGIN, TRACK_GAP};
 use super::routes::straighten;
 use super::viewport::{LEGIBLE_SCALE, Size};
 use crate::core::TensorId;
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 /// Columns, at most.
 const MAX_COLUMNS: usize = 3;
@@ -142,10 +143,9 @@ fn columns_of(layout: &DagLayout, pieces: &Pieces) -> Columns {
             include(pieces.at(op.rect.y), label.x, label.right(), label.y);
         }
     }
-    for part in layout.frames.iter().flat_map(|frame| &frame.parts) {
-        for piece in pieces.at(part.y)..=pieces.at(part.bottom()) {
-            include(piece, part.x, part.right(), part.y);
-        }
+    for frame in &layout.frames {
+        let (top, tag) = (frame.rect().y, frame.tag);
+        include(pieces.at(top), tag.x, tag.right(), top);
     }
     let mut entering: Vec<BTreeSet<Crossing>> = vec![BTreeSet::new(); pieces.breaks.len() + 1];
     for edge in &layout.edges {
@@ -159,6 +159,16 @@ fn columns_of(layout: &DagLayout, pieces: &Pieces) -> Columns {
                 }
             }
             include(piece, point.x, point.x, f64::INFINITY);
+        }
+    }
+    for piece in layout
+        .frames
+        .iter()
+        .flat_map(|frame| pieces_of(frame, pieces))
+    {
+        if let Some(column) = columns.get_mut(piece) {
+            column.left -= FRAME_PADDING;
+            column.right += FRAME_PADDING;
         }
     }
     let mut x = MARGIN;
@@ -177,6 +187,12 @@ fn columns_of(layout: &DagLayout, pieces: &Pieces) -> Columns {
         columns,
         top: MARGIN + most as f64 * TRACK_GAP,
     }
+}
+
+/// The pieces of a drawing that a frame reaches into.
+fn pieces_of(frame: &Frame, pieces: &Pieces) -> RangeInclusive<usize> {
+    let rect = frame.rect();
+    pieces.at(rect.y)..=pieces.at(rect.bottom())
 }
 
 /// Width of the space before a column that so many lines enter.
@@ -201,18 +217,18 @@ impl Columns {
     /// Breaks a frame into its parts.
     fn shift_frame(&self, pieces: &Pieces, frame: &mut Frame) {
         let whole = frame.rect();
-        let (first, last) = (pieces.at(whole.y), pieces.at(whole.bottom()));
-        frame.parts = (self.columns.iter().enumerate())
-            .filter(|(piece, _)| (first..=last).contains(piece))
-            .map(|(piece, column)| {
-                let top = whole.y.max(column.top);
+        frame.parts = pieces_of(frame, pieces)
+            .filter_map(|piece| {
+                let column = self.columns.get(piece)?;
+                let (left, top) = (whole.x.max(column.left), whole.y.max(column.top));
                 let mut part = Rect {
+                    x: left,
                     y: top,
+                    width: whole.right().min(column.right) - left,
                     height: whole.bottom().min(column.bottom) - top,
-                    ..whole
                 };
                 self.shift(piece, &mut part);
-                part
+                Some(part)
             })
             .collect();
         self.shift(pieces.at(frame.tag.y), &mut frame.tag);
