@@ -1,5 +1,6 @@
 //! Finding ops and tensors by name.
 
+use super::format::format_count;
 use crate::core::{Graph, OpId, TensorId};
 
 /// Something whose name holds what a visitor has typed.
@@ -52,6 +53,6 @@ pub fn found(graph: &Graph, query: &str) -> Vec<Found> {
 pub fn place_words(place: usize, count: usize) -> String {
     match count {
         0 => "no match".to_owned(),
-        _ => format!("{} of {count}", place + 1),
+        _ => format!("{} of {}", format_count(place + 1), format_count(count)),
     }
 }

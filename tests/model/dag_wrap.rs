@@ -107,7 +107,7 @@ fn text_can_be_read_at_first_sight_on_every_screen() {
         for frame in FRAMES {
             let wrapped = wrap(&picture, frame);
             let seen = wrapped.as_ref().unwrap_or(&picture);
-            let view = Viewport::fit(seen.size(), seen.start_x(), frame);
+            let view = Viewport::fit(seen.size(), seen.start_x(frame.0), frame);
             let text_px = SMALL_FONT_PX * view.scale;
             assert!(text_px >= LEGIBLE_PX, "{name} in {frame:?}: {text_px}");
             let first = seen.panels.iter().next().unwrap().center();

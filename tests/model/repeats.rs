@@ -13,9 +13,11 @@ use fuseline::core::{
     Analysis, KernelId, Op, OpType, Options, Policy, TensorDecl, TensorRole, analyze,
     analyze_program,
 };
+use fuseline::picture::dag::metrics::SMALL_FONT_PX;
 use fuseline::picture::dag::repeats::Repeats;
-use fuseline::picture::dag::wrap::in_columns;
-use fuseline::picture::dag::{DagLayout, EdgeEnd, folded_layout, layout};
+use fuseline::picture::dag::viewport::{LEGIBLE_PX, Viewport};
+use fuseline::picture::dag::wrap::{in_columns, wrap};
+use fuseline::picture::dag::{DagLayout, EdgeEnd, Point, folded_layout, layout};
 use proptest::prelude::*;
 use std::fmt::Write as _;
 
@@ -395,6 +397,36 @@ fn folded_pictures_have_no_faults_in_any_number_of_columns() {
                     );
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn the_first_view_of_a_folded_picture_can_be_read_and_shows_the_tag() {
+    for (name, analysis) in named() {
+        let picture = folded(&analysis);
+        for canvas in [
+            (364.0, 500.0),
+            (530.0, 500.0),
+            (750.0, 790.0),
+            (1920.0, 1040.0),
+        ] {
+            let wrapped = wrap(&picture, canvas);
+            let seen = wrapped.as_ref().unwrap_or(&picture);
+            let view = Viewport::fit(seen.size(), seen.start_x(canvas.0), canvas);
+            assert!(
+                SMALL_FONT_PX * view.scale >= LEGIBLE_PX,
+                "{name} in {canvas:?}"
+            );
+            let first = seen.panels.iter().next().unwrap().center();
+            assert!(view.shows(first, canvas), "{name} in {canvas:?}: {view:?}");
+            let tag = seen.frames[0].tag;
+            // With a prefix the tag may be further down.
+            let left = view.on_canvas(Point::new(tag.x, 0.0)).x;
+            assert!(
+                left >= 0.0 && left < canvas.0,
+                "{name} in {canvas:?}: {left}"
+            );
         }
     }
 }

@@ -54,4 +54,5 @@ fn case_does_not_matter_and_whole_names_come_first() {
 fn the_place_is_told() {
     assert_eq!(place_words(0, 0), "no match");
     assert_eq!(place_words(2, 17), "3 of 17");
+    assert_eq!(place_words(999, 2_448), "1,000 of 2,448");
 }

@@ -62,11 +62,9 @@ fn RepeatTag(
 ) -> impl IntoView {
     let look = graph.look(number, move |looks| looks.repeat(&run));
     let name = move || look.with(|look| look.name.clone());
-    let unfold = move || {
-        let page = graph.page();
-        page.keep_focus();
-        page.drawing.toggle_rounds();
-    };
+    let page = graph.page();
+    // It may have the focus when it goes, which is later for a program that the worker lays out.
+    on_cleanup(move || page.keep_focus());
     let mark = |words: &'static str| {
         move |at: &Point| {
             view! {
@@ -89,8 +87,8 @@ fn RepeatTag(
     let (tag, middle) = (frame.tag, frame.tag.center());
     view! {
         <g aria-hidden="true">{entries.collect_view()} {exits.collect_view()}</g>
+        <g class="dag-repeat-tag">
         <g
-            class="dag-repeat-tag"
             role="button"
             tabindex="0"
             aria-expanded="false"
@@ -98,25 +96,31 @@ fn RepeatTag(
             on:click=move |event| {
                 event.stop_propagation();
                 if !graph.was_dragged() {
-                    unfold();
+                    page.drawing.toggle_rounds();
                 }
             }
             on:keydown=move |event| {
+                if event.ctrl_key() || event.meta_key() {
+                    return;
+                }
                 // The other keys of the graph are about ops and kernels.
                 event.stop_propagation();
                 if event.key() == "Enter" || event.key() == " " {
                     event.prevent_default();
-                    unfold();
+                    page.drawing.toggle_rounds();
                 }
             }
         >
             <title>{name}</title>
             <rect x=tag.x y=tag.y width=tag.width height=tag.height rx=tag.height / 2.0></rect>
+        </g>
+        <g class="dag-repeat-words" aria-hidden="true">
             <path d=format!("M{:.1} {:.1}h8m-4 -4v8", tag.x + 11.0, middle.y)></path>
             <text x=tag.x + 28.0 y=middle.y + 4.5>
                 <tspan class="dag-function">{move || look.with(|look| look.count.clone())}</tspan>
                 <tspan class="dag-label" dx="7">{move || look.with(|look| look.bytes.clone())}</tspan>
             </text>
+        </g>
         </g>
     }
 }

@@ -89,13 +89,13 @@ impl Graph {
             {
                 Some(Aim::Whole) => Viewport::whole(picture, canvas),
                 Some(Aim::Part { viewport, .. }) => viewport,
-                None => Viewport::fit(picture, placed.layout.start_x(), canvas),
+                None => Viewport::fit(picture, placed.layout.start_x(canvas.0), canvas),
             }
         });
         let is_cut_off = Memo::new(move |_| {
             placed.with(|placed| {
                 let (layout, canvas) = (&placed.layout, canvas_px.get());
-                Viewport::fit(layout.size(), layout.start_x(), canvas)
+                Viewport::fit(layout.size(), layout.start_x(canvas.0), canvas)
                     != Viewport::whole(layout.size(), canvas)
             })
         });

@@ -2,6 +2,7 @@
 
 use super::frames::Frame;
 use super::geometry::{Point, Rect};
+use super::metrics::MARGIN;
 use super::repeats::Repeats;
 use super::viewport::Size;
 use crate::core::model::ids::define_ids;
@@ -43,10 +44,16 @@ impl DagLayout {
         (self.width, self.height)
     }
 
-    /// The horizontal place of the first kernel.
-    pub fn start_x(&self) -> f64 {
+    /// The horizontal place in the middle of the first view: that of the first kernel, or one a little to the left, so that a
+    /// canvas of this width shows the tag of a frame beside it.
+    pub fn start_x(&self, canvas_width: f64) -> f64 {
         let first = self.panels.iter().next();
-        first.map_or(self.width / 2.0, |panel| panel.center().x)
+        let center = first.map_or(self.width / 2.0, |panel| panel.center().x);
+        let tags = self.frames.iter().map(|frame| frame.tag.x - MARGIN);
+        let beside = tags.filter(|left| center - canvas_width / 2.0 < left + canvas_width / 4.0);
+        beside
+            .map(|left| left + canvas_width / 2.0)
+            .fold(center, f64::min)
     }
 
     /// Number of ops that are drawn.
