@@ -16,7 +16,6 @@ use fuseline::core::{
     Analysis, Code, DEVICES, KernelId, OpId, Options, Policy, analyze_program,
     analyze_program_with, notation,
 };
-use fuseline::picture::dag::layout;
 use fuseline::present::manual::{Change, propose};
 use fuseline::present::reasons::all_diagnostics;
 use fuseline::present::report::Report;

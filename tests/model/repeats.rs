@@ -446,8 +446,7 @@ fn repeated(ops: &[Op], rounds: usize) -> Vec<Op> {
                     .iter()
                     .position(|outside| outside == name);
                 match (place, round) {
-                    (None, _) => format!("{name}_{round}"),
-                    (Some(2), _) | (Some(_), 0) => format!("{name}_{round}"),
+                    (None | Some(2), _) | (Some(_), 0) => format!("{name}_{round}"),
                     (Some(place), _) => match last(place) {
                         Some(output) => format!("{output}_{}", round - 1),
                         None => format!("{name}_{round}"),
