@@ -77,6 +77,7 @@ mod proposals;
 mod random_graph;
 mod record;
 mod repeats;
+mod repeats_pictures;
 mod resolve;
 mod resolve_errors;
 mod round_trip;

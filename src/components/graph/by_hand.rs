@@ -154,11 +154,13 @@ impl Graph {
     fn next_partner(self, from: KernelId, present: KernelId, is_back: bool) -> Option<KernelId> {
         self.placed.with_untracked(|placed| {
             let layout = &placed.layout;
-            let after = |kernel| layout.kernel_beside(kernel, is_back);
-            let next = after(present).filter(|&next| next != from);
-            let next = next.or_else(|| after(from));
-            next.or_else(|| layout.kernel_at_end(!is_back))
-                .filter(|&next| next != from)
+            let after = |kernel| {
+                let beside = layout.kernel_beside(kernel, is_back);
+                beside.or_else(|| layout.kernel_at_end(!is_back))
+            };
+            let next = after(present)?;
+            let next = if next == from { after(next)? } else { next };
+            (next != from).then_some(next)
         })
     }
 }

@@ -44,16 +44,17 @@ impl DagLayout {
         (self.width, self.height)
     }
 
-    /// The horizontal place in the middle of the first view: that of the first kernel, or one a little to the left, so that a
-    /// canvas of this width shows the tag of a frame beside it.
+    /// The horizontal place in the middle of the first view: that of the first kernel, or one a little to the left, so that no tag
+    /// of a frame is cut off by the left border of a canvas of this width.
     pub fn start_x(&self, canvas_width: f64) -> f64 {
         let first = self.panels.iter().next();
         let center = first.map_or(self.width / 2.0, |panel| panel.center().x);
-        let tags = self.frames.iter().map(|frame| frame.tag.x - MARGIN);
-        let beside = tags.filter(|left| center - canvas_width / 2.0 < left + canvas_width / 4.0);
-        beside
-            .map(|left| left + canvas_width / 2.0)
-            .fold(center, f64::min)
+        let border = center - canvas_width / 2.0;
+        let tags = self.frames.iter().map(|frame| frame.tag);
+        let lefts = tags
+            .filter(|tag| tag.right() > border)
+            .map(|tag| tag.x - MARGIN);
+        lefts.fold(border, f64::min) + canvas_width / 2.0
     }
 
     /// Number of ops that are drawn.
