@@ -36,7 +36,7 @@ impl JobQueue {
         if is_running || self.waiting.contains(job) || self.stopped.contains(job) {
             return false;
         }
-        if job.task == (Task::Picture { step: None }) {
+        if matches!(job.task, Task::Picture { step: None, .. }) {
             // The visitor has gone on to another text or choice.
             self.awaited.retain(Job::is_report);
         }
@@ -71,7 +71,7 @@ impl JobQueue {
         let is_outdated = |running: &Job, since_ms: f64| {
             let is_replaceable = !self.is_awaited(running);
             let outdates = |job: &Job| {
-                job.task == Task::Picture { step: None }
+                matches!(job.task, Task::Picture { step: None, .. })
                     || is_replaceable && is_same_kind(job, running) && !job.shares_work(running)
             };
             now_ms - since_ms >= OUTDATED.as_secs_f64() * 1000.0
@@ -144,8 +144,8 @@ impl JobQueue {
 /// Jobs wait in this order: pictures, what the visitor points at, and the tabs.
 const fn order(job: &Job) -> u8 {
     match job.task {
-        Task::Picture { step: None } => 0,
-        Task::Picture { step: Some(_) } => 1,
+        Task::Picture { step: None, .. } => 0,
+        Task::Picture { step: Some(_), .. } => 1,
         Task::Ask {
             question: Question::Change(_) | Question::Apart(..),
             ..
@@ -159,7 +159,7 @@ const fn order(job: &Job) -> u8 {
 pub fn is_same_kind(one: &Job, other: &Job) -> bool {
     match (one.task, other.task) {
         (Task::Plan, Task::Plan) => one.options.policy == other.options.policy,
-        (Task::Picture { step: one }, Task::Picture { step: other }) => {
+        (Task::Picture { step: one, .. }, Task::Picture { step: other, .. }) => {
             one.is_some() == other.is_some()
         }
         (

@@ -72,7 +72,7 @@ impl Job {
     /// Whether the later one of the two is answered soon after the earlier one, because most of the work is the same.
     pub fn shares_work(&self, other: &Self) -> bool {
         let needs_only_the_plan =
-            |job: &Self| matches!(job.task, Task::Picture { step: None } | Task::Plan);
+            |job: &Self| matches!(job.task, Task::Picture { step: None, .. } | Task::Plan);
         self.text == other.text
             && self.options == other.options
             && !needs_only_the_plan(self)
@@ -87,6 +87,8 @@ pub enum Task {
     Picture {
         /// Number of decisions.
         step: Option<usize>,
+        /// Whether all rounds of a repeat are drawn, and not one of them.
+        is_unfolded: bool,
     },
     /// The kernels alone, to compare policies.
     Plan,

@@ -10,7 +10,8 @@ use crate::core::{
     Analysis, Diagnostic, Graph, IdVec, OpId, Options, Partition, Plan, Program,
     analyze_program_with, build_graph, notation, plan,
 };
-use crate::picture::dag::{DagLayout, has_same_picture, layout};
+use crate::picture::dag::repeats::Repeats;
+use crate::picture::dag::{DagLayout, folded_layout, has_same_picture};
 use crate::present::advice::advice_rows;
 use crate::present::manual::{Proposal, propose};
 use crate::present::reasons::all_diagnostics;
@@ -23,7 +24,7 @@ use std::sync::Arc;
 #[derive(Default)]
 pub struct Runner {
     /// What the last picture shows.
-    pictured: Option<(Graph, Partition)>,
+    pictured: Option<Pictured>,
     /// What the last job was about. Steps and questions come in a row, and the first of them takes the longest.
     subject: Option<Subject>,
 }
@@ -33,7 +34,7 @@ impl Runner {
     pub fn run(&mut self, job: &Job, at: &mut dyn FnMut(Stage)) -> Answer {
         at(Stage::Reading);
         match job.task {
-            Task::Picture { step } => {
+            Task::Picture { step, is_unfolded } => {
                 let subject = self.subject(job);
                 let graph = subject.graph();
                 at(Stage::Fusing);
@@ -45,7 +46,7 @@ impl Runner {
                     None => subject.plan(&graph).clone(),
                 };
                 at(Stage::Placing);
-                let layout = self.layout(graph, &plan.partition);
+                let layout = self.layout(graph, &plan.partition, is_unfolded);
                 Answer::Picture { plan, layout }
             }
             // Of another policy than that of the next job, so the subject stays.
@@ -75,13 +76,48 @@ impl Runner {
     }
 
     /// The layout, unless it is that of the last picture.
-    fn layout(&mut self, graph: Graph, partition: &Partition) -> Option<Arc<DagLayout>> {
-        let is_same = (self.pictured.as_ref())
-            .is_some_and(|(last, kernels)| has_same_picture((last, kernels), (&graph, partition)));
-        let layout = (!is_same).then(|| Arc::new(layout(&graph, partition)));
-        self.pictured = Some((graph, partition.clone()));
-        layout
+    fn layout(
+        &mut self,
+        graph: Graph,
+        partition: &Partition,
+        is_unfolded: bool,
+    ) -> Option<Arc<DagLayout>> {
+        let same = self.pictured.take().filter(|last| {
+            last.is_unfolded == is_unfolded
+                && has_same_picture((&last.graph, &last.partition), (&graph, partition))
+                && last.layout.repeats.still_hold(&graph)
+        });
+        let is_same = same.is_some();
+        let layout = match same {
+            Some(last) => last.layout,
+            None => Arc::new(layout_of(&graph, partition, is_unfolded)),
+        };
+        self.pictured = Some(Pictured {
+            graph,
+            partition: partition.clone(),
+            is_unfolded,
+            layout: layout.clone(),
+        });
+        (!is_same).then_some(layout)
     }
+}
+
+/// A picture and what it shows.
+struct Pictured {
+    graph: Graph,
+    partition: Partition,
+    is_unfolded: bool,
+    layout: Arc<DagLayout>,
+}
+
+/// The layout of a program, with one round of what is repeated or with all of them.
+pub fn layout_of(graph: &Graph, partition: &Partition, is_unfolded: bool) -> DagLayout {
+    let repeats = if is_unfolded {
+        Repeats::default()
+    } else {
+        Repeats::of_large(graph, partition)
+    };
+    folded_layout(graph, partition, repeats)
 }
 
 /// A text under certain choices, and what is known about it.

@@ -4,6 +4,7 @@
 use crate::app::state::{FocusRequest, Page, Selection, SetIfChanged, Tab};
 use crate::components::sentence::sentence;
 use crate::core::OpId;
+use crate::picture::dag::looks::round_note;
 use crate::present::inspect::{
     Inspected, inspect_edge, inspect_kernel, inspect_op, inspect_tensor,
 };
@@ -16,13 +17,20 @@ pub fn Inspector() -> impl IntoView {
     let page = Page::of_context();
     let inspected = Memo::new(move |_| {
         let selection = page.inspected();
-        page.analysis.with(|analysis| match selection {
+        let mut inspected = page.analysis.with(|analysis| match selection {
             Selection::Nothing => None,
             Selection::Op(op) => inspect_op(analysis, op),
             Selection::Kernel(kernel) => inspect_kernel(analysis, kernel),
             Selection::Edge { producer, consumer } => inspect_edge(analysis, producer, consumer),
             Selection::Tensor(tensor) => inspect_tensor(analysis, tensor),
-        })
+        })?;
+        if let Some(kernel) = inspected.kernel {
+            let note = page
+                .drawing
+                .with(|drawn| round_note(&drawn.layout.repeats, kernel));
+            inspected.notes.extend(note);
+        }
+        Some(inspected)
     });
     let of = Memo::new(move |_| inspected.get().unwrap_or_default());
     view! {

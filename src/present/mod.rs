@@ -27,6 +27,7 @@ pub mod op_rows;
 pub mod options;
 pub mod reasons;
 pub mod report;
+pub mod search;
 pub mod setup;
 pub mod sliders;
 pub mod steps;

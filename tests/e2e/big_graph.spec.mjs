@@ -28,6 +28,8 @@ test.beforeEach(async ({ page, open }) => {
   await open();
   await put(page, gpt2Blocks(BLOCKS));
   await expect(canvas(page)).toHaveAccessibleName(new RegExp(`^graph of ${grouped(BLOCKS * OPS_PER_BLOCK)} operations`));
+  await tool(page, 'Unfold').click();
+  await expect(canvas(page)).toHaveAccessibleName(/kernels$/);
 });
 
 test('the page holds what is in sight, wherever that is', async ({ page }) => {
@@ -80,7 +82,8 @@ test('the focus stays where it is while the picture is moved away, and keys go o
   // Out at the upper border and in at the lower one, so that other parts come from above and from below.
   await page.keyboard.down('Control');
   for (const [share, turn] of [[0.95, -200], [0.05, 100], [0.95, -200], [0.5, 60], [0.95, -200]]) {
-    await page.mouse.move(x + width / 2, y + height * share);
+    // Beside the buttons.
+    await page.mouse.move(x + width / 4, y + height * share);
     await page.mouse.wheel(0, turn);
     await page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));
   }

@@ -2,6 +2,7 @@
 
 use fuseline::core::{Analysis, KernelId};
 use fuseline::picture::dag::looks::Looks;
+use fuseline::picture::dag::metrics::MARK_HALF;
 use fuseline::picture::dag::path::path_data;
 use fuseline::picture::dag::{DagLayout, PillKind, layout};
 use fuseline::present::badge::kernel_looks;
@@ -22,7 +23,18 @@ pub(crate) fn draw(analysis: &Analysis, picture: &DagLayout, is_fused: bool) -> 
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"dag {view}\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\">\n"
     );
+    for frame in &picture.frames {
+        let _ = writeln!(
+            out,
+            "<path class=\"dag-repeat-border\" d=\"{}\"/>",
+            frame.path()
+        );
+    }
+    let is_hidden = |kernel| !picture.repeats.shows_kernel(KernelId::new(kernel));
     for (kernel, panel) in picture.panels.iter().enumerate() {
+        if is_hidden(kernel) {
+            continue;
+        }
         let _ = writeln!(
             out,
             "<rect class=\"dag-panel kernel-{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"12\"/>",
@@ -48,6 +60,9 @@ pub(crate) fn draw(analysis: &Analysis, picture: &DagLayout, is_fused: bool) -> 
         );
     }
     for (id, op) in picture.ops.iter_enumerated() {
+        if !picture.repeats.shows_op(id) {
+            continue;
+        }
         let look = looks.op(id, op.rect.width);
         let middle = op.rect.center();
         let _ = writeln!(
@@ -68,6 +83,9 @@ pub(crate) fn draw(analysis: &Analysis, picture: &DagLayout, is_fused: bool) -> 
         );
     }
     for (kernel, panel) in picture.panels.iter().enumerate() {
+        if is_hidden(kernel) {
+            continue;
+        }
         let _ = writeln!(
             out,
             "<g class=\"dag-badge kernel-{}\"><circle cx=\"{}\" cy=\"{}\" r=\"9.5\"/><text x=\"{}\" y=\"{}\">{}</text></g>",
@@ -96,8 +114,35 @@ pub(crate) fn draw(analysis: &Analysis, picture: &DagLayout, is_fused: bool) -> 
         }
     }
     draw_pills(&mut out, picture, &looks);
+    draw_tags(&mut out, picture, &looks);
     out.push_str("</svg>\n");
     out
+}
+
+fn draw_tags(out: &mut String, picture: &DagLayout, looks: &Looks) {
+    for (frame, run) in picture.frames.iter().zip(picture.repeats.runs()) {
+        let look = looks.repeat(run);
+        let _ = writeln!(
+            out,
+            "<g class=\"dag-repeat-tag\"><title>{}</title><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"13\"/><text x=\"{}\" y=\"{}\">{} {}</text></g>",
+            look.name,
+            frame.tag.x,
+            frame.tag.y,
+            frame.tag.width,
+            frame.tag.height,
+            frame.tag.x + 28.0,
+            frame.tag.center().y + 4.5,
+            look.count,
+            look.bytes
+        );
+        for mark in frame.entries.iter().chain(&frame.exits) {
+            let _ = writeln!(
+                out,
+                "<g class=\"dag-repeat-mark\"><circle cx=\"{}\" cy=\"{}\" r=\"{MARK_HALF}\"/></g>",
+                mark.x, mark.y
+            );
+        }
+    }
 }
 
 fn draw_pills(out: &mut String, picture: &DagLayout, looks: &Looks) {

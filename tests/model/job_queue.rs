@@ -5,8 +5,14 @@ use fuseline::app::jobs::{Job, Question, Task};
 use fuseline::core::{KernelId, OpId, Options, Policy};
 use fuseline::present::manual::Change;
 
-const ALL: Task = Task::Picture { step: None };
-const FIRST: Task = Task::Picture { step: Some(0) };
+const ALL: Task = Task::Picture {
+    step: None,
+    is_unfolded: false,
+};
+const FIRST: Task = Task::Picture {
+    step: Some(0),
+    is_unfolded: false,
+};
 const REPORT: Task = Task::Ask {
     step: None,
     question: Question::Report,

@@ -6,7 +6,7 @@ use fuseline::app::jobs::{
     Answer, Job, MAX_ANALYSED_BYTES, QUICK_OPS_AND_READS, Question, Stage, Task, is_quick,
     parse_if_short,
 };
-use fuseline::app::runner::Runner;
+use fuseline::app::runner::{Runner, layout_of};
 use fuseline::core::analysis::compare::{Compared, compare, options_of};
 use fuseline::core::analysis::replay::analysis_with;
 use fuseline::core::examples::EXAMPLES;
@@ -16,7 +16,6 @@ use fuseline::core::{
     Analysis, Code, DEVICES, KernelId, OpId, Options, Policy, analyze_program,
     analyze_program_with, notation,
 };
-use fuseline::picture::dag::layout;
 use fuseline::present::manual::{Change, propose};
 use fuseline::present::reasons::all_diagnostics;
 use fuseline::present::report::Report;
@@ -25,6 +24,12 @@ use fuseline::present::why::{EdgeOrder, EdgeRows, WhyNot};
 use proptest::prelude::*;
 use std::sync::Arc;
 use strum::VariantArray;
+
+/// The kernels after all decisions.
+const WHOLE: Task = Task::Picture {
+    step: None,
+    is_unfolded: false,
+};
 
 /// What the page gets from a worker: job and answer travel as bytes.
 fn ask(runner: &mut Runner, text: &str, options: &Options, task: Task) -> Answer {
@@ -49,7 +54,7 @@ fn ask(runner: &mut Runner, text: &str, options: &Options, task: Task) -> Answer
 fn pictured(runner: &mut Runner, text: &str, options: &Options) -> Option<Analysis> {
     let program = notation::parse(text).program;
     let expected = analyze_program(&program, options);
-    let picture = ask(runner, text, options, Task::Picture { step: None });
+    let picture = ask(runner, text, options, WHOLE);
     let Answer::Picture {
         plan,
         layout: placed,
@@ -61,7 +66,10 @@ fn pictured(runner: &mut Runner, text: &str, options: &Options) -> Option<Analys
     assert_eq!(outcome, expected);
     let analysis = outcome.analysis?;
     if let Some(placed) = placed {
-        assert_eq!(*placed, layout(&analysis.graph, &analysis.partition));
+        assert_eq!(
+            *placed,
+            layout_of(&analysis.graph, &analysis.partition, false)
+        );
     }
     Some(analysis)
 }
@@ -100,13 +108,24 @@ fn every_answer_is_what_the_page_computes_itself() {
             let Answer::Picture {
                 plan,
                 layout: placed,
-            } = ask(runner, &text, &options, Task::Picture { step })
+            } = ask(
+                runner,
+                &text,
+                &options,
+                Task::Picture {
+                    step,
+                    is_unfolded: false,
+                },
+            )
             else {
                 panic!("no picture");
             };
             assert_eq!(plan.partition, halfway.partition);
             if let Some(placed) = placed {
-                assert_eq!(*placed, layout(&halfway.graph, &halfway.partition));
+                assert_eq!(
+                    *placed,
+                    layout_of(&halfway.graph, &halfway.partition, false)
+                );
             }
         }
     }
@@ -229,11 +248,10 @@ fn policies_are_compared_one_by_one_as_all_at_once() {
 fn a_layout_is_sent_once_as_long_as_only_sizes_change() {
     let mut runner = Runner::default();
     let options = Options::default();
-    let mut layout_of =
-        |text: &str| match ask(&mut runner, text, &options, Task::Picture { step: None }) {
-            Answer::Picture { layout, .. } => layout,
-            other => panic!("{other:?}"),
-        };
+    let mut layout_of = |text: &str| match ask(&mut runner, text, &options, WHOLE) {
+        Answer::Picture { layout, .. } => layout,
+        other => panic!("{other:?}"),
+    };
     let text = "param n = 64\ninput x : f16[n]\ny = relu(x)\nz = gelu(y)\n";
     assert!(layout_of(text).is_some());
     assert!(layout_of(&text.replace("64", "128")).is_none());

@@ -12,6 +12,8 @@ pub enum FocusRequest {
     /// The graph: the selected op or kernel, else the one that had the focus last, else the graph as a whole. Used when the
     /// element that had the focus was removed.
     Graph,
+    /// The field that finds ops and tensors by name.
+    Find,
     /// A fused kernel in the graph.
     GraphKernel(KernelId),
     /// The button of a fused kernel in the table of kernels.

@@ -41,13 +41,17 @@ pub(super) fn wanted_picture(
     text: Memo<Arc<str>>,
     parsed: Memo<Arc<Parsed>>,
     options: Memo<Options>,
+    is_unfolded: RwSignal<bool>,
 ) -> Memo<Option<Job>> {
     Memo::new(move |_| {
         let is_quick = parsed.with(|parsed| is_quick(&parsed.program));
         (!is_quick).then(|| Job {
             text: text.get(),
             options: options.get(),
-            task: Task::Picture { step: None },
+            task: Task::Picture {
+                step: None,
+                is_unfolded: is_unfolded.get(),
+            },
         })
     })
 }
@@ -116,6 +120,7 @@ pub(super) fn last_good(
     has_error: Memo<bool>,
     is_computing: Memo<bool>,
     options: Memo<Options>,
+    is_unfolded: RwSignal<bool>,
     worker: Background,
 ) -> Memo<Arc<AnalysedText>> {
     shared_memo(move |last| {
@@ -126,7 +131,8 @@ pub(super) fn last_good(
             if is_computing.get() || last.analysis.options == options {
                 return last.clone();
             }
-            return analysed_under(last, &options, worker).unwrap_or_else(|| last.clone());
+            let analysed = analysed_under(last, &options, is_unfolded.get(), worker);
+            return analysed.unwrap_or_else(|| last.clone());
         }
         understood
             .with(|understood| understood.analysed.clone())
@@ -138,6 +144,7 @@ pub(super) fn last_good(
 fn analysed_under(
     last: &AnalysedText,
     options: &Options,
+    is_unfolded: bool,
     worker: Background,
 ) -> Option<Arc<AnalysedText>> {
     let source = Source {
@@ -149,7 +156,10 @@ fn analysed_under(
     }
     let answer = worker.answer(&Job {
         options: options.clone(),
-        ..last.job(Task::Picture { step: None })
+        ..last.job(Task::Picture {
+            step: None,
+            is_unfolded,
+        })
     })?;
     source.understood_with(options, &answer)?.analysed
 }
@@ -161,6 +171,7 @@ pub(super) fn shown(
     record: Memo<Option<Arc<Record>>>,
     steps: Memo<Option<Arc<Steps>>>,
     step: RwSignal<Option<usize>>,
+    is_unfolded: RwSignal<bool>,
     worker: Background,
 ) -> Memo<Arc<AnalysedText>> {
     // The tab opens at the end, where the kernels are known.
@@ -176,12 +187,11 @@ pub(super) fn shown(
         last_good.with(|last_good| Some(record.partition_after(&last_good.analysis.graph, step)))
     });
     let job = Memo::new(move |_| {
-        let step = earlier_step.get()?;
-        last_good.with(|last_good| {
-            last_good
-                .is_long()
-                .then(|| last_good.job(Task::Picture { step: Some(step) }))
-        })
+        let task = Task::Picture {
+            step: Some(earlier_step.get()?),
+            is_unfolded: is_unfolded.get(),
+        };
+        last_good.with(|last_good| last_good.is_long().then(|| last_good.job(task)))
     });
     let picture = answered(job, worker);
     let waits_for_steps = Memo::new(move |_| {
@@ -201,7 +211,7 @@ pub(super) fn shown(
                 ..AnalysedText::clone(&last_good)
             })
         };
-        if let Some(Task::Picture { step }) = job.with(|job| job.as_ref().map(|job| job.task)) {
+        if let Some(Task::Picture { step, .. }) = job.with(|job| job.as_ref().map(|job| job.task)) {
             return match picture.get().as_deref() {
                 Some(Answer::Picture { plan, layout }) => {
                     after(plan.partition.clone(), layout.clone(), step)

@@ -7,6 +7,7 @@ mod actions;
 mod analysed;
 mod choices;
 mod derived;
+mod drawn;
 mod hold;
 mod memos;
 mod page;
@@ -17,6 +18,7 @@ mod tabs;
 
 pub use analysed::AnalysedText;
 pub use choices::{FocusRequest, Notice, NoticeAction, OpsView, Tab, Theme};
+pub use drawn::Drawn;
 pub use memos::shared_memo;
 pub use page::{Page, SetIfChanged};
 pub use selection::Selection;

@@ -2,6 +2,7 @@
 
 use super::analysed::AnalysedText;
 use super::choices::{FocusRequest, Notice, OpsView, Tab, Theme};
+use super::drawn::Drawing;
 use super::hold::Hold;
 use super::selection::{NamedSelection, Selection};
 use super::{derived, memos, switching, tabs};
@@ -81,6 +82,8 @@ pub struct Page {
     pub shown: Memo<Arc<AnalysedText>>,
     /// The analysis of [`Page::shown`].
     pub analysis: Memo<Arc<Analysis>>,
+    /// Where [`Page::shown`] is drawn.
+    pub drawing: Drawing,
     /// How each kernel of [`Page::analysis`] is told from the others.
     pub kernel_looks: Memo<IdVec<KernelId, KernelLook>>,
     /// The present text, of which only the valid statements are analysed; `None` when no analysis is possible.
@@ -134,7 +137,8 @@ impl Page {
         let worker = Background::start();
         let parsed = derived::parsed(text);
         let shared_text = derived::shared_text(text);
-        let wanted_picture = derived::wanted_picture(shared_text, parsed, options);
+        let is_unfolded = RwSignal::new(false);
+        let wanted_picture = derived::wanted_picture(shared_text, parsed, options, is_unfolded);
         let picture = memos::answered(wanted_picture, worker);
         let is_computing = Memo::new(move |_| {
             wanted_picture.with(Option::is_some) && picture.with(Option::is_none)
@@ -143,10 +147,17 @@ impl Page {
         let diagnostics = derived::diagnostics(parsed, understood, is_computing);
         let has_error = derived::has_error(diagnostics);
         let fixes = derived::fixes(shared_text, diagnostics);
-        let last_good = derived::last_good(understood, has_error, is_computing, options, worker);
+        let last_good = derived::last_good(
+            understood,
+            has_error,
+            is_computing,
+            options,
+            is_unfolded,
+            worker,
+        );
         let record = tabs::record_of(last_good);
         let steps = tabs::steps_of(last_good, record, worker);
-        let shown = derived::shown(last_good, record, steps, step, worker);
+        let shown = derived::shown(last_good, record, steps, step, is_unfolded, worker);
         let steps = tabs::of_shown(steps, last_good, shown);
         let record = tabs::of_shown(record, last_good, shown);
         let analysis = derived::analysis(shown);
@@ -195,6 +206,7 @@ impl Page {
             is_step_awaited: tabs::is_step_awaited(step, steps, shown),
             shown,
             analysis,
+            drawing: Drawing::new(shown, is_unfolded),
             kernel_looks: Memo::new(move |_| {
                 analysis.with(|analysis| kernel_looks(&analysis.partition))
             }),
@@ -251,6 +263,7 @@ impl Page {
     pub fn open(self, text: String, example: Option<&'static str>) -> bool {
         let is_manual = self.policy.get_untracked() == Policy::Manual;
         let policy = (is_manual && !text.contains("@kernel")).then(Policy::default);
+        self.drawing.fold();
         self.replace(text, Origin::Single, example, policy)
     }
 

@@ -152,13 +152,15 @@ impl Graph {
 
     /// The kernel after or before `present`, cyclically, that is not `from`.
     fn next_partner(self, from: KernelId, present: KernelId, is_back: bool) -> Option<KernelId> {
-        let count = self
-            .placed
-            .with_untracked(|placed| placed.layout.panels.len());
-        let step = if is_back { count - 1 } else { 1 };
-        let after = |kernel: KernelId| KernelId::new((kernel.index() + step) % count);
-        let next = after(present);
-        let next = if next == from { after(next) } else { next };
-        (next != from).then_some(next)
+        self.placed.with_untracked(|placed| {
+            let layout = &placed.layout;
+            let after = |kernel| {
+                let beside = layout.kernel_beside(kernel, is_back);
+                beside.or_else(|| layout.kernel_at_end(!is_back))
+            };
+            let next = after(present)?;
+            let next = if next == from { after(next)? } else { next };
+            (next != from).then_some(next)
+        })
     }
 }

@@ -1,6 +1,7 @@
 //! The graph with its zoom buttons.
 
 use super::keys::ZOOM_STEP;
+use super::minimap::Minimap;
 use super::picture::Picture;
 use super::state::Graph;
 use crate::app::state::{Page, Selection};
@@ -13,6 +14,8 @@ use leptos::prelude::*;
 
 /// The part of a sheet of paper that the graph may take, in the units in which it is drawn on the screen.
 const PAPER_PX: Size = (1000.0, 1250.0);
+const FOLD: &str = "Show one round of what is repeated";
+const UNFOLD: &str = "Show all rounds of what is repeated";
 
 /// The graph of the page, fused or unfused, in the same layout.
 ///
@@ -42,9 +45,18 @@ pub fn GraphCanvas(
     graph.keep_views();
     let op_count = move || graph.placed.with(|placed| placed.layout.ops.len());
     let name = move || {
-        let kernels = graph.placed.with(|placed| placed.layout.panels.len());
+        let (kernels, shown) =
+            (graph.placed).with(|placed| (placed.layout.panels.len(), placed.shown_ops));
         let (ops, kernels) = (format_count(op_count()), format_count(kernels));
-        format!("graph of {ops} operations in {kernels} kernels")
+        let folded = if shown < op_count() {
+            format!(
+                ", {} of them drawn for all that are equal",
+                format_count(shown)
+            )
+        } else {
+            String::new()
+        };
+        format!("graph of {ops} operations in {kernels} kernels{folded}")
     };
     let status = move || {
         let plan = graph.plan()?;
@@ -79,6 +91,7 @@ pub fn GraphCanvas(
                 </g>
                 <path class="dag-merge-line" aria-hidden="true" d=move || graph.merge_line()></path>
             </svg>
+            <Minimap graph />
             <p class="dag-status" role="status" aria-live="polite">{status}</p>
             <p class="dag-empty" hidden=move || op_count() != 0>"No operations yet."</p>
             <div class="dag-tools" role="group" aria-label="Zoom">
@@ -93,6 +106,16 @@ pub fn GraphCanvas(
                 </button>
                 <button
                     type="button"
+                    class="dag-rounds"
+                    aria-expanded=move || page.drawing.is_unfolded().to_string()
+                    title=move || if page.drawing.is_unfolded() { FOLD } else { UNFOLD }
+                    hidden=move || !page.drawing.with(|drawn| drawn.is_foldable)
+                    on:click=move |_| page.drawing.toggle_rounds()
+                >
+                    {move || if page.drawing.is_unfolded() { "Fold" } else { "Unfold" }}
+                </button>
+                <button
+                    type="button"
                     title="Show the whole graph, however small"
                     hidden=move || !graph.is_cut_off.get()
                     on:click=move |_| graph.show_whole()
@@ -102,7 +125,7 @@ pub fn GraphCanvas(
                 {panel.filter(|_| browser::can_fill_screen()).map(|panel| view! { <FullScreen panel /> })}
             </div>
             <p class="sr-only" id="dag-help">
-                "Arrow keys follow the edges from operation to operation, Page Up and Page Down go from kernel to kernel, Enter selects. Plus, minus and 0 zoom. M merges a kernel with another one, X cuts its kernel before an operation. On the graph itself arrow keys move it."
+                "Arrow keys follow the edges from operation to operation, Page Up and Page Down go from kernel to kernel, Enter selects. Plus, minus and 0 zoom, a slash finds by name. M merges a kernel with another one, X cuts its kernel before an operation. On the graph itself arrow keys move it."
             </p>
         </div>
     }

@@ -26,7 +26,9 @@ pub(super) fn EdgeLines(
         let place = placed.layout.edges.get(edge)?;
         let data = path_data(&place.points, CORNER);
         let is_weight = placed.layout.brings_weight(place);
-        let selection = match place.from.op().zip(place.to.op()) {
+        // Of what is repeated the last round writes what is read behind it, and the shown one stands for it.
+        let producer = placed.analysis.graph.tensors.get(place.tensor)?.producer;
+        let selection = match producer.zip(place.to.op()) {
             Some((producer, consumer)) => Selection::Edge { producer, consumer },
             None => Selection::Tensor(place.tensor),
         };

@@ -63,6 +63,7 @@ impl Graph {
 
     /// Gives the focus to an op or a kernel. If it is out of view it is mounted first: the tab stop always is.
     pub(super) fn focus(self, target: FocusTarget) {
+        let target = (self.placed).with_untracked(|placed| placed.layout.shown(target));
         let exists = (self.placed)
             .with_untracked(|placed| placed.layout.rect_of(target))
             .is_some();

@@ -2,7 +2,7 @@
 
 use super::plan::Plan;
 use super::state::Graph;
-use crate::app::state::Selection;
+use crate::app::state::{FocusRequest, Selection};
 use crate::browser;
 use crate::core::OpId;
 use crate::picture::dag::Point;
@@ -107,8 +107,7 @@ impl Graph {
             return true;
         }
         let next = self.placed.with_untracked(|placed| {
-            let (graph, partition) = (&placed.analysis.graph, &placed.analysis.partition);
-            target_of_key(graph, partition, &placed.layout, target, key)
+            target_of_key(&placed.analysis.partition, &placed.layout, target, key)
         });
         if let Some(next) = next {
             self.focus(next);
@@ -124,6 +123,7 @@ impl Graph {
             "+" | "=" => self.zoom(ZOOM_STEP, None),
             "-" | "_" => self.zoom(1.0 / ZOOM_STEP, None),
             "0" => self.fit(),
+            "/" => self.page().focus_request.set(Some(FocusRequest::Find)),
             "Escape" if self.selection.get_untracked() != Selection::Nothing => {
                 self.page().select(Selection::Nothing);
             }

@@ -1,6 +1,7 @@
 //! Moving the picture: by the visitor, and to what is selected or focused.
 
 use super::aim::Aim;
+use super::placed::PlacedGraph;
 use super::state::Graph;
 use crate::app::state::Selection;
 use crate::picture::dag::focus::FocusTarget;
@@ -18,22 +19,31 @@ impl Graph {
         let is_canvas_known = Memo::new(move |_| self.canvas_px.get().0 > 0.0);
         Effect::new(move || {
             let (placed, selection) = (self.placed.get(), self.selection.get());
-            let ends = match selection {
-                Selection::Nothing | Selection::Tensor(_) => return,
-                Selection::Op(op) => [FocusTarget::Op(op); 2],
-                Selection::Edge { producer, consumer } => [producer, consumer].map(FocusTarget::Op),
-                Selection::Kernel(kernel) => [FocusTarget::Kernel(kernel); 2],
-            };
-            let viewport = self.viewport.get_untracked();
-            let canvas = self.uncovered_px();
-            let rects = ends.map(|end| placed.layout.rect_of(end));
-            if let ([Some(first), Some(last)], true) = (rects, is_canvas_known.get())
-                && !(viewport.shows(first.center(), canvas)
-                    && viewport.shows(last.center(), canvas))
-            {
-                self.reveal(first.with(&last));
+            if is_canvas_known.get() {
+                self.bring_into_sight(&placed, selection);
             }
         });
+    }
+
+    /// Moves the picture if what is selected is out of sight.
+    fn bring_into_sight(self, placed: &PlacedGraph, selection: Selection) {
+        let rect_of = |target| placed.layout.rect_of(target);
+        let rects = match selection {
+            Selection::Nothing => return,
+            Selection::Tensor(tensor) => [placed.layout.pill_of(tensor); 2],
+            Selection::Op(op) => [rect_of(FocusTarget::Op(op)); 2],
+            Selection::Edge { producer, consumer } => {
+                [producer, consumer].map(|op| rect_of(FocusTarget::Op(op)))
+            }
+            Selection::Kernel(kernel) => [rect_of(FocusTarget::Kernel(kernel)); 2],
+        };
+        let viewport = self.viewport.get_untracked();
+        let canvas = self.uncovered_px();
+        if let [Some(first), Some(last)] = rects
+            && !(viewport.shows(first.center(), canvas) && viewport.shows(last.center(), canvas))
+        {
+            self.reveal(first.with(&last));
+        }
     }
 
     /// The part of the canvas that the card about what was clicked leaves free. Untracked.
@@ -69,9 +79,11 @@ impl Graph {
         self.aim_at_part(viewport, true);
     }
 
-    /// Shows the picture as at first.
+    /// Shows the picture as at first, or at the same scale what is selected.
     pub(super) fn fit(self) {
         self.aim.set(None);
+        let selection = self.selection.get_untracked();
+        (self.placed).with_untracked(|placed| self.bring_into_sight(placed, selection));
     }
 
     /// Shows the whole picture, however small.

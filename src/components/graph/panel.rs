@@ -1,6 +1,7 @@
 //! The panel of the graph, with the policy that decides it and the switch between fused and unfused.
 
 use super::canvas::GraphCanvas;
+use super::search::GraphSearch;
 use crate::app::state::Page;
 use crate::components::bar::fusion_menu::FusionMenu;
 use crate::components::bar::pickers::PolicyPicker;
@@ -33,6 +34,7 @@ pub fn GraphPanel() -> impl IntoView {
                     <li><svg width="22" height="10" aria-hidden="true"><path class="dag-dram" stroke-width="7" d="M1 5H21"></path></svg>"through memory" {widest}</li>
                     <li><svg width="22" height="8" aria-hidden="true"><path class="dag-on-chip" d="M1 4H21"></path></svg>"stays on chip"</li>
                 </ul>
+                <GraphSearch />
                 <fieldset class="switch" title="Ctrl+Enter" aria-keyshortcuts="Control+Enter">
                     <legend class="sr-only">"Show the graph"</legend>
                     <RadioButton set="graph-view" is_chosen=move || !page.is_fused.get() choose=move || page.is_fused.set(false)>

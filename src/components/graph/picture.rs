@@ -6,6 +6,7 @@ use super::op_box::OpBox;
 use super::overview::{EdgePaths, Overview};
 use super::placed::PlacedGraph;
 use super::plan::Plan;
+use super::repeat_frame::{RepeatFrames, RepeatTags};
 use super::size_label::SizeLabel;
 use super::state::Graph;
 use super::tensor_pill::TensorPill;
@@ -70,6 +71,7 @@ pub(super) fn Picture(
         in_order(&in_full(graph, |sight| &sight.pills), before)
     });
     view! {
+        <RepeatFrames placed />
         <Show when=move || is_overview.get()>
             <Overview graph placed />
         </Show>
@@ -97,6 +99,7 @@ pub(super) fn Picture(
         <For each=move || pills.get() key=|pill| *pill children=move |pill| {
             view! { <TensorPill graph placed pill /> }
         } />
+        <RepeatTags graph placed />
     }
 }
 

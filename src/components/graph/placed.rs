@@ -1,49 +1,26 @@
 //! A graph with its layout, and what refers to one layout.
 
-use crate::app::state::{AnalysedText, Selection};
+use crate::app::state::{Drawn, Selection};
 use crate::core::{Analysis, IdVec, KernelId, OpId};
 use crate::picture::dag::focus::FocusTarget;
-use crate::picture::dag::fold::fold;
 use crate::picture::dag::viewport::Size;
-use crate::picture::dag::{DagLayout, Edge, has_same_picture, layout};
+use crate::picture::dag::wrap::wrap;
+use crate::picture::dag::{DagLayout, Edge};
 use crate::present::badge::{KernelLook, kernel_looks};
 use leptos::prelude::*;
 use std::sync::Arc;
-
-/// A graph with its layout in one column. Laid out again only when names, reads or kernels change.
-pub(super) struct Chain {
-    /// The analysis at the time of the layout. Names, reads and kernels are up to date, sizes may be older.
-    analysis: Arc<Analysis>,
-    layout: Arc<DagLayout>,
-}
-
-impl Chain {
-    /// `last` as long as only sizes of tensors have changed, else a new layout.
-    pub(super) fn of(shown: &AnalysedText, last: Option<&Arc<Self>>) -> Arc<Self> {
-        let analysis = &shown.analysis;
-        if let Some(last) = last {
-            let before = (&last.analysis.graph, &last.analysis.partition);
-            if has_same_picture(before, (&analysis.graph, &analysis.partition)) {
-                return last.clone();
-            }
-        }
-        Arc::new(Self {
-            analysis: analysis.clone(),
-            layout: (shown.layout.clone())
-                .unwrap_or_else(|| Arc::new(layout(&analysis.graph, &analysis.partition))),
-        })
-    }
-}
 
 /// A graph with its layout, in as many columns as suit the canvas.
 pub(super) struct PlacedGraph {
     /// Number of layouts before this one.
     pub(super) number: usize,
-    /// The analysis at the time of the layout, as in [`Chain`].
+    /// The analysis at the time of the layout, as in [`Drawn`].
     pub(super) analysis: Arc<Analysis>,
     pub(super) layout: Arc<DagLayout>,
     pub(super) kernel_looks: IdVec<KernelId, KernelLook>,
-    chain: Arc<Chain>,
+    /// Number of ops that are drawn.
+    pub(super) shown_ops: usize,
+    drawn: Arc<Drawn>,
 }
 
 /// A graph in the props of the components that show it.
@@ -51,10 +28,10 @@ pub(super) type StoredGraph = StoredValue<Arc<PlacedGraph>>;
 
 impl PlacedGraph {
     /// `last` as long as the canvas has room for as many columns of the same graph, else a new layout.
-    pub(super) fn of(chain: Arc<Chain>, canvas: Size, last: Option<&Arc<Self>>) -> Arc<Self> {
-        let layout = fold(&chain.layout, canvas).map_or_else(|| chain.layout.clone(), Arc::new);
+    pub(super) fn of(drawn: Arc<Drawn>, canvas: Size, last: Option<&Arc<Self>>) -> Arc<Self> {
+        let layout = wrap(&drawn.layout, canvas).map_or_else(|| drawn.layout.clone(), Arc::new);
         if let Some(last) = last
-            && Arc::ptr_eq(&last.chain, &chain)
+            && Arc::ptr_eq(&last.drawn, &drawn)
             // Another number of columns has another size.
             && last.layout.size() == layout.size()
         {
@@ -62,11 +39,29 @@ impl PlacedGraph {
         }
         Arc::new(Self {
             number: last.map_or(0, |last| last.number + 1),
-            analysis: chain.analysis.clone(),
+            analysis: drawn.analysis.clone(),
+            shown_ops: layout.shown_op_count(),
             layout,
-            kernel_looks: kernel_looks(&chain.analysis.partition),
-            chain,
+            kernel_looks: kernel_looks(&drawn.analysis.partition),
+            drawn,
         })
+    }
+
+    /// The part of the picture that shows a selection, or stands for it.
+    pub(super) fn shown(&self, selection: Selection) -> Selection {
+        let repeats = &self.layout.repeats;
+        match selection {
+            Selection::Nothing => Selection::Nothing,
+            Selection::Op(op) => Selection::Op(repeats.shown_op(op)),
+            Selection::Kernel(kernel) => Selection::Kernel(repeats.shown_kernel(kernel)),
+            Selection::Edge { producer, consumer } => Selection::Edge {
+                producer: repeats.shown_op(producer),
+                consumer: repeats.shown_op(consumer),
+            },
+            Selection::Tensor(tensor) => {
+                Selection::Tensor(repeats.shown_tensor(&self.analysis.graph, tensor))
+            }
+        }
     }
 
     /// Whether an edge starts or ends at the selection.
@@ -101,9 +96,9 @@ impl PlacedGraph {
         let op = self.analysis.graph.op_named(&name.op)?;
         if name.is_kernel {
             let kernel = self.analysis.partition.kernel_of.get(op).copied();
-            kernel.map(FocusTarget::Kernel)
+            Some(self.layout.shown(FocusTarget::Kernel(kernel?)))
         } else {
-            Some(FocusTarget::Op(op))
+            Some(self.layout.shown(FocusTarget::Op(op)))
         }
     }
 }

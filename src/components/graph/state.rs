@@ -2,7 +2,7 @@
 
 use super::aim::Aim;
 use super::motion::Views;
-use super::placed::{Chain, ForLayout, PlacedGraph, TargetName};
+use super::placed::{ForLayout, PlacedGraph, TargetName};
 use super::plan::Plan;
 use super::pressed::PressedPointers;
 use crate::app::state::{Page, Selection, shared_memo};
@@ -21,9 +21,9 @@ use std::sync::Arc;
 #[derive(Clone, Copy)]
 pub(super) struct Graph {
     page: StoredValue<Page>,
-    /// The selection of the page.
+    /// What is selected on the page, or its equal that is shown.
     pub(super) selection: Memo<Selection>,
-    /// The ops of the decision that the *Steps* tab shows.
+    /// The ops of the decision that the *Steps* tab shows, or their equals.
     pub(super) decided_ops: Memo<Vec<OpId>>,
     /// The layout.
     pub(super) placed: Memo<Arc<PlacedGraph>>,
@@ -66,8 +66,14 @@ pub(super) struct Graph {
 impl Graph {
     /// The state of the graph of a page. `canvas_px` is the size of the canvas, on which paper shows the whole picture.
     pub(super) fn new(page: Page, canvas_px: Signal<Size>, is_printing: ReadSignal<bool>) -> Self {
-        let chain = shared_memo(move |last| page.shown.with(|shown| Chain::of(shown, last)));
-        let placed = shared_memo(move |last| PlacedGraph::of(chain.get(), canvas_px.get(), last));
+        let placed =
+            shared_memo(move |last| PlacedGraph::of(page.drawing.get(), canvas_px.get(), last));
+        let selection =
+            Memo::new(move |_| placed.with(|placed| placed.shown(page.selection.get())));
+        let decided_ops = Memo::new(move |_| {
+            let shown = |&op: &OpId| placed.with(|placed| placed.layout.repeats.shown_op(op));
+            (page.decided_ops).with(|ops| ops.iter().map(shown).collect::<Vec<_>>())
+        });
         let looks = shared_memo(move |_| {
             Arc::new(ForLayout {
                 number: placed.with(|placed| placed.number),
@@ -88,17 +94,17 @@ impl Graph {
             {
                 Some(Aim::Whole) => Viewport::whole(picture, canvas),
                 Some(Aim::Part { viewport, .. }) => viewport,
-                None => Viewport::fit(picture, placed.layout.start_x(), canvas),
+                None => Viewport::fit(picture, placed.layout.start_x(canvas.0), canvas),
             }
         });
         let is_cut_off = Memo::new(move |_| {
             placed.with(|placed| {
                 let (layout, canvas) = (&placed.layout, canvas_px.get());
-                Viewport::fit(layout.size(), layout.start_x(), canvas)
+                Viewport::fit(layout.size(), layout.start_x(canvas.0), canvas)
                     != Viewport::whole(layout.size(), canvas)
             })
         });
-        let is_small = Memo::new(move |_| placed.with(|placed| is_small(placed.layout.ops.len())));
+        let is_small = Memo::new(move |_| placed.with(|placed| is_small(placed.shown_ops)));
         let region = Memo::new(move |_| {
             (!is_small.get()).then(|| {
                 let (width, height) = canvas_px.get();
@@ -133,8 +139,8 @@ impl Graph {
         let proposal = Memo::new(move |_| page.proposal(present_plan.get()?.change()?));
         Self {
             page: StoredValue::new(page),
-            selection: page.selection,
-            decided_ops: page.decided_ops,
+            selection,
+            decided_ops,
             placed,
             looks,
             canvas: NodeRef::new(),

@@ -28,12 +28,18 @@ pub(super) fn TensorPill(
     let name = place.text.clone();
     let moving = NodeRef::new();
     graph.travel(moving, rect, |motion| motion.pill(&placed.layout, pill));
+    let tensors = place.tensors.clone();
+    let is_selected = move || match graph.selection.get() {
+        Selection::Tensor(tensor) => tensors.contains(&tensor),
+        _ => false,
+    };
     let look = graph.look(placed.number, move |looks| looks.pill(&place));
     let title = move || look.with(|look| look.title.clone());
     Some(view! {
         <g
             class=class
             node_ref=moving
+            class:is-selected=is_selected
             role="img"
             aria-label=title
             on:click=move |event| {

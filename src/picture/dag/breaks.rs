@@ -1,7 +1,7 @@
 //! Where a drawing can be broken into columns: between two layers, where only lines are that go straight down.
 
 use super::dag_layout::{DagLayout, Edge, EdgeEnd, PillId};
-use crate::core::{IdVec, TensorId};
+use crate::core::{IdVec, KernelId, TensorId};
 
 /// From the lowest box above a break to the break; the first track is further down.
 const BELOW_BOX: f64 = 1.75;
@@ -122,7 +122,7 @@ pub(super) fn place_key(x: f64) -> i64 {
 }
 
 /// Upper and lower side of all that must not be torn apart, and whether it is a kernel, by the upper side: an op hangs
-/// together with its size label or the pill of its result.
+/// together with its size label or the pill of its result, and the borders of a frame with the kernels beside them.
 fn heights(layout: &DagLayout) -> Vec<(f64, f64, bool)> {
     let panels = layout
         .panels
@@ -142,6 +142,16 @@ fn heights(layout: &DagLayout) -> Vec<(f64, f64, bool)> {
             _ => None,
         }),
     );
+    for (frame, run) in layout.frames.iter().zip(layout.repeats.runs()) {
+        let rect = frame.rect();
+        let panels = (run.shown()).filter_map(|kernel| layout.panels.get(KernelId::new(kernel)));
+        let (mut first, mut last) = (rect.bottom(), rect.y);
+        for panel in panels {
+            first = first.min(panel.bottom());
+            last = last.max(panel.y);
+        }
+        heights.extend([(rect.y, first, true), (last, rect.bottom(), true)]);
+    }
     heights.sort_by(|a, b| a.0.total_cmp(&b.0));
     heights
 }

@@ -1,6 +1,7 @@
 //! What the steps of the layout share.
 
 use super::dag_layout::{DagLayout, EdgeEnd, PillId};
+use super::frames::Body;
 use super::kernel_layout::{EntryId, KernelLayout, OpPosition, kernel_layout};
 use super::layered::{Layered, LinkId, NodeId};
 use super::metrics::MARGIN;
@@ -32,6 +33,8 @@ pub(super) struct Branch {
 pub(super) struct LayoutBuilder<'a> {
     pub(super) graph: &'a Graph,
     pub(super) partition: &'a Partition,
+    /// What is framed, in the order in which it runs.
+    pub(super) bodies: Vec<Body>,
     pub(super) op_width: f64,
     /// The position of each op in its kernel.
     pub(super) positions: IdVec<OpId, OpPosition>,
@@ -53,7 +56,7 @@ pub(super) struct LayoutBuilder<'a> {
 
 impl<'a> LayoutBuilder<'a> {
     /// Lays out the inside of each kernel.
-    pub(super) fn new(graph: &'a Graph, partition: &'a Partition) -> Self {
+    pub(super) fn new(graph: &'a Graph, partition: &'a Partition, bodies: Vec<Body>) -> Self {
         let op_width = op_width(graph);
         let mut positions = IdVec::from_elem(OpPosition::default(), graph.ops.len());
         let kernels: IdVec<KernelId, KernelLayout> = (partition.kernels.ids())
@@ -63,6 +66,7 @@ impl<'a> LayoutBuilder<'a> {
         Self {
             graph,
             partition,
+            bodies,
             op_width,
             positions,
             kernels,
@@ -89,8 +93,13 @@ impl<'a> LayoutBuilder<'a> {
         for point in self.layout.edges.iter().flat_map(|edge| &edge.points) {
             width = width.max(point.x);
         }
+        for part in self.layout.frames.iter().flat_map(|frame| &frame.parts) {
+            width = width.max(part.right());
+        }
+        // The result of the last round is below its frame.
+        let pills = self.layout.pills.iter().map(|pill| pill.rect.bottom());
         self.layout.width = width + MARGIN;
-        self.layout.height = bottom + MARGIN;
+        self.layout.height = pills.fold(bottom, f64::max) + MARGIN;
         self.layout.edges.sort_by_key(|edge| (edge.from, edge.to));
         self.layout
     }

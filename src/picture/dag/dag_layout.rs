@@ -1,6 +1,9 @@
 //! The result of the layout: where each op, kernel, external tensor and edge is drawn.
 
+use super::frames::Frame;
 use super::geometry::{Point, Rect};
+use super::metrics::MARGIN;
+use super::repeats::Repeats;
 use super::viewport::Size;
 use crate::core::model::ids::define_ids;
 use crate::core::{IdVec, KernelId, OpId, TensorId};
@@ -29,6 +32,10 @@ pub struct DagLayout {
     pub edges: Vec<Edge>,
     /// For each op the place of the label with its output's size; `None` where a pill shows the size.
     pub size_labels: IdVec<OpId, Option<Rect>>,
+    /// What is repeated and drawn once. The places of what is hidden are those of what is shown in its stead.
+    pub repeats: Repeats,
+    /// Around the shown round of each repeat.
+    pub frames: Vec<Frame>,
 }
 
 impl DagLayout {
@@ -37,10 +44,23 @@ impl DagLayout {
         (self.width, self.height)
     }
 
-    /// The horizontal place of the first kernel.
-    pub fn start_x(&self) -> f64 {
+    /// The horizontal place in the middle of the first view: that of the first kernel, or one a little to the left, so that no tag
+    /// of a frame is cut off by the left border of a canvas of this width.
+    pub fn start_x(&self, canvas_width: f64) -> f64 {
         let first = self.panels.iter().next();
-        first.map_or(self.width / 2.0, |panel| panel.center().x)
+        let center = first.map_or(self.width / 2.0, |panel| panel.center().x);
+        let border = center - canvas_width / 2.0;
+        let tags = self.frames.iter().map(|frame| frame.tag);
+        let lefts = tags
+            .filter(|tag| tag.right() > border)
+            .map(|tag| tag.x - MARGIN);
+        lefts.fold(border, f64::min) + canvas_width / 2.0
+    }
+
+    /// Number of ops that are drawn.
+    pub fn shown_op_count(&self) -> usize {
+        let shown = (self.ops.ids()).filter(|&op| self.repeats.shows_op(op));
+        shown.count()
     }
 
     /// Whether an edge starts at the pill of a weight.
@@ -53,7 +73,7 @@ impl DagLayout {
 }
 
 /// The box of one op.
-#[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct OpBox {
     /// Its place.
     pub rect: Rect,

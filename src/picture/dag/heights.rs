@@ -4,7 +4,8 @@ use super::builder::LayoutBuilder;
 use super::kernel_layout::RowId;
 use super::layered::LayerId;
 use super::metrics::{
-    APPROACH, MARGIN, OP_HEIGHT, PILL_HEIGHT, SIZE_LABEL_MARGIN, SIZE_LABEL_PX, TRACK_GAP,
+    APPROACH, FRAME_FOOT, FRAME_HEAD, MARGIN, OP_HEIGHT, PILL_HEIGHT, SIZE_LABEL_MARGIN,
+    SIZE_LABEL_PX, TRACK_GAP,
 };
 use super::routes::Routes;
 use crate::core::{IdVec, KernelId};
@@ -18,13 +19,8 @@ pub(super) struct Heights {
     pub(super) bottom: IdVec<LayerId, f64>,
     /// The first track below each layer.
     pub(super) first_track: IdVec<LayerId, f64>,
-}
-
-impl Heights {
-    /// Lower side of the last layer.
-    pub(super) fn end(&self) -> f64 {
-        self.bottom.iter().next_back().copied().unwrap_or(MARGIN)
-    }
+    /// Lower side of the last layer, or of the frame around it.
+    pub(super) end: f64,
 }
 
 impl LayoutBuilder<'_> {
@@ -38,16 +34,26 @@ impl LayoutBuilder<'_> {
             let height = &mut tallest[self.outer.nodes[node].layer];
             *height = height.max(PILL_HEIGHT + SIZE_LABEL_MARGIN);
         }
-        let mut heights = Heights::default();
+        let mut heights = Heights {
+            end: MARGIN,
+            ..Heights::default()
+        };
         let mut y = MARGIN;
         for (layer, &tall) in tallest.iter_enumerated() {
+            if self.bodies.iter().any(|body| body.layers.start == layer) {
+                y += FRAME_HEAD;
+            }
             heights.top.push(y);
             let tracks = routes.count[layer];
             // So that a line is seen to leave its box or size label before it branches.
             let lead = if tracks > 0 { TRACK_GAP / 2.0 } else { 0.0 };
-            heights.first_track.push(y + tall + lead);
             heights.bottom.push(y + tall);
-            if tall > 0.0 {
+            if self.bodies.iter().any(|body| body.layers.end == layer) {
+                y += FRAME_FOOT;
+            }
+            heights.end = y + tall;
+            heights.first_track.push(y + tall + lead);
+            if tall > 0.0 || tracks > 0 {
                 y += tall + lead + tracks.saturating_sub(1) as f64 * TRACK_GAP + APPROACH;
             }
         }

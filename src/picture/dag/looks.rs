@@ -5,6 +5,7 @@ use super::dag_layout::{Edge, EdgeEnd, Pill, PillKind};
 use super::metrics::{
     BOLD, OP_PADDING, PILL_WIDTHS, SIZE_LABEL_PX, SMALL_FONT_PX, fit_text, text_width,
 };
+use super::repeats::{Repeat, Repeats};
 use crate::core::model::op::shape_text;
 use crate::core::{Analysis, IdVec, KernelId, OpId, SizeSource, TensorId};
 use crate::present::format::format_count;
@@ -46,6 +47,17 @@ pub struct SizeLabelLook {
     pub width_px: f64,
     /// Its tooltip.
     pub title: String,
+}
+
+/// The tag of a repeat.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RepeatLook {
+    /// How many rounds there are.
+    pub count: String,
+    /// What all of them move.
+    pub bytes: String,
+    /// Its name for screen readers.
+    pub name: String,
 }
 
 /// The pill of a tensor that enters or leaves the program.
@@ -223,6 +235,28 @@ impl Looks {
         }
     }
 
+    /// The tag of a repeat. Linear in its kernels.
+    pub fn repeat(&self, run: &Repeat) -> RepeatLook {
+        let kernels = run.all().map(KernelId::new);
+        let bytes: u64 = if self.is_fused {
+            kernels
+                .map(|kernel| self.analysis.fused.kernels[kernel].bytes())
+                .sum()
+        } else {
+            let comparisons = kernels.map(|kernel| &self.analysis.comparisons[kernel]);
+            comparisons.map(|comparison| comparison.unfused_bytes).sum()
+        };
+        let bytes = format_bytes(bytes);
+        let [rounds, kernels] = [run.rounds, run.kernels * run.rounds].map(format_count);
+        RepeatLook {
+            count: format!("× {rounds}"),
+            name: format!(
+                "{rounds} equal rounds, each reads what the one before writes: {kernels} kernels, {bytes} through memory in all. Unfold them"
+            ),
+            bytes,
+        }
+    }
+
     /// A pill of the layout.
     pub fn pill(&self, pill: &Pill) -> PillLook {
         let sum: u64 = pill.tensors.iter().map(|&t| self.bytes(t)).sum();
@@ -295,6 +329,15 @@ impl Looks {
         let name = self.analysis.graph.tensor_name(tensor);
         format!("{}: {size}, {written}{read}", spoken(name))
     }
+}
+
+/// Which of several equal rounds a kernel runs in, where the graph shows one of them.
+pub fn round_note(repeats: &Repeats, kernel: KernelId) -> Option<String> {
+    let (run, round) = repeats.round_of(kernel)?;
+    let (round, rounds) = (format_count(round + 1), format_count(run.rounds));
+    Some(format!(
+        "This is round {round} of {rounds} equal ones, of which the graph shows the first."
+    ))
 }
 
 /// A name, shortened for screen readers and tooltips.

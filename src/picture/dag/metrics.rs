@@ -43,6 +43,16 @@ pub(super) const APPROACH: f64 = 8.0;
 pub(super) const LANE_PITCH: f64 = 14.0;
 /// Empty border of the whole picture; a kernel's badge reaches into it.
 pub(super) const MARGIN: f64 = 16.0;
+/// From the frame of a repeat to what is in it, left and right.
+pub(super) const FRAME_PADDING: f64 = 12.0;
+/// From above the frame of a repeat to what is in it: half a mark, and the tag.
+pub(super) const FRAME_HEAD: f64 = 50.0;
+/// From what is in the frame to what is below it.
+pub(super) const FRAME_FOOT: f64 = 28.0;
+/// Half the height of a mark on a frame.
+pub const MARK_HALF: f64 = 9.0;
+/// Width and height of the tag of a frame.
+pub(super) const TAG_PX: (f64, f64) = (148.0, 26.0);
 /// Digits of a dimension for which every box is wide enough, so that a slider cannot widen it.
 const RESERVED_DIGITS: usize = 5;
 

@@ -18,7 +18,9 @@
 //!          |    add  <------|--+
 //! ```
 //!
-//! A drawing that is taller than its frame is broken into columns (`fold`).
+//! A drawing that is taller than its frame is broken into columns (`wrap`).
+//!
+//! Of equal kernels that follow each other again and again (`repeats`) one round is drawn (`folded`), in a frame (`frames`).
 //!
 //! The layout depends on names, ranks, reads and kernels only, never on sizes: nothing moves while a slider moves,
 //! and the unfused view uses the layout of the fused one.
@@ -30,7 +32,8 @@ mod columns;
 mod dag_layout;
 mod edges;
 pub mod focus;
-pub mod fold;
+mod folded;
+pub mod frames;
 mod geometry;
 mod heights;
 mod intervals;
@@ -40,6 +43,7 @@ mod lanes;
 mod layered;
 pub mod looks;
 pub mod metrics;
+pub mod minimap;
 pub mod motion;
 mod op_boxes;
 mod ordering;
@@ -49,16 +53,20 @@ mod panel_sides;
 mod panels;
 pub mod path;
 mod ports;
+pub mod repeats;
 mod routes;
 mod side;
 pub mod sight;
 mod tracks;
 pub mod viewport;
+pub mod wrap;
 
 use crate::core::{Graph, Partition};
 use builder::LayoutBuilder;
 use columns::columns;
 pub use dag_layout::{DagLayout, Edge, EdgeEnd, OpBox, Pill, PillId, PillKind};
+pub use folded::folded_layout;
+use frames::Body;
 pub use geometry::{Point, Rect};
 use metrics::{MARGIN, PANEL_GAP};
 pub use op_boxes::has_same_picture;
@@ -68,7 +76,12 @@ use routes::routes;
 ///
 /// `O(n log n)` in ops and reads.
 pub fn layout(graph: &Graph, partition: &Partition) -> DagLayout {
-    let mut builder = LayoutBuilder::new(graph, partition);
+    framed_layout(graph, partition, Vec::new())
+}
+
+/// The layout with a frame around each of `bodies`.
+fn framed_layout(graph: &Graph, partition: &Partition, bodies: Vec<Body>) -> DagLayout {
+    let mut builder = LayoutBuilder::new(graph, partition, bodies);
     builder.build_outer_graph();
     builder.outer.order();
     builder.assign_sides();
@@ -82,5 +95,6 @@ pub fn layout(graph: &Graph, partition: &Partition) -> DagLayout {
     let heights = builder.heights(&routes);
     let inner_tracks = builder.place_panels(&x, &heights);
     builder.add_edges(&x, &routes, &heights, &inner_tracks);
-    builder.finish(&x, heights.end())
+    builder.add_frames(&heights);
+    builder.finish(&x, heights.end)
 }

@@ -2,6 +2,7 @@
 
 use super::builder::{Branch, LayoutBuilder, Port};
 use super::dag_layout::{EdgeEnd, Pill, PillId, PillKind};
+use super::frames::Body;
 use super::geometry::Rect;
 use super::kernel_layers::kernel_layers;
 use super::kernel_layout::{Access, RowId, open_sides};
@@ -11,6 +12,7 @@ use super::panel_sides::{Lane, SidePill};
 use super::side::{OpenSides, Side};
 use crate::core::{IdVec, KernelId, OpId, TensorId, TensorRole};
 use crate::present::format::format_count;
+use std::ops::Range;
 
 /// Layers over which one pill serves several readers; if they are farther apart, each has a pill of its own.
 const SHARED_PILL_LAYERS: usize = 12;
@@ -25,8 +27,14 @@ type Enters = Vec<(RowId, OpId)>;
 impl LayoutBuilder<'_> {
     /// Adds kernels and pills as nodes, and the nets between them.
     pub(super) fn build_outer_graph(&mut self) {
-        let layers = kernel_layers(self.graph, self.partition);
+        let needs_pills = |kernels| self.needs_pills_above(kernels);
+        let layers = kernel_layers(self.graph, self.partition, &self.bodies, needs_pills);
         let count = layers.iter().max().map_or(0, |last| last.index() + 1);
+        let has_pills = |body: &Body| self.needs_pills_above(body.kernels.clone());
+        let has_pills: Vec<bool> = self.bodies.iter().map(has_pills).collect();
+        for (body, has_pills) in self.bodies.iter_mut().zip(has_pills) {
+            body.find_layers(&layers, has_pills);
+        }
         self.outer = Layered::new(count);
         for (&layer, kernel) in layers.iter().zip(&self.kernels) {
             let node = self.outer.add_node(layer, kernel.half, kernel.half);
@@ -49,7 +57,8 @@ impl LayoutBuilder<'_> {
         }
     }
 
-    /// Adds the pills of an external tensor: one above its readers, or one above or beside each.
+    /// Adds the pills of an external tensor: one above its readers, or one above or beside each. What stands for the output of
+    /// the round before a body has its pill above the frame.
     fn add_external(
         &mut self,
         tensor: TensorId,
@@ -57,7 +66,16 @@ impl LayoutBuilder<'_> {
         pills_beside: &mut IdVec<OpId, usize>,
     ) {
         let is_input = self.graph.tensors[tensor].role == TensorRole::Input;
-        let readers = self.graph.consumers[tensor].to_vec();
+        let mut readers = self.graph.consumers[tensor].to_vec();
+        let entered = self
+            .bodies
+            .iter()
+            .find(|body| body.enters.contains(&tensor));
+        if let Some(layer) = entered.and_then(|body| body.layers.start.above()) {
+            let is_below = |op: &mut OpId| layers[self.partition.kernel_of[*op]] > layer;
+            let below: Vec<OpId> = readers.extract_if(.., is_below).collect();
+            self.add_pill_above(tensor, layer, &below);
+        }
         let layer_of = |&op: &OpId| layers[self.partition.kernel_of[op]];
         // Layer 0 holds no kernels.
         let above = |layer: LayerId| layer.above().unwrap_or(layer);
@@ -72,21 +90,52 @@ impl LayoutBuilder<'_> {
             return;
         }
         for op in readers {
-            let is_main_input = is_input
-                && self.graph.predecessors[op].is_empty()
-                && self.graph.inputs[op].first() == Some(&tensor);
-            let is_above = match self.positions[op].access {
-                Access::Top => is_main_input || self.open_sides(op) == OpenSides::Neither,
-                Access::Through => true,
-                Access::Side(_) => false,
-            };
-            if is_above {
+            if self.is_pill_above(tensor, op) {
                 let layer = above(layers[self.partition.kernel_of[op]]);
                 self.add_pill_above(tensor, layer, &[op]);
             } else {
                 self.add_pill_beside(tensor, op, &mut pills_beside[op]);
             }
         }
+    }
+
+    /// Whether the pill of a tensor from outside that only `op` reads is above the op and not beside it.
+    fn is_pill_above(&self, tensor: TensorId, op: OpId) -> bool {
+        let is_main_input = self.graph.tensors[tensor].role == TensorRole::Input
+            && self.graph.predecessors[op].is_empty()
+            && self.graph.inputs[op].first() == Some(&tensor);
+        match self.positions[op].access {
+            Access::Top => is_main_input || self.open_sides(op) == OpenSides::Neither,
+            Access::Through => true,
+            Access::Side(_) => false,
+        }
+    }
+
+    /// Whether there may be pills above the first of these kernels, those of what enters a body aside.
+    fn needs_pills_above(&self, kernels: Range<usize>) -> bool {
+        let is_within = |op: OpId| kernels.contains(&self.partition.kernel_of[op].index());
+        let enters = |tensor| {
+            (self.bodies.iter())
+                .any(|body| body.kernels == kernels && body.enters.contains(&tensor))
+        };
+        let kernel_of = |op: OpId| self.partition.kernel_of[op];
+        let is_first = |kernel: &KernelId| {
+            let members = self.partition.kernels[*kernel].iter();
+            let mut producers = members.flat_map(|&op| self.graph.predecessors[op].iter());
+            producers.all(|&producer| kernel_of(producer) == *kernel || !is_within(producer))
+        };
+        let first = kernels.clone().map(KernelId::new).filter(is_first);
+        let mut ops = first.flat_map(|kernel| self.partition.kernels[kernel].iter());
+        ops.any(|&op| {
+            let mut inputs = self.graph.inputs[op].iter().copied();
+            inputs.any(|tensor| {
+                let is_shared = self.graph.tensors[tensor].role == TensorRole::Input
+                    && self.graph.consumers[tensor].len() > 1;
+                self.graph.tensors[tensor].is_external()
+                    && !enters(tensor)
+                    && (is_shared || self.is_pill_above(tensor, op))
+            })
+        })
     }
 
     fn open_sides(&self, op: OpId) -> OpenSides {

@@ -6,7 +6,9 @@ use super::geometry::{Point, Rect};
 use super::heights::Heights;
 use super::kernel_layout::{OpPosition, RowId};
 use super::layered::{LayerId, NodeId};
-use super::metrics::{APPROACH, PILL_GAP, PILL_HEIGHT, SIZE_LABEL_MARGIN, SIZE_LABEL_PX};
+use super::metrics::{
+    APPROACH, MARK_HALF, PILL_GAP, PILL_HEIGHT, SIZE_LABEL_MARGIN, SIZE_LABEL_PX,
+};
 use super::side::Side;
 use crate::core::{IdVec, KernelId, OpId};
 
@@ -32,13 +34,19 @@ impl LayoutBuilder<'_> {
         for kernel in self.kernels.ids() {
             let node = self.kernel_node[kernel];
             let top = heights.top[self.outer.nodes[node].layer];
-            tracks.push(self.place_kernel(kernel, x[node], top));
+            tracks.push(self.place_kernel(kernel, x[node], top, heights));
         }
         tracks
     }
 
     /// Places the panel, ops, size labels and pills of a kernel. Returns the height of the first track below each layer.
-    fn place_kernel(&mut self, kernel: KernelId, x: f64, top: f64) -> IdVec<LayerId, f64> {
+    fn place_kernel(
+        &mut self,
+        kernel: KernelId,
+        x: f64,
+        top: f64,
+        outside: &Heights,
+    ) -> IdVec<LayerId, f64> {
         let inside = &self.kernels[kernel];
         let heights = self.row_heights(kernel);
         let mut row_top: IdVec<RowId, f64> = IdVec::with_capacity(inside.rows);
@@ -70,7 +78,7 @@ impl LayoutBuilder<'_> {
                 width: self.op_width,
                 height,
             };
-            self.place_output(op, row.index() + 1 == rows, panel);
+            self.place_output(op, row.index() + 1 == rows, panel, outside);
             for side in Side::BOTH {
                 let (_, centers) = stacks[side].centers();
                 for (&pill, offset) in stacks[side].pills.iter().zip(centers) {
@@ -82,7 +90,7 @@ impl LayoutBuilder<'_> {
     }
 
     /// Places the size label of an op's output, or adds the pill of a result.
-    fn place_output(&mut self, op: OpId, is_last_row: bool, panel: Rect) {
+    fn place_output(&mut self, op: OpId, is_last_row: bool, panel: Rect, heights: &Heights) {
         let rect = self.layout.ops[op].rect;
         let tensor = self.graph.output[op];
         let x = rect.center().x;
@@ -93,10 +101,14 @@ impl LayoutBuilder<'_> {
         };
         let y = bottom + SIZE_LABEL_MARGIN;
         if self.graph.is_final(tensor) {
+            let frame = self.frame_above_result(op, heights);
             let pill = self.new_pill(tensor, PillKind::Output);
             let place = &mut self.layout.pills[pill].rect;
             place.x = x - place.width / 2.0;
-            place.y = y + APPROACH;
+            place.y = match frame.filter(|_| is_last_row) {
+                Some(frame) => frame + MARK_HALF + APPROACH,
+                None => y + APPROACH,
+            };
             let end = Point::new(x, place.y);
             self.layout.edges.push(Edge {
                 tensor,

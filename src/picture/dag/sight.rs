@@ -60,23 +60,27 @@ impl Sight {
         let is_in = |rect: &Rect| region.is_none_or(|region| region.meets(rect));
         let is_edge_in = |edge: &Edge| region.is_none_or(|region| passes(edge, &region));
         Self {
-            ops: ids_of(&layout.ops, |op| is_in(&op.rect)),
-            kernels: ids_of(&layout.panels, is_in),
+            ops: ids_of(&layout.ops, |op, place| {
+                layout.repeats.shows_op(op) && is_in(&place.rect)
+            }),
+            kernels: ids_of(&layout.panels, |kernel, panel| {
+                layout.repeats.shows_kernel(kernel) && is_in(panel)
+            }),
             edges: (layout.edges.iter().enumerate())
                 .filter(|(_, edge)| is_edge_in(edge))
                 .map(|(place, _)| place)
                 .collect(),
-            size_labels: ids_of(&layout.size_labels, |label| {
+            size_labels: ids_of(&layout.size_labels, |_, label| {
                 label.as_ref().is_some_and(is_in)
             }),
-            pills: ids_of(&layout.pills, |pill| is_in(&pill.rect)),
+            pills: ids_of(&layout.pills, |_, pill| is_in(&pill.rect)),
         }
     }
 }
 
-fn ids_of<I: Id, T>(parts: &IdVec<I, T>, is_in: impl Fn(&T) -> bool) -> Vec<I> {
+fn ids_of<I: Id, T>(parts: &IdVec<I, T>, is_in: impl Fn(I, &T) -> bool) -> Vec<I> {
     (parts.iter_enumerated())
-        .filter(|(_, part)| is_in(part))
+        .filter(|&(id, part)| is_in(id, part))
         .map(|(id, _)| id)
         .collect()
 }
@@ -159,6 +163,7 @@ mod tests {
                 points: way.map(|(x, y)| Point::new(x, y)).to_vec(),
             }],
             size_labels: vec![Some(square(0.0, 12.0)), None].into(),
+            ..DagLayout::default()
         }
     }
 

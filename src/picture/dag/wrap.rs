@@ -17,12 +17,14 @@
 
 use super::breaks::{Gaps, Pieces, place_key};
 use super::dag_layout::{DagLayout, Edge};
+use super::frames::Frame;
 use super::geometry::{Point, Rect};
-use super::metrics::{LANE_GAP, MARGIN, TRACK_GAP};
+use super::metrics::{FRAME_PADDING, LANE_GAP, MARGIN, TRACK_GAP};
 use super::routes::straighten;
 use super::viewport::{LEGIBLE_SCALE, Size};
 use crate::core::TensorId;
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 /// Columns, at most.
 const MAX_COLUMNS: usize = 3;
@@ -34,7 +36,7 @@ const COLUMN_GAP: f64 = 56.0;
 /// The drawing in as many columns as it takes to see all of it in the frame, or as many as fit beside each other with texts
 /// that can be read; `None` where that is one. It depends on the frame and the drawing only, so nothing moves while a
 /// slider moves. `O(n log n)` in boxes and corners of edges.
-pub fn fold(layout: &DagLayout, frame: Size) -> Option<DagLayout> {
+pub fn wrap(layout: &DagLayout, frame: Size) -> Option<DagLayout> {
     let room = (frame.0 / LEGIBLE_SCALE, frame.1 / LEGIBLE_SCALE);
     if layout.height <= room.1 || room.1 <= 0.0 {
         return None;
@@ -44,12 +46,12 @@ pub fn fold(layout: &DagLayout, frame: Size) -> Option<DagLayout> {
         if layout.height > columns as f64 * MAX_FRAMES * room.1 {
             continue;
         }
-        let folded = in_columns(layout, columns).filter(|folded| folded.width <= room.0);
-        let Some(folded) = folded else {
+        let wrapped = in_columns(layout, columns).filter(|wrapped| wrapped.width <= room.0);
+        let Some(wrapped) = wrapped else {
             break;
         };
-        let is_seen = folded.height <= room.1;
-        best = Some(folded);
+        let is_seen = wrapped.height <= room.1;
+        best = Some(wrapped);
         if is_seen {
             break;
         }
@@ -63,25 +65,28 @@ pub fn in_columns(layout: &DagLayout, columns: usize) -> Option<DagLayout> {
     let breaks = gaps.breaks(columns, (MARGIN, layout.height - MARGIN))?;
     let pieces = Pieces::new(layout, &gaps, breaks);
     let columns = columns_of(layout, &pieces);
-    let mut folded = layout.clone();
-    for panel in &mut folded.panels {
+    let mut wrapped = layout.clone();
+    for panel in &mut wrapped.panels {
         columns.shift(pieces.at(panel.y), panel);
     }
-    for (id, pill) in layout.pills.ids().zip(&mut folded.pills) {
+    for (id, pill) in layout.pills.ids().zip(&mut wrapped.pills) {
         columns.shift(pieces.of_pill(id), &mut pill.rect);
     }
-    for (op, label) in folded.ops.iter_mut().zip(&mut folded.size_labels) {
+    for (op, label) in wrapped.ops.iter_mut().zip(&mut wrapped.size_labels) {
         let piece = pieces.at(op.rect.y);
         columns.shift(piece, &mut op.rect);
         if let Some(label) = label {
             columns.shift(piece, label);
         }
     }
-    for edge in &mut folded.edges {
+    for frame in &mut wrapped.frames {
+        columns.shift_frame(&pieces, frame);
+    }
+    for edge in &mut wrapped.edges {
         edge.points = columns.route(edge, &pieces);
     }
-    (folded.width, folded.height) = columns.size();
-    Some(folded)
+    (wrapped.width, wrapped.height) = columns.size();
+    Some(wrapped)
 }
 
 /// A line that goes on in the next column: its place and its tensor.
@@ -138,6 +143,10 @@ fn columns_of(layout: &DagLayout, pieces: &Pieces) -> Columns {
             include(pieces.at(op.rect.y), label.x, label.right(), label.y);
         }
     }
+    for frame in &layout.frames {
+        let (top, tag) = (frame.rect().y, frame.tag);
+        include(pieces.at(top), tag.x, tag.right(), top);
+    }
     let mut entering: Vec<BTreeSet<Crossing>> = vec![BTreeSet::new(); pieces.breaks.len() + 1];
     for edge in &layout.edges {
         let mut piece = pieces.of_start(edge);
@@ -150,6 +159,16 @@ fn columns_of(layout: &DagLayout, pieces: &Pieces) -> Columns {
                 }
             }
             include(piece, point.x, point.x, f64::INFINITY);
+        }
+    }
+    for piece in layout
+        .frames
+        .iter()
+        .flat_map(|frame| pieces_of(frame, pieces))
+    {
+        if let Some(column) = columns.get_mut(piece) {
+            column.left -= FRAME_PADDING;
+            column.right += FRAME_PADDING;
         }
     }
     let mut x = MARGIN;
@@ -170,6 +189,12 @@ fn columns_of(layout: &DagLayout, pieces: &Pieces) -> Columns {
     }
 }
 
+/// The pieces of a drawing that a frame reaches into.
+fn pieces_of(frame: &Frame, pieces: &Pieces) -> RangeInclusive<usize> {
+    let rect = frame.rect();
+    pieces.at(rect.y)..=pieces.at(rect.bottom())
+}
+
 /// Width of the space before a column that so many lines enter.
 fn gutter(lines: usize) -> f64 {
     COLUMN_GAP.max((lines + 1) as f64 * LANE_GAP)
@@ -187,6 +212,30 @@ impl Columns {
         let (dx, dy) = self.offset(piece);
         rect.x += dx;
         rect.y += dy;
+    }
+
+    /// Breaks a frame into its parts.
+    fn shift_frame(&self, pieces: &Pieces, frame: &mut Frame) {
+        let whole = frame.rect();
+        frame.parts = pieces_of(frame, pieces)
+            .filter_map(|piece| {
+                let column = self.columns.get(piece)?;
+                let (left, top) = (whole.x.max(column.left), whole.y.max(column.top));
+                let mut part = Rect {
+                    x: left,
+                    y: top,
+                    width: whole.right().min(column.right) - left,
+                    height: whole.bottom().min(column.bottom) - top,
+                };
+                self.shift(piece, &mut part);
+                Some(part)
+            })
+            .collect();
+        self.shift(pieces.at(frame.tag.y), &mut frame.tag);
+        for point in frame.entries.iter_mut().chain(&mut frame.exits) {
+            let (dx, dy) = self.offset(pieces.at(point.y));
+            *point = Point::new(point.x + dx, point.y + dy);
+        }
     }
 
     /// The corners of an edge, with its ways from column to column.

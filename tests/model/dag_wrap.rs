@@ -9,9 +9,9 @@ use crate::random_graph;
 use fuseline::core::examples::EXAMPLES;
 use fuseline::core::notation::parse;
 use fuseline::core::{Analysis, Options, Policy, analyze, analyze_program};
-use fuseline::picture::dag::fold::{fold, in_columns};
 use fuseline::picture::dag::metrics::SMALL_FONT_PX;
 use fuseline::picture::dag::viewport::{LEGIBLE_PX, Size, Viewport};
+use fuseline::picture::dag::wrap::{in_columns, wrap};
 use fuseline::picture::dag::{DagLayout, layout};
 use proptest::prelude::*;
 
@@ -61,19 +61,19 @@ fn columns_have_no_overlap_and_no_new_crossing() {
         let before = crossings(&analysis.partition, &picture);
         for columns in [2, 3, 5] {
             let name = format!("{name}_{columns}");
-            let Some(folded) = in_columns(&picture, columns) else {
+            let Some(wrapped) = in_columns(&picture, columns) else {
                 continue;
             };
-            assert_faultless(&name, &analysis, &folded);
+            assert_faultless(&name, &analysis, &wrapped);
             assert_eq!(
-                crossings(&analysis.partition, &folded),
+                crossings(&analysis.partition, &wrapped),
                 before,
                 "{name}: crossings"
             );
-            assert!(folded.height < picture.height, "{name}");
+            assert!(wrapped.height < picture.height, "{name}");
             if let Some(folder) = std::env::var_os("DAG_SVG") {
                 let file = std::path::PathBuf::from(folder).join(format!("{name}.svg"));
-                std::fs::write(file, draw(&analysis, &folded, true)).unwrap();
+                std::fs::write(file, draw(&analysis, &wrapped, true)).unwrap();
             }
         }
     }
@@ -89,13 +89,13 @@ proptest! {
     ) {
         let analysis = analyze(&ops, &externals, &Options::default()).unwrap();
         let picture = layout(&analysis.graph, &analysis.partition);
-        if let Some(folded) = in_columns(&picture, columns) {
-            assert_faultless("random", &analysis, &folded);
+        if let Some(wrapped) = in_columns(&picture, columns) {
+            assert_faultless("random", &analysis, &wrapped);
             prop_assert_eq!(
-                crossings(&analysis.partition, &folded).0,
+                crossings(&analysis.partition, &wrapped).0,
                 crossings(&analysis.partition, &picture).0
             );
-            prop_assert_eq!(&folded, &in_columns(&picture, columns).unwrap());
+            prop_assert_eq!(&wrapped, &in_columns(&picture, columns).unwrap());
         }
     }
 }
@@ -105,9 +105,9 @@ fn text_can_be_read_at_first_sight_on_every_screen() {
     for (name, analysis) in named() {
         let picture = layout(&analysis.graph, &analysis.partition);
         for frame in FRAMES {
-            let folded = fold(&picture, frame);
-            let seen = folded.as_ref().unwrap_or(&picture);
-            let view = Viewport::fit(seen.size(), seen.start_x(), frame);
+            let wrapped = wrap(&picture, frame);
+            let seen = wrapped.as_ref().unwrap_or(&picture);
+            let view = Viewport::fit(seen.size(), seen.start_x(frame.0), frame);
             let text_px = SMALL_FONT_PX * view.scale;
             assert!(text_px >= LEGIBLE_PX, "{name} in {frame:?}: {text_px}");
             let first = seen.panels.iter().next().unwrap().center();
@@ -115,7 +115,7 @@ fn text_can_be_read_at_first_sight_on_every_screen() {
                 (0.0..=frame.0).contains(&view.on_canvas(first).x) && view.y >= -0.5,
                 "{name} in {frame:?} starts at {view:?}"
             );
-            if folded.is_some() {
+            if wrapped.is_some() {
                 assert!(
                     seen.width * view.scale <= frame.0 + 0.5,
                     "{name} in {frame:?}"
@@ -137,22 +137,22 @@ fn a_chain_that_is_taller_than_its_frame_is_in_columns_where_they_fit() {
     let picture = layout(&analysis.graph, &analysis.partition);
     let [phone, _, projector, full_screen] = FRAMES;
     assert_eq!(
-        fold(&picture, phone),
+        wrap(&picture, phone),
         None,
         "a phone has no room for two columns"
     );
     assert_eq!(
-        fold(&picture, (full_screen.0, picture.height)),
+        wrap(&picture, (full_screen.0, picture.height)),
         None,
         "all of it is seen"
     );
     for frame in [projector, full_screen] {
-        let folded = fold(&picture, frame).unwrap();
-        assert!(folded.height <= frame.1, "all of it is seen in {frame:?}");
+        let wrapped = wrap(&picture, frame).unwrap();
+        assert!(wrapped.height <= frame.1, "all of it is seen in {frame:?}");
     }
     let tall = (projector.0, picture.height / 5.0);
     assert_eq!(
-        fold(&picture, tall),
+        wrap(&picture, tall),
         None,
         "columns of several frames are no help"
     );

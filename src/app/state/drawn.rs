@@ -1,0 +1,103 @@
+//! Where the shown program is drawn.
+
+use super::analysed::AnalysedText;
+use super::memos::shared_memo;
+use super::page::SetIfChanged;
+use crate::app::runner::layout_of;
+use crate::core::Analysis;
+use crate::picture::dag::repeats::Repeats;
+use crate::picture::dag::{DagLayout, has_same_picture};
+use leptos::prelude::*;
+use std::sync::Arc;
+
+/// Where the shown program is drawn, with one round of what is repeated or with all of them.
+#[derive(Clone, Copy)]
+pub struct Drawing(StoredValue<Signals>);
+
+#[derive(Clone, Copy)]
+struct Signals {
+    is_unfolded: RwSignal<bool>,
+    drawn: Memo<Arc<Drawn>>,
+}
+
+impl Drawing {
+    pub(super) fn new(shown: Memo<Arc<AnalysedText>>, is_unfolded: RwSignal<bool>) -> Self {
+        let drawn =
+            shared_memo(move |last| shown.with(|shown| Drawn::of(shown, is_unfolded.get(), last)));
+        Self(StoredValue::new(Signals { is_unfolded, drawn }))
+    }
+
+    /// The present layout. Tracked.
+    pub fn get(self) -> Arc<Drawn> {
+        self.0.get_value().drawn.get()
+    }
+
+    /// Looks at the present layout. Tracked.
+    pub fn with<T>(self, of: impl FnOnce(&Drawn) -> T) -> T {
+        self.0.get_value().drawn.with(|drawn| of(drawn))
+    }
+
+    /// Whether all rounds are drawn. Tracked.
+    pub fn is_unfolded(self) -> bool {
+        self.0.get_value().is_unfolded.get()
+    }
+
+    /// Draws all rounds, or one of them again.
+    pub fn toggle_rounds(self) {
+        let is_unfolded = self.0.get_value().is_unfolded;
+        is_unfolded.update(|is_unfolded| *is_unfolded = !*is_unfolded);
+    }
+
+    /// Draws one round of what is repeated.
+    pub(super) fn fold(self) {
+        self.0.get_value().is_unfolded.set_if_changed(false);
+    }
+}
+
+/// A graph with its layout in one column. Laid out again only when names, reads or kernels change.
+pub struct Drawn {
+    /// The analysis at the time of the layout. Names, reads and kernels are up to date, sizes may be older.
+    pub analysis: Arc<Analysis>,
+    /// The layout, by the page itself or by the worker.
+    pub layout: Arc<DagLayout>,
+    /// Whether something is repeated, be one round of it drawn or all.
+    pub is_foldable: bool,
+    is_unfolded: bool,
+}
+
+impl Drawn {
+    /// `last` as long as only sizes have changed, else a new layout. What is folded stays so until sizes make it unequal.
+    pub(super) fn of(
+        shown: &AnalysedText,
+        is_unfolded: bool,
+        last: Option<&Arc<Self>>,
+    ) -> Arc<Self> {
+        let (graph, partition) = (&shown.analysis.graph, &shown.analysis.partition);
+        if let Some(last) = last.filter(|last| last.is_of(shown, is_unfolded)) {
+            return last.clone();
+        }
+        let layout = (shown.layout.clone())
+            .unwrap_or_else(|| Arc::new(layout_of(graph, partition, is_unfolded)));
+        let is_foldable = !layout.repeats.is_empty()
+            || is_unfolded && !Repeats::of_large(graph, partition).is_empty();
+        Arc::new(Self {
+            analysis: shown.analysis.clone(),
+            layout,
+            is_foldable,
+            is_unfolded,
+        })
+    }
+
+    fn is_of(&self, shown: &AnalysedText, is_unfolded: bool) -> bool {
+        let analysis = &shown.analysis;
+        let before = (&self.analysis.graph, &self.analysis.partition);
+        let is_same_layout = match &shown.layout {
+            // It is the worker's, and may be older than the choice.
+            Some(layout) => Arc::ptr_eq(layout, &self.layout) || *layout == self.layout,
+            None => {
+                self.is_unfolded == is_unfolded && self.layout.repeats.still_hold(&analysis.graph)
+            }
+        };
+        is_same_layout && has_same_picture(before, (&analysis.graph, &analysis.partition))
+    }
+}

@@ -1,0 +1,119 @@
+//! A small picture of the whole graph, on which a pointer moves the view. Keys and screen readers reach everything on the
+//! graph itself.
+
+use super::placed::PlacedGraph;
+use super::state::Graph;
+use crate::browser;
+use crate::picture::dag::Point;
+use crate::picture::dag::minimap::Minimap as Map;
+use crate::picture::dag::overview::boxes;
+use crate::picture::dag::sight::Sight;
+use crate::present::badge::KernelLook;
+use leptos::ev::PointerEvent;
+use leptos::prelude::*;
+use leptos::svg;
+use std::sync::Arc;
+
+/// Shown while a part of the graph is out of sight.
+#[component]
+pub(super) fn Minimap(
+    /// The state of the graph.
+    graph: Graph,
+) -> impl IntoView {
+    let map = Memo::new(move |_| {
+        let picture = graph.placed.with(|placed| placed.layout.size());
+        Map::of(picture, graph.viewport.get(), graph.canvas_px.get())
+    });
+    let present = Memo::new(move |last: Option<&Map>| {
+        (map.get()).unwrap_or_else(|| last.copied().unwrap_or_default())
+    });
+    view! {
+        <Show when=move || map.with(Option::is_some)>
+            <Small graph map=present />
+        </Show>
+    }
+}
+
+#[component]
+fn Small(
+    /// The state of the graph.
+    graph: Graph,
+    /// From the graph to the minimap.
+    map: Memo<Map>,
+) -> impl IntoView {
+    let canvas = NodeRef::<svg::Svg>::new();
+    let is_pressed = RwSignal::new(false);
+    let aim = move |event: &PointerEvent| {
+        if let Some(canvas) = canvas.get_untracked() {
+            let (x, y) =
+                browser::point_on(&canvas, event.client_x().into(), event.client_y().into());
+            let picture = graph.placed.with_untracked(|placed| placed.layout.size());
+            let (now, room) = (
+                graph.viewport.get_untracked(),
+                graph.canvas_px.get_untracked(),
+            );
+            let map = map.get_untracked();
+            graph.move_to(map.aimed(Point::new(x, y), now, picture, room));
+        }
+    };
+    let press = move |event: PointerEvent| {
+        if event.button() == 0
+            && let Some(canvas) = canvas.get_untracked()
+        {
+            browser::capture_pointer(&canvas, event.pointer_id());
+            is_pressed.set(true);
+            aim(&event);
+        }
+    };
+    let window = move || {
+        map.get()
+            .window(graph.viewport.get(), graph.canvas_px.get())
+    };
+    let scale = move || {
+        let (x, y) = map.get().scale;
+        format!("scale({x:.6} {y:.6})")
+    };
+    view! {
+        <svg
+            class="dag-minimap"
+            aria-hidden="true"
+            width=move || map.get().size.0
+            height=move || map.get().size.1
+            node_ref=canvas
+            on:pointerdown=press
+            on:pointermove=move |event| {
+                if is_pressed.get_untracked() {
+                    aim(&event);
+                }
+            }
+            on:pointerup=move |_| is_pressed.set(false)
+            on:pointercancel=move |_| is_pressed.set(false)
+        >
+            <g transform=scale>
+                // Only a new layout draws it anew.
+                {move || graph.placed.with(panels)}
+            </g>
+            <rect
+                class="dag-minimap-window"
+                rx="3"
+                x=move || window().x
+                y=move || window().y
+                width=move || window().width
+                height=move || window().height
+            ></rect>
+        </svg>
+    }
+}
+
+/// The boxes of all kernels.
+fn panels(placed: &Arc<PlacedGraph>) -> impl IntoView + use<> {
+    let kernels = Sight {
+        kernels: Sight::of(&placed.layout, None).kernels,
+        ..Sight::default()
+    };
+    let panels = boxes(&placed.layout, &kernels, &placed.kernel_looks).panels;
+    let panel = |(look, data): (KernelLook, String)| {
+        view! { <path class=format!("dag-minimap-panel {}", look.class()) d=data></path> }
+    };
+    panels.into_iter().map(panel).collect_view()
+}

@@ -1,0 +1,126 @@
+//! The frames of what is repeated: one round is shown, the tag says how many there are.
+
+use super::placed::StoredGraph;
+use super::state::Graph;
+use crate::picture::dag::Point;
+use crate::picture::dag::frames::Frame;
+use crate::picture::dag::metrics::MARK_HALF;
+use crate::picture::dag::repeats::Repeat;
+use leptos::prelude::*;
+
+/// An arrow that goes round, around the origin.
+const ROUND: &str = "M4.6 -2.2A5 5 0 1 0 4.9 1.2M5.2 -5.2V-1.8H1.8";
+
+/// The borders, under everything else.
+#[component]
+pub(super) fn RepeatFrames(
+    /// The graph with its layout.
+    placed: StoredGraph,
+) -> impl IntoView {
+    let frame = |frame: &Frame| {
+        let parts = frame.parts.iter().map(|part| {
+            view! { <rect class="dag-repeat-ground" x=part.x y=part.y width=part.width height=part.height rx="16"></rect> }
+        });
+        view! {
+            <g class="dag-repeat" aria-hidden="true">
+                {parts.collect_view()}
+                <path class="dag-repeat-border" d=frame.path()></path>
+            </g>
+        }
+    };
+    placed.with_value(|placed| placed.layout.frames.iter().map(frame).collect_view())
+}
+
+/// The tags, which unfold all rounds, and the marks on the borders.
+#[component]
+pub(super) fn RepeatTags(
+    /// The state of the graph.
+    graph: Graph,
+    /// The graph with its layout.
+    placed: StoredGraph,
+) -> impl IntoView {
+    let placed = placed.get_value();
+    let layout = &placed.layout;
+    let tag = |(frame, run): (&Frame, &Repeat)| {
+        let (frame, run) = (frame.clone(), run.clone());
+        view! { <RepeatTag graph number=placed.number frame run /> }
+    };
+    let tags = layout.frames.iter().zip(layout.repeats.runs()).map(tag);
+    tags.collect_view()
+}
+
+#[component]
+fn RepeatTag(
+    /// The state of the graph.
+    graph: Graph,
+    /// The number of the layout.
+    number: usize,
+    /// The frame.
+    frame: Frame,
+    /// What is repeated.
+    run: Repeat,
+) -> impl IntoView {
+    let look = graph.look(number, move |looks| looks.repeat(&run));
+    let name = move || look.with(|look| look.name.clone());
+    let page = graph.page();
+    // It may have the focus when it goes, which is later for a program that the worker lays out.
+    on_cleanup(move || page.keep_focus());
+    let mark = |words: &'static str| {
+        move |at: &Point| {
+            view! {
+                <g class="dag-repeat-mark" transform=format!("translate({:.1} {:.1})", at.x, at.y)>
+                    <title>{words}</title>
+                    <circle r=MARK_HALF></circle>
+                    <path d=ROUND></path>
+                </g>
+            }
+        }
+    };
+    let entries = frame
+        .entries
+        .iter()
+        .map(mark("from the round before; in the first round from above"));
+    let exits = frame
+        .exits
+        .iter()
+        .map(mark("to the next round; from the last round to below"));
+    let (tag, middle) = (frame.tag, frame.tag.center());
+    view! {
+        <g aria-hidden="true">{entries.collect_view()} {exits.collect_view()}</g>
+        <g class="dag-repeat-tag">
+        <g
+            role="button"
+            tabindex="0"
+            aria-expanded="false"
+            aria-label=name
+            on:click=move |event| {
+                event.stop_propagation();
+                if !graph.was_dragged() {
+                    page.drawing.toggle_rounds();
+                }
+            }
+            on:keydown=move |event| {
+                if event.ctrl_key() || event.meta_key() {
+                    return;
+                }
+                // The other keys of the graph are about ops and kernels.
+                event.stop_propagation();
+                if event.key() == "Enter" || event.key() == " " {
+                    event.prevent_default();
+                    page.drawing.toggle_rounds();
+                }
+            }
+        >
+            <title>{name}</title>
+            <rect x=tag.x y=tag.y width=tag.width height=tag.height rx=tag.height / 2.0></rect>
+        </g>
+        <g class="dag-repeat-words" aria-hidden="true">
+            <path d=format!("M{:.1} {:.1}h8m-4 -4v8", tag.x + 11.0, middle.y)></path>
+            <text x=tag.x + 28.0 y=middle.y + 4.5>
+                <tspan class="dag-function">{move || look.with(|look| look.count.clone())}</tspan>
+                <tspan class="dag-label" dx="7">{move || look.with(|look| look.bytes.clone())}</tspan>
+            </text>
+        </g>
+        </g>
+    }
+}
