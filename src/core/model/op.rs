@@ -124,7 +124,7 @@ impl Op {
 pub struct Indexing {
     /// For each dimension of a transpose the one of its input.
     pub perm: Vec<usize>,
-    /// The dimension along which a slice or piece is taken, or an index leads.
+    /// The dimension along which a slice or piece is taken, inputs are concatenated, or an index leads.
     pub axis: usize,
     /// Its first element there.
     pub start: u64,

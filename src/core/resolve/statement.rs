@@ -198,7 +198,7 @@ fn indexing_of(
                 step: 1,
             }
         }
-        ShapeRule::Gather => Indexing {
+        ShapeRule::Gather | ShapeRule::Concat => Indexing {
             axis: axis?,
             step: 1,
             ..Indexing::default()

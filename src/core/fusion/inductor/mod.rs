@@ -8,12 +8,16 @@
 //! second half of a reduction or a copy, is in [`Partition::further_launches`].
 
 mod attention;
+mod call;
+mod concat;
 mod facts;
 mod layout;
 mod library;
 mod lower;
+mod merge;
 mod mixed;
 mod node;
+mod pair;
 mod reduce;
 mod schedule;
 mod split;
@@ -181,7 +185,9 @@ fn further_launches(
         let from = node
             .reads
             .iter()
-            .filter_map(|read| *writer.get(read.buffer.index())?);
+            .map(|read| read.buffer)
+            .chain(node.launch_of)
+            .filter_map(|buffer| *writer.get(buffer.index())?);
         let from = from
             .map(|node| fused.kernel_of[node])
             .find(|&from| from != kernel);

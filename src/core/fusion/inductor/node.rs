@@ -38,6 +38,10 @@ pub(super) struct Node {
     pub(super) writes: Read,
     /// The rows that it reduces, before they were cut into pieces.
     pub(super) rows: Option<Rows>,
+    /// How many nodes of the compiler this one stands for that read the same.
+    pub(super) readings: u32,
+    /// If it computes no op and reads nothing that one writes, the buffer with whose kernel its launch counts.
+    pub(super) launch_of: Option<BufferId>,
 }
 
 impl Default for Node {
@@ -54,6 +58,8 @@ impl Default for Node {
                 is_straight: false,
             },
             rows: None,
+            readings: 1,
+            launch_of: None,
         }
     }
 }

@@ -114,6 +114,32 @@ impl View {
         )
     }
 
+    /// For each element of an image the one of its channel.
+    pub(super) fn per_channel(shape: &[u64]) -> Option<Self> {
+        let mut strides = vec![0; shape.len()];
+        *strides.get_mut(1)? = 1;
+        Some(Self::strided(shape, &strides))
+    }
+
+    /// An image whose channels lie side by side.
+    pub(super) fn channels_last(shape: &[u64]) -> Self {
+        let &[_, channels, height, width] = shape else {
+            return Self::whole(element_count(shape).unwrap_or(0));
+        };
+        let row = channels.saturating_mul(width);
+        Self::strided(shape, &[row.saturating_mul(height), 1, row, channels])
+    }
+
+    /// A new image of this shape whose dimensions lie in memory as those of another one do.
+    pub(super) fn image_as(shape: &[u64], like: &Self, like_shape: &[u64]) -> Self {
+        let is_last = *like == Self::channels_last(like_shape) && shape.len() == like_shape.len();
+        if is_last {
+            Self::channels_last(shape)
+        } else {
+            Self::whole(element_count(shape).unwrap_or(0))
+        }
+    }
+
     /// For each element of an output one of an input of the same rank, always the first along an axis.
     pub(super) fn of_rows(input: &[u64], axis: usize, output: &[u64]) -> Option<Self> {
         let mut strides = dense_strides(input);
@@ -284,16 +310,21 @@ impl View {
         moved.fold(1, |n, digit| n.saturating_mul(digit.size))
     }
 
-    /// The strides along the dimensions of a shape whose bits are set.
+    /// How far a step is along the dimensions of a shape whose bits are set.
     pub(super) fn strides_along(&self, shape: &[u64], axes: u32) -> Option<Vec<u64>> {
         let dimensions = self.by_dimension(shape)?.into_iter().enumerate();
         let along = dimensions.filter(|&(place, _)| place < 32 && axes >> place & 1 == 1);
-        Some(
-            along
-                .flat_map(|(_, digits)| digits)
-                .map(|digit| digit.stride)
-                .collect(),
-        )
+        let steps = along.filter_map(|(_, digits)| digits.last().map(|digit| digit.stride));
+        Some(steps.collect())
+    }
+
+    /// Whether the place in the buffer depends on each dimension of a shape.
+    pub(super) fn is_whole(&self, shape: &[u64]) -> bool {
+        let moves = |digits: &Vec<Digit>| digits.iter().any(|digit| digit.stride != 0);
+        self.by_dimension(shape).is_some_and(|dimensions| {
+            let mut sized = dimensions.iter().zip(shape).filter(|&(_, &size)| size > 1);
+            sized.all(|(digits, _)| moves(digits))
+        })
     }
 }
 

@@ -1,0 +1,326 @@
+"""More programs as engineers write them, each round written before it was measured. `tests/model/programs/predicted.json` has what
+the recipe said of them on the day that they were written.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+from programs import BF16, F32, integers, of, program, t, w, weight
+
+
+def image(*shape, dtype=BF16):
+    return lambda: t(*shape, dtype=dtype).to(memory_format=torch.channels_last)
+
+
+def filters(*shape):
+    return lambda: weight(*shape).to(memory_format=torch.channels_last)
+
+
+def positive(*shape, dtype=BF16):
+    return lambda: t(*shape, dtype=dtype).abs()
+
+
+def index(bound, *shape):
+    return lambda: integers(bound, *shape)
+
+
+def mask(*shape):
+    return lambda: torch.rand(*shape, device="cuda") > 0.3
+
+
+# Round 4.
+
+
+@program(of(8, 512, 768), w(768, 768), of(768), w(768, 768), of(768), w(768, 768), of(768), w(768, 768), of(768), of(768), of(768), w(3072, 768), of(3072), w(768, 3072), of(768), of(768), of(768))
+def bert_layer(x, wq, bq, wk, bk, wv, bv, wo, bo, g1, c1, w1, b1, w2, b2, g2, c2):
+    q, k, v = (F.linear(x, m, b).view(8, 512, 12, 64).transpose(1, 2) for m, b in ((wq, bq), (wk, bk), (wv, bv)))
+    mixed = F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(8, 512, 768)
+    x = F.layer_norm(x + F.linear(mixed, wo, bo), (768,), g1, c1)
+    return F.layer_norm(x + F.linear(F.gelu(F.linear(x, w1, b1)), w2, b2), (768,), g2, c2)
+
+
+@program(of(4, 2048, 2304), of(2304))
+def gemma_norm(x, g):
+    wide = x.float()
+    normed = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + 1e-6)
+    return (normed * (1.0 + g.float())).to(BF16)
+
+
+@program(of(2, 1024, 2048), of(2048), of(2048), w(6144, 2048), w(2048, 2048), w(8192, 2048), w(2048, 8192))
+def parallel_block(x, g, b, w_qkv, w_out, w_up, w_down):
+    h = F.layer_norm(x, (2048,), g, b)
+    q, k, v = (part.view(2, 1024, 16, 128).transpose(1, 2) for part in F.linear(h, w_qkv).chunk(3, dim=-1))
+    mixed = F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(2, 1024, 2048)
+    return x + F.linear(mixed, w_out) + F.linear(F.gelu(F.linear(h, w_up), approximate="tanh"), w_down)
+
+
+@program(image(32, 3, 224, 224), filters(768, 3, 16, 16), of(768), of(1, 1, 768), of(1, 197, 768))
+def vit_patches(x, f, b, cls, positions):
+    tokens = F.conv2d(x, f, b, stride=16).flatten(2).transpose(1, 2)
+    return torch.cat((cls.expand(32, 1, 768), tokens), dim=1) + positions
+
+
+@program(image(32, 3, 224, 224), filters(64, 3, 7, 7), of(64), positive(64), of(64), of(64))
+def resnet_stem(x, f, mean, var, g, b):
+    h = F.relu(F.batch_norm(F.conv2d(x, f, stride=2, padding=3), mean, var, g, b))
+    return F.max_pool2d(h, 3, 2, 1)
+
+
+@program(image(16, 256, 28, 28), of(256), positive(256), of(256), of(256), filters(128, 256, 1, 1), of(128), positive(128), of(128), of(128), filters(32, 128, 3, 3))
+def dense_layer(x, m1, v1, g1, b1, f1, m2, v2, g2, b2, f2):
+    h = F.conv2d(F.relu(F.batch_norm(x, m1, v1, g1, b1)), f1)
+    h = F.conv2d(F.relu(F.batch_norm(h, m2, v2, g2, b2)), f2, padding=1)
+    return torch.cat((x, h), dim=1)
+
+
+@program(image(32, 24, 56, 56), filters(144, 24, 1, 1), of(144), positive(144), filters(144, 1, 3, 3), of(144), positive(144), filters(24, 144, 1, 1), of(24), positive(24))
+def inverted_residual(x, f1, m1, v1, f2, m2, v2, f3, m3, v3):
+    h = F.relu6(F.batch_norm(F.conv2d(x, f1), m1, v1))
+    h = F.relu6(F.batch_norm(F.conv2d(h, f2, padding=1, groups=144), m2, v2))
+    return x + F.batch_norm(F.conv2d(h, f3), m3, v3)
+
+
+@program(image(8, 256, 32, 32), image(8, 512, 64, 64), filters(256, 512, 1, 1), of(256))
+def pyramid_merge(top, lateral, f, b):
+    return F.interpolate(top, scale_factor=2, mode="nearest") + F.conv2d(lateral, f, b)
+
+
+@program(of(16, 256, 56, 56), w(16, 256), w(256, 16))
+def channel_attention(x, w1, w2):
+    gates = [F.linear(F.relu(F.linear(s, w1)), w2) for s in (x.mean((2, 3)), x.amax((2, 3)))]
+    return x * torch.sigmoid(gates[0] + gates[1])[:, :, None, None]
+
+
+@program(image(8, 256, 32, 32), filters(128, 256, 1, 1), filters(128, 256, 1, 1), filters(128, 256, 1, 1), filters(256, 128, 1, 1))
+def non_local_block(x, f_theta, f_phi, f_g, f_out):
+    theta, phi, g = (F.conv2d(x, f).flatten(2) for f in (f_theta, f_phi, f_g))
+    weights = torch.softmax(theta.transpose(1, 2) @ phi, dim=-1)
+    mixed = (weights @ g.transpose(1, 2)).transpose(1, 2).reshape(8, 128, 32, 32)
+    return x + F.conv2d(mixed.contiguous(memory_format=torch.channels_last), f_out)
+
+
+@program(of(256, 512, dtype=F32), of(256, 512, dtype=F32), of(256, 512, dtype=F32))
+def vae_sample_and_kl(mu, log_var, noise):
+    z = mu + noise * torch.exp(0.5 * log_var)
+    kl = -0.5 * (1 + log_var - mu.pow(2) - log_var.exp()).sum(1)
+    return z, kl.mean()
+
+
+@program(of(16, 4, 64, 64), of(16, 4, 64, 64), index(1000, 16), positive(1000, 1, dtype=F32))
+def add_noise(x, noise, steps, alphas):
+    a = F.embedding(steps, alphas)[:, :, None, None]
+    return (torch.sqrt(a) * x + torch.sqrt(1 - a) * noise).to(BF16), (torch.sqrt(a) * noise - torch.sqrt(1 - a) * x).to(BF16)
+
+
+@program(of(8, 512, 32, 32), of(8, 512, 32, 32))
+def adaptive_instance_norm(content, style):
+    mean_c, mean_s = content.mean((2, 3), keepdim=True), style.mean((2, 3), keepdim=True)
+    std_c = torch.sqrt(content.var((2, 3), keepdim=True) + 1e-5)
+    std_s = torch.sqrt(style.var((2, 3), keepdim=True) + 1e-5)
+    return (content - mean_c) / std_c * std_s + mean_s
+
+
+@program(of(16, 1024, 512), of(16, 256), w(1024, 256), of(1024))
+def film(x, condition, w_film, b_film):
+    scale, shift = F.linear(condition, w_film, b_film).chunk(2, dim=-1)
+    return F.relu(x * (1 + scale[:, None]) + shift[:, None])
+
+
+@program(of(64, 1, 30, 30), of(64, 1, 30, 30))
+def hinge_losses(real, fake):
+    return F.relu(1 - real).mean() + F.relu(1 + fake).mean(), -fake.mean()
+
+
+@program(of(2048, 32000), of(2048, 32000), index(32000, 2048))
+def distillation(student, teacher, target):
+    log_p = torch.log_softmax(student.float() / 4, dim=-1)
+    q = torch.softmax(teacher.float() / 4, dim=-1)
+    soft = (q * (torch.log(q + 1e-9) - log_p)).sum(-1).mean() * 16
+    return 0.5 * soft + 0.5 * F.cross_entropy(student.float(), target)
+
+
+@program(of(1024, 768), of(1024, 768), of(1, dtype=F32), of(1, dtype=F32))
+def sigmoid_pairs(a, b, temperature, bias):
+    a, b = F.normalize(a, dim=-1), F.normalize(b, dim=-1)
+    logits = (a @ b.t()).float() * torch.exp(temperature) + bias
+    rows = torch.arange(1024, device=a.device)
+    labels = torch.where(rows[:, None] == rows, torch.ones_like(logits), -torch.ones_like(logits))
+    return -F.logsigmoid(labels * logits).sum(-1).mean()
+
+
+@program(of(16, 1024, dtype=F32), of(16, 1024, dtype=F32), of(16, 1024, dtype=F32), of(16, 1024, dtype=F32), mask(16, 1024))
+def preference_loss(chosen, rejected, ref_chosen, ref_rejected, kept):
+    kept = kept.float()
+    a, b, c, d = ((x * kept).sum(-1) for x in (chosen, rejected, ref_chosen, ref_rejected))
+    return -F.logsigmoid(0.1 * ((a - b) - (c - d))).mean()
+
+
+@program(of(4096, 128, dtype=F32))
+def standardize_all(x):
+    return (x - x.mean()) / (x.std() + 1e-8)
+
+
+@program(of(4 << 20, dtype=F32), of(4 << 20, dtype=F32), positive(4 << 20, dtype=F32), of(4 << 20, dtype=F32))
+def rms_prop(p, g, square, momentum):
+    square = 0.99 * square + 0.01 * g * g
+    momentum = 0.9 * momentum + g / (torch.sqrt(square) + 1e-8)
+    return p - 1e-2 * momentum, square, momentum
+
+
+@program(of(1024, 4096))
+def newton_schulz(x):
+    x = x / (x.norm() + 1e-7)
+    a = x @ x.t()
+    b = -4.7750 * a + 2.0315 * (a @ a)
+    return 3.4445 * x + b @ x
+
+
+@program(of(4096, 1024, dtype=F32), of(4096, 1024, dtype=F32), of(4096, 1024, dtype=F32))
+def lars(p, g, momentum):
+    g = g + 1e-4 * p
+    ratio = 1e-3 * p.norm() / (g.norm() + 1e-9)
+    momentum = 0.9 * momentum + ratio * g
+    return p - momentum, momentum
+
+
+@program(index(100000, 4096, 8), w(100000, 64), of(4096, 16), w(256, 80), of(256), w(1, 256))
+def wide_and_deep(ids, table, dense, w1, b1, w2):
+    pooled = F.embedding(ids, table).sum(1)
+    h = F.relu(F.linear(torch.cat((pooled, dense), dim=-1), w1, b1))
+    return torch.sigmoid(F.linear(h, w2)[:, 0])
+
+
+@program(of(16384, 128), index(16384, 16384, 16), w(128, 256), of(128))
+def sage_layer(features, neighbours, w_layer, b):
+    mean = F.embedding(neighbours, features).mean(1)
+    h = F.relu(F.linear(torch.cat((features, mean), dim=-1), w_layer, b))
+    return F.normalize(h, dim=-1)
+
+
+@program(of(16384, 64), of(16384, 1), of(16384, 1), index(16384, 16384, 16))
+def graph_attention(features, source, target, neighbours):
+    scores = F.leaky_relu(F.embedding(neighbours, source)[..., 0] + target, 0.2)
+    return (torch.softmax(scores, dim=-1)[..., None] * F.embedding(neighbours, features)).sum(1)
+
+
+@program(of(2, 16, 2048, 64), of(2, 16, 2048, 64), of(2, 16, 2048, 64))
+def sliding_window(q, k, v):
+    rows = torch.arange(2048, device=q.device)[:, None]
+    columns = torch.arange(2048, device=q.device)[None]
+    seen = (columns <= rows) & (columns > rows - 512)
+    scores = (q @ k.transpose(-2, -1)) * 0.125
+    return torch.softmax(scores.masked_fill(~seen, float("-inf")), dim=-1) @ v
+
+
+@program(of(2, 1024, 2048), w(576, 2048), of(512), w(4096, 512))
+def latent_keys(x, w_down, g, w_up):
+    latent, rope = F.linear(x, w_down).split((512, 64), dim=-1)
+    k, v = F.linear(F.rms_norm(latent, (512,), g), w_up).view(2, 1024, 16, 256).chunk(2, dim=-1)
+    rope = rope[:, :, None].expand(2, 1024, 16, 64)
+    return torch.cat((k, rope), dim=-1).transpose(1, 2).contiguous(), v.transpose(1, 2).contiguous()
+
+
+@program(of(8192, 2, 1024), of(8192, 2), of(8192, 1024))
+def combine_experts(outputs, logits, shared):
+    weights = torch.softmax(logits.float(), dim=-1)
+    return (outputs * weights[..., None]).sum(1).to(BF16) + shared
+
+
+@program(of(4096, 2048), lambda: integers(127, 4096, 2048, dtype=torch.int8), of(4096))
+def dynamic_quantized_linear(x, w_int, w_scale):
+    scale = x.abs().amax(-1, keepdim=True) / 127
+    x_int = torch.clamp(torch.round(x / scale), -128, 127)
+    return (x_int @ w_int.to(BF16).t()) * scale * w_scale
+
+
+@program(of(8, 8, 1024, 128))
+def quantize_cache(k):
+    low, high = k.amin(-1, keepdim=True), k.amax(-1, keepdim=True)
+    scale = (high - low) / 255
+    return torch.clamp(torch.round((k - low) / scale), 0, 255).to(torch.uint8), scale, low
+
+
+@program(of(2048, 1024), w(4096, 1024), of(4096))
+def fake_quantized_linear(x, w_up, b):
+    scale = w_up.abs().amax(1, keepdim=True) / 7
+    return F.relu(F.linear(x, torch.clamp(torch.round(w_up / scale), -8, 7) * scale, b))
+
+
+@program(of(8, 1024, 1024), of(1024), of(1024), of(1024), of(1024))
+def four_time_mixes(x, mu_r, mu_k, mu_v, mu_g):
+    change = F.pad(x, (0, 0, 1, -1)) - x
+    return x + change * mu_r, x + change * mu_k, x + change * mu_v, x + change * mu_g
+
+
+@program(of(4, 8, 1024, 64), of(4, 8, 1024, 64), of(4, 8, 1024, 128), of(8, 1, 1, dtype=F32))
+def retention(q, k, v, log_gamma):
+    steps = torch.arange(1024, device=q.device, dtype=F32)
+    distance = steps[:, None] - steps[None]
+    decay = torch.where(distance >= 0, torch.exp(log_gamma * distance), 0.0)
+    y = ((q @ k.transpose(-2, -1)) * decay.to(BF16)) @ v
+    return F.rms_norm(y, (128,)).transpose(1, 2).reshape(4, 1024, 1024)
+
+
+@program(of(16, 3000, 208), of(16, 3000, 208), w(80, 208))
+def log_mel(real, imaginary, mel):
+    power = real * real + imaginary * imaginary
+    return torch.log(torch.clamp(F.linear(power, mel), min=1e-5)).transpose(1, 2).contiguous()
+
+
+@program(of(64, 512, 32, dtype=F32), w(96, 512, dtype=F32), of(96, dtype=F32))
+def reversible_norm_forecast(x, w_time, b):
+    mean, std = x.mean(1, keepdim=True), torch.sqrt(x.var(1, keepdim=True) + 1e-5)
+    y = F.linear(((x - mean) / std).transpose(1, 2), w_time, b).transpose(1, 2)
+    return y * std + mean
+
+
+@program(of(64, 128, 256), w(256, 256), of(256), w(512, 256), of(512), of(256), of(256))
+def gated_residual_network(x, w1, b1, w2, b2, g, b):
+    h = F.linear(F.elu(F.linear(x, w1, b1)), w2, b2)
+    return F.layer_norm(x + F.glu(h, dim=-1), (256,), g, b)
+
+
+@program(of(16, 17, 64, 48, dtype=F32))
+def soft_argmax(heat):
+    probs = torch.softmax(heat.flatten(2), dim=-1).view(16, 17, 64, 48)
+    x = (probs.sum(2) * torch.arange(48, device=heat.device, dtype=F32)).sum(-1)
+    y = (probs.sum(3) * torch.arange(64, device=heat.device, dtype=F32)).sum(-1)
+    return torch.stack((x, y), dim=-1)
+
+
+@program(of(16, 80, 128, 128), positive(16, 80, 128, 128))
+def heat_map_focal_loss(logits, target):
+    p = torch.clamp(torch.sigmoid(logits.float()), 1e-4, 1 - 1e-4)
+    is_peak = (target >= 1).float()
+    peaks = torch.log(p) * (1 - p).pow(2) * is_peak
+    others = torch.log(1 - p) * p.pow(2) * (1 - target.float()).pow(4) * (1 - is_peak)
+    return -(peaks.sum() + others.sum()) / torch.clamp(is_peak.sum(), min=1)
+
+
+@program(of(1024, 4, dtype=F32), of(512, 4, dtype=F32))
+def box_overlaps(a, b):
+    low = torch.maximum(a[:, None, :2], b[None, :, :2])
+    high = torch.minimum(a[:, None, 2:], b[None, :, 2:])
+    size = torch.clamp(high - low, min=0)
+    shared = size[..., 0] * size[..., 1]
+    area_a = (a[:, 2] - a[:, 0]) * (a[:, 3] - a[:, 1])
+    area_b = (b[:, 2] - b[:, 0]) * (b[:, 3] - b[:, 1])
+    return shared / (area_a[:, None] + area_b - shared)
+
+
+@program(lambda: integers(255, 32, 224, 224, 3, dtype=torch.uint8), of(3, dtype=F32), of(3, dtype=F32))
+def images_to_network(pixels, mean, std):
+    return ((pixels.float() / 255 - mean) / std).permute(0, 3, 1, 2).contiguous().to(BF16)
+
+
+@program(of(64, 3, 224, 224), index(64, 64), positive(64, 1, 1, 1))
+def mix_up(x, order, share):
+    return x * share + x[order] * (1 - share)
+
+
+@program(of(2048, 2048), of(2048), w(11008, 2048), w(2048, 5504), of(2048))
+def re_glu_ffn(x, g, w_in, w_out, g_out):
+    gate, value = F.linear(F.rms_norm(x, (2048,), g), w_in).chunk(2, dim=-1)
+    return x + F.rms_norm(F.linear(F.relu(gate) * value, w_out), (2048,), g_out)
