@@ -250,7 +250,7 @@ def fake_quantized_linear(x, w_up, b):
 
 @program(of(8, 1024, 1024), of(1024), of(1024), of(1024), of(1024))
 def four_time_mixes(x, mu_r, mu_k, mu_v, mu_g):
-    change = F.pad(x, (0, 0, 1, -1)) - x
+    change = F.pad(x, (0, 0, 1, 0))[:, :-1] - x
     return x + change * mu_r, x + change * mu_k, x + change * mu_v, x + change * mu_g
 
 
