@@ -2,13 +2,17 @@
 
 use super::layout::is_copied;
 use super::lower::Lowering;
-use super::node::BufferId;
+use super::node::{BufferId, Node};
 use super::value::{Source, Value};
 use super::view::View;
 use crate::core::fusion::loops::Loop;
+use crate::core::model::dtype::DType;
 use crate::core::model::ids::{OpId, TensorId};
 use crate::core::model::op::element_count;
 use crate::core::model::op_type::OpType;
+
+/// Channels that cuDNN wants a multiple of, in types of two bytes.
+const CHANNELS: u64 = 8;
 
 impl Lowering<'_> {
     /// Adds one node, a library call or a template, for all of these ops in order.
@@ -41,6 +45,7 @@ impl Lowering<'_> {
             self.convolution(op, bias, value, space);
         } else if let Some(&last) = ops.last() {
             self.write(value, space, graph.output[last], &graph.ops[last].shape);
+            self.pad_channels(last, BufferId::of_tensor(graph.output[last]));
         }
     }
 
@@ -83,11 +88,38 @@ impl Lowering<'_> {
         added.see(View::per_channel(shape).as_ref(), (op, 2));
         added.reads.push(Source::new(product, Some(layout)));
         added.sort();
+        self.pad_channels(op, product);
         if self.is_buffer(&added, output) {
             let elements = element_count(shape).unwrap_or(0);
             self.write(added, Loop::Pointwise(elements), output, shape);
         } else {
             self.values[output] = added;
+        }
+    }
+
+    /// Adds the launches by which the library pads image and filters, if their channels do not fill the matrix units.
+    fn pad_channels(&mut self, op: OpId, written: BufferId) {
+        let graph = self.graph;
+        let definition = &graph.ops[op];
+        let shapes = graph.inputs[op]
+            .iter()
+            .map(|&tensor| graph.tensor_shape(tensor));
+        let shapes: Vec<&[u64]> = shapes.map(Option::unwrap_or_default).collect();
+        let (Some(&[_, channels, ..]), Some(&[_, each, ..])) = (shapes.first(), shapes.get(1))
+        else {
+            return;
+        };
+        let is_half = matches!(definition.element_type(), Some(DType::F16 | DType::Bf16));
+        let is_convolution = definition.function.as_deref() == Some("conv2d");
+        if is_convolution && is_half && channels == each && !channels.is_multiple_of(CHANNELS) {
+            for _ in 0..2 {
+                let padded = self.new_buffer();
+                let node = Node {
+                    launch_of: Some(written),
+                    ..Node::default()
+                };
+                self.push(node.writing(padded, &View::whole(1), &[], 0));
+            }
         }
     }
 }

@@ -4,7 +4,7 @@
 use super::attention::{flash_kernels, result_layout};
 use super::facts::{elements, is_across, is_windowed, keeps_shape, operations};
 use super::layout::{Layouts, layouts};
-use super::library::{bias_add, matmul_space};
+use super::library::{bias_adds, matmul_space};
 use super::node::{BufferId, Node, NodeId, Read, Rows};
 use super::uses::{Uses, uses};
 use super::value::{Source, Value, buffer_value, gathered_rows};
@@ -61,10 +61,11 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> (IdVec<Node
     } else {
         layouts(graph, &results)
     };
+    let adds = bias_adds(graph);
     let mut lowering = Lowering {
         graph,
         target,
-        uses: uses(graph, &layouts, &flash),
+        uses: uses(graph, &layouts, &flash, &adds),
         values: (layouts.iter_enumerated())
             .map(|(tensor, layout)| buffer_value(BufferId::of_tensor(tensor), layout.clone()))
             .collect(),
@@ -89,7 +90,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> (IdVec<Node
             lowering.call(&[matmul, op], space);
         } else if graph.ops[op].op_type != OpType::Matmul {
             lowering.place(op);
-        } else if let Some(add) = bias_add(graph, op) {
+        } else if let Some(add) = adds[op] {
             bias_of[add] = Some(op);
         } else {
             lowering.call(&[op], matmul_space(graph, op, target.max_autotune));
@@ -136,10 +137,15 @@ impl Lowering<'_> {
             self.concat(op);
             return;
         }
-        let mut value = self.inputs(op);
-        value.ops.push(op);
         let is_reduction = definition.op_type == OpType::Reduction && !is_windowed(definition);
-        if is_reduction && !self.is_unrolled(op) {
+        let is_unrolled = is_reduction && self.is_unrolled(op);
+        let mut value = if is_unrolled {
+            self.unrolled(op)
+        } else {
+            self.inputs(op)
+        };
+        value.ops.push(op);
+        if is_reduction && !is_unrolled {
             self.reduction(op, value);
         } else if self.is_buffer(&value, output) {
             let space = Loop::Pointwise(elements(definition));

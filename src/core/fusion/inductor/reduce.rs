@@ -16,9 +16,39 @@ use crate::core::model::op_type::OpType;
 const UNROLLED: u64 = 8;
 
 impl Lowering<'_> {
-    /// Whether a reduction is one expression over the elements of a short row.
+    /// Whether a reduction is one expression over the elements of a short row. A variance is not: its mean is a buffer.
     pub(super) fn is_unrolled(&self, op: OpId) -> bool {
-        RowDomain::of_op(self.graph, op).width < UNROLLED && !keeps_shape(self.graph, op)
+        RowDomain::of_op(self.graph, op).width < UNROLLED
+            && !(keeps_shape(self.graph, op) && is_variance(&self.graph.ops[op]))
+    }
+
+    /// What an unrolled reduction reads: each place of a row.
+    pub(super) fn unrolled(&self, op: OpId) -> Value {
+        let graph = self.graph;
+        let definition = &graph.ops[op];
+        let keeps_shape = keeps_shape(graph, op);
+        let mut value = if keeps_shape {
+            self.inputs(op)
+        } else {
+            Value::default()
+        };
+        let Some(&tensor) = graph.inputs[op].first() else {
+            return value;
+        };
+        let shape = graph.tensor_shape(tensor).unwrap_or(&definition.shape);
+        let axes = reduced_axes(definition.axes, shape.len());
+        let places = View::of_each_place(shape, axes, keeps_shape);
+        if places.len() as u64 != RowDomain::of_op(graph, op).width {
+            // The list does not say which axes.
+            return self.inputs(op);
+        }
+        for (place, view) in places.iter().enumerate() {
+            let mut input = self.values[tensor].clone();
+            input.see(Some(view), (op, place));
+            value.append(&input);
+        }
+        value.sort();
+        value
     }
 
     /// Adds the nodes of a reduction. `value` computes all of it.

@@ -147,6 +147,31 @@ impl View {
         (strides.len() == output.len()).then(|| Self::strided(output, &strides))
     }
 
+    /// For each place of a row along these axes of a shape the view that always shows that place: over the rows, or, if they keep
+    /// their shape, over all elements.
+    pub(super) fn of_each_place(shape: &[u64], axes: u32, keeps_shape: bool) -> Vec<Self> {
+        let strides = dense_strides(shape);
+        let (mut kept, mut offsets) = (Vec::with_capacity(shape.len()), vec![0_u64]);
+        for (place, (&size, &stride)) in shape.iter().zip(&strides).enumerate() {
+            if place < 32 && axes >> place & 1 == 1 {
+                let steps = offsets.iter().flat_map(|&offset| {
+                    (0..size).map(move |step| offset.saturating_add(step.saturating_mul(stride)))
+                });
+                offsets = steps.collect();
+                if keeps_shape {
+                    kept.push(Digit { size, stride: 0 });
+                }
+            } else {
+                kept.push(Digit { size, stride });
+            }
+        }
+        let view = |offset| Self {
+            offset,
+            ..Self::of(kept.clone())
+        };
+        offsets.into_iter().map(view).collect()
+    }
+
     /// The digits of each dimension; `None` if a digit spans dimensions in a way that no division resolves.
     fn by_dimension(&self, shape: &[u64]) -> Option<Vec<Vec<Digit>>> {
         let mut left = self.digits.clone();
