@@ -324,3 +324,303 @@ def mix_up(x, order, share):
 def re_glu_ffn(x, g, w_in, w_out, g_out):
     gate, value = F.linear(F.rms_norm(x, (2048,), g), w_in).chunk(2, dim=-1)
     return x + F.rms_norm(F.linear(F.relu(gate) * value, w_out), (2048,), g_out)
+
+
+# Round 5.
+
+
+@program(of(8, 256, 768), w(2304, 768), of(2304), mask(8, 256), w(768, 768), of(768))
+def padded_attention(x, w_qkv, b_qkv, kept, w_out, b_out):
+    q, k, v = (p.view(8, 256, 12, 64).transpose(1, 2) for p in F.linear(x, w_qkv, b_qkv).chunk(3, dim=-1))
+    bias = (1.0 - kept.to(BF16)[:, None, None, :]) * -10000.0
+    probs = torch.softmax(q @ k.transpose(-1, -2) / math.sqrt(64) + bias, dim=-1)
+    return F.linear((probs @ v).transpose(1, 2).reshape(8, 256, 768), w_out, b_out)
+
+
+@program(of(4, 256, 1024), of(4, 4096, 512), of(1024), of(1024), of(512), of(512), w(1024, 1024), w(2048, 512), w(1024, 1024))
+def latent_cross_attention(latents, x, g1, b1, g2, b2, w_q, w_kv, w_out):
+    q = F.linear(F.layer_norm(latents, (1024,), g1, b1), w_q).view(4, 256, 16, 64).transpose(1, 2)
+    k, v = F.linear(F.layer_norm(x, (512,), g2, b2), w_kv).view(4, 4096, 2, 16, 64).unbind(2)
+    mixed = F.scaled_dot_product_attention(q, k.transpose(1, 2), v.transpose(1, 2))
+    return latents + F.linear(mixed.transpose(1, 2).reshape(4, 256, 1024), w_out)
+
+
+@program(of(32, 512, 64), of(32, 512, 64), of(32, 512, 64), of(32, 512, 512), of(32, 512, 64))
+def attention_backward(q, k, v, probs, grad):
+    grad_v = probs.transpose(1, 2) @ grad
+    grad_probs = (grad @ v.transpose(1, 2)).float()
+    wide = probs.float()
+    grad_scores = (wide * (grad_probs - (wide * grad_probs).sum(-1, keepdim=True)) * 0.125).to(BF16)
+    return grad_scores @ k, grad_scores.transpose(1, 2) @ q, grad_v
+
+
+@program(of(4096, 5504), of(4096, 5504), of(4096, 5504))
+def swiglu_backward(grad, gate, up):
+    s = torch.sigmoid(gate)
+    return grad * up * s * (1 + gate * (1 - s)), grad * gate * s
+
+
+@program(of(8192, 2048), of(8192, 2048), of(2048))
+def rms_norm_backward(grad, x, g):
+    x, scaled = x.float(), (grad * g).float()
+    inverse = torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
+    normed = x * inverse
+    return (inverse * (scaled - normed * (scaled * normed).mean(-1, keepdim=True))).to(BF16)
+
+
+@program(of(2048, 32000), index(32000, 2048))
+def cross_entropy_backward(logits, target):
+    hot = (torch.arange(32000, device=logits.device) == target[:, None]).float()
+    return ((torch.softmax(logits.float(), dim=-1) - hot) / 2048).to(BF16)
+
+
+@program(index(32000, 16, 1024), w(32000, 512), of(256, dtype=F32))
+def sinusoidal_embedding(ids, table, frequencies):
+    angles = torch.arange(1024, device=ids.device, dtype=F32)[:, None] * frequencies
+    positions = torch.cat((torch.sin(angles), torch.cos(angles)), dim=-1).to(BF16)
+    return F.embedding(ids, table) * math.sqrt(512) + positions
+
+
+@program(of(1024, 1024), w(8, 1024), of(8, 1024, 2048), of(8, 1024, 2048), of(8, 2048, 1024))
+def dense_experts(x, w_router, w_gate, w_up, w_down):
+    weights = torch.softmax(F.linear(x, w_router).float(), dim=-1).to(BF16)
+    wide = x[None].expand(8, 1024, 1024)
+    h = torch.bmm(F.silu(torch.bmm(wide, w_gate)) * torch.bmm(wide, w_up), w_down)
+    return (h * weights.t()[:, :, None]).sum(0)
+
+
+@program(of(4, 1024, 16, 64), of(4, 1024, 16, 64), of(64), w(1024, 1024))
+def gated_head_norm(o, gate, g, w_out):
+    h = F.rms_norm(o.float(), (64,)).to(BF16) * g * F.silu(gate)
+    return F.linear(h.reshape(4, 1024, 1024), w_out)
+
+
+@program(of(16, 192, 28, 28), of(192), of(192))
+def layer_norm_of_channels(x, g, b):
+    mean = x.mean(1, keepdim=True)
+    var = (x - mean).pow(2).mean(1, keepdim=True)
+    return g[:, None, None] * ((x - mean) / torch.sqrt(var + 1e-6)) + b[:, None, None]
+
+
+@program(of(16, 28, 28, 768), of(768), of(768))
+def global_response_norm(x, g, b):
+    size = torch.sqrt((x.float() * x.float()).sum((1, 2), keepdim=True))
+    share = size / (size.mean(-1, keepdim=True) + 1e-6)
+    return (g * (x * share) + b + x).to(BF16)
+
+
+@program(of(8, 256, 64, 64), of(64))
+def pixel_shuffle_bias(x, b):
+    y = x.view(8, 64, 2, 2, 64, 64).permute(0, 1, 4, 2, 5, 3).reshape(8, 64, 128, 128)
+    return F.leaky_relu(y + b[:, None, None], 0.2)
+
+
+@program(image(16, 256, 56, 56), filters(1, 2, 7, 7))
+def spatial_attention(x, f):
+    pooled = torch.cat((x.mean(1, keepdim=True), x.amax(1, keepdim=True)), dim=1)
+    return x * torch.sigmoid(F.conv2d(pooled, f, padding=3))
+
+
+@program(image(16, 64, 56, 56), filters(64, 64, 1, 1), of(64), positive(64), filters(64, 1, 3, 3), of(64), positive(64))
+def ghost_module(x, f1, m1, v1, f2, m2, v2):
+    first = F.relu(F.batch_norm(F.conv2d(x, f1), m1, v1))
+    second = F.relu(F.batch_norm(F.conv2d(first, f2, padding=1, groups=64), m2, v2))
+    return torch.cat((first, second), dim=1)
+
+
+@program(of(16, 3, 80, 80, 85), of(80, 80, 2), of(3, 1, 1, 2))
+def decode_boxes(raw, grid, anchors):
+    y = torch.sigmoid(raw)
+    xy = (y[..., :2] * 2 - 0.5 + grid) * 8
+    wh = (y[..., 2:4] * 2).pow(2) * anchors
+    return torch.cat((xy, wh, y[..., 4:]), dim=-1).view(16, -1, 85)
+
+
+@program(image(8, 64, 96, 96), filters(64, 64, 3, 3), of(64), filters(64, 64, 3, 3), of(64))
+def super_resolution_block(x, f1, b1, f2, b2):
+    return x + F.conv2d(F.leaky_relu(F.conv2d(x, f1, b1, padding=1), 0.2), f2, b2, padding=1) * 0.2
+
+
+@program(image(8, 128, 64, 64), of(128), of(128), filters(128, 128, 3, 3), of(128))
+def down_block(x, g, b, f, bias):
+    h = F.conv2d(F.silu(F.group_norm(x, 32, g, b)), f, bias, padding=1)
+    return F.avg_pool2d(x + h, 2)
+
+
+@program(of(8192, 256), of(1024, 256))
+def soft_codebook(x, codes):
+    distance = x.pow(2).sum(-1, keepdim=True) - 2 * x @ codes.t() + codes.pow(2).sum(-1)
+    weights = torch.softmax(-distance.float(), dim=-1).to(BF16)
+    quantized = weights @ codes
+    usage = weights.float().mean(0)
+    return quantized, (x - quantized).float().pow(2).mean(), -(usage * torch.log(usage + 1e-9)).sum()
+
+
+@program(of(64, 3, 64, 64, dtype=F32))
+def gradient_penalty(grad):
+    return (grad.flatten(1).norm(dim=1) - 1).pow(2).mean() * 10
+
+
+@program(of(8, 3, 256, 256, dtype=F32), of(8, 3, 256, 256, dtype=F32))
+def structural_similarity(x, y):
+    mx, my = F.avg_pool2d(x, 3, 1), F.avg_pool2d(y, 3, 1)
+    vx = F.avg_pool2d(x * x, 3, 1) - mx * mx
+    vy = F.avg_pool2d(y * y, 3, 1) - my * my
+    both = F.avg_pool2d(x * y, 3, 1) - mx * my
+    return ((2 * mx * my + 1e-4) * (2 * both + 9e-4) / ((mx * mx + my * my + 1e-4) * (vx + vy + 9e-4))).mean()
+
+
+@program(of(8, 200, 512), of(8, 50, 512), w(1024, 512), of(1024))
+def transducer_joint(encoded, predicted, w_out, b):
+    joint = torch.tanh(encoded[:, :, None] + predicted[:, None])
+    return torch.log_softmax(F.linear(joint, w_out, b).float(), dim=-1)
+
+
+@program(of(512, 1024), of(512, 1024), w(3072, 1024), of(3072), w(3072, 1024), of(3072))
+def gru_cell(x, h, w_ih, b_ih, w_hh, b_hh):
+    r_x, z_x, n_x = F.linear(x, w_ih, b_ih).chunk(3, dim=-1)
+    r_h, z_h, n_h = F.linear(h, w_hh, b_hh).chunk(3, dim=-1)
+    z = torch.sigmoid(z_x + z_h)
+    return (1 - z) * torch.tanh(n_x + torch.sigmoid(r_x + r_h) * n_h) + z * h
+
+
+@program(of(16, 1024, 256, dtype=F32), of(16, 1024, 256, dtype=F32))
+def gated_scan(gate, value):
+    log_decay = torch.cumsum(F.logsigmoid(gate), dim=1)
+    return torch.exp(log_decay) * torch.cumsum(value * torch.exp(-log_decay), dim=1)
+
+
+@program(of(4096, 64), of(4096, 64), of(4096, 64))
+def pairwise_ranking(user, positive_item, negative_item):
+    margin = (user * positive_item).sum(-1) - (user * negative_item).sum(-1)
+    decay = user.pow(2).sum() + positive_item.pow(2).sum() + negative_item.pow(2).sum()
+    return -F.logsigmoid(margin.float()).mean() + 1e-5 * decay / 4096
+
+
+@program(index(50000, 128, 200), index(50000, 128, 200), w(50000, 64), of(128, 200, 64))
+def next_item_loss(positives, negatives, table, h):
+    kept = (positives > 0).float()
+    good = (h * F.embedding(positives, table)).sum(-1).float()
+    bad = (h * F.embedding(negatives, table)).sum(-1).float()
+    loss = -F.logsigmoid(good) - F.logsigmoid(-bad)
+    return (loss * kept).sum() / kept.sum()
+
+
+@program(of(4096, 18, dtype=F32), of(4096, 18, dtype=F32), index(18, 4096), of(4096, dtype=F32), of(4096, dtype=F32))
+def q_learning_loss(q, q_next, action, reward, done):
+    chosen = q.gather(1, action[:, None])[:, 0]
+    target = reward + 0.99 * q_next.amax(1) * (1 - done)
+    return F.smooth_l1_loss(chosen, target)
+
+
+@program(of(1024, 17, dtype=F32), of(1024, 17, dtype=F32), of(1024, 17, dtype=F32))
+def squashed_policy(mean, log_std, noise):
+    log_std = torch.clamp(log_std, -5, 2)
+    raw = mean + torch.exp(log_std) * noise
+    log_prob = (-0.5 * noise.pow(2) - log_std - 0.9189385).sum(-1)
+    return torch.tanh(raw), log_prob - (2 * (math.log(2) - raw - F.softplus(-2 * raw))).sum(-1)
+
+
+@program(of(512, 32, dtype=F32), of(512, 32, dtype=F32), of(32, dtype=F32))
+def quantile_huber(quantiles, targets, taus):
+    error = targets[:, None, :] - quantiles[:, :, None]
+    size = error.abs()
+    huber = torch.where(size < 1, 0.5 * error * error, size - 0.5)
+    weight = (taus[:, None] - (error < 0).float()).abs()
+    return (weight * huber).sum(1).mean(1).mean()
+
+
+@program(of(2048, 64, dtype=F32), of(2048, 64, dtype=F32), of(2048, 64, dtype=F32))
+def gaussian_nll(mean, raw, target):
+    var = F.softplus(raw) + 1e-4
+    return (0.5 * (torch.log(var) + (target - mean).pow(2) / var)).mean()
+
+
+@program(of(2 << 20, dtype=F32), of(2 << 20, dtype=F32), of(2 << 20, dtype=F32), positive(2 << 20, dtype=F32), positive(2 << 20, dtype=F32))
+def ams_grad(p, g, m, v, largest):
+    m = 0.9 * m + 0.1 * g
+    v = 0.999 * v + 0.001 * g * g
+    largest = torch.maximum(largest, v)
+    return p - 1e-3 * m / (torch.sqrt(largest) + 1e-8), m, v, largest
+
+
+@program(of(1024, 2048), of(1024, 1024), of(2048, 2048))
+def preconditioner_update(g, left, right):
+    return 0.95 * left + 0.05 * (g @ g.t()), 0.95 * right + 0.05 * (g.t() @ g)
+
+
+@program(of(512, 4096), lambda: integers(127, 8192, 4096, dtype=torch.int8), of(8192), of(8192))
+def weight_only_int8(x, w_int, scale, b):
+    return F.gelu(F.linear(x, w_int.to(BF16)) * scale + b)
+
+
+@program(of(4096, 4096))
+def power_of_two_blocks(x):
+    blocks = x.float().view(4096, 128, 32)
+    exponent = torch.floor(torch.log(blocks.abs().amax(-1, keepdim=True) + 1e-12) / math.log(2)) - 2
+    scale = torch.exp(exponent * math.log(2))
+    return (torch.clamp(torch.round(blocks / scale * 4) / 4, -6, 6) * scale).view(4096, 4096).to(BF16)
+
+
+@program(of(8, 16, 1, 128), lambda: integers(127, 8, 16, 4096, 128, dtype=torch.int8), of(8, 16, 4096, 1), lambda: integers(127, 8, 16, 4096, 128, dtype=torch.int8), of(8, 16, 4096, 1))
+def decode_with_int8_cache(q, k_int, k_scale, v_int, v_scale):
+    k, v = k_int.to(BF16) * k_scale, v_int.to(BF16) * v_scale
+    probs = torch.softmax((q @ k.transpose(-2, -1)).float() * 128**-0.5, dim=-1).to(BF16)
+    return probs @ v
+
+
+@program(of(16384, 3, 3, dtype=F32), of(16384, 64, 3, dtype=F32), of(16384, 3, dtype=F32))
+def rigid_transform(rotation, points, shift):
+    return (rotation[:, None] * points[:, :, None, :]).sum(-1) + shift[:, None]
+
+
+@program(of(8192, 64, 3, dtype=F32), of(10, dtype=F32))
+def fourier_features(x, bands):
+    angles = (x[..., None] * bands).flatten(2)
+    return torch.cat((x, torch.sin(angles), torch.cos(angles)), dim=-1).to(BF16)
+
+
+@program(of(8192, 128, dtype=F32), positive(8192, 128, dtype=F32), of(8192, 128, 3, dtype=F32))
+def volume_rendering(density, steps, colour):
+    optical = F.relu(density) * steps
+    through = torch.exp(-(torch.cumsum(optical, dim=-1) - optical))
+    weights = through * (1 - torch.exp(-optical))
+    return (weights[..., None] * torch.sigmoid(colour)).sum(1), weights.sum(-1)
+
+
+@program(positive(65536, dtype=F32), of(64, dtype=F32), w(128, 64, dtype=F32), of(128, dtype=F32))
+def radial_filters(distance, centres, w1, b1):
+    basis = torch.exp(-10 * (distance[:, None] - centres).pow(2))
+    envelope = 0.5 * (torch.cos(distance * math.pi / 5) + 1) * (distance < 5).float()
+    return F.silu(F.linear(basis, w1, b1)) * envelope[:, None]
+
+
+@program(of(256, 256, 128), of(128), of(128), w(256, 128), w(256, 128), w(128, 128), of(128), of(128), w(128, 128))
+def triangle_multiplication(z, g1, b1, w_in, w_gate, w_g, g2, b2, w_out):
+    h = F.layer_norm(z, (128,), g1, b1)
+    a, b = (F.linear(h, w_in) * torch.sigmoid(F.linear(h, w_gate))).permute(2, 0, 1).chunk(2, dim=0)
+    mixed = (a @ b.transpose(-1, -2)).permute(1, 2, 0)
+    return z + torch.sigmoid(F.linear(h, w_g)) * F.linear(F.layer_norm(mixed, (128,), g2, b2), w_out)
+
+
+@program(of(64, 8, 256, 32), of(64, 8, 256, 32), of(64, 8, 256, 32), of(256, 256, 128), w(8, 128), of(64, 256, 256))
+def row_attention_with_pairs(q, k, v, pairs, w_bias, gate):
+    bias = F.linear(pairs, w_bias).permute(2, 0, 1)
+    scores = (q * 32**-0.5) @ k.transpose(-1, -2) + bias
+    mixed = (torch.softmax(scores, dim=-1) @ v).transpose(1, 2).reshape(64, 256, 256)
+    return torch.sigmoid(gate) * mixed
+
+
+@program(of(8, 20, 180, 360, dtype=F32), of(8, 20, 180, 360, dtype=F32), positive(180, 1, dtype=F32))
+def weighted_error(forecast, truth, weights):
+    weights = weights / weights.mean()
+    return torch.sqrt(((forecast - truth).pow(2) * weights).mean((2, 3))).mean(0)
+
+
+@program(of(2, 2048, 1024), of(1024), of(1024), w(1024, 1024), w(1024, 1024), w(1024, 1024), of(1024), of(1024), of(1024))
+def channel_mixing(x, mix_k, mix_r, w_k, w_r, w_v, g, b, scale):
+    h = F.layer_norm(x, (1024,), g, b)
+    before = F.pad(h, (0, 0, 1, 0))[:, :-1]
+    k = torch.relu(F.linear(h * mix_k + before * (1 - mix_k), w_k)).pow(2)
+    r = torch.sigmoid(F.linear(h * mix_r + before * (1 - mix_r), w_r))
+    return x + scale * r * F.linear(k, w_v)

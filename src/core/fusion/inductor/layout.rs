@@ -1,5 +1,6 @@
 //! How eager PyTorch lays out each tensor: transposes and slices are views, elementwise ops keep the order of their input,
-//! others give a new tensor in row-major order. Convolutions read and write images channels last. The compiler starts from a graph in which these layouts have been decided.
+//! others give a new tensor in row-major order. Beside a
+//! convolution, which reads and writes images channels last, those that are given lie so, too. The compiler starts from a graph in which these layouts have been decided.
 
 use super::facts::is_windowed;
 use super::view::{View, view_of_op};
@@ -21,11 +22,12 @@ pub(super) fn layouts(graph: &Graph, given: &[(TensorId, View)]) -> Layouts {
     for (tensor, layout) in given {
         layouts[*tensor] = layout.clone();
     }
-    for op in graph.ops.ids().filter(|&op| is_convolution(&graph.ops[op])) {
-        if let Some(&image) = graph.inputs[op].first()
-            && graph.tensors[image].is_external()
-        {
-            layouts[image] = View::channels_last(graph.tensor_shape(image).unwrap_or(&[]));
+    if graph.ops.iter().any(is_convolution) {
+        for (tensor, image) in graph.tensors.iter_enumerated() {
+            let shape = graph.tensor_shape(tensor).unwrap_or(&[]);
+            if image.is_external() && shape.len() == 4 {
+                layouts[tensor] = View::channels_last(shape);
+            }
         }
     }
     for (op, definition) in graph.ops.iter_enumerated() {
