@@ -9,7 +9,7 @@ use crate::core::model::diagnostic::{Code, Diagnostic, Span};
 use crate::core::model::dtype::DType;
 use crate::core::model::functions;
 use crate::core::model::functions::{ANY_NUMBER, FUNCTIONS, Function, ShapeRule};
-use crate::core::model::op::{Indexing, Op, byte_count, element_count, shape_text};
+use crate::core::model::op::{Indexing, Op, Window, byte_count, element_count, shape_text};
 use crate::core::model::op_type::OpType;
 use crate::core::model::program::{OpStatement, TypeAnnotation};
 use crate::core::notation::spelling::quoted;
@@ -186,6 +186,7 @@ fn indexing_of(
                     Err(_) => whole.checked_sub(start.unsigned_abs())?,
                 },
                 step: u64::try_from(size("step").unwrap_or(1)).ok()?,
+                window: None,
             }
         }
         ShapeRule::Split => {
@@ -196,6 +197,7 @@ fn indexing_of(
                 axis: axis?,
                 start: index.checked_mul(part)?,
                 step: 1,
+                window: None,
             }
         }
         ShapeRule::Gather | ShapeRule::Concat => Indexing {
@@ -203,6 +205,17 @@ fn indexing_of(
             step: 1,
             ..Indexing::default()
         },
+        ShapeRule::Pool2d => {
+            let size = attributes.pair("kernel", 1, [1, 1]).ok()?;
+            Indexing {
+                window: Some(Window {
+                    size,
+                    stride: attributes.pair("stride", 1, size).ok()?,
+                    padding: attributes.pair("padding", 0, [0, 0]).ok()?,
+                }),
+                ..Indexing::default()
+            }
+        }
         _ => return None,
     };
     Some(Box::new(indexing))

@@ -1,8 +1,8 @@
 //! Lowers calls of libraries and templates, with the copies that they read.
 
-use super::layout::is_copied;
+use super::layout::{has_no_rows, is_copied};
 use super::lower::Lowering;
-use super::node::{BufferId, Node};
+use super::node::BufferId;
 use super::value::{Source, Value};
 use super::view::View;
 use crate::core::fusion::loops::Loop;
@@ -21,6 +21,7 @@ impl Lowering<'_> {
         let made: Vec<TensorId> = ops.iter().map(|&op| graph.output[op]).collect();
         let bias = self.bias_of_convolution(ops);
         let mut value = Value::default();
+        let mut copies = 0;
         for &op in ops {
             for &tensor in &graph.inputs[op] {
                 if made.contains(&tensor) {
@@ -31,11 +32,14 @@ impl Lowering<'_> {
                     .filter(|&&op| graph.ops[op].op_type == OpType::Matmul)
                     .count()
                     > 1;
-                if !is_flash && is_copied(graph, &self.layouts, op, tensor) {
+                let is_relaid = || self.is_relaid_image(op, tensor);
+                if !is_flash && (is_copied(graph, &self.layouts, op, tensor) || is_relaid()) {
                     let copy = self.copy(tensor);
                     value.reads.push(Source::new(copy, None));
                 } else if Some(tensor) != bias {
                     value.append(&self.values[tensor]);
+                    copies +=
+                        usize::from(!is_flash && has_no_rows(graph, &self.layouts, op, tensor));
                 }
             }
         }
@@ -45,8 +49,36 @@ impl Lowering<'_> {
             self.convolution(op, bias, value, space);
         } else if let Some(&last) = ops.last() {
             self.write(value, space, graph.output[last], &graph.ops[last].shape);
-            self.pad_channels(last, BufferId::of_tensor(graph.output[last]));
+            let written = BufferId::of_tensor(graph.output[last]);
+            self.pad_channels(last, written);
+            for _ in 0..copies {
+                self.launch_beside(written);
+            }
         }
+    }
+
+    /// Whether a convolution reads a copy of an image, which lies channels last: what a library or a concatenation has written otherwise.
+    fn is_relaid_image(&self, op: OpId, tensor: TensorId) -> bool {
+        let graph = self.graph;
+        let is_image = graph.inputs[op].first() == Some(&tensor);
+        let shape = graph.tensor_shape(tensor).unwrap_or(&[]);
+        if !is_image
+            || graph.ops[op].function.as_deref() != Some("conv2d")
+            || self.layouts[tensor] == View::channels_last(shape)
+        {
+            return false;
+        }
+        let mut producer = graph.tensors[tensor].producer;
+        while let Some(view) = producer.filter(|&op| graph.ops[op].is_view()) {
+            let input = graph.inputs[view].first();
+            producer = input.and_then(|&input| graph.tensors[input].producer);
+        }
+        producer.is_some_and(|producer| {
+            let definition = &graph.ops[producer];
+            let concatenates = definition.function.as_deref() == Some("concat");
+            definition.op_type == OpType::Matmul
+                || concatenates && !self.is_inlined_concat(producer)
+        })
     }
 
     /// Adds a node that lays a tensor out anew, for a library.
@@ -105,20 +137,17 @@ impl Lowering<'_> {
             .iter()
             .map(|&tensor| graph.tensor_shape(tensor));
         let shapes: Vec<&[u64]> = shapes.map(Option::unwrap_or_default).collect();
-        let (Some(&[_, channels, ..]), Some(&[_, each, ..])) = (shapes.first(), shapes.get(1))
+        let (Some(&[_, channels, ..]), Some(&[filters, each, ..])) =
+            (shapes.first(), shapes.get(1))
         else {
             return;
         };
         let is_half = matches!(definition.element_type(), Some(DType::F16 | DType::Bf16));
         let is_convolution = definition.function.as_deref() == Some("conv2d");
-        if is_convolution && is_half && channels == each && !channels.is_multiple_of(CHANNELS) {
+        let is_odd = !channels.is_multiple_of(CHANNELS) && filters.is_multiple_of(CHANNELS);
+        if is_convolution && is_half && channels == each && is_odd {
             for _ in 0..2 {
-                let padded = self.new_buffer();
-                let node = Node {
-                    launch_of: Some(written),
-                    ..Node::default()
-                };
-                self.push(node.writing(padded, &View::whole(1), &[], 0));
+                self.launch_beside(written);
             }
         }
     }

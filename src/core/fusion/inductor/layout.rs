@@ -48,6 +48,14 @@ pub(super) fn layouts(graph: &Graph, given: &[(TensorId, View)]) -> Layouts {
             layouts[output] = View::laid_out_as(shape, like.map(|&input| &layouts[input]));
         } else if is_convolution(definition) {
             layouts[output] = View::channels_last(shape);
+        } else if is(definition, "concat") && shape.len() == 4 {
+            let mut images = graph.inputs[op].iter().map(|&image| {
+                let last = View::channels_last(graph.tensor_shape(image).unwrap_or(&[]));
+                layouts[image] == last && last != whole(image)
+            });
+            if images.any(|is_last| is_last) {
+                layouts[output] = View::channels_last(shape);
+            }
         } else if is_windowed(definition) || is(definition, "batch_norm_train") {
             let Some(&image) = graph.inputs[op].first() else {
                 continue;
@@ -57,6 +65,23 @@ pub(super) fn layouts(graph: &Graph, given: &[(TensorId, View)]) -> Layouts {
         }
     }
     layouts
+}
+
+/// Whether neither rows nor columns of an operand of a batched matmul lie side by side, so that the library copies it.
+pub(super) fn has_no_rows(
+    graph: &Graph,
+    layouts: &Layouts,
+    matmul: OpId,
+    operand: TensorId,
+) -> bool {
+    let is_product = is(&graph.ops[matmul], "matmul");
+    let Some(shape) = graph.tensor_shape(operand).filter(|_| is_product) else {
+        return false;
+    };
+    match layouts[operand].strides(shape).as_deref() {
+        Some(&[.., row, column]) => row > 1 && column > 1,
+        _ => false,
+    }
 }
 
 fn is_convolution(op: &Op) -> bool {

@@ -2,7 +2,7 @@
 //! computes itself.
 
 use super::attention::{flash_kernels, result_layout};
-use super::facts::{elements, is_across, is_windowed, keeps_shape, operations};
+use super::facts::{elements, is_across, is_windowed, keeps_shape, operations, window_of};
 use super::layout::{Layouts, layouts};
 use super::library::{bias_adds, matmul_space};
 use super::node::{BufferId, Node, NodeId, Read, Rows};
@@ -189,11 +189,13 @@ impl Lowering<'_> {
         }
     }
 
-    /// Adds a node that no op stands for: a launch of the kernel that writes a tensor.
-    pub(super) fn further_launch(&mut self, tensor: TensorId, shape: &[u64]) {
+    /// Adds a launch that no op stands for: it counts with the kernel that writes a buffer.
+    pub(super) fn launch_beside(&mut self, written: BufferId) {
         let buffer = self.new_buffer();
-        let value = self.values[tensor].clone();
-        let node = self.node(value, Loop::Library, shape);
+        let node = Node {
+            launch_of: Some(written),
+            ..Node::default()
+        };
         self.push(node.writing(buffer, &View::whole(1), &[], 0));
     }
 
@@ -204,6 +206,16 @@ impl Lowering<'_> {
         let mut value = Value::default();
         for (place, &tensor) in graph.inputs[op].iter().enumerate() {
             let mut input = self.values[tensor].clone();
+            if let Some(window) = window_of(definition) {
+                // Each element of the window is another read.
+                let image = graph.tensor_shape(tensor).unwrap_or(&[]);
+                for (element, view) in View::of_window(image, definition, window).enumerate() {
+                    let mut seen = input.clone();
+                    seen.see(view.as_ref(), (op, element));
+                    value.append(&seen);
+                }
+                continue;
+            }
             let seen = self.seen_by(definition, place, tensor);
             let seen = seen.filter(|_| !self.crosses_rows(op, &input, tensor));
             match gathered_rows(graph, op, tensor, place) {
@@ -293,6 +305,13 @@ impl Lowering<'_> {
             self.reduced.insert(node.writes.buffer, node.space);
         }
         self.nodes.push(node);
+    }
+
+    /// Marks the last node as one whose pieces wait for each other.
+    pub(super) fn last_waits(&mut self) {
+        if let Some(node) = self.nodes.iter_mut().next_back() {
+            node.waits = true;
+        }
     }
 
     /// The loop of the reduction that writes a buffer.

@@ -197,7 +197,14 @@ fn further_launches(
             (false, None) => owner[kernel],
         };
     }
+    let mut waits = IdVec::from_elem(false, fused.kernels);
+    for (id, _) in nodes.iter_enumerated().filter(|(_, node)| node.waits) {
+        waits[fused.kernel_of[id]] = true;
+    }
     for (kernel, &owner) in owner.iter_enumerated() {
+        if waits[kernel] {
+            add(owner);
+        }
         if !has_ops[kernel] && first_node[kernel].is_some() {
             add(owner);
         } else if only_views[kernel] && first_node[kernel].is_some() {

@@ -40,6 +40,8 @@ pub(super) struct Node {
     pub(super) rows: Option<Rows>,
     /// How many nodes of the compiler this one stands for that read the same.
     pub(super) readings: u32,
+    /// Its pieces wait for each other through a buffer, which is filled with zeros first (`SplitScan`).
+    pub(super) waits: bool,
     /// If it computes no op and reads nothing that one writes, the buffer with whose kernel its launch counts.
     pub(super) launch_of: Option<BufferId>,
 }
@@ -59,6 +61,7 @@ impl Default for Node {
             },
             rows: None,
             readings: 1,
+            waits: false,
             launch_of: None,
         }
     }

@@ -66,8 +66,7 @@ impl Lowering<'_> {
             let is_split = name == "cumsum" && self.pieces(op, &value, shape) > 1;
             self.write(value, reduction_space(graph, op), output, shape);
             if is_split {
-                // The pieces wait for each other through a buffer, which is filled with zeros first (`SplitScan`).
-                self.further_launch(output, shape);
+                self.last_waits();
             }
             return;
         }

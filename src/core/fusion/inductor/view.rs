@@ -7,7 +7,7 @@
 use crate::core::model::functions::{ShapeRule, find};
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::OpId;
-use crate::core::model::op::{Op, element_count};
+use crate::core::model::op::{Op, Window, element_count};
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
@@ -112,6 +112,31 @@ impl View {
                 .map(|(&size, &stride)| Digit { size, stride })
                 .collect(),
         )
+    }
+
+    /// For each element of a window the one of the image that each element of the pool's output reads there, if no border is around it.
+    pub(super) fn of_window(
+        image: &[u64],
+        pool: &Op,
+        window: Window,
+    ) -> impl Iterator<Item = Option<Self>> {
+        let [rows, columns] = window.size;
+        let strides: Option<[u64; 4]> = dense_strides(image).try_into().ok();
+        (0..rows.saturating_mul(columns)).map(move |element| {
+            let [batch, channel, row, column] = strides.filter(|_| window.padding == [0, 0])?;
+            let [down, right] = window.stride;
+            let moved = [
+                batch,
+                channel,
+                row.checked_mul(down)?,
+                column.checked_mul(right)?,
+            ];
+            let offset = (element / columns).checked_mul(row)? + element % columns;
+            (pool.shape.len() == moved.len()).then(|| Self {
+                offset,
+                ..Self::strided(&pool.shape, &moved)
+            })
+        })
     }
 
     /// For each element of an image the one of its channel.
