@@ -624,3 +624,287 @@ def channel_mixing(x, mix_k, mix_r, w_k, w_r, w_v, g, b, scale):
     k = torch.relu(F.linear(h * mix_k + before * (1 - mix_k), w_k)).pow(2)
     r = torch.sigmoid(F.linear(h * mix_r + before * (1 - mix_r), w_r))
     return x + scale * r * F.linear(k, w_v)
+
+
+# Round 6.
+
+
+@program(of(2, 1024, 1600), of(1600), of(1600), w(4800, 1600), of(4800), w(1600, 1600), of(1600))
+def gpt2_attention(x, g, b, w_qkv, b_qkv, w_out, b_out):
+    h = F.layer_norm(x, (1600,), g, b)
+    q, k, v = (p.view(2, 1024, 25, 64).transpose(1, 2) for p in F.linear(h, w_qkv, b_qkv).split(1600, dim=2))
+    causal = torch.tril(torch.ones(1024, 1024, dtype=torch.bool, device=x.device))
+    scores = torch.where(causal, q @ k.transpose(-1, -2) * 0.125, -1e4)
+    mixed = (torch.softmax(scores.float(), dim=-1).to(BF16) @ v).transpose(1, 2).reshape(2, 1024, 1600)
+    return x + F.linear(mixed, w_out, b_out)
+
+
+@program(of(1, 4096, 2048), of(2048), w(5632, 2048), w(5632, 2048), w(2048, 5632), of(2048))
+def llama_mlp_into_next_norm(x, g, w_gate, w_up, w_down, g_next):
+    def norm(y, scale):
+        wide = y.float()
+        return scale * (wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + 1e-5)).to(BF16)
+
+    h = norm(x, g)
+    x = x + F.linear(F.silu(F.linear(h, w_gate)) * F.linear(h, w_up), w_down)
+    return x, norm(x, g_next)
+
+
+@program(of(4, 32, 1, 128), of(4, 32, 2048, 128), of(4, 32, 2048, 128), mask(4, 1, 1, 2048))
+def decode_attention(q, k, v, seen):
+    scores = torch.matmul(q, k.transpose(2, 3)) / math.sqrt(128)
+    scores = scores.float().masked_fill(~seen, -1e9)
+    return torch.matmul(torch.softmax(scores, dim=-1).to(BF16), v)
+
+
+@program(of(8, 197, 768), of(768), of(768), w(3072, 768), of(3072), w(768, 3072), of(768), of(768))
+def vit_mlp_with_layer_scale(x, g, b, w1, b1, w2, b2, scale):
+    return x + scale * F.linear(F.gelu(F.linear(F.layer_norm(x, (768,), g, b), w1, b1)), w2, b2)
+
+
+@program(of(16, 256, 1024), of(16, 1024), w(6144, 1024), of(6144))
+def adaptive_layer_norm_zero(x, condition, w_mod, b_mod):
+    shift, scale, gate, shift2, scale2, gate2 = F.linear(F.silu(condition), w_mod, b_mod)[:, None].chunk(6, dim=-1)
+    h = F.layer_norm(x, (1024,)) * (1 + scale) + shift
+    x = x + gate * h
+    return x + gate2 * (F.layer_norm(x, (1024,)) * (1 + scale2) + shift2)
+
+
+@program(of(4, 16, 2048, 64), of(2048, 32), of(2048, 32))
+def rotate_interleaved(q, cos, sin):
+    pairs = q.view(4, 16, 2048, 32, 2)
+    a, b = pairs[..., 0], pairs[..., 1]
+    return torch.stack((a * cos - b * sin, a * sin + b * cos), dim=-1).flatten(-2)
+
+
+@program(of(8, 512, 512), w(64, 512), w(64, 512), w(512, 512), of(8, 512))
+def single_head_attention(x, w_q, w_k, w_v, gate):
+    q, k, v = F.linear(x, w_q), F.linear(x, w_k), F.linear(x, w_v)
+    weights = torch.softmax(torch.bmm(q, k.transpose(1, 2)) * 0.125, dim=-1)
+    return torch.bmm(weights, v) * torch.sigmoid(gate)[..., None]
+
+
+@program(of(2, 4096, 1024), w(1024, 1024), w(1024, 1024), w(1024, 1024))
+def linear_attention_with_elu(x, w_q, w_k, w_v):
+    q, k, v = (F.linear(x, m).view(2, 4096, 16, 64).transpose(1, 2) for m in (w_q, w_k, w_v))
+    q, k = F.elu(q.float()) + 1, F.elu(k.float()) + 1
+    state = k.transpose(-1, -2) @ v.float()
+    norm = (q * k.sum(2, keepdim=True)).sum(-1, keepdim=True)
+    return ((q @ state) / (norm + 1e-6)).to(BF16).transpose(1, 2).reshape(2, 4096, 1024)
+
+
+@program(of(4, 2048, 1024), of(1024, 4), of(1024), w(64, 1024), of(64), w(1024, 64), of(1024))
+def selective_inputs(x, f, b, w_low, b_low, w_dt, b_dt):
+    padded = F.pad(x, (0, 0, 3, 0))
+    h = F.silu(sum(padded[:, i : i + 2048] * f[:, i] for i in range(4)) + b)
+    return h, F.softplus(F.linear(F.linear(h, w_low, b_low), w_dt, b_dt).float())
+
+
+@program(of(8192, 4096), w(64, 4096), of(64))
+def grouped_router(x, w_router, bias):
+    scores = torch.sigmoid(F.linear(x, w_router).float())
+    biased = (scores + bias).view(8192, 8, 8)
+    best = biased.amax(-1, keepdim=True)
+    kept = torch.where(biased >= best, scores.view(8192, 8, 8), 0.0).view(8192, 64)
+    return kept / (kept.sum(-1, keepdim=True) + 1e-20) * 2.5
+
+
+@program(of(8, 1024, 50304, dtype=BF16), index(50304, 8, 1024))
+def soft_capped_loss(logits, target):
+    capped = 30 * torch.tanh(logits.float() / 30)
+    return F.cross_entropy(capped.view(-1, 50304), target.view(-1))
+
+
+@program(of(4096, 1024), w(1024, 1024), of(1024), w(1024, 1024), of(1024), of(1024), of(1024))
+def prediction_head(x, w1, b1, w2, b2, g, b):
+    h = F.layer_norm(F.gelu(F.linear(x, w1, b1)), (1024,), g, b)
+    return F.linear(h, w2) + b2
+
+
+@program(of(512, 2048), w(2048, 2048), w(2048, 2048), of(2048))
+def residual_of_two_products(x, w1, w2, b):
+    return x @ w1.t() + torch.tanh(x @ w2.t() + b)
+
+
+@program(image(32, 128, 28, 28), filters(128, 128, 3, 3), of(128), positive(128), of(128), of(128), filters(128, 128, 3, 3), of(128), positive(128), of(128), of(128))
+def basic_block(x, f1, m1, v1, g1, b1, f2, m2, v2, g2, b2):
+    h = F.relu(F.batch_norm(F.conv2d(x, f1, padding=1), m1, v1, g1, b1))
+    return F.relu(F.batch_norm(F.conv2d(h, f2, padding=1), m2, v2, g2, b2) + x)
+
+
+@program(image(16, 64, 56, 56), filters(128, 64, 3, 3), of(128), of(128))
+def conv_norm_in_training(x, f, g, b):
+    return F.relu(F.batch_norm(F.conv2d(x, f, stride=2, padding=1), None, None, g, b, training=True))
+
+
+@program(image(8, 256, 32, 32), filters(256, 256, 3, 3), of(256), filters(80, 256, 1, 1), of(80), filters(8, 256, 1, 1), of(8))
+def detection_head(x, f, b, f_class, b_class, f_box, b_box):
+    h = F.relu(F.conv2d(x, f, b, padding=1))
+    return torch.sigmoid(F.conv2d(h, f_class, b_class)), torch.exp(F.conv2d(h, f_box, b_box))
+
+
+@program(image(16, 512, 16, 16), filters(128, 512, 1, 1), filters(128, 512, 1, 1))
+def pyramid_pooling(x, f1, f2):
+    whole = F.relu(F.conv2d(x.mean((2, 3), keepdim=True), f1)).expand(16, 128, 16, 16)
+    halves = F.interpolate(F.relu(F.conv2d(F.avg_pool2d(x, 8), f2)), scale_factor=8, mode="nearest")
+    return torch.cat((x, whole, halves), dim=1)
+
+
+@program(of(32, 512, 14, 14), w(1000, 512), of(1000), index(1000, 32))
+def classifier_loss(x, w_head, b, target):
+    return F.cross_entropy(F.linear(x.mean((2, 3)), w_head, b).float(), target)
+
+
+@program(of(16, 64, 64, 64), of(64), of(64))
+def layer_norm_over_image(x, g, b):
+    mean, var = x.float().mean((1, 2, 3), keepdim=True), x.float().var((1, 2, 3), keepdim=True)
+    return ((x - mean) * torch.rsqrt(var + 1e-5)).to(BF16) * g[:, None, None] + b[:, None, None]
+
+
+@program(of(32, 256, 1024, dtype=F32), of(256, dtype=F32), of(256, dtype=F32))
+def batch_norm_of_sequences(x, g, b):
+    return F.relu(F.batch_norm(x, None, None, g, b, training=True))
+
+
+@program(of(64, 128, 768), mask(64, 128), w(256, 768))
+def sentence_embedding(x, kept, w_out):
+    kept = kept[..., None].to(BF16)
+    pooled = (x * kept).sum(1) / torch.clamp(kept.sum(1), min=1e-9)
+    return F.normalize(F.linear(pooled, w_out), dim=-1)
+
+
+@program(of(8192, 128, dtype=F32), of(8192, 128, dtype=F32))
+def wasserstein_gaussians(a, b):
+    mean = (a.mean(0) - b.mean(0)).pow(2).sum()
+    std = (a.std(0) - b.std(0)).pow(2).sum()
+    return torch.sqrt(mean + std)
+
+
+@program(of(4096, 100, dtype=F32), index(100, 4096))
+def large_margin_loss(cosines, target):
+    hot = (torch.arange(100, device=cosines.device) == target[:, None]).float()
+    return F.cross_entropy(64 * (cosines - 0.35 * hot), target)
+
+
+@program(of(4, 19, 256, 256), index(19, 4, 256, 256))
+def segmentation_loss(logits, target):
+    log_probs = torch.log_softmax(logits.float(), dim=1)
+    return -log_probs.gather(1, target[:, None]).mean()
+
+
+@program(of(256, 1024, dtype=F32), of(256, 1024, dtype=F32))
+def spectral_convergence(a, b):
+    return (b - a).norm() / b.norm() + (torch.log(b.abs() + 1e-7) - torch.log(a.abs() + 1e-7)).abs().mean()
+
+
+@program(of(32, 1024, dtype=F32), of(32, 1024, dtype=F32), of(32, 1024, dtype=F32), of(32, 1024, dtype=F32))
+def clipped_value_loss(value, old, returns, advantages):
+    clipped = old + torch.clamp(value - old, -0.2, 0.2)
+    worst = torch.maximum((value - returns).pow(2), (clipped - returns).pow(2))
+    return 0.5 * worst.mean(), (advantages - advantages.mean()) / (advantages.std() + 1e-8)
+
+
+@program(of(4096, 6, dtype=F32))
+def policy_entropy(logits):
+    log_probs = torch.log_softmax(logits, dim=-1)
+    return -(torch.exp(log_probs) * log_probs).sum(-1).mean()
+
+
+@program(of(8 << 20, dtype=F32), of(8 << 20), of(8 << 20, dtype=F32), positive(8 << 20, dtype=F32))
+def mixed_precision_adam(p, g, m, v):
+    g = g.float() / 1024
+    m = 0.9 * m + 0.1 * g
+    v = 0.95 * v + 0.05 * g * g
+    p = p - 3e-4 * (m / 0.19 / (torch.sqrt(v / 0.0975) + 1e-8) + 0.1 * p)
+    return p, p.to(BF16), m, v
+
+
+@program(of(2048, 1024, dtype=F32), of(2048, 1024, dtype=F32))
+def normalized_update(p, g):
+    g = g / (g.norm(dim=1, keepdim=True) + 1e-8)
+    p = p - 0.01 * g
+    return p / p.norm(dim=1, keepdim=True)
+
+
+@program(of(1024, 1024, dtype=F32), of(1024, 1024, dtype=F32), of(512, dtype=F32), of(512, dtype=F32))
+def gradient_norm_of_two(g1, g2, g3, g4):
+    total = torch.sqrt((g1 * g1).sum() + (g2 * g2).sum() + (g3 * g3).sum() + (g4 * g4).sum())
+    scale = torch.clamp(1.0 / (total + 1e-6), max=1.0)
+    return g1 * scale, g2 * scale, g3 * scale, g4 * scale
+
+
+@program(index(1000000, 4096, 26), w(1000000, 16), of(4096, 416), w(400, 416), of(400), w(1, 400), w(1000000, 1))
+def factorization_machine_with_mlp(ids, table, dense, w1, b1, w2, linear):
+    e = F.embedding(ids, table)
+    pairs = 0.5 * (e.sum(1).pow(2) - e.pow(2).sum(1)).sum(-1)
+    deep = F.linear(F.relu(F.linear(e.view(4096, 416) + dense, w1, b1)), w2)[:, 0]
+    return torch.sigmoid(F.embedding(ids, linear)[..., 0].sum(1) + pairs + deep)
+
+
+@program(of(2048, 50, 64), of(2048, 64), mask(2048, 50))
+def target_attention(history, target, kept):
+    scores = (history * target[:, None]).sum(-1) / 8
+    weights = torch.softmax(scores.float().masked_fill(~kept, -1e9), dim=-1).to(BF16)
+    return (weights[..., None] * history).sum(1)
+
+
+@program(of(100000, 64), index(100000, 400000), index(100000, 400000), of(400000))
+def edge_scores(nodes, source, target, weight_of_edge):
+    a, b = F.embedding(source, nodes), F.embedding(target, nodes)
+    return torch.sigmoid((a * b).sum(-1) * weight_of_edge)
+
+
+@program(of(1024, 32, 128), of(1024, 32, 32))
+def graph_convolution(nodes, adjacency):
+    degree = torch.rsqrt(adjacency.sum(-1) + 1)
+    normalized = degree[..., None] * adjacency * degree[:, None]
+    return F.relu(torch.bmm(normalized, nodes))
+
+
+@program(of(2048, 4096), lambda: integers(15, 4096, 4096, dtype=torch.int8), of(32, 4096), of(32, 4096))
+def group_quantized_linear(x, q, scale, zero):
+    weights = (q.view(32, 128, 4096).to(BF16) - zero[:, None]) * scale[:, None]
+    return x @ weights.view(4096, 4096)
+
+
+@program(of(4096, 4096), of(4096, 4096))
+def quantize_both_ways(x, w_up):
+    x_scale = x.abs().amax(-1, keepdim=True).float() / 448
+    w_scale = w_up.abs().amax(0, keepdim=True).float() / 448
+    return (x / x_scale).to(BF16), x_scale, (w_up / w_scale).to(BF16), w_scale
+
+
+@program(of(8, 4, 512, 512, dtype=F32), positive(4, 1, 1, dtype=F32), positive(4, 1, 1, dtype=F32))
+def satellite_bands(x, mean, std):
+    x = (torch.clamp(x, 0, 10000) / 10000 - mean) / std
+    vegetation = (x[:, 3] - x[:, 0]) / (x[:, 3] + x[:, 0] + 1e-6)
+    return torch.cat((x, vegetation[:, None]), dim=1)
+
+
+@program(of(16, 1, 65536, dtype=F32))
+def audio_frames(x):
+    emphasized = x[..., 1:] - 0.97 * x[..., :-1]
+    return emphasized / (emphasized.abs().amax(-1, keepdim=True) + 1e-7)
+
+
+@program(of(32, 2048, 64, dtype=F32))
+def moving_statistics(x):
+    total = torch.cumsum(x, dim=1)
+    return (total[:, 64:] - total[:, :-64]) / 64
+
+
+@program(of(4096, 24, 3, dtype=F32), of(4096, 24, 3, dtype=F32))
+def joint_errors(predicted, truth):
+    predicted, truth = predicted - predicted[:, :1], truth - truth[:, :1]
+    return torch.sqrt((predicted - truth).pow(2).sum(-1)).mean(-1), (predicted - truth).abs().mean()
+
+
+@program(of(128, 64, 64, dtype=F32), of(128, 64, dtype=F32))
+def mahalanobis(precision, error):
+    return torch.sqrt(((precision * error[:, None]).sum(-1) * error).sum(-1))
+
+
+@program(of(64, 256, 256), of(64, 256, 256), w(256, 256), of(256))
+def masked_autoencoder_loss(decoded, patches, w_out, b):
+    target = (patches - patches.mean(-1, keepdim=True)) / torch.sqrt(patches.var(-1, keepdim=True) + 1e-6)
+    return (F.linear(decoded, w_out, b) - target).pow(2).mean(-1)
