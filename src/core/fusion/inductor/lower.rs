@@ -20,7 +20,7 @@ use std::collections::HashMap;
 
 /// A value with several readers is inlined while it reads at most this many buffers (`realize_reads_threshold`)
 /// and counts at most this many operations (`realize_opcount_threshold`).
-const SHARED_READS: usize = 4;
+pub(super) const SHARED_READS: usize = 4;
 const SHARED_OPERATIONS: u64 = 30;
 /// The same for a value with one reader, which bounds the size of an expression
 /// (`realize_acc_reads_threshold`).

@@ -1,7 +1,7 @@
 //! Lowers reductions: in one kernel or two, and norms as row values and a pointwise op on them.
 
 use super::facts::{keeps_shape, reduction_space};
-use super::lower::Lowering;
+use super::lower::{Lowering, SHARED_READS};
 use super::node::{BufferId, Node, Rows};
 use super::split::{Shape, pieces};
 use super::value::{Source, Value, buffer_value};
@@ -22,31 +22,49 @@ impl Lowering<'_> {
             && !(keeps_shape(self.graph, op) && is_variance(&self.graph.ops[op]))
     }
 
-    /// What an unrolled reduction reads: each place of a row.
-    pub(super) fn unrolled(&self, op: OpId) -> Value {
+    /// What an unrolled reduction reads: each place of a row. The row values of a softmax or norm, which its elements read, are a buffer
+    /// like any other value that is broadcast.
+    pub(super) fn unrolled(&mut self, op: OpId) -> Value {
         let graph = self.graph;
         let definition = &graph.ops[op];
         let keeps_shape = keeps_shape(graph, op);
-        let mut value = if keeps_shape {
-            self.inputs(op)
-        } else {
-            Value::default()
-        };
         let Some(&tensor) = graph.inputs[op].first() else {
-            return value;
+            return Value::default();
         };
         let shape = graph.tensor_shape(tensor).unwrap_or(&definition.shape);
         let axes = reduced_axes(definition.axes, shape.len());
-        let places = View::of_each_place(shape, axes, keeps_shape);
-        if places.len() as u64 != RowDomain::of_op(graph, op).width {
+        let width = RowDomain::of_op(graph, op).width;
+        let row = |lowering: &Self, keeps_shape: bool| {
+            let mut value = Value::default();
+            let places = View::of_each_place(shape, axes, keeps_shape);
+            for (place, view) in places.iter().enumerate() {
+                let mut input = lowering.values[tensor].clone();
+                input.see(Some(view), (op, place));
+                value.append(&input);
+            }
+            value.sort();
+            (value, places.len() as u64 == width)
+        };
+        let (mut value, is_known) = row(self, keeps_shape);
+        if !is_known {
             // The list does not say which axes.
             return self.inputs(op);
         }
-        for (place, view) in places.iter().enumerate() {
-            let mut input = self.values[tensor].clone();
-            input.see(Some(view), (op, place));
-            value.append(&input);
+        if !keeps_shape {
+            return value;
         }
+        if value.reads.len() > SHARED_READS
+            && let Some(row_view) = row_view(definition)
+        {
+            let (mut row_value, _) = row(self, false);
+            row_value.ops.push(op);
+            let rows = RowDomain::of_op(graph, op).rows;
+            let buffer = self.new_buffer();
+            let node = self.node(row_value, Loop::Pointwise(rows), &[rows]);
+            self.push(node.writing(buffer, &View::whole(rows), &[rows], 4));
+            value = buffer_value(buffer, row_view);
+        }
+        value.append(&self.inputs(op));
         value.sort();
         value
     }
