@@ -208,7 +208,7 @@ c = gelu(b)
 q = relu(c)
 m = matmul(q, w)
 n = matmul(m, w)
-y = add(n, c)
+y = sub(n, c)
 ";
     let options = Options {
         device: small_device(100_000),
