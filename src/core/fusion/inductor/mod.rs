@@ -21,6 +21,7 @@ mod pair;
 mod reduce;
 mod schedule;
 mod split;
+mod unrolled;
 mod uses;
 mod value;
 mod view;

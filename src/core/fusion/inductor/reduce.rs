@@ -1,7 +1,7 @@
 //! Lowers reductions: in one kernel or two, and norms as row values and a pointwise op on them.
 
 use super::facts::{keeps_shape, reduction_space};
-use super::lower::{Lowering, SHARED_READS};
+use super::lower::Lowering;
 use super::node::{BufferId, Node, Rows};
 use super::split::{Shape, pieces};
 use super::value::{Source, Value, buffer_value};
@@ -12,63 +12,7 @@ use crate::core::model::ids::OpId;
 use crate::core::model::op::{Op, element_count};
 use crate::core::model::op_type::OpType;
 
-/// A reduction of rows shorter than this is written out as one expression (`unroll_reductions_threshold`).
-const UNROLLED: u64 = 8;
-
 impl Lowering<'_> {
-    /// Whether a reduction is one expression over the elements of a short row. A variance is not: its mean is a buffer.
-    pub(super) fn is_unrolled(&self, op: OpId) -> bool {
-        RowDomain::of_op(self.graph, op).width < UNROLLED
-            && !(keeps_shape(self.graph, op) && is_variance(&self.graph.ops[op]))
-    }
-
-    /// What an unrolled reduction reads: each place of a row. The row values of a softmax or norm, which its elements read, are a buffer
-    /// like any other value that is broadcast.
-    pub(super) fn unrolled(&mut self, op: OpId) -> Value {
-        let graph = self.graph;
-        let definition = &graph.ops[op];
-        let keeps_shape = keeps_shape(graph, op);
-        let Some(&tensor) = graph.inputs[op].first() else {
-            return Value::default();
-        };
-        let shape = graph.tensor_shape(tensor).unwrap_or(&definition.shape);
-        let axes = reduced_axes(definition.axes, shape.len());
-        let width = RowDomain::of_op(graph, op).width;
-        let row = |lowering: &Self, keeps_shape: bool| {
-            let mut value = Value::default();
-            let places = View::of_each_place(shape, axes, keeps_shape);
-            for (place, view) in places.iter().enumerate() {
-                let mut input = lowering.values[tensor].clone();
-                input.see(Some(view), (op, place));
-                value.append(&input);
-            }
-            value.sort();
-            (value, places.len() as u64 == width)
-        };
-        let (mut value, is_known) = row(self, keeps_shape);
-        if !is_known {
-            // The list does not say which axes.
-            return self.inputs(op);
-        }
-        if !keeps_shape {
-            return value;
-        }
-        if value.reads.len() > SHARED_READS
-            && let Some(row_view) = row_view(definition)
-        {
-            let (mut row_value, _) = row(self, false);
-            row_value.ops.push(op);
-            let rows = RowDomain::of_op(graph, op).rows;
-            let buffer = self.new_buffer();
-            let node = self.node(row_value, Loop::Pointwise(rows), &[rows]);
-            self.push(node.writing(buffer, &View::whole(rows), &[rows], 4));
-            value = buffer_value(buffer, row_view);
-        }
-        value.append(&self.inputs(op));
-        value.sort();
-        value
-    }
-
     /// Adds the nodes of a reduction. `value` computes all of it.
     pub(super) fn reduction(&mut self, op: OpId, value: Value) {
         let graph = self.graph;
@@ -377,7 +321,7 @@ fn directions(value: &Value, shape: &[u64], axes: u32) -> (usize, usize) {
 }
 
 /// Whether the op reduces to a variance, which is three values until the end.
-fn is_variance(op: &Op) -> bool {
+pub(super) fn is_variance(op: &Op) -> bool {
     matches!(
         op.function.as_deref(),
         Some("var" | "layer_norm" | "batch_norm_train")
@@ -385,7 +329,7 @@ fn is_variance(op: &Op) -> bool {
 }
 
 /// The reduced axes, bit `i` for dimension `i`; 0 stands for the last one.
-fn reduced_axes(axes: u32, rank: usize) -> u32 {
+pub(super) fn reduced_axes(axes: u32, rank: usize) -> u32 {
     let last = rank.saturating_sub(1).min(31);
     match axes {
         0 => 1 << last,
@@ -394,7 +338,7 @@ fn reduced_axes(axes: u32, rank: usize) -> u32 {
 }
 
 /// For each element of a norm's output its row.
-fn row_view(norm: &Op) -> Option<View> {
+pub(super) fn row_view(norm: &Op) -> Option<View> {
     let axes = reduced_axes(norm.axes, norm.shape.len());
     let shape = norm.shape.iter().enumerate();
     let rows = shape.map(|(place, &size)| {

@@ -331,9 +331,9 @@ fn lone_reads(
         let width = width.unwrap_or(4).max(1);
         let elements = node.writes.bytes / u64::from(width);
         written[buffer] = (!is_result).then_some(Lone {
-            buffer,
             width,
             elements,
+            buffer,
         });
     }
     let lone = nodes.iter().map(|node| {
