@@ -908,3 +908,207 @@ def mahalanobis(precision, error):
 def masked_autoencoder_loss(decoded, patches, w_out, b):
     target = (patches - patches.mean(-1, keepdim=True)) / torch.sqrt(patches.var(-1, keepdim=True) + 1e-6)
     return (F.linear(decoded, w_out, b) - target).pow(2).mean(-1)
+
+
+# Round 7.
+
+
+@program(of(4, 512, 1024), of(1024), w(1024, 1024), w(256, 1024), w(256, 1024), w(1024, 1024), of(512, 64), of(512, 64))
+def grouped_attention_with_rope(x, g, w_q, w_k, w_v, w_out, cos, sin):
+    h = F.rms_norm(x, (1024,), g)
+    q = F.linear(h, w_q).view(4, 512, 16, 64).transpose(1, 2)
+    k = F.linear(h, w_k).view(4, 512, 4, 64).transpose(1, 2)
+    v = F.linear(h, w_v).view(4, 512, 4, 64).transpose(1, 2)
+    q = q * cos + torch.cat((-q[..., 32:], q[..., :32]), dim=-1) * sin
+    k = k * cos + torch.cat((-k[..., 32:], k[..., :32]), dim=-1) * sin
+    k, v = (y[:, :, None].expand(4, 4, 4, 512, 64).reshape(4, 16, 512, 64) for y in (k, v))
+    mixed = F.scaled_dot_product_attention(q, k, v)
+    return x + F.linear(mixed.transpose(1, 2).reshape(4, 512, 1024), w_out)
+
+
+@program(of(16, 128, 512), w(1536, 512), w(512, 512), of(512), of(512), w(2048, 512), w(512, 2048), of(512), of(512))
+def post_norm_layer_without_biases(x, w_qkv, w_out, g1, b1, w1, w2, g2, b2):
+    q, k, v = F.linear(x, w_qkv).view(16, 128, 3, 8, 64).permute(2, 0, 3, 1, 4)
+    probs = torch.softmax(q @ k.transpose(-2, -1) / 8, dim=-1)
+    mixed = (probs @ v).transpose(1, 2).reshape(16, 128, 512)
+    x = F.layer_norm(x + F.linear(mixed, w_out), (512,), g1, b1)
+    return F.layer_norm(x + F.linear(F.relu(F.linear(x, w1)), w2), (512,), g2, b2)
+
+
+@program(of(8, 77, 768), of(768), of(768), w(768, 768), index(77, 8, 1))
+def text_projection(x, g, b, w_out, last):
+    h = F.layer_norm(x, (768,), g, b)
+    picked = h.gather(1, last[:, :, None].expand(8, 1, 768))[:, 0]
+    return F.normalize(F.linear(picked, w_out), dim=-1)
+
+
+@program(of(2048, 4096), w(14336, 4096), w(14336, 4096), of(2048, 14336))
+def gate_and_saved_activations(x, w_gate, w_up, noise):
+    gate, up = F.linear(x, w_gate), F.linear(x, w_up)
+    s = F.silu(gate)
+    return s * up + noise, s, up
+
+
+@program(of(4096, 2048), of(4096, 2048), of(2048), of(2048), of(4096, 1, dtype=F32), of(4096, 1, dtype=F32))
+def layer_norm_backward_from_saved(grad, x, g, b, mean, inverse):
+    normed = (x.float() - mean) * inverse
+    scaled = grad.float() * g.float()
+    dx = inverse * (scaled - scaled.mean(-1, keepdim=True) - normed * (scaled * normed).mean(-1, keepdim=True))
+    return dx.to(BF16), (F.relu(normed * g.float() + b.float())).to(BF16)
+
+
+@program(of(8, 1024, 768), of(8, 1024, 768), w(768, 768))
+def blend_by_learned_gate(x, y, w_gate):
+    gate = torch.sigmoid(F.linear(x, w_gate) + y.mean(1, keepdim=True))
+    return gate * x + (1 - gate) * y
+
+
+@program(image(16, 64, 64, 64), filters(64, 64, 3, 3), of(64), of(64), positive(64), of(64), of(64))
+def attention_gate_of_images(x, f, b, mean, var, g, shift):
+    h = F.batch_norm(F.conv2d(x, f, b, padding=1), mean, var, g, shift)
+    return x * torch.sigmoid(h) + h
+
+
+@program(image(8, 32, 128, 128), filters(64, 32, 3, 3), of(64), filters(64, 64, 3, 3), of(64))
+def encoder_stage(x, f1, b1, f2, b2):
+    h = F.gelu(F.conv2d(x, f1, b1, padding=1))
+    h = F.gelu(F.conv2d(h, f2, b2, padding=1))
+    return h, F.max_pool2d(h, 2)
+
+
+@program(of(32, 128, 28, 28), of(128), of(128), of(128), positive(128))
+def batch_norm_then_mean(x, g, b, mean, var):
+    return F.relu(F.batch_norm(x, mean, var, g, b)).mean((2, 3))
+
+
+@program(of(64, 512, 7, 7), w(512, 512), of(512), w(100, 512))
+def generalized_mean_pool(x, w1, b, w2):
+    pooled = torch.clamp(x, min=1e-6).pow(3).mean((2, 3)).pow(1 / 3)
+    return F.linear(F.normalize(F.linear(pooled, w1, b), dim=-1), w2)
+
+
+@program(of(4096, 512, dtype=F32), of(4096, 512, dtype=F32))
+def correlation_loss(a, b):
+    a, b = a - a.mean(0), b - b.mean(0)
+    return 1 - ((a * b).sum(0) / (torch.sqrt((a * a).sum(0) * (b * b).sum(0)) + 1e-8)).mean()
+
+
+@program(of(8192, 1024), index(1024, 8192), of(1024, dtype=F32))
+def class_weighted_loss(logits, target, class_weights):
+    log_probs = torch.log_softmax(logits.float(), dim=-1)
+    losses = -log_probs.gather(1, target[:, None])[:, 0]
+    weights = F.embedding(target, class_weights[:, None])[:, 0]
+    return (losses * weights).sum() / weights.sum()
+
+
+@program(of(64, 1024), of(64, 1024), mask(64, 1024))
+def masked_huber(predicted, truth, kept):
+    error = (predicted - truth).float().abs()
+    loss = torch.where(error < 1, 0.5 * error * error, error - 0.5)
+    return (loss * kept.float()).sum(-1) / torch.clamp(kept.float().sum(-1), min=1)
+
+
+@program(of(16, 2, 256, 256, dtype=F32), of(16, 2, 256, 256, dtype=F32))
+def end_point_error(flow, truth):
+    error = torch.sqrt((flow - truth).pow(2).sum(1) + 1e-8)
+    return error.mean(), (error > 3).float().mean()
+
+
+@program(of(1 << 22, dtype=F32), of(1 << 22, dtype=F32), of(1 << 22, dtype=F32), of(1 << 22, dtype=F32))
+def look_ahead_step(p, slow, g, m):
+    m = 0.9 * m + g
+    p = p - 0.01 * m
+    slow = slow + 0.5 * (p - slow)
+    return slow, m, p - slow
+
+
+@program(of(1024, 4096, dtype=F32), of(1024, 4096, dtype=F32), positive(1024, dtype=F32))
+def per_row_adaptive_step(p, g, v):
+    v = 0.9 * v + 0.1 * (g * g).mean(1)
+    return p - 0.01 * g * torch.rsqrt(v + 1e-8)[:, None], v
+
+
+@program(index(5000, 8192), index(20000, 8192), w(5000, 128), w(20000, 128), w(5000, 1), w(20000, 1))
+def matrix_factorization(users, items, user_table, item_table, user_bias, item_bias):
+    score = (F.embedding(users, user_table) * F.embedding(items, item_table)).sum(-1)
+    return score + F.embedding(users, user_bias)[:, 0] + F.embedding(items, item_bias)[:, 0]
+
+
+@program(of(8192, 64), of(8192, 64), of(8192, 64), w(64, 192), of(64))
+def message_update(nodes, incoming, edges, w_update, b):
+    return nodes + F.silu(F.linear(torch.cat((nodes, incoming, edges), dim=-1), w_update, b))
+
+
+@program(of(4096, 4096), of(4096))
+def static_int8_quantize(x, smooth):
+    return torch.clamp(torch.round(x * smooth / 0.05), -128, 127).to(torch.int8)
+
+
+@program(lambda: integers(127, 2048, 8192, dtype=torch.int32), of(2048, 1, dtype=F32), of(8192, dtype=F32), of(8192))
+def dequantize_accumulator(accumulator, x_scale, w_scale, b):
+    return F.gelu((accumulator.float() * x_scale * w_scale).to(BF16) + b, approximate="tanh")
+
+
+@program(of(16, 256, 64, 64), of(16, 256, 64, 64))
+def style_statistics(x, y):
+    return (x.mean((2, 3)) - y.mean((2, 3))).pow(2).mean() + (x.std((2, 3)) - y.std((2, 3))).pow(2).mean()
+
+
+@program(of(128, 100, 40, dtype=F32), of(40, dtype=F32), of(40, dtype=F32))
+def speech_features(x, mean, std):
+    x = (x - mean) / std
+    first = x[:, 2:] - x[:, :-2]
+    return torch.cat((x[:, 1:-1], first), dim=-1)
+
+
+@program(of(8, 4096, 256), of(256), of(256))
+def causal_average_norm(x, g, b):
+    steps = torch.arange(1, 4097, device=x.device, dtype=F32)[:, None]
+    average = torch.cumsum(x.float(), dim=1) / steps
+    return F.layer_norm(average.to(BF16), (256,), g, b)
+
+
+@program(of(32, 1024, 128), w(64, 128), of(32, 64, 128))
+def slot_attention(x, w_slots, slots):
+    logits = slots @ x.transpose(1, 2) * 128**-0.5
+    weights = torch.softmax(logits, dim=1) + 1e-8
+    return (weights / weights.sum(-1, keepdim=True)) @ x
+
+
+@program(of(256, 64, 64), of(256, 64, 64))
+def symmetric_distance(a, b):
+    difference = a - b
+    return torch.sqrt((difference * difference.transpose(1, 2)).abs().sum((1, 2)))
+
+
+@program(of(16384, 2, 3, dtype=F32))
+def plane_normals(edges):
+    a, b = edges[:, 0], edges[:, 1]
+    x = a[:, 1] * b[:, 2] - a[:, 2] * b[:, 1]
+    y = a[:, 2] * b[:, 0] - a[:, 0] * b[:, 2]
+    z = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
+    return torch.stack((x, y, z), dim=-1) / torch.sqrt(x * x + y * y + z * z + 1e-9)[:, None]
+
+
+@program(of(65536, 32, dtype=F32), w(64, 32, dtype=F32), of(64, dtype=F32), w(64, 64, dtype=F32), of(64, dtype=F32), w(1, 64, dtype=F32))
+def sine_network(x, w1, b1, w2, b2, w3):
+    return F.linear(torch.sin(30 * F.linear(torch.sin(30 * F.linear(x, w1, b1)), w2, b2)), w3)
+
+
+@program(of(2048, 128, dtype=F32), of(2048, 128, dtype=F32), positive(2048, 128, dtype=F32))
+def advantage_by_group(rewards, log_probs, kept):
+    grouped = rewards.view(256, 8, 128)
+    advantage = ((grouped - grouped.mean(1, keepdim=True)) / (grouped.std(1, keepdim=True) + 1e-4)).view(2048, 128)
+    return -(advantage * log_probs * kept).sum() / kept.sum()
+
+
+@program(of(4, 24, 64, 512), of(4, 24, 64, 512), of(4, 24, 64, 64))
+def chunk_state_update(k, v, decay):
+    inner = torch.tril(k @ v.transpose(-1, -2)) * torch.exp(-decay.float().abs()).to(BF16)
+    return inner @ v
+
+
+@program(of(8, 3, 512, 512, dtype=F32), of(3, 3, dtype=F32))
+def colour_transform(x, matrix):
+    y = (x[:, None] * matrix[None, :, :, None, None]).sum(2)
+    return torch.clamp(y, 0, 1).pow(1 / 2.2)
