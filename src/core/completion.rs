@@ -175,6 +175,10 @@ fn keywords() -> Vec<Candidate> {
         ("weight", "a weight: weight w : f16[6, 4]"),
         ("param", "a size with a slider: param S = 8 in 1..64"),
         ("output", "a result that ops read, too: output y"),
+        (
+            "repeat",
+            "statements that are repeated: repeat 12 with x = y {",
+        ),
     ];
     let keyword = |(word, detail): (&str, &str)| Candidate {
         inserted: format!("{word} "),
@@ -341,9 +345,11 @@ fn types_of(program: &Program) -> HashMap<String, String> {
         .externals
         .iter()
         .map(|t| (t.name.clone(), text(t.element_type(), &t.shape)));
-    let produced = resolved
-        .ops
-        .iter()
-        .map(|op| (op.output.clone(), text(op.element_type(), &op.shape)));
+    // The text has one name for what the rounds of a block produce.
+    let statements = resolved.statement_of_op.iter().zip(&resolved.ops);
+    let produced = statements.filter_map(|(&statement, op)| {
+        let name = &program.ops.get(statement)?.output.text;
+        Some((name.clone(), text(op.element_type(), &op.shape)))
+    });
     declared.chain(produced).collect()
 }

@@ -123,6 +123,14 @@ pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
             "neither reads the output of the other, and they share {} at a distance of {places} kernels",
             format_bytes(shared_bytes)
         ),
+        Reason::KeepsMemory {
+            kept_elements,
+            shared_bytes,
+        } => format!(
+            "together they share {}, which is not worth keeping buffers of {} elements that one after the other could take the same memory",
+            format_bytes(shared_bytes),
+            format_exact(kept_elements.into())
+        ),
         Reason::Between { through } => format!("{through} has to run between them"),
         Reason::TooFar { places } => {
             format!("{places} kernels stand between them, too many to reorder")

@@ -1,8 +1,9 @@
-"""Kernels of programs.py on a real GPU, eager and compiled, each as a list of names.
+"""Kernels of programs.py and more_programs.py on a real GPU, eager and compiled, each as a list of names.
 
-    python tests/measure/launches.py OUT.json [CODE.txt] [PART PARTS]
+    python tests/measure/launches.py OUT.json [CODE.txt] [PART PARTS] [NAME...]
 
-With CODE.txt it also writes what the compiler generated. PART of PARTS takes every PARTS-th program, for several processes at once.
+With CODE.txt it also writes what the compiler generated. PART of PARTS takes every PARTS-th program, for several processes at once; of
+these names, if any.
 """
 
 import json
@@ -11,6 +12,7 @@ import sys
 import torch
 from torch._inductor.utils import run_and_get_code
 
+import more_programs  # noqa: F401, it registers its programs
 import programs
 from gpu import kernels_of
 
@@ -32,9 +34,9 @@ def launches(name, code):
     return row
 
 
-def main(out, code=None, part="0", parts="1"):
+def main(out, code=None, part="0", parts="1", *names):
     rows = {}
-    for name in list(programs.PROGRAMS)[int(part) :: int(parts)]:
+    for name in (names or list(programs.PROGRAMS))[int(part) :: int(parts)]:
         print("========", name, file=sys.stderr, flush=True)
         try:
             rows[name] = launches(name, code)

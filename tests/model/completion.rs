@@ -151,3 +151,16 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_a_block_produces_has_its_type() {
+    let text = "input x : f16[8]\nrepeat 2 with x = y {\n  y = relu(x)\n}\nz = gelu(|)\n";
+    let shown: Vec<_> = (at_caret(text).into_iter())
+        .map(|found| (found.label, found.detail))
+        .collect();
+    assert!(
+        shown.contains(&("y".to_owned(), "f16[8]".to_owned())),
+        "{shown:?}"
+    );
+    assert_eq!(labels("rep|"), ["repeat"]);
+}

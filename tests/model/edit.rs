@@ -84,6 +84,10 @@ fn the_first_declaration_goes_below_the_params_or_to_the_start() {
             "input x2 : f16[1024, 1024]\ny = relu(x1)\n",
         ),
         (
+            "repeat 2 with x = y {\n  weight w : f16[8]\n  y = add(x, w)\n}\n",
+            "input x2 : f16[1024, 1024]\nrepeat 2 with x = y {\n  weight w : f16[8]\n  y = add(x, w)\n}\n",
+        ),
+        (
             "param S = 8\ny = cast(x, dtype=f32) : f32[S]\n",
             "param S = 8\ninput x1 : f32[1024, 1024]\ny = cast(x, dtype=f32) : f32[S]\n",
         ),

@@ -45,6 +45,31 @@ fn assert_mended(text: &str) {
 }
 
 #[test]
+fn what_rounds_share_is_declared_before_their_block() {
+    let text =
+        "input x : f16[8, 8]\nrepeat 3 with x = y {\n  z = matmul(x, w)\n  y = add(z, x)\n}\n";
+    let all = diagnostics(text);
+    let program = notation::parse(text).program;
+    let mended = sound_fixes(text, &all)
+        .into_iter()
+        .flatten()
+        .map(|fix| fix.applied(text).unwrap());
+    let mended: Vec<_> = mended.collect();
+    assert!(!mended.is_empty());
+    for text in &mended {
+        let program_after = notation::parse(text).program;
+        assert_eq!(
+            program_after.blocks[0].declarations, program.blocks[0].declarations,
+            "{text}"
+        );
+        assert!(
+            program_after.declarations.len() > program.declarations.len(),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn all_proposed_declarations_hold_together() {
     let texts = [
         "y = matmul(x, w) : f16[1024, 4096]\n",

@@ -56,7 +56,7 @@ fn of(ops: &str) -> Vec<String> {
 #[test]
 fn a_pointwise_op_with_two_readers_is_computed_twice() {
     // Two matmuls separate the readers.
-    let text = "p = add(a, b)\nq = relu(p)\nm = matmul(q, w)\nn = matmul(m, w)\ny = add(n, p)";
+    let text = "p = add(a, b)\nq = relu(p)\nm = matmul(q, w)\nn = matmul(m, w)\ny = sub(n, p)";
     assert_eq!(of(text), ["p + q", "m", "n", "y (p)"]);
     let head = "input a : f16[64, 256]\ninput b : f16[64, 256]\nweight w : f16[256, 256]\n";
     let analysis = analyzed(&format!("{head}{text}"), DEFAULT);
@@ -85,7 +85,7 @@ fn a_pointwise_op_with_two_readers_is_computed_twice() {
 
 #[test]
 fn a_shared_expression_of_more_than_four_reads_is_a_buffer() {
-    let tail = "q = relu(p)\nm = matmul(q, w)\nn = matmul(m, w)\ny = add(n, p)";
+    let tail = "q = relu(p)\nm = matmul(q, w)\nn = matmul(m, w)\ny = sub(n, p)";
     let four = format!("p1 = add(a, b)\np2 = add(c, d)\np = add(p1, p2)\n{tail}");
     assert_eq!(of(&four), ["p1 + p2 + p + q", "m", "n", "y (p1 + p2 + p)"]);
     let five = format!("p1 = add(a, b)\np2 = add(c, d)\np3 = add(p1, p2)\np = add(p3, e)\n{tail}");
@@ -101,7 +101,7 @@ fn a_shared_expression_of_more_than_thirty_operations_is_a_buffer() {
         }
         let last = length - 1;
         text + &format!(
-            "q = relu(g{last})\nm = matmul(q, w)\nn = matmul(m, w)\ny = add(n, g{last})"
+            "q = relu(g{last})\nm = matmul(q, w)\nn = matmul(m, w)\ny = sub(n, g{last})"
         )
     };
     // GELU counts as eight operations.
@@ -181,7 +181,7 @@ fn kernels_that_share_an_input_join() {
 }
 
 #[test]
-fn a_matmul_takes_a_bias_and_nothing_else() {
+fn a_matmul_takes_what_is_added_and_nothing_else() {
     assert_eq!(of("h = matmul(a, w)\ny = add(h, v)"), ["h + y"]);
     assert_eq!(
         of("h = matmul(a, w)\ny = add(v, h)\nz = sum(y)"),
@@ -192,8 +192,14 @@ fn a_matmul_takes_a_bias_and_nothing_else() {
         of("h = matmul(a, w)\ny = add(h, v)\nz = relu(y)"),
         ["h", "y + z"]
     );
-    // A residual is not a bias, and a product with another reader is needed without it.
-    assert_eq!(of("h = matmul(a, w)\ny = add(h, b)"), ["h", "y"]);
+    // So does a residual, even one that is computed; a difference does not.
+    assert_eq!(of("h = matmul(a, w)\ny = add(h, b)"), ["h + y"]);
+    assert_eq!(
+        of("r = relu(b)\nh = matmul(a, w)\ny = add(h, r)"),
+        ["r", "h + y"]
+    );
+    assert_eq!(of("h = matmul(a, w)\ny = sub(h, b)"), ["h", "y"]);
+    // A product with another reader is needed without it.
     assert_eq!(
         of("h = matmul(a, w)\ny = add(h, v)\nz = sum(h)"),
         ["h", "y + z"]

@@ -1,7 +1,7 @@
 //! The compiler policy against kernels that were measured on a GPU.
 
 use crate::measured::{analysis, rows};
-use fuseline::core::{Conventions, FusionOptions, Options, Policy, ReshapeCost};
+use fuseline::core::{Conventions, FusionOptions, Options, Policy, ReshapeCost, device};
 
 pub(crate) const EAGER: &str = "eager";
 pub(crate) const DEFAULT: &str = "inductor";
@@ -76,6 +76,7 @@ pub(crate) fn options(variant: &str) -> Options {
             max_autotune: variant == TUNED,
             ..FusionOptions::default()
         },
+        device: device("h200").unwrap().clone(),
         ..Options::of_policy(if variant == EAGER {
             Policy::None
         } else {

@@ -46,6 +46,7 @@ mod import_statements;
 mod inductor;
 mod inductor_measured;
 mod inductor_programs;
+mod inductor_rules;
 mod input;
 mod inspect;
 mod job_queue;

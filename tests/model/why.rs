@@ -208,7 +208,7 @@ c = gelu(b)
 q = relu(c)
 m = matmul(q, w)
 n = matmul(m, w)
-y = add(n, c)
+y = sub(n, c)
 ";
     let options = Options {
         device: small_device(100_000),
@@ -387,4 +387,11 @@ fn a_reason_without_figures_has_empty_facts_and_large_counts_stay_exact() {
     let facts = json!({ "shared_bytes": u64::MAX, "places": 70 });
     let expected = json!({ "reason_kind": "too_little_shared", "reason_facts": facts });
     assert_eq!(json(shared), expected);
+    let kept = Reason::KeepsMemory {
+        kept_elements: 383,
+        shared_bytes: 4,
+    };
+    let facts = json!({ "kept_elements": 383, "shared_bytes": 4 });
+    let expected = json!({ "reason_kind": "keeps_memory", "reason_facts": facts });
+    assert_eq!(json(kept), expected);
 }

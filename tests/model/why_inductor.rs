@@ -43,7 +43,7 @@ a = relu(x)
 m = matmul(a, w)
 r = mean(x)
 n = matmul(r, v)
-c = add(n, r)
+c = sub(n, r)
 weight v : f16[1, 128]
 ";
     for (first, second) in [("a", "m"), ("r", "n"), ("n", "c"), ("r", "c"), ("a", "c")] {

@@ -116,6 +116,7 @@ proptest! {
                     | Reason::Loops { .. }
                     | Reason::Reordered
                     | Reason::TooLittleShared { .. }
+                    | Reason::KeepsMemory { .. }
                     | Reason::Between { .. }
                     | Reason::TooFar { .. }
                     | Reason::NotCompared

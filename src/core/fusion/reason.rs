@@ -147,6 +147,13 @@ pub enum Reason<Op = OpId> {
         /// Kernels from the one to the other.
         places: usize,
     },
+    /// Inductor: one kernel of both would keep buffers that two kernels could place in the same memory.
+    KeepsMemory {
+        /// Elements of those buffers.
+        kept_elements: u64,
+        /// Bytes of the buffers that both touch.
+        shared_bytes: u64,
+    },
     /// Inductor: another kernel has to run between them.
     Between {
         /// An op of it.
@@ -251,6 +258,13 @@ impl<Op> Reason<Op> {
             } => Reason::TooLittleShared {
                 shared_bytes,
                 places,
+            },
+            Self::KeepsMemory {
+                kept_elements,
+                shared_bytes,
+            } => Reason::KeepsMemory {
+                kept_elements,
+                shared_bytes,
             },
             Self::Between { through } => Reason::Between {
                 through: name(through),

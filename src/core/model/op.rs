@@ -129,17 +129,30 @@ impl Op {
     }
 }
 
-/// How a transpose, a slice, a piece of a split or a gather finds its elements.
+/// How a transpose, a slice, a piece of a split, a concatenation, a gather or a pool finds its elements.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Indexing {
     /// For each dimension of a transpose the one of its input.
     pub perm: Vec<usize>,
-    /// The dimension along which a slice or piece is taken, or an index leads.
+    /// The dimension along which a slice or piece is taken, inputs are concatenated, or an index leads.
     pub axis: usize,
     /// Its first element there.
     pub start: u64,
     /// Distance of its elements there.
     pub step: u64,
+    /// The window of a pool.
+    pub window: Option<Window>,
+}
+
+/// The window of a pool, in rows and columns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    /// Its size.
+    pub size: [u64; 2],
+    /// From one window to the next.
+    pub stride: [u64; 2],
+    /// Border around the image.
+    pub padding: [u64; 2],
 }
 
 /// The role of an external tensor; for display only.

@@ -43,18 +43,24 @@ pub(crate) fn with_annotation(op: &OpStatement, annotation: &str) -> TextEdit {
     }
 }
 
-/// Adds lines before the first op, for declarations.
+/// Adds lines before the first op and outside of blocks, for declarations.
 pub(crate) fn before_ops(program: &Program, lines: &str) -> TextEdit {
-    let at = program.ops.first().map_or(0, |op| op.span.start);
-    TextEdit::insert(at, lines)
+    let ops = program.ops.first().map(|op| op.span.start);
+    let blocks = program.blocks.first().map(|block| block.header.start);
+    let first = ops.into_iter().chain(blocks).min();
+    TextEdit::insert(first.unwrap_or(0), lines)
 }
 
 /// Adds lines before the first statement, for params.
 pub(crate) fn before_all(program: &Program, lines: &str) -> TextEdit {
     let ops = program.ops.first().map(|op| op.span.start);
+    let blocks = program.blocks.first().map(|block| block.header.start);
     let declared = program.declarations.first().map(|d| d.span.start);
     let params = program.params.first().map(|param| param.span.start);
-    let first = ops.into_iter().chain(declared).chain(params).min();
+    let first = (ops.into_iter().chain(blocks))
+        .chain(declared)
+        .chain(params)
+        .min();
     TextEdit::insert(first.unwrap_or(0), lines)
 }
 

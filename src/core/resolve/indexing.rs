@@ -6,7 +6,7 @@
 )]
 
 use crate::core::model::functions::{Function, ShapeRule};
-use crate::core::model::op::Indexing;
+use crate::core::model::op::{Indexing, Window};
 use crate::core::model::op_type::OpType;
 use crate::core::resolve::attributes::Attributes;
 use crate::core::resolve::callee::Callee;
@@ -51,6 +51,7 @@ pub(super) fn indexing_of(
                     Err(_) => whole.checked_sub(start.unsigned_abs())?,
                 },
                 step: u64::try_from(size("step").unwrap_or(1)).ok()?,
+                window: None,
             }
         }
         ShapeRule::Split => {
@@ -61,13 +62,25 @@ pub(super) fn indexing_of(
                 axis: axis?,
                 start: index.checked_mul(part)?,
                 step: 1,
+                window: None,
             }
         }
-        ShapeRule::Gather => Indexing {
+        ShapeRule::Gather | ShapeRule::Concat => Indexing {
             axis: axis?,
             step: 1,
             ..Indexing::default()
         },
+        ShapeRule::Pool2d => {
+            let size = attributes.pair("kernel", 1, [1, 1]).ok()?;
+            Indexing {
+                window: Some(Window {
+                    size,
+                    stride: attributes.pair("stride", 1, size).ok()?,
+                    padding: attributes.pair("padding", 0, [0, 0]).ok()?,
+                }),
+                ..Indexing::default()
+            }
+        }
         _ => return None,
     };
     Some(Box::new(indexing))

@@ -135,7 +135,7 @@ fn in_text(
 ) -> Vec<u64> {
     let place = known.scope.reads[reader].iter().position(|&t| t == tensor);
     let flag = place.and_then(|place| ["transpose_a", "transpose_b"].get(place));
-    let statement = known.program.ops.get(reader.index());
+    let statement = known.statement(reader);
     if let (Some(flag), Some(statement), [p, q]) = (flag, statement, &mut shape[..])
         && attributes::is_set(statement, flag)
     {

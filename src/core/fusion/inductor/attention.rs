@@ -67,6 +67,7 @@ fn around(graph: &Graph, layouts: &Layouts, softmax: OpId) -> Option<Vec<OpId>> 
     };
     let v = *graph.inputs[product].get(1)?;
     let definition = &graph.ops[scores];
+    is_transposed(graph, scores, q, k).then_some(())?;
     if matches!(definition.element_type(), Some(DType::F32 | DType::F64)) {
         return None;
     }
@@ -103,6 +104,17 @@ fn around(graph: &Graph, layouts: &Layouts, softmax: OpId) -> Option<Vec<OpId>> 
     members.extend([scores, product]);
     members.extend(by_token(graph, &layouts[q], product).into_iter().flatten());
     Some(members)
+}
+
+/// Whether a product of scores reads the keys transposed, as every pattern does.
+fn is_transposed(graph: &Graph, scores: OpId, q: TensorId, k: TensorId) -> bool {
+    let depth = graph.tensor_shape(q).and_then(|shape| shape.last());
+    let keys = graph.ops[scores].shape.last();
+    let by_matmul = graph
+        .tensor_shape(k)
+        .is_some_and(|shape| matches!(shape, [.., n, d] if Some(n) == keys && Some(d) == depth));
+    let producer = graph.tensors[k].producer.map(|op| &graph.ops[op]);
+    by_matmul || producer.is_some_and(|op| is(op, "transpose"))
 }
 
 impl Chain {

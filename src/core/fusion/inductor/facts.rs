@@ -6,7 +6,7 @@ use crate::core::model::functions;
 use crate::core::model::functions::ShapeRule;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{OpId, TensorId};
-use crate::core::model::op::{Op, element_count};
+use crate::core::model::op::{Op, Window, element_count};
 use crate::core::model::op_type::OpType;
 
 /// The loop of a reduction.
@@ -48,6 +48,15 @@ pub(super) fn keeps_shape(graph: &Graph, op: OpId) -> bool {
 pub(super) fn is_windowed(op: &Op) -> bool {
     let function = op.function.as_deref().and_then(functions::find);
     function.is_some_and(|f| f.shape_rule == ShapeRule::Pool2d)
+}
+
+/// The window of a pool. Larger ones are left to the library.
+pub(super) fn window_of(op: &Op) -> Option<Window> {
+    /// Most elements of a window.
+    const LARGEST: u64 = 25;
+    let window = op.indexing.as_ref()?.window?;
+    let [height, width] = window.size;
+    (height.checked_mul(width)? <= LARGEST).then_some(window)
 }
 
 /// Instructions for each element, approximated by the FLOPs; 0 for a copy or a view.

@@ -1,10 +1,12 @@
 //! How eager PyTorch lays out each tensor: transposes and slices are views, elementwise ops keep the order of their input,
-//! others give a new tensor in row-major order. The compiler starts from a graph in which these layouts have been decided.
+//! others give a new tensor in row-major order. Beside a
+//! convolution, which reads and writes images channels last, those that are given lie so, too. The compiler starts from a graph in which these layouts have been decided.
 
+use super::facts::is_windowed;
 use super::view::{View, view_of_op};
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, OpId, TensorId};
-use crate::core::model::op::element_count;
+use crate::core::model::op::{Op, element_count};
 use crate::core::model::op_type::OpType;
 
 /// For each tensor where its elements lie in its buffer.
@@ -19,6 +21,14 @@ pub(super) fn layouts(graph: &Graph, given: &[(TensorId, View)]) -> Layouts {
     let mut layouts: Layouts = graph.tensors.ids().map(whole).collect();
     for (tensor, layout) in given {
         layouts[*tensor] = layout.clone();
+    }
+    if graph.ops.iter().any(is_convolution) {
+        for (tensor, image) in graph.tensors.iter_enumerated() {
+            let shape = graph.tensor_shape(tensor).unwrap_or(&[]);
+            if image.is_external() && shape.len() == 4 {
+                layouts[tensor] = View::channels_last(shape);
+            }
+        }
     }
     for (op, definition) in graph.ops.iter_enumerated() {
         let shape = &definition.shape[..];
@@ -36,9 +46,50 @@ pub(super) fn layouts(graph: &Graph, given: &[(TensorId, View)]) -> Layouts {
             let mut inputs = graph.inputs[op].iter();
             let like = inputs.find(|&&input| graph.tensor_shape(input) == Some(shape));
             layouts[output] = View::laid_out_as(shape, like.map(|&input| &layouts[input]));
+        } else if is_convolution(definition) {
+            layouts[output] = View::channels_last(shape);
+        } else if is(definition, "concat") && shape.len() == 4 {
+            let mut images = graph.inputs[op].iter().map(|&image| {
+                let last = View::channels_last(graph.tensor_shape(image).unwrap_or(&[]));
+                layouts[image] == last && last != whole(image)
+            });
+            if images.any(|is_last| is_last) {
+                layouts[output] = View::channels_last(shape);
+            }
+        } else if is_windowed(definition) || is(definition, "batch_norm_train") {
+            let Some(&image) = graph.inputs[op].first() else {
+                continue;
+            };
+            let like = graph.tensor_shape(image).unwrap_or(&[]);
+            layouts[output] = View::image_as(shape, &layouts[image], like);
         }
     }
     layouts
+}
+
+/// Whether neither rows nor columns of an operand of a batched matmul lie side by side, so that the library copies it.
+pub(super) fn has_no_rows(
+    graph: &Graph,
+    layouts: &Layouts,
+    matmul: OpId,
+    operand: TensorId,
+) -> bool {
+    let is_product = is(&graph.ops[matmul], "matmul");
+    let Some(shape) = graph.tensor_shape(operand).filter(|_| is_product) else {
+        return false;
+    };
+    match layouts[operand].strides(shape).as_deref() {
+        Some(&[.., row, column]) => row > 1 && column > 1,
+        _ => false,
+    }
+}
+
+fn is_convolution(op: &Op) -> bool {
+    is(op, "conv2d")
+}
+
+fn is(op: &Op, function: &str) -> bool {
+    op.function.as_deref() == Some(function)
 }
 
 /// Whether a matmul reads a copy of this operand: its batch dimensions, or with a weight matrix all but the last, become one

@@ -3,28 +3,47 @@
 use super::facts::elements;
 use crate::core::fusion::loops::Loop;
 use crate::core::model::graph::Graph;
-use crate::core::model::ids::OpId;
+use crate::core::model::ids::{IdVec, OpId};
 use crate::core::model::op_type::OpType;
 
-/// The add after a matmul that becomes part of the library call (`addmm`): it adds an external vector, nothing
-/// else reads the product, and its readers are not all pointwise. Otherwise the add is fused with its readers.
-pub(super) fn bias_add(graph: &Graph, matmul: OpId) -> Option<OpId> {
+/// For each op the add after it that becomes part of the library call (`addmm`): it adds a tensor that broadcasts to the product of two
+/// matrices and has its type, nothing else reads the product, and the readers of the sum are not all pointwise. Otherwise the add
+/// is fused with its readers. Source: `is_valid_addmm_fusion` in `torch/_inductor/fx_passes/post_grad.py`.
+pub(super) fn bias_adds(graph: &Graph) -> IdVec<OpId, Option<OpId>> {
+    let adds = (graph.ops.iter_enumerated()).map(|(op, definition)| {
+        let is_product = definition.op_type == OpType::Matmul && graph.inputs[op].len() == 2;
+        is_product.then(|| bias_add(graph, op)).flatten()
+    });
+    adds.collect()
+}
+
+fn bias_add(graph: &Graph, matmul: OpId) -> Option<OpId> {
     let definition = &graph.ops[matmul];
     let product = graph.output[matmul];
     let &[add] = &graph.successors[matmul] else {
         return None;
     };
-    let &[_, columns] = &definition.shape[..] else {
+    let &[rows, columns] = &definition.shape[..] else {
         return None;
     };
     let &[a, b] = &graph.inputs[add] else {
         return None;
     };
     let bias = if a == product { b } else { a };
-    let is_vector = graph.tensors[bias].is_external()
-        && matches!(graph.tensor_shape(bias), Some(&[.., last] | &[1, last]) if last == columns)
-        && graph.tensors[bias].elements() == Some(columns);
-    let fits = graph.ops[add].function.as_deref() == Some("add") && a != b && is_vector;
+    let is_broadcast = match graph.tensor_shape(bias)? {
+        [last] => [columns, 1].contains(last),
+        [first, last] => [rows, 1].contains(first) && [columns, 1].contains(last),
+        _ => false,
+    };
+    let operands = graph.inputs[matmul].iter().chain([&bias]);
+    let mut types = operands.map(|&tensor| graph.tensors[tensor].bytes_per_element);
+    let first = types.next();
+    let is_one_type = types.all(|other| Some(other) == first);
+    let fits = graph.ops[add].function.as_deref() == Some("add")
+        && a != b
+        && is_broadcast
+        && is_one_type
+        && !graph.is_final(product);
     (fits && !only_pointwise_follows(graph, add)).then_some(add)
 }
 

@@ -2,9 +2,9 @@
 //! computes itself.
 
 use super::attention::{flash_kernels, result_layout};
-use super::facts::{elements, is_across, is_windowed, keeps_shape, operations};
-use super::layout::{Layouts, is_copied, layouts};
-use super::library::{bias_add, matmul_space};
+use super::facts::{elements, is_across, is_windowed, keeps_shape, operations, window_of};
+use super::layout::{Layouts, layouts};
+use super::library::{bias_adds, matmul_space};
 use super::node::{BufferId, Node, NodeId, Read, Rows};
 use super::uses::{Uses, uses};
 use super::value::{Source, Value, buffer_value, gathered_rows};
@@ -20,7 +20,7 @@ use std::collections::HashMap;
 
 /// A value with several readers is inlined while it reads at most this many buffers (`realize_reads_threshold`)
 /// and counts at most this many operations (`realize_opcount_threshold`).
-const SHARED_READS: usize = 4;
+pub(super) const SHARED_READS: usize = 4;
 const SHARED_OPERATIONS: u64 = 30;
 /// The same for a value with one reader, which bounds the size of an expression
 /// (`realize_acc_reads_threshold`).
@@ -28,9 +28,6 @@ const READS: usize = 8;
 const OPERATIONS: u64 = 100;
 /// Most ops of an expression, views included.
 const INLINED_OPS: usize = 128;
-/// Most inputs of a concatenation that its readers inline (`max_pointwise_cat_inputs`).
-const CONCATENATED: usize = 8;
-
 /// What the compiler is told beside the graph.
 #[derive(Clone, Copy)]
 pub(super) struct Target {
@@ -64,16 +61,19 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> (IdVec<Node
     } else {
         layouts(graph, &results)
     };
+    let adds = bias_adds(graph);
     let mut lowering = Lowering {
         graph,
         target,
-        uses: uses(graph, &layouts, &flash),
+        uses: uses(graph, &layouts, &flash, &adds),
         values: (layouts.iter_enumerated())
             .map(|(tensor, layout)| buffer_value(BufferId::of_tensor(tensor), layout.clone()))
             .collect(),
         layouts,
         copies: HashMap::new(),
+        pieces: HashMap::new(),
         buffers: graph.tensors.len(),
+        reduced: HashMap::new(),
         nodes: IdVec::new(),
         log,
     };
@@ -90,7 +90,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> (IdVec<Node
             lowering.call(&[matmul, op], space);
         } else if graph.ops[op].op_type != OpType::Matmul {
             lowering.place(op);
-        } else if let Some(add) = bias_add(graph, op) {
+        } else if let Some(add) = adds[op] {
             bias_of[add] = Some(op);
         } else {
             lowering.call(&[op], matmul_space(graph, op, target.max_autotune));
@@ -108,9 +108,13 @@ pub(super) struct Lowering<'a> {
     pub(super) values: IdVec<TensorId, Value>,
     nodes: IdVec<NodeId, Node>,
     /// Copies for libraries.
-    copies: HashMap<TensorId, BufferId>,
+    pub(super) copies: HashMap<TensorId, BufferId>,
+    /// For the buffer of a concatenation those of its other pieces, which a reader waits for, too.
+    pub(super) pieces: HashMap<BufferId, Vec<BufferId>>,
     /// Number of buffers so far: one for each tensor, then those that no tensor names.
     buffers: usize,
+    /// For each buffer that a reduction writes its loop.
+    reduced: HashMap<BufferId, Loop>,
 }
 
 impl Lowering<'_> {
@@ -118,51 +122,6 @@ impl Lowering<'_> {
     pub(super) fn new_buffer(&mut self) -> BufferId {
         self.buffers += 1;
         BufferId::new(self.buffers - 1)
-    }
-
-    /// Adds one node, a library call or a template, for all of these ops in order.
-    fn call(&mut self, ops: &[OpId], space: Loop) {
-        let graph = self.graph;
-        let made: Vec<TensorId> = ops.iter().map(|&op| graph.output[op]).collect();
-        let mut value = Value::default();
-        for &op in ops {
-            for &tensor in &graph.inputs[op] {
-                if made.contains(&tensor) {
-                    continue;
-                }
-                let is_flash = ops
-                    .iter()
-                    .filter(|&&op| graph.ops[op].op_type == OpType::Matmul)
-                    .count()
-                    > 1;
-                if !is_flash && is_copied(graph, &self.layouts, op, tensor) {
-                    let copy = self.copy(tensor);
-                    value.reads.push(Source::new(copy, None));
-                } else {
-                    value.append(&self.values[tensor]);
-                }
-            }
-        }
-        value.ops.extend(ops);
-        value.sort();
-        if let Some(&last) = ops.last() {
-            self.write(value, space, graph.output[last], &graph.ops[last].shape);
-        }
-    }
-
-    /// Adds a node that lays a tensor out anew, for a library.
-    fn copy(&mut self, tensor: TensorId) -> BufferId {
-        if let Some(&known) = self.copies.get(&tensor) {
-            return known;
-        }
-        let shape = self.graph.tensor_shape(tensor).unwrap_or(&[]);
-        let elements = element_count(shape).unwrap_or(0);
-        let (value, buffer) = (self.values[tensor].clone(), self.new_buffer());
-        let width = self.graph.tensors[tensor].bytes_per_element.unwrap_or(0);
-        let node = self.node(value, Loop::Pointwise(elements), shape);
-        self.push(node.writing(buffer, &View::whole(elements), shape, width));
-        self.copies.insert(tensor, buffer);
-        buffer
     }
 
     fn place(&mut self, op: OpId) {
@@ -178,10 +137,15 @@ impl Lowering<'_> {
             self.concat(op);
             return;
         }
-        let mut value = self.inputs(op);
-        value.ops.push(op);
         let is_reduction = definition.op_type == OpType::Reduction && !is_windowed(definition);
-        if is_reduction && !self.is_unrolled(op) {
+        let is_unrolled = is_reduction && self.is_unrolled(op);
+        let mut value = if is_unrolled {
+            self.unrolled(op)
+        } else {
+            self.inputs(op)
+        };
+        value.ops.push(op);
+        if is_reduction && !is_unrolled {
             self.reduction(op, value);
         } else if self.is_buffer(&value, output) {
             let space = Loop::Pointwise(elements(definition));
@@ -225,63 +189,14 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether the readers of a concatenation compute it. Source: `cat` in `torch/_inductor/lowering.py`.
-    fn is_inlined_concat(&self, op: OpId) -> bool {
-        let graph = self.graph;
-        let inputs = &graph.inputs[op];
-        let open = inputs
-            .iter()
-            .filter(|&&tensor| self.is_open(tensor))
-            .count();
-        let output = graph.output[op];
-        let readers = graph.successors[op].iter();
-        let only_pointwise = !graph.is_final(output) && { readers }.all(|&reader| {
-            matches!(
-                graph.ops[reader].op_type,
-                OpType::Elementwise | OpType::Reshape
-            )
-        });
-        inputs.len() <= CONCATENATED && (open == inputs.len() || open > 0 && only_pointwise)
-    }
-
-    /// Adds a node for a concatenation whose pieces are written one by one; what is a buffer is written there at once.
-    fn concat(&mut self, op: OpId) {
-        let graph = self.graph;
-        let output = graph.output[op];
-        let mut value = self.inputs(op);
-        value.ops.push(op);
-        let inputs = graph.inputs[op].iter();
-        let open = inputs.filter(|&&tensor| self.is_open(tensor)).count();
-        if open == 0 {
-            self.values[output] = value;
-            return;
-        }
-        let shape = &graph.ops[op].shape;
-        self.write(
-            value,
-            Loop::Pointwise(elements(&graph.ops[op])),
-            output,
-            shape,
-        );
-        for _ in 1..open {
-            self.further_launch(output, shape);
-        }
-    }
-
-    /// Adds a node that no op stands for: a launch of the kernel that writes a tensor.
-    pub(super) fn further_launch(&mut self, tensor: TensorId, shape: &[u64]) {
+    /// Adds a launch that no op stands for: it counts with the kernel that writes a buffer.
+    pub(super) fn launch_beside(&mut self, written: BufferId) {
         let buffer = self.new_buffer();
-        let value = self.values[tensor].clone();
-        let node = self.node(value, Loop::Library, shape);
+        let node = Node {
+            launch_of: Some(written),
+            ..Node::default()
+        };
         self.push(node.writing(buffer, &View::whole(1), &[], 0));
-    }
-
-    /// Whether a piece of a concatenation needs a copy: what is inlined or external does, the result of a library, too; another
-    /// buffer is written in its place.
-    fn is_open(&self, tensor: TensorId) -> bool {
-        let writer = self.graph.tensors[tensor].producer;
-        let is_library = writer.is_none_or(|op| self.graph.ops[op].op_type == OpType::Matmul);
-        is_library || !self.values[tensor].ops.is_empty()
     }
 
     /// What is needed to compute the inputs of an op.
@@ -291,9 +206,19 @@ impl Lowering<'_> {
         let mut value = Value::default();
         for (place, &tensor) in graph.inputs[op].iter().enumerate() {
             let mut input = self.values[tensor].clone();
+            if let Some(window) = window_of(definition) {
+                // Each element of the window is another read.
+                let image = graph.tensor_shape(tensor).unwrap_or(&[]);
+                for (element, view) in View::of_window(image, definition, window).enumerate() {
+                    let mut seen = input.clone();
+                    seen.see(view.as_ref(), (op, element));
+                    value.append(&seen);
+                }
+                continue;
+            }
             let seen = self.seen_by(definition, place, tensor);
             let seen = seen.filter(|_| !self.crosses_rows(op, &input, tensor));
-            match gathered_rows(graph, op).filter(|_| place == 0) {
+            match gathered_rows(graph, op, tensor, place) {
                 Some(rows) => input.gather(&rows, (op, place)),
                 None => input.see(seen.as_ref(), (op, place)),
             }
@@ -350,6 +275,15 @@ impl Lowering<'_> {
             Read::of(read.buffer, read.view.as_ref(), shape, width)
         });
         let mut reads: Vec<Read> = reads.collect();
+        let beside = value
+            .reads
+            .iter()
+            .filter_map(|read| self.pieces.get(&read.buffer));
+        reads.extend(
+            beside
+                .flatten()
+                .map(|&buffer| Read::of(buffer, None, &[], 0)),
+        );
         reads.sort_unstable();
         reads.dedup();
         Node {
@@ -367,7 +301,22 @@ impl Lowering<'_> {
                 is_row_values: node.writes.buffer.tensor(self.graph).is_none(),
             });
         }
+        if matches!(node.space, Loop::Reduction { .. }) {
+            self.reduced.insert(node.writes.buffer, node.space);
+        }
         self.nodes.push(node);
+    }
+
+    /// Marks the last node as one whose pieces wait for each other.
+    pub(super) fn last_waits(&mut self) {
+        if let Some(node) = self.nodes.iter_mut().next_back() {
+            node.waits = true;
+        }
+    }
+
+    /// The loop of the reduction that writes a buffer.
+    pub(super) fn reduced_in(&self, buffer: BufferId) -> Option<Loop> {
+        self.reduced.get(&buffer).copied()
     }
 
     /// Adds the node that computes a tensor; its loop runs over the elements of `shape`.
@@ -388,7 +337,12 @@ impl Lowering<'_> {
         let node = self.node(value, space, shape);
         let buffer = BufferId::of_tensor(tensor);
         let node = node.writing(buffer, &self.layouts[tensor], own, width);
-        self.push(Node { rows, ..node });
+        let readings = if rows.is_some() { 2 } else { 1 };
+        self.push(Node {
+            rows,
+            readings,
+            ..node
+        });
     }
 
     /// Whether a pointwise value is written to a buffer instead of being inlined into each reader.

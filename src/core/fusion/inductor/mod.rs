@@ -2,21 +2,27 @@
 //! launches. `docs/inductor.md` says what it does not fuse and why, and how accurate the prediction is.
 //!
 //! Four steps: `layout` finds which operands are copied, `attention` finds flash kernels, `lower` turns ops into the nodes of a
-//! scheduler by inlining pointwise ops (with `library` for matmuls, `reduce` and `split` for reductions), `schedule`
+//! scheduler by inlining pointwise ops (with `call` and `library` for matmuls, `concat`, and `reduce`, `unrolled` and `split`
+//! for reductions), `schedule` (with `pair`, `merge` and `mixed`)
 //! fuses nodes. `view` says what a node reads of a buffer, because only equal accesses share a kernel. An inlined op belongs to the
 //! first kernel that computes it; [`Partition::recomputed`] lists it for each further one. What no op of the program stands for, the
 //! second half of a reduction or a copy, is in [`Partition::further_launches`].
 
 mod attention;
+mod call;
+mod concat;
 mod facts;
 mod layout;
 mod library;
 mod lower;
+mod merge;
 mod mixed;
 mod node;
+mod pair;
 mod reduce;
 mod schedule;
 mod split;
+mod unrolled;
 mod uses;
 mod value;
 mod view;
@@ -181,7 +187,9 @@ fn further_launches(
         let from = node
             .reads
             .iter()
-            .filter_map(|read| *writer.get(read.buffer.index())?);
+            .map(|read| read.buffer)
+            .chain(node.launch_of)
+            .filter_map(|buffer| *writer.get(buffer.index())?);
         let from = from
             .map(|node| fused.kernel_of[node])
             .find(|&from| from != kernel);
@@ -191,7 +199,14 @@ fn further_launches(
             (false, None) => owner[kernel],
         };
     }
+    let mut waits = IdVec::from_elem(false, fused.kernels);
+    for (id, _) in nodes.iter_enumerated().filter(|(_, node)| node.waits) {
+        waits[fused.kernel_of[id]] = true;
+    }
     for (kernel, &owner) in owner.iter_enumerated() {
+        if waits[kernel] {
+            add(owner);
+        }
         if !has_ops[kernel] && first_node[kernel].is_some() {
             add(owner);
         } else if only_views[kernel] && first_node[kernel].is_some() {

@@ -38,6 +38,12 @@ pub(super) struct Node {
     pub(super) writes: Read,
     /// The rows that it reduces, before they were cut into pieces.
     pub(super) rows: Option<Rows>,
+    /// How many nodes of the compiler this one stands for that read the same.
+    pub(super) readings: u32,
+    /// Its pieces wait for each other through a buffer, which is filled with zeros first (`SplitScan`).
+    pub(super) waits: bool,
+    /// If it computes no op and reads nothing that one writes, the buffer with whose kernel its launch counts.
+    pub(super) launch_of: Option<BufferId>,
 }
 
 impl Default for Node {
@@ -54,6 +60,9 @@ impl Default for Node {
                 is_straight: false,
             },
             rows: None,
+            readings: 1,
+            waits: false,
+            launch_of: None,
         }
     }
 }

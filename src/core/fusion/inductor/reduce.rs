@@ -12,15 +12,7 @@ use crate::core::model::ids::OpId;
 use crate::core::model::op::{Op, element_count};
 use crate::core::model::op_type::OpType;
 
-/// A reduction of rows shorter than this is written out as one expression (`unroll_reductions_threshold`).
-const UNROLLED: u64 = 8;
-
 impl Lowering<'_> {
-    /// Whether a reduction is one expression over the elements of a short row.
-    pub(super) fn is_unrolled(&self, op: OpId) -> bool {
-        RowDomain::of_op(self.graph, op).width < UNROLLED && !keeps_shape(self.graph, op)
-    }
-
     /// Adds the nodes of a reduction. `value` computes all of it.
     pub(super) fn reduction(&mut self, op: OpId, value: Value) {
         let graph = self.graph;
@@ -36,8 +28,7 @@ impl Lowering<'_> {
             let is_split = name == "cumsum" && self.pieces(op, &value, shape) > 1;
             self.write(value, reduction_space(graph, op), output, shape);
             if is_split {
-                // The pieces wait for each other through a buffer, which is filled with zeros first (`SplitScan`).
-                self.further_launch(output, shape);
+                self.last_waits();
             }
             return;
         }
@@ -99,11 +90,10 @@ impl Lowering<'_> {
         }
     }
 
-    /// Adds the node of a reduction to one value for each row, or both if it is split.
+    /// Adds the node of a reduction to one value for each row, or all if it is split.
     fn halves(&mut self, op: OpId, value: Value, shape: &[u64], rows: Rows, buffer: BufferId) {
         let graph = self.graph;
         let space = reduction_space(graph, op);
-        let pieces = self.pieces(op, &value, shape);
         let Loop::Reduction {
             rows: count,
             width,
@@ -118,57 +108,154 @@ impl Lowering<'_> {
             .tensor(graph)
             .and_then(|t| t.bytes_per_element)
             .unwrap_or(4);
-        if pieces <= 1 {
-            let node = self.node(value, space, shape);
-            let node = node.writing(buffer, &written, &[count], bytes);
-            self.push(Node {
-                rows: Some(rows),
-                ..node
-            });
-            return;
-        }
-        let partial = self.new_buffer();
-        let first = Loop::Reduction {
-            rows: count.saturating_mul(pieces),
-            width: width.div_ceil(pieces),
-            inner,
+        let (along, across) = self.directions(op, &value, shape);
+        let cut = match self.rows_before(op, &value, shape) {
+            Some((before, rows)) => Cut::Rows(before, rows),
+            None => Cut::Pieces(self.pieces(op, &value, shape)),
         };
-        let mut node = self.node(value, first, shape);
-        if inner != 1 || !width.is_multiple_of(pieces) {
-            for read in &mut node.reads {
-                read.access = read.access.in_pieces(pieces);
+        let (first, pieces) = match cut {
+            Cut::Pieces(0 | 1) => {
+                let node = self.node(value, space, shape);
+                let node = node.writing(buffer, &written, &[count], bytes);
+                self.push(Node {
+                    rows: Some(rows),
+                    ..node
+                });
+                return;
             }
-        }
-        if count == 1 {
-            for read in &mut node.reads {
-                read.loops = Loops::of(&[pieces, width.div_ceil(pieces)]);
+            Cut::Pieces(pieces) => (
+                Loop::Reduction {
+                    rows: count.saturating_mul(pieces),
+                    width: width.div_ceil(pieces),
+                    inner,
+                },
+                pieces,
+            ),
+            Cut::Rows(before, rows) => (before, rows),
+        };
+        let again = self.cut_again(&value, first, matches!(cut, Cut::Pieces(_)) && count == 1);
+        let (first, pieces) = match first {
+            Loop::Reduction { rows, width, inner } if again > 1 => (
+                Loop::Reduction {
+                    rows: rows.saturating_mul(again),
+                    width: width.div_ceil(again),
+                    inner,
+                },
+                pieces.saturating_mul(again),
+            ),
+            _ => (first, pieces),
+        };
+        let mut partial = self.new_buffer();
+        let mut node = self.node(value, first, shape);
+        if matches!(cut, Cut::Pieces(_)) {
+            if inner != 1 || !width.is_multiple_of(pieces) {
+                for read in &mut node.reads {
+                    read.access = read.access.in_pieces(pieces);
+                }
+            }
+            if count == 1 {
+                for read in &mut node.reads {
+                    read.loops = Loops::of(&[pieces, width.div_ceil(pieces)]);
+                }
             }
         }
         let partials = View::whole(count.saturating_mul(pieces));
         let node = node.writing(partial, &partials, &[count, pieces], 4);
+        let readings = if is_variance(&graph.ops[op]) { 3 } else { 1 };
         self.push(Node {
             rows: Some(rows),
+            readings,
             ..node
         });
-        let second = Value {
-            reads: vec![Source::new(partial, Some(partials))],
+        let mut left = pieces;
+        if again > 1 {
+            left = pieces / again;
+            let next = self.new_buffer();
+            self.combine(partial, (count, left, again), next, 4);
+            partial = next;
+        }
+        if is_variance(&graph.ops[op]) && count > 1 && along <= across {
+            // A variance of pieces is a reduction like any other (`WelfordReduction.create_multilayer`).
+            while let again @ 2.. = self.pieces_of(count, left, false) {
+                let next = self.new_buffer();
+                let width = left.div_ceil(again);
+                self.combine(partial, (count, again, width), next, 4);
+                (partial, left) = (next, again);
+            }
+        }
+        self.combine(partial, (count, 1, left), buffer, bytes);
+    }
+
+    /// Into how many pieces each piece of a single row is cut again. As rows they may be read across, by what is broadcast.
+    fn cut_again(&self, value: &Value, first: Loop, is_lone: bool) -> u64 {
+        let Loop::Reduction { rows, width, .. } = first else {
+            return 1;
+        };
+        let (inner, outer) = directions(value, &[rows, width], 0b10);
+        if !is_lone || inner + outer == 0 {
+            return 1;
+        }
+        self.pieces_of(rows, width, inner > outer).max(1)
+    }
+
+    /// Adds a node without ops that reduces pieces of rows: so many rows, pieces that are left of each, and pieces that make one.
+    fn combine(
+        &mut self,
+        from: BufferId,
+        (count, left, width): (u64, u64, u64),
+        into: BufferId,
+        bytes: u32,
+    ) {
+        let rows = count.saturating_mul(left);
+        let value = Value {
+            reads: vec![Source::new(
+                from,
+                Some(View::whole(rows.saturating_mul(width))),
+            )],
             ops: Vec::new(),
         };
         let space = Loop::Reduction {
-            rows: count,
-            width: pieces,
+            rows,
+            width,
             inner: 1,
         };
-        let node = self.node(second, space, &[count, pieces]);
-        self.push(node.writing(buffer, &written, &[count], bytes));
+        let node = self.node(value, space, &[rows, width]);
+        self.push(node.writing(into, &View::whole(rows), &[rows], bytes));
+    }
+
+    /// The loop of the row values from which a single value is reduced: it is cut into their rows, if they are of as many elements.
+    /// Source: `extract_input_node_reduction_ranges` in `torch/_inductor/dependencies.py`.
+    fn rows_before(&self, op: OpId, value: &Value, shape: &[u64]) -> Option<(Loop, u64)> {
+        let elements = element_count(shape)?;
+        if RowDomain::of_op(self.graph, op).rows != 1 || self.pieces_of(1, elements, true) <= 1 {
+            return None;
+        }
+        let mut loops = value
+            .reads
+            .iter()
+            .filter_map(|read| self.reduced_in(read.buffer));
+        let first = loops.next()?;
+        let Loop::Reduction { rows, width, .. } = first else {
+            return None;
+        };
+        (loops.all(|other| other == first) && rows.checked_mul(width) == Some(elements))
+            .then_some((first, rows))
     }
 
     fn pieces(&self, op: OpId, value: &Value, shape: &[u64]) -> u64 {
         let domain = RowDomain::of_op(self.graph, op);
-        let is_inner = self.is_inner(op, value, shape);
+        let (inner, outer) = self.directions(op, value, shape);
+        if domain.rows > 1 && inner + outer == 0 {
+            // Nothing is read whole.
+            return 1;
+        }
+        self.pieces_of(domain.rows, domain.width, inner > outer)
+    }
+
+    fn pieces_of(&self, rows: u64, width: u64, is_inner: bool) -> u64 {
         let whole = Shape {
-            rows: domain.rows,
-            width: domain.width,
+            rows,
+            width,
             is_inner,
         };
         match self.target.multiprocessors {
@@ -177,23 +264,13 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether most of what is read whole lies along the rows.
-    fn is_inner(&self, op: OpId, value: &Value, shape: &[u64]) -> bool {
-        let axes = reduced_axes(self.graph.ops[op].axes, shape.len());
-        let elements = element_count(shape).unwrap_or(0);
-        let strides = value.reads.iter().filter_map(|read| {
-            let view = read
-                .view
-                .as_ref()
-                .filter(|view| view.elements() >= elements)?;
-            view.strides_along(shape, axes)
-        });
-        let (mut inner, mut outer) = (0, 0);
-        for strides in strides {
-            let is_outer = strides.iter().all(|&stride| stride != 1);
-            *(if is_outer { &mut outer } else { &mut inner }) += 1;
-        }
-        inner > outer
+    /// How many of the accesses that read whole tensors lie along the rows, and how many across.
+    fn directions(&self, op: OpId, value: &Value, shape: &[u64]) -> (usize, usize) {
+        directions(
+            value,
+            shape,
+            reduced_axes(self.graph.ops[op].axes, shape.len()),
+        )
     }
 
     fn rows(&self, op: OpId, value: &Value, shape: &[u64]) -> Rows {
@@ -220,8 +297,39 @@ impl Lowering<'_> {
     }
 }
 
+/// How a reduction to few values is cut.
+enum Cut {
+    /// Each row into this many pieces.
+    Pieces(u64),
+    /// Into the rows of an earlier reduction, so many.
+    Rows(Loop, u64),
+}
+
+/// How many of the accesses in a loop over a shape that depend on all of it lie along its reduced axes, and how many across.
+fn directions(value: &Value, shape: &[u64], axes: u32) -> (usize, usize) {
+    let views = value.reads.iter().filter_map(|read| read.view.as_ref());
+    let strides = views.filter_map(|view| {
+        let strides = view.strides_along(shape, axes);
+        strides.filter(|_| view.is_whole(shape))
+    });
+    let (mut inner, mut outer) = (0, 0);
+    for strides in strides {
+        let is_outer = strides.iter().all(|&stride| stride != 1);
+        *(if is_outer { &mut outer } else { &mut inner }) += 1;
+    }
+    (inner, outer)
+}
+
+/// Whether the op reduces to a variance, which is three values until the end.
+pub(super) fn is_variance(op: &Op) -> bool {
+    matches!(
+        op.function.as_deref(),
+        Some("var" | "layer_norm" | "batch_norm_train")
+    )
+}
+
 /// The reduced axes, bit `i` for dimension `i`; 0 stands for the last one.
-fn reduced_axes(axes: u32, rank: usize) -> u32 {
+pub(super) fn reduced_axes(axes: u32, rank: usize) -> u32 {
     let last = rank.saturating_sub(1).min(31);
     match axes {
         0 => 1 << last,
@@ -230,7 +338,7 @@ fn reduced_axes(axes: u32, rank: usize) -> u32 {
 }
 
 /// For each element of a norm's output its row.
-fn row_view(norm: &Op) -> Option<View> {
+pub(super) fn row_view(norm: &Op) -> Option<View> {
     let axes = reduced_axes(norm.axes, norm.shape.len());
     let shape = norm.shape.iter().enumerate();
     let rows = shape.map(|(place, &size)| {

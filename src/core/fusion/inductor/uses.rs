@@ -30,8 +30,13 @@ pub(super) fn uses(
     graph: &Graph,
     layouts: &Layouts,
     flash: &IdVec<OpId, Option<OpId>>,
+    adds: &IdVec<OpId, Option<OpId>>,
 ) -> IdVec<TensorId, Uses> {
     let mut uses = IdVec::from_elem(Uses::default(), graph.tensors.len());
+    let mut is_part = IdVec::from_elem(false, graph.ops.len());
+    for &add in adds.iter().flatten() {
+        is_part[add] = true;
+    }
     for op in graph.ops.ids().rev() {
         let definition = &graph.ops[op];
         let output = graph.output[op];
@@ -59,7 +64,7 @@ pub(super) fn uses(
                 of_input.feeds_library |= of_output.feeds_library;
                 of_input.feeds_window |= of_output.feeds_window;
             }
-            let is_library = definition.op_type == OpType::Matmul;
+            let is_library = definition.op_type == OpType::Matmul || is_part[op];
             let is_copied = is_library && is_copied(graph, layouts, op, tensor);
             of_input.feeds_copy |= is_copied && flash[op].is_none();
             of_input.feeds_library |= flash[op].is_some() || is_library && !is_copied;

@@ -3,7 +3,7 @@
 use super::node::BufferId;
 use super::view::View;
 use crate::core::model::graph::Graph;
-use crate::core::model::ids::OpId;
+use crate::core::model::ids::{OpId, TensorId};
 
 /// How a reader obtains a tensor: it reads these buffers and computes these ops.
 #[derive(Clone, Default)]
@@ -83,11 +83,21 @@ pub(super) struct GatheredRows<'a> {
     view: View,
 }
 
-pub(super) fn gathered_rows(graph: &Graph, op: OpId) -> Option<GatheredRows<'_>> {
+/// For an input of a gather, or of a concatenation, of which a reader also knows only the row.
+pub(super) fn gathered_rows(
+    graph: &Graph,
+    op: OpId,
+    tensor: TensorId,
+    place: usize,
+) -> Option<GatheredRows<'_>> {
     let definition = &graph.ops[op];
-    let indexing = definition.indexing.as_ref();
-    let indexing = indexing.filter(|_| definition.function.as_deref() == Some("gather"))?;
-    let shape = graph.tensor_shape(*graph.inputs[op].first()?)?;
+    let picks = match definition.function.as_deref() {
+        Some("gather") => place == 0,
+        Some("concat") => true,
+        _ => false,
+    };
+    let indexing = definition.indexing.as_ref().filter(|_| picks)?;
+    let shape = graph.tensor_shape(tensor)?;
     Some(GatheredRows {
         shape,
         axis: 1_u32.checked_shl(u32::try_from(indexing.axis).ok()?)?,

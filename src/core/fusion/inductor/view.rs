@@ -4,12 +4,13 @@
 //! `torch/_inductor/dependencies.py`). Here an index is a number in mixed radix: the place in a loop, in row-major order, is
 //! cut into digits, and each digit moves by its stride.
 
-use crate::core::model::functions::{ShapeRule, find};
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::OpId;
-use crate::core::model::op::{Op, element_count};
+mod of_op;
+
+use crate::core::model::op::element_count;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
+
+pub(super) use of_op::{broadcast, view_of_op};
 
 /// Most digits of a view; others count as unknown.
 const DIGITS: usize = 24;
@@ -112,13 +113,6 @@ impl View {
                 .map(|(&size, &stride)| Digit { size, stride })
                 .collect(),
         )
-    }
-
-    /// For each element of an output one of an input of the same rank, always the first along an axis.
-    pub(super) fn of_rows(input: &[u64], axis: usize, output: &[u64]) -> Option<Self> {
-        let mut strides = dense_strides(input);
-        *strides.get_mut(axis)? = 0;
-        (strides.len() == output.len()).then(|| Self::strided(output, &strides))
     }
 
     /// The digits of each dimension; `None` if a digit spans dimensions in a way that no division resolves.
@@ -284,16 +278,21 @@ impl View {
         moved.fold(1, |n, digit| n.saturating_mul(digit.size))
     }
 
-    /// The strides along the dimensions of a shape whose bits are set.
+    /// How far a step is along the dimensions of a shape whose bits are set.
     pub(super) fn strides_along(&self, shape: &[u64], axes: u32) -> Option<Vec<u64>> {
         let dimensions = self.by_dimension(shape)?.into_iter().enumerate();
         let along = dimensions.filter(|&(place, _)| place < 32 && axes >> place & 1 == 1);
-        Some(
-            along
-                .flat_map(|(_, digits)| digits)
-                .map(|digit| digit.stride)
-                .collect(),
-        )
+        let steps = along.filter_map(|(_, digits)| digits.last().map(|digit| digit.stride));
+        Some(steps.collect())
+    }
+
+    /// Whether the place in the buffer depends on each dimension of a shape.
+    pub(super) fn is_whole(&self, shape: &[u64]) -> bool {
+        let moves = |digits: &Vec<Digit>| digits.iter().any(|digit| digit.stride != 0);
+        self.by_dimension(shape).is_some_and(|dimensions| {
+            let mut sized = dimensions.iter().zip(shape).filter(|&(_, &size)| size > 1);
+            sized.all(|(digits, _)| moves(digits))
+        })
     }
 }
 
@@ -309,76 +308,4 @@ impl Access {
             }
         }
     }
-}
-
-/// For each element of the output of a view its place in the input; `None` if only the op's shapes are known, or if it moves
-/// elements in another way.
-pub(super) fn view_of_op(graph: &Graph, op: OpId) -> Option<View> {
-    let definition = &graph.ops[op];
-    let input = graph.tensor_shape(*graph.inputs[op].first()?)?;
-    let rule = match definition.function.as_deref() {
-        None => ShapeRule::Reshape,
-        Some(function) => find(function)?.shape_rule,
-    };
-    let whole = View::whole(element_count(input)?);
-    let strides = dense_strides(input);
-    match rule {
-        ShapeRule::Reshape => Some(whole),
-        ShapeRule::Transpose => {
-            let perm = definition.indexing.as_ref()?.perm.iter();
-            let moved: Option<Vec<u64>> = perm.map(|&from| strides.get(from).copied()).collect();
-            let moved = moved.filter(|moved| moved.len() == definition.shape.len())?;
-            Some(View::strided(&definition.shape, &moved))
-        }
-        ShapeRule::Slice | ShapeRule::Split => {
-            let indexing = definition.indexing.as_ref()?;
-            let mut strides = strides;
-            let stride = strides.get_mut(indexing.axis)?;
-            let offset = stride.checked_mul(indexing.start)?;
-            *stride = stride.checked_mul(indexing.step)?;
-            let view = View::strided(&definition.shape, &strides);
-            Some(View { offset, ..view })
-        }
-        ShapeRule::Expand => broadcast(input, definition),
-        _ => None,
-    }
-}
-
-/// The strides of a tensor in row-major order.
-fn dense_strides(shape: &[u64]) -> Vec<u64> {
-    let mut strides = vec![1; shape.len()];
-    let mut inner = 1_u64;
-    for (stride, &size) in strides.iter_mut().zip(shape).rev() {
-        *stride = inner;
-        inner = inner.saturating_mul(size);
-    }
-    strides
-}
-
-/// For each element of an op's output the element of a broadcast input that it reads; `None` if the shapes do not broadcast.
-pub(super) fn broadcast(input: &[u64], reader: &Op) -> Option<View> {
-    let shape = &reader.shape[..];
-    let elements = element_count(input)?;
-    if element_count(shape) == Some(elements) {
-        return Some(View::whole(elements));
-    }
-    let outer = shape.len().checked_sub(input.len())?;
-    let strides = dense_strides(input);
-    let aligned = |first: usize| {
-        let mut moved = Vec::with_capacity(shape.len());
-        for (place, &size) in shape.iter().enumerate() {
-            let own = place.checked_sub(first);
-            match own.and_then(|own| Some((*input.get(own)?, *strides.get(own)?))) {
-                Some((own, stride)) if own == size => moved.push(stride),
-                Some((1, _)) | None => moved.push(0),
-                Some(_) => return None,
-            }
-        }
-        Some(View::strided(shape, &moved))
-    };
-    let function = reader.function.as_deref().and_then(find);
-    if function.is_some_and(|f| f.shape_rule == ShapeRule::PerChannel) {
-        return aligned(1);
-    }
-    aligned(outer).or_else(|| aligned(0))
 }

@@ -8,13 +8,20 @@ use crate::core::notation::edit::lines::{free_name, line_end, whole_lines};
 use crate::core::notation::edit::{main_dtype, replaced};
 use crate::core::notation::names_in;
 
-/// Declares another input on a line of its own: below the last declaration, else below the last param, else at the start.
+/// Declares another input on a line of its own: below the last declaration before all blocks, else below the last such param,
+/// else at the start.
 pub fn add_declaration(text: &str, program: &Program) -> String {
     let name = free_name("x", program.declarations.len() + 1, &names_in(text));
     let dtype = main_dtype(program).unwrap_or(DType::F16).name();
     let line = format!("input {name} : {dtype}[1024, 1024]");
-    let declared = program.declarations.last().map(|declared| declared.span);
-    let above = declared.or_else(|| program.params.last().map(|param| param.span));
+    // In a block it would be one tensor for each round.
+    let first_block = program.blocks.first().map(|block| block.header.start);
+    let is_before = |span: &Span| first_block.is_none_or(|block| span.end <= block);
+    let mut declared = program.declarations.iter().map(|declared| declared.span);
+    let mut params = program.params.iter().map(|param| param.span);
+    let above = declared
+        .rfind(is_before)
+        .or_else(|| params.rfind(is_before));
     let (place, added) = match above {
         Some(above) => (line_end(text, above.end), format!("\n{line}")),
         None => (0, format!("{line}\n")),

@@ -1,0 +1,154 @@
+//! Lowers calls of libraries and templates, with the copies that they read.
+
+use super::layout::{has_no_rows, is_copied};
+use super::lower::Lowering;
+use super::node::BufferId;
+use super::value::{Source, Value};
+use super::view::View;
+use crate::core::fusion::loops::Loop;
+use crate::core::model::dtype::DType;
+use crate::core::model::ids::{OpId, TensorId};
+use crate::core::model::op::element_count;
+use crate::core::model::op_type::OpType;
+
+/// Channels that cuDNN wants a multiple of, in types of two bytes.
+const CHANNELS: u64 = 8;
+
+impl Lowering<'_> {
+    /// Adds one node, a library call or a template, for all of these ops in order.
+    pub(super) fn call(&mut self, ops: &[OpId], space: Loop) {
+        let graph = self.graph;
+        let made: Vec<TensorId> = ops.iter().map(|&op| graph.output[op]).collect();
+        let bias = self.bias_of_convolution(ops);
+        let mut value = Value::default();
+        let mut copies = 0;
+        for &op in ops {
+            for &tensor in &graph.inputs[op] {
+                if made.contains(&tensor) {
+                    continue;
+                }
+                let is_flash = ops
+                    .iter()
+                    .filter(|&&op| graph.ops[op].op_type == OpType::Matmul)
+                    .count()
+                    > 1;
+                let is_relaid = || self.is_relaid_image(op, tensor);
+                if !is_flash && (is_copied(graph, &self.layouts, op, tensor) || is_relaid()) {
+                    let copy = self.copy(tensor);
+                    value.reads.push(Source::new(copy, None));
+                } else if Some(tensor) != bias {
+                    value.append(&self.values[tensor]);
+                    copies +=
+                        usize::from(!is_flash && has_no_rows(graph, &self.layouts, op, tensor));
+                }
+            }
+        }
+        value.ops.extend(ops);
+        value.sort();
+        if let (&[op], Some(bias)) = (ops, bias) {
+            self.convolution(op, bias, value, space);
+        } else if let Some(&last) = ops.last() {
+            self.write(value, space, graph.output[last], &graph.ops[last].shape);
+            let written = BufferId::of_tensor(graph.output[last]);
+            self.pad_channels(last, written);
+            for _ in 0..copies {
+                self.launch_beside(written);
+            }
+        }
+    }
+
+    /// Whether a convolution reads a copy of an image, which lies channels last: what a library or a concatenation has written otherwise.
+    fn is_relaid_image(&self, op: OpId, tensor: TensorId) -> bool {
+        let graph = self.graph;
+        let is_image = graph.inputs[op].first() == Some(&tensor);
+        let shape = graph.tensor_shape(tensor).unwrap_or(&[]);
+        if !is_image
+            || graph.ops[op].function.as_deref() != Some("conv2d")
+            || self.layouts[tensor] == View::channels_last(shape)
+        {
+            return false;
+        }
+        let mut producer = graph.tensors[tensor].producer;
+        while let Some(view) = producer.filter(|&op| graph.ops[op].is_view()) {
+            let input = graph.inputs[view].first();
+            producer = input.and_then(|&input| graph.tensors[input].producer);
+        }
+        producer.is_some_and(|producer| {
+            let definition = &graph.ops[producer];
+            let concatenates = definition.function.as_deref() == Some("concat");
+            definition.op_type == OpType::Matmul
+                || concatenates && !self.is_inlined_concat(producer)
+        })
+    }
+
+    /// Adds a node that lays a tensor out anew, for a library.
+    fn copy(&mut self, tensor: TensorId) -> BufferId {
+        if let Some(&known) = self.copies.get(&tensor) {
+            return known;
+        }
+        let shape = self.graph.tensor_shape(tensor).unwrap_or(&[]);
+        let elements = element_count(shape).unwrap_or(0);
+        let (value, buffer) = (self.values[tensor].clone(), self.new_buffer());
+        let width = self.graph.tensors[tensor].bytes_per_element.unwrap_or(0);
+        let node = self.node(value, Loop::Pointwise(elements), shape);
+        self.push(node.writing(buffer, &View::whole(elements), shape, width));
+        self.copies.insert(tensor, buffer);
+        buffer
+    }
+
+    /// The bias of a convolution, which a pointwise op adds afterwards. Source: `convolution` in `torch/_inductor/kernel/conv.py`.
+    fn bias_of_convolution(&self, ops: &[OpId]) -> Option<TensorId> {
+        let &[op] = ops else {
+            return None;
+        };
+        let is_convolution = self.graph.ops[op].function.as_deref() == Some("conv2d");
+        self.graph.inputs[op]
+            .get(2)
+            .copied()
+            .filter(|_| is_convolution)
+    }
+
+    fn convolution(&mut self, op: OpId, bias: TensorId, value: Value, space: Loop) {
+        let graph = self.graph;
+        let (output, shape) = (graph.output[op], &graph.ops[op].shape);
+        let layout = self.layouts[output].clone();
+        let product = self.new_buffer();
+        let width = graph.tensors[output].bytes_per_element.unwrap_or(0);
+        let node = self.node(value, space, shape);
+        self.push(node.writing(product, &layout, shape, width));
+        let mut added = self.values[bias].clone();
+        added.see(View::per_channel(shape).as_ref(), (op, 2));
+        added.reads.push(Source::new(product, Some(layout)));
+        added.sort();
+        self.pad_channels(op, product);
+        if self.is_buffer(&added, output) {
+            let elements = element_count(shape).unwrap_or(0);
+            self.write(added, Loop::Pointwise(elements), output, shape);
+        } else {
+            self.values[output] = added;
+        }
+    }
+
+    /// Adds the launches by which the library pads image and filters, if their channels do not fill the matrix units.
+    fn pad_channels(&mut self, op: OpId, written: BufferId) {
+        let graph = self.graph;
+        let definition = &graph.ops[op];
+        let shapes = graph.inputs[op]
+            .iter()
+            .map(|&tensor| graph.tensor_shape(tensor));
+        let shapes: Vec<&[u64]> = shapes.map(Option::unwrap_or_default).collect();
+        let (Some(&[_, channels, ..]), Some(&[filters, each, ..])) =
+            (shapes.first(), shapes.get(1))
+        else {
+            return;
+        };
+        let is_half = matches!(definition.element_type(), Some(DType::F16 | DType::Bf16));
+        let is_convolution = definition.function.as_deref() == Some("conv2d");
+        let is_odd = !channels.is_multiple_of(CHANNELS) && filters.is_multiple_of(CHANNELS);
+        if is_convolution && is_half && channels == each && is_odd {
+            for _ in 0..2 {
+                self.launch_beside(written);
+            }
+        }
+    }
+}

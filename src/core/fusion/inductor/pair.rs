@@ -1,0 +1,160 @@
+//! Which two groups of nodes may share a kernel, and how many bytes that saves.
+
+use super::library::first_matmul;
+use super::mixed::are_mixed;
+use super::node::Read;
+use super::schedule::{GroupId, Lone, Schedule};
+use crate::core::fusion::loops::Loop;
+use crate::core::fusion::reason::Reason;
+use crate::core::sorted::common;
+
+/// Most nodes of one kernel (`max_fusion_size`).
+const NODES: usize = 64;
+/// Kernels that only share inputs share at least this many bytes and are at most this many places apart.
+const HORIZONTAL_BYTES: u64 = 10;
+const HORIZONTAL_PLACES: usize = 64;
+/// How many elements of memory that cannot be used again a shared byte is worth.
+const WORTH: u64 = 32;
+
+impl Schedule<'_> {
+    pub(super) fn is_reduction(&self, group: GroupId) -> bool {
+        matches!(self.space[group], Loop::Reduction { .. })
+    }
+
+    /// Bytes of the accesses that both groups have, each once.
+    pub(super) fn shared_bytes(&self, first: GroupId, second: GroupId) -> u64 {
+        if let (Some(rows), true) = (self.rows[first], self.mixes(first, second)) {
+            return rows.elements();
+        }
+        let mut bytes = 0_u64;
+        let (a, b) = (&self.touches[first], &self.touches[second]);
+        let by_access = |a: &Read, b: &Read| (a.buffer, a.access).cmp(&(b.buffer, b.access));
+        let mut last = None;
+        common(a, b, by_access, |read, other| {
+            if read.matches(other) && last != Some((read.buffer, read.access)) {
+                last = Some((read.buffer, read.access));
+                bytes = bytes.saturating_add(read.bytes);
+            }
+        });
+        bytes
+    }
+
+    /// Whether a reduction of rows and one of columns share a kernel.
+    pub(super) fn mixes(&self, first: GroupId, second: GroupId) -> bool {
+        let (Some(a), Some(b)) = (self.rows[first], self.rows[second]) else {
+            return false;
+        };
+        if !are_mixed(a, b) || self.is_mixed[first] || self.is_mixed[second] {
+            return false;
+        }
+        let (from, to) = (&self.reads[first], &self.reads[second]);
+        let mut is_shared = false;
+        let by_buffer = |a: &Read, b: &Read| a.buffer.cmp(&b.buffer);
+        common(from, to, by_buffer, |a, b| {
+            let width = (a.buffer.tensor(self.graph)).and_then(|t| t.bytes_per_element);
+            let whole = (a.bytes.min(b.bytes)) / u64::from(width.unwrap_or(4).max(1));
+            is_shared |= self.rows[first].is_some_and(|rows| whole >= rows.elements());
+        });
+        is_shared && !self.feeds(first, second).0
+    }
+
+    /// Checks everything but cycles: sizes, loops, and whether reads follow the order of the writes.
+    pub(super) fn fits(&self, first: GroupId, second: GroupId) -> Result<(), Reason> {
+        let is_call = |group: &GroupId| self.space[*group] == Loop::Library;
+        let call = [first, second].into_iter().find(is_call);
+        let matmul =
+            call.and_then(|group| first_matmul(self.graph, &self.nodes[group.first_node()].ops));
+        if let Some(matmul) = matmul {
+            return Err(Reason::LibraryCall { matmul });
+        }
+        let nodes = self.members[first].len() + self.members[second].len();
+        if nodes > NODES {
+            return Err(Reason::TooManyNodes {
+                nodes,
+                limit: NODES,
+            });
+        }
+        if self.mixes(first, second) {
+            return Ok(());
+        }
+        let (feeds, is_reordered) = self.feeds(first, second);
+        if is_reordered {
+            return Err(Reason::Reordered);
+        }
+        if self.is_mixed[second] {
+            // Nothing is fused in front of reductions of rows and columns.
+            let (first, second) = (self.space[first], self.space[second]);
+            return Err(Reason::Loops { first, second });
+        }
+        let shared_bytes = self.shared_bytes(first, second);
+        if !feeds {
+            let places = self.distance(first, second);
+            if places > HORIZONTAL_PLACES || shared_bytes < HORIZONTAL_BYTES {
+                return Err(Reason::TooLittleShared {
+                    shared_bytes,
+                    places,
+                });
+            }
+        }
+        let kept_elements = self.kept_elements(first, second);
+        if kept_elements > shared_bytes.saturating_mul(WORTH) {
+            return Err(Reason::KeepsMemory {
+                kept_elements,
+                shared_bytes,
+            });
+        }
+        joint(self.space[first], self.space[second], feeds).map(|_| ())
+    }
+
+    /// Nodes between the ends of two groups that are farthest apart.
+    pub(super) fn distance(&self, a: GroupId, b: GroupId) -> usize {
+        let ends = |from: GroupId, to: GroupId| {
+            let (first, last) = (from.first_node().index(), self.last_node[to].index());
+            first.abs_diff(last)
+        };
+        ends(a, b).max(ends(b, a))
+    }
+
+    /// Elements of the buffers that one kernel of both keeps at once, where of two kernels the later one could use the memory of
+    /// the earlier one's again. Source: `can_fusion_increase_peak_memory` in `torch/_inductor/scheduler.py`.
+    fn kept_elements(&self, first: GroupId, second: GroupId) -> u64 {
+        let mut elements = 0_u64;
+        let mut last = None;
+        let by_size = |a: &Lone, b: &Lone| (a.width, a.elements).cmp(&(b.width, b.elements));
+        common(&self.lone[first], &self.lone[second], by_size, |a, _| {
+            if last != Some((a.width, a.elements)) {
+                last = Some((a.width, a.elements));
+                elements = elements.saturating_add(a.elements);
+            }
+        });
+        elements
+    }
+
+    /// Whether a group reads what another one writes, and whether any of it in another order.
+    pub(super) fn feeds(&self, from: GroupId, to: GroupId) -> (bool, bool) {
+        let (mut feeds, mut is_reordered) = (false, false);
+        // The loops of a template have their order.
+        let is_template = matches!(self.space[from], Loop::Template(_));
+        let order = |read: &Read, write: &Read| read.buffer.cmp(&write.buffer);
+        common(&self.reads[to], &self.writes[from], order, |read, write| {
+            feeds = true;
+            is_reordered |= !read.matches(write) || is_template && !read.is_straight;
+        });
+        (feeds, is_reordered)
+    }
+}
+
+/// The loop of both in one kernel, if there is one. `feeds`: the second reads what the first writes.
+pub(super) fn joint(first: Loop, second: Loop, feeds: bool) -> Result<Loop, Reason> {
+    let space = match (first, second) {
+        (Loop::Pointwise(a), Loop::Pointwise(b)) => (a == b).then_some(first),
+        (Loop::Template(a), Loop::Pointwise(b)) => (feeds && a == b).then_some(first),
+        (Loop::Reduction { .. }, Loop::Reduction { .. }) => (first == second).then_some(first),
+        (Loop::Pointwise(elements), space @ Loop::Reduction { rows, width, .. })
+        | (space @ Loop::Reduction { rows, width, .. }, Loop::Pointwise(elements)) => {
+            (elements == rows || rows.checked_mul(width) == Some(elements)).then_some(space)
+        }
+        _ => None,
+    };
+    space.ok_or(Reason::Loops { first, second })
+}

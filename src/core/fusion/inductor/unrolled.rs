@@ -1,0 +1,68 @@
+//! Lowers reductions of short rows, which are written out as one expression.
+
+use super::facts::keeps_shape;
+use super::lower::{Lowering, SHARED_READS};
+use super::reduce::{is_variance, reduced_axes, row_view};
+use super::value::{Value, buffer_value};
+use super::view::View;
+use crate::core::fusion::loops::Loop;
+use crate::core::fusion::rows::RowDomain;
+use crate::core::model::ids::OpId;
+
+/// A reduction of rows shorter than this is written out as one expression (`unroll_reductions_threshold`).
+const UNROLLED: u64 = 8;
+
+impl Lowering<'_> {
+    /// Whether a reduction is one expression over the elements of a short row. A variance is not: its mean is a buffer.
+    pub(super) fn is_unrolled(&self, op: OpId) -> bool {
+        RowDomain::of_op(self.graph, op).width < UNROLLED
+            && !(keeps_shape(self.graph, op) && is_variance(&self.graph.ops[op]))
+    }
+
+    /// What an unrolled reduction reads: each place of a row. The row values of a softmax or norm, which its elements read, are a buffer
+    /// like any other value that is broadcast.
+    pub(super) fn unrolled(&mut self, op: OpId) -> Value {
+        let graph = self.graph;
+        let definition = &graph.ops[op];
+        let keeps_shape = keeps_shape(graph, op);
+        let Some(&tensor) = graph.inputs[op].first() else {
+            return Value::default();
+        };
+        let shape = graph.tensor_shape(tensor).unwrap_or(&definition.shape);
+        let axes = reduced_axes(definition.axes, shape.len());
+        let width = RowDomain::of_op(graph, op).width;
+        let row = |lowering: &Self, keeps_shape: bool| {
+            let mut value = Value::default();
+            let places = View::of_each_place(shape, axes, keeps_shape);
+            for (place, view) in places.iter().enumerate() {
+                let mut input = lowering.values[tensor].clone();
+                input.see(Some(view), (op, place));
+                value.append(&input);
+            }
+            value.sort();
+            (value, places.len() as u64 == width)
+        };
+        let (mut value, is_known) = row(self, keeps_shape);
+        if !is_known {
+            // The list does not say which axes.
+            return self.inputs(op);
+        }
+        if !keeps_shape {
+            return value;
+        }
+        if value.reads.len() > SHARED_READS
+            && let Some(row_view) = row_view(definition)
+        {
+            let (mut row_value, _) = row(self, false);
+            row_value.ops.push(op);
+            let rows = RowDomain::of_op(graph, op).rows;
+            let buffer = self.new_buffer();
+            let node = self.node(row_value, Loop::Pointwise(rows), &[rows]);
+            self.push(node.writing(buffer, &View::whole(rows), &[rows], 4));
+            value = buffer_value(buffer, row_view);
+        }
+        value.append(&self.inputs(op));
+        value.sort();
+        value
+    }
+}

@@ -1,0 +1,176 @@
+//! What the ops of a program read of their inputs.
+
+use super::{Digit, View};
+use crate::core::model::functions::{ShapeRule, find};
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::OpId;
+use crate::core::model::op::{Op, Window, element_count};
+
+impl View {
+    /// For each element of a window the one of the image that each element of the pool's output reads there, if no border is around it.
+    pub(in crate::core::fusion::inductor) fn of_window(
+        image: &[u64],
+        pool: &Op,
+        window: Window,
+    ) -> impl Iterator<Item = Option<Self>> {
+        let [rows, columns] = window.size;
+        let strides: Option<[u64; 4]> = dense_strides(image).try_into().ok();
+        (0..rows.saturating_mul(columns)).map(move |element| {
+            let [batch, channel, row, column] = strides.filter(|_| window.padding == [0, 0])?;
+            let [down, right] = window.stride;
+            let moved = [
+                batch,
+                channel,
+                row.checked_mul(down)?,
+                column.checked_mul(right)?,
+            ];
+            let offset = (element / columns).checked_mul(row)? + element % columns;
+            (pool.shape.len() == moved.len()).then(|| Self {
+                offset,
+                ..Self::strided(&pool.shape, &moved)
+            })
+        })
+    }
+
+    /// For each element of an image the one of its channel.
+    pub(in crate::core::fusion::inductor) fn per_channel(shape: &[u64]) -> Option<Self> {
+        let mut strides = vec![0; shape.len()];
+        *strides.get_mut(1)? = 1;
+        Some(Self::strided(shape, &strides))
+    }
+
+    /// An image whose channels lie side by side.
+    pub(in crate::core::fusion::inductor) fn channels_last(shape: &[u64]) -> Self {
+        let &[_, channels, height, width] = shape else {
+            return Self::whole(element_count(shape).unwrap_or(0));
+        };
+        let row = channels.saturating_mul(width);
+        Self::strided(shape, &[row.saturating_mul(height), 1, row, channels])
+    }
+
+    /// A new image of this shape whose dimensions lie in memory as those of another one do.
+    pub(in crate::core::fusion::inductor) fn image_as(
+        shape: &[u64],
+        like: &Self,
+        like_shape: &[u64],
+    ) -> Self {
+        let is_last = *like == Self::channels_last(like_shape) && shape.len() == like_shape.len();
+        if is_last {
+            Self::channels_last(shape)
+        } else {
+            Self::whole(element_count(shape).unwrap_or(0))
+        }
+    }
+
+    /// For each element of an output one of an input of the same rank, always the first along an axis.
+    pub(in crate::core::fusion::inductor) fn of_rows(
+        input: &[u64],
+        axis: usize,
+        output: &[u64],
+    ) -> Option<Self> {
+        let mut strides = dense_strides(input);
+        *strides.get_mut(axis)? = 0;
+        (strides.len() == output.len()).then(|| Self::strided(output, &strides))
+    }
+
+    /// For each place of a row along these axes of a shape the view that always shows that place: over the rows, or, if they keep
+    /// their shape, over all elements.
+    pub(in crate::core::fusion::inductor) fn of_each_place(
+        shape: &[u64],
+        axes: u32,
+        keeps_shape: bool,
+    ) -> Vec<Self> {
+        let strides = dense_strides(shape);
+        let (mut kept, mut offsets) = (Vec::with_capacity(shape.len()), vec![0_u64]);
+        for (place, (&size, &stride)) in shape.iter().zip(&strides).enumerate() {
+            if place < 32 && axes >> place & 1 == 1 {
+                let steps = offsets.iter().flat_map(|&offset| {
+                    (0..size).map(move |step| offset.saturating_add(step.saturating_mul(stride)))
+                });
+                offsets = steps.collect();
+                if keeps_shape {
+                    kept.push(Digit { size, stride: 0 });
+                }
+            } else {
+                kept.push(Digit { size, stride });
+            }
+        }
+        let view = |offset| Self {
+            offset,
+            ..Self::of(kept.clone())
+        };
+        offsets.into_iter().map(view).collect()
+    }
+}
+
+/// For each element of the output of a view its place in the input; `None` if only the op's shapes are known, or if it moves
+/// elements in another way.
+pub(in crate::core::fusion::inductor) fn view_of_op(graph: &Graph, op: OpId) -> Option<View> {
+    let definition = &graph.ops[op];
+    let input = graph.tensor_shape(*graph.inputs[op].first()?)?;
+    let rule = match definition.function.as_deref() {
+        None => ShapeRule::Reshape,
+        Some(function) => find(function)?.shape_rule,
+    };
+    let whole = View::whole(element_count(input)?);
+    let strides = dense_strides(input);
+    match rule {
+        ShapeRule::Reshape => Some(whole),
+        ShapeRule::Transpose => {
+            let perm = definition.indexing.as_ref()?.perm.iter();
+            let moved: Option<Vec<u64>> = perm.map(|&from| strides.get(from).copied()).collect();
+            let moved = moved.filter(|moved| moved.len() == definition.shape.len())?;
+            Some(View::strided(&definition.shape, &moved))
+        }
+        ShapeRule::Slice | ShapeRule::Split => {
+            let indexing = definition.indexing.as_ref()?;
+            let mut strides = strides;
+            let stride = strides.get_mut(indexing.axis)?;
+            let offset = stride.checked_mul(indexing.start)?;
+            *stride = stride.checked_mul(indexing.step)?;
+            let view = View::strided(&definition.shape, &strides);
+            Some(View { offset, ..view })
+        }
+        ShapeRule::Expand => broadcast(input, definition),
+        _ => None,
+    }
+}
+
+/// The strides of a tensor in row-major order.
+fn dense_strides(shape: &[u64]) -> Vec<u64> {
+    let mut strides = vec![1; shape.len()];
+    let mut inner = 1_u64;
+    for (stride, &size) in strides.iter_mut().zip(shape).rev() {
+        *stride = inner;
+        inner = inner.saturating_mul(size);
+    }
+    strides
+}
+
+/// For each element of an op's output the element of a broadcast input that it reads; `None` if the shapes do not broadcast.
+pub(in crate::core::fusion::inductor) fn broadcast(input: &[u64], reader: &Op) -> Option<View> {
+    let shape = &reader.shape[..];
+    let elements = element_count(input)?;
+    if element_count(shape) == Some(elements) {
+        return Some(View::whole(elements));
+    }
+    let outer = shape.len().checked_sub(input.len())?;
+    let strides = dense_strides(input);
+    let aligned = |first: usize| {
+        let mut moved = Vec::with_capacity(shape.len());
+        for (place, &size) in shape.iter().enumerate() {
+            let own = place.checked_sub(first);
+            match own.and_then(|own| Some((*input.get(own)?, *strides.get(own)?))) {
+                Some((own, stride)) if own == size => moved.push(stride),
+                Some((1, _)) | None => moved.push(0),
+                Some(_) => return None,
+            }
+        }
+        Some(View::strided(shape, &moved))
+    };
+    let function = reader.function.as_deref().and_then(find);
+    if function.is_some_and(|f| f.shape_rule == ShapeRule::PerChannel) {
+        return aligned(1);
+    }
+    aligned(outer).or_else(|| aligned(0))
+}

@@ -1,0 +1,137 @@
+//! Rules of the compiler's recipe, each by the launches of a short list. The counts are those of the scheduler of
+//! TorchInductor 2.11 for the same ops.
+
+use crate::inductor_measured::{DEFAULT, options};
+use fuseline::core::analyze_program;
+use fuseline::core::notation::parse;
+
+fn launches(text: &str) -> usize {
+    let parsed = parse(text);
+    assert_eq!(parsed.diagnostics, [], "{text}");
+    let outcome = analyze_program(&parsed.program, &options(DEFAULT));
+    assert_eq!(outcome.diagnostics, [], "{text}");
+    outcome.analysis.unwrap().fused.launches
+}
+
+fn check(cases: &[(&str, usize)]) {
+    for &(text, expected) in cases {
+        assert_eq!(launches(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn small_sums_stay_apart_where_one_kernel_would_keep_their_inputs() {
+    // Two sums in two halves each. The second halves share four bytes, and keep 383 or 128 elements.
+    let two_means = |size: u64| {
+        format!(
+            "input x : f32[{size}]\ninput z : f32[{size}]\na = mean(x, keepdim=false)\nb = mean(z, keepdim=false)\ny = add(a, b)"
+        )
+    };
+    assert_eq!(launches(&two_means(3_133_440)), 4);
+    assert_eq!(launches(&two_means(1 << 20)), 3);
+}
+
+#[test]
+fn the_bias_of_a_convolution_is_a_pointwise_op_behind_it() {
+    let of = |rest: &str| {
+        launches(&format!(
+            "input x : bf16[16, 64, 56, 56]\nweight f : bf16[128, 64, 1, 1]\nweight b : bf16[128]\nc = conv2d(x, f, b)\n{rest}"
+        ))
+    };
+    assert_eq!(of("output c"), 2);
+    assert_eq!(of("y = relu(c)"), 2);
+    // A pool of one buffer computes its input for each window, of two it reads it.
+    assert_eq!(of("p = max_pool2d(c, kernel=2)"), 3);
+    // The channels of an image lie side by side, so its mean is one of columns, in two halves.
+    assert_eq!(of("m = mean(c, axis=[2, 3], keepdim=false)"), 3);
+}
+
+#[test]
+fn each_piece_of_a_concatenation_is_fused_with_what_computes_it() {
+    check(&[(
+        "input x : f32[16, 1024, 64]\na = mean(x, axis=1, keepdim=false)\nv = var(x, axis=1, keepdim=false)\ns = sqrt(v)\ny = concat(a, s)",
+        3,
+    )]);
+    // Row values are read through a concatenation as by any other op.
+    check(&[(
+        "input x : bf16[8, 512, 8, 64]\nweight g : bf16[64]\nn = rms_norm(x, g)\nh = transpose(n, perm=[0, 2, 1, 3])\n\
+         b = slice(h, start=32)\nr = neg(b)\na = slice(h, end=32)\nc = concat(r, a)\ny = mul(c, 2)",
+        1,
+    )]);
+}
+
+#[test]
+fn reductions_are_cut_as_the_compiler_cuts_them() {
+    check(&[
+        // A variance of few columns takes three kernels, beside a sum of the same columns four in all.
+        (
+            "input x : f32[65536, 64]\na = mean(x, axis=0, keepdim=false)\nv = var(x, axis=0, keepdim=false)",
+            4,
+        ),
+        // A sum of everything is cut into the rows of a softmax before it.
+        (
+            "input x : f32[8192, 1024]\ns = softmax(x)\np = pow(s, 2)\ny = sum(p, axis=[0, 1], keepdim=false)",
+            2,
+        ),
+        // A value for each row, broadcast, makes the pieces of a single row look like columns: they are cut again.
+        (
+            "input x : f32[1024, 1024]\ninput r : f32[1024]\nc = reshape(r, shape=[1024, 1])\nm = mul(x, c)\n\
+             y = mean(m, axis=[0, 1], keepdim=false)",
+            3,
+        ),
+        // Nothing is read whole, so nothing is cut.
+        (
+            "input a : f32[64, 1]\ninput b : f32[4096]\np = mul(a, b)\ny = sum(p)",
+            1,
+        ),
+    ]);
+}
+
+#[test]
+fn short_rows_are_written_out() {
+    check(&[
+        ("input x : f32[4096, 4]\ny = softmax(x)", 1),
+        // From the fifth element on their maximum and sum are buffers, because each element would compute them again.
+        ("input x : f32[4096, 6]\ny = softmax(x)", 2),
+    ]);
+}
+
+#[test]
+fn libraries_lay_operands_out_anew() {
+    // Neither rows nor columns lie side by side.
+    let product = |perm: &str| {
+        launches(&format!(
+            "input x : bf16[256, 256, 128]\ninput w : bf16[128, 256, 256]\na = transpose(x, perm={perm})\ny = matmul(a, w)"
+        ))
+    };
+    assert_eq!(product("[2, 0, 1]"), 2);
+    // Three channels are padded to eight, in the image and in the filters; not in f32.
+    let image = |dtype: &str| {
+        launches(&format!(
+            "input x : {dtype}[32, 3, 64, 64]\nweight f : {dtype}[64, 3, 3, 3]\ny = conv2d(x, f)"
+        ))
+    };
+    assert_eq!(image("bf16"), 3);
+    assert_eq!(image("f32"), 1);
+}
+
+#[test]
+fn scans_in_pieces_that_share_a_kernel_wait_once() {
+    let scans =
+        "input x : f32[16, 4096]\na = cumsum(x)\nb = mul(x, 2)\nc = cumsum(b)\ny = add(a, c)";
+    assert_eq!(
+        launches(scans),
+        launches("input x : f32[16, 4096]\na = cumsum(x)\ny = mul(a, 2)")
+    );
+}
+
+#[test]
+fn attention_patterns_want_the_keys_transposed() {
+    let head = "input q : bf16[8, 1024, 64]\ninput v : bf16[8, 1024, 64]\n";
+    let rest = "p = softmax(s)\ny = matmul(p, v)";
+    let transposed =
+        format!("{head}input k : bf16[8, 1024, 64]\ns = matmul(q, k, transpose_b=true)\n{rest}");
+    assert_eq!(launches(&transposed), 1);
+    let given = format!("{head}input k : bf16[8, 64, 1024]\ns = matmul(q, k)\n{rest}");
+    assert_eq!(launches(&given), 3);
+}
