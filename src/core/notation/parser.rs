@@ -39,7 +39,7 @@ use crate::core::notation::cursor::{Cursor, Parse};
 use crate::core::notation::expression::expression;
 use crate::core::notation::lexer::{Lexeme, Token, tokens};
 use crate::core::notation::pytorch::{answer_to, in_notation};
-use crate::core::notation::range::{RangePart, range_problem};
+use crate::core::notation::range::{RangePart, RangeSpans, range_finding};
 use crate::core::notation::spelling::{nearest_dtype, quoted, shortened};
 use std::collections::HashSet;
 
@@ -161,43 +161,23 @@ impl Cursor<'_> {
             } else {
                 None
             };
-            let range_span = min_span.to(max_span);
             let stated = ParamRange {
                 min,
                 max,
                 step,
                 dividing,
             };
-            match range_problem(&name.text, value, &stated) {
-                Some((problem, RangePart::Value)) => {
-                    range = Some(stated);
-                    let nearest = value.clamp(min, max);
-                    let (low, high) = (min.min(value), max.max(value));
-                    let problem = problem.at(value_span).fix(
-                        format!("Change the value to {nearest}"),
-                        TextEdit::replace(value_span, nearest.to_string()),
-                    );
-                    finding = Some(problem.fix(
-                        format!("Widen the range to {low}..{high}"),
-                        TextEdit::replace(range_span, format!("{low}..{high}")),
-                    ));
-                }
-                Some((problem, RangePart::Ends)) => {
-                    let (low, high) = (min.min(max).max(1), max.max(min).max(1));
-                    finding = Some(problem.at(range_span).fix(
-                        format!("Write the range as {low}..{high}"),
-                        TextEdit::replace(range_span, format!("{low}..{high}")),
-                    ));
-                }
-                Some((problem, RangePart::Step)) => {
-                    finding = Some(
-                        problem
-                            .at(step_span)
-                            .fix("Use a step of 1", TextEdit::replace(step_span, "1")),
-                    );
-                }
-                None => range = Some(stated),
-            }
+            let spans = RangeSpans {
+                value: value_span,
+                ends: min_span.to(max_span),
+                step: step_span,
+            };
+            let found = range_finding(&name.text, value, &stated, spans);
+            let is_kept = found
+                .as_ref()
+                .is_none_or(|(_, part)| *part == RangePart::Value);
+            range = is_kept.then_some(stated);
+            finding = found.map(|(problem, _)| problem);
         }
         if value < 1 {
             // The param stays in the program, so that its slider can correct it.

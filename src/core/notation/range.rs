@@ -1,6 +1,7 @@
 //! The ranges of params.
 
-use crate::core::model::diagnostic::{Code, Diagnostic};
+use crate::core::model::diagnostic::{Code, Diagnostic, Span};
+use crate::core::model::fix::TextEdit;
 use crate::core::model::program::{Param, ParamRange};
 use crate::core::notation::spelling::quoted;
 
@@ -15,18 +16,55 @@ pub fn out_of_range(param: &Param) -> Option<Diagnostic> {
 const MOST_CANDIDATES: i64 = 1024;
 
 /// The part of a range that a diagnostic is about.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum RangePart {
     Value,
     Ends,
     Step,
 }
 
-/// The warning about a value and its range, without a span.
-pub(super) fn range_problem(
+/// Where a value and its range stand.
+#[derive(Clone, Copy)]
+pub(super) struct RangeSpans {
+    pub(super) value: Span,
+    pub(super) ends: Span,
+    pub(super) step: Span,
+}
+
+/// The warning about a value and its range in a text, with fixes, and the part that it is about.
+pub(super) fn range_finding(
     name: &str,
     value: i64,
     range: &ParamRange,
+    at: RangeSpans,
 ) -> Option<(Diagnostic, RangePart)> {
+    let (problem, part) = range_problem(name, value, range)?;
+    let &ParamRange { min, max, .. } = range;
+    let ends = |low: i64, high: i64| TextEdit::replace(at.ends, format!("{low}..{high}"));
+    let problem = match part {
+        RangePart::Value => {
+            let nearest = value.clamp(min, max);
+            let (low, high) = (min.min(value), max.max(value));
+            (problem.at(at.value))
+                .fix(
+                    format!("Change the value to {nearest}"),
+                    TextEdit::replace(at.value, nearest.to_string()),
+                )
+                .fix(format!("Widen the range to {low}..{high}"), ends(low, high))
+        }
+        RangePart::Ends => {
+            let (low, high) = (min.min(max).max(1), max.max(min).max(1));
+            (problem.at(at.ends)).fix(format!("Write the range as {low}..{high}"), ends(low, high))
+        }
+        RangePart::Step => {
+            (problem.at(at.step)).fix("Use a step of 1", TextEdit::replace(at.step, "1"))
+        }
+    };
+    Some((problem, part))
+}
+
+/// The warning about a value and its range, without a span.
+fn range_problem(name: &str, value: i64, range: &ParamRange) -> Option<(Diagnostic, RangePart)> {
     let &ParamRange { min, max, step, .. } = range;
     let name = quoted(name);
     let warn = |message: String| Diagnostic::warning(Code::ParamOutOfRange, message);
