@@ -250,7 +250,12 @@ fn small_programs_are_drawn_in_full() {
     for example in EXAMPLES {
         let analysis = of_text(example.text, Policy::Rules);
         let found = Repeats::of_large(&analysis.graph, &analysis.partition);
-        assert!(found.is_empty(), "{}", example.id);
+        assert_eq!(
+            found.is_empty(),
+            example.id != "gpt2_layers",
+            "{}",
+            example.id
+        );
     }
 }
 
