@@ -78,6 +78,13 @@ impl Mounted {
         settled().await;
     }
 
+    /// Clicks on the first button that matches, with an event of the mouse.
+    pub(crate) async fn press_button(&self, selector: &str) {
+        let button: HtmlElement = self.one(selector).unchecked_into();
+        button.click();
+        settled().await;
+    }
+
     /// Puts a value into a field as typing or dragging would, and fires the events named.
     pub(crate) async fn enter(&self, selector: &str, value: &str, events: &[&str]) {
         let field: HtmlInputElement = self.one(selector).unchecked_into();
