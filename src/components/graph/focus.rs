@@ -3,6 +3,8 @@
 use super::state::Graph;
 use crate::app::state::{FocusRequest, Selection, SetIfChanged};
 use crate::browser;
+use crate::core::KernelId;
+use crate::picture::dag::Rect;
 use crate::picture::dag::focus::FocusTarget;
 use leptos::prelude::*;
 use leptos::svg;
@@ -101,6 +103,14 @@ impl Graph {
         if let Some(rect) = rect {
             self.reveal(rect);
         }
+    }
+
+    /// The tag of a repeat got the focus: moves it into view. When the tag goes, the first kernel of the repeat takes the focus.
+    pub(super) fn on_tag_focus(self, first: KernelId, tag: Rect) {
+        let kernel = FocusTarget::Kernel(first);
+        self.focused.set(Some(self.for_layout(kernel)));
+        self.remember(kernel);
+        self.reveal(tag);
     }
 
     /// An op or a kernel of the layout with this number lost the focus. If there is another layout, it was removed and

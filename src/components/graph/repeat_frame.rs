@@ -60,11 +60,10 @@ fn RepeatTag(
     /// What is repeated.
     run: Repeat,
 ) -> impl IntoView {
+    let first = run.first;
     let look = graph.look(number, move |looks| looks.repeat(&run));
     let name = move || look.with(|look| look.name.clone());
     let page = graph.page();
-    // It may have the focus when it goes, which is later for a program that the worker lays out.
-    on_cleanup(move || page.keep_focus());
     let mark = |words: &'static str| {
         move |at: &Point| {
             view! {
@@ -99,6 +98,8 @@ fn RepeatTag(
                     page.drawing.toggle_rounds();
                 }
             }
+            on:focus=move |_| graph.on_tag_focus(first, tag)
+            on:blur=move |_| graph.on_blur(number)
             on:keydown=move |event| {
                 if event.ctrl_key() || event.meta_key() {
                     return;
