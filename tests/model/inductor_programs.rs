@@ -63,7 +63,7 @@ const EAGER_WRONG: &[(&str, usize, usize, &str)] = &[
     ("pixel_shuffle_bias", 3, 5, "`leaky_relu` is one kernel, in the list three"),
     ("post_norm_layer_without_biases", 17, 14, "the matmuls copy Q, K and V, whose batch dimensions are no one dimension"),
     ("preference_loss", 16, 22, "`logsigmoid` is one kernel, in the list its steps"),
-    ("pyramid_pooling", 8, 9, "`interpolate` is one kernel, in the list two repeats"),
+    ("pyramid_merge", 4, 3, "a bias is added in a kernel of its own behind the convolution"),
     ("q_learning_loss", 8, 14, "`smooth_l1_loss` is two kernels, in the list its steps"),
     ("quantize_both_ways", 12, 14, "a division of two types converts as it reads, in the list by casts"),
     ("residual_conv_block", 13, 8, "cuDNN takes these operands in another layout and gives its result back, each in kernels of its own"),
