@@ -11,12 +11,15 @@ use std::path::{Path, PathBuf};
 /// Where policy `none` has another count than eager PyTorch: program, measured, counted, and why.
 #[rustfmt::skip]
 const EAGER_WRONG: &[(&str, usize, usize, &str)] = &[
+    ("advantage_by_group", 11, 12, "a standard deviation is one kernel, in the list two"),
     ("attention_causal_tril", 12, 9, "the matmuls copy Q, K and V, whose batch dimensions are no one dimension"),
+    ("attention_gate_of_images", 8, 5, "batch norm is several kernels for an image that lies channels last"),
     ("attention_permuted_divided", 10, 7, "the matmuls copy Q, K and V, whose batch dimensions are no one dimension"),
     ("attention_permuted_multiplied", 10, 7, "the matmuls copy Q, K and V, whose batch dimensions are no one dimension"),
     ("attention_where", 6, 5, "`where` fills a scalar for its number"),
     ("attention_with_position_bias", 8, 5, "the matmuls copy Q, K and V, whose batch dimensions are no one dimension"),
     ("basic_block", 11, 7, "batch norm is several kernels for an image that lies channels last"),
+    ("batch_norm_then_mean", 5, 3, "batch norm converts its statistics in kernels of their own"),
     ("bert_layer", 12, 15, "attention is one library call for four ops of the list"),
     ("channel_mixing", 20, 19, "`pad` fills the result and copies into it"),
     ("classifier_loss", 5, 14, "`cross_entropy` is two kernels, in the list its steps"),
@@ -28,17 +31,20 @@ const EAGER_WRONG: &[(&str, usize, usize, &str)] = &[
     ("detection_head", 9, 6, "a bias is added in a kernel of its own behind each convolution"),
     ("distillation", 19, 28, "`cross_entropy` is two kernels, in the list its steps"),
     ("down_block", 10, 14, "`group_norm` is fewer kernels than its steps in the list, and a bias is added in a kernel of its own"),
+    ("encoder_stage", 7, 5, "a bias is added in a kernel of its own behind each convolution"),
     ("four_time_mixes", 11, 10, "`pad` fills the result and copies into it"),
     ("gate_with_threshold", 8, 7, "`where` fills a scalar for its number"),
     ("gated_residual_network", 6, 10, "`elu` and `glu` are one kernel each, in the list four and two"),
     ("gated_scan", 8, 14, "`logsigmoid` is one kernel, in the list its steps"),
     ("gaussian_nll", 9, 13, "`softplus` is one kernel, in the list its steps"),
+    ("generalized_mean_pool", 10, 11, "`normalize` is three kernels, in the list five, and cuBLAS runs a matmul in two"),
     ("ghost_module", 11, 7, "batch norm is several kernels for an image that lies channels last"),
     ("gpt2_attention", 18, 14, "the matmuls copy Q, K and V, and `where` fills a scalar for its number"),
     ("gradient_norm_of_two", 20, 19, "`1 / x` is a reciprocal and a product with 1"),
     ("gradient_penalty", 5, 7, "a norm is one kernel, in the list three"),
     ("graph_attention", 7, 9, "`leaky_relu` is one kernel, in the list three"),
     ("grouped_attention_layer", 26, 24, "a copy of Q for its matmul, and the scalar of `where`"),
+    ("grouped_attention_with_rope", 19, 22, "attention is one library call for four ops of the list"),
     ("grouped_router", 12, 11, "`where` fills a scalar for its number"),
     ("inverted_residual", 15, 9, "batch norm is several kernels for an image that lies channels last"),
     ("large_margin_loss", 8, 17, "`cross_entropy` is two kernels, in the list its steps"),
@@ -55,8 +61,9 @@ const EAGER_WRONG: &[(&str, usize, usize, &str)] = &[
     ("pairwise_ranking", 20, 26, "`logsigmoid` is one kernel, in the list its steps"),
     ("parallel_block", 9, 12, "attention is one library call for four ops of the list"),
     ("pixel_shuffle_bias", 3, 5, "`leaky_relu` is one kernel, in the list three"),
+    ("post_norm_layer_without_biases", 17, 14, "the matmuls copy Q, K and V, whose batch dimensions are no one dimension"),
     ("preference_loss", 16, 22, "`logsigmoid` is one kernel, in the list its steps"),
-    ("pyramid_pooling", 8, 9, "`interpolate` is one kernel, in the list two repeats"),
+    ("pyramid_merge", 4, 3, "a bias is added in a kernel of its own behind the convolution"),
     ("q_learning_loss", 8, 14, "`smooth_l1_loss` is two kernels, in the list its steps"),
     ("quantize_both_ways", 12, 14, "a division of two types converts as it reads, in the list by casts"),
     ("residual_conv_block", 13, 8, "cuDNN takes these operands in another layout and gives its result back, each in kernels of its own"),
@@ -74,7 +81,9 @@ const EAGER_WRONG: &[(&str, usize, usize, &str)] = &[
     ("spectral_convergence", 14, 18, "a norm is one kernel, in the list three"),
     ("squashed_policy", 17, 21, "`softplus` is one kernel, in the list its steps"),
     ("standardize_all", 5, 6, "a standard deviation is one kernel, in the list two"),
+    ("style_statistics", 11, 13, "a standard deviation is one kernel, in the list two"),
     ("swap_then_normalize", 3, 2, "`layer_norm` copies a transposed input"),
+    ("text_projection", 6, 8, "`normalize` is three kernels, in the list five"),
     ("time_shift", 10, 9, "`pad` fills the result and copies into it"),
     ("triangle_multiplication", 15, 12, "a matmul copies operands without rows, and `layer_norm` a transposed input"),
     ("vit_patches", 6, 3, "cuDNN pads image and filters to eight channels, and a bias is added in a kernel of its own"),
@@ -84,6 +93,9 @@ const EAGER_WRONG: &[(&str, usize, usize, &str)] = &[
 /// Where the compiler's policy has another count than torch.compile.
 #[rustfmt::skip]
 const INDUCTOR_WRONG: &[(&str, usize, usize, &str)] = &[
+    ("end_point_error", 4, 3, "two sums of everything, of a buffer and of its comparison, are cut apart"),
+    ("generalized_mean_pool", 5, 4, "cuBLAS runs one of its matmuls in two kernels"),
+    ("grouped_attention_with_rope", 11, 13, "a call of attention, which the notation has only as ops that match no pattern here"),
 ];
 
 fn folder() -> PathBuf {
@@ -170,11 +182,12 @@ fn at_least_95_of_100_programs_have_the_kernels_of_torch_compile() {
     let wrong = wrong(DEFAULT, |(_, inductor)| inductor);
     assert_eq!(wrong, listed(INDUCTOR_WRONG));
     let (wrong, all) = (wrong.len(), measured().len());
-    assert!(all >= 195 && wrong * 20 <= all, "{wrong} of {all}");
+    assert!(all >= 225 && wrong * 20 <= all, "{wrong} of {all}");
 }
 
 /// Of each round the programs and how many of them the recipe of that day had right.
-const BLIND: &[(&str, usize, usize)] = &[("4", 42, 37), ("5", 42, 38), ("6", 42, 41)];
+const BLIND: &[(&str, usize, usize)] =
+    &[("4", 42, 37), ("5", 42, 38), ("6", 42, 41), ("7", 30, 26)];
 
 #[test]
 fn programs_that_were_written_before_they_were_measured_have_the_scores_that_the_document_says() {

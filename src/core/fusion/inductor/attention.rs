@@ -81,6 +81,15 @@ fn around(graph: &Graph, layouts: &Layouts, softmax: OpId) -> Option<Vec<OpId>> 
         by.zip(root)
             .is_none_or(|(by, root)| (by - root).abs() < root * 1e-4)
     };
+    // Where operands are copied the patterns name their transposes; another view of one hides it.
+    let operands = [q, k, v].map(|operand| graph.tensors[operand].producer);
+    let are_named = operands
+        .iter()
+        .flatten()
+        .all(|&op| is(&graph.ops[op], "transpose"));
+    if copies == [true; 3] && chain.scale.is_some() && !are_named {
+        return None;
+    }
     let fits = match (definition.shape.len(), copies, chain.scale, chain.mask) {
         (3, _, scale, mask) => scale.is_none() && mask.is_none(),
         (4.., [false, false, false], Some(_), None)

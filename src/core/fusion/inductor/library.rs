@@ -10,9 +10,16 @@ use crate::core::model::op_type::OpType;
 /// matrices and has its type, nothing else reads the product, and the readers of the sum are not all pointwise. Otherwise the add
 /// is fused with its readers. Source: `is_valid_addmm_fusion` in `torch/_inductor/fx_passes/post_grad.py`.
 pub(super) fn bias_adds(graph: &Graph) -> IdVec<OpId, Option<OpId>> {
+    // Of two products that are added only one takes the other.
+    let mut is_taken = IdVec::from_elem(false, graph.ops.len());
     let adds = (graph.ops.iter_enumerated()).map(|(op, definition)| {
         let is_product = definition.op_type == OpType::Matmul && graph.inputs[op].len() == 2;
-        is_product.then(|| bias_add(graph, op)).flatten()
+        let add = is_product.then(|| bias_add(graph, op)).flatten();
+        let add = add.filter(|&add| !is_taken[add]);
+        if let Some(add) = add {
+            is_taken[add] = true;
+        }
+        add
     });
     adds.collect()
 }

@@ -43,8 +43,8 @@ impl Lowering<'_> {
             (value, places.len() as u64 == width)
         };
         let (mut value, is_known) = row(self, keeps_shape);
-        if !is_known {
-            // The list does not say which axes.
+        if !is_known || graph.inputs[op].len() > 1 && !keeps_shape {
+            // The list does not say which axes, or what else is read.
             return self.inputs(op);
         }
         if !keeps_shape {
