@@ -2,8 +2,8 @@
 //! TorchInductor 2.11 for the same ops.
 
 use crate::inductor_measured::{DEFAULT, options};
-use fuseline::core::analyze_program;
 use fuseline::core::notation::parse;
+use fuseline::core::{Op, OpType, analyze_program, build_graph, plan};
 
 fn launches(text: &str) -> usize {
     let parsed = parse(text);
@@ -134,4 +134,28 @@ fn attention_patterns_want_the_keys_transposed() {
     assert_eq!(launches(&transposed), 1);
     let given = format!("{head}input k : bf16[8, 64, 1024]\ns = matmul(q, k)\n{rest}");
     assert_eq!(launches(&given), 3);
+}
+
+/// The kernel of the row values runs before that of the elements, which alone computes what scales them.
+#[test]
+fn kernels_run_in_order_where_what_scales_a_short_norm_is_computed() {
+    let ops = [
+        Op::new("scale", OpType::Elementwise, &["x"], "scale", &[1], 1),
+        Op::new("product", OpType::Matmul, &["x"], "product", &[5], 1),
+        Op::new(
+            "norm",
+            OpType::Reduction,
+            &["product", "scale"],
+            "norm",
+            &[5],
+            1,
+        ),
+    ];
+    let graph = build_graph(&ops, &[]).unwrap();
+    let kernel_of = plan(&graph, &options(DEFAULT)).partition.kernel_of;
+    for op in graph.ops.ids() {
+        for &producer in &graph.predecessors[op] {
+            assert!(kernel_of[producer] <= kernel_of[op], "{kernel_of:?}");
+        }
+    }
 }

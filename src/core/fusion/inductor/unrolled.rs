@@ -19,6 +19,15 @@ impl Lowering<'_> {
             && !(keeps_shape(self.graph, op) && is_variance(&self.graph.ops[op]))
     }
 
+    /// Whether all inputs of a norm but the first are buffers. Others are computed by the kernel of its elements, which may run
+    /// later than that of its row values: then the row values do not count as the op.
+    pub(super) fn reads_buffers_beside_rows(&self, op: OpId) -> bool {
+        let others = self.graph.inputs[op].iter().skip(1);
+        others
+            .map(|&tensor| &self.values[tensor])
+            .all(|value| value.ops.is_empty())
+    }
+
     /// What an unrolled reduction reads: each place of a row. The row values of a softmax or norm, which its elements read, are a buffer
     /// like any other value that is broadcast.
     pub(super) fn unrolled(&mut self, op: OpId) -> Value {
@@ -54,7 +63,9 @@ impl Lowering<'_> {
             && let Some(row_view) = row_view(definition)
         {
             let (mut row_value, _) = row(self, false);
-            row_value.ops.push(op);
+            if self.reads_buffers_beside_rows(op) {
+                row_value.ops.push(op);
+            }
             let rows = RowDomain::of_op(graph, op).rows;
             let buffer = self.new_buffer();
             let node = self.node(row_value, Loop::Pointwise(rows), &[rows]);
