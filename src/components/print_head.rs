@@ -2,11 +2,12 @@
 
 use crate::app::documents::title;
 use crate::app::state::Page;
+use crate::browser;
 use crate::core::examples::example;
 use crate::present::setup::setup;
 use leptos::prelude::*;
 
-/// Shown on paper alone.
+/// Mounted while the page is printed.
 #[component]
 pub fn PrintHead() -> impl IntoView {
     let page = Page::of_context();
@@ -20,16 +21,19 @@ pub fn PrintHead() -> impl IntoView {
     let choices = Memo::new(move |_| {
         (page.shown).with(|shown| setup(&shown.analysis.options, &shown.parsed.program))
     });
+    let is_printing = browser::is_printing();
     view! {
-        <div class="print-head">
-            <p class="print-title">"Fuseline: " {heading}</p>
-            <dl>
-                <For
-                    each=move || choices.get()
-                    key=|choice| choice.clone()
-                    children=|(name, value)| view! { <dt>{name}</dt> <dd>{value}</dd> }
-                />
-            </dl>
-        </div>
+        <Show when=move || is_printing.get()>
+            <div class="print-head">
+                <p class="print-title">"Fuseline: " {heading}</p>
+                <dl>
+                    <For
+                        each=move || choices.get()
+                        key=|choice| choice.clone()
+                        children=|(name, value)| view! { <dt>{name}</dt> <dd>{value}</dd> }
+                    />
+                </dl>
+            </div>
+        </Show>
     }
 }

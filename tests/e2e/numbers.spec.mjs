@@ -104,6 +104,8 @@ test('every example has the numbers of the command line', async ({ page }) => {
   for (const title of await exampleTitles(page)) {
     await chooseExample(page, title);
     const report = commandLine(['analyze', '-'], await editor(page).inputValue());
+    const more = page.getByRole('button', { name: /^Show more/ });
+    if (await more.isVisible()) { await more.click(); }
     expect(await kernels(page), title).toEqual(report.fusion_groups);
     expect(await headlineBytes(page), title).toEqual({
       unfused: report.unfused_traffic.total, fused: report.fused_traffic.total, saved: report.fused_traffic.saved_by_fusion,
