@@ -22,9 +22,9 @@ const MAX_TRIED_BYTES: usize = 200_000;
 /// use fuseline::core::{fixes::sound_fixes, notation::parse, resolve::resolve};
 /// let text = "input x : f16[8]\ny = rleu(x)";
 /// let found = resolve(&parse(text).program).diagnostics;
-/// let fixes = sound_fixes(text, &found);
-/// assert_eq!(fixes[0][0].label, "Write `relu`");
-/// assert_eq!(fixes[0][0].applied(text).unwrap(), "input x : f16[8]\ny = relu(x)");
+/// let fixes = sound_fixes(text, &found).concat();
+/// assert_eq!(fixes[0].label, "Write `relu`");
+/// assert_eq!(fixes[0].applied(text).unwrap(), "input x : f16[8]\ny = relu(x)");
 /// ```
 pub fn sound_fixes(text: &str, diagnostics: &[Diagnostic]) -> Vec<Vec<Fix>> {
     let mut sound = vec![Vec::new(); diagnostics.len()];
