@@ -35,6 +35,8 @@ const fn error(
 pub(crate) const CASES: &[Case] = &[
     error("input x : f16[4]\ny = gellu(x)", Code::UnknownFunction, (2, 5),
         "there is no function `gellu`", "did you mean `gelu`?"),
+    error("input x : f16[4]\ny = rleu(x)", Code::UnknownFunction, (2, 5),
+        "there is no function `rleu`", "did you mean `relu`?"),
     error("input x : f16[4]\ny = convolution(x)", Code::UnknownFunction, (2, 5),
         "there is no function `convolution`",
         "use a function of the list, or `elementwise` or `reduction` with the shape after a colon"),

@@ -3,7 +3,7 @@
 use crate::core::model::dtype::DType;
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use strsim::levenshtein;
+use strsim::osa_distance;
 use strum::VariantArray;
 
 /// Longest name that a message shows in full, in characters.
@@ -63,7 +63,7 @@ pub(super) fn nearest_dtype(name: &str) -> DType {
         _ => None,
     };
     alias.unwrap_or_else(|| {
-        let distance = |dtype: &DType| levenshtein(&name, dtype.name());
+        let distance = |dtype: &DType| osa_distance(&name, dtype.name());
         DType::VARIANTS
             .iter()
             .copied()
@@ -72,7 +72,7 @@ pub(super) fn nearest_dtype(name: &str) -> DType {
     })
 }
 
-/// The candidate within one or two edits of `name`, the nearest first; on a tie the first in order.
+/// The candidate within one or two edits of `name` (two letters swapped are one), the nearest first; on a tie the first in order.
 ///
 /// Considers the first 500 candidates only, so that a text with thousands of errors stays fast.
 pub(crate) fn nearest<'a>(
@@ -90,7 +90,7 @@ pub(crate) fn nearest<'a>(
     candidates
         .take(CANDIDATES)
         .filter(|known| known.len().abs_diff(name.len()) <= limit)
-        .map(|known| (levenshtein(name, known), known))
+        .map(|known| (osa_distance(name, known), known))
         .filter(|&(distance, _)| distance <= limit)
         .min_by_key(|&(distance, _)| distance)
         .map(|(_, known)| known)

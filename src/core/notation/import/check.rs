@@ -13,7 +13,7 @@ use crate::core::notation::parser::unknown_dtype;
 use crate::core::notation::spelling::{quoted, shortened};
 use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
-use strsim::levenshtein;
+use strsim::osa_distance;
 use strum::VariantArray;
 
 /// Spans of an `Op(...)` line and of its fields.
@@ -149,7 +149,7 @@ impl<'a> Entry<'a> {
             let nearest = OpType::VARIANTS
                 .iter()
                 .copied()
-                .min_by_key(|known| levenshtein(&shortened(name), known.name()))
+                .min_by_key(|known| osa_distance(&shortened(name), known.name()))
                 .unwrap_or(OpType::Elementwise);
             let hint = match functions::find(name) {
                 Some(function) => format!(
