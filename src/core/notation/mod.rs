@@ -1,5 +1,6 @@
 //! The notation: parser, printer, highlighting, imports and edits of programs as text.
 
+mod arguments;
 pub(crate) mod caret;
 mod cursor;
 pub mod edit;
@@ -17,10 +18,10 @@ pub(crate) mod spelling;
 
 use crate::core::model::diagnostic::Span;
 use crate::core::model::program::{Attribute, AttributeValue, ExprKind, OpStatement, Program};
+pub(crate) use arguments::is_literal;
 pub use highlight::{TokenKind, highlight};
 pub(crate) use lexer::written_name;
 use lexer::{Lexeme, Lines, Token, name_text, tokens};
-pub(crate) use parser::is_literal;
 use parser::{starts_statement, statement};
 pub use printer::{print, print_expr};
 pub use range::out_of_range;

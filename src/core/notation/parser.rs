@@ -32,16 +32,15 @@ use crate::core::model::diagnostic::{Code, Diagnostic, Span};
 use crate::core::model::fix::TextEdit;
 use crate::core::model::op::TensorRole;
 use crate::core::model::program::{
-    Attribute, AttributeValue, Block, Carried, Declaration, Expr, ExprKind, KernelMark, Literal,
-    Name, OpStatement, Param, ParamRange, TypeAnnotation,
+    Block, Carried, Declaration, KernelMark, Name, OpStatement, Param, ParamRange, TypeAnnotation,
 };
+use crate::core::notation::arguments::Arguments;
 use crate::core::notation::cursor::{Cursor, Parse};
 use crate::core::notation::expression::expression;
-use crate::core::notation::lexer::{Lexeme, Token, tokens};
+use crate::core::notation::lexer::{Lexeme, Token};
 use crate::core::notation::pytorch::{answer_to, in_notation};
 use crate::core::notation::range::{RangePart, RangeSpans, range_finding};
 use crate::core::notation::spelling::{nearest_dtype, quoted, shortened};
-use std::collections::HashSet;
 
 /// One parsed statement.
 pub(super) enum Statement {
@@ -329,111 +328,6 @@ impl Cursor<'_> {
         }))
     }
 
-    fn arguments(&mut self, open: Token) -> Parse<Arguments> {
-        const HINT: &str = "list input tensors, then attributes: `softmax(x, axis=-1)`";
-        // Exact capacities save memory: a growing vector starts with four elements, which few ops need.
-        let attributes = self.count_ahead(Lexeme::Equals, Lexeme::CloseParen);
-        let arguments = self.count_ahead(Lexeme::Comma, Lexeme::CloseParen) + 1;
-        let mut inputs = Vec::with_capacity(arguments.saturating_sub(attributes));
-        let mut literals: Vec<Literal> = Vec::new();
-        let mut attributes: Vec<Attribute> = Vec::with_capacity(attributes);
-        let mut named: HashSet<String> = HashSet::new();
-        while self.take(Lexeme::CloseParen).is_none() {
-            let is_attribute = self.kind_ahead(1) == Some(Lexeme::Equals);
-            if self.peek().is_none() {
-                return Err(self.unclosed(open));
-            }
-            if let Some((text, span)) = self.literal() {
-                if !attributes.is_empty() {
-                    return Err(self.input_after_attribute(&text, span, &attributes));
-                }
-                let place = inputs.len() + literals.len();
-                literals.push(Literal { place, text, span });
-                self.separator(open, Lexeme::CloseParen, "`,` or `)`")?;
-                continue;
-            }
-            let name = self.name("the name of a tensor", HINT)?;
-            if is_attribute {
-                let before = self
-                    .tokens
-                    .get(self.at.wrapping_sub(2))
-                    .map(|comma| comma.span);
-                self.at += 1;
-                let value = self.attribute_value()?;
-                let span = name.span.to(self.last_span());
-                if !named.insert(name.text.clone()) {
-                    let removed = before.map_or(span, |comma| comma.to(span));
-                    let label = format!("Remove the second {}", quoted(&name.text));
-                    return Err(Diagnostic::error(
-                        Code::Syntax,
-                        format!("{} is given twice", quoted(&name.text)),
-                    )
-                    .at(name.span)
-                    .hint("give each attribute once")
-                    .fix(label, TextEdit::remove(removed)));
-                }
-                attributes.push(Attribute { name, value, span });
-            } else if attributes.is_empty() {
-                inputs.push(name);
-            } else {
-                return Err(self.input_after_attribute(&name.text, name.span, &attributes));
-            }
-            self.separator(open, Lexeme::CloseParen, "`,` or `)`")?;
-        }
-        Ok(Arguments {
-            inputs,
-            literals,
-            attributes,
-        })
-    }
-
-    /// Takes a number that stands in the place of an input, as written without spaces, and its span.
-    fn literal(&mut self) -> Option<(String, Span)> {
-        let minus = self.peek().filter(|t| t.kind == Lexeme::Minus);
-        let token = self.tokens.get(self.at + usize::from(minus.is_some()))?;
-        let is_number = matches!(token.kind, Lexeme::Int | Lexeme::Float);
-        // Without the minus `inf` may be a tensor.
-        let is_infinity = minus.is_some() && self.slice(*token) == INFINITY;
-        if !is_number && !is_infinity {
-            return None;
-        }
-        self.at += 1 + usize::from(minus.is_some());
-        let sign = if minus.is_some() { "-" } else { "" };
-        let span = minus.map_or(token.span, |minus| minus.span.to(token.span));
-        Some((format!("{sign}{}", self.slice(*token)), span))
-    }
-
-    fn attribute_value(&mut self) -> Parse<AttributeValue> {
-        if let Some(open) = self.take(Lexeme::OpenBracket) {
-            return Ok(AttributeValue::Sizes(self.sizes(open)?));
-        }
-        let is_negative = self.peek_kind() == Some(Lexeme::Minus);
-        if self.kind_ahead(usize::from(is_negative)) == Some(Lexeme::Float) {
-            self.at += usize::from(is_negative);
-            let sign = if is_negative { "-" } else { "" };
-            let digits = self.take(Lexeme::Float).map_or("", |t| self.slice(t));
-            return Ok(AttributeValue::Number(format!("{sign}{digits}")));
-        }
-        let is_lone = matches!(
-            self.kind_ahead(1),
-            None | Some(Lexeme::Comma | Lexeme::CloseParen)
-        );
-        // Whether a name is a param or a word is known only at the end of the text.
-        match self.peek() {
-            Some(token) if is_lone && token.kind == Lexeme::Name => {
-                self.at += 1;
-                Ok(AttributeValue::Size(Expr {
-                    kind: ExprKind::Param(self.slice(token).to_owned()),
-                    span: token.span,
-                }))
-            }
-            Some(token) if is_lone && token.kind == Lexeme::QuotedName => {
-                Ok(AttributeValue::Word(self.name("a word", "")?.text))
-            }
-            _ => Ok(AttributeValue::Size(expression(self)?)),
-        }
-    }
-
     fn annotation(&mut self) -> Parse<TypeAnnotation> {
         const HINT: &str = "write a type as `f16[1024, 4096]`, a scalar as `f32[]`";
         let token = self
@@ -467,45 +361,6 @@ impl Cursor<'_> {
         })
     }
 
-    /// The sizes up to the closing bracket, which is taken too.
-    fn sizes(&mut self, open: Token) -> Parse<Vec<Expr>> {
-        let commas = self.count_ahead(Lexeme::Comma, Lexeme::CloseBracket);
-        let mut sizes = Vec::with_capacity(commas + 1);
-        while self.take(Lexeme::CloseBracket).is_none() {
-            if self.peek().is_none() {
-                return Err(self.unclosed(open));
-            }
-            sizes.push(expression(self)?);
-            self.separator(open, Lexeme::CloseBracket, "`,` or `]`")?;
-        }
-        Ok(sizes)
-    }
-
-    /// The error for an input that stands behind `attributes`.
-    fn input_after_attribute(
-        &self,
-        name: &str,
-        span: Span,
-        attributes: &[Attribute],
-    ) -> Diagnostic {
-        let misplaced = Diagnostic::error(
-            Code::Syntax,
-            format!("the input {} comes after an attribute", quoted(name)),
-        )
-        .at(span)
-        .hint("name the inputs first, then the attributes");
-        let ends = attributes.first().zip(attributes.last());
-        let Some((first, last)) = ends.map(|(first, last)| (first.span, last.span)) else {
-            return misplaced;
-        };
-        let stated = first.to(last).slice(self.text);
-        let input = span.slice(self.text);
-        misplaced.fix(
-            format!("Move {} to the front", quoted(name)),
-            TextEdit::replace(first.to(span), format!("{input}, {stated}")),
-        )
-    }
-
     fn unexpected_after_end(&self, token: Token) -> Diagnostic {
         self.unreadable(token).unwrap_or_else(|| {
             let found = shortened(self.slice(token));
@@ -537,27 +392,6 @@ impl Cursor<'_> {
             .fix(label, edit)
         })
     }
-}
-
-/// The arguments of a call.
-struct Arguments {
-    inputs: Vec<Name>,
-    literals: Vec<Literal>,
-    attributes: Vec<Attribute>,
-}
-
-/// What follows the minus of `-inf`.
-const INFINITY: &str = "inf";
-
-/// Whether a text is a literal: `8`, `-1e-5`, `-inf`.
-pub(crate) fn is_literal(text: &str) -> bool {
-    let tokens = tokens(text);
-    let mut cursor = Cursor {
-        text,
-        tokens: &tokens,
-        at: 0,
-    };
-    cursor.literal().is_some_and(|(literal, _)| literal == text)
 }
 
 /// The error for an unknown element type.
