@@ -152,7 +152,7 @@ async fn the_table_is_mounted_while_it_is_open_and_the_text_area_stays() {
     assert!(root.all("table").is_empty());
     page.ops_view.set(OpsView::Table);
     settled().await;
-    assert_eq!(root.all("tbody tr").len(), 3);
+    assert_eq!(root.all(".op-rows > table tbody tr").len(), 3);
     assert!(
         root.all(".line").is_empty(),
         "lines that are not seen are not in the page"
@@ -168,7 +168,7 @@ async fn the_table_is_mounted_while_it_is_open_and_the_text_area_stays() {
 #[wasm_bindgen_test]
 async fn the_ops_table_edits_the_text() {
     let (root, page) = table(TEXT).await;
-    assert_eq!(root.all("tbody tr").len(), 3);
+    assert_eq!(root.all(".op-rows > table tbody tr").len(), 3);
     root.enter("[aria-label='name of act']", "first", &["input", "change"])
         .await;
     assert!(page.text.get_untracked().contains("first: z = relu(y)"));
@@ -178,7 +178,7 @@ async fn the_ops_table_edits_the_text() {
     assert!(page.text.get_untracked().contains("first: z = gelu(y)"));
     root.click("[aria-label='Remove norm']").await;
     assert!(!page.text.get_untracked().contains("softmax"));
-    assert_eq!(root.all("tbody tr").len(), 2);
+    assert_eq!(root.all(".op-rows > table tbody tr").len(), 2);
 }
 
 #[wasm_bindgen_test]
@@ -193,7 +193,7 @@ async fn a_row_keeps_its_elements_and_the_focus_while_values_change_and_others_c
     assert_eq!(shown(&shape), "f16[512, 512]");
     page.edit(TEXT.replace("up:", "a = exp(x)\nup:"), Origin::Single);
     settled().await;
-    assert_eq!(root.all("tbody tr").len(), 4);
+    assert_eq!(root.all(".op-rows > table tbody tr").len(), 4);
     assert_eq!(root.texts("tbody .badge"), ["1", "2", "2", "3"]);
     assert_eq!(document().active_element(), Some(field.clone()));
     // Renamed it is the same op.
@@ -214,19 +214,22 @@ async fn the_focus_goes_where_the_op_goes() {
     };
     let row = labelled(&root, "name of act").closest("tr").unwrap();
     assert_eq!(press("Move up: act").await, "Move up: act");
-    assert_eq!(root.one("tbody tr"), row.clone().unwrap());
+    assert_eq!(root.one(".op-rows > table tbody tr"), row.clone().unwrap());
     assert_eq!(press("Move up: act").await, "Move up: act");
     assert_eq!(press("Move down: act").await, "Move down: act");
-    assert_eq!(root.one("tbody tr:nth-child(2)"), row.unwrap());
+    assert_eq!(
+        root.one(".op-rows > table tbody tr:nth-child(2)"),
+        row.unwrap()
+    );
     assert_eq!(press("Add an op after act").await, "name of y4");
     assert_eq!(press("Remove y4").await, "Remove norm");
     assert_eq!(press("Remove norm").await, "Remove act");
     assert_eq!(press("Remove act").await, "Remove up");
     root.click("[aria-label='Remove up']").await;
-    assert!(root.all("tbody tr").is_empty());
+    assert!(root.all(".op-rows > table tbody tr").is_empty());
     let focused = document().active_element().unwrap();
     assert_eq!(focused.text_content().as_deref(), Some("Add an op"));
-    root.click(".op-table-end button").await;
+    root.click(".op-rows > .op-table-end button").await;
     assert_eq!(focused_label().as_deref(), Some("name of y1"));
     assert!(page.text.get_untracked().contains("y1 = relu(x)"));
 }
@@ -299,7 +302,7 @@ async fn names_in_the_table_stay_text() {
     let (root, _) = table(text).await;
     assert!(root.all("img, b").is_empty());
     for (at, name) in names.iter().enumerate() {
-        let row = format!("tbody tr:nth-child({})", at + 1);
+        let row = format!(".op-rows > table tbody tr:nth-child({})", at + 1);
         assert_eq!(root.value(&format!("{row} .op-name input")), *name);
         assert_eq!(root.value(&format!("{row} select")), *name);
         assert_eq!(root.texts(&format!("{row} option"))[0], format!("{name} ?"));

@@ -26,6 +26,9 @@ pub fn Chart(
     /// Whether the axes shall stand still.
     #[prop(into, optional)]
     is_held: Signal<bool>,
+    /// Whether the kernels go over to others, so that their marks travel.
+    #[prop(into, optional)]
+    is_switching: Signal<bool>,
     /// The fused kernel whose marks are emphasized.
     #[prop(into, optional)]
     selected_kernel: Signal<Option<KernelId>>,
@@ -56,6 +59,7 @@ pub fn Chart(
                 <SceneView
                     id=id.clone()
                     scene=Signal::derive(move || scene.get().unwrap_or_default())
+                    is_switching
                     selected_kernel
                     on_press
                 />
@@ -83,7 +87,7 @@ pub fn LargeChart(
     let page = Page::of_context();
     let chart = move |id: String| {
         let is_held = Signal::derive(move || page.hold.is_held());
-        view! { <Chart id draw is_held selected_kernel on_press /> }
+        view! { <Chart id draw is_held is_switching=page.is_switching selected_kernel on_press /> }
     };
     view! {
         <div class=format!("large-chart is-{id}")>

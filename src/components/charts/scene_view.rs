@@ -3,7 +3,6 @@
 use super::chart_state::ChartState;
 use super::mark::{MarkView, RaisedMark};
 use super::tip::Tip;
-use crate::app::state::Page;
 use crate::core::KernelId;
 use crate::picture::charts::scene::{Mark, Scene};
 use leptos::prelude::*;
@@ -22,11 +21,13 @@ pub fn SceneView(
     /// The fused kernel whose marks are emphasized.
     #[prop(into, optional)]
     selected_kernel: Signal<Option<KernelId>>,
+    /// Whether the picture goes over from some kernels to others, so that what belongs to a kernel travels.
+    #[prop(into, optional)]
+    is_switching: Signal<bool>,
     /// Called when a mark is pressed.
     #[prop(into, optional_no_strip)]
     on_press: Option<Callback<Mark>>,
 ) -> impl IntoView {
-    let page = Page::of_context();
     let chart = ChartState::new(scene, selected_kernel, on_press);
     let hatch_id = StoredValue::new(format!("{id}-hatch"));
     let description_id = id + "-description";
@@ -40,7 +41,7 @@ pub fn SceneView(
         <div class="chart-box">
             <svg
                 class="chart"
-                class:is-switching=page.is_switching
+                class:is-switching=is_switching
                 class:has-selection=move || selected_kernel.get().is_some()
                 viewBox=view_box
                 role="group"
