@@ -22,6 +22,8 @@ test.beforeEach(async ({ page, open }) => {
   await write(page, PROGRAM);
   await picker(page, 'Fusion').selectOption('none');
   await expect.poll(() => kernels(page)).toHaveLength(6);
+  // Boxes travel to the places where a pointer takes them.
+  await expect.poll(() => page.evaluate(() => document.getAnimations().length)).toBe(0);
 });
 
 test('by keys: m, arrows to the partner with its gain, Enter; undo takes back kernels and policy', async ({ page }) => {
