@@ -22,4 +22,3 @@ pub use drawn::Drawn;
 pub use memos::shared_memo;
 pub use page::{Page, SetIfChanged};
 pub use selection::Selection;
-pub use switching::MOVING_OPS;

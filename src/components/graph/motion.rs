@@ -2,21 +2,19 @@
 
 use super::placed::PlacedGraph;
 use super::state::Graph;
-use crate::app::state::MOVING_OPS;
 use crate::browser;
 use crate::picture::dag::Rect;
-use crate::picture::dag::motion::{Motion, View};
-use leptos::html::ElementType;
+use crate::picture::dag::motion::{Motion, View, can_move};
+use crate::picture::dag::viewport::Viewport;
 use leptos::prelude::*;
 use leptos::svg;
-use leptos::wasm_bindgen::JsCast;
-use leptos::web_sys::Element;
+use std::sync::Arc;
 
 /// The pictures that were in view last.
 #[derive(Default)]
 pub(super) struct Views {
-    /// The present one and the one before it, with the numbers of their layouts.
-    last: [Option<(usize, View)>; 2],
+    /// The present one and the one before it, and where on the canvas each was.
+    last: [Option<(Arc<PlacedGraph>, Viewport)>; 2],
     /// While a new picture is mounted.
     motion: Option<Motion>,
 }
@@ -25,25 +23,13 @@ impl Graph {
     /// Keeps what is in view, for the next picture.
     pub(super) fn keep_views(self) {
         Effect::new(move || {
-            let viewport = self.viewport.get();
-            let (number, view) = self.placed.with(|placed| {
-                let kernel_of = placed.analysis.partition.kernel_of.clone();
-                let layout = placed.layout.clone();
-                (
-                    placed.number,
-                    View {
-                        layout,
-                        kernel_of,
-                        viewport,
-                    },
-                )
-            });
+            let (placed, viewport) = (self.placed.get(), self.viewport.get());
             self.views.update_value(|views| {
                 let [present, before] = &mut views.last;
-                if present.as_ref().is_some_and(|(last, _)| *last != number) {
+                if (present.as_ref()).is_some_and(|(last, _)| last.number != placed.number) {
                     *before = present.take();
                 }
-                *present = Some((number, view));
+                *present = Some((placed, viewport));
             });
         });
     }
@@ -53,17 +39,23 @@ impl Graph {
     pub(super) fn start_motion(self, placed: &PlacedGraph) {
         let is_held = untrack(|| self.page().hold.is_held());
         let to = self.viewport.get_untracked();
-        let kernel_of = &placed.analysis.partition.kernel_of;
-        let comes_from = |view: &View| {
-            let op_count = view.kernel_of.len();
-            op_count <= MOVING_OPS && op_count == kernel_of.len() && view.kernel_of != *kernel_of
-        };
+        let partition = &placed.analysis.partition;
         self.views.update_value(|views| {
             // The effect that keeps them may have seen this picture already.
             let mut last = views.last.iter().flatten();
-            let before = last.find(|(number, _)| *number < placed.number);
-            let before = before.filter(|(_, view)| !is_held && comes_from(view));
-            views.motion = before.map(|(_, view)| Motion::new(view.clone(), to));
+            let before = last.find(|(before, _)| before.number < placed.number);
+            let before = before.filter(|(before, _)| {
+                let was = &before.analysis.partition;
+                !is_held && can_move(was, partition) && was.kernel_of != partition.kernel_of
+            });
+            views.motion = before.map(|(before, viewport)| {
+                let view = View {
+                    layout: before.layout.clone(),
+                    kernel_of: before.analysis.partition.kernel_of.clone(),
+                    viewport: *viewport,
+                };
+                Motion::new(view, to)
+            });
         });
         // What comes into view later does not travel.
         browser::next_frame(move || {
@@ -78,15 +70,18 @@ impl Graph {
         place: Rect,
         before: impl FnOnce(&Motion) -> Option<Rect>,
     ) {
-        self.animate(element, |motion| match before(motion) {
-            Some(before) => vec![("transform", place.transform_to(&before))],
-            None => vec![("opacity", "0".to_owned())],
+        self.during_motion(|motion| {
+            let first = match before(motion) {
+                Some(before) => ("transform", place.transform_to(&before)),
+                None => ("opacity", "0".to_owned()),
+            };
+            browser::animate_from(element, vec![first]);
         });
     }
 
     /// Lets an element appear.
     pub(super) fn appear(self, element: NodeRef<svg::G>) {
-        self.animate(element, |_| vec![("opacity", "0".to_owned())]);
+        self.during_motion(|_| browser::animate_from(element, vec![("opacity", "0".to_owned())]));
     }
 
     /// Lets a box take its place and size from another box.
@@ -95,37 +90,25 @@ impl Graph {
         element: NodeRef<svg::Rect>,
         before: impl FnOnce(&Motion) -> Option<Rect>,
     ) {
-        self.animate(element, |motion| {
-            let px = |length: f64| format!("{length}px");
-            let sides = |from: Rect| {
-                let Rect {
-                    x,
-                    y,
-                    width,
-                    height,
-                } = from;
-                vec![
-                    ("x", px(x)),
-                    ("y", px(y)),
-                    ("width", px(width)),
-                    ("height", px(height)),
-                ]
-            };
-            before(motion).map_or_else(Vec::new, sides)
+        self.during_motion(|motion| {
+            if let Some(from) = before(motion) {
+                let sides = [
+                    ("x", from.x),
+                    ("y", from.y),
+                    ("width", from.width),
+                    ("height", from.height),
+                ];
+                let sides = sides.map(|(side, length)| (side, format!("{length}px")));
+                browser::animate_from(element, sides.into());
+            }
         });
     }
 
-    fn animate<E>(
-        self,
-        element: NodeRef<E>,
-        first: impl FnOnce(&Motion) -> Vec<(&'static str, String)>,
-    ) where
-        E: ElementType,
-        E::Output: JsCast + AsRef<Element> + Clone + 'static,
-    {
-        let first = (self.views).with_value(|views| views.motion.as_ref().map(first));
-        if let Some(first) = first {
-            browser::animate_from(element, first);
-        }
+    fn during_motion(self, animate: impl FnOnce(&Motion)) {
+        self.views.with_value(|views| {
+            if let Some(motion) = &views.motion {
+                animate(motion);
+            }
+        });
     }
 }

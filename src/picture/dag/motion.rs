@@ -2,8 +2,17 @@
 
 use super::viewport::Viewport;
 use super::{DagLayout, PillId, Rect};
-use crate::core::{IdVec, KernelId, OpId};
+use crate::core::{IdVec, KernelId, OpId, Partition};
 use std::sync::Arc;
+
+/// Up to this many ops what changes travels. Thousands of moving elements take seconds.
+const MAX_MOVING_OPS: usize = 200;
+
+/// Whether the picture of one partition can go over to that of another: both are of the same ops, and these are few.
+pub fn can_move(before: &Partition, now: &Partition) -> bool {
+    let op_count = now.kernel_of.len();
+    op_count <= MAX_MOVING_OPS && op_count == before.kernel_of.len()
+}
 
 /// A picture, and where on the canvas it was.
 #[derive(Clone, Debug)]
