@@ -17,20 +17,41 @@ const STEP_PERCENT: f64 = 2.0;
 /// By how much an arrow key moves the line below them, in pixels.
 const STEP_PX: f64 = 32.0;
 
+/// What the lines between the panes share.
+#[derive(Clone, Copy)]
+struct Division {
+    panes: RwSignal<Panes>,
+    /// The line that the pointer drags.
+    dragged: RwSignal<Option<Divider>>,
+    /// The element around all panes.
+    workbench: NodeRef<html::Div>,
+    /// Its width and height in CSS pixels.
+    size_px: ReadSignal<(f64, f64)>,
+}
+
 /// The panes. On a wide window the lines between them can be moved; the browser keeps their places.
 #[component]
 pub fn Workbench() -> impl IntoView {
     let stored = browser::load(PANES).and_then(|stored| stored.parse::<Panes>().ok());
     let panes = RwSignal::new(stored.unwrap_or_default());
+    let dragged = RwSignal::new(None);
+    let element = NodeRef::<html::Div>::new();
+    let division = Division {
+        panes,
+        dragged,
+        workbench: element,
+        size_px: browser::content_size(element),
+    };
     Effect::watch(
-        move || panes.get(),
-        |panes, _, _| {
-            // Where storage refuses, the next visit has the default.
-            let _ = browser::store(PANES, &panes.to_string());
+        move || (panes.get(), dragged.get()),
+        |(panes, dragged), _, _| {
+            if dragged.is_none() {
+                // Where storage refuses, the next visit has the default.
+                let _ = browser::store(PANES, &panes.to_string());
+            }
         },
         false,
     );
-    let element = NodeRef::<html::Div>::new();
     let width = move |pane: usize| move || format!("{}fr", panes.get().widths()[pane]);
     let height = move || Some(format!("{}px", panes.get().place(Divider::Below)?));
     view! {
@@ -43,12 +64,12 @@ pub fn Workbench() -> impl IntoView {
             style:--panes-height=height
         >
             <Sliders />
-            <Splitter divider=Divider::OpsGraph panes workbench=element />
+            <Splitter divider=Divider::OpsGraph division />
             <GraphPanel />
-            <Splitter divider=Divider::GraphCharts panes workbench=element />
+            <Splitter divider=Divider::GraphCharts division />
             <Charts />
             <Ops />
-            <Splitter divider=Divider::Below panes workbench=element />
+            <Splitter divider=Divider::Below division />
         </div>
     }
 }
@@ -58,28 +79,32 @@ pub fn Workbench() -> impl IntoView {
 fn Splitter(
     /// Which one.
     divider: Divider,
-    /// The sizes of the panes.
-    panes: RwSignal<Panes>,
-    /// The element around all panes.
-    workbench: NodeRef<html::Div>,
+    /// What it divides.
+    division: Division,
 ) -> impl IntoView {
+    let Division {
+        panes,
+        dragged,
+        workbench,
+        size_px,
+    } = division;
     let (name, label, orientation) = match divider {
         Divider::OpsGraph => ("ops-graph", "Width of the operations", "vertical"),
         Divider::GraphCharts => ("graph-charts", "Width of the graph", "vertical"),
         Divider::Below => ("below", "Height of the graph", "horizontal"),
     };
-    let size_px = browser::content_size(workbench);
     let place = move || (panes.get().place(divider)).unwrap_or_else(|| size_px.get().1);
     let move_to = move |place: f64| panes.update(|panes| *panes = panes.moved(divider, place));
     let reset = move || panes.update(|panes| *panes = panes.reset(divider));
     let press = move |event: PointerEvent| {
         if event.button() == 0 {
             browser::capture_pointer(&event_target(&event), event.pointer_id());
+            dragged.set(Some(divider));
         }
     };
     let drag = move |event: PointerEvent| {
-        let is_pressed = event.buttons() & 1 == 1;
-        if let Some(workbench) = workbench.get_untracked().filter(|_| is_pressed) {
+        let is_dragged = dragged.get_untracked() == Some(divider);
+        if let Some(workbench) = workbench.get_untracked().filter(|_| is_dragged) {
             let at = (f64::from(event.client_x()), f64::from(event.client_y()));
             let (x, y) = browser::point_on(&workbench, at.0, at.1);
             let (width, _) = size_px.get_untracked();
@@ -125,6 +150,8 @@ fn Splitter(
             title="Drag, or use the arrow keys. A double click puts it back."
             on:pointerdown=press
             on:pointermove=drag
+            on:pointerup=move |_| dragged.set(None)
+            on:pointercancel=move |_| dragged.set(None)
             on:dblclick=move |_| reset()
             on:keydown=press_key
         ></div>

@@ -52,3 +52,13 @@ test('the line below makes the panes taller', async ({ page }) => {
   await page.keyboard.press('ArrowDown');
   await expect.poll(() => height(page)).toBeCloseTo(before + 64, 0);
 });
+
+test('a press that began elsewhere moves no line that it crosses', async ({ page }) => {
+  const line = divider(page, 'Width of the operations');
+  const { x, y, width, height } = await line.boundingBox();
+  await page.mouse.move(x - 60, y + height / 2);
+  await page.mouse.down();
+  await page.mouse.move(x + width + 60, y + height / 2, { steps: 60 });
+  await page.mouse.up();
+  await expect(line).toHaveAttribute('aria-valuenow', '30');
+});
