@@ -1,18 +1,16 @@
 //! The op list as a table of form controls. Each control edits the text.
 
 use super::row::Row;
-use super::table_state::{SUGGESTIONS_ID, TableState, with_source};
-use super::tensors::TensorsTable;
+use super::table_state::{PAGE_ROWS, SUGGESTIONS_ID, TableState, rows};
+use super::tensors::Tensors;
 use crate::app::state::{OpsView, Page};
 use crate::components::keyed_rows::row_at;
 use crate::components::show_more::ShowMore;
 use crate::core::Program;
 use crate::core::model::diagnostic::has_errors;
-use crate::present::op_rows::{OpRow, op_rows};
+use crate::present::op_rows::op_rows;
 use leptos::prelude::*;
 
-/// Rows that are listed at first, and by how many a button adds more.
-const PAGE_ROWS: usize = 60;
 /// Number of tensors that are suggested as inputs.
 const MAX_SUGGESTIONS: usize = 200;
 
@@ -21,16 +19,13 @@ const MAX_SUGGESTIONS: usize = 200;
 pub fn OpsTable() -> impl IntoView {
     let page = Page::of_context();
     let max_rows = RwSignal::new(PAGE_ROWS);
-    let rows = Memo::new(move |before: Option<&Vec<OpRow>>| {
-        let before = before.map_or(&[][..], |before| before.as_slice());
-        with_source(page, |source| op_rows(source, max_rows.get(), before))
-    });
+    let rows = rows(page, max_rows, op_rows);
     let table = TableState::new(page, rows, max_rows);
     let row_count = move || rows.with(Vec::len);
     let op_count = move || page.parsed.with(|parsed| parsed.program.ops.len());
     view! {
         <div class="op-rows">
-            <TensorsTable />
+            <Tensors />
             <table class="op-table" role="table" aria-label="Operations as a table">
                 <thead>
                     <tr role="row" class="op-head op-row">

@@ -11,18 +11,31 @@ use leptos::prelude::*;
 /// Id of the list of suggestions, for the `list` attribute of the fields.
 pub(super) const SUGGESTIONS_ID: &str = "tensor-suggestions";
 
-/// What rows are made of. Tracked.
-pub(super) fn with_source<T>(page: Page, rows: impl FnOnce(OpSource<'_>) -> T) -> T {
-    let (parsed, diagnostics, fixes) =
-        (page.parsed.get(), page.diagnostics.get(), page.fixes.get());
-    let present = page.present.get();
-    let text = page.text.read();
-    rows(OpSource {
-        text: &text,
-        program: &parsed.program,
-        diagnostics: &diagnostics,
-        fixes: &fixes,
-        analysed: (present.as_ref()).map(|p| (&*p.analysis, p.statement_of_op.as_ref())),
+/// Rows that a table lists at first, and by how many a button adds more.
+pub(super) const PAGE_ROWS: usize = 60;
+
+/// The rows of a table, from the present text, at most this many, and the rows before.
+pub(super) fn rows<R>(
+    page: Page,
+    max_rows: RwSignal<usize>,
+    rows: fn(OpSource<'_>, usize, &[R]) -> Vec<R>,
+) -> Memo<Vec<R>>
+where
+    R: PartialEq + Send + Sync + 'static,
+{
+    Memo::new(move |before: Option<&Vec<R>>| {
+        let (parsed, diagnostics, fixes) =
+            (page.parsed.get(), page.diagnostics.get(), page.fixes.get());
+        let present = page.present.get();
+        let text = page.text.read();
+        let source = OpSource {
+            text: &text,
+            program: &parsed.program,
+            diagnostics: &diagnostics,
+            fixes: &fixes,
+            analysed: (present.as_ref()).map(|p| (&*p.analysis, p.statement_of_op.as_ref())),
+        };
+        rows(source, max_rows.get(), before.map_or(&[], Vec::as_slice))
     })
 }
 

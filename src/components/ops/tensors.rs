@@ -2,7 +2,7 @@
 
 use super::field::Field;
 use super::problems::Problems;
-use super::table_state::with_source;
+use super::table_state::{PAGE_ROWS, rows};
 use crate::app::history::Origin;
 use crate::app::op_edit::{TensorField, with_tensor_field};
 use crate::app::state::Page;
@@ -17,25 +17,37 @@ use crate::present::tensor_rows::{TensorRow, tensor_rows};
 use leptos::html::{Button, Input};
 use leptos::prelude::*;
 
-/// Rows that are listed at first, and by how many a button adds more.
-const PAGE_ROWS: usize = 60;
+/// The number of declared tensors, which opens to their table.
+#[component]
+pub fn Tensors() -> impl IntoView {
+    let page = Page::of_context();
+    let declared = Memo::new(move |_| page.parsed.with(|parsed| parsed.program.declarations.len()));
+    let is_open = RwSignal::new(false);
+    view! {
+        <details class="tensors" on:toggle:target=move |event| is_open.set(event.target().open())>
+            <summary>{move || counted(declared.get(), "declared tensor")}</summary>
+            <Show when=move || is_open.get()>
+                <TensorsTable declared />
+            </Show>
+        </details>
+    }
+}
 
 /// A row for each declaration that could be parsed.
 #[component]
-pub fn TensorsTable() -> impl IntoView {
+fn TensorsTable(
+    /// Number of declarations.
+    declared: Memo<usize>,
+) -> impl IntoView {
     let page = Page::of_context();
     let max_rows = RwSignal::new(PAGE_ROWS);
-    let rows = Memo::new(move |before: Option<&Vec<TensorRow>>| {
-        let before = before.map_or(&[][..], |before| before.as_slice());
-        with_source(page, |source| tensor_rows(source, max_rows.get(), before))
-    });
-    let declared = move || page.parsed.with(|parsed| parsed.program.declarations.len());
+    let rows = rows(page, max_rows, tensor_rows);
     // The row whose name shall get the focus, until it has taken the request.
     let focus_request = RwSignal::new(None::<usize>);
     let add_button = NodeRef::<Button>::new();
     let declare = move |_| {
         page.change(Origin::Single, add_declaration);
-        max_rows.update(|rows| *rows = (*rows).max(untrack(declared)));
+        max_rows.update(|rows| *rows = (*rows).max(declared.get_untracked()));
         focus_request.set(rows.with_untracked(|rows| Some(rows.last()?.id)));
     };
     let remove = move |place: usize| {
@@ -44,35 +56,31 @@ pub fn TensorsTable() -> impl IntoView {
         });
         browser::focus(add_button);
     };
-    let heading = move || counted(declared(), "declared tensor");
     view! {
-        <details class="tensors">
-            <summary>{heading}</summary>
-            <table class="op-table" role="table" aria-label="Tensors that the program is given">
-                <thead>
-                    <tr role="row" class="op-head op-row tensor-row">
-                        <th role="columnheader" scope="col">"tensor"</th>
-                        <th role="columnheader" scope="col">"name"</th>
-                        <th role="columnheader" scope="col">"type and shape"</th>
-                        <th role="columnheader" scope="col"><span class="sr-only">"actions"</span></th>
-                    </tr>
-                </thead>
-                <tbody role="rowgroup">
-                    <ForEnumerate
-                        each=move || rows.get()
-                        key=|row| row.id
-                        children=move |place, row| {
-                            let remove = move || remove(place.get_untracked());
-                            view! { <Row place row=row_at(rows, place, row) focus_request remove /> }
-                        }
-                    />
-                </tbody>
-            </table>
-            <div class="op-table-end">
-                <ShowMore max_rows step=PAGE_ROWS listed=move || rows.with(Vec::len) total=declared />
-                <button type="button" node_ref=add_button on:click=declare>"Declare a tensor"</button>
-            </div>
-        </details>
+        <table class="op-table" role="table" aria-label="Tensors that the program is given">
+            <thead>
+                <tr role="row" class="op-head op-row tensor-row">
+                    <th role="columnheader" scope="col">"tensor"</th>
+                    <th role="columnheader" scope="col">"name"</th>
+                    <th role="columnheader" scope="col">"type and shape"</th>
+                    <th role="columnheader" scope="col"><span class="sr-only">"actions"</span></th>
+                </tr>
+            </thead>
+            <tbody role="rowgroup">
+                <ForEnumerate
+                    each=move || rows.get()
+                    key=|row| row.id
+                    children=move |place, row| {
+                        let remove = move || remove(place.get_untracked());
+                        view! { <Row place row=row_at(rows, place, row) focus_request remove /> }
+                    }
+                />
+            </tbody>
+        </table>
+        <div class="op-table-end">
+            <ShowMore max_rows step=PAGE_ROWS listed=move || rows.with(Vec::len) total=move || declared.get() />
+            <button type="button" node_ref=add_button on:click=declare>"Declare a tensor"</button>
+        </div>
     }
 }
 
