@@ -1,11 +1,9 @@
 //! What a visitor may write next at a caret.
 
-use crate::core::model::diagnostic::Span;
 use crate::core::model::dtype::DType;
+use crate::core::model::fix::TextEdit;
 use crate::core::model::functions::pytorch::{self, ALIASES, without_module};
-use crate::core::model::functions::{
-    self, ANY_NUMBER, ATTRIBUTES, AttributeKind, FUNCTIONS, Function,
-};
+use crate::core::model::functions::{self, ATTRIBUTES, AttributeKind, FUNCTIONS, Function};
 use crate::core::model::op::shape_text;
 use crate::core::model::op_type::OpType;
 use crate::core::model::program::{Param, Program};
@@ -58,10 +56,8 @@ impl CompletionKind {
 /// A word that may stand at the caret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// The part of the text that it replaces: the word around the caret.
-    pub replaced: Span,
-    /// What is written there.
-    pub inserted: String,
+    /// What it writes in the place of the word around the caret.
+    pub edit: TextEdit,
     /// What it is called in the list.
     pub label: String,
     /// What it stands for.
@@ -135,8 +131,7 @@ fn ranked(caret: &Caret, candidates: Vec<Candidate>) -> Vec<Completion> {
     // Stable: what fits alike stays in its order.
     fitting.sort_by_key(|&(fit, _)| fit);
     let completions = fitting.into_iter().map(|(_, candidate)| Completion {
-        replaced: caret.word,
-        inserted: candidate.inserted,
+        edit: TextEdit::replace(caret.word, candidate.inserted),
         label: candidate.label,
         kind: candidate.kind,
         detail: candidate.detail,
@@ -195,7 +190,11 @@ fn callees(caret: &Caret) -> Vec<Candidate> {
             .map(|alias| alias.name)
             .collect(),
         inserted: format!("{}{open}", function.name),
-        ..Candidate::new(function.name, CompletionKind::Function, signature(function))
+        ..Candidate::new(
+            function.name,
+            CompletionKind::Function,
+            function.arguments(),
+        )
     };
     let bare = [OpType::Elementwise, OpType::Reduction].map(|op_type| Candidate {
         inserted: format!("{}{open}", op_type.name()),
@@ -206,23 +205,6 @@ fn callees(caret: &Caret) -> Vec<Candidate> {
         )
     });
     FUNCTIONS.iter().map(function).chain(bare).collect()
-}
-
-/// The arguments of a function: `a, b, axis=, keepdim=`.
-fn signature(function: &Function) -> String {
-    let inputs: &[&str] = match (function.min_inputs, function.max_inputs) {
-        (_, ANY_NUMBER) => &["a", "b", "…"],
-        (0, _) => &[],
-        (1, 1) => &["x"],
-        (1, _) => &["x", "…"],
-        (2, 2) => &["a", "b"],
-        (3, 3) => &["a", "b", "c"],
-        (2, _) => &["a", "b", "…"],
-        _ => &["a", "b", "c", "…"],
-    };
-    let inputs = inputs.iter().map(|&input| input.to_owned());
-    let attributes = function.attributes.iter().map(|name| format!("{name}="));
-    inputs.chain(attributes).collect::<Vec<_>>().join(", ")
 }
 
 fn arguments(text: &str, offset: usize, caret: &Caret, call: &CallSoFar) -> Vec<Candidate> {

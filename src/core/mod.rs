@@ -19,7 +19,7 @@ pub use model::build::build_graph;
 pub use model::device::{DEVICES, Device, default_device, device};
 pub use model::diagnostic::{Code, Diagnostic, Severity, Span};
 pub use model::dtype::DType;
-pub use model::fix::{Fix, TextEdit};
+pub use model::fix::{Fix, TextEdit, edited};
 pub use model::graph::{Graph, NamedGraph, SizeSource, Tensor};
 pub use model::ids::{IdVec, KernelId, OpId, TensorId};
 pub use model::op::{Op, TensorDecl, TensorRole};

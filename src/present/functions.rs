@@ -2,7 +2,7 @@
 
 use crate::core::OpType;
 use crate::core::model::functions::{
-    ANY_NUMBER, AttributeSpec, FUNCTIONS, Function, ShapeRule, find_attribute,
+    AttributeSpec, FUNCTIONS, Function, ShapeRule, find_attribute,
 };
 
 /// A function as the reference describes it.
@@ -51,7 +51,7 @@ fn function_row(function: &Function) -> FunctionRow {
     };
     FunctionRow {
         name: function.name,
-        signature: signature(function),
+        signature: format!("{}({})", function.name, function.arguments()),
         op_type: function.op_type.name(),
         summary: function.summary,
         shape: shape_words(function.shape_rule),
@@ -63,30 +63,6 @@ fn function_row(function: &Function) -> FunctionRow {
             .filter_map(|name| find_attribute(name))
             .collect(),
     }
-}
-
-/// How a function is called; what is in brackets may be left out: `linear(a, b, [c])`.
-pub fn signature(function: &Function) -> String {
-    let names: &[&str] = match (function.name, function.max_inputs) {
-        ("where", _) => &["condition", "a", "b"],
-        ("embedding", _) => &["index", "table"],
-        ("gather", _) => &["x", "index"],
-        (_, 1) => &["x"],
-        (_, ANY_NUMBER) => &["a", "b"],
-        _ => &["a", "b", "c", "d", "e"],
-    };
-    let inputs = names.iter().take(function.max_inputs).enumerate();
-    let inputs = inputs.map(|(place, name)| {
-        if place < function.min_inputs {
-            (*name).to_owned()
-        } else {
-            format!("[{name}]")
-        }
-    });
-    let more = (function.max_inputs == ANY_NUMBER).then(|| "…".to_owned());
-    let attributes = function.attributes.iter().map(|name| format!("[{name}]"));
-    let parts: Vec<String> = inputs.chain(more).chain(attributes).collect();
-    format!("{}({})", function.name, parts.join(", "))
 }
 
 const fn shape_words(rule: ShapeRule) -> &'static str {

@@ -1,7 +1,7 @@
 //! What may be written at a caret, which is a `|` in these texts.
 
 use fuseline::core::examples::EXAMPLES;
-use fuseline::core::{Completion, complete};
+use fuseline::core::{Completion, complete, edited};
 use proptest::prelude::*;
 
 fn at_caret(text: &str) -> Vec<Completion> {
@@ -17,12 +17,7 @@ fn labels(text: &str) -> Vec<String> {
 fn taken(text: &str) -> String {
     let plain = text.replacen('|', "", 1);
     let first = at_caret(text).into_iter().next().unwrap();
-    format!(
-        "{}{}{}",
-        &plain[..first.replaced.start],
-        first.inserted,
-        &plain[first.replaced.end..]
-    )
+    edited(&plain, &[first.edit]).unwrap()
 }
 
 const HEAD: &str =
@@ -38,7 +33,7 @@ fn a_function_is_completed_by_its_first_letters_then_by_others() {
     assert_eq!(taken("y = soft|"), "y = softmax(");
     assert_eq!(taken("y = so|ft(x)"), "y = softmax(x)");
     assert_eq!(taken("y = torch.bm|(x)"), "y = matmul(x)");
-    assert_eq!(at_caret("y = soft|")[0].detail, "x, axis=");
+    assert_eq!(at_caret("y = soft|")[0].detail, "x, [axis]");
 }
 
 #[test]
@@ -144,9 +139,9 @@ proptest! {
         text.insert_str(place, &junk);
         for offset in place..=place + junk.len() {
             for found in complete(&text, offset) {
-                prop_assert!(found.replaced.start <= offset && offset <= found.replaced.end);
-                prop_assert!(found.replaced.slice(&text).chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.'));
-                prop_assert!(!found.inserted.is_empty());
+                prop_assert!(found.edit.span.start <= offset && offset <= found.edit.span.end);
+                prop_assert!(found.edit.span.slice(&text).chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.'));
+                prop_assert!(!found.edit.text.is_empty());
             }
         }
     }

@@ -43,7 +43,7 @@ fn a_function_says_how_it_is_called_and_what_it_costs() {
             "softmax(x, [axis])",
             "5 for each element of the input",
         ),
-        ("linear", "linear(a, b, [c])", ""),
+        ("linear", "linear(x, weight, [bias])", ""),
         ("concat", "concat(a, b, …, [axis])", ""),
         (
             "where",

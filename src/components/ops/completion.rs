@@ -7,7 +7,7 @@ use crate::app::history::Origin;
 use crate::app::state::{Page, SetIfChanged};
 use crate::browser::reveal_in;
 use crate::components::announcer::Announcer;
-use crate::core::{Completion, complete};
+use crate::core::{Completion, complete, edited};
 use crate::picture::code::{column_of, line_of};
 use leptos::ev::KeyboardEvent;
 use leptos::html::Ul;
@@ -69,7 +69,7 @@ impl Completions {
         let letters = self.found.with_untracked(|found| {
             found
                 .first()
-                .map(|first| caret.saturating_sub(first.replaced.start))
+                .map(|first| caret.saturating_sub(first.edit.span.start))
         });
         if letters.is_none_or(|letters| letters < LETTERS) {
             self.close();
@@ -129,16 +129,8 @@ impl Completions {
     fn take(self, place: usize) {
         let chosen = self.found.with_untracked(|found| found.get(place).cloned());
         self.close();
-        let Some(Completion {
-            replaced, inserted, ..
-        }) = chosen
-        else {
-            return;
-        };
-        let text = self.page.text.with_untracked(|text| {
-            let (before, after) = (text.get(..replaced.start)?, text.get(replaced.end..)?);
-            Some(format!("{before}{inserted}{after}"))
-        });
+        let taken = |text: &String| edited(text, &[chosen?.edit]);
+        let text = self.page.text.with_untracked(taken);
         if let Some(text) = text {
             self.page.edit(text, Origin::Single);
         }
@@ -165,7 +157,7 @@ pub fn CompletionList(
     let list = NodeRef::<Ul>::new();
     let place = move || {
         found.with(|found| {
-            let start = found.first()?.replaced.start;
+            let start = found.first()?.edit.span.start;
             page.text
                 .with_untracked(|text| Some((line_of(text, start), column_of(text, start))))
         })

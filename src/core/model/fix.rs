@@ -1,4 +1,4 @@
-//! Corrections of a text that a visitor can take with one click.
+//! Edits of a text, and corrections that a visitor can take with one click.
 
 use crate::core::model::diagnostic::Span;
 
@@ -55,14 +55,19 @@ impl Fix {
     /// assert_eq!(fix.applied("y = rleu(x)").as_deref(), Some("y = relu(x)"));
     /// ```
     pub fn applied(&self, text: &str) -> Option<String> {
-        let mut corrected = String::with_capacity(text.len() + 64);
-        let mut done = 0;
-        for edit in &self.edits {
-            corrected.push_str(text.get(done..edit.span.start)?);
-            corrected.push_str(&edit.text);
-            done = edit.span.end;
-        }
-        corrected.push_str(text.get(done..)?);
-        Some(corrected)
+        edited(text, &self.edits)
     }
+}
+
+/// A text after edits, which are ascending and do not overlap; `None` if they do not fit it. `O(text)`.
+pub fn edited(text: &str, edits: &[TextEdit]) -> Option<String> {
+    let mut edited = String::with_capacity(text.len() + 64);
+    let mut done = 0;
+    for edit in edits {
+        edited.push_str(text.get(done..edit.span.start)?);
+        edited.push_str(&edit.text);
+        done = edit.span.end;
+    }
+    edited.push_str(text.get(done..)?);
+    Some(edited)
 }

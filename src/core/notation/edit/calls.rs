@@ -1,17 +1,16 @@
 //! Edits within one statement: its function, its inputs, its type annotation.
 
 use crate::core::model::diagnostic::Span;
+use crate::core::model::fix::TextEdit;
 use crate::core::model::program::{Argument, OpStatement, Program};
 use crate::core::notation::edit::replaced;
 use crate::core::notation::{CallParens, call_parens, is_literal, written_name};
 
 /// Replaces the function of an op; inputs, attributes and annotation stay.
 pub fn set_callee(text: &str, program: &Program, op: usize, callee: &str) -> String {
-    let edits = (program.ops.get(op))
-        .map(|statement| (statement.callee.span, written_name(callee)))
-        .into_iter()
-        .collect();
-    replaced(text, edits)
+    let statement = program.ops.get(op);
+    let edit = statement.map(|op| TextEdit::replace(op.callee.span, written_name(callee)));
+    replaced(text, edit)
 }
 
 /// Replaces the inputs of an op.
@@ -22,7 +21,7 @@ pub fn set_inputs(text: &str, program: &Program, op: usize, inputs: &[String]) -
     replaced(text, edits)
 }
 
-fn input_edits(text: &str, statement: &OpStatement, inputs: &[String]) -> Vec<(Span, String)> {
+fn input_edits(text: &str, statement: &OpStatement, inputs: &[String]) -> Vec<TextEdit> {
     let as_written = |name: &String| {
         if is_literal(name) {
             name.clone()
@@ -35,15 +34,15 @@ fn input_edits(text: &str, statement: &OpStatement, inputs: &[String]) -> Vec<(S
     if let Some((kept, added)) = written.split_at_checked(before.len())
         && let Some((_, last)) = before.last()
     {
-        let mut edits: Vec<(Span, String)> = (before.iter().zip(inputs).zip(kept))
+        let mut edits: Vec<TextEdit> = (before.iter().zip(inputs).zip(kept))
             .filter(|(((old, _), new), _)| match old {
                 Argument::Tensor(name) | Argument::Literal(name) => *name != **new,
             })
-            .map(|(((_, span), _), written)| (*span, written.clone()))
+            .map(|(((_, span), _), written)| TextEdit::replace(*span, written))
             .collect();
         if !added.is_empty() {
-            let end = Span::new(last.end, last.end);
-            edits.push((end, format!(", {}", added.join(", "))));
+            let added = format!(", {}", added.join(", "));
+            edits.push(TextEdit::insert(last.end, added));
         }
         return edits;
     }
@@ -55,10 +54,8 @@ fn input_edits(text: &str, statement: &OpStatement, inputs: &[String]) -> Vec<(S
         Some(attribute) => (attribute.span.start, ", "),
         None => (close.start, ""),
     };
-    vec![(
-        Span::new(open.end, end),
-        format!("{}{separator}", written.join(", ")),
-    )]
+    let inputs = format!("{}{separator}", written.join(", "));
+    vec![TextEdit::replace(Span::new(open.end, end), inputs)]
 }
 
 /// Writes the type annotation of the op's output, such as `f16[S, 4*H]`, or removes it.
@@ -71,10 +68,10 @@ pub fn set_annotation(
     let edit = program.ops.get(op).and_then(|statement| {
         let one_line = annotation.map(|a| a.replace(['\n', '\r'], " "));
         match (&statement.annotation, one_line) {
-            (Some(old), Some(new)) => Some((old.span, new)),
+            (Some(old), Some(new)) => Some(TextEdit::replace(old.span, new)),
             (Some(old), None) => {
                 let call_end = call_parens(text, statement)?.close.end;
-                Some((Span::new(call_end, old.span.end), String::new()))
+                Some(TextEdit::remove(Span::new(call_end, old.span.end)))
             }
             (None, Some(new)) => {
                 // The annotation goes before the kernel mark.
@@ -82,10 +79,10 @@ pub fn set_annotation(
                     Some(_) => call_parens(text, statement)?.close.end,
                     None => statement.span.end,
                 };
-                Some((Span::new(end, end), format!(" : {new}")))
+                Some(TextEdit::insert(end, format!(" : {new}")))
             }
             (None, None) => None,
         }
     });
-    replaced(text, edit.into_iter().collect())
+    replaced(text, edit)
 }

@@ -2,6 +2,7 @@
 
 use crate::core::model::diagnostic::Span;
 use crate::core::model::dtype::DType;
+use crate::core::model::fix::TextEdit;
 use crate::core::model::op::TensorRole;
 use crate::core::model::program::Program;
 use crate::core::notation::edit::lines::{free_name, line_end, whole_lines};
@@ -26,14 +27,14 @@ pub fn add_declaration(text: &str, program: &Program) -> String {
         Some(above) => (line_end(text, above.end), format!("\n{line}")),
         None => (0, format!("{line}\n")),
     };
-    replaced(text, vec![(Span::new(place, place), added)])
+    replaced(text, [TextEdit::insert(place, added)])
 }
 
 /// Removes a declaration with its line. The ops that read the tensor stay.
 pub fn remove_declaration(text: &str, program: &Program, declaration: usize) -> String {
     let declared = program.declarations.get(declaration);
-    let lines = declared.map(|declared| (whole_lines(text, declared.span), String::new()));
-    replaced(text, lines.into_iter().collect())
+    let edit = declared.map(|declared| TextEdit::remove(whole_lines(text, declared.span)));
+    replaced(text, edit)
 }
 
 /// Declares a tensor as an input or as a weight.
@@ -41,9 +42,9 @@ pub fn set_role(text: &str, program: &Program, declaration: usize, role: TensorR
     let edit = program.declarations.get(declaration).map(|declared| {
         let start = declared.span.start;
         let keyword = Span::new(start, start + declared.role.name().len());
-        (keyword, role.name().to_owned())
+        TextEdit::replace(keyword, role.name())
     });
-    replaced(text, edit.into_iter().collect())
+    replaced(text, edit)
 }
 
 /// Writes the type and shape of a declared tensor, such as `f16[S, 4*H]`.
@@ -54,6 +55,6 @@ pub fn set_declared_type(
     annotation: &str,
 ) -> String {
     let declared = program.declarations.get(declaration);
-    let edit = declared.map(|declared| (declared.annotation.span, annotation.to_owned()));
-    replaced(text, edit.into_iter().collect())
+    let edit = declared.map(|declared| TextEdit::replace(declared.annotation.span, annotation));
+    replaced(text, edit)
 }

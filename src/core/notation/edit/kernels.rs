@@ -1,6 +1,7 @@
 //! Edits of kernel marks, `@kernel 3`: merge two kernels, cut one in two, set the mark of one op.
 
 use crate::core::model::diagnostic::Span;
+use crate::core::model::fix::TextEdit;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::partition::Partition;
@@ -39,10 +40,7 @@ pub enum Unmarkable {
 
 /// Writes or removes the kernel mark of one op.
 pub fn set_kernel(text: &str, program: &Program, op: usize, kernel: Option<u32>) -> String {
-    replaced(
-        text,
-        edit_of(text, program, op, kernel).into_iter().collect(),
-    )
+    replaced(text, edit_of(text, program, op, kernel))
 }
 
 /// Marks the kernels as shown, with two of them as one, in a block those of every round; comments and layout stay.
@@ -232,23 +230,18 @@ impl Rounds {
     }
 }
 
-fn edit_of(
-    text: &str,
-    program: &Program,
-    op: usize,
-    kernel: Option<u32>,
-) -> Option<(Span, String)> {
+fn edit_of(text: &str, program: &Program, op: usize, kernel: Option<u32>) -> Option<TextEdit> {
     let statement = program.ops.get(op)?;
     match (&statement.kernel, kernel) {
         (Some(old), Some(new)) if old.number == new => None,
-        (Some(old), Some(new)) => Some((old.span, format!("@kernel {new}"))),
+        (Some(old), Some(new)) => Some(TextEdit::replace(old.span, format!("@kernel {new}"))),
         (Some(old), None) => {
             let before = text.get(..old.span.start)?.trim_end().len();
-            Some((Span::new(before, old.span.end), String::new()))
+            Some(TextEdit::remove(Span::new(before, old.span.end)))
         }
         (None, Some(new)) => {
             let end = statement.span.end;
-            Some((Span::new(end, end), format!(" @kernel {new}")))
+            Some(TextEdit::insert(end, format!(" @kernel {new}")))
         }
         (None, None) => None,
     }

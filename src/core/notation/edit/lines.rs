@@ -1,6 +1,7 @@
 //! Edits of whole statements: add, remove, move.
 
 use crate::core::model::diagnostic::Span;
+use crate::core::model::fix::TextEdit;
 use crate::core::model::functions;
 use crate::core::model::functions::ShapeRule;
 use crate::core::model::op_type::OpType;
@@ -36,7 +37,7 @@ pub fn add_op(text: &str, program: &Program, after: Option<usize>) -> String {
             "\n"
         };
         let line = format!("{line_break}{indent}{output} = relu({input})");
-        return replaced(text, vec![(Span::new(end, end), line)]);
+        return replaced(text, [TextEdit::insert(end, line)]);
     }
     if !program.ops.is_empty() {
         return text.to_owned();
@@ -91,7 +92,7 @@ pub fn remove_op(text: &str, program: &Program, op: usize) -> String {
     let Some(statement) = program.ops.get(op) else {
         return text.to_owned();
     };
-    let mut edits = vec![(whole_lines(text, statement.span), String::new())];
+    let mut edits = vec![TextEdit::remove(whole_lines(text, statement.span))];
     if let Some(input) = statement.inputs.first()
         && passes_shape(statement)
     {
@@ -111,12 +112,12 @@ pub fn remove_op(text: &str, program: &Program, op: usize) -> String {
                 .flat_map(|(_, reader)| &reader.inputs)
                 .chain(passed_on.map(|carried| &carried.from))
                 .filter(|read| read.text == statement.output.text)
-                .map(|read| (read.span, written_name(&input.text))),
+                .map(|read| TextEdit::replace(read.span, written_name(&input.text))),
         );
     }
     // What no op writes is no output.
     let outputs = (program.outputs.iter()).filter(|name| name.text == statement.output.text);
-    edits.extend(outputs.map(|name| (whole_lines(text, name.span), String::new())));
+    edits.extend(outputs.map(|name| TextEdit::remove(whole_lines(text, name.span))));
     replaced(text, edits)
 }
 

@@ -10,8 +10,8 @@ mod kernels;
 mod lines;
 mod names;
 
-use crate::core::model::diagnostic::Span;
 use crate::core::model::dtype::DType;
+use crate::core::model::fix::{TextEdit, edited};
 use crate::core::model::program::{Program, TypeAnnotation};
 pub use crate::core::notation::edit::calls::{set_annotation, set_callee, set_inputs};
 pub use crate::core::notation::edit::declarations::{
@@ -36,8 +36,7 @@ use strum::VariantArray;
 pub fn set_param(text: &str, program: &Program, param_index: usize, value: i64) -> String {
     let values = params_following(program, param_index, value);
     let edits = (program.params.iter().zip(values))
-        .filter_map(|(param, value)| Some((param.value_span, value?.to_string())))
-        .collect();
+        .filter_map(|(param, value)| Some(TextEdit::replace(param.value_span, value?.to_string())));
     replaced(text, edits)
 }
 
@@ -55,8 +54,7 @@ pub fn set_dtype(text: &str, program: &Program, dtype: DType) -> String {
     let main = main_dtype(program);
     let edits = annotations(program)
         .filter(|a| Some(a.dtype) == main)
-        .map(|a| (a.dtype_span, dtype.name().to_owned()))
-        .collect();
+        .map(|a| TextEdit::replace(a.dtype_span, dtype.name()));
     replaced(text, edits)
 }
 
@@ -65,20 +63,17 @@ fn annotations(program: &Program) -> impl Iterator<Item = &TypeAnnotation> {
     declared.chain(program.ops.iter().filter_map(|op| op.annotation.as_ref()))
 }
 
-/// `text` with each span replaced; of overlapping spans only the first is replaced.
-fn replaced(text: &str, mut edits: Vec<(Span, String)>) -> String {
-    edits.sort_by_key(|(span, _)| *span);
-    let mut edited = String::with_capacity(text.len());
-    let mut kept = 0;
-    for (span, new) in &edits {
-        if let Some(between) = text.get(kept..span.start)
-            && text.get(span.start..span.end).is_some()
-        {
-            edited.push_str(between);
-            edited.push_str(new);
-            kept = span.end;
+/// `text` after edits in any order; of those that overlap only the first is made. Unchanged if they do not fit it.
+fn replaced(text: &str, edits: impl IntoIterator<Item = TextEdit>) -> String {
+    let mut edits: Vec<TextEdit> = edits.into_iter().collect();
+    edits.sort_by_key(|edit| edit.span);
+    let mut free = 0;
+    edits.retain(|edit| {
+        let is_free = edit.span.start >= free;
+        if is_free {
+            free = edit.span.end;
         }
-    }
-    edited.push_str(text.get(kept..).unwrap_or(""));
-    edited
+        is_free
+    });
+    edited(text, &edits).unwrap_or_else(|| text.to_owned())
 }

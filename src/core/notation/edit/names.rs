@@ -1,6 +1,7 @@
 //! Renames ops and tensors in every statement that names them.
 
 use crate::core::model::diagnostic::{Code, Diagnostic, Span};
+use crate::core::model::fix::TextEdit;
 use crate::core::model::program::{Name, Program};
 use crate::core::notation::edit::replaced;
 use crate::core::notation::spelling::quoted;
@@ -27,7 +28,8 @@ pub fn rename_op(
     }
     check_not_empty(new_name)?;
     check_no_op_is_called(program, new_name)?;
-    Ok(replaced(text, vec![(label.span, written_name(new_name))]))
+    let edit = TextEdit::replace(label.span, written_name(new_name));
+    Ok(replaced(text, [edit]))
 }
 
 /// Renames a tensor in its declaration, its op and its readers. A name that no statement contains changes
@@ -44,9 +46,9 @@ pub fn rename_tensor(
     if name == new_name {
         return Ok(text.to_owned());
     }
-    let mut edits: Vec<(Span, String)> = mentions(program)
+    let mut edits: Vec<TextEdit> = mentions(program)
         .filter(|mention| mention.text == name)
-        .map(|mention| (mention.span, written_name(new_name)))
+        .map(|mention| TextEdit::replace(mention.span, written_name(new_name)))
         .collect();
     if edits.is_empty() {
         return Ok(text.to_owned());
@@ -62,7 +64,7 @@ pub fn rename_tensor(
         if op.span.start < op.output.span.start {
             // In `y: y = ...` the label repeats the output; the new name replaces both.
             let written_twice = Span::new(op.span.start, op.output.span.end);
-            edits.push((written_twice, written_name(new_name)));
+            edits.push(TextEdit::replace(written_twice, written_name(new_name)));
         }
     }
     Ok(replaced(text, edits))

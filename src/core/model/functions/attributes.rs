@@ -1,0 +1,112 @@
+//! The attributes of functions.
+
+/// The values that an attribute can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttributeKind {
+    /// An integer expression over params.
+    Size,
+    /// An integer or a list of integers.
+    SizeOrSizes,
+    /// A list of integers.
+    Sizes,
+    /// Any number; sizes do not depend on it.
+    Number,
+    /// `true` or `false`.
+    Flag,
+    /// An element type.
+    Type,
+    /// An integer, or the word `unknown`.
+    SizeOrUnknown,
+    /// `tanh` or `none`.
+    Approximation,
+}
+
+impl AttributeKind {
+    /// Whether a word is a value as it stands, and not the name of a param.
+    pub fn is_word(self, word: &str) -> bool {
+        match self {
+            Self::Flag | Self::Type => true,
+            Self::SizeOrUnknown => word == "unknown",
+            Self::Approximation => matches!(word, "tanh" | "none"),
+            Self::Size | Self::SizeOrSizes | Self::Sizes | Self::Number => false,
+        }
+    }
+
+    /// The form of a value, for a hint.
+    pub const fn expected(self) -> &'static str {
+        match self {
+            Self::Size => "an integer",
+            Self::SizeOrSizes => "an integer or a list such as [1, 2]",
+            Self::Sizes => "a list such as [0, 2, 1]",
+            Self::Number => "a number",
+            Self::Flag => "true or false",
+            Self::Type => "an element type such as f32",
+            Self::SizeOrUnknown => "an integer, or `unknown`",
+            Self::Approximation => "tanh or none",
+        }
+    }
+}
+
+/// An attribute; it has the same meaning in every function that takes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AttributeSpec {
+    /// Its name.
+    pub name: &'static str,
+    /// The values that it can have.
+    pub kind: AttributeKind,
+    /// Its meaning and its default.
+    pub summary: &'static str,
+}
+
+/// All attributes of all functions.
+#[rustfmt::skip]
+pub const ATTRIBUTES: &[AttributeSpec] = &[
+    attribute("axis", AttributeKind::SizeOrSizes, "dimension to work along, counted from the end when negative; -1 by default"),
+    attribute("keepdim", AttributeKind::Flag, "whether the reduced dimension stays as 1; true by default"),
+    attribute("transpose_a", AttributeKind::Flag, "whether the first operand is [K, M]; false by default"),
+    attribute("transpose_b", AttributeKind::Flag, "whether the second operand is [N, K]; false by default"),
+    attribute("k", AttributeKind::SizeOrUnknown, "contraction length, where the operands hold more than the op reads; the shape must be given"),
+    attribute("stride", AttributeKind::SizeOrSizes, "step of the window, one number or [height, width]; 1 for a convolution, the window for a pool"),
+    attribute("padding", AttributeKind::SizeOrSizes, "border of zeros on each side; 0 by default"),
+    attribute("dilation", AttributeKind::SizeOrSizes, "distance of the window's elements; 1 by default"),
+    attribute("groups", AttributeKind::Size, "independent groups of channels; 1 by default"),
+    attribute("kernel", AttributeKind::SizeOrSizes, "size of the window, one number or [height, width]"),
+    attribute("shape", AttributeKind::Sizes, "the new shape; one size may be -1 and follows from the others"),
+    attribute("perm", AttributeKind::Sizes, "for each new dimension the old one; the last two swapped by default"),
+    attribute("times", AttributeKind::SizeOrSizes, "how often the elements are repeated along the axis, or along each dimension"),
+    attribute("pad", AttributeKind::Sizes, "elements added before and after, the last dimension first, as in PyTorch: [left, right, top, bottom]"),
+    attribute("parts", AttributeKind::Size, "number of equal pieces"),
+    attribute("index", AttributeKind::Size, "which piece, from 0; 0 by default"),
+    attribute("start", AttributeKind::Size, "first element, counted from the end when negative; 0 by default"),
+    attribute("end", AttributeKind::Size, "one past the last element; the whole rest by default"),
+    attribute("step", AttributeKind::Size, "distance between two elements that are kept; 1 by default"),
+    attribute("diagonal", AttributeKind::Size, "the last diagonal that is kept, 0 for the main one; 0 by default"),
+    attribute("approximate", AttributeKind::Approximation, "tanh, or none for the exact function by erf; tanh by default"),
+    attribute("training", AttributeKind::Flag, "whether mean and variance are those of the batch; false by default"),
+    attribute("value", AttributeKind::Number, "the value of every element"),
+    attribute("dtype", AttributeKind::Type, "element type of the result"),
+    attribute("factor", AttributeKind::Number, "what to multiply by"),
+    attribute("amount", AttributeKind::Number, "what to add"),
+    attribute("exponent", AttributeKind::Number, "the power, when it is no tensor"),
+    attribute("p", AttributeKind::Number, "probability that an element is dropped"),
+    attribute("eps", AttributeKind::Number, "small number against a division by zero"),
+    attribute("min", AttributeKind::Number, "lower bound"),
+    attribute("max", AttributeKind::Number, "upper bound"),
+];
+
+/// The attribute with this name.
+pub fn find_attribute(name: &str) -> Option<&'static AttributeSpec> {
+    ATTRIBUTES.iter().find(|a| a.name == name)
+}
+
+const fn attribute(
+    name: &'static str,
+    kind: AttributeKind,
+    summary: &'static str,
+) -> AttributeSpec {
+    AttributeSpec {
+        name,
+        kind,
+        summary,
+    }
+}

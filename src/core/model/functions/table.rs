@@ -1,0 +1,176 @@
+//! The table of all functions.
+
+use super::{ANY_NUMBER, Function, ShapeRule};
+use crate::core::model::op_type::OpType;
+
+/// All functions, by op type.
+#[rustfmt::skip]
+pub static FUNCTIONS: &[Function] = &[
+    binary("add", 1, "a + b", "one addition"),
+    binary("sub", 1, "a - b", "one subtraction"),
+    binary("mul", 1, "a * b", "one multiplication"),
+    binary("div", 1, "a / b", "one division"),
+    binary("maximum", 1, "the larger of a and b", "one comparison"),
+    binary("minimum", 1, "the smaller of a and b", "one comparison"),
+    binary("pow", 3, "a to the power of b", "log, multiplication, exp").takes(1, 2).with(&["exponent"]),
+    binary("lt", 1, "whether a < b", "one comparison"),
+    binary("le", 1, "whether a <= b", "one comparison"),
+    binary("gt", 1, "whether a > b", "one comparison"),
+    binary("ge", 1, "whether a >= b", "one comparison"),
+    binary("eq", 1, "whether a = b", "one comparison"),
+    binary("ne", 1, "whether a and b differ", "one comparison"),
+    binary("logical_and", 1, "whether both hold", "one operation on bits"),
+    binary("logical_or", 1, "whether one of both holds", "one operation on bits"),
+    unary("logical_not", 1, "whether it does not hold", "one operation on bits"),
+    unary("neg", 1, "-x", "one negation"),
+    unary("abs", 1, "the absolute value", "one operation on the sign"),
+    unary("square", 1, "x * x", "one multiplication"),
+    unary("relu", 1, "max(x, 0)", "one comparison"),
+    unary("gelu", 8, "x times the normal distribution function, tanh form unless `approximate=none`", "x * 0.5 * (1 + tanh(x * (c + d * x * x))): 5 multiplications, 2 additions, tanh").with(&["approximate"]),
+    unary("gelu_erf", 5, "the same, exact: `gelu(x, approximate=none)`", "x * 0.5 * (1 + erf(x * c)): 3 multiplications, addition, erf").with(&["approximate"]),
+    unary("silu", 5, "x * sigmoid(x), also called swish", "sigmoid 4, one multiplication"),
+    unary("sigmoid", 4, "1 / (1 + exp(-x))", "negation, exp, addition, division"),
+    unary("tanh", 1, "hyperbolic tangent", "one transcendental"),
+    unary("exp", 1, "e to the power of x", "one transcendental"),
+    unary("log", 1, "natural logarithm", "one transcendental"),
+    unary("erf", 1, "error function", "one transcendental"),
+    unary("sin", 1, "sine", "one transcendental"),
+    unary("cos", 1, "cosine", "one transcendental"),
+    unary("round", 1, "nearest whole number", "one rounding"),
+    unary("floor", 1, "largest whole number that is not above", "one rounding"),
+    unary("sqrt", 1, "square root", "one transcendental"),
+    unary("rsqrt", 1, "1 / square root", "one transcendental"),
+    unary("reciprocal", 1, "1 / x", "one division"),
+    unary("scale", 1, "x times a constant", "one multiplication").with(&["factor"]),
+    unary("shift", 1, "x plus a constant", "one addition").with(&["amount"]),
+    unary("mask", 1, "x + mask; causal when no mask is named", "one addition, or one comparison when causal").takes(1, 2),
+    unary("tril", 1, "zero above a diagonal of the last two dimensions", "one comparison").with(&["diagonal"]),
+    unary("triu", 1, "zero below a diagonal of the last two dimensions", "one comparison").with(&["diagonal"]),
+    unary("full", 0, "one value everywhere, of the annotated type", "computes nothing").takes(0, 0).shaped(ShapeRule::Stated).with(&["value"]),
+    unary("arange", 0, "0, 1, 2 and so on, of the annotated type", "computes nothing").takes(0, 0).shaped(ShapeRule::Stated),
+    unary("dropout", 2, "elements dropped at random; the mask is made on chip", "one comparison, one multiplication; random bits are not counted").with(&["p"]),
+    unary("cast", 1, "x in another element type", "one conversion").with(&["dtype"]),
+    binary("where", 1, "a where the condition holds, else b", "one selection").takes(3, 3),
+    unary("clamp", 2, "x held between two bounds", "two comparisons").with(&["min", "max"]),
+    unary("batch_norm", 2, "x * scale + shift, or with mean, variance, weight and bias; one of each for a channel", "one multiplication, one addition: the factors are counted once for a channel, so not at all").takes(3, 5).shaped(ShapeRule::PerChannel).with(&["training", "eps"]),
+    unary("batch_norm_train", 6, "mean 0 and variance 1 for each channel of the batch; optional weight and bias: `batch_norm(x, w, b, training=true)`", "variance 4; one multiplication, one addition").typed(OpType::Reduction).takes(1, 3).shaped(ShapeRule::PerChannel).with(&["eps"]),
+    reduce("sum", 1, "sum along an axis", "one addition"),
+    reduce("mean", 1, "mean along an axis", "one addition"),
+    reduce("max", 1, "largest value along an axis", "one comparison"),
+    reduce("min", 1, "smallest value along an axis", "one comparison"),
+    reduce("var", 4, "variance along an axis, two passes", "addition for the mean; subtraction, square, addition"),
+    normalize("softmax", 5, "exp(x - max) over its sum, along an axis", "comparison, subtraction, exp, addition, division"),
+    normalize("log_softmax", 5, "the logarithm of softmax", "comparison, subtraction, exp, addition, subtraction"),
+    normalize("layer_norm", 8, "mean 0 and variance 1 along the last axis; optional weight and bias", "variance 4; subtraction, multiplication, weight, bias").takes(1, 3).with(&["eps"]),
+    normalize("rms_norm", 4, "x over its root mean square along the last axis; optional weight and bias", "square, addition; multiplication, weight").takes(1, 3).with(&["eps"]),
+    normalize("l2_norm", 3, "x over its length along an axis", "square, addition, division").with(&["axis", "eps"]),
+    normalize("cumsum", 1, "sum of an element and those before it, along an axis", "one addition"),
+    reduce("max_pool2d", 1, "largest value of each window", "one comparison; overlaps are not counted twice").shaped(ShapeRule::Pool2d).with(&["kernel", "stride", "padding"]),
+    reduce("avg_pool2d", 1, "mean of each window", "one addition; overlaps are not counted twice").shaped(ShapeRule::Pool2d).with(&["kernel", "stride", "padding"]),
+    product("matmul", ShapeRule::Matmul, "matrix product, batched over leading dimensions", "2 * K for each output element").takes(2, 2).with(&["transpose_a", "transpose_b", "k"]),
+    product("linear", ShapeRule::Linear, "x times a transposed weight [N, K], plus an optional bias", "2 * K for each output element; the bias rides along"),
+    product("conv2d", ShapeRule::Conv2d, "convolution of [B, C, H, W] by [O, C/groups, KH, KW]", "2 * C/groups * KH * KW for each output element").with(&["stride", "padding", "dilation", "groups"]),
+    layout("reshape", ShapeRule::Reshape, &["shape"], "the same elements in another shape"),
+    layout("rearrange", ShapeRule::Stated, &[], "elements moved in a way that only the annotation tells").takes(1, ANY_NUMBER),
+    layout("contiguous", ShapeRule::Reshape, &["shape"], "the same elements laid out anew, in another shape if one is given: a copy").copying(),
+    layout("transpose", ShapeRule::Transpose, &["perm"], "dimensions in another order"),
+    layout("split", ShapeRule::Split, &["parts", "index", "axis"], "one of several equal pieces along an axis"),
+    layout("concat", ShapeRule::Concat, &["axis"], "all inputs one behind the other along an axis").takes(2, ANY_NUMBER).copying(),
+    layout("slice", ShapeRule::Slice, &["start", "end", "step", "axis"], "a range along an axis"),
+    layout("expand", ShapeRule::Expand, &["shape"], "dimensions of size 1 made longer without a copy"),
+    layout("repeat", ShapeRule::Repeat, &["times"], "the whole tensor several times along each dimension").copying(),
+    layout("repeat_interleave", ShapeRule::Repeat, &["times", "axis"], "each element several times along an axis").copying(),
+    layout("embedding", ShapeRule::Embedding, &[], "for each index a row of a table; it reads as many rows as there are indices, at most the table").takes(2, 2).copying(),
+    layout("gather", ShapeRule::Gather, &["axis"], "for each index an element along an axis; it reads as many elements as there are indices, at most the tensor").takes(2, 2).copying(),
+    layout("pad", ShapeRule::Pad, &["pad"], "a border of zeros around the last dimensions").copying(),
+];
+
+/// A text of the table.
+type Text = &'static str;
+
+/// A function of one input that keeps its shape.
+const fn unary(name: Text, flops: u64, summary: Text, source: Text) -> Function {
+    Function {
+        name,
+        op_type: OpType::Elementwise,
+        min_inputs: 1,
+        max_inputs: 1,
+        flops_per_element: flops,
+        shape_rule: ShapeRule::SameAsFirst,
+        attributes: &[],
+        is_view: false,
+        summary,
+        flops_source: source,
+    }
+}
+
+/// A function of two inputs that are broadcast.
+const fn binary(name: Text, flops: u64, summary: Text, source: Text) -> Function {
+    unary(name, flops, summary, source)
+        .takes(2, 2)
+        .shaped(ShapeRule::Broadcast)
+}
+
+/// A reduction that gives one value for each row.
+const fn reduce(name: Text, flops: u64, summary: Text, source: Text) -> Function {
+    unary(name, flops, summary, source)
+        .typed(OpType::Reduction)
+        .shaped(ShapeRule::Reduce)
+        .with(&["axis", "keepdim"])
+}
+
+/// A reduction over rows that keeps the shape, such as softmax.
+const fn normalize(name: Text, flops: u64, summary: Text, source: Text) -> Function {
+    unary(name, flops, summary, source)
+        .typed(OpType::Reduction)
+        .with(&["axis"])
+}
+
+const fn product(name: Text, rule: ShapeRule, summary: Text, source: Text) -> Function {
+    unary(name, 0, summary, source)
+        .typed(OpType::Matmul)
+        .takes(2, 3)
+        .shaped(rule)
+}
+
+const fn layout(
+    name: Text,
+    rule: ShapeRule,
+    attributes: &'static [Text],
+    summary: Text,
+) -> Function {
+    let moved = unary(name, 0, summary, "moves elements, computes nothing");
+    Function {
+        is_view: true,
+        ..moved.typed(OpType::Reshape).shaped(rule).with(attributes)
+    }
+}
+
+impl Function {
+    const fn typed(self, op_type: OpType) -> Self {
+        Self { op_type, ..self }
+    }
+
+    const fn takes(self, min_inputs: usize, max_inputs: usize) -> Self {
+        Self {
+            min_inputs,
+            max_inputs,
+            ..self
+        }
+    }
+
+    const fn shaped(self, shape_rule: ShapeRule) -> Self {
+        Self { shape_rule, ..self }
+    }
+
+    const fn with(self, attributes: &'static [&'static str]) -> Self {
+        Self { attributes, ..self }
+    }
+
+    const fn copying(self) -> Self {
+        Self {
+            is_view: false,
+            ..self
+        }
+    }
+}
