@@ -3,14 +3,15 @@
 use crate::charts_properties::{
     all_scenes, analysis, block, check_all, check_bars_add_up, check_sound,
 };
+use crate::repeats::{BLOCK, HEAD, TAIL, of_text, program, repeats};
 use fuseline::core::examples::EXAMPLES;
 use fuseline::core::model::device::Figure;
 use fuseline::core::{
-    Analysis, DEVICES, Op, OpType, Options, Policy, TensorDecl, analyze_program, default_device,
-    notation,
+    Analysis, DEVICES, KernelId, Op, OpType, Options, Policy, TensorDecl, analyze_program,
+    default_device, notation,
 };
 use fuseline::picture::charts::scene::{Axes, FONT_PX, Mark, MarkKey, Reach, Role, Scene, Shape};
-use fuseline::picture::charts::{roofline, traffic_bars};
+use fuseline::picture::charts::{folded_by_kernel_scene, roofline, traffic_bars};
 use std::collections::{BTreeSet, HashSet};
 
 #[test]
@@ -358,4 +359,49 @@ fn kernels_without_a_point_are_named() {
         "{}",
         scene.description
     );
+}
+
+/// The bars of a folded program have a mark for each kernel that the graph shows, and together as many bytes as before.
+#[test]
+fn equal_kernels_of_a_folded_program_share_a_segment_and_a_row() {
+    let text = program(HEAD, BLOCK, TAIL, 48);
+    for policy in [Policy::Rules, Policy::None] {
+        let analysis = of_text(&text, policy);
+        let repeats = repeats(&analysis);
+        let shown: BTreeSet<KernelId> = (analysis.partition.kernels.ids())
+            .filter(|&kernel| repeats.shows_kernel(kernel))
+            .collect();
+        assert!(shown.len() * 8 < analysis.partition.kernels.len());
+        let size = (900.0, 200.0);
+        let all = traffic_bars::scene(&analysis, size, None);
+        let bars = traffic_bars::folded_scene(&analysis, &repeats, size, None);
+        assert_eq!(kernels_of(&bars), shown);
+        assert!((bar_end(&bars) - bar_end(&all)).abs() < 0.25);
+        let rows = folded_by_kernel_scene(&analysis, &repeats, 900.0, None);
+        assert_eq!(kernels_of(&rows), shown);
+        let repeated = repeats.runs()[0].first;
+        let named = |scene: &Scene| {
+            let mut labels = scene.marks.iter().filter_map(|mark| {
+                let label = mark.label.as_ref()?;
+                (mark.kernel == Some(repeated)).then(|| label.heading.clone())
+            });
+            labels.next().unwrap()
+        };
+        assert!(
+            named(&bars).contains("and 47 equal ones"),
+            "{}",
+            named(&bars)
+        );
+        assert!(
+            named(&rows).ends_with("and 47 equal ones"),
+            "{}",
+            named(&rows)
+        );
+    }
+}
+
+/// The kernels that have marks with figures.
+fn kernels_of(scene: &Scene) -> BTreeSet<KernelId> {
+    let marks = scene.marks.iter().filter(|mark| mark.label.is_some());
+    marks.filter_map(|mark| mark.kernel).collect()
 }

@@ -6,6 +6,7 @@ use crate::app::state::{Page, Selection};
 use crate::browser;
 use crate::core::{Analysis, KernelId};
 use crate::picture::charts::scene::{Axes, Mark, Scene};
+use crate::picture::dag::repeats::Repeats;
 use leptos::html;
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -104,12 +105,20 @@ pub fn KernelChart(
     id: &'static str,
     /// The title of the enlarged chart.
     title: &'static str,
-    /// Draws an analysis for a width in scene units and the axes that shall stand still.
-    draw: fn(&Analysis, f64, Option<Axes>) -> Scene,
+    /// Draws an analysis, of which the graph shows one round of what is repeated, for a width in scene units and the axes that
+    /// shall stand still.
+    draw: fn(&Analysis, &Repeats, f64, Option<Axes>) -> Scene,
 ) -> impl IntoView {
     let page = Page::of_context();
-    let draw = move |(width, held)| page.analysis.with(|analysis| draw(analysis, width, held));
-    let selected_kernel = Signal::derive(move || page.selected_kernel());
+    let draw = move |(width, held)| {
+        page.drawing.with(|drawn| {
+            (page.analysis).with(|analysis| draw(analysis, &drawn.layout.repeats, width, held))
+        })
+    };
+    let selected_kernel = Signal::derive(move || {
+        let shown = |kernel| (page.drawing).with(|drawn| drawn.layout.repeats.shown_kernel(kernel));
+        page.selected_kernel().map(shown)
+    });
     let on_press = Callback::new(move |mark: Mark| {
         page.toggle(mark.kernel.map_or(Selection::Nothing, Selection::Kernel));
     });

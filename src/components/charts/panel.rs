@@ -2,7 +2,7 @@
 
 use super::chart::KernelChart;
 use crate::app::state::Page;
-use crate::picture::charts::{by_kernel_scene, roofline, traffic_bars};
+use crate::picture::charts::{folded_by_kernel_scene, roofline, traffic_bars};
 use leptos::prelude::*;
 
 /// Both charts, and the bars by kernel while their section is open.
@@ -25,7 +25,7 @@ pub fn Charts() -> impl IntoView {
                 <KernelChart
                     id="roofline"
                     title="Roofline"
-                    draw=|analysis, width, held| {
+                    draw=|analysis, _, width, held| {
                         let height = (width * 0.62).clamp(260.0, 760.0);
                         roofline::scene(analysis, (width, height), held)
                     }
@@ -42,15 +42,15 @@ pub fn Charts() -> impl IntoView {
                 <KernelChart
                     id="traffic"
                     title="Memory traffic"
-                    draw=|analysis, width, held| {
+                    draw=|analysis, repeats, width, held| {
                         let height = (width * 0.34).clamp(150.0, 260.0);
-                        traffic_bars::scene(analysis, (width, height), held)
+                        traffic_bars::folded_scene(analysis, repeats, (width, height), held)
                     }
                 />
                 <details class="by-kernel" on:toggle:target=move |event| is_by_kernel_open.set(event.target().open())>
                     <summary>"By kernel"</summary>
                     <Show when=move || is_by_kernel_open.get()>
-                        <KernelChart id="by-kernel" title="Memory traffic by kernel" draw=by_kernel_scene />
+                        <KernelChart id="by-kernel" title="Memory traffic by kernel" draw=folded_by_kernel_scene />
                     </Show>
                 </details>
             </section>

@@ -12,7 +12,7 @@ use crate::present::format::format_bytes;
 use leptos::html;
 use leptos::prelude::*;
 
-/// The graph with its policy, its legend and the switch.
+/// The graph with its policy and the switch above, its legend and the search below.
 #[component]
 pub fn GraphPanel() -> impl IntoView {
     let page = Page::of_context();
@@ -30,11 +30,6 @@ pub fn GraphPanel() -> impl IntoView {
                     <PolicyPicker />
                     <FusionMenu />
                 </div>
-                <ul class="legend dag-legend">
-                    <li><svg width="22" height="10" aria-hidden="true"><path class="dag-dram" stroke-width="7" d="M1 5H21"></path></svg>"through memory" {widest}</li>
-                    <li><svg width="22" height="8" aria-hidden="true"><path class="dag-on-chip" d="M1 4H21"></path></svg>"stays on chip"</li>
-                </ul>
-                <GraphSearch />
                 <fieldset class="switch" title="Ctrl+Enter" aria-keyshortcuts="Control+Enter">
                     <legend class="sr-only">"Show the graph"</legend>
                     <RadioButton set="graph-view" is_chosen=move || !page.is_fused.get() choose=move || page.is_fused.set(false)>
@@ -49,6 +44,13 @@ pub fn GraphPanel() -> impl IntoView {
                 <GraphCanvas panel />
                 <Inspector />
             </div>
+            <footer class="graph-foot">
+                <ul class="legend dag-legend">
+                    <li><svg width="22" height="10" aria-hidden="true"><path class="dag-dram" stroke-width="7" d="M1 5H21"></path></svg>"through memory" {widest}</li>
+                    <li><svg width="22" height="8" aria-hidden="true"><path class="dag-on-chip" d="M1 4H21"></path></svg>"stays on chip"</li>
+                </ul>
+                <GraphSearch />
+            </footer>
         </section>
     }
 }

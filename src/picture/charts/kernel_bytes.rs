@@ -1,7 +1,56 @@
 //! Bytes of one kernel before and after fusion.
 
-use crate::core::{Analysis, KernelId};
+use crate::core::{Analysis, IdVec, KernelId};
+use crate::picture::charts::labels::kernel_heading;
+use crate::picture::dag::repeats::Repeats;
 use std::ops::Add;
+
+/// A kernel that stands for those equal to it in later rounds, if it is repeated.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ShownKernel {
+    pub(super) kernel: KernelId,
+    /// Number of kernels that it stands for, with itself.
+    pub(super) rounds: usize,
+    /// Bytes of all of them.
+    pub(super) bytes: KernelBytes,
+}
+
+impl ShownKernel {
+    /// All kernels but those of later rounds, in the order in which they run. `O(kernels)`.
+    pub(super) fn of(analysis: &Analysis, repeats: &Repeats) -> Vec<Self> {
+        let kernels = analysis.fused.kernels.ids();
+        let mut shown: IdVec<KernelId, Self> = kernels
+            .map(|kernel| Self {
+                kernel,
+                rounds: 0,
+                bytes: KernelBytes::default(),
+            })
+            .collect();
+        for kernel in analysis.fused.kernels.ids() {
+            // The rounds may be those of an older partition.
+            let stands_for_it = repeats.shown_kernel(kernel);
+            let place = if stands_for_it < kernel {
+                stands_for_it
+            } else {
+                kernel
+            };
+            let sum = &mut shown[place];
+            sum.rounds += 1;
+            sum.bytes = sum.bytes + KernelBytes::of(analysis, kernel);
+        }
+        shown.into_iter().filter(|shown| shown.rounds > 0).collect()
+    }
+
+    /// `kernel 3: sub, and 47 equal ones`.
+    pub(super) fn heading(&self, analysis: &Analysis) -> String {
+        let heading = kernel_heading(analysis, self.kernel);
+        match self.rounds {
+            ..=1 => heading,
+            2 => format!("{heading}, and an equal one"),
+            rounds => format!("{heading}, and {} equal ones", rounds - 1),
+        }
+    }
+}
 
 /// Bytes of one kernel, or of several together, before and after fusion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -24,4 +24,4 @@ pub mod scene;
 pub mod traffic_bars;
 mod traffic_bars_by_kernel;
 
-pub use traffic_bars_by_kernel::by_kernel_scene;
+pub use traffic_bars_by_kernel::{by_kernel_scene, folded_by_kernel_scene};

@@ -1,14 +1,14 @@
 //! Memory traffic as two stacked bars on one scale: unfused above fused, with a segment for each fused kernel.
 
 use crate::core::analysis::Execution;
-use crate::core::{Analysis, KernelId, Traffic};
+use crate::core::{Analysis, Traffic};
 use crate::picture::charts::bounds::Bounds;
 use crate::picture::charts::bytes_axis::draw_bytes_frame;
 use crate::picture::charts::frame::{Margins, Plot, drawable, is_compact};
-use crate::picture::charts::kernel_bytes::KernelBytes;
-use crate::picture::charts::labels::kernel_heading;
+use crate::picture::charts::kernel_bytes::{KernelBytes, ShownKernel};
 use crate::picture::charts::marks::{polygon, rect, text, text_width};
 use crate::picture::charts::scene::{Anchor, Axes, Label, Mark, Role, Scene};
+use crate::picture::dag::repeats::Repeats;
 use crate::present::explain::total_bytes;
 use crate::present::format::{format_bytes, format_change, format_percent};
 
@@ -22,6 +22,16 @@ const THIN_SHARE: f64 = 0.01;
 /// The scale ends at a round figure that holds the unfused bytes. While a slider is held, the axis that was `held` before
 /// stands still until a bar would leave it, so that growth looks like growth. `O(kernels)`.
 pub fn scene(analysis: &Analysis, size: (f64, f64), held: Option<Axes>) -> Scene {
+    folded_scene(analysis, &Repeats::default(), size, held)
+}
+
+/// The same, with one segment for all equal kernels of a program that is repeated.
+pub fn folded_scene(
+    analysis: &Analysis,
+    repeats: &Repeats,
+    size: (f64, f64),
+    held: Option<Axes>,
+) -> Scene {
     let size = drawable(size);
     let (before, after) = (&analysis.unfused.traffic, &analysis.fused.traffic);
     let mut marks = Vec::new();
@@ -50,7 +60,7 @@ pub fn scene(analysis: &Analysis, size: (f64, f64), held: Option<Axes>) -> Scene
         bottom: top + 2.0 + height,
     };
 
-    let ranges = kernel_ranges(analysis, &plot);
+    let ranges = kernel_ranges(&ShownKernel::of(analysis, repeats), &plot);
     draw_segments(analysis, &ranges, &plot, [&unfused, &fused], &mut marks);
     let text_y = fused.bottom + 16.0;
     if after.saved_by_fusion > 0 {
@@ -112,47 +122,56 @@ impl Bar<'_> {
 
 /// Neighbouring kernels that share segments; mostly one.
 struct KernelRange {
-    first: KernelId,
-    last: KernelId,
+    first: ShownKernel,
+    last: ShownKernel,
     bytes: KernelBytes,
 }
 
 impl KernelRange {
+    fn is_one(&self) -> bool {
+        self.first.kernel == self.last.kernel
+    }
+
     fn heading(&self, analysis: &Analysis) -> String {
-        if self.first == self.last {
-            kernel_heading(analysis, self.first)
-        } else {
-            format!("kernels {} to {}", self.first.number(), self.last.number())
+        let Self { first, last, .. } = self;
+        if self.is_one() {
+            return first.heading(analysis);
         }
+        let (first_number, last_number) = (first.kernel.number(), last.kernel.number());
+        let equal = if first.rounds.max(last.rounds) > 1 {
+            ", and those equal to them"
+        } else {
+            ""
+        };
+        format!("kernels {first_number} to {last_number}{equal}")
     }
 
     /// The mark in the kernel's colour, if it is of one kernel only.
     fn of_kernel(&self, mark: Mark) -> Mark {
-        if self.first == self.last {
-            mark.of_kernel(self.first)
+        if self.is_one() {
+            mark.of_kernel(self.first.kernel)
         } else {
             mark
         }
     }
 }
 
-fn kernel_ranges(analysis: &Analysis, plot: &Plot) -> Vec<KernelRange> {
-    let is_crowded = analysis.fused.kernels.len() > MAX_SEPARATE_KERNELS;
+fn kernel_ranges(kernels: &[ShownKernel], plot: &Plot) -> Vec<KernelRange> {
+    let is_crowded = kernels.len() > MAX_SEPARATE_KERNELS;
     let thin_px = plot.bounds.width() * THIN_SHARE;
     let is_thin =
         |bytes: KernelBytes| plot.x(bytes.unfused.total() as f64) - plot.bounds.left < thin_px;
     let mut ranges: Vec<KernelRange> = Vec::new();
-    for kernel in analysis.fused.kernels.ids() {
-        let bytes = KernelBytes::of(analysis, kernel);
+    for &kernel in kernels {
         match ranges.last_mut() {
-            Some(range) if is_crowded && is_thin(range.bytes) && is_thin(bytes) => {
+            Some(range) if is_crowded && is_thin(range.bytes) && is_thin(kernel.bytes) => {
                 range.last = kernel;
-                range.bytes = range.bytes + bytes;
+                range.bytes = range.bytes + kernel.bytes;
             }
             _ => ranges.push(KernelRange {
                 first: kernel,
                 last: kernel,
-                bytes,
+                bytes: kernel.bytes,
             }),
         }
     }
@@ -219,10 +238,10 @@ fn number(
     lower: (f64, f64),
     [unfused, fused]: [&Bar<'_>; 2],
 ) -> Option<Mark> {
-    let words = range.first.number().to_string();
+    let words = range.first.kernel.number().to_string();
     let width = f64::midpoint(upper.1 - upper.0, lower.1 - lower.0);
     let is_tall = fused.top - unfused.bottom > 12.0;
-    (range.first == range.last && is_tall && width > text_width(&words) + 4.0).then(|| {
+    (range.is_one() && is_tall && width > text_width(&words) + 4.0).then(|| {
         let x = (upper.0 + upper.1 + lower.0 + lower.1) / 4.0;
         let y = f64::midpoint(unfused.bottom, fused.top) + 4.2;
         range.of_kernel(text(Role::Number, (x, y), Anchor::Middle, words))

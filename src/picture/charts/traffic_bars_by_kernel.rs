@@ -3,10 +3,11 @@
 use crate::core::{Analysis, KernelId};
 use crate::picture::charts::bytes_axis::draw_bytes_frame;
 use crate::picture::charts::frame::{Margins, Plot, drawable, is_compact};
-use crate::picture::charts::kernel_bytes::KernelBytes;
-use crate::picture::charts::labels::{kernel_heading, short_op_names};
+use crate::picture::charts::kernel_bytes::{KernelBytes, ShownKernel};
+use crate::picture::charts::labels::short_op_names;
 use crate::picture::charts::marks::{rect, text};
 use crate::picture::charts::scene::{Anchor, Axes, Label, Mark, Role, Scene};
+use crate::picture::dag::repeats::Repeats;
 use crate::present::format::format_bytes;
 use crate::present::names::{counted, short_name};
 use std::cmp::Reverse;
@@ -33,7 +34,17 @@ struct Row {
 /// Of many kernels those that move most bytes before fusion have rows of their own, in the order in which they run.
 /// The axis that was `held` stands still as in [`scene`](super::traffic_bars::scene).
 pub fn by_kernel_scene(analysis: &Analysis, width: f64, held: Option<Axes>) -> Scene {
-    let rows = rows(analysis);
+    folded_by_kernel_scene(analysis, &Repeats::default(), width, held)
+}
+
+/// The same, with one row for all equal kernels of a program that is repeated.
+pub fn folded_by_kernel_scene(
+    analysis: &Analysis,
+    repeats: &Repeats,
+    width: f64,
+    held: Option<Axes>,
+) -> Scene {
+    let rows = rows(analysis, ShownKernel::of(analysis, repeats));
     let (width, _) = drawable((width, 0.0));
     let size = (width, TOP + BOTTOM + ROW_HEIGHT * rows.len().max(1) as f64);
     let max_bytes = rows
@@ -114,44 +125,42 @@ fn bar(plot: &Plot, role: Role, bytes: u64, top: f64) -> Mark {
     rect(role, (plot.x(0.0), top), (plot.x(bytes as f64), top + 9.0))
 }
 
-fn rows(analysis: &Analysis) -> Vec<Row> {
-    let kernels = analysis.fused.kernels.len();
-    let mut shown: Vec<KernelId> = analysis.fused.kernels.ids().collect();
-    if kernels > MAX_ROWS {
-        shown.sort_by_key(|&kernel| {
-            let bytes = analysis
-                .comparisons
-                .get(kernel)
-                .map_or(0, |c| c.unfused_bytes);
-            Reverse(bytes)
-        });
-        shown.truncate(MAX_ROWS - 1);
-        shown.sort_unstable();
-    }
-    let mut rows: Vec<Row> = shown
-        .iter()
-        .filter_map(|&kernel| {
-            let ops = &analysis.fused.kernels.get(kernel)?.ops;
+fn rows(analysis: &Analysis, kernels: Vec<ShownKernel>) -> Vec<Row> {
+    let own_rows = if kernels.len() > MAX_ROWS {
+        MAX_ROWS - 1
+    } else {
+        kernels.len()
+    };
+    let mut by_bytes = kernels;
+    by_bytes.sort_by_key(|shown| Reverse(shown.bytes.unfused.total()));
+    let rest = by_bytes.split_off(own_rows);
+    let mut shown = by_bytes;
+    shown.sort_by_key(|shown| shown.kernel);
+    let mut rows: Vec<Row> = (shown.iter())
+        .filter_map(|shown| {
+            let ops = &analysis.fused.kernels.get(shown.kernel)?.ops;
+            let times = match shown.rounds {
+                ..=1 => String::new(),
+                rounds => format!(" × {rounds}"),
+            };
+            let chars = NAME_CHARS - times.chars().count();
+            let name = short_name(&short_op_names(analysis, ops), chars);
             Some(Row {
-                kernel: Some(kernel),
-                name: short_name(&short_op_names(analysis, ops), NAME_CHARS),
-                heading: kernel_heading(analysis, kernel),
-                bytes: KernelBytes::of(analysis, kernel),
+                kernel: Some(shown.kernel),
+                name: name + &times,
+                heading: shown.heading(analysis),
+                bytes: shown.bytes,
             })
         })
         .collect();
-    if kernels > shown.len() {
-        let rest = (analysis.fused.kernels.ids())
-            .filter(|kernel| shown.binary_search(kernel).is_err())
-            .fold(KernelBytes::default(), |sum, kernel| {
-                sum + KernelBytes::of(analysis, kernel)
-            });
-        let name = counted(kernels - shown.len(), "more kernel");
+    if !rest.is_empty() {
+        let count = rest.iter().map(|shown| shown.rounds).sum();
+        let name = counted(count, "more kernel");
         rows.push(Row {
             kernel: None,
             heading: name.clone(),
             name,
-            bytes: rest,
+            bytes: (rest.iter()).fold(KernelBytes::default(), |sum, shown| sum + shown.bytes),
         });
     }
     rows
