@@ -147,7 +147,8 @@ fn inputs_stay_outputs_stay_and_what_a_kernel_keeps_needs_no_memory() {
         4 * 1024
     );
     // `a` is read early, and the program returns it all the same.
-    let read = "input x : f16[512]\na = relu(x)\nb = relu(a)\nc = softmax(b)\nd = softmax(c)\noutput a\n";
+    let read =
+        "input x : f16[512]\na = relu(x)\nb = relu(a)\nc = softmax(b)\nd = softmax(c)\noutput a\n";
     assert_eq!(
         of_text(read, Policy::None).unfused.peak_memory.bytes,
         4 * 1024

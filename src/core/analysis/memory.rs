@@ -46,7 +46,11 @@ pub(super) fn peak_memory(
 ) -> PeakMemory {
     let mut last_use: IdVec<TensorId, Option<KernelId>> =
         IdVec::from_elem(None, graph.tensors.len());
-    for &output in graph.output.iter().filter(|&&output| graph.is_final(output)) {
+    for &output in graph
+        .output
+        .iter()
+        .filter(|&&output| graph.is_final(output))
+    {
         last_use[views.base[output]] = kernels.ids().last();
     }
     for (id, kernel) in kernels.iter_enumerated() {
