@@ -289,7 +289,11 @@ fn tensors(text: &str, offset: usize, caret: &Caret) -> Vec<Candidate> {
     }
     let program = parse(text).program;
     let is_short = text.len() + bytes_of_further_rounds(&program) <= MAX_TYPED_BYTES;
-    let types = is_short.then(|| types_of(&program)).unwrap_or_default();
+    let types = if is_short {
+        types_of(&program)
+    } else {
+        HashMap::new()
+    };
     let declared = program
         .declarations
         .iter()

@@ -13,6 +13,7 @@ use fuseline::picture::dag::repeats::Repeats;
 use fuseline::picture::dag::{folded_layout, layout};
 use fuseline::present::report::Report;
 use proptest::prelude::*;
+use std::fmt::Write as _;
 use strum::VariantArray;
 
 fn analysis(reads: &Reads, policy: Policy) -> Analysis {
@@ -77,7 +78,7 @@ fn very_many_repeats_have_frames() {
     let mut text = "input x : f16[64, 8]\n".to_owned();
     let mut last = "x".to_owned();
     let mut op = |name: String, call: &dyn Fn(&str) -> String| {
-        text += &format!("{name} = {}\n", call(&last));
+        writeln!(text, "{name} = {}", call(&last)).unwrap();
         last = name;
     };
     for repeat in 0..6_000 {

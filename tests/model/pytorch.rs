@@ -156,8 +156,11 @@ repeat 3 with x = y {
     let all = resolve(&parse(text).program).diagnostics;
     assert_eq!(all.len(), 1, "{all:?}");
     let fixes = sound_fixes(text, &all).concat();
-    let fixed = text.replace("h, 0, 1", "h, perm=[1, 0]");
-    assert_eq!(fixes.first().and_then(|fix| fix.applied(text)), Some(fixed));
+    let wanted = text.replace("h, 0, 1", "h, perm=[1, 0]");
+    assert_eq!(
+        fixes.first().and_then(|fix| fix.applied(text)),
+        Some(wanted)
+    );
 }
 
 #[test]

@@ -103,7 +103,7 @@ fn merges(
 ) -> Vec<Advised> {
     let partition = &analysis.partition;
     let statement = |op: OpId| statement_of_op.get(op).copied().unwrap_or(op.index());
-    let round_of = rounds(analysis, statement);
+    let rounds = rounds(analysis, statement);
     let mut merges: Vec<Advised> = Vec::new();
     let mut place_of = HashMap::new();
     for edge in edges {
@@ -111,7 +111,7 @@ fn merges(
         let [a, b] = ops.map(|op| partition.kernel_of[op]);
         let first_ops = [a, b].map(|kernel| partition.kernels[kernel].first().copied());
         // From one round to the next is another merge than within a round.
-        let distance = round_of[edge.consumer].abs_diff(round_of[edge.producer]);
+        let distance = rounds[edge.consumer].abs_diff(rounds[edge.producer]);
         let same = (
             ops.map(statement),
             first_ops.map(|op| op.map(statement)),
@@ -138,14 +138,14 @@ fn rounds(analysis: &Analysis, statement: impl Fn(OpId) -> usize) -> IdVec<OpId,
     let graph = &analysis.graph;
     let mut listed: Vec<OpId> = graph.ops.ids().collect();
     listed.sort_by_key(|&op| graph.listed_at[op]);
-    let mut rounds_of = HashMap::new();
-    let mut round_of = IdVec::from_elem(0, graph.ops.len());
+    let mut counts = HashMap::new();
+    let mut rounds = IdVec::from_elem(0, graph.ops.len());
     for op in listed {
-        let rounds = rounds_of.entry(statement(op)).or_insert(0);
-        round_of[op] = *rounds;
-        *rounds += 1;
+        let count = counts.entry(statement(op)).or_insert(0);
+        rounds[op] = *count;
+        *count += 1;
     }
-    round_of
+    rounds
 }
 
 /// The options under which the advice is followed; `None` where they are so already, or the advice is none of options.
