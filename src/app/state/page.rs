@@ -64,7 +64,7 @@ pub struct Page {
     pub parsed: Memo<Arc<Parsed>>,
     /// All errors, warnings and notes, in text order.
     pub diagnostics: Memo<Arc<Vec<Diagnostic>>>,
-    /// For each of them the corrections that hold in the text.
+    /// For each of them the corrections that hold in the text; while a slider is dragged, those from before.
     pub fixes: Memo<Arc<Vec<Vec<Fix>>>>,
     /// Whether the text has an error.
     pub has_error: Memo<bool>,
@@ -146,7 +146,7 @@ impl Page {
         let understood = derived::understood(shared_text, parsed, options, picture, is_computing);
         let diagnostics = derived::diagnostics(parsed, understood, is_computing);
         let has_error = derived::has_error(diagnostics);
-        let fixes = derived::fixes(shared_text, diagnostics);
+        let fixes = derived::fixes(shared_text, diagnostics, hold);
         let last_good = derived::last_good(
             understood,
             has_error,
