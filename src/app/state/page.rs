@@ -108,6 +108,8 @@ pub struct Page {
     pub hold: Hold,
     /// Whether the pictures go over from some kernels to others, in a small graph.
     pub is_switching: RwSignal<bool>,
+    /// Whether the page is being printed.
+    pub is_printing: ReadSignal<bool>,
 }
 
 impl Page {
@@ -183,6 +185,7 @@ impl Page {
             device,
             is_fused,
             is_switching: switching::is_switching(shown, is_fused, hold),
+            is_printing: browser::is_printing(),
             selection,
             selected,
             theme: RwSignal::new(Theme::default()),
