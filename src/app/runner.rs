@@ -186,7 +186,8 @@ impl Subject {
             }
             Question::Advice => {
                 at(Stage::Pricing);
-                let rows = kernels.analysis.as_deref().map(advice_rows);
+                let rows = (kernels.analysis.as_deref())
+                    .map(|analysis| advice_rows(analysis, &kernels.statement_of_op));
                 Answer::Advice(rows.unwrap_or_default())
             }
             Question::Change(change) => {

@@ -266,6 +266,7 @@ impl Session {
     }
 
     fn show(self, text: String, example: Option<&'static str>, state: SharedState) {
+        self.page.drawing.fold();
         self.page
             .replace(text, Origin::Single, example, Some(state.policy));
         choose(self.page, state);

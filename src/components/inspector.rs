@@ -11,6 +11,9 @@ use crate::present::inspect::{
 use crate::present::manual::Change;
 use leptos::prelude::*;
 
+/// The part of the canvas that the card and the buttons below it cover at most.
+pub(super) const CARD_SHARE: f64 = 0.55;
+
 /// The card. It follows the selection, and is closed by its button and by Escape.
 #[component]
 pub fn Inspector() -> impl IntoView {
@@ -72,7 +75,11 @@ fn Card(
         notes.collect_view()
     };
     view! {
-        <section class="inspector" aria-labelledby="inspector-title">
+        <section
+            class="inspector"
+            aria-labelledby="inspector-title"
+            style=("--card-share", CARD_SHARE.to_string())
+        >
             <header>
                 {number}
                 <h3 id="inspector-title">{move || of.with(|of| of.heading.clone())}</h3>

@@ -2,7 +2,6 @@
 
 use crate::app::documents::title;
 use crate::app::state::Page;
-use crate::browser;
 use crate::core::examples::example;
 use crate::present::setup::setup;
 use leptos::prelude::*;
@@ -21,9 +20,8 @@ pub fn PrintHead() -> impl IntoView {
     let choices = Memo::new(move |_| {
         (page.shown).with(|shown| setup(&shown.analysis.options, &shown.parsed.program))
     });
-    let is_printing = browser::is_printing();
     view! {
-        <Show when=move || is_printing.get()>
+        <Show when=move || page.is_printing.get()>
             <div class="print-head">
                 <p class="print-title">"Fuseline: " {heading}</p>
                 <dl>

@@ -9,7 +9,7 @@ use crate::core::model::op_type::OpType;
 use crate::core::model::program::{Param, Program};
 use crate::core::notation::caret::{CallSoFar, Caret, Place, caret_at};
 use crate::core::notation::{parse, written_name};
-use crate::core::resolve::resolve;
+use crate::core::resolve::{bytes_of_further_rounds, resolve};
 use std::collections::{HashMap, HashSet};
 use strum::VariantArray;
 
@@ -18,6 +18,9 @@ const MAX_COMPLETIONS: usize = 40;
 
 /// Largest text whose tensors are completed: it is parsed at each key.
 const MAX_TEXT_BYTES: usize = 200_000;
+
+/// Largest text, its blocks written out, whose tensors are listed with their types: for these it is resolved at each key.
+const MAX_TYPED_BYTES: usize = 50_000;
 
 /// What a completion stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,8 +79,8 @@ pub struct Completion {
 /// use fuseline::core::{CompletionKind, complete};
 /// let text = "input x : f16[8, 6]\ny = softm";
 /// let all = complete(text, text.len());
-/// assert_eq!((all[0].inserted.as_str(), all[0].kind), ("softmax(", CompletionKind::Function));
-/// assert_eq!(all[0].detail, "x, axis=");
+/// assert_eq!((all[0].edit.text.as_str(), all[0].kind), ("softmax(", CompletionKind::Function));
+/// assert_eq!(all[0].detail, "x, [axis]");
 /// ```
 pub fn complete(text: &str, offset: usize) -> Vec<Completion> {
     let Some(caret) = caret_at(text, offset) else {
@@ -285,7 +288,12 @@ fn tensors(text: &str, offset: usize, caret: &Caret) -> Vec<Candidate> {
         return Vec::new();
     }
     let program = parse(text).program;
-    let types = types_of(&program);
+    let is_short = text.len() + bytes_of_further_rounds(&program) <= MAX_TYPED_BYTES;
+    let types = if is_short {
+        types_of(&program)
+    } else {
+        HashMap::new()
+    };
     let declared = program
         .declarations
         .iter()

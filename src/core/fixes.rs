@@ -6,10 +6,12 @@ use crate::core::model::fix::{Fix, TextEdit};
 use crate::core::model::program::Program;
 use crate::core::notation::import::{Form, form_of};
 use crate::core::notation::parse;
+use crate::core::resolve::bytes_of_further_rounds;
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
 
-/// Bytes of corrected texts that are read to try fixes: the time for one look at the diagnostics of a text.
+/// Bytes of corrected texts, their blocks written out, that are read to try fixes: the time for one look at the diagnostics of
+/// a text.
 const MAX_TRIED_BYTES: usize = 200_000;
 
 /// For each diagnostic of a text its fixes that hold: applied by itself, each makes the diagnostic go away and no error come.
@@ -33,10 +35,11 @@ pub fn sound_fixes(text: &str, diagnostics: &[Diagnostic]) -> Vec<Vec<Fix>> {
         return sound;
     }
     let before = Reading::of(text);
+    let bytes = text.len() + bytes_of_further_rounds(&before.program);
     let mut left = MAX_TRIED_BYTES;
     for (diagnostic, sound) in diagnostics.iter().zip(&mut sound) {
         for fix in &diagnostic.fixes {
-            let Some(rest) = left.checked_sub(text.len()) else {
+            let Some(rest) = left.checked_sub(bytes) else {
                 continue;
             };
             left = rest;

@@ -1,10 +1,10 @@
 //! What would save time, in the words of an engineer.
 
-use super::format::{format_percent, format_seconds};
+use super::format::{format_count, format_percent, format_seconds};
 use super::names::op_names;
 use super::why::saved_bytes;
 use crate::core::analysis::advice::{Advice, Advised, advise};
-use crate::core::{Analysis, KernelId};
+use crate::core::{Analysis, IdVec, KernelId, OpId};
 use borsh::{BorshDeserialize, BorshSerialize};
 
 /// Something that would save time.
@@ -14,7 +14,7 @@ pub struct AdviceRow {
     pub advice: Advice,
     /// What to do; quoted parts are code.
     pub action: String,
-    /// What it costs beside the work; empty if nothing.
+    /// What it costs beside the work, or where it is done; empty if there is nothing to say.
     pub caveat: String,
     /// Time that it would save.
     pub saved_time: String,
@@ -25,8 +25,8 @@ pub struct AdviceRow {
 }
 
 /// A row for each advice, the largest saving first. Takes as long as [`advise`].
-pub fn advice_rows(analysis: &Analysis) -> Vec<AdviceRow> {
-    let advised = advise(analysis).into_iter();
+pub fn advice_rows(analysis: &Analysis, statement_of_op: &IdVec<OpId, usize>) -> Vec<AdviceRow> {
+    let advised = advise(analysis, statement_of_op).into_iter();
     advised
         .filter_map(|advised| row(analysis, &advised))
         .collect()
@@ -36,6 +36,13 @@ fn row(analysis: &Analysis, advised: &Advised) -> Option<AdviceRow> {
     let names = |kernel: KernelId| {
         let ops = analysis.partition.kernels.get(kernel)?;
         Some(op_names(&analysis.graph, ops).replace('`', ""))
+    };
+    let in_every_round = match advised.rounds {
+        1 => String::new(),
+        rounds => format!(
+            "The same in {} rounds; the figures are for all of them.",
+            format_count(rounds)
+        ),
     };
     let (action, caveat) = match advised.advice {
         Advice::Compile => ("Compile the model with `torch.compile`.".to_owned(), ""),
@@ -60,7 +67,7 @@ fn row(analysis: &Analysis, advised: &Advised) -> Option<AdviceRow> {
                 a.number(),
                 b.number()
             );
-            (action, "")
+            (action, in_every_round.as_str())
         }
     };
     let price = advised.price;

@@ -83,6 +83,7 @@ const fn shape_words(rule: ShapeRule) -> &'static str {
         ShapeRule::Slice => "a part of the axis",
         ShapeRule::Expand => "the stated one, into which the input broadcasts",
         ShapeRule::Repeat => "each dimension `times` as long",
+        ShapeRule::Interleave => "the axis `times` as long",
         ShapeRule::Embedding => "[..] and [rows, D] give [.., D]",
         ShapeRule::Gather => "that of the index",
         ShapeRule::Pad => "the last dimensions longer by `pad`",

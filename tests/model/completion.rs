@@ -159,3 +159,14 @@ fn what_a_block_produces_has_its_type() {
     );
     assert_eq!(labels("rep|"), ["repeat"]);
 }
+
+#[test]
+fn tensors_of_a_program_that_is_long_when_written_out_have_no_types() {
+    let text = "input x : f16[8]\nrepeat 9000 with x = y {\n  y = relu(x)\n}\nz = gelu(|)\n";
+    let tensors = at_caret(text).into_iter();
+    let details: Vec<_> = tensors.map(|found| (found.label, found.detail)).collect();
+    assert_eq!(
+        details[..2],
+        ["y", "x"].map(|name| (name.to_owned(), String::new()))
+    );
+}

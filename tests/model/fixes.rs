@@ -442,3 +442,15 @@ proptest! {
         assert_fixes_hold(&text);
     }
 }
+
+#[test]
+fn few_fixes_are_tried_on_a_text_that_is_long_when_its_blocks_are_written_out() {
+    let fixes = |rounds: usize| {
+        let text = format!(
+            "input x : f16[8]\nrepeat {rounds} with x = y {{\n  a = rleu(x)\n  b = rleu(a)\n  y = rleu(b)\n}}\n"
+        );
+        sound_fixes(&text, &diagnostics(&text)).concat().len()
+    };
+    assert_eq!(fixes(3), 3);
+    assert_eq!(fixes(3_000), 1);
+}

@@ -9,9 +9,11 @@ use fuseline::core::{
     Analysis, Code, Diagnostic, Op, OpId, OpType, Options, Policy, Span, TensorDecl,
     analyze_program, build_graph, notation, plan,
 };
-use fuseline::picture::dag::layout;
+use fuseline::picture::dag::repeats::Repeats;
+use fuseline::picture::dag::{folded_layout, layout};
 use fuseline::present::report::Report;
 use proptest::prelude::*;
+use std::fmt::Write as _;
 use strum::VariantArray;
 
 fn analysis(reads: &Reads, policy: Policy) -> Analysis {
@@ -69,6 +71,38 @@ fn an_op_with_many_inputs_has_limits_and_a_picture() {
         layout(&analysis.graph, &analysis.partition).ops.len(),
         20_000
     );
+}
+
+#[test]
+fn very_many_repeats_have_frames() {
+    let mut text = "input x : f16[64, 8]\n".to_owned();
+    let mut last = "x".to_owned();
+    let mut op = |name: String, call: &dyn Fn(&str) -> String| {
+        writeln!(text, "{name} = {}", call(&last)).unwrap();
+        last = name;
+    };
+    for repeat in 0..6_000 {
+        // Another width, so that no two of them are rounds of one.
+        let width = 9 + repeat;
+        let weight = |name: String, k: usize| {
+            move |last: &str| format!("matmul({last}, {name}, k={k}) : f16[64, {width}]")
+        };
+        op(
+            format!("r{repeat}"),
+            &weight(format!("u{repeat}"), width - 1),
+        );
+        for round in 0..3 {
+            let of = format!("{repeat}_{round}");
+            op(format!("m{of}"), &weight(format!("w{of}"), width));
+            op(format!("s{of}"), &|last| format!("softmax({last})"));
+        }
+    }
+    let program = notation::parse(&text).program;
+    let outcome = analyze_program(&program, &Options::of_policy(Policy::None));
+    let analysis = outcome.analysis.unwrap();
+    let repeats = Repeats::find(&analysis.graph, &analysis.partition);
+    let picture = folded_layout(&analysis.graph, &analysis.partition, repeats);
+    assert_eq!(picture.frames.len(), 6_000);
 }
 
 #[test]

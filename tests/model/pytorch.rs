@@ -145,6 +145,25 @@ fn another_meaning_is_answered_with_what_to_write() {
 }
 
 #[test]
+fn an_answer_in_a_block_knows_the_tensors_of_the_round() {
+    let text = "\
+input x : f16[4, 4]
+repeat 3 with x = y {
+  h = relu(x)
+  y = transpose(h, 0, 1)
+}
+";
+    let all = resolve(&parse(text).program).diagnostics;
+    assert_eq!(all.len(), 1, "{all:?}");
+    let fixes = sound_fixes(text, &all).concat();
+    let wanted = text.replace("h, 0, 1", "h, perm=[1, 0]");
+    assert_eq!(
+        fixes.first().and_then(|fix| fix.applied(text)),
+        Some(wanted)
+    );
+}
+
+#[test]
 fn every_answered_name_is_answered() {
     for answer in ANSWERS {
         let text = format!("input x : f16[8, 6]\ny = torch.{}(x)\n", answer.name);

@@ -243,6 +243,13 @@ fn sizes_that_differ_end_a_fold() {
     let hidden = graph.op_named("g4").unwrap();
     graph.ops[hidden].shape = vec![64, 33];
     assert!(!repeats(&analysis).still_hold(&graph));
+    // The weight of a round is compared with those of the others, and what stands before all rounds is not.
+    for (weight, holds) in [("w4", false), ("e", true)] {
+        let declared = format!("weight {weight} : f16");
+        let narrow = text.replace(&declared, &declared.replace("f16", "f8"));
+        let narrow = of_text(&narrow, Policy::Rules).graph;
+        assert_eq!(repeats(&analysis).still_hold(&narrow), holds, "{weight}");
+    }
 }
 
 #[test]

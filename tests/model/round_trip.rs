@@ -53,6 +53,24 @@ fn every_export_of_every_example_has_the_same_kernels_and_bytes() {
     }
 }
 
+#[test]
+fn a_list_keeps_what_repeats_elements() {
+    let text = "\
+input x : f16[4, 6]
+a = repeat_interleave(x, times=3, axis=0) : f16[12, 6]
+b = repeat_interleave(x, times=2) : f16[4, 12]
+c = repeat(x, times=[2, 2]) : f16[8, 12]
+";
+    let Outcome {
+        analysis,
+        statement_of_op,
+        ..
+    } = outcome(text, &Options::default());
+    let list = OpList::new(&analysis.unwrap().graph)
+        .with_attributes(&parse(text).program, &statement_of_op);
+    assert_eq!(opened(&serde_json::to_string(&list).unwrap()), text);
+}
+
 /// A list with one sum of a matrix, `f16[4, 8]`.
 fn sum_with(attributes: &str, dtype: &str) -> String {
     format!(

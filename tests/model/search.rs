@@ -55,4 +55,5 @@ fn the_place_is_told() {
     assert_eq!(place_words(0, 0), "no match");
     assert_eq!(place_words(2, 17), "3 of 17");
     assert_eq!(place_words(999, 2_448), "1,000 of 2,448");
+    assert_eq!(place_words(6, 3), "3 of 3", "an edit has left fewer");
 }

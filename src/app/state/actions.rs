@@ -21,8 +21,12 @@ impl Page {
             .with_untracked(|text| browser::download("fuseline.fuse", "text/plain", text));
     }
 
-    /// Corrects the text. The button that did it may be gone then: by key, the focus goes where the text has changed.
+    /// Corrects the text, unless a slider has just moved: then the fix is for an older one. The button that did it may be gone
+    /// then: by key, the focus goes where the text has changed.
     pub fn correct(self, fix: &Fix, is_by_key: bool) {
+        if untrack(|| self.hold.is_dragging()) {
+            return;
+        }
         let corrected = self.text.with_untracked(|text| fix.applied(text));
         let Some(corrected) = corrected else {
             return;

@@ -13,6 +13,7 @@
 //! follows keep their last values.
 
 use super::analysed::{AnalysedText, Source, Understood};
+use super::hold::Hold;
 use super::memos::{answered, shared_memo};
 use super::selection::{NamedSelection, Selection};
 use crate::app::background::Background;
@@ -99,12 +100,21 @@ pub(super) fn diagnostics(
     })
 }
 
-/// Computed only where something reads them, after each change of the text: a fix is tried on the whole of it.
+/// Each is tried on the whole text, which takes longer than all else that a slider's event needs: while one is dragged, those
+/// from before stay, and [`Page::correct`](super::Page::correct) makes none.
 pub(super) fn fixes(
     text: Memo<Arc<str>>,
     diagnostics: Memo<Arc<Vec<Diagnostic>>>,
+    hold: Hold,
 ) -> Memo<Arc<Vec<Vec<Fix>>>> {
-    Memo::new(move |_| {
+    Memo::new(move |last: Option<&Arc<Vec<Vec<Fix>>>>| {
+        let is_as_many =
+            |last: &&Arc<Vec<Vec<Fix>>>| diagnostics.with(|all| all.len() == last.len());
+        if hold.is_dragging()
+            && let Some(last) = last.filter(is_as_many)
+        {
+            return last.clone();
+        }
         let fixes = text.with(|text| diagnostics.with(|all| sound_fixes(text, all)));
         Arc::new(fixes)
     })

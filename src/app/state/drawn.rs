@@ -49,7 +49,7 @@ impl Drawing {
     }
 
     /// Draws one round of what is repeated.
-    pub(super) fn fold(self) {
+    pub fn fold(self) {
         self.0.get_value().is_unfolded.set_if_changed(false);
     }
 }

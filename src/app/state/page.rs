@@ -64,7 +64,7 @@ pub struct Page {
     pub parsed: Memo<Arc<Parsed>>,
     /// All errors, warnings and notes, in text order.
     pub diagnostics: Memo<Arc<Vec<Diagnostic>>>,
-    /// For each of them the corrections that hold in the text.
+    /// For each of them the corrections that hold in the text; while a slider is dragged, those from before.
     pub fixes: Memo<Arc<Vec<Vec<Fix>>>>,
     /// Whether the text has an error.
     pub has_error: Memo<bool>,
@@ -108,6 +108,8 @@ pub struct Page {
     pub hold: Hold,
     /// Whether the pictures go over from some kernels to others, in a small graph.
     pub is_switching: RwSignal<bool>,
+    /// Whether the page is being printed.
+    pub is_printing: ReadSignal<bool>,
 }
 
 impl Page {
@@ -146,7 +148,7 @@ impl Page {
         let understood = derived::understood(shared_text, parsed, options, picture, is_computing);
         let diagnostics = derived::diagnostics(parsed, understood, is_computing);
         let has_error = derived::has_error(diagnostics);
-        let fixes = derived::fixes(shared_text, diagnostics);
+        let fixes = derived::fixes(shared_text, diagnostics, hold);
         let last_good = derived::last_good(
             understood,
             has_error,
@@ -183,6 +185,7 @@ impl Page {
             device,
             is_fused,
             is_switching: switching::is_switching(shown, is_fused, hold),
+            is_printing: browser::is_printing(),
             selection,
             selected,
             theme: RwSignal::new(Theme::default()),

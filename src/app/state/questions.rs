@@ -58,7 +58,7 @@ impl Page {
                 Answer::Advice(rows) => Some(rows.clone()),
                 _ => None,
             },
-            |shown| Some(advice_rows(&shown.analysis)),
+            |shown| Some(advice_rows(&shown.analysis, &shown.statement_of_op)),
         )
     }
 

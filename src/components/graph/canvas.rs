@@ -29,7 +29,7 @@ pub fn GraphCanvas(
 ) -> impl IntoView {
     let page = Page::of_context();
     let frame = NodeRef::<html::Div>::new();
-    let is_printing = browser::is_printing();
+    let is_printing = page.is_printing;
     let size_px = content_size(frame);
     let canvas_px = move || {
         if is_printing.get() {
@@ -38,7 +38,7 @@ pub fn GraphCanvas(
             size_px.get()
         }
     };
-    let graph = Graph::new(page, Signal::derive(canvas_px), is_printing);
+    let graph = Graph::new(page, Signal::derive(canvas_px));
     graph.keep_focus();
     graph.take_page_requests();
     graph.reveal_selections();

@@ -4,13 +4,11 @@ use super::aim::Aim;
 use super::placed::PlacedGraph;
 use super::state::Graph;
 use crate::app::state::Selection;
+use crate::components::inspector::CARD_SHARE;
 use crate::picture::dag::focus::FocusTarget;
 use crate::picture::dag::viewport::Viewport;
 use crate::picture::dag::{Point, Rect};
 use leptos::prelude::*;
-
-/// The height that the card and the buttons take at most, as in `style/inspector.css`.
-const CARD_SHARE: f64 = 0.55;
 
 impl Graph {
     /// Moves what is selected in another view into sight, an edge with both ends. An effect and not a memo: where the picture

@@ -55,7 +55,7 @@ fn Field(
         let count = matches.with_untracked(Vec::len);
         if count > 0 {
             let step = if is_back { count - 1 } else { 1 };
-            go((place.get_untracked() + step) % count);
+            go((place.get_untracked().min(count - 1) + step) % count);
         }
     };
     let clear = move || {

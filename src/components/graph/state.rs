@@ -65,7 +65,7 @@ pub(super) struct Graph {
 
 impl Graph {
     /// The state of the graph of a page. `canvas_px` is the size of the canvas, on which paper shows the whole picture.
-    pub(super) fn new(page: Page, canvas_px: Signal<Size>, is_printing: ReadSignal<bool>) -> Self {
+    pub(super) fn new(page: Page, canvas_px: Signal<Size>) -> Self {
         let placed =
             shared_memo(move |last| PlacedGraph::of(page.drawing.get(), canvas_px.get(), last));
         let selection =
@@ -84,7 +84,7 @@ impl Graph {
         let viewport = Memo::new(move |_| {
             let (placed, canvas) = (placed.get(), canvas_px.get());
             let picture = placed.layout.size();
-            if is_printing.get() {
+            if page.is_printing.get() {
                 return Viewport::whole(picture, canvas);
             }
             let is_stepping = page.step.get().is_some();

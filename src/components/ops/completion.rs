@@ -65,13 +65,14 @@ impl Completions {
 
     /// Follows the typing: the list opens behind the first letters of a word, and closes where no word is.
     pub(super) fn typed(self, caret: usize) {
-        self.open(caret);
-        let letters = self.found.with_untracked(|found| {
-            found
-                .first()
-                .map(|first| caret.saturating_sub(first.edit.span.start))
+        let is_in_word = self.page.text.with_untracked(|text| {
+            let before = text.get(..caret).unwrap_or_default().chars().rev();
+            let is_of_word = |c: &char| c.is_alphanumeric() || matches!(c, '_' | '.');
+            before.take_while(is_of_word).take(LETTERS).count() == LETTERS
         });
-        if letters.is_none_or(|letters| letters < LETTERS) {
+        if is_in_word {
+            self.open(caret);
+        } else {
             self.close();
         }
     }

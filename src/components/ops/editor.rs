@@ -60,10 +60,11 @@ impl TextArea {
     }
 
     /// Writes the text into the area. By hand and not by `prop:value`: the caret has to be set in the same turn as the text, so
-    /// that it does not override what the visitor does next, and a typed text is in the area already. Tracked.
-    fn write(self) {
+    /// that it does not override what the visitor does next, and a typed text is in the area already. Returns whether the text was
+    /// another one. Tracked.
+    fn write(self) -> bool {
         let Some(area) = self.area.get() else {
-            return;
+            return false;
         };
         let end_of_change = self.page.text.with(|text| {
             self.written.try_update_value(|written| {
@@ -75,12 +76,14 @@ impl TextArea {
                 })
             })
         });
-        if let Some(end) = end_of_change.flatten()
+        let end_of_change = end_of_change.flatten();
+        if let Some(end) = end_of_change
             && has_focus_within(&area)
         {
             self.select(Span::new(end, end));
             self.caret.set(Some(end));
         }
+        end_of_change.is_some()
     }
 
     /// Takes what was typed into the text.
@@ -144,7 +147,12 @@ pub fn Editor() -> impl IntoView {
     } = text_area;
     let completions = Completions::new(page);
     let first_line = RwSignal::new(0);
-    Effect::new(move || text_area.write());
+    Effect::new(move || {
+        if text_area.write() {
+            // They are for another text.
+            completions.close();
+        }
+    });
     Effect::new(move || {
         if let Some(FocusRequest::Text(span)) = page.focus_request.get()
             && area.get().is_some()

@@ -1,18 +1,20 @@
 //! What would save time: options of compiler and framework, and kernels merged by hand.
 
-use crate::core::analysis::why::{Price, Why};
+use crate::core::analysis::why::{Price, PricedEdge, Why};
 use crate::core::analysis::{Analysis, analyze_plan};
 use crate::core::fusion::plan;
-use crate::core::model::ids::KernelId;
+use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::options::{F32Matmul, Options, Policy};
 use borsh::{BorshDeserialize, BorshSerialize};
+use std::cmp::Ordering;
+use std::collections::HashMap;
 
 /// Share of the program's time below which a change is not worth a line.
 const LEAST_SHARE: f64 = 1e-3;
 /// Merges by hand that are told.
 const MERGES: usize = 5;
-/// Edges that are looked at for them, the largest saving first. Most of the dearest are not allowed to fuse.
-const EDGES: usize = 200;
+/// Merges that are looked at for them, the largest saving first. Most of the dearest are not allowed.
+const CANDIDATES: usize = 200;
 
 /// Something that can be changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, BorshSerialize, BorshDeserialize)]
@@ -25,7 +27,7 @@ pub enum Advice {
     MaxAutotune,
     /// Compute matmuls on f32 operands in TF32.
     Tf32,
-    /// Write two kernels as one.
+    /// Write two kernels as one, in a block those of every round.
     Merge(KernelId, KernelId),
 }
 
@@ -34,14 +36,17 @@ pub enum Advice {
 pub struct Advised {
     /// The change.
     pub advice: Advice,
-    /// What it saves.
+    /// What it saves, in all rounds.
     pub price: Price,
+    /// In how many rounds of a block two kernels are merged; 1 for anything else.
+    pub rounds: usize,
 }
 
 /// The changes that would save time, the largest saving first. Each is priced alone, and savings of several do not add up.
+/// `statement_of_op` gives for each op its statement: those of a block have several, and are merged in every round.
 ///
 /// A few analyses, and the time of [`Why::priced_edges`].
-pub fn advise(analysis: &Analysis) -> Vec<Advised> {
+pub fn advise(analysis: &Analysis, statement_of_op: &IdVec<OpId, usize>) -> Vec<Advised> {
     let least_s = analysis.time_s() * LEAST_SHARE;
     let pays = |price: &Price| price.time_s() > least_s;
     let mut advised: Vec<Advised> = [
@@ -55,32 +60,92 @@ pub fn advise(analysis: &Analysis) -> Vec<Advised> {
         let options = with(&analysis.options, advice)?;
         let plan = plan(&analysis.graph, &options);
         let after = analyze_plan(analysis.graph.clone(), &options, plan);
-        let price = price(analysis, &after);
-        Some(Advised { advice, price })
+        Some(Advised {
+            advice,
+            price: price(analysis, &after),
+            rounds: 1,
+        })
     })
     .filter(|advised| pays(&advised.price))
     .collect();
     let why = Why::new(analysis);
-    let mut edges = why.priced_edges();
-    edges.retain(|edge| pays(&edge.price));
-    edges.sort_by(|a, b| b.price.time_s().total_cmp(&a.price.time_s()));
-    let kernel_of = &analysis.partition.kernel_of;
-    let mut merges: Vec<Advised> = Vec::new();
-    for edge in edges.iter().take(EDGES) {
-        let [a, b] = [edge.producer, edge.consumer].map(|op| kernel_of[op]);
-        let advice = Advice::Merge(a.min(b), a.max(b));
-        let is_told = merges.iter().any(|advised| advised.advice == advice);
-        if !is_told && why.merge(a, b).is_ok() {
-            let price = edge.price;
-            merges.push(Advised { advice, price });
+    let mut candidates = merges(analysis, &why.priced_edges(), statement_of_op);
+    candidates.retain(|merge| pays(&merge.price));
+    candidates.sort_by(by_saving);
+    let mut told: Vec<Advised> = Vec::new();
+    for merge in candidates.into_iter().take(CANDIDATES) {
+        let is_told = told.iter().any(|advised| advised.advice == merge.advice);
+        if let Advice::Merge(a, b) = merge.advice
+            && !is_told
+            && why.merge(a, b).is_ok()
+        {
+            told.push(merge);
         }
-        if merges.len() == MERGES {
+        if told.len() == MERGES {
             break;
         }
     }
-    advised.extend(merges);
-    advised.sort_by(|a, b| b.price.time_s().total_cmp(&a.price.time_s()));
+    advised.extend(told);
+    advised.sort_by(by_saving);
     advised
+}
+
+fn by_saving(a: &Advised, b: &Advised) -> Ordering {
+    b.price.time_s().total_cmp(&a.price.time_s())
+}
+
+/// For each edge between kernels the merge of these; of the same edge in the rounds of a block that of the first one, with the
+/// price of all.
+fn merges(
+    analysis: &Analysis,
+    edges: &[PricedEdge],
+    statement_of_op: &IdVec<OpId, usize>,
+) -> Vec<Advised> {
+    let partition = &analysis.partition;
+    let statement = |op: OpId| statement_of_op.get(op).copied().unwrap_or(op.index());
+    let rounds = rounds(analysis, statement);
+    let mut merges: Vec<Advised> = Vec::new();
+    let mut place_of = HashMap::new();
+    for edge in edges {
+        let ops = [edge.producer, edge.consumer];
+        let [a, b] = ops.map(|op| partition.kernel_of[op]);
+        let first_ops = [a, b].map(|kernel| partition.kernels[kernel].first().copied());
+        // From one round to the next is another merge than within a round.
+        let distance = rounds[edge.consumer].abs_diff(rounds[edge.producer]);
+        let same = (
+            ops.map(statement),
+            first_ops.map(|op| op.map(statement)),
+            distance,
+        );
+        let place = *place_of.entry(same).or_insert(merges.len());
+        match merges.get_mut(place) {
+            Some(merge) => {
+                merge.price = merge.price.and(edge.price);
+                merge.rounds += 1;
+            }
+            None => merges.push(Advised {
+                advice: Advice::Merge(a.min(b), a.max(b)),
+                price: edge.price,
+                rounds: 1,
+            }),
+        }
+    }
+    merges
+}
+
+/// The round of each op in its block, from 0: the list has the ops of a statement round by round.
+fn rounds(analysis: &Analysis, statement: impl Fn(OpId) -> usize) -> IdVec<OpId, usize> {
+    let graph = &analysis.graph;
+    let mut listed: Vec<OpId> = graph.ops.ids().collect();
+    listed.sort_by_key(|&op| graph.listed_at[op]);
+    let mut counts = HashMap::new();
+    let mut rounds = IdVec::from_elem(0, graph.ops.len());
+    for op in listed {
+        let count = counts.entry(statement(op)).or_insert(0);
+        rounds[op] = *count;
+        *count += 1;
+    }
+    rounds
 }
 
 /// The options under which the advice is followed; `None` where they are so already, or the advice is none of options.

@@ -1,9 +1,9 @@
 //! Device memory that a program needs: the bytes of all tensors that are live at once.
 //!
-//! Kernels run in their order. A tensor that a kernel writes is live from that kernel to the last one that reads it, an
-//! output of the program to the end. Inputs and weights are live all the time, for the caller of a PyTorch program
-//! holds them. A tensor that no kernel writes stays on chip, and a view indexes the bytes of another tensor: neither
-//! needs memory of its own. Workspaces of libraries and what an allocator loses are not counted.
+//! Kernels run in their order. A tensor that a kernel writes is live from that kernel to the last one that reads it, a
+//! result of the program to the end, also where ops read it. Inputs and weights are live all the time, for the caller of
+//! a PyTorch program holds them. A tensor that no kernel writes stays on chip, and a view indexes the bytes of another
+//! tensor: neither needs memory of its own. Workspaces of libraries and what an allocator loses are not counted.
 
 use crate::core::analysis::Kernel;
 use crate::core::cost::traffic::Views;
@@ -46,10 +46,12 @@ pub(super) fn peak_memory(
 ) -> PeakMemory {
     let mut last_use: IdVec<TensorId, Option<KernelId>> =
         IdVec::from_elem(None, graph.tensors.len());
-    for (op, &output) in graph.output.iter_enumerated() {
-        if graph.successors[op].is_empty() {
-            last_use[views.base[output]] = kernels.ids().last();
-        }
+    for &output in graph
+        .output
+        .iter()
+        .filter(|&&output| graph.is_final(output))
+    {
+        last_use[views.base[output]] = kernels.ids().last();
     }
     for (id, kernel) in kernels.iter_enumerated() {
         for read in &kernel.traffic.reads {

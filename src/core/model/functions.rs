@@ -51,6 +51,8 @@ pub enum ShapeRule {
     Expand,
     /// Each dimension `times` as long.
     Repeat,
+    /// An axis `times` as long.
+    Interleave,
     /// `[..] x [rows, D] -> [.., D]`: for each index a row of a table.
     Embedding,
     /// `[..] x [..] -> [..]`: for each index an element along an axis. The index's shape.

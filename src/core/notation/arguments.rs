@@ -136,6 +136,7 @@ impl Cursor<'_> {
             _ => Ok(AttributeValue::Size(expression(self)?)),
         }
     }
+
     /// The sizes up to the closing bracket, which is taken too.
     pub(super) fn sizes(&mut self, open: Token) -> Parse<Vec<Expr>> {
         let commas = self.count_ahead(Lexeme::Comma, Lexeme::CloseBracket);

@@ -93,8 +93,7 @@ pub(crate) fn caret_at(text: &str, offset: usize) -> Option<Caret> {
 fn statement_so_far(text: &str, before: &[Token]) -> Vec<Token> {
     let mut statement: Vec<Token> = Vec::new();
     let mut open = 0_usize;
-    let mut lines = before.split_inclusive(|token| token.kind == Lexeme::Newline);
-    for line in lines.by_ref() {
+    for line in before.split_inclusive(|token| token.kind == Lexeme::Newline) {
         // As in the parser, an unclosed bracket ends at a line that can only be a statement.
         if open == 0 || starts_statement(text, line) || begins(&statement, line) {
             statement.clear();

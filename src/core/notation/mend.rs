@@ -45,31 +45,27 @@ pub(crate) fn with_annotation(op: &OpStatement, annotation: &str) -> TextEdit {
 
 /// Adds lines before the first op and outside of blocks, for declarations.
 pub(crate) fn before_ops(program: &Program, lines: &str) -> TextEdit {
-    let ops = program.ops.first().map(|op| op.span.start);
-    let blocks = program.blocks.first().map(|block| block.header.start);
-    let first = ops.into_iter().chain(blocks).min();
-    TextEdit::insert(first.unwrap_or(0), lines)
+    TextEdit::insert(first_op(program).unwrap_or(0), lines)
 }
 
 /// Adds lines before the first statement, for params.
 pub(crate) fn before_all(program: &Program, lines: &str) -> TextEdit {
-    let ops = program.ops.first().map(|op| op.span.start);
-    let blocks = program.blocks.first().map(|block| block.header.start);
     let declared = program.declarations.first().map(|d| d.span.start);
     let params = program.params.first().map(|param| param.span.start);
-    let first = (ops.into_iter().chain(blocks))
-        .chain(declared)
-        .chain(params)
-        .min();
+    let starts = [first_op(program), declared, params];
+    let first = starts.into_iter().flatten().min();
     TextEdit::insert(first.unwrap_or(0), lines)
+}
+
+/// Where the first op begins, or the block that it may be in.
+fn first_op(program: &Program) -> Option<usize> {
+    let op = program.ops.first().map(|op| op.span.start);
+    let block = program.blocks.first().map(|block| block.header.start);
+    op.into_iter().chain(block).min()
 }
 
 /// A declaration: `weight w : f16[8, 6]`.
 pub(crate) fn declaration(role: TensorRole, name: &str, dtype: DType, shape: &[u64]) -> String {
-    let role = match role {
-        TensorRole::Input => "input",
-        TensorRole::Weight => "weight",
-    };
-    let name = written_name(name);
+    let (role, name) = (role.name(), written_name(name));
     format!("{role} {name} : {}{}", dtype.name(), shape_text(shape))
 }

@@ -12,7 +12,7 @@ use crate::core::notation::spelling::quoted;
 use crate::core::resolve::attributes::word;
 use crate::core::resolve::expr::Params;
 use crate::core::resolve::pytorch::answered;
-use crate::core::resolve::scope::KnownTensors;
+use crate::core::resolve::scope::{KnownTensors, NameId};
 
 /// The callee of a statement.
 #[derive(Clone, Copy)]
@@ -26,6 +26,7 @@ impl Callee {
     pub(super) fn find(
         statement: &OpStatement,
         params: &Params<'_>,
+        reads: &[NameId],
         known: &KnownTensors<'_>,
     ) -> Result<Self, Diagnostic> {
         let name = statement.callee.text.as_str();
@@ -38,7 +39,7 @@ impl Callee {
         if let Ok(op_type) = name.parse::<OpType>() {
             return Ok(Self::Bare(op_type));
         }
-        if let Some(answer) = answered(statement, known) {
+        if let Some(answer) = answered(statement, reads, known) {
             return Err(answer);
         }
         let (name, _) = without_module(name);

@@ -23,6 +23,7 @@ use crate::core::model::program::{Declaration, Program};
 use crate::core::notation::spelling::quoted;
 pub(super) use attributes::takes;
 use expr::{Params, is_reported_elsewhere};
+pub(super) use rounds::bytes_of_further_rounds;
 pub use rounds::ops_and_reads;
 use rounds::{check_carried, rounds_of_blocks};
 use scope::{ExternalId, KnownTensors, Origin, Round, Scope, StatementId};

@@ -242,6 +242,7 @@ impl Reader<'_> {
             ShapeRule::Concat
             | ShapeRule::Expand
             | ShapeRule::Repeat
+            | ShapeRule::Interleave
             | ShapeRule::Pad
             | ShapeRule::Embedding
             | ShapeRule::Gather => None,

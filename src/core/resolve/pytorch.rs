@@ -10,15 +10,21 @@ use crate::core::model::program::{
 use crate::core::notation::mend::with_attribute;
 use crate::core::notation::spelling::quoted;
 use crate::core::notation::written_name;
-use crate::core::resolve::scope::KnownTensors;
+use crate::core::resolve::scope::{KnownTensors, NameId};
 
-/// The error for a call of a name that is PyTorch's and no function of the notation; `None` for an unknown name.
-pub(super) fn answered(statement: &OpStatement, known: &KnownTensors<'_>) -> Option<Diagnostic> {
+/// The error for a call of a name that is PyTorch's and no function of the notation, where the statement reads these tensors;
+/// `None` for an unknown name.
+pub(super) fn answered(
+    statement: &OpStatement,
+    reads: &[NameId],
+    known: &KnownTensors<'_>,
+) -> Option<Diagnostic> {
     let name = &statement.callee.text;
     let problem = |message: String| {
         Diagnostic::error(Code::UnknownFunction, message).at(statement.callee.span)
     };
-    if let Some(permuted) = permuted(statement, known) {
+    let rank = rank(reads, known);
+    if let Some(permuted) = permuted(statement, rank) {
         return Some(
             problem(format!("{} is written as `transpose`", quoted(name)))
                 .hint(format!("write {}", permuted.1))
@@ -26,7 +32,7 @@ pub(super) fn answered(statement: &OpStatement, known: &KnownTensors<'_>) -> Opt
         );
     }
     if let Some(alias) = alias(name) {
-        return Some(with_defaults(statement, alias, known, problem));
+        return Some(with_defaults(statement, alias, rank, problem));
     }
     if let Some(answer) = answer(name) {
         let problem = problem(format!("there is no function {}", quoted(name))).hint(answer.hint);
@@ -42,7 +48,7 @@ pub(super) fn answered(statement: &OpStatement, known: &KnownTensors<'_>) -> Opt
 fn with_defaults(
     statement: &OpStatement,
     alias: &Alias,
-    known: &KnownTensors<'_>,
+    rank: Option<usize>,
     problem: impl Fn(String) -> Diagnostic,
 ) -> Diagnostic {
     let name = quoted(&statement.callee.text);
@@ -54,7 +60,7 @@ fn with_defaults(
             ),
             _ => format!("write `{function}` with {}", needs_text(alias)),
         });
-    match default_edits(statement, alias, known) {
+    match default_edits(statement, alias, rank) {
         Some(edits) => problem.with(Fix {
             label: format!("Write `{function}` with PyTorch's defaults"),
             edits,
@@ -72,11 +78,11 @@ fn needs_text(alias: &Alias) -> String {
     needs.join(" and ")
 }
 
-/// The call in the notation with all that it needs.
+/// The call in the notation with all that it needs; `rank` is that of its first input.
 fn default_edits(
     statement: &OpStatement,
     alias: &Alias,
-    known: &KnownTensors<'_>,
+    rank: Option<usize>,
 ) -> Option<Vec<TextEdit>> {
     let function = functions::find(alias.function)?;
     let mut edits = vec![TextEdit::replace(statement.callee.span, function.name)];
@@ -101,9 +107,7 @@ fn default_edits(
         let value = match (need, function.shape_rule) {
             ("keepdim", _) => "false".to_owned(),
             ("axis", ShapeRule::Reduce) => {
-                let axes: Vec<String> = (0..rank(statement, known)?)
-                    .map(|d| d.to_string())
-                    .collect();
+                let axes: Vec<String> = (0..rank?).map(|d| d.to_string()).collect();
                 format!("[{}]", axes.join(", "))
             }
             ("axis", ShapeRule::Concat) => "0".to_owned(),
@@ -122,9 +126,10 @@ fn default_edits(
 pub(super) fn permuting(
     statement: &OpStatement,
     problem: Diagnostic,
+    reads: &[NameId],
     known: &KnownTensors<'_>,
 ) -> Diagnostic {
-    match permuted(statement, known) {
+    match permuted(statement, rank(reads, known)) {
         Some((fix, call)) => Diagnostic {
             hint: Some(format!("write {call}")),
             fixes: vec![fix],
@@ -136,7 +141,7 @@ pub(super) fn permuting(
 
 /// `permute(x, 0, 2, 1)`, `transpose(x, 0, 1)` and `transpose(x, dim0=0, dim1=1)` with the order of all dimensions, and that
 /// call in words.
-fn permuted(statement: &OpStatement, known: &KnownTensors<'_>) -> Option<(Fix, String)> {
+fn permuted(statement: &OpStatement, rank: Option<usize>) -> Option<(Fix, String)> {
     let (name, _) = functions::pytorch::without_module(&statement.callee.text);
     let numbers: Vec<i64> = if statement.literals.is_empty() {
         let value = |name: &str| {
@@ -157,7 +162,7 @@ fn permuted(statement: &OpStatement, known: &KnownTensors<'_>) -> Option<(Fix, S
     let order = match (name, &numbers[..]) {
         ("permute", [_, ..]) => numbers,
         ("transpose" | "swapaxes", &[a, b]) => {
-            let rank = rank(statement, known)?;
+            let rank = rank?;
             let place = |d: i64| super::shapes::dimension_of(d, rank);
             let mut order: Vec<i64> = (0..i64::try_from(rank).ok()?).collect();
             order.swap(place(a)?, place(b)?);
@@ -279,10 +284,10 @@ fn method(
     )
 }
 
-/// The rank of the first input.
-fn rank(statement: &OpStatement, known: &KnownTensors<'_>) -> Option<usize> {
-    let tensor = known.scope.tensor(&statement.inputs.first()?.text)?;
-    Some(known.type_of(tensor)?.0.len())
+/// The rank of the first of the tensors that a statement reads.
+fn rank(reads: &[NameId], known: &KnownTensors<'_>) -> Option<usize> {
+    let (shape, _) = known.type_of(*reads.first()?)?;
+    Some(shape.len())
 }
 
 /// The value of an attribute that is a plain number.

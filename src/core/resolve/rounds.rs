@@ -81,6 +81,15 @@ pub fn ops_and_reads(program: &Program) -> usize {
     of(&program.ops) + added.sum::<usize>()
 }
 
+/// Bytes by which a text becomes longer where each block is written out. `O(program)`.
+pub(in crate::core) fn bytes_of_further_rounds(program: &Program) -> usize {
+    let rounds = rounds_of_blocks(program, &Params::new(program), &mut Vec::new());
+    let added = program.blocks.iter().zip(rounds);
+    added
+        .map(|(block, rounds)| (rounds - 1) * bytes_of_round(program, block))
+        .sum()
+}
+
 /// What is wrong with the tensors that rounds take from each other.
 pub(super) fn check_carried(program: &Program, scope: &Scope<'_>, found: &mut Vec<Diagnostic>) {
     if program.blocks.is_empty() {

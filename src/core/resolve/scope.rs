@@ -247,7 +247,10 @@ impl<'a> Scope<'a> {
     }
 
     /// The tensors with this name, one for each round of its block; none for a name that no statement has.
-    pub(super) fn tensors_called(&self, name: &str) -> impl Iterator<Item = NameId> + use<> {
+    pub(super) fn tensors_called(
+        &self,
+        name: &str,
+    ) -> impl DoubleEndedIterator<Item = NameId> + use<> {
         let written = self.find(name).and_then(|place| self.written.get(place));
         let (first, rounds) = written.map_or((0, 0), |written| {
             (written.first.index(), self.rounds_of(written.block))
@@ -257,7 +260,7 @@ impl<'a> Scope<'a> {
 
     /// The tensor that a name means behind all blocks.
     pub(super) fn tensor(&self, name: &str) -> Option<NameId> {
-        self.tensors_called(name).last()
+        self.tensors_called(name).next_back()
     }
 
     /// Whether a block defines this name with an op or a declaration of its own.

@@ -35,8 +35,9 @@ pub(super) fn resolve_op(
             Origin::Broken => true,
             Origin::Declared(_) | Origin::Undeclared => false,
         });
-    let callee = Callee::find(statement, params, known)?;
-    check_inputs(statement, callee).map_err(|problem| permuting(statement, problem, known))?;
+    let callee = Callee::find(statement, params, reads, known)?;
+    check_inputs(statement, callee)
+        .map_err(|problem| permuting(statement, problem, reads, known))?;
     if depends_on_missing {
         return Ok(None);
     }
@@ -44,7 +45,7 @@ pub(super) fn resolve_op(
     let written = functions::find(&statement.callee.text);
     let allowed = written.map_or(&[][..], |function| function.attributes);
     check_attributes(statement, allowed, params)
-        .map_err(|problem| permuting(statement, problem, known))?;
+        .map_err(|problem| permuting(statement, problem, reads, known))?;
     let annotated = match &statement.annotation {
         Some(annotation) => Some(resolve_shape(&statement.output.text, annotation, params)?),
         None => None,

@@ -241,11 +241,11 @@ pub(super) fn missing_size(
     let example = example_of(place, &name.text);
     // All that are missing, because the shape needs all of them.
     let mut lines = Vec::new();
-    for (place, (&tensor, name)) in reads.iter().zip(&statement.inputs).enumerate() {
-        let line = || format!("{}\n", example_of(place, &name.text));
+    let inputs = reads.iter().zip(&statement.inputs).enumerate();
+    for (place, (&tensor, name)) in inputs.take(MOST_DECLARED) {
         let is_first = reads.iter().position(|&t| t == tensor) == Some(place);
-        if known.type_of(tensor).is_none() && is_first && place < MOST_DECLARED {
-            lines.push(line());
+        if known.type_of(tensor).is_none() && is_first {
+            lines.push(format!("{}\n", example_of(place, &name.text)));
         }
     }
     let label = match lines.len() {

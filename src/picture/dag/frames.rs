@@ -131,18 +131,38 @@ impl LayoutBuilder<'_> {
 
     /// Adds the frame of each body.
     pub(super) fn add_frames(&mut self, heights: &Heights) {
-        let frames = self.bodies.iter().map(|body| self.frame(body, heights));
-        self.layout.frames = frames.collect();
+        let bodies = self.bodies.iter().zip(self.edges_of_bodies());
+        let mut frames: Vec<Frame> = bodies
+            .map(|(body, edges)| self.frame(body, &edges, heights))
+            .collect();
+        self.place_tags(&mut frames);
+        self.layout.frames = frames;
     }
 
-    fn frame(&self, body: &Body, heights: &Heights) -> Frame {
+    /// For each body the edges from and to its ops.
+    fn edges_of_bodies(&self) -> Vec<Vec<&Edge>> {
+        let mut body_of = IdVec::from_elem(None, self.kernels.len());
+        for (index, body) in self.bodies.iter().enumerate() {
+            for kernel in body.kernels.clone() {
+                body_of[KernelId::new(kernel)] = Some(index);
+            }
+        }
+        let body_at = |end: EdgeEnd| body_of[self.partition.kernel_of[end.op()?]];
+        let mut edges = vec![Vec::new(); self.bodies.len()];
+        for edge in &self.layout.edges {
+            let (from, to) = (body_at(edge.from), body_at(edge.to));
+            for body in [from, to.filter(|_| from != to)].into_iter().flatten() {
+                edges[body].push(edge);
+            }
+        }
+        edges
+    }
+
+    /// The frame of a body with these edges; its tag has no place yet.
+    fn frame(&self, body: &Body, edges: &[&Edge], heights: &Heights) -> Frame {
         let top = heights.top[body.layers.start] - FRAME_HEAD + MARK_HALF;
         let bottom = frame_bottom(body, heights);
         let is_within = |y: f64| (top..=bottom).contains(&y);
-        let is_own = |end: EdgeEnd| {
-            let op = end.op();
-            op.is_some_and(|op| body.kernels.contains(&self.partition.kernel_of[op].index()))
-        };
         let (mut left, mut right) = (f64::INFINITY, f64::NEG_INFINITY);
         let mut include = |from: f64, to: f64| {
             left = left.min(from);
@@ -157,8 +177,7 @@ impl LayoutBuilder<'_> {
                 }
             }
         }
-        let edges = (self.layout.edges.iter()).filter(|edge| is_own(edge.from) || is_own(edge.to));
-        for edge in edges.clone() {
+        for edge in edges {
             for end in [edge.from, edge.to] {
                 if let EdgeEnd::Pill(pill) = end {
                     let rect = self.layout.pills[pill].rect;
@@ -178,38 +197,56 @@ impl LayoutBuilder<'_> {
             height: bottom - top,
         };
         border.width = border.width.max(TAG_PX.0 + 4.0 * FRAME_PADDING);
-        let entering = edges
-            .clone()
-            .filter(|edge| body.enters.contains(&edge.tensor));
-        let entries = crossings(entering, top);
-        let leaving = edges.filter(|edge| {
-            edge.from
-                .op()
-                .is_some_and(|op| body.producers.contains(&op))
-        });
+        let all = || edges.iter().copied();
+        let entering = all().filter(|edge| body.enters.contains(&edge.tensor));
+        let leaves = |op: OpId| body.producers.contains(&op);
+        let leaving = all().filter(|edge| edge.from.op().is_some_and(leaves));
         Frame {
+            entries: crossings(entering, top),
             exits: crossings(leaving, bottom),
-            tag: self.tag_place(&border),
-            entries,
+            tag: Rect::default(),
             parts: vec![border],
         }
     }
 
-    /// In the upper left corner, or in the upper right one where lines come down at the left.
-    fn tag_place(&self, border: &Rect) -> Rect {
-        let left = Rect {
-            x: border.x + FRAME_PADDING,
-            y: border.y + MARK_HALF,
-            width: TAG_PX.0,
-            height: TAG_PX.1,
+    /// Places the tags of the frames, which are from top to bottom: in the upper left corner, or in the upper right one where
+    /// lines come down at the left.
+    fn place_tags(&self, frames: &mut [Frame]) {
+        let places = |frame: &Frame| {
+            let border = frame.rect();
+            let left = Rect {
+                x: border.x + FRAME_PADDING,
+                y: border.y + MARK_HALF,
+                width: TAG_PX.0,
+                height: TAG_PX.1,
+            };
+            let right = Rect {
+                x: border.right() - FRAME_PADDING - TAG_PX.0,
+                ..left
+            };
+            [left, right]
         };
-        let right = Rect {
-            x: border.right() - FRAME_PADDING - TAG_PX.0,
-            ..left
-        };
-        let lines = crossings(self.layout.edges.iter(), left.center().y);
-        let is_free = |place: &Rect| !lines.iter().any(|line| place.holds(*line));
-        [left, right].into_iter().find(is_free).unwrap_or(left)
+        let places: Vec<[Rect; 2]> = frames.iter().map(places).collect();
+        let middle = |places: &[Rect; 2]| places[0].center().y;
+        // A line that is longer than a frame passes several of them.
+        let mut is_free = vec![[true; 2]; places.len()];
+        for [a, b] in (self.layout.edges.iter()).flat_map(|edge| edge.points.array_windows()) {
+            let (top, bottom) = (a.y.min(b.y), a.y.max(b.y));
+            let first = places.partition_point(|places| middle(places) <= top);
+            let last = places.partition_point(|places| middle(places) < bottom);
+            for place in first..last {
+                let at = Point::new(a.x, middle(&places[place]));
+                for (is_free, tag) in is_free[place].iter_mut().zip(places[place]) {
+                    *is_free &= !tag.holds(at);
+                }
+            }
+        }
+        for ((frame, [left, right]), is_free) in frames.iter_mut().zip(places).zip(is_free) {
+            frame.tag = match is_free {
+                [false, true] => right,
+                _ => left,
+            };
+        }
     }
 }
 

@@ -34,13 +34,19 @@ impl LayoutBuilder<'_> {
             let height = &mut tallest[self.outer.nodes[node].layer];
             *height = height.max(PILL_HEIGHT + SIZE_LABEL_MARGIN);
         }
+        let mut is_first = IdVec::from_elem(false, tallest.len());
+        let mut is_last = is_first.clone();
+        for body in &self.bodies {
+            is_first[body.layers.start] = true;
+            is_last[body.layers.end] = true;
+        }
         let mut heights = Heights {
             end: MARGIN,
             ..Heights::default()
         };
         let mut y = MARGIN;
         for (layer, &tall) in tallest.iter_enumerated() {
-            if self.bodies.iter().any(|body| body.layers.start == layer) {
+            if is_first[layer] {
                 y += FRAME_HEAD;
             }
             heights.top.push(y);
@@ -48,7 +54,7 @@ impl LayoutBuilder<'_> {
             // So that a line is seen to leave its box or size label before it branches.
             let lead = if tracks > 0 { TRACK_GAP / 2.0 } else { 0.0 };
             heights.bottom.push(y + tall);
-            if self.bodies.iter().any(|body| body.layers.end == layer) {
+            if is_last[layer] {
                 y += FRAME_FOOT;
             }
             heights.end = y + tall;

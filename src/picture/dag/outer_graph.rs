@@ -40,6 +40,12 @@ impl LayoutBuilder<'_> {
             let node = self.outer.add_node(layer, kernel.half, kernel.half);
             self.kernel_node.push(node);
         }
+        let mut above_frame = IdVec::from_elem(None, self.graph.tensors.len());
+        for body in self.bodies.iter().rev() {
+            for &tensor in &body.enters {
+                above_frame[tensor] = body.layers.start.above();
+            }
+        }
         let mut pills_beside = IdVec::from_elem(0_usize, self.graph.ops.len());
         for tensor in self.graph.tensors.ids() {
             match self.graph.tensors[tensor].producer {
@@ -52,26 +58,25 @@ impl LayoutBuilder<'_> {
                         .collect();
                     self.add_net(tensor, EdgeEnd::Op(op), self.kernel_node[kernel], &readers);
                 }
-                None => self.add_external(tensor, &layers, &mut pills_beside),
+                None => {
+                    self.add_external(tensor, above_frame[tensor], &layers, &mut pills_beside);
+                }
             }
         }
     }
 
     /// Adds the pills of an external tensor: one above its readers, or one above or beside each. What stands for the output of
-    /// the round before a body has its pill above the frame.
+    /// the round before a body has its pill in the layer `above_frame`.
     fn add_external(
         &mut self,
         tensor: TensorId,
+        above_frame: Option<LayerId>,
         layers: &IdVec<KernelId, LayerId>,
         pills_beside: &mut IdVec<OpId, usize>,
     ) {
         let is_input = self.graph.tensors[tensor].role == TensorRole::Input;
         let mut readers = self.graph.consumers[tensor].to_vec();
-        let entered = self
-            .bodies
-            .iter()
-            .find(|body| body.enters.contains(&tensor));
-        if let Some(layer) = entered.and_then(|body| body.layers.start.above()) {
+        if let Some(layer) = above_frame {
             let is_below = |op: &mut OpId| layers[self.partition.kernel_of[*op]] > layer;
             let below: Vec<OpId> = readers.extract_if(.., is_below).collect();
             self.add_pill_above(tensor, layer, &below);
@@ -114,10 +119,10 @@ impl LayoutBuilder<'_> {
     /// Whether there may be pills above the first of these kernels, those of what enters a body aside.
     fn needs_pills_above(&self, kernels: Range<usize>) -> bool {
         let is_within = |op: OpId| kernels.contains(&self.partition.kernel_of[op].index());
-        let enters = |tensor| {
-            (self.bodies.iter())
-                .any(|body| body.kernels == kernels && body.enters.contains(&tensor))
-        };
+        let bodies = &self.bodies;
+        let place = bodies.partition_point(|body| body.kernels.start < kernels.start);
+        let body = bodies.get(place).filter(|body| body.kernels == kernels);
+        let enters = |tensor| body.is_some_and(|body| body.enters.contains(&tensor));
         let kernel_of = |op: OpId| self.partition.kernel_of[op];
         let is_first = |kernel: &KernelId| {
             let members = self.partition.kernels[*kernel].iter();

@@ -33,6 +33,17 @@ impl Price {
         self.expected_saved_s.unwrap_or(self.saved_s)
     }
 
+    /// What two changes save together that have no kernel in common.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let expected = self.expected_saved_s.zip(other.expected_saved_s);
+        Self {
+            saved_bytes: self.saved_bytes + other.saved_bytes,
+            saved_s: self.saved_s + other.saved_s,
+            expected_saved_s: expected.map(|(own, other)| own + other),
+        }
+    }
+
     /// Whether it is a gain by the objective of the analysis. A time must save more than rounding can.
     pub fn is_gain(self, analysis: &Analysis) -> bool {
         match analysis.options.fusion.objective {

@@ -79,7 +79,7 @@ pub static FUNCTIONS: &[Function] = &[
     layout("slice", ShapeRule::Slice, &["start", "end", "step", "axis"], "a range along an axis"),
     layout("expand", ShapeRule::Expand, &["shape"], "dimensions of size 1 made longer without a copy"),
     layout("repeat", ShapeRule::Repeat, &["times"], "the whole tensor several times along each dimension").copying(),
-    layout("repeat_interleave", ShapeRule::Repeat, &["times", "axis"], "each element several times along an axis").copying(),
+    layout("repeat_interleave", ShapeRule::Interleave, &["times", "axis"], "each element several times along an axis").copying(),
     layout("embedding", ShapeRule::Embedding, &[], "for each index a row of a table; it reads as many rows as there are indices, at most the table").takes(2, 2).copying(),
     layout("gather", ShapeRule::Gather, &["axis"], "for each index an element along an axis; it reads as many elements as there are indices, at most the tensor").takes(2, 2).copying(),
     layout("pad", ShapeRule::Pad, &["pad"], "a border of zeros around the last dimensions").copying(),

@@ -42,11 +42,12 @@ pub fn set_param(text: &str, program: &Program, param_index: usize, value: i64) 
 
 /// The most frequent element type of the annotations; on a tie the first in the program.
 pub fn main_dtype(program: &Program) -> Option<DType> {
-    let counted = |dtype: DType| annotations(program).filter(|a| a.dtype == dtype).count();
-    let most = DType::VARIANTS.iter().copied().map(counted).max()?;
+    let count = |dtype: DType| annotations(program).filter(|a| a.dtype == dtype).count();
+    let counts: Vec<(DType, usize)> = DType::VARIANTS.iter().map(|&d| (d, count(d))).collect();
+    let most = counts.iter().map(|&(_, count)| count).max()?;
     annotations(program)
         .map(|a| a.dtype)
-        .find(|&dtype| counted(dtype) == most)
+        .find(|&dtype| counts.contains(&(dtype, most)))
 }
 
 /// Writes `dtype` in every annotation that has the [`main_dtype`].

@@ -21,7 +21,7 @@ use call::{axis, dimension, missing};
 use index::{embedding, gather};
 use layout::{concat, reshape, slice, split, transpose};
 use matmul::{linear, matmul};
-use repeat::{expand, pad, repeat};
+use repeat::{expand, interleave, pad, repeat};
 use window::{conv2d, pool2d};
 
 pub(super) use call::{Call, InferredShape, Operand, dimension_of, tensor_text};
@@ -55,6 +55,7 @@ pub(super) fn infer(rule: ShapeRule, call: &Call<'_>) -> Result<InferredShape, D
         (ShapeRule::Slice, [input]) => slice(call, input)?,
         (ShapeRule::Expand, [input]) => expand(call, input)?,
         (ShapeRule::Repeat, [input]) => repeat(call, input)?,
+        (ShapeRule::Interleave, [input]) => interleave(call, input)?,
         (ShapeRule::Embedding, [index, table]) => embedding(index, table)?,
         (ShapeRule::Gather, [input, index]) => gather(call, input, index)?,
         (ShapeRule::Pad, [input]) => pad(call, input)?,

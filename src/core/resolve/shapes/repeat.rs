@@ -1,4 +1,4 @@
-//! Shape rules of ops that make a tensor larger: `expand`, `repeat`, `pad`.
+//! Shape rules of ops that make a tensor larger: `expand`, `repeat`, `repeat_interleave`, `pad`.
 
 use super::call::{Call, Operand, mismatch, missing, required_axis, text, too_large};
 use super::layout::{size_at, with_size};
@@ -47,36 +47,7 @@ fn expanded(input: &Operand<'_>, shape: &[u64]) -> Result<Vec<u64>, Diagnostic> 
 }
 
 pub(super) fn repeat(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
-    let is_interleaved = call.callee.text == "repeat_interleave";
-    let Some(times) = call.attributes.sizes("times")? else {
-        let problem = missing(call, "the number of repetitions is missing").hint(
-            "write it as `times=2`, for `repeat` one number for each dimension: `times=[1, 2]`",
-        );
-        return Err(call.stating(problem, "times=2"));
-    };
-    let count = |times: i64| {
-        u64::try_from(times).ok().filter(|&n| n > 0).ok_or_else(|| {
-            call.attributes
-                .problem("times", &format!("is {times}"))
-                .hint("use at least 1")
-        })
-    };
-    let longer = |size: u64, times: i64| {
-        let times = count(times)?;
-        size.checked_mul(times).ok_or_else(|| too_large(call))
-    };
-    if is_interleaved {
-        let axis = required_axis(call, input)?;
-        let &[times] = &times[..] else {
-            return Err(call
-                .attributes
-                .problem("times", "must be one number here")
-                .hint("write `times=2`"))
-            .map_err(|problem| call.correcting(problem, "times", "2"));
-        };
-        let size = longer(size_at(input.shape, axis), times)?;
-        return Ok(with_size(input.shape, axis, size));
-    }
+    let times = times(call)?;
     let Some(outer) = times.len().checked_sub(input.shape.len()) else {
         return Err(call
             .attributes
@@ -91,9 +62,44 @@ pub(super) fn repeat(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, D
             let own = place
                 .checked_sub(outer)
                 .and_then(|own| input.shape.get(own));
-            longer(own.copied().unwrap_or(1), times)
+            longer(call, own.copied().unwrap_or(1), times)
         })
         .collect()
+}
+
+pub(super) fn interleave(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
+    let times = times(call)?;
+    let axis = required_axis(call, input)?;
+    let &[times] = &times[..] else {
+        return Err(call
+            .attributes
+            .problem("times", "must be one number here")
+            .hint("write `times=2`"))
+        .map_err(|problem| call.correcting(problem, "times", "2"));
+    };
+    let size = longer(call, size_at(input.shape, axis), times)?;
+    Ok(with_size(input.shape, axis, size))
+}
+
+/// How often elements are repeated.
+fn times(call: &Call<'_>) -> Result<Vec<i64>, Diagnostic> {
+    call.attributes.sizes("times")?.ok_or_else(|| {
+        let problem = missing(call, "the number of repetitions is missing").hint(
+            "write it as `times=2`, for `repeat` one number for each dimension: `times=[1, 2]`",
+        );
+        call.stating(problem, "times=2")
+    })
+}
+
+/// A size, `times` as large.
+fn longer(call: &Call<'_>, size: u64, times: i64) -> Result<u64, Diagnostic> {
+    let count = u64::try_from(times).ok().filter(|&n| n > 0);
+    let count = count.ok_or_else(|| {
+        call.attributes
+            .problem("times", &format!("is {times}"))
+            .hint("use at least 1")
+    })?;
+    size.checked_mul(count).ok_or_else(|| too_large(call))
 }
 
 pub(super) fn pad(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {

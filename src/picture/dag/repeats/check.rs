@@ -235,7 +235,7 @@ impl Check<'_> {
 }
 
 /// Whether two tensors have the same size and role.
-fn is_equal_tensor(graph: &Graph, a: TensorId, b: TensorId) -> bool {
+pub(super) fn is_equal_tensor(graph: &Graph, a: TensorId, b: TensorId) -> bool {
     let (one, other) = (&graph.tensors[a], &graph.tensors[b]);
     let is_external = one.is_external() && other.is_external();
     graph.tensor_shape(a) == graph.tensor_shape(b)

@@ -13,6 +13,7 @@ mod check;
 mod find;
 mod sequence;
 
+use self::check::is_equal_tensor;
 use crate::core::{Graph, IdVec, KernelId, Op, OpId, Partition, TensorId};
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
@@ -160,13 +161,21 @@ impl Repeats {
         Some((run, run.round_of(kernel)?))
     }
 
-    /// Whether each hidden op is still equal to the shown one, as it may not be when sizes have changed. Names, reads and
-    /// kernels must be those for which the repeats were found. `O(ops)`.
+    /// Whether each hidden op is still equal to the shown one and reads equal tensors, as it may not when sizes or element
+    /// types have changed. Names, reads and kernels must be those for which the repeats were found. `O(ops + reads)`.
     pub fn still_hold(&self, graph: &Graph) -> bool {
+        let is_equal_read = |(&read, &shown): (&TensorId, &TensorId)| {
+            read == shown
+                || is_equal_tensor(graph, read, shown)
+                || graph.tensor_shape(shown).is_none()
+        };
         let mut pairs = self.shown_op.iter_enumerated();
         pairs.all(
             |(op, &shown)| match (graph.ops.get(op), graph.ops.get(shown)) {
-                (Some(op), Some(shown)) => is_equal_op(op, shown),
+                (Some(hidden), Some(equal)) => {
+                    let mut reads = graph.inputs[op].iter().zip(&graph.inputs[shown]);
+                    is_equal_op(hidden, equal) && reads.all(is_equal_read)
+                }
                 _ => false,
             },
         )
