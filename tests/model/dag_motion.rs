@@ -126,7 +126,7 @@ fn only_pictures_of_the_same_ops_go_over_to_each_other() {
     assert!(can_move(&unfused, &of(text, Policy::Rules)));
     assert!(can_move(
         &unfused,
-        &of(&text.replace("8", "16"), Policy::Rules)
+        &of(&text.replace('8', "16"), Policy::Rules)
     ));
     assert!(!can_move(&unfused, &of(other, Policy::Rules)));
 }
