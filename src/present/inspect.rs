@@ -183,24 +183,37 @@ pub fn inspect_kernel(analysis: &Analysis, kernel: KernelId) -> Option<Inspected
     })
 }
 
-/// A tensor from outside: its size, where that comes from, and who reads it. `None` if there is no such tensor.
+/// A tensor from outside, or a result: its size, where that comes from, and who writes and reads it. `None` if there is no such
+/// tensor.
 pub fn inspect_tensor(analysis: &Analysis, tensor: TensorId) -> Option<Inspected> {
     let graph = &analysis.graph;
     let traffic = analysis.tensors.get(tensor)?;
     let readers = &graph.consumers[tensor];
-    let names = readers.iter().map(|&op| op_name(graph, op));
+    let producer = graph.tensors[tensor].producer;
     let mut facts = vec![("tensor", tensor_text(graph, tensor))];
     facts.push(("size", source_text(traffic.source).to_owned()));
-    facts.push(("read by", joined(names, [", ", " and "], MAX_LINES)));
+    facts.extend(producer.map(|op| ("written by", op_name(graph, op).to_owned())));
+    if !readers.is_empty() {
+        let names = readers.iter().map(|&op| op_name(graph, op));
+        facts.push(("read by", joined(names, [", ", " and "], MAX_LINES)));
+    }
     facts.push(("moved unfused", format_bytes(traffic.unfused_bytes)));
     facts.push(("moved fused", format_bytes(traffic.fused_bytes)));
-    let worked = readers.first().map(|&op| size_lines(analysis, op, tensor));
+    let accesses = readers.first().copied().or(producer);
+    let worked = accesses.map(|op| size_lines(analysis, op, tensor));
     let reason = source_reason(analysis, readers, tensor, traffic.source);
     Some(Inspected {
         heading: graph.tensor_name(tensor).to_owned(),
         facts,
         worked: worked.unwrap_or_default(),
-        notes: vec![format!("Its size: {reason}.")],
+        notes: [
+            Some(format!("Its size: {reason}.")),
+            (producer.is_some() && graph.is_final(tensor))
+                .then(|| "The program returns it.".to_owned()),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
         ..Inspected::default()
     })
 }

@@ -1,7 +1,7 @@
 //! Where the parts of a picture were in the picture before it.
 
 use fuseline::core::{Analysis, OpId, Options, Policy, analyze_program, notation};
-use fuseline::picture::dag::motion::{Motion, View};
+use fuseline::picture::dag::motion::{Motion, View, can_move};
 use fuseline::picture::dag::viewport::Viewport;
 use fuseline::picture::dag::{DagLayout, Point, Rect, layout};
 use std::sync::Arc;
@@ -110,4 +110,23 @@ fn a_transform_draws_a_box_at_the_place_and_in_the_width_of_another() {
         rect(5.0, 5.0, 100.0, 20.0).transform_to(&box_before),
         "translate(7.5px, 17.5px) scale(0.5)"
     );
+}
+
+#[test]
+fn only_pictures_of_the_same_ops_go_over_to_each_other() {
+    let of = |text: &str, policy| {
+        let options = Options::of_policy(policy);
+        analyze_program(&notation::parse(text).program, &options)
+            .analysis
+            .unwrap()
+    };
+    let text = "input x : f16[8, 8]\ny = relu(x)\nz = exp(y)\n";
+    let other = "input x : f16[8, 8]\na = softmax(x)\nb = matmul(a, a)\n";
+    let unfused = of(text, Policy::None);
+    assert!(can_move(&unfused, &of(text, Policy::Rules)));
+    assert!(can_move(
+        &unfused,
+        &of(&text.replace('8', "16"), Policy::Rules)
+    ));
+    assert!(!can_move(&unfused, &of(other, Policy::Rules)));
 }

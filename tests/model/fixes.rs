@@ -1,6 +1,6 @@
 //! Hints that propose a statement: with it, what they are about is gone, and nothing new is wrong.
 
-use crate::notation_diagnostics::CASES as NOTATION;
+use crate::notation_diagnostics_cases::CASES as NOTATION;
 use crate::random_graph::fusable_ops;
 use crate::resolve_errors::CASES as RESOLVE;
 use fuseline::core::examples::EXAMPLES;

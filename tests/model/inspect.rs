@@ -97,6 +97,24 @@ fn a_tensor_from_outside_says_where_its_size_comes_from() {
     );
 }
 
+#[test]
+fn a_result_is_told_who_writes_it() {
+    let analysis = analysis(
+        "input x : f16[256]\ny = relu(x)\nz = exp(y)\n",
+        Policy::Rules,
+    );
+    let of = inspect_tensor(&analysis, analysis.graph.output[OpId::new(1)]).unwrap();
+    assert_eq!(of.heading, "z");
+    assert_eq!(fact(&of, "written by"), "z");
+    assert!(
+        of.facts
+            .iter()
+            .all(|(what, figure)| *what != "read by" && !figure.is_empty())
+    );
+    assert_eq!(of.worked, ["256 × 2 B = 512 B for each access"]);
+    assert_eq!(of.notes[1], "The program returns it.");
+}
+
 /// No click is without an answer, in any example under any policy.
 #[test]
 fn everything_that_can_be_clicked_is_told_about() {

@@ -1,7 +1,8 @@
 //! Help while writing: completions and corrections.
 
 use crate::components::over;
-use crate::mounted::{Mounted, settled};
+use crate::mounted::{Mounted, drawn, settled};
+use fuseline::app::history::Origin;
 use fuseline::app::state::Page;
 use fuseline::components::diagnostics::DiagnosticsList;
 use fuseline::components::ops::editor::Editor;
@@ -154,4 +155,37 @@ async fn each_problem_has_its_corrections_as_buttons() {
         page.text.get_untracked(),
         "input x : f16[8, 6]\ny = softmax(x)\n"
     );
+}
+
+#[wasm_bindgen_test]
+async fn completions_close_when_something_else_edits_the_text() {
+    let (root, page) = editor(HEAD).await;
+    write(&root, &format!("{HEAD}y = soft")).await;
+    assert!(!options(&root).is_empty());
+    // A press on a correction leaves the focus where it is.
+    page.edit(format!("# first\n{HEAD}y = soft"), Origin::Single);
+    settled().await;
+    assert_eq!(options(&root), [""; 0]);
+}
+
+#[wasm_bindgen_test]
+async fn while_a_slider_is_dragged_the_fixes_from_before_stay_and_are_not_made() {
+    let text = "param N = 8 in 1..64\ny = relu(x) : f16[N, N]\n";
+    let (root, page) = over(text, |_| view! { <DiagnosticsList /> }).await;
+    let declares = |size: u32| [format!("Declare input x : f16[{size}, {size}]")];
+    assert_eq!(root.texts(".fix"), declares(8));
+    page.hold.drag();
+    let dragged = text.replace("= 8", "= 16");
+    page.edit(dragged.clone(), Origin::Param("N".to_owned()));
+    settled().await;
+    assert_eq!(root.texts(".fix"), declares(8));
+    root.press_button(".fix").await;
+    assert_eq!(page.text.get_untracked(), dragged);
+    // The slider rests for 200 ms.
+    for _ in 0..60 {
+        drawn().await;
+    }
+    assert_eq!(root.texts(".fix"), declares(16));
+    root.press_button(".fix").await;
+    assert!(page.text.get_untracked().contains("input x : f16[16, 16]"));
 }

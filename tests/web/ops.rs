@@ -79,21 +79,6 @@ async fn typing_leaves_the_caret_alone_and_changes_one_line() {
 }
 
 #[wasm_bindgen_test]
-async fn completions_close_when_something_else_edits_the_text() {
-    let (root, page, area) = editor(TEXT).await;
-    root.focus("textarea").await;
-    area.set_value(&format!("{TEXT}t = soft"));
-    let end = area.value().len().try_into().unwrap();
-    area.set_selection_range(end, end).unwrap();
-    root.fire("textarea", "input").await;
-    assert!(!root.all(".completion").is_empty());
-    // A press on a correction leaves the focus where it is.
-    page.edit(format!("# first\n{TEXT}t = soft"), Origin::Single);
-    settled().await;
-    assert!(root.all(".completion").is_empty());
-}
-
-#[wasm_bindgen_test]
 async fn a_new_line_leaves_all_others_their_elements() {
     let (root, page, _) = editor(TEXT).await;
     let lines = root.all(".line");

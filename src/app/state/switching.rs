@@ -37,6 +37,7 @@ type Pictured = (bool, Arc<AnalysedText>);
 
 /// Whether one picture can go over to another one and looks otherwise.
 fn differs((was_fused, before): &Pictured, (is_fused, now): &Pictured) -> bool {
-    let (before, now) = (&before.analysis.partition, &now.analysis.partition);
-    can_move(before, now) && (before.kernel_of != now.kernel_of || was_fused != is_fused)
+    let (before, now) = (&before.analysis, &now.analysis);
+    let has_moved = before.partition.kernel_of != now.partition.kernel_of;
+    can_move(before, now) && (has_moved || was_fused != is_fused)
 }

@@ -39,14 +39,14 @@ impl Graph {
     pub(super) fn start_motion(self, placed: &PlacedGraph) {
         let is_held = untrack(|| self.page().hold.is_held());
         let to = self.viewport.get_untracked();
-        let partition = &placed.analysis.partition;
         self.views.update_value(|views| {
             // The effect that keeps them may have seen this picture already.
             let mut last = views.last.iter().flatten();
             let before = last.find(|(before, _)| before.number < placed.number);
             let before = before.filter(|(before, _)| {
-                let was = &before.analysis.partition;
-                !is_held && can_move(was, partition) && was.kernel_of != partition.kernel_of
+                let (was, now) = (&before.analysis, &placed.analysis);
+                let has_moved = was.partition.kernel_of != now.partition.kernel_of;
+                !is_held && can_move(was, now) && has_moved
             });
             views.motion = before.map(|(before, viewport)| {
                 let view = View {

@@ -2,16 +2,20 @@
 
 use super::viewport::Viewport;
 use super::{DagLayout, PillId, Rect};
-use crate::core::{IdVec, KernelId, OpId, Partition};
+use crate::core::{Analysis, IdVec, KernelId, OpId};
 use std::sync::Arc;
 
 /// Up to this many ops what changes travels. Thousands of moving elements take seconds.
 const MAX_MOVING_OPS: usize = 200;
 
-/// Whether the picture of one partition can go over to that of another: both are of the same ops, and these are few.
-pub fn can_move(before: &Partition, now: &Partition) -> bool {
-    let op_count = now.kernel_of.len();
-    op_count <= MAX_MOVING_OPS && op_count == before.kernel_of.len()
+/// Whether the picture of one analysis can go over to that of another: both are of ops of the same names, and these are few.
+pub fn can_move(before: &Analysis, now: &Analysis) -> bool {
+    let (before, now) = (&before.graph.ops, &now.graph.ops);
+    let mut names = before
+        .iter()
+        .zip(now)
+        .map(|(op, other)| op.name == other.name);
+    now.len() <= MAX_MOVING_OPS && now.len() == before.len() && names.all(|is_same| is_same)
 }
 
 /// A picture, and where on the canvas it was.

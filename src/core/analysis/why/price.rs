@@ -1,8 +1,9 @@
 //! The cost of two kernels as one, without another analysis.
 
+use crate::core::analysis::Analysis;
 use crate::core::analysis::device_model::{Code, DeviceModel, Expected, Launch, Moved};
+use crate::core::analysis::execution::work_beyond_ops;
 use crate::core::analysis::why::merged_writes::MergedWrites;
-use crate::core::analysis::{Analysis, work_beyond_ops};
 use crate::core::cost::roofline::place;
 use crate::core::cost::traffic::Views;
 use crate::core::cost::work::work_of_ops;

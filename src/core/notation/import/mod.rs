@@ -1,6 +1,7 @@
 //! Converts the two other input forms, a JSON list of ops and pasted `Op(...)` lines, to programs.
 
 mod check;
+mod entry;
 mod op_lines;
 mod problems;
 mod statements;
@@ -14,7 +15,8 @@ use crate::core::model::program::{Attribute, Literal, Program};
 use crate::core::notation::Parsed;
 use crate::core::notation::spelling::quoted;
 use crate::core::resolve::takes;
-use check::{Entry, FieldSpans, op_of_entry, tensor_of_entry};
+use check::{op_of_entry, tensor_of_entry};
+use entry::{Entry, FieldSpans};
 use problems::Problems;
 use serde_json::Value;
 use statements::program_of_calls;

@@ -4,7 +4,7 @@
 
 use crate::core::json::is_blank;
 use crate::core::model::diagnostic::{Code, Diagnostic, Span};
-use crate::core::notation::import::check::FieldSpans;
+use crate::core::notation::import::entry::FieldSpans;
 use crate::core::notation::import::values::FIELDS;
 use crate::core::notation::spelling::shortened;
 use serde_json::{Map, Number, Value};

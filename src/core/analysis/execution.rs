@@ -1,0 +1,136 @@
+//! One way to run a program: its kernels with what each moves and computes, and their sums.
+
+use super::memory::{PeakMemory, peak_memory};
+use crate::core::cost::roofline::{Placement, place};
+use crate::core::cost::traffic::{KernelTraffic, Traffic, Views, kernel_traffic};
+use crate::core::cost::work::{op_work, work_of_ops};
+use crate::core::fusion::attention::AttentionShape;
+use crate::core::model::device::Device;
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::{IdVec, KernelId, OpId};
+use crate::core::model::options::{Options, ReshapeCost};
+use crate::core::model::partition::Partition;
+use crate::core::model::work::Work;
+use smallvec::SmallVec;
+
+/// One kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kernel {
+    /// Its ops, in execution order.
+    pub ops: SmallVec<[OpId; 2]>,
+    /// What it reads and writes.
+    pub traffic: KernelTraffic,
+    /// Bytes read.
+    pub bytes_read: u64,
+    /// Bytes written.
+    pub bytes_written: u64,
+    /// FLOPs.
+    pub work: Work,
+    /// Its point on the roofline, and its time.
+    pub placement: Placement,
+    /// Only free views, so that nothing is launched.
+    pub is_free: bool,
+}
+
+impl Kernel {
+    /// Bytes read and written.
+    pub fn bytes(&self) -> u64 {
+        self.bytes_read + self.bytes_written
+    }
+}
+
+/// One way to run the whole program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Execution {
+    /// Kernels in the order in which they run.
+    pub kernels: IdVec<KernelId, Kernel>,
+    /// Sum of their bytes.
+    pub traffic: Traffic,
+    /// Sum of their times on the roofline: a lower bound, see [`Placement`].
+    pub time_s: f64,
+    /// Kernels that are launched: all but free views.
+    pub launches: usize,
+    /// The most memory that its tensors need at once.
+    pub peak_memory: PeakMemory,
+}
+
+impl Execution {
+    /// The first kernel whose time leaves out FLOPs. If there is one, the sum leaves them out, too.
+    pub fn first_incomplete(&self) -> Option<&Kernel> {
+        self.kernels.iter().find(|k| k.placement.is_incomplete())
+    }
+
+    /// The kernel of an op where each op is its own kernel, as in [`Analysis::unfused`].
+    pub fn of_lone_op(&self, op: OpId) -> &Kernel {
+        &self.kernels[KernelId::of_lone_op(op)]
+    }
+}
+
+/// What memory holds however the ops are fused.
+pub(super) struct Held {
+    /// Bytes of inputs and weights.
+    pub(super) external_bytes: u64,
+    /// Tensors without memory of their own.
+    pub(super) views: Views,
+}
+
+/// Counts all kernels of a partition. Calls `each` with every kernel at once, while its data is in a near cache.
+pub(super) fn execute(
+    graph: &Graph,
+    partition: &Partition,
+    options: &Options,
+    held: &Held,
+    unfused: Option<&Execution>,
+    each: &mut dyn FnMut(&Kernel),
+) -> Execution {
+    let views_are_free = options.conventions.reshape == ReshapeCost::View;
+    let mut kernels = IdVec::with_capacity(partition.kernels.len());
+    let (mut read, mut written, mut launches, mut time_s) = (0, 0, 0, 0.0);
+    let traffics = kernel_traffic(graph, partition, options.conventions);
+    for ((kernel, members), traffic) in partition.kernels.iter_enumerated().zip(traffics) {
+        let (bytes_read, bytes_written) = (traffic.bytes_read(), traffic.bytes_written());
+        let computed = members.iter().chain(&partition.recomputed[kernel]);
+        let work = work_of_ops(computed.clone(), |op| match unfused {
+            Some(unfused) => unfused.of_lone_op(op).work,
+            None => op_work(graph, op),
+        });
+        let work = work.and(work_beyond_ops(graph, members, &work, &options.device));
+        let is_free = views_are_free && computed.clone().all(|&op| graph.ops[op].is_view());
+        let mut placement = place(options, work, bytes_read + bytes_written, is_free);
+        let further = partition.further_launches.get(kernel).copied().unwrap_or(0);
+        placement.time_s += f64::from(further) * options.device.launch_s.value;
+        read += bytes_read;
+        written += bytes_written;
+        launches += usize::from(!is_free) + further as usize;
+        time_s += placement.time_s;
+        let kernel = Kernel {
+            ops: SmallVec::from_slice(members),
+            traffic,
+            bytes_read,
+            bytes_written,
+            work,
+            placement,
+            is_free,
+        };
+        each(&kernel);
+        kernels.push(kernel);
+    }
+    let unfused_total = unfused.map(|unfused| unfused.traffic.total);
+    Execution {
+        peak_memory: peak_memory(graph, &kernels, &held.views, held.external_bytes),
+        kernels,
+        traffic: Traffic::new(read, written, unfused_total),
+        time_s,
+        launches,
+    }
+}
+
+/// Work of a kernel beyond that of its ops, which is `work`: the rescaling of attention.
+pub(super) fn work_beyond_ops(graph: &Graph, ops: &[OpId], work: &Work, device: &Device) -> Work {
+    // Two products and a softmax.
+    const FEWEST_OPS: usize = 3;
+    let shape = (ops.len() >= FEWEST_OPS && work.matrix_dtype.is_some())
+        .then(|| AttentionShape::of_kernel(graph, ops))
+        .flatten();
+    shape.map_or_else(Work::default, |shape| shape.rescaling_on(device))
+}

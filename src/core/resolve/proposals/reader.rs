@@ -1,0 +1,249 @@
+//! The shape of an operand that fits the other shapes of the op that reads it.
+
+use super::FEW_INPUTS;
+use crate::core::model::functions::{self, ShapeRule};
+use crate::core::model::op::Op;
+use crate::core::resolve::attributes::Attributes;
+use crate::core::resolve::shapes::dimension_of;
+
+/// Axes of a reduction up to which its input is proposed.
+const MOST_AXES: usize = 32;
+
+/// An op that reads tensors of unknown shape.
+pub(super) struct Reader<'a> {
+    pub(super) op: &'a Op,
+    pub(super) attributes: Attributes<'a>,
+    /// The known shapes of what it reads.
+    pub(super) operands: Vec<Option<&'a [u64]>>,
+    /// Whether a shape is chosen where several fit.
+    pub(super) is_choice: bool,
+}
+
+impl Reader<'_> {
+    /// The shape of an operand; `None` if it is left open.
+    pub(super) fn operand(&self, place: usize) -> Option<Vec<u64>> {
+        let output = &self.op.shape;
+        let chosen = |shape: Vec<u64>| self.is_choice.then_some(shape);
+        let function = self.op.function.as_deref().and_then(functions::find);
+        let Some(function) = function else {
+            return chosen(output.clone());
+        };
+        match function.shape_rule {
+            ShapeRule::Matmul if self.operands.len() == 2 => self.factor(place),
+            ShapeRule::Linear => self.of_linear(place),
+            ShapeRule::Conv2d => self.of_conv2d(place),
+            ShapeRule::PerChannel if place > 0 => Some(vec![*output.get(1)?]),
+            ShapeRule::SameAsFirst if place == 0 => Some(output.clone()),
+            ShapeRule::PerChannel | ShapeRule::Reshape => Some(output.clone()),
+            ShapeRule::Transpose => self.transposed(),
+            ShapeRule::Split => {
+                let parts = u64::try_from(self.attributes.size("parts").ok()??).ok()?;
+                self.along_axis(|size| size.checked_mul(parts))
+            }
+            ShapeRule::Concat if self.operands.len() <= FEW_INPUTS => self.part(place),
+            ShapeRule::Reduce => chosen(self.before_reduction()?),
+            ShapeRule::Pool2d => {
+                let window = self.attributes.pair("kernel", 1, [1, 1]).ok()?;
+                let &[batch, channels, ..] = &output[..] else {
+                    return None;
+                };
+                let [height, width] = self.before_window(window, window)?;
+                chosen(vec![batch, channels, height, width])
+            }
+            ShapeRule::Concat
+            | ShapeRule::Expand
+            | ShapeRule::Repeat
+            | ShapeRule::Interleave
+            | ShapeRule::Pad
+            | ShapeRule::Embedding
+            | ShapeRule::Gather => None,
+            ShapeRule::Slice => {
+                let start = self.attributes.size("start").ok()?.unwrap_or_default();
+                let end = self.attributes.size("end").ok()?;
+                let [start, end] = [start, end.unwrap_or_default()]
+                    .map(|at| u64::try_from(at).unwrap_or_default());
+                // Counted from the front, the slice ends there; without an end it takes the rest.
+                let size = |size: u64| Some(end.max(start.checked_add(size)?));
+                chosen(self.along_axis(size)?)
+            }
+            ShapeRule::Matmul
+            | ShapeRule::Broadcast
+            | ShapeRule::SameAsFirst
+            | ShapeRule::Stated => chosen(output.clone()),
+        }
+    }
+
+    /// An operand of a concatenation. Several unknown ones get equal shares, and the last of them what is left.
+    fn part(&self, place: usize) -> Option<Vec<u64>> {
+        let axis = self.axis()?;
+        let sizes = self.operands.iter().flatten();
+        let mut sizes = sizes.filter_map(|shape| shape.get(axis));
+        let known = sizes.try_fold(0_u64, |sum, &size| sum.checked_add(size))?;
+        let rest = self.op.shape.get(axis)?.checked_sub(known)?;
+        let unknown = self.operands.iter().filter(|shape| shape.is_none()).count();
+        if unknown > 1 && !self.is_choice {
+            return None;
+        }
+        let share = rest / unknown as u64;
+        let is_last = !self.operands[place + 1..].contains(&None);
+        let size = if is_last {
+            rest - share * (unknown as u64 - 1)
+        } else {
+            share
+        };
+        self.along_axis(|_| Some(size))
+    }
+
+    /// A factor of a matrix product: `[batch.., M, K]`, or `[K, N]`.
+    fn factor(&self, place: usize) -> Option<Vec<u64>> {
+        let transposed =
+            ["transpose_a", "transpose_b"].map(|name| self.attributes.flag(name, false));
+        let [batch @ .., rows, columns] = &self.op.shape[..] else {
+            return None;
+        };
+        let other = self.operands[1 - place];
+        // K stands last on the left and before the last on the right, unless they are transposed.
+        let is_k_last = |place: usize| (place == 0) != transposed[place];
+        let k_of_other = other.and_then(|shape| match shape {
+            [.., before, last] => Some(if is_k_last(1 - place) { *last } else { *before }),
+            _ => None,
+        });
+        if self.attributes.has("k") && !self.is_choice {
+            return None;
+        }
+        let k = (self.op.k.or(k_of_other)).or(self.is_choice.then_some(*columns))?;
+        let matrix = match (place, is_k_last(place)) {
+            (0, true) => [*rows, k],
+            (0, false) => [k, *rows],
+            (_, true) => [*columns, k],
+            (_, false) => [k, *columns],
+        };
+        let is_batched = place == 0 || other.is_some_and(|shape| shape.len() < self.op.shape.len());
+        let batch = if is_batched { batch } else { &[] };
+        Some([batch, &matrix].concat())
+    }
+
+    /// An operand of `[.., K] x [N, K] + [N]`.
+    fn of_linear(&self, place: usize) -> Option<Vec<u64>> {
+        let (&features, rows) = self.op.shape.split_last()?;
+        let last = |place: usize| {
+            self.operands
+                .get(place)?
+                .and_then(|shape| shape.last().copied())
+        };
+        let k = last(0).or(last(1)).or(self.is_choice.then_some(features));
+        Some(match place {
+            0 => [rows, &[k?]].concat(),
+            1 => vec![features, k?],
+            _ => vec![features],
+        })
+    }
+
+    /// An operand of `[B, C, H, W] x [O, C/groups, KH, KW] + [O]`. A window is chosen so that it keeps the size of the picture
+    /// at stride 1.
+    fn of_conv2d(&self, place: usize) -> Option<Vec<u64>> {
+        let &[batch, features, ..] = &self.op.shape[..] else {
+            return None;
+        };
+        let groups = self.attributes.size("groups").ok()?.unwrap_or(1);
+        let groups = u64::try_from(groups).ok().filter(|&groups| groups > 0)?;
+        let padding = self.attributes.pair("padding", 0, [0, 0]).ok()?;
+        let window = padding.map(|border| border.saturating_mul(2).saturating_add(1));
+        match (place, self.operands[0], self.operands[1]) {
+            (0, _, Some(&[_, channels, height, width])) => {
+                let [height, width] = self.before_window([height, width], [1, 1])?;
+                Some(vec![batch, channels.checked_mul(groups)?, height, width])
+            }
+            (1, Some(&[_, channels, ..]), _) => {
+                Some(vec![features, channels / groups, window[0], window[1]])
+            }
+            (1, None, _) if self.is_choice => {
+                Some(vec![features, features / groups, window[0], window[1]])
+            }
+            (0, _, None) if self.is_choice => {
+                let [height, width] = self.before_window(window, [1, 1])?;
+                Some(vec![batch, features, height, width])
+            }
+            (2, ..) => Some(vec![features]),
+            _ => None,
+        }
+    }
+
+    /// The smallest height and width over which a window slides to those of the output.
+    fn before_window(&self, window: [u64; 2], default_stride: [u64; 2]) -> Option<[u64; 2]> {
+        let stride = self.attributes.pair("stride", 1, default_stride).ok()?;
+        let padding = self.attributes.pair("padding", 0, [0, 0]).ok()?;
+        let dilation = self.attributes.pair("dilation", 1, [1, 1]).ok()?;
+        let &[_, _, height, width] = &self.op.shape[..] else {
+            return None;
+        };
+        let size = |axis: usize, places: u64| {
+            let reach = dilation[axis].checked_mul(window[axis].checked_sub(1)?)?;
+            let moves = places.checked_sub(1)?.checked_mul(stride[axis])?;
+            let padded = moves.checked_add(reach)?.checked_add(1)?;
+            padded
+                .checked_sub(padding[axis].checked_mul(2)?)
+                .filter(|&size| size > 0)
+        };
+        Some([size(0, height)?, size(1, width)?])
+    }
+
+    fn transposed(&self) -> Option<Vec<u64>> {
+        let output = &self.op.shape;
+        let Some(perm) = self.attributes.sizes("perm").ok()? else {
+            let mut shape = output.clone();
+            let last = shape.len().checked_sub(2)?;
+            shape[last..].reverse();
+            return Some(shape);
+        };
+        let mut shape = vec![0; output.len()];
+        for (&size, &from) in output.iter().zip(&perm) {
+            *shape.get_mut(dimension_of(from, output.len())?)? = size;
+        }
+        Some(shape)
+    }
+
+    /// Reduced axes have the size 1, which is the only one that the output tells.
+    fn before_reduction(&self) -> Option<Vec<u64>> {
+        let mut shape = self.op.shape.clone();
+        if self.attributes.flag("keepdim", true) {
+            return Some(shape);
+        }
+        let axes = self
+            .attributes
+            .sizes("axis")
+            .ok()?
+            .unwrap_or_else(|| vec![-1]);
+        if axes.len() > MOST_AXES {
+            return None;
+        }
+        let rank = shape.len() + axes.len();
+        let mut places: Vec<usize> = axes
+            .iter()
+            .map(|&axis| dimension_of(axis, rank))
+            .collect::<Option<_>>()?;
+        places.sort_unstable();
+        for place in places {
+            if place > shape.len() {
+                return None;
+            }
+            shape.insert(place, 1);
+        }
+        Some(shape)
+    }
+
+    fn axis(&self) -> Option<usize> {
+        dimension_of(
+            self.attributes.size("axis").ok()?.unwrap_or(-1),
+            self.op.shape.len(),
+        )
+    }
+
+    /// The output's shape with another size along the axis of the call.
+    fn along_axis(&self, size: impl FnOnce(u64) -> Option<u64>) -> Option<Vec<u64>> {
+        let mut shape = self.op.shape.clone();
+        let place = shape.get_mut(self.axis()?)?;
+        *place = size(*place).filter(|&size| size > 0)?;
+        Some(shape)
+    }
+}
