@@ -3,6 +3,7 @@
 //! `documents`, `history`, `job_queue`, `jobs`, `links`, `op_edit`, `opened`, `panes` and `runner` are pure and also compiled natively, for the tests.
 
 pub mod documents;
+pub mod held_range;
 pub mod history;
 pub mod job_queue;
 pub mod jobs;

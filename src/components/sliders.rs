@@ -128,7 +128,7 @@ fn Slider(
                     step=on_track(|track| track.step)
                     aria-valuetext=value
                     prop:value=on_track(|track| track.at)
-                    on:pointerdown=move |_| page.hold.press()
+                    on:pointerdown=move |_| page.press_slider(place.get_untracked(), row.with_untracked(SliderRow::ends))
                     on:pointerup=move |_| page.hold.release()
                     on:pointercancel=move |_| page.hold.release()
                     on:blur=move |_| page.hold.release()

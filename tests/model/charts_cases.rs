@@ -4,8 +4,10 @@ use crate::charts_properties::{
     all_scenes, analysis, block, check_all, check_bars_add_up, check_sound,
 };
 use crate::repeats::{BLOCK, HEAD, TAIL, of_text, program, repeats};
-use fuseline::core::examples::EXAMPLES;
+use fuseline::app::held_range::most_bytes;
+use fuseline::core::examples::{EXAMPLES, example};
 use fuseline::core::model::device::Figure;
+use fuseline::core::notation::edit::set_param;
 use fuseline::core::{
     Analysis, DEVICES, KernelId, Op, OpType, Options, Policy, TensorDecl, analyze_program,
     default_device, notation,
@@ -209,6 +211,31 @@ fn bar_end(scene: &Scene) -> f64 {
         _ => None,
     });
     ends.fold(0.0, f64::max)
+}
+
+/// While the slider of `S` is held, the axis is the one of all its values, so bars are as long as their bytes.
+#[test]
+fn the_axis_of_a_held_slider_holds_all_that_it_comes_to() {
+    let text = example("transformer").unwrap().text;
+    let program = notation::parse(text).program;
+    let options = Options::default();
+    let most = most_bytes(text, &program, 0, [128, 16384], &options).unwrap();
+    let axes = Axes::of_bytes(most);
+    for s in [128, 2048, 8192, 16384] {
+        let text = set_param(text, &program, 0, s);
+        let outcome = analyze_program(&notation::parse(&text).program, &options);
+        let analysis = outcome.analysis.unwrap();
+        assert!(analysis.unfused.traffic.total <= most);
+        let scene = traffic_bars::scene(&analysis, (900.0, 200.0), Some(axes));
+        assert_eq!(scene.axes, Some(axes), "S = {s}");
+    }
+    let broken = "param S = 8 in 1..9\ninput x : f16[S, 8]\ny = frobnicate(x)";
+    let program = notation::parse(broken).program;
+    assert_eq!(most_bytes(broken, &program, 0, [1, 9], &options), None);
+    let long = "param L = 2 in 1..100000\ninput x : f16[8]\nrepeat L with x = y {\ny = relu(x)\n}";
+    let program = notation::parse(long).program;
+    let one_end = most_bytes(long, &program, 0, [1, 100_000], &options);
+    assert_eq!(one_end, Some(32), "the other end is costly");
 }
 
 #[test]

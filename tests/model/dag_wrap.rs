@@ -150,7 +150,7 @@ fn a_chain_that_is_taller_than_its_frame_is_in_columns_where_they_fit() {
         let wrapped = wrap(&picture, frame).unwrap();
         assert!(wrapped.height <= frame.1, "all of it is seen in {frame:?}");
     }
-    let tall = (projector.0, picture.height / 5.0);
+    let tall = (projector.0, picture.height / 7.0);
     assert_eq!(
         wrap(&picture, tall),
         None,

@@ -3,6 +3,7 @@
 use super::choices::{FocusRequest, Notice, NoticeAction, OpsView};
 use super::page::{Page, SetIfChanged};
 use super::selection::{NamedSelection, Selection};
+use crate::app::held_range::most_bytes;
 use crate::app::history::{Origin, end_of_change};
 use crate::app::jobs::{Answer, Question};
 use crate::browser;
@@ -54,6 +55,16 @@ impl Page {
             Some(fix) => self.correct(&fix, true),
             None => self.tell("This line has nothing to correct by a key."),
         }
+    }
+
+    /// A pointer presses the slider of the param at this index, which goes from end to end.
+    pub fn press_slider(self, param: usize, ends: Option<[i64; 2]>) {
+        let (text, parsed) = (self.text.read_untracked(), self.parsed.get_untracked());
+        let analysis = self.analysis.get_untracked();
+        let most_bytes = ends
+            .and_then(|ends| most_bytes(&text, &parsed.program, param, ends, &analysis.options));
+        drop(text);
+        self.hold.press(most_bytes);
     }
 
     /// Selects `selection`. The *Why not* tab explains a selected edge.

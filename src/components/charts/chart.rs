@@ -107,7 +107,7 @@ pub fn KernelChart(
     title: &'static str,
     /// Draws an analysis, of which the graph shows one round of what is repeated, for a width in scene units and the axes that
     /// shall stand still.
-    draw: fn(&Analysis, &Repeats, f64, Option<Axes>) -> Scene,
+    draw: impl Fn(&Analysis, &Repeats, f64, Option<Axes>) -> Scene + Send + Sync + 'static,
 ) -> impl IntoView {
     let page = Page::of_context();
     let draw = move |(width, held)| {

@@ -2,6 +2,7 @@
 
 use super::chart::KernelChart;
 use crate::app::state::Page;
+use crate::picture::charts::scene::Axes;
 use crate::picture::charts::{folded_by_kernel_scene, roofline, traffic_bars};
 use leptos::prelude::*;
 
@@ -42,8 +43,10 @@ pub fn Charts() -> impl IntoView {
                 <KernelChart
                     id="traffic"
                     title="Memory traffic"
-                    draw=|analysis, repeats, width, held| {
+                    draw=move |analysis, repeats, width, held| {
                         let height = (width * 0.34).clamp(150.0, 260.0);
+                        // All that the slider may come to, so that what doubles is seen to.
+                        let held = page.hold.most_bytes().map(Axes::of_bytes).or(held);
                         traffic_bars::folded_scene(analysis, repeats, (width, height), held)
                     }
                 />

@@ -35,6 +35,14 @@ pub struct Axes {
     pub(super) y: Option<Axis>,
 }
 
+impl Axes {
+    /// Those of a chart of bytes that holds as many.
+    pub fn of_bytes(bytes: u64) -> Self {
+        let x = round_axis(bytes as f64);
+        Self { x, y: None }
+    }
+}
+
 impl Axis {
     /// This axis, or the `held` one before it as long as that holds as much. A held axis grows by a multiple, so that what
     /// grows is seen to grow.

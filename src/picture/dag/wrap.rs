@@ -29,7 +29,7 @@ use std::ops::RangeInclusive;
 /// Columns, at most.
 const MAX_COLUMNS: usize = 3;
 /// How many times the frame a column may be tall. Who reads longer ones scrolls up again too far.
-const MAX_FRAMES: f64 = 2.0;
+const MAX_FRAMES: f64 = 3.0;
 /// Least distance of two columns.
 const COLUMN_GAP: f64 = 56.0;
 
