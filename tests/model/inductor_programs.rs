@@ -93,7 +93,6 @@ const EAGER_WRONG: &[(&str, usize, usize, &str)] = &[
 /// Where the compiler's policy has another count than torch.compile.
 #[rustfmt::skip]
 const INDUCTOR_WRONG: &[(&str, usize, usize, &str)] = &[
-    ("end_point_error", 4, 3, "two sums of everything, of a buffer and of its comparison, are cut apart"),
     ("generalized_mean_pool", 5, 4, "cuBLAS runs one of its matmuls in two kernels"),
     ("grouped_attention_with_rope", 11, 13, "a call of attention, which the notation has only as ops that match no pattern here"),
 ];

@@ -58,6 +58,7 @@ impl Default for Node {
                 bytes: 0,
                 loops: Loops::default(),
                 is_straight: false,
+                is_flat: false,
             },
             rows: None,
             readings: 1,
@@ -77,6 +78,8 @@ pub(super) struct Read {
     pub(super) loops: Loops,
     /// In the order in which it lies.
     pub(super) is_straight: bool,
+    /// The same, and without a gap.
+    pub(super) is_flat: bool,
 }
 
 /// The rows of a reduction as a program states them.
@@ -108,6 +111,7 @@ impl Read {
             bytes: elements.saturating_mul(width.into()),
             loops: view.map_or(Loops::default(), |view| view.loops(shape)),
             is_straight: view.is_some_and(View::is_straight),
+            is_flat: view.is_some_and(View::is_flat),
         }
     }
 

@@ -135,6 +135,9 @@ impl Lowering<'_> {
             ),
             Cut::Rows(before, rows) => (before, rows),
         };
+        if count == 1 && matches!(cut, Cut::Pieces(_)) {
+            self.write_input(op);
+        }
         let again = self.cut_again(&value, first, matches!(cut, Cut::Pieces(_)) && count == 1);
         let (first, pieces) = match first {
             Loop::Reduction { rows, width, inner } if again > 1 => (
@@ -158,6 +161,10 @@ impl Lowering<'_> {
             if count == 1 {
                 for read in &mut node.reads {
                     read.loops = Loops::of(&[pieces, width.div_ceil(pieces)]);
+                    if !read.is_flat {
+                        // A piece of it begins at a quotient.
+                        read.access = read.access.in_pieces(pieces);
+                    }
                 }
             }
         }
@@ -186,6 +193,38 @@ impl Lowering<'_> {
             }
         }
         self.combine(partial, (count, 1, left), buffer, bytes);
+    }
+
+    /// What is reduced to one value in pieces is a buffer from then on: ops that read it later read that. Source:
+    /// `Reduction.check_for_split_dense_dim_reindexing` in `torch/_inductor/ir.py`.
+    fn write_input(&mut self, op: OpId) {
+        let graph = self.graph;
+        let Some(&input) = graph.inputs[op].first() else {
+            return;
+        };
+        let mut tensor = input;
+        while let Some(view) = graph.tensors[tensor].producer.filter(|&op| graph.ops[op].is_view())
+            && let Some(&source) = graph.inputs[view].first()
+        {
+            tensor = source;
+        }
+        let is_wide = (graph.tensors[tensor].bytes_per_element).is_some_and(|bytes| bytes >= 4);
+        let definition = &graph.ops[op];
+        let converts = definition.function.as_deref() == Some("mean") && !is_wide;
+        let value = self.values[tensor].clone();
+        let is_inlined = !value.ops.is_empty() && !converts && !is_variance(definition);
+        let producer = graph.tensors[tensor].producer;
+        let is_read_later = producer.is_some_and(|producer| {
+            let mut readers = graph.successors[producer].iter();
+            readers.any(|&reader| reader > op)
+        });
+        if let (true, true, Some(producer)) = (is_inlined, is_read_later, producer) {
+            let shape = &graph.ops[producer].shape;
+            let elements = element_count(shape).unwrap_or(0);
+            self.write(value, Loop::Pointwise(elements), tensor, shape);
+            let layout = self.layouts[tensor].clone();
+            self.values[tensor] = buffer_value(BufferId::of_tensor(tensor), layout);
+        }
     }
 
     /// Into how many pieces each piece of a single row is cut again. As rows they may be read across, by what is broadcast.
@@ -268,11 +307,21 @@ impl Lowering<'_> {
 
     /// How many of the accesses that read whole tensors lie along the rows, and how many across.
     fn directions(&self, op: OpId, value: &Value, shape: &[u64]) -> (usize, usize) {
-        directions(
-            value,
-            shape,
-            reduced_axes(self.graph.ops[op].axes, shape.len()),
-        )
+        let axes = reduced_axes(self.graph.ops[op].axes, shape.len());
+        let (inner, mut outer) = directions(value, shape, axes);
+        // The place in a piece of a concatenation has no stride, so that it seems to lie across (`pointwise_cat`).
+        let concatenates = |source: &&Source| {
+            let hidden_by = source.hidden_by().map(|op| &self.graph.ops[op]);
+            hidden_by.is_some_and(|by| {
+                let axis = by.indexing.as_ref().map_or(0, |indexing| indexing.axis);
+                by.function.as_deref() == Some("concat")
+                    && by.shape == shape
+                    && axis < 32
+                    && axes >> axis & 1 == 1
+            })
+        };
+        outer += value.reads.iter().filter(concatenates).count();
+        (inner, outer)
     }
 
     fn rows(&self, op: OpId, value: &Value, shape: &[u64]) -> Rows {

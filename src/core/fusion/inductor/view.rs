@@ -272,6 +272,11 @@ impl View {
         moved.is_sorted_by(|outer, inner| outer.stride >= inner.stride)
     }
 
+    /// Whether neighbours of the loop are neighbours in the buffer.
+    pub(super) fn is_flat(&self) -> bool {
+        matches!(self.digits[..], [] | [Digit { stride: 1, .. }])
+    }
+
     /// Number of elements that are accessed.
     pub(super) fn elements(&self) -> u64 {
         let moved = self.digits.iter().filter(|digit| digit.stride != 0);
