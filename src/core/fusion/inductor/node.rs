@@ -59,6 +59,7 @@ impl Default for Node {
                 loops: Loops::default(),
                 is_straight: false,
                 is_flat: false,
+                tile: None,
             },
             rows: None,
             readings: 1,
@@ -80,6 +81,8 @@ pub(super) struct Read {
     pub(super) is_straight: bool,
     /// The same, and without a gap.
     pub(super) is_flat: bool,
+    /// If neighbours in the buffer are not those of the innermost loop, the size of the loops down to where they are.
+    pub(super) tile: Option<u64>,
 }
 
 /// The rows of a reduction as a program states them.
@@ -112,6 +115,9 @@ impl Read {
             loops: view.map_or(Loops::default(), |view| view.loops(shape)),
             is_straight: view.is_some_and(View::is_straight),
             is_flat: view.is_some_and(View::is_flat),
+            tile: view
+                .filter(|_| access != Access::Unknown)
+                .and_then(View::tile),
         }
     }
 
@@ -125,6 +131,12 @@ impl Read {
 }
 
 impl Node {
+    /// The size of the outer one of two loops that its kernel runs over, if its accesses differ in their innermost dimension.
+    pub(super) fn tiles(&self) -> impl Iterator<Item = u64> {
+        let reads = self.reads.iter().filter(|_| self.writes.is_straight);
+        reads.filter_map(|read| read.tile)
+    }
+
     /// The same node, which writes a buffer of this shape.
     pub(super) fn writing(self, buffer: BufferId, view: &View, shape: &[u64], width: u32) -> Self {
         Self {

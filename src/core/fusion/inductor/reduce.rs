@@ -203,7 +203,9 @@ impl Lowering<'_> {
             return;
         };
         let mut tensor = input;
-        while let Some(view) = graph.tensors[tensor].producer.filter(|&op| graph.ops[op].is_view())
+        while let Some(view) = graph.tensors[tensor]
+            .producer
+            .filter(|&op| graph.ops[op].is_view())
             && let Some(&source) = graph.inputs[view].first()
         {
             tensor = source;
