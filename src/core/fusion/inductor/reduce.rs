@@ -162,8 +162,11 @@ impl Lowering<'_> {
                 for read in &mut node.reads {
                     read.loops = Loops::of(&[pieces, width.div_ceil(pieces)]);
                     if !read.is_flat {
-                        // A piece of it begins at a quotient.
+                        // A piece of it begins at a quotient, which counts as another element at each place.
                         read.access = read.access.in_pieces(pieces);
+                        let tensor = read.buffer.tensor(graph);
+                        let bytes = tensor.and_then(|tensor| tensor.bytes_per_element);
+                        read.bytes = width.saturating_mul(bytes.unwrap_or(4).into());
                     }
                 }
             }
