@@ -1,5 +1,5 @@
-//! Kernel counts of programs that the compiler's policy was not made with, against those of an H200. `tests/measure/programs.py`
-//! and `more_programs.py` are the same programs in PyTorch, `programs/` their op lists, `programs/h200.json` what was measured.
+//! Kernel counts of programs that the compiler's policy was not made with, against those of an H200. `tests/measure/programs.py`,
+//! `more_programs.py` and `further_programs.py` are the same programs in PyTorch, `programs/` their op lists, `programs/h200.json` what was measured.
 
 use crate::inductor_measured::{DEFAULT, EAGER, options};
 use fuseline::core::analyze_program;
@@ -17,6 +17,7 @@ const EAGER_WRONG: &[(&str, usize, usize, &str)] = &[
     ("attention_permuted_divided", 10, 7, "the matmuls copy Q, K and V, whose batch dimensions are no one dimension"),
     ("attention_permuted_multiplied", 10, 7, "the matmuls copy Q, K and V, whose batch dimensions are no one dimension"),
     ("attention_where", 6, 5, "`where` fills a scalar for its number"),
+    ("attention_with_normed_heads", 19, 23, "attention is one library call for five ops of the list"),
     ("attention_with_position_bias", 8, 5, "the matmuls copy Q, K and V, whose batch dimensions are no one dimension"),
     ("basic_block", 11, 7, "batch norm is several kernels for an image that lies channels last"),
     ("batch_norm_then_mean", 5, 3, "batch norm converts its statistics in kernels of their own"),
@@ -25,15 +26,23 @@ const EAGER_WRONG: &[(&str, usize, usize, &str)] = &[
     ("classifier_loss", 5, 14, "`cross_entropy` is two kernels, in the list its steps"),
     ("clip_by_norm", 8, 7, "`1 / x` is a reciprocal and a product with 1"),
     ("clipped_value_loss", 15, 16, "a standard deviation is one kernel, in the list two"),
+    ("context_block", 8, 7, "a bias is added in a kernel of its own behind the convolution"),
     ("conv_norm_in_training", 6, 3, "batch norm is several kernels for an image that lies channels last"),
+    ("cosine_attention", 20, 24, "`normalize` is three kernels, in the list five"),
     ("decode_boxes", 11, 9, "`cat` copies its three inputs one by one"),
+    ("decorrelation", 17, 16, "cuBLAS runs its matmul in two kernels"),
     ("dense_layer", 11, 7, "batch norm is several kernels for an image that lies channels last"),
+    ("dense_prediction_probabilities", 5, 3, "a bias is added in a kernel of its own behind the convolution, and `softmax` copies a transposed input"),
     ("detection_head", 9, 6, "a bias is added in a kernel of its own behind each convolution"),
     ("distillation", 19, 28, "`cross_entropy` is two kernels, in the list its steps"),
+    ("double_q_targets", 10, 15, "`smooth_l1_loss` is two kernels, in the list its steps"),
     ("down_block", 10, 14, "`group_norm` is fewer kernels than its steps in the list, and a bias is added in a kernel of its own"),
     ("encoder_stage", 7, 5, "a bias is added in a kernel of its own behind each convolution"),
+    ("euler_step_with_rescaled_guidance", 12, 14, "a standard deviation is one kernel, in the list two"),
+    ("exponential_decay_mix", 9, 13, "`softplus` is one kernel, in the list its steps"),
     ("four_time_mixes", 11, 10, "`pad` fills the result and copies into it"),
     ("gate_with_threshold", 8, 7, "`where` fills a scalar for its number"),
+    ("gated_cross_attention", 8, 11, "attention is one library call for four ops of the list"),
     ("gated_residual_network", 6, 10, "`elu` and `glu` are one kernel each, in the list four and two"),
     ("gated_scan", 8, 14, "`logsigmoid` is one kernel, in the list its steps"),
     ("gaussian_nll", 9, 13, "`softplus` is one kernel, in the list its steps"),
@@ -43,6 +52,8 @@ const EAGER_WRONG: &[(&str, usize, usize, &str)] = &[
     ("gradient_norm_of_two", 20, 19, "`1 / x` is a reciprocal and a product with 1"),
     ("gradient_penalty", 5, 7, "a norm is one kernel, in the list three"),
     ("graph_attention", 7, 9, "`leaky_relu` is one kernel, in the list three"),
+    ("graph_biased_attention", 11, 8, "the matmuls copy Q, K and V, whose batch dimensions are no one dimension"),
+    ("group_norm_twice_gated", 6, 10, "`group_norm` is fewer kernels than its steps in the list"),
     ("grouped_attention_layer", 26, 24, "a copy of Q for its matmul, and the scalar of `where`"),
     ("grouped_attention_with_rope", 19, 22, "attention is one library call for four ops of the list"),
     ("grouped_router", 12, 11, "`where` fills a scalar for its number"),
@@ -53,6 +64,8 @@ const EAGER_WRONG: &[(&str, usize, usize, &str)] = &[
     ("latent_keys", 7, 6, "`cat` copies its two inputs one by one"),
     ("layer_norm_over_image", 11, 12, "a subtraction of two types converts as it reads, in the list by a cast"),
     ("linear_attention_with_elu", 22, 25, "`elu` is one kernel, in the list four; the matmuls copy their operands"),
+    ("loudness_and_peak", 10, 11, "`log10` is one kernel, in the list two"),
+    ("masked_edge_mixing", 8, 10, "`elu` is one kernel, in the list its steps"),
     ("newton_schulz", 11, 13, "a norm is one kernel, in the list three"),
     ("next_item_loss", 19, 31, "`logsigmoid` is one kernel, in the list its steps"),
     ("normalized_update", 7, 11, "a norm is one kernel, in the list three"),
@@ -60,6 +73,7 @@ const EAGER_WRONG: &[(&str, usize, usize, &str)] = &[
     ("padded_attention", 14, 11, "the matmuls copy Q, K and V, whose batch dimensions are no one dimension"),
     ("pairwise_ranking", 20, 26, "`logsigmoid` is one kernel, in the list its steps"),
     ("parallel_block", 9, 12, "attention is one library call for four ops of the list"),
+    ("parallel_gpt_j_block", 9, 13, "attention is one library call for five ops of the list"),
     ("pixel_shuffle_bias", 3, 5, "`leaky_relu` is one kernel, in the list three"),
     ("post_norm_layer_without_biases", 17, 14, "the matmuls copy Q, K and V, whose batch dimensions are no one dimension"),
     ("preference_loss", 16, 22, "`logsigmoid` is one kernel, in the list its steps"),
@@ -67,6 +81,7 @@ const EAGER_WRONG: &[(&str, usize, usize, &str)] = &[
     ("q_learning_loss", 8, 14, "`smooth_l1_loss` is two kernels, in the list its steps"),
     ("quantize_both_ways", 12, 14, "a division of two types converts as it reads, in the list by casts"),
     ("residual_conv_block", 13, 8, "cuDNN takes these operands in another layout and gives its result back, each in kernels of its own"),
+    ("residual_with_leaky_relu", 7, 6, "`leaky_relu` is one kernel, in the list three; a bias and the conversion of statistics are kernels of their own"),
     ("resnet_stem", 8, 4, "cuDNN pads image and filters to eight channels, and batch norm converts its statistics"),
     ("retention", 13, 12, "`where` fills a scalar for its number"),
     ("reversible_norm_forecast", 10, 9, "`linear` copies a transposed input"),
@@ -75,6 +90,7 @@ const EAGER_WRONG: &[(&str, usize, usize, &str)] = &[
     ("sage_layer", 8, 10, "`normalize` is three kernels, in the list five"),
     ("selective_inputs", 16, 19, "`softplus` is one kernel, in the list its steps"),
     ("sentence_embedding", 10, 12, "`normalize` is three kernels, in the list five"),
+    ("sharpness_step", 8, 9, "a norm is one kernel, in the list three, and `1 / x` is a reciprocal and a product"),
     ("sigmoid_pairs", 22, 32, "`normalize` and `logsigmoid` are fewer kernels than their steps in the list"),
     ("soft_capped_loss", 6, 15, "`cross_entropy` is two kernels, in the list its steps"),
     ("spatial_attention", 7, 6, "cuDNN takes the pooled image in another layout"),
@@ -84,17 +100,21 @@ const EAGER_WRONG: &[(&str, usize, usize, &str)] = &[
     ("style_statistics", 11, 13, "a standard deviation is one kernel, in the list two"),
     ("swap_then_normalize", 3, 2, "`layer_norm` copies a transposed input"),
     ("text_projection", 6, 8, "`normalize` is three kernels, in the list five"),
+    ("time_mixing", 6, 5, "a linear layer of a transposed input adds its bias in a kernel of its own"),
     ("time_shift", 10, 9, "`pad` fills the result and copies into it"),
     ("triangle_multiplication", 15, 12, "a matmul copies operands without rows, and `layer_norm` a transposed input"),
+    ("trust_ratio_by_row", 12, 16, "a norm is one kernel, in the list three"),
+    ("two_convs_with_stride", 6, 4, "a bias is added in a kernel of its own behind each convolution"),
     ("vit_patches", 6, 3, "cuDNN pads image and filters to eight channels, and a bias is added in a kernel of its own"),
     ("wasserstein_gaussians", 12, 14, "a standard deviation is one kernel, in the list two"),
+    ("weighted_token_loss", 9, 12, "`cross_entropy` is two kernels, in the list its steps"),
 ];
 
 /// Where the compiler's policy has another count than torch.compile.
 #[rustfmt::skip]
 const INDUCTOR_WRONG: &[(&str, usize, usize, &str)] = &[
+    ("decorrelation", 12, 11, "cuBLAS runs its matmul in two kernels"),
     ("generalized_mean_pool", 5, 4, "cuBLAS runs one of its matmuls in two kernels"),
-    ("grouped_attention_with_rope", 11, 13, "a call of attention, which the notation has only as ops that match no pattern here"),
 ];
 
 fn folder() -> PathBuf {
@@ -181,12 +201,17 @@ fn at_least_95_of_100_programs_have_the_kernels_of_torch_compile() {
     let wrong = wrong(DEFAULT, |(_, inductor)| inductor);
     assert_eq!(wrong, listed(INDUCTOR_WRONG));
     let (wrong, all) = (wrong.len(), measured().len());
-    assert!(all >= 225 && wrong * 20 <= all, "{wrong} of {all}");
+    assert!(all >= 271 && wrong * 20 <= all, "{wrong} of {all}");
 }
 
 /// Of each round the programs and how many of them the recipe of that day had right.
-const BLIND: &[(&str, usize, usize)] =
-    &[("4", 42, 37), ("5", 42, 38), ("6", 42, 41), ("7", 30, 26)];
+const BLIND: &[(&str, usize, usize)] = &[
+    ("4", 42, 37),
+    ("5", 42, 38),
+    ("6", 42, 41),
+    ("7", 30, 26),
+    ("8", 46, 45),
+];
 
 #[test]
 fn programs_that_were_written_before_they_were_measured_have_the_scores_that_the_document_says() {
