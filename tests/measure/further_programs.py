@@ -322,3 +322,241 @@ def pair_update(z, g, b, w_gate, w_value):
 def time_mixing(x, w1, b1, w2, b2, g, b):
     h = F.layer_norm(x, (512,), g, b).transpose(1, 2)
     return x + F.linear(F.gelu(F.linear(h, w1, b1)), w2, b2).transpose(1, 2)
+
+
+# Round 9.
+
+
+@program(of(8, 256, 768), of(768), of(768), w(2304, 768), of(2304), w(768, 768), of(768), of(768), of(768), w(3072, 768), of(3072), w(768, 3072), of(768))
+def encoder_layer_norm_first(x, g1, c1, w_qkv, b_qkv, wo, bo, g2, c2, w1, b1, w2, b2):
+    q, k, v = F.linear(F.layer_norm(x, (768,), g1, c1), w_qkv, b_qkv).view(8, 256, 3, 12, 64).unbind(2)
+    q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
+    x = x + F.linear(F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(8, 256, 768), wo, bo)
+    return x + F.linear(F.relu(F.linear(F.layer_norm(x, (768,), g2, c2), w1, b1)), w2, b2)
+
+
+@program(of(2, 512, 1024), w(1024, 1024), w(256, 1024), w(256, 1024), of(512, 64), of(512, 64), mask(512, 512))
+def grouped_queries_by_expand(x, wq, wk, wv, cos, sin, causal):
+    q = F.linear(x, wq).view(2, 512, 16, 64).transpose(1, 2)
+    k = F.linear(x, wk).view(2, 512, 4, 64).transpose(1, 2)
+    v = F.linear(x, wv).view(2, 512, 4, 64).transpose(1, 2)
+    half = lambda t: torch.cat((-t[..., 32:], t[..., :32]), dim=-1)
+    q, k = q * cos + half(q) * sin, k * cos + half(k) * sin
+    k, v = (t[:, :, None].expand(2, 4, 4, 512, 64).reshape(2, 16, 512, 64) for t in (k, v))
+    scores = (q @ k.transpose(2, 3) * 0.125).masked_fill(~causal, float("-inf"))
+    return torch.softmax(scores, dim=-1, dtype=F32).to(BF16) @ v
+
+
+@program(of(16, 8, 256, 64), of(16, 8, 256, 64), of(16, 8, 256, 64), of(16, 1, 1, 256))
+def divided_and_padded_attention(q, k, v, padding):
+    scores = torch.matmul(q, k.transpose(-1, -2)) / math.sqrt(64)
+    return torch.matmul(torch.softmax(scores + padding, dim=-1), v)
+
+
+@program(of(4, 16, 1024, 32, dtype=F32), of(4, 16, 1024, 32, dtype=F32), of(4, 16, 1024, 32, dtype=F32))
+def attention_call_in_f32(q, k, v):
+    return F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(4, 1024, 512) * 2
+
+
+@program(of(4, 1024, 1024), w(1024, 1024), w(1024, 1024), w(1024, 1024), of(16, dtype=F32))
+def retention_by_decay(x, wq, wk, wv, rate):
+    q, k, v = (F.linear(x, m).view(4, 1024, 16, 64).transpose(1, 2) for m in (wq, wk, wv))
+    at = torch.arange(1024, device=x.device, dtype=F32)
+    decay = torch.exp(-F.softplus(rate)[:, None, None] * (at[:, None] - at).clamp(min=0))
+    scores = torch.tril((q @ k.transpose(-1, -2)).float() * decay).to(BF16)
+    return scores @ v
+
+
+@program(of(4, 2048, 1024), of(1024), of(1024), w(1024, 1024), of(1024))
+def sandwich_norm(x, g1, g2, w1, b1):
+    return x + F.rms_norm(F.linear(F.rms_norm(x, (1024,), g1), w1, b1), (1024,), g2)
+
+
+@program(of(4096, 3072), of(3072), of(3072), of(4096, 3072))
+def norm_of_gated_product(x, g, b, z):
+    return F.layer_norm(x * F.silu(z), (3072,), g, b) * F.silu(z)
+
+
+@program(of(2048, 32, 64), of(64), of(32, 1))
+def norm_by_head_with_scale(x, g, s):
+    return (F.rms_norm(x, (64,), g) * s).view(2048, 2048)
+
+
+@program(of(64, 512, 196), of(512), of(512))
+def batch_statistics_of_tokens(x, g, b):
+    h = x.float()
+    mean, var = h.mean((0, 2), keepdim=True), h.var((0, 2), keepdim=True)
+    return ((h - mean) * torch.rsqrt(var + 1e-5) * g[:, None] + b[:, None]).to(BF16)
+
+
+@program(of(1024, 32000), of(1024, 32000), index(32000, 1024))
+def distil_and_label(student, teacher, target):
+    log_probs = torch.log_softmax(student.float(), dim=-1)
+    soft = -(torch.softmax(teacher.float(), dim=-1) * log_probs).sum(-1)
+    hard = -log_probs.gather(1, target[:, None])[:, 0]
+    return (0.7 * soft + 0.3 * hard).mean()
+
+
+@program(of(4096, 100, dtype=F32), index(100, 4096, 1))
+def margin_by_class(scores, target):
+    own = scores.gather(1, target)
+    return F.relu(scores - own + 1).sum(-1).mean() - 1, (own[:, 0] > 0).float().mean()
+
+
+@program(of(2048, 512, dtype=F32), of(2048, 512, dtype=F32))
+def log_cosh_and_mape(x, y):
+    e = x - y
+    a = e.abs()
+    return (a + F.softplus(-2 * a) - 0.6931472).mean(), (a / (y.abs() + 1e-3)).mean()
+
+
+@program(of(8, 32, 128, 128), of(8, 32, 128, 128))
+def charbonnier_and_edges(x, y):
+    e = torch.sqrt((x.float() - y.float()) ** 2 + 1e-6)
+    return e.mean((1, 2, 3)), (e[..., 1:] - e[..., :-1]).abs().mean((1, 2, 3))
+
+
+@program(of(1024, 768, dtype=F32), of(1024, 768, dtype=F32))
+def alignment_and_spread(a, b):
+    a, b = F.normalize(a, dim=-1), F.normalize(b, dim=-1)
+    return (a - b).pow(2).sum(1).mean(), torch.log(torch.exp(-2 * (2 - 2 * a @ a.T)).mean())
+
+
+@program(of(4096, 1024, dtype=F32), of(4096, 1024), of(4096, 1024, dtype=F32))
+def nesterov_with_master_weights(p, g, m):
+    g = g.float()
+    m = 0.95 * m + g
+    p = p * (1 - 1e-5) - 0.02 * (g + 0.95 * m)
+    return p, m, p.to(BF16)
+
+
+@program(of(1024, 4096, dtype=F32), of(1024, 4096, dtype=F32))
+def column_scaled_update(p, g):
+    scale = torch.rsqrt((g * g).mean(0) + 1e-8)
+    return p - 1e-3 * g * scale
+
+
+@program(of(512, 1024, dtype=F32), of(512, 1024, dtype=F32), of(512, 1024, dtype=F32))
+def clipped_pair_of_gradients(a, b, p):
+    total = torch.sqrt((a * a).sum() + (b * b).sum())
+    scale = torch.clamp(1.0 / (total + 1e-6), max=1.0)
+    return p - 0.1 * a * scale, b * scale
+
+
+@program(image(16, 64, 56, 56), filters(128, 64, 3, 3), of(128), positive(128), of(128), of(128), filters(128, 64, 1, 1), of(128), positive(128), of(128), of(128))
+def block_with_projection(x, f1, m1, v1, g1, b1, f2, m2, v2, g2, b2):
+    h = F.batch_norm(F.conv2d(x, f1, stride=2, padding=1), m1, v1, g1, b1)
+    return F.relu(h + F.batch_norm(F.conv2d(x, f2, stride=2), m2, v2, g2, b2))
+
+
+@program(image(8, 128, 32, 32), of(128), of(128), filters(128, 128, 3, 3), of(128))
+def norm_activate_convolve(x, g, b, f, bias):
+    return x + F.conv2d(F.gelu(F.group_norm(x, 32, g, b)), f, bias, padding=1)
+
+
+@program(image(8, 64, 64, 64), filters(64, 64, 3, 3), of(64), filters(64, 64, 3, 3), of(64))
+def gated_convolution(x, f1, b1, f2, b2):
+    return torch.tanh(F.conv2d(x, f1, b1, padding=1)) * torch.sigmoid(F.conv2d(x, f2, b2, padding=1))
+
+
+@program(of(32, 8, 8, 512), of(512), of(512), w(2048, 512), w(512, 2048))
+def window_reverse_and_mlp(x, g, b, w1, w2):
+    h = x.view(2, 4, 4, 8, 8, 512).permute(0, 1, 3, 2, 4, 5).reshape(2, 1024, 512)
+    return h + F.linear(F.gelu(F.linear(F.layer_norm(h, (512,), g, b), w1)), w2)
+
+
+@program(of(8, 3, 128, 128, dtype=F32), of(8, 3, 128, 128, dtype=F32))
+def image_blend_and_clip(x, y):
+    grey = x.mean(1, keepdim=True)
+    z = torch.clamp(0.6 * x + 0.4 * grey, 0, 1)
+    return z, (z - y).abs().mean((1, 2, 3))
+
+
+@program(of(4, 4, 64, 64, dtype=F32), of(4, 4, 64, 64), of(4, dtype=F32))
+def predicted_start_clamped(x, v, t_):
+    a, s = torch.cos(t_)[:, None, None, None], torch.sin(t_)[:, None, None, None]
+    start = a * x - s * v.float()
+    limit = start.abs().amax((1, 2, 3), keepdim=True).clamp(min=1)
+    return start / limit, s * x + a * v.float()
+
+
+@program(of(2048, 4096), of(4096))
+def quantize_by_groups_of_the_row(x, smooth):
+    h = (x * smooth).float().view(2048, 32, 128)
+    scale = h.abs().amax(-1, keepdim=True).clamp(min=1e-8) / 127
+    return torch.round(h / scale).to(torch.int8).view(2048, 4096), scale.view(2048, 32)
+
+
+@program(lambda: integers(127, 1024, 4096, dtype=torch.int8), of(1024, 1, dtype=F32), of(4096), w(1024, 4096))
+def dequantize_into_norm_linear(q, scale, g, w1):
+    return F.linear(F.rms_norm((q.float() * scale).to(BF16), (4096,), g), w1)
+
+
+@program(index(100000, 2048, 26), w(100000, 32), of(26, 32))
+def attentional_factorization(ids, table, query):
+    e = F.embedding(ids, table)
+    p = torch.softmax((e * query).sum(-1).float(), dim=-1)
+    return (e.float() * p[..., None]).sum(1)
+
+
+@program(of(2048, 512), of(2048, 512), w(512, 1024), of(512))
+def late_fusion_gate(a, b, w1, b1):
+    gate = torch.sigmoid(F.linear(torch.cat((a, b), dim=-1), w1, b1))
+    return gate * a + (1 - gate) * b
+
+
+@program(of(1024, 32, 64), of(1024, 32, 32), w(64, 64), of(64))
+def neighbour_mean_update(x, edges, w1, b1):
+    degree = edges.float().abs().sum(-1, keepdim=True).clamp(min=1)
+    return F.relu(F.linear((edges @ x / degree.to(BF16)), w1, b1)) + x
+
+
+@program(of(16, 48000, dtype=F32), of(16, 48000, dtype=F32))
+def scale_invariant_error(x, y):
+    scale = (x * y).sum(-1, keepdim=True) / ((y * y).sum(-1, keepdim=True) + 1e-8)
+    e = x - scale * y
+    return (e * e).mean(-1)
+
+
+@program(of(32, 512, 80), w(512, 80), of(512), w(512, 512), of(512))
+def prenet_and_residual(x, w1, b1, w2, b2):
+    h = F.relu(F.linear(x, w1, b1))
+    return h + F.relu(F.linear(h, w2, b2))
+
+
+@program(of(256, 128, dtype=F32), of(256, 128, dtype=F32), of(256, 128, dtype=F32))
+def off_policy_corrections(log_new, log_old, reward):
+    ratio = torch.exp((log_new - log_old).clamp(-5, 5))
+    weights = torch.clamp(ratio, max=1.0)
+    return weights * reward, (ratio * ratio).mean(), weights.mean()
+
+
+@program(of(4096, 16, dtype=F32), of(4096, 16, dtype=F32))
+def mixture_log_likelihood(logits, log_p):
+    joint = torch.log_softmax(logits, dim=-1) + log_p
+    return torch.logsumexp(joint, dim=-1).mean(), torch.softmax(joint, dim=-1)
+
+
+@program(of(64, 4096, dtype=F32), of(4096, dtype=F32))
+def whiten_by_running_mean(x, mean):
+    new = 0.9 * mean + 0.1 * x.mean(0)
+    return x - new, new, (x - new).pow(2).mean()
+
+
+@program(of(8192, 512), of(8192, 512), of(8192, 1, dtype=F32), of(512))
+def rms_norm_gradient_without_weight_gradient(x, dy, rstd, g):
+    d = dy.float() * g.float()
+    h = x.float() * rstd
+    return (rstd * (d - h * (d * h).mean(-1, keepdim=True))).to(BF16) + dy
+
+
+@program(of(4, 16, 64, 128), of(4, 16, 64, 128), of(4, 16, 64, dtype=F32))
+def delta_rule_chunk(k, v, beta):
+    scores = torch.tril((k @ k.transpose(-1, -2)).float() * beta[..., None], -1)
+    return v - (scores.to(BF16) @ v)
+
+
+@program(of(8, 128, 256), w(1024, 256), of(1024), w(256, 1024), of(256), of(256), of(128, 256))
+def position_then_feed_forward(x, w1, b1, w2, b2, g, positions):
+    h = x + positions
+    return F.rms_norm(h + F.linear(F.gelu(F.linear(h, w1, b1)), w2, b2), (256,), g)
