@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 #[rustfmt::skip]
 const EAGER_WRONG: &[(&str, usize, usize, &str)] = &[
     ("advantage_by_group", 11, 12, "a standard deviation is one kernel, in the list two"),
+    ("alignment_and_spread", 17, 21, "`normalize` is three kernels, in the list five"),
+    ("attention_call_in_f32", 2, 5, "attention is one library call for four ops of the list"),
     ("attention_causal_tril", 12, 9, "the matmuls copy Q, K and V, whose batch dimensions are no one dimension"),
     ("attention_gate_of_images", 8, 5, "batch norm is several kernels for an image that lies channels last"),
     ("attention_permuted_divided", 10, 7, "the matmuls copy Q, K and V, whose batch dimensions are no one dimension"),
@@ -21,10 +23,13 @@ const EAGER_WRONG: &[(&str, usize, usize, &str)] = &[
     ("attention_with_position_bias", 8, 5, "the matmuls copy Q, K and V, whose batch dimensions are no one dimension"),
     ("basic_block", 11, 7, "batch norm is several kernels for an image that lies channels last"),
     ("batch_norm_then_mean", 5, 3, "batch norm converts its statistics in kernels of their own"),
+    ("batch_statistics_of_tokens", 10, 12, "a product of two types converts as it reads, in the list by casts"),
     ("bert_layer", 12, 15, "attention is one library call for four ops of the list"),
+    ("block_with_projection", 10, 6, "batch norm converts its statistics in kernels of their own"),
     ("channel_mixing", 20, 19, "`pad` fills the result and copies into it"),
     ("classifier_loss", 5, 14, "`cross_entropy` is two kernels, in the list its steps"),
     ("clip_by_norm", 8, 7, "`1 / x` is a reciprocal and a product with 1"),
+    ("clipped_pair_of_gradients", 14, 13, "`1 / x` is a reciprocal and a product with 1"),
     ("clipped_value_loss", 15, 16, "a standard deviation is one kernel, in the list two"),
     ("context_block", 8, 7, "a bias is added in a kernel of its own behind the convolution"),
     ("conv_norm_in_training", 6, 3, "batch norm is several kernels for an image that lies channels last"),
@@ -37,11 +42,13 @@ const EAGER_WRONG: &[(&str, usize, usize, &str)] = &[
     ("distillation", 19, 28, "`cross_entropy` is two kernels, in the list its steps"),
     ("double_q_targets", 10, 15, "`smooth_l1_loss` is two kernels, in the list its steps"),
     ("down_block", 10, 14, "`group_norm` is fewer kernels than its steps in the list, and a bias is added in a kernel of its own"),
+    ("encoder_layer_norm_first", 10, 13, "attention is one library call for four ops of the list"),
     ("encoder_stage", 7, 5, "a bias is added in a kernel of its own behind each convolution"),
     ("euler_step_with_rescaled_guidance", 12, 14, "a standard deviation is one kernel, in the list two"),
     ("exponential_decay_mix", 9, 13, "`softplus` is one kernel, in the list its steps"),
     ("four_time_mixes", 11, 10, "`pad` fills the result and copies into it"),
     ("gate_with_threshold", 8, 7, "`where` fills a scalar for its number"),
+    ("gated_convolution", 7, 5, "a bias is added in a kernel of its own behind each convolution"),
     ("gated_cross_attention", 8, 11, "attention is one library call for four ops of the list"),
     ("gated_residual_network", 6, 10, "`elu` and `glu` are one kernel each, in the list four and two"),
     ("gated_scan", 8, 14, "`logsigmoid` is one kernel, in the list its steps"),
@@ -56,6 +63,7 @@ const EAGER_WRONG: &[(&str, usize, usize, &str)] = &[
     ("group_norm_twice_gated", 6, 10, "`group_norm` is fewer kernels than its steps in the list"),
     ("grouped_attention_layer", 26, 24, "a copy of Q for its matmul, and the scalar of `where`"),
     ("grouped_attention_with_rope", 19, 22, "attention is one library call for four ops of the list"),
+    ("grouped_queries_by_expand", 24, 23, "`masked_fill` copies before it fills"),
     ("grouped_router", 12, 11, "`where` fills a scalar for its number"),
     ("inverted_residual", 15, 9, "batch norm is several kernels for an image that lies channels last"),
     ("large_margin_loss", 8, 17, "`cross_entropy` is two kernels, in the list its steps"),
@@ -64,10 +72,13 @@ const EAGER_WRONG: &[(&str, usize, usize, &str)] = &[
     ("latent_keys", 7, 6, "`cat` copies its two inputs one by one"),
     ("layer_norm_over_image", 11, 12, "a subtraction of two types converts as it reads, in the list by a cast"),
     ("linear_attention_with_elu", 22, 25, "`elu` is one kernel, in the list four; the matmuls copy their operands"),
+    ("log_cosh_and_mape", 11, 15, "`softplus` is one kernel, in the list its steps"),
     ("loudness_and_peak", 10, 11, "`log10` is one kernel, in the list two"),
     ("masked_edge_mixing", 8, 10, "`elu` is one kernel, in the list its steps"),
+    ("mixture_log_likelihood", 13, 10, "`logsumexp` is more kernels than its steps in the list"),
     ("newton_schulz", 11, 13, "a norm is one kernel, in the list three"),
     ("next_item_loss", 19, 31, "`logsigmoid` is one kernel, in the list its steps"),
+    ("norm_activate_convolve", 9, 15, "`group_norm` is fewer kernels than its steps in the list"),
     ("normalized_update", 7, 11, "a norm is one kernel, in the list three"),
     ("pad_conv_relu", 7, 4, "cuDNN takes these operands in another layout and gives its result back, each in kernels of its own"),
     ("padded_attention", 14, 11, "the matmuls copy Q, K and V, whose batch dimensions are no one dimension"),
@@ -84,6 +95,7 @@ const EAGER_WRONG: &[(&str, usize, usize, &str)] = &[
     ("residual_with_leaky_relu", 7, 6, "`leaky_relu` is one kernel, in the list three; a bias and the conversion of statistics are kernels of their own"),
     ("resnet_stem", 8, 4, "cuDNN pads image and filters to eight channels, and batch norm converts its statistics"),
     ("retention", 13, 12, "`where` fills a scalar for its number"),
+    ("retention_by_decay", 19, 20, "`softplus` is one kernel, in the list its steps; the matmuls copy Q, K and V"),
     ("reversible_norm_forecast", 10, 9, "`linear` copies a transposed input"),
     ("rope_pairs", 11, 10, "`stack` copies its two inputs one by one"),
     ("rotate_interleaved", 8, 7, "`stack` copies its two inputs one by one"),
@@ -201,7 +213,7 @@ fn at_least_95_of_100_programs_have_the_kernels_of_torch_compile() {
     let wrong = wrong(DEFAULT, |(_, inductor)| inductor);
     assert_eq!(wrong, listed(INDUCTOR_WRONG));
     let (wrong, all) = (wrong.len(), measured().len());
-    assert!(all >= 271 && wrong * 20 <= all, "{wrong} of {all}");
+    assert!(all >= 307 && wrong * 20 <= all, "{wrong} of {all}");
 }
 
 /// Of each round the programs and how many of them the recipe of that day had right.
@@ -211,6 +223,7 @@ const BLIND: &[(&str, usize, usize)] = &[
     ("6", 42, 41),
     ("7", 30, 26),
     ("8", 46, 45),
+    ("9", 36, 36),
 ];
 
 #[test]
