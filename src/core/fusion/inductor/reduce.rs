@@ -318,11 +318,11 @@ impl Lowering<'_> {
         let concatenates = |source: &&Source| {
             let hidden_by = source.hidden_by().map(|op| &self.graph.ops[op]);
             hidden_by.is_some_and(|by| {
-                let axis = by.indexing.as_ref().map_or(0, |indexing| indexing.axis);
+                let joined = by.indexing.as_ref().map_or(0, |indexing| indexing.axis);
                 by.function.as_deref() == Some("concat")
                     && by.shape == shape
-                    && axis < 32
-                    && axes >> axis & 1 == 1
+                    && joined < 32
+                    && axes >> joined & 1 == 1
             })
         };
         outer += value.reads.iter().filter(concatenates).count();
