@@ -1,5 +1,6 @@
 //! Lowers calls of libraries and templates, with the copies that they read.
 
+use super::facts::crosses;
 use super::layout::{bias_behind, has_no_rows, is_copied};
 use super::lower::Lowering;
 use super::node::BufferId;
@@ -94,6 +95,38 @@ impl Lowering<'_> {
         self.push(node.writing(buffer, &View::whole(elements), shape, width));
         self.copies.insert(tensor, buffer);
         buffer
+    }
+
+    /// A library, or the caller, gets a copy of a pointwise result whose dimensions are both cut and joined: the compiler does not
+    /// see that the elements keep their order. Source: `ExternKernel.convert_to_reinterpret_view` in `torch/_inductor/ir.py`.
+    pub(super) fn copy_crossing_view(&mut self, op: OpId) {
+        let graph = self.graph;
+        let output = graph.output[op];
+        let shape = graph.inputs[op]
+            .first()
+            .and_then(|&t| graph.tensor_shape(t));
+        let uses = self.uses[output];
+        let is_seen = uses.is_result || uses.feeds_library;
+        let is_reshape = graph.ops[op].function.as_deref() == Some("reshape");
+        if !is_seen
+            || !is_reshape
+            || !shape.is_some_and(|shape| crosses(shape, &graph.ops[op].shape))
+        {
+            return;
+        }
+        let mut source = op;
+        while graph.ops[source].is_view()
+            && let Some(producer) =
+                (graph.inputs[source].first()).and_then(|&tensor| graph.tensors[tensor].producer)
+        {
+            source = producer;
+        }
+        let definition = &graph.ops[source];
+        let has_bias =
+            definition.function.as_deref() == Some("conv2d") && graph.inputs[source].len() > 2;
+        if definition.op_type == OpType::Elementwise || has_bias {
+            self.launch_beside(BufferId::of_tensor(graph.output[source]));
+        }
     }
 
     /// The bias that a pointwise op adds afterwards: that of each convolution, and of some linear layers. Source: `convolution` in

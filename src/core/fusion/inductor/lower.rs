@@ -2,7 +2,7 @@
 //! computes itself.
 
 use super::attention::{flash_kernels, result_layout};
-use super::facts::{crosses, elements, is_across, is_windowed, keeps_shape, operations, window_of};
+use super::facts::{elements, is_across, is_windowed, keeps_shape, operations, window_of};
 use super::layout::{Layouts, layouts};
 use super::library::{bias_adds, matmul_space};
 use super::node::{BufferId, Node, NodeId, Read, Rows};
@@ -104,7 +104,7 @@ pub(super) struct Lowering<'a> {
     pub(super) graph: &'a Graph,
     pub(super) target: Target,
     pub(super) layouts: Layouts,
-    uses: IdVec<TensorId, Uses>,
+    pub(super) uses: IdVec<TensorId, Uses>,
     pub(super) values: IdVec<TensorId, Value>,
     nodes: IdVec<NodeId, Node>,
     /// Copies for libraries.
@@ -187,38 +187,6 @@ impl Lowering<'_> {
         } else {
             let space = Loop::Pointwise(elements(&graph.ops[op]));
             self.write(value, space, output, &graph.ops[op].shape);
-        }
-    }
-
-    /// A library, or the caller, gets a copy of a pointwise result whose dimensions are both cut and joined: the compiler does not
-    /// see that the elements keep their order. Source: `ExternKernel.convert_to_reinterpret_view` in `torch/_inductor/ir.py`.
-    fn copy_crossing_view(&mut self, op: OpId) {
-        let graph = self.graph;
-        let output = graph.output[op];
-        let shape = graph.inputs[op]
-            .first()
-            .and_then(|&t| graph.tensor_shape(t));
-        let uses = self.uses[output];
-        let is_seen = uses.is_result || uses.feeds_library;
-        let is_reshape = graph.ops[op].function.as_deref() == Some("reshape");
-        if !is_seen
-            || !is_reshape
-            || !shape.is_some_and(|shape| crosses(shape, &graph.ops[op].shape))
-        {
-            return;
-        }
-        let mut source = op;
-        while graph.ops[source].is_view()
-            && let Some(producer) =
-                (graph.inputs[source].first()).and_then(|&tensor| graph.tensors[tensor].producer)
-        {
-            source = producer;
-        }
-        let definition = &graph.ops[source];
-        let has_bias =
-            definition.function.as_deref() == Some("conv2d") && graph.inputs[source].len() > 2;
-        if definition.op_type == OpType::Elementwise || has_bias {
-            self.launch_beside(BufferId::of_tensor(graph.output[source]));
         }
     }
 

@@ -112,14 +112,13 @@ impl Schedule<'_> {
     /// Whether one group is pointwise over all elements of the other one's rows, and runs over tiles that are no rows. Source:
     /// `tiling_prevents_reduction_fusion`.
     fn tiles_apart(&self, first: GroupId, second: GroupId) -> bool {
-        let (rows, elements, pointwise) = match (self.space[first], self.space[second]) {
-            (Loop::Pointwise(n), Loop::Reduction { rows, width, .. }) => (rows, (n, width), first),
-            (Loop::Reduction { rows, width, .. }, Loop::Pointwise(n)) => (rows, (n, width), second),
+        let (pointwise, elements, rows, width) = match (self.space[first], self.space[second]) {
+            (Loop::Pointwise(n), Loop::Reduction { rows, width, .. }) => (first, n, rows, width),
+            (Loop::Reduction { rows, width, .. }, Loop::Pointwise(n)) => (second, n, rows, width),
             _ => return false,
         };
-        let (all, width) = elements;
         let mut nodes = self.members[pointwise].iter();
-        rows.checked_mul(width) == Some(all)
+        rows.checked_mul(width) == Some(elements)
             && nodes.any(|&node| self.nodes[node].tiles().any(|tile| tile != rows))
     }
 

@@ -1,5 +1,6 @@
 //! Lowers reductions: in one kernel or two, and norms as row values and a pointwise op on them.
 
+use super::direction::directions;
 use super::facts::{keeps_shape, reduction_space};
 use super::lower::Lowering;
 use super::node::{BufferId, Node, Rows};
@@ -310,25 +311,6 @@ impl Lowering<'_> {
         }
     }
 
-    /// How many of the accesses that read whole tensors lie along the rows, and how many across.
-    fn directions(&self, op: OpId, value: &Value, shape: &[u64]) -> (usize, usize) {
-        let axes = reduced_axes(self.graph.ops[op].axes, shape.len());
-        let (inner, mut outer) = directions(value, shape, axes);
-        // The place in a piece of a concatenation has no stride, so that it seems to lie across (`pointwise_cat`).
-        let concatenates = |source: &&Source| {
-            let hidden_by = source.hidden_by().map(|op| &self.graph.ops[op]);
-            hidden_by.is_some_and(|by| {
-                let joined = by.indexing.as_ref().map_or(0, |indexing| indexing.axis);
-                by.function.as_deref() == Some("concat")
-                    && by.shape == shape
-                    && joined < 32
-                    && axes >> joined & 1 == 1
-            })
-        };
-        outer += value.reads.iter().filter(concatenates).count();
-        (inner, outer)
-    }
-
     fn rows(&self, op: OpId, value: &Value, shape: &[u64]) -> Rows {
         let domain = RowDomain::of_op(self.graph, op);
         let axes = reduced_axes(self.graph.ops[op].axes, shape.len());
@@ -359,21 +341,6 @@ enum Cut {
     Pieces(u64),
     /// Into the rows of an earlier reduction, so many.
     Rows(Loop, u64),
-}
-
-/// How many of the accesses in a loop over a shape that depend on all of it lie along its reduced axes, and how many across.
-fn directions(value: &Value, shape: &[u64], axes: u32) -> (usize, usize) {
-    let views = value.reads.iter().filter_map(|read| read.view.as_ref());
-    let strides = views.filter_map(|view| {
-        let strides = view.strides_along(shape, axes);
-        strides.filter(|_| view.is_whole(shape))
-    });
-    let (mut inner, mut outer) = (0, 0);
-    for strides in strides {
-        let is_outer = strides.iter().all(|&stride| stride != 1);
-        *(if is_outer { &mut outer } else { &mut inner }) += 1;
-    }
-    (inner, outer)
 }
 
 /// Whether the op reduces to a variance, which is three values until the end.
