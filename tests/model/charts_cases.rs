@@ -1,7 +1,7 @@
 //! Charts of programs that are empty, huge, long or named with care, and of a slider that moves.
 
 use crate::charts_properties::{
-    all_scenes, analysis, block, check_all, check_bars_add_up, check_sound,
+    all_scenes, analysis, bar, block, check_all, check_bars_add_up, check_sound,
 };
 use crate::repeats::{BLOCK, HEAD, TAIL, of_text, program, repeats};
 use fuseline::app::held_range::most_bytes;
@@ -13,8 +13,8 @@ use fuseline::core::{
     default_device, notation,
 };
 use fuseline::picture::charts::scene::{Axes, FONT_PX, Mark, MarkKey, Reach, Role, Scene, Shape};
-use fuseline::picture::charts::{folded_by_kernel_scene, roofline, traffic_bars};
-use std::collections::{BTreeSet, HashSet};
+use fuseline::picture::charts::{Charted, by_kernel_scene_of, roofline, traffic_bars};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 #[test]
 fn an_empty_program_has_empty_axes() {
@@ -401,10 +401,14 @@ fn equal_kernels_of_a_folded_program_share_a_segment_and_a_row() {
         assert!(shown.len() * 8 < analysis.partition.kernels.len());
         let size = (900.0, 200.0);
         let all = traffic_bars::scene(&analysis, size, None);
-        let bars = traffic_bars::folded_scene(&analysis, &repeats, size, None);
+        let charted = Charted {
+            repeats: &repeats,
+            ..Charted::fused(&analysis)
+        };
+        let bars = traffic_bars::scene_of(charted, size, None);
         assert_eq!(kernels_of(&bars), shown);
         assert!((bar_end(&bars) - bar_end(&all)).abs() < 0.25);
-        let rows = folded_by_kernel_scene(&analysis, &repeats, 900.0, None);
+        let rows = by_kernel_scene_of(charted, 900.0, None);
         assert_eq!(kernels_of(&rows), shown);
         let repeated = repeats.runs()[0].first;
         let named = |scene: &Scene| {
@@ -431,4 +435,45 @@ fn equal_kernels_of_a_folded_program_share_a_segment_and_a_row() {
 fn kernels_of(scene: &Scene) -> BTreeSet<KernelId> {
     let marks = scene.marks.iter().filter(|mark| mark.label.is_some());
     marks.filter_map(|mark| mark.kernel).collect()
+}
+
+/// Before fusion each point is at the place from which its arrow comes, and the lower bar is the upper one; the frame stays.
+#[test]
+fn what_is_not_fused_stands_where_fusion_takes_it_from() {
+    for example in EXAMPLES {
+        let program = notation::parse(example.text).program;
+        let analysis = analyze_program(&program, &Options::default())
+            .analysis
+            .unwrap();
+        if analysis.partition.kernels.len() > 64 {
+            continue; // Kernels share points.
+        }
+        let charted = Charted {
+            is_fused: false,
+            ..Charted::fused(&analysis)
+        };
+        let (size, id) = ((900.0, 560.0), example.id);
+        let [fused, unfused] = [Charted::fused(&analysis), charted]
+            .map(|charted| roofline::scene_of(charted, size, None));
+        assert_eq!(fused.axes, unfused.axes, "{id}");
+        let of_role = |scene: &Scene, role: Role| -> BTreeMap<KernelId, String> {
+            let marks = scene.marks.iter().filter(|mark| mark.role == role);
+            marks
+                .filter_map(|mark| match &mark.shape {
+                    Shape::Circle { center, .. } => Some((mark.kernel?, format!("{center:?}"))),
+                    _ => None,
+                })
+                .collect()
+        };
+        assert!(of_role(&unfused, Role::HollowPoint).is_empty(), "{id}");
+        let mut before = of_role(&fused, Role::SolidPoint);
+        before.extend(of_role(&fused, Role::HollowPoint));
+        assert_eq!(of_role(&unfused, Role::SolidPoint), before, "{id}");
+        let bars = traffic_bars::scene_of(charted, (900.0, 200.0), None);
+        assert!(
+            !bars.marks.iter().any(|mark| mark.role == Role::Saved),
+            "{id}"
+        );
+        assert_eq!(bar(&bars, true), bar(&bars, false), "{id}");
+    }
 }

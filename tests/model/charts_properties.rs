@@ -193,7 +193,7 @@ fn check_points_move_right(analysis: &Analysis) {
 }
 
 /// The ends of the segments of one bar, from left to right.
-fn bar(scene: &Scene, is_upper: bool) -> Vec<(f64, f64)> {
+pub(crate) fn bar(scene: &Scene, is_upper: bool) -> Vec<(f64, f64)> {
     let rects: Vec<(Point, f64)> = scene
         .marks
         .iter()

@@ -4,9 +4,9 @@ use super::enlarge::Enlarge;
 use super::scene_view::SceneView;
 use crate::app::state::{Page, Selection};
 use crate::browser;
-use crate::core::{Analysis, KernelId};
+use crate::core::KernelId;
+use crate::picture::charts::Charted;
 use crate::picture::charts::scene::{Axes, Mark, Scene};
-use crate::picture::dag::repeats::Repeats;
 use leptos::html;
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -105,14 +105,19 @@ pub fn KernelChart(
     id: &'static str,
     /// The title of the enlarged chart.
     title: &'static str,
-    /// Draws an analysis, of which the graph shows one round of what is repeated, for a width in scene units and the axes that
-    /// shall stand still.
-    draw: impl Fn(&Analysis, &Repeats, f64, Option<Axes>) -> Scene + Send + Sync + 'static,
+    /// Draws what the graph shows for a width in scene units and the axes that shall stand still.
+    draw: impl Fn(Charted<'_>, f64, Option<Axes>) -> Scene + Send + Sync + 'static,
 ) -> impl IntoView {
     let page = Page::of_context();
     let draw = move |(width, held)| {
+        let analysis = page.analysis.get();
         page.drawing.with(|drawn| {
-            (page.analysis).with(|analysis| draw(analysis, &drawn.layout.repeats, width, held))
+            let charted = Charted {
+                analysis: &analysis,
+                repeats: &drawn.layout.repeats,
+                is_fused: page.is_fused.get(),
+            };
+            draw(charted, width, held)
         })
     };
     let selected_kernel = Signal::derive(move || {

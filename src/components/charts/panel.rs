@@ -3,7 +3,7 @@
 use super::chart::KernelChart;
 use crate::app::state::Page;
 use crate::picture::charts::scene::Axes;
-use crate::picture::charts::{folded_by_kernel_scene, roofline, traffic_bars};
+use crate::picture::charts::{by_kernel_scene_of, roofline, traffic_bars};
 use leptos::prelude::*;
 
 /// Both charts, and the bars by kernel while their section is open.
@@ -12,7 +12,7 @@ pub fn Charts() -> impl IntoView {
     let page = Page::of_context();
     let is_by_kernel_open = RwSignal::new(false);
     view! {
-        <div class="charts" class:is-stale=page.is_grey>
+        <div class="charts" class:is-stale=page.is_grey class:is-unfused=move || !page.is_fused.get()>
             <section class="panel chart-panel" aria-labelledby="roofline-title">
                 <header class="panel-head">
                     <h2 id="roofline-title">"Roofline"</h2>
@@ -26,9 +26,9 @@ pub fn Charts() -> impl IntoView {
                 <KernelChart
                     id="roofline"
                     title="Roofline"
-                    draw=|analysis, _, width, held| {
+                    draw=|charted, width, held| {
                         let height = (width * 0.62).clamp(260.0, 760.0);
-                        roofline::scene(analysis, (width, height), held)
+                        roofline::scene_of(charted, (width, height), held)
                     }
                 />
             </section>
@@ -43,17 +43,17 @@ pub fn Charts() -> impl IntoView {
                 <KernelChart
                     id="traffic"
                     title="Memory traffic"
-                    draw=move |analysis, repeats, width, held| {
+                    draw=move |charted, width, held| {
                         let height = (width * 0.34).clamp(150.0, 260.0);
                         // All that the slider may come to, so that what doubles is seen to.
                         let held = page.hold.most_bytes().map(Axes::of_bytes).or(held);
-                        traffic_bars::folded_scene(analysis, repeats, (width, height), held)
+                        traffic_bars::scene_of(charted, (width, height), held)
                     }
                 />
                 <details class="by-kernel" on:toggle:target=move |event| is_by_kernel_open.set(event.target().open())>
                     <summary>"By kernel"</summary>
                     <Show when=move || is_by_kernel_open.get()>
-                        <KernelChart id="by-kernel" title="Memory traffic by kernel" draw=folded_by_kernel_scene />
+                        <KernelChart id="by-kernel" title="Memory traffic by kernel" draw=by_kernel_scene_of />
                     </Show>
                 </details>
             </section>

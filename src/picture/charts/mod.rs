@@ -24,4 +24,31 @@ pub mod scene;
 pub mod traffic_bars;
 mod traffic_bars_by_kernel;
 
-pub use traffic_bars_by_kernel::{by_kernel_scene, folded_by_kernel_scene};
+pub use traffic_bars_by_kernel::{by_kernel_scene, by_kernel_scene_of};
+
+use crate::core::Analysis;
+use crate::picture::dag::repeats::Repeats;
+use std::sync::LazyLock;
+
+/// What a chart of kernels shows.
+#[derive(Clone, Copy, Debug)]
+pub struct Charted<'a> {
+    /// The kernels.
+    pub analysis: &'a Analysis,
+    /// Of these rounds one stands for all.
+    pub repeats: &'a Repeats,
+    /// Whether they run fused, or op by op.
+    pub is_fused: bool,
+}
+
+impl<'a> Charted<'a> {
+    /// All kernels, fused.
+    pub fn fused(analysis: &'a Analysis) -> Self {
+        static NONE: LazyLock<Repeats> = LazyLock::new(Repeats::default);
+        Self {
+            analysis,
+            repeats: &NONE,
+            is_fused: true,
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! The roofline: every kernel's arithmetic intensity and attainable rate, before and after fusion.
 
 use crate::core::{Analysis, Kernel, KernelId};
+use crate::picture::charts::Charted;
 use crate::picture::charts::labels::kernel_heading;
 use crate::picture::charts::roofline_frame::{RooflineFrame, point_of};
 use crate::picture::charts::roofline_names::PointLayout;
@@ -16,12 +17,24 @@ use crate::present::names::joined;
 ///
 /// `O(kernels)`, and at most a few hundred marks, however large the program.
 pub fn scene(analysis: &Analysis, size: (f64, f64), held: Option<Axes>) -> Scene {
-    let mut words = ". Hollow points show kernels before fusion, solid points after.".to_owned();
+    scene_of(Charted::fused(analysis), size, held)
+}
+
+/// The same. Before it is fused, each point is where the ops of its kernel are, and nothing is an arrow.
+pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> Scene {
+    let Charted {
+        analysis, is_fused, ..
+    } = charted;
+    let mut words = if is_fused {
+        ". Hollow points show kernels before fusion, solid points after.".to_owned()
+    } else {
+        ". Points show kernels before fusion.".to_owned()
+    };
     if let Some(rest) = without_point(analysis) {
         words = format!("{words} {rest}");
     }
     let mut frame = RooflineFrame::new(analysis, &[analysis], size, held, PointLayout::Exact);
-    draw_points(analysis, &mut frame);
+    draw_points(analysis, is_fused, &mut frame);
     let focus_order = focus_order(&frame.marks);
     Scene {
         focus_order,

@@ -28,11 +28,13 @@ struct KernelPoint {
     kernel: KernelId,
     /// Further kernels at this point.
     other_count: usize,
-    /// The place of the fused kernel.
-    fused_at: Point,
-    /// The place of its ops before fusion, when there are several.
+    /// Its place: fused, or where its ops are before fusion.
+    at: Point,
+    /// Whether it is its ops before fusion.
+    is_unfused: bool,
+    /// The place of its ops before fusion, when there are several and `at` is another.
     unfused_at: Option<Point>,
-    /// From the latter place to the former, when they are far enough apart.
+    /// From there to `at`, when they are far enough apart.
     arc: Option<MoveArc>,
     /// The centre of its number's plate.
     number_at: Option<Point>,
@@ -41,7 +43,7 @@ struct KernelPoint {
 impl KernelPoint {
     fn number_text(&self) -> String {
         if self.other_count > 0 {
-            format!("{} +{}", self.kernel.number(), self.other_count)
+            format!("{}+", self.kernel.number())
         } else {
             self.kernel.number().to_string()
         }
@@ -52,12 +54,15 @@ impl KernelPoint {
         (text_width(&self.number_text()) + 3.0, 12.0)
     }
 
-    /// The label of the fused kernel.
     fn label(&self, analysis: &Analysis) -> Label {
-        let kernel = &analysis.fused.kernels[self.kernel];
-        let heading = kernel_heading(analysis, self.kernel);
-        let time = kernel_time(analysis, self.kernel).unwrap_or_default();
-        let mut label = point_label(heading, &kernel.placement, kernel.bytes(), time);
+        let fused = || {
+            let kernel = &analysis.fused.kernels[self.kernel];
+            let heading = kernel_heading(analysis, self.kernel);
+            let time = kernel_time(analysis, self.kernel).unwrap_or_default();
+            point_label(heading, &kernel.placement, kernel.bytes(), time)
+        };
+        let unfused = (self.is_unfused).then(|| unfused_label(analysis, self.kernel));
+        let mut label = unfused.flatten().unwrap_or_else(fused);
         add_others(&mut label, self.other_count);
         label
     }
@@ -70,8 +75,8 @@ struct Radii {
     op: f64,
 }
 
-/// Draws all points, arcs and numbers.
-pub(super) fn draw_points(analysis: &Analysis, frame: &mut RooflineFrame) {
+/// Draws all points, arcs and numbers; before fusion the points alone.
+pub(super) fn draw_points(analysis: &Analysis, is_fused: bool, frame: &mut RooflineFrame) {
     let RooflineFrame {
         plot,
         is_compact,
@@ -92,7 +97,7 @@ pub(super) fn draw_points(analysis: &Analysis, frame: &mut RooflineFrame) {
             op: 2.5,
         }
     };
-    let mut points = points_of_kernels(analysis, plot);
+    let mut points = points_of_kernels(analysis, is_fused, plot);
     let leaders = place_arcs_and_numbers(&mut points, &radii, space);
     if analysis.graph.ops.len() <= MAX_OPS_SHOWN {
         marks.extend(op_points(analysis, plot, radii.op));
@@ -106,7 +111,7 @@ pub(super) fn draw_points(analysis: &Analysis, frame: &mut RooflineFrame) {
         }
     }
     marks.extend(points.iter().map(|point| {
-        circle(Role::SolidPoint, point.fused_at, radii.solid)
+        circle(Role::SolidPoint, point.at, radii.solid)
             .of_kernel(point.kernel)
             .named(point.label(analysis))
     }));
@@ -136,22 +141,28 @@ pub(super) fn focus_order(marks: &[Mark]) -> Vec<usize> {
     order.into_iter().map(|(_, index)| index).collect()
 }
 
-/// A kernel before fusion. `None` for a kernel of one op.
-fn hollow_point(analysis: &Analysis, point: &KernelPoint, radii: &Radii) -> Option<Mark> {
-    let unfused_at = point.unfused_at?;
-    let comparison = analysis.comparisons.get(point.kernel)?;
-    // So large that a ring of it shows, however close the solid point in front of it is.
-    let radius = (radii.solid + RING - distance(unfused_at, point.fused_at)).max(radii.hollow);
-    let heading = format!("{}, before fusion", kernel_heading(analysis, point.kernel));
+/// The ops of a kernel before fusion.
+fn unfused_label(analysis: &Analysis, kernel: KernelId) -> Option<Label> {
+    let comparison = analysis.comparisons.get(kernel)?;
+    let heading = format!("{}, before fusion", kernel_heading(analysis, kernel));
     let placement = &comparison.unfused_placement;
     let expected = analysis.expected.as_ref();
-    let expected = expected.and_then(|expected| expected.kernels.get(point.kernel));
+    let expected = expected.and_then(|expected| expected.kernels.get(kernel));
     let time = TimeText::new(
         comparison.unfused_time_s,
         placement.is_incomplete(),
         expected.map(|expected| expected.unfused_s),
     );
-    let label = point_label(heading, placement, comparison.unfused_bytes, time);
+    let bytes = comparison.unfused_bytes;
+    Some(point_label(heading, placement, bytes, time))
+}
+
+/// A kernel before fusion. `None` for a kernel of one op.
+fn hollow_point(analysis: &Analysis, point: &KernelPoint, radii: &Radii) -> Option<Mark> {
+    let unfused_at = point.unfused_at?;
+    // So large that a ring of it shows, however close the solid point in front of it is.
+    let radius = (radii.solid + RING - distance(unfused_at, point.at)).max(radii.hollow);
+    let label = unfused_label(analysis, point.kernel)?;
     let mark = circle(Role::HollowPoint, unfused_at, radius);
     Some(mark.of_kernel(point.kernel).named(label))
 }
@@ -172,7 +183,7 @@ fn number_marks(analysis: &Analysis, point: &KernelPoint) -> Vec<Mark> {
     ]
 }
 
-fn points_of_kernels(analysis: &Analysis, plot: &Plot) -> Vec<KernelPoint> {
+fn points_of_kernels(analysis: &Analysis, is_fused: bool, plot: &Plot) -> Vec<KernelPoint> {
     let mut points: Vec<KernelPoint> = Vec::new();
     let mut point_in_cell: BTreeMap<(i64, i64), usize> = BTreeMap::new();
     let is_shared = analysis.fused.kernels.len() > MAX_SEPARATE_KERNELS;
@@ -181,21 +192,28 @@ fn points_of_kernels(analysis: &Analysis, plot: &Plot) -> Vec<KernelPoint> {
             continue;
         };
         let fused_at = plot.place(intensity, rate);
+        let unfused_at = (kernel.ops.len() > 1)
+            .then(|| &analysis.comparisons[id])
+            .and_then(|comparison| point_of(&comparison.unfused_placement))
+            .map(|(intensity, rate)| plot.place(intensity, rate));
+        let is_unfused = !is_fused && unfused_at.is_some();
+        let (at, unfused_at) = if is_fused {
+            (fused_at, unfused_at)
+        } else {
+            (unfused_at.unwrap_or(fused_at), None)
+        };
         if is_shared {
-            let index = *point_in_cell.entry(cell(fused_at)).or_insert(points.len());
+            let index = *point_in_cell.entry(cell(at)).or_insert(points.len());
             if let Some(point) = points.get_mut(index) {
                 point.other_count += 1;
                 continue;
             }
         }
-        let unfused_at = (kernel.ops.len() > 1)
-            .then(|| &analysis.comparisons[id])
-            .and_then(|comparison| point_of(&comparison.unfused_placement))
-            .map(|(intensity, rate)| plot.place(intensity, rate));
         points.push(KernelPoint {
             kernel: id,
             other_count: 0,
-            fused_at,
+            at,
+            is_unfused,
             unfused_at,
             arc: None,
             number_at: None,
@@ -217,7 +235,7 @@ fn place_arcs_and_numbers(
     space: &mut LabelSpace,
 ) -> Vec<Mark> {
     for point in points.iter() {
-        let solid = Bounds::around(point.fused_at, radii.solid);
+        let solid = Bounds::around(point.at, radii.solid);
         space.lines.occupy(&solid);
         if let Some(unfused_at) = point.unfused_at {
             let hollow = Bounds::around(unfused_at, radii.hollow);
@@ -229,7 +247,7 @@ fn place_arcs_and_numbers(
             Some(PointMove {
                 point: index,
                 from: point.unfused_at?,
-                to: point.fused_at,
+                to: point.at,
             })
         })
         .filter(|moved| moved.length() >= radii.hollow + radii.solid)
@@ -241,7 +259,7 @@ fn place_arcs_and_numbers(
     let numbers = (points.iter().enumerate().take(MAX_NUMBERS))
         .map(|(index, point)| Number {
             point: index,
-            point_at: point.fused_at,
+            point_at: point.at,
             plate_size: point.plate_size(),
         })
         .collect();

@@ -2,13 +2,13 @@
 
 use crate::core::analysis::Execution;
 use crate::core::{Analysis, Traffic};
+use crate::picture::charts::Charted;
 use crate::picture::charts::bounds::Bounds;
 use crate::picture::charts::bytes_axis::draw_bytes_frame;
 use crate::picture::charts::frame::{Margins, Plot, drawable, is_compact};
 use crate::picture::charts::kernel_bytes::{KernelBytes, ShownKernel};
 use crate::picture::charts::marks::{polygon, rect, text, text_width};
 use crate::picture::charts::scene::{Anchor, Axes, Label, Mark, Role, Scene};
-use crate::picture::dag::repeats::Repeats;
 use crate::present::explain::total_bytes;
 use crate::present::format::{format_bytes, format_change, format_percent};
 
@@ -22,16 +22,17 @@ const THIN_SHARE: f64 = 0.01;
 /// The scale ends at a round figure that holds the unfused bytes. While a slider is held, the axis that was `held` before
 /// stands still until a bar would leave it, so that growth looks like growth. `O(kernels)`.
 pub fn scene(analysis: &Analysis, size: (f64, f64), held: Option<Axes>) -> Scene {
-    folded_scene(analysis, &Repeats::default(), size, held)
+    scene_of(Charted::fused(analysis), size, held)
 }
 
-/// The same, with one segment for all equal kernels of a program that is repeated.
-pub fn folded_scene(
-    analysis: &Analysis,
-    repeats: &Repeats,
-    size: (f64, f64),
-    held: Option<Axes>,
-) -> Scene {
+/// The same, with one segment for all equal kernels of a program that is repeated. Before it is fused, the lower bar is as the
+/// upper one.
+pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> Scene {
+    let Charted {
+        analysis,
+        repeats,
+        is_fused,
+    } = charted;
     let size = drawable(size);
     let (before, after) = (&analysis.unfused.traffic, &analysis.fused.traffic);
     let mut marks = Vec::new();
@@ -53,17 +54,28 @@ pub fn folded_scene(
         top: top + 2.0,
         bottom: top + 2.0 + height * 0.35,
     };
+    let (name, execution) = if is_fused {
+        ("fused", &analysis.fused)
+    } else {
+        ("nothing fused", &analysis.unfused)
+    };
     let fused = Bar {
-        name: "fused",
-        execution: &analysis.fused,
+        name,
+        execution,
         top: top + 2.0 + height * 0.65,
         bottom: top + 2.0 + height,
     };
 
-    let ranges = kernel_ranges(&ShownKernel::of(analysis, repeats), &plot);
+    let mut kernels = ShownKernel::of(analysis, repeats);
+    if !is_fused {
+        for kernel in &mut kernels {
+            kernel.bytes.fused = kernel.bytes.unfused;
+        }
+    }
+    let ranges = kernel_ranges(&kernels, &plot);
     draw_segments(analysis, &ranges, &plot, [&unfused, &fused], &mut marks);
     let text_y = fused.bottom + 16.0;
-    if after.saved_by_fusion > 0 {
+    if is_fused && after.saved_by_fusion > 0 {
         let (start, end) = (plot.x(after.total as f64), plot.x(before.total as f64));
         let saved = rect(Role::Saved, (start, fused.top), (end, fused.bottom));
         marks.push(saved);
@@ -74,7 +86,9 @@ pub fn folded_scene(
     let summary = fused.summary(is_compact(size));
     let summary_end = left + text_width(&summary);
     marks.push(bar_text(text_y, summary));
-    marks.push(saved_text(analysis, &plot, summary_end + 12.0, text_y));
+    if is_fused {
+        marks.push(saved_text(analysis, &plot, summary_end + 12.0, text_y));
+    }
 
     let sums = |traffic: &Traffic| {
         format!(

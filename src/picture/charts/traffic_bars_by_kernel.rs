@@ -1,13 +1,13 @@
 //! Memory traffic kernel by kernel: what each reads and writes, before and after fusion.
 
 use crate::core::{Analysis, KernelId};
+use crate::picture::charts::Charted;
 use crate::picture::charts::bytes_axis::draw_bytes_frame;
 use crate::picture::charts::frame::{Margins, Plot, drawable, is_compact};
 use crate::picture::charts::kernel_bytes::{KernelBytes, ShownKernel};
 use crate::picture::charts::labels::short_op_names;
 use crate::picture::charts::marks::{rect, text};
 use crate::picture::charts::scene::{Anchor, Axes, Label, Mark, Role, Scene};
-use crate::picture::dag::repeats::Repeats;
 use crate::present::format::format_bytes;
 use crate::present::names::{counted, short_name};
 use std::cmp::Reverse;
@@ -34,16 +34,14 @@ struct Row {
 /// Of many kernels those that move most bytes before fusion have rows of their own, in the order in which they run.
 /// The axis that was `held` stands still as in [`scene`](super::traffic_bars::scene).
 pub fn by_kernel_scene(analysis: &Analysis, width: f64, held: Option<Axes>) -> Scene {
-    folded_by_kernel_scene(analysis, &Repeats::default(), width, held)
+    by_kernel_scene_of(Charted::fused(analysis), width, held)
 }
 
-/// The same, with one row for all equal kernels of a program that is repeated.
-pub fn folded_by_kernel_scene(
-    analysis: &Analysis,
-    repeats: &Repeats,
-    width: f64,
-    held: Option<Axes>,
-) -> Scene {
+/// The same, with one row for all equal kernels of a program that is repeated. It shows both states at once.
+pub fn by_kernel_scene_of(charted: Charted<'_>, width: f64, held: Option<Axes>) -> Scene {
+    let Charted {
+        analysis, repeats, ..
+    } = charted;
     let rows = rows(analysis, ShownKernel::of(analysis, repeats));
     let (width, _) = drawable((width, 0.0));
     let size = (width, TOP + BOTTOM + ROW_HEIGHT * rows.len().max(1) as f64);
