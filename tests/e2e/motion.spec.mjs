@@ -45,11 +45,17 @@ test('between two policies boxes, points and bars travel, and come to rest', asy
   await expect(page.locator('.is-switching')).toHaveCount(0);
 });
 
-test('between unfused and fused only the looks change', async ({ page, open }) => {
+test('between unfused and fused the boxes of kernels close up, points travel and bars shrink; ops stay', async ({ page, open }) => {
   await open();
-  const moving = await movingAfter(page, 'view');
-  expect(moving.length).toBeGreaterThan(0);
-  expect(moves(moving, 'dag-op')).toBe(0);
+  for (const view of ['unfused', 'fused']) {
+    const moving = await movingAfter(page, 'view');
+    for (const name of ['dag-panel', 'mark-solid-point', 'mark-read']) {
+      expect(moves(moving, name), `${name}, ${view}`).toBeGreaterThan(1);
+    }
+    expect(moves(moving, 'dag-op')).toBe(0);
+    for (const { ms } of moving) { expect(ms).toBeLessThanOrEqual(CALM_MS); }
+    await expect.poll(() => page.evaluate(() => document.getAnimations().length)).toBe(0);
+  }
 });
 
 test('nothing travels while a slider is held, nor for who asked for less motion', async ({ page, open }) => {
