@@ -111,6 +111,23 @@ test('nothing covers the graph but its buttons, and all columns of measurements 
   expect(await table.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
 });
 
+test('on a phone no tab is wider than the window, and times and bytes are seen without scrolling sideways', async ({ page, open }) => {
+  await page.setViewportSize(SCREENS.phone);
+  await open();
+  for (const tab of ['Kernels', 'What to do', 'Compare', 'Why not', 'Limits', 'Steps', 'Attention', 'Measured', 'Functions']) {
+    await page.getByRole('tab', { name: tab, exact: true }).click();
+    await expect(page.getByRole('tabpanel', { name: tab, exact: true })).toBeVisible();
+    const table = page.locator('.table-scroll:has(> .row-lines)');
+    if (['Kernels', 'What to do', 'Compare', 'Why not'].includes(tab)) {
+      await expect(table.locator('tbody tr')).not.toHaveCount(0);
+      expect(await table.evaluate((box) => box.scrollWidth - box.clientWidth), tab).toBe(0);
+      const hidden = await table.locator('.number').evaluateAll((cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent));
+      expect(hidden, tab).toEqual([]);
+    }
+    expect(await overhang(page), tab).toBe(0);
+  }
+});
+
 test('the menus are accessible when they are open', async ({ page, open }) => {
   await open();
   for (const menu of ['GPU figures', 'Byte counting', 'Export']) {
@@ -182,6 +199,7 @@ test('the theme button goes through the system\'s colours, light and dark, and i
 test('forced colours leave everything readable', async ({ page, open }) => {
   await page.emulateMedia({ forcedColors: 'active' });
   await open();
+  await expect(page.locator('.key-written')).toHaveCSS('background-image', /gradient/);
   await expect(result(page)).toContainText('1.96 GB');
   expect(await accessibilityFindings(page)).toEqual([]);
 });

@@ -43,7 +43,7 @@ pub fn ComparePanel(
     view! {
         <div>
             <div class="table-scroll" role="group" aria-label="Table of policies" tabindex="0">
-                <table class="kernels policies">
+                <table class="kernels policies row-lines">
                     <thead>
                         <tr>
                             <th scope="col">"policy"</th>

@@ -39,7 +39,7 @@ pub fn KernelsTable() -> impl IntoView {
     });
     view! {
         <div class="table-scroll" role="group" aria-label="Table of kernels" tabindex="0">
-            <table class="kernels">
+            <table class="kernels fused-kernels row-lines">
                 <thead>
                     <tr>
                         <th scope="col">"#"</th>
