@@ -12,8 +12,8 @@ use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
 
-/// The part of a sheet of paper that the graph may take, in the units in which it is drawn on the screen.
-const PAPER_PX: Size = (1000.0, 1250.0);
+/// The part of a sheet of paper that the graph may take below the result, in the units in which it is drawn on the screen.
+const PAPER_PX: Size = (1000.0, 800.0);
 const FOLD: &str = "Show one round of what is repeated";
 const UNFOLD: &str = "Show all rounds of what is repeated";
 
