@@ -13,7 +13,7 @@ use crate::present::manual::Change;
 use leptos::prelude::*;
 
 /// The part of the canvas that the card and the buttons below it cover at most.
-pub(super) const CARD_SHARE: f64 = 0.55;
+pub(super) const CARD_SHARE: f64 = 0.7;
 
 /// The card. It follows the selection, and is closed by its button and by Escape.
 #[component]
@@ -182,7 +182,7 @@ fn Actions(
         let open = move |_| {
             page.tab.set_if_changed(Tab::Kernels);
             page.focus_request
-                .set(Some(FocusRequest::KernelButton(kernel)));
+                .set(Some(FocusRequest::KernelDetails(kernel)));
         };
         Some(view! { <button type="button" on:click=open>"Its tensors"</button> })
     };
