@@ -1,5 +1,7 @@
 //! What covers the page: dialogs and full-screen.
 
+use super::on_window;
+use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
 
@@ -24,13 +26,19 @@ pub fn can_fill_screen() -> bool {
 }
 
 /// Whether a part of the page is full-screen.
-pub fn fills_screen() -> bool {
+pub fn fills_screen() -> ReadSignal<bool> {
+    let (fills_screen, set) = signal(is_screen_filled());
+    on_window(ev::fullscreenchange, move |_| set.set(is_screen_filled()));
+    fills_screen
+}
+
+fn is_screen_filled() -> bool {
     document().fullscreen_element().is_some()
 }
 
 /// Shows an element full-screen, or, if any is, the page again.
 pub fn toggle_full_screen(section: NodeRef<html::Section>) {
-    if fills_screen() {
+    if is_screen_filled() {
         document().exit_fullscreen();
     } else if let Some(section) = section.get_untracked() {
         // The browser may refuse; the page stays as it is then.

@@ -10,7 +10,7 @@ use leptos::prelude::*;
 #[component]
 pub fn Headline() -> impl IntoView {
     let page = Page::of_context();
-    let figures = Memo::new(move |_| page.analysis.with(|analysis| headline(analysis)));
+    let figures = figures_of(page);
     let sentence = Memo::new(move |_| figures.with(Figures::sentence));
     view! {
         <section class="headline" class:is-stale=page.is_grey aria-labelledby="headline-title">
@@ -22,11 +22,29 @@ pub fn Headline() -> impl IntoView {
     }
 }
 
+/// The same figures where the graph fills the screen and hides the headline.
+#[component]
+pub fn FullScreenHeadline() -> impl IntoView {
+    let page = Page::of_context();
+    let figures = figures_of(page);
+    view! { <div class="headline" class:is-stale=page.is_grey>{move || figure_line(figures.get())}</div> }
+}
+
+fn figures_of(page: Page) -> Memo<Figures> {
+    Memo::new(move |_| page.analysis.with(|analysis| headline(analysis)))
+}
+
+/// Only a change is emphasized.
+const fn badge(is_changed: bool) -> &'static str {
+    if is_changed { "saved" } else { "quiet" }
+}
+
 fn figure_line(figures: Figures) -> impl IntoView {
     let Figures {
         unfused_bytes,
         fused_bytes,
         change,
+        is_changed,
         exact_bytes,
         unfused_kernels,
         fused_kernels,
@@ -34,6 +52,7 @@ fn figure_line(figures: Figures) -> impl IntoView {
         unfused_time,
         fused_time,
         ratio,
+        is_time_changed,
         bounds,
         time_note,
         search,
@@ -45,7 +64,7 @@ fn figure_line(figures: Figures) -> impl IntoView {
             <span class="arrow" aria-hidden="true">"→"</span>
             <span class="sr-only">"becomes"</span>
             <strong>{fused_bytes}</strong>
-            <span class="saved">{change}</span>
+            <span class=badge(is_changed)>{change}</span>
         </p>
         <p class="headline-figure">
             <span class="headline-label">"kernels"</span>
@@ -60,7 +79,7 @@ fn figure_line(figures: Figures) -> impl IntoView {
             <span class="arrow" aria-hidden="true">"→"</span>
             <span class="sr-only">"becomes"</span>
             <strong>{fused_time}</strong>
-            {ratio.map(|ratio| view! { <span class="saved">{ratio}</span> })}
+            {ratio.map(|ratio| view! { <span class=badge(is_time_changed)>{ratio}</span> })}
             {bounds.map(|bounds| view! { <span class="quiet">{bounds}</span> })}
         </p>
         {search.map(|search| view! {

@@ -4,6 +4,7 @@
 use crate::app::state::{FocusRequest, Page, Selection, SetIfChanged, Tab};
 use crate::components::sentence::sentence;
 use crate::core::OpId;
+use crate::core::analysis::advice::Advice;
 use crate::picture::dag::looks::round_note;
 use crate::present::inspect::{
     Inspected, inspect_edge, inspect_kernel, inspect_op, inspect_tensor,
@@ -12,7 +13,7 @@ use crate::present::manual::Change;
 use leptos::prelude::*;
 
 /// The part of the canvas that the card and the buttons below it cover at most.
-pub(super) const CARD_SHARE: f64 = 0.55;
+pub(super) const CARD_SHARE: f64 = 0.7;
 
 /// The card. It follows the selection, and is closed by its button and by Escape.
 #[component]
@@ -107,7 +108,8 @@ fn Reason(
     let answer = Memo::new(move |_| {
         let (producer, consumer) = asked.get()?;
         let answer = page.why_apart(producer, consumer);
-        Some(answer.unwrap_or_else(|| "Why they are apart is being computed.".to_owned()))
+        let answer = answer.unwrap_or_else(|| "Why they are apart is being computed.".to_owned());
+        Some(of.with(|of| format!("{}{answer}", of.asked_names)))
     });
     move || {
         answer.with(|answer| {
@@ -126,7 +128,29 @@ fn Actions(
 ) -> impl IntoView {
     let page = Page::of_context();
     let selection = Memo::new(move |_| page.inspected());
-    let change = Memo::new(move |_| of.with(|of| of.change));
+    let change = Memo::new(move |last: Option<&Option<Change>>| {
+        let change = of.with(|of| of.change);
+        if page.hold.is_held() && last == Some(&change) {
+            // Under a slider what was possible stays so.
+            return change;
+        }
+        let proposal = page.proposal(change?)?;
+        proposal.text.and(change)
+    });
+    let is_attention = Memo::new(move |_| of.with(|of| of.is_attention));
+    let attention_button = move || {
+        let follow = move |_| {
+            page.keep_focus();
+            page.follow(Advice::Attention);
+        };
+        is_attention.get().then(|| {
+            view! {
+                <button type="button" on:click=follow>
+                    "Call "<code>"scaled_dot_product_attention"</code>
+                </button>
+            }
+        })
+    };
     let change_button = move || {
         let change = change.get()?;
         let words = match change {
@@ -158,11 +182,11 @@ fn Actions(
         let open = move |_| {
             page.tab.set_if_changed(Tab::Kernels);
             page.focus_request
-                .set(Some(FocusRequest::KernelButton(kernel)));
+                .set(Some(FocusRequest::KernelDetails(kernel)));
         };
         Some(view! { <button type="button" on:click=open>"Its tensors"</button> })
     };
-    view! { <p class="inspector-actions">{change_button} {in_text} {in_table}</p> }
+    view! { <p class="inspector-actions">{change_button} {attention_button} {in_text} {in_table}</p> }
 }
 
 /// The op that the text is shown at.

@@ -2,6 +2,7 @@
 
 use crate::core::Device;
 use crate::core::model::device::{OWN_BYTES_PER_S, OWN_FLOPS_PER_S, OWN_LAUNCH_S, Rate};
+use crate::present::format::format_exact;
 use std::ops::RangeInclusive;
 use strum::VariantArray as _;
 
@@ -98,6 +99,7 @@ impl CustomFigure {
         let is_left_out = typed.trim().is_empty() && self.if_empty().is_some();
         if number.is_none() && !is_left_out {
             let (min, max) = (range.start() / self.unit(), range.end() / self.unit());
+            let (min, max) = (grouped(min), grouped(max));
             return Err(format!("{}: from {min} to {max}", self.label()));
         }
         Ok(custom_device(|figure| {
@@ -113,6 +115,21 @@ impl CustomFigure {
 /// The custom device that has the figures of `device`.
 pub fn custom_copy(device: &Device) -> Device {
     custom_device(|figure| figure.value(device))
+}
+
+/// `0.1`, `100,000`.
+fn grouped(number: f64) -> String {
+    if number.fract() == 0.0 {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a whole number, not negative"
+        )]
+        let whole = number as u128;
+        format_exact(whole)
+    } else {
+        number.to_string()
+    }
 }
 
 fn custom_device(value: impl Fn(CustomFigure) -> Option<f64>) -> Device {

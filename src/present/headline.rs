@@ -15,6 +15,8 @@ pub struct Headline {
     pub fused_bytes: String,
     /// Change by fusion, in percent.
     pub change: String,
+    /// Whether the bytes change at all.
+    pub is_changed: bool,
     /// Both and the difference, exactly.
     pub exact_bytes: String,
     /// Launched kernels, unfused.
@@ -29,6 +31,8 @@ pub struct Headline {
     pub fused_time: String,
     /// The quotient of both: a speedup, or of lower bounds how far they are apart. `None` where nothing runs.
     pub ratio: Option<String>,
+    /// Whether the times differ as they are written.
+    pub is_time_changed: bool,
     /// Both lower bounds, beside expected times.
     pub bounds: Option<String>,
     /// How the times are found, and what they leave out.
@@ -61,6 +65,7 @@ pub fn headline(analysis: &Analysis) -> Headline {
         unfused_bytes: total_bytes(unfused),
         fused_bytes: total_bytes(fused),
         change: format_change(analysis.savings_pct),
+        is_changed: saved_bytes != 0,
         exact_bytes: format!(
             "{} B read and written unfused, {} B fused, {} B {}",
             exact(unfused.traffic.total),
@@ -79,6 +84,7 @@ pub fn headline(analysis: &Analysis) -> Headline {
             let apart = format_ratio(analysis.speedup);
             format!("bounds {unfused} → {fused}, {apart} apart")
         }),
+        is_time_changed: unfused_time.time != fused_time.time,
         unfused_time: unfused_time.time,
         fused_time: fused_time.time,
         time_note: match missing {

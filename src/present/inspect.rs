@@ -6,9 +6,10 @@ use super::explain::{
 use super::format::{format_bytes, format_change, format_intensity};
 use super::limits::harms;
 use super::manual::{Change, producer_beside};
-use super::names::{counted, joined, op_name, op_names};
+use super::names::{counted, joined, op_name, op_names, quoted_op};
 use super::times::{TimeKind, bound_name, kernel_time, time_lines};
 use crate::core::analysis::Kernel;
+use crate::core::fusion::attention::find;
 use crate::core::{Analysis, Graph, KernelId, OpId, TensorId};
 
 /// Most lines of arithmetic of one kind.
@@ -29,8 +30,50 @@ pub struct Inspected {
     pub notes: Vec<String>,
     /// The two ops whose separation is explained beside it.
     pub asked: Option<(OpId, OpId)>,
-    /// What can be done by hand.
+    /// Those two by name, where the heading does not name them; quoted parts are code.
+    pub asked_names: String,
+    /// What can be done by hand, if the text allows it.
     pub change: Option<Change>,
+    /// Whether running attention as one kernel would bring the two ops together.
+    pub is_attention: bool,
+}
+
+impl Inspected {
+    /// The same, with an edge on which a kernel of `ops` ends explained beside it, else one on which it begins.
+    fn with_neighbour(mut self, analysis: &Analysis, ops: &[OpId]) -> Self {
+        if let Some((producer, consumer)) = neighbours(analysis, ops) {
+            let graph = &analysis.graph;
+            let [from, to] = [producer, consumer].map(|op| quoted_op(graph, op));
+            self.asked = Some((producer, consumer));
+            self.asked_names = format!("{from} → {to}. ");
+            self.is_attention = are_parts_of_attention(analysis, producer, consumer);
+        }
+        self
+    }
+}
+
+/// The last edge that leaves a kernel of which these are ops, else the first that enters it.
+fn neighbours(analysis: &Analysis, ops: &[OpId]) -> Option<(OpId, OpId)> {
+    let (graph, partition) = (&analysis.graph, &analysis.partition);
+    let is_apart = |&(producer, consumer): &(OpId, OpId)| {
+        !partition.computes(partition.kernel_of[consumer], producer)
+    };
+    let leaving = ops.iter().rev().flat_map(|&op| {
+        let readers = graph.successors[op].iter();
+        readers.map(move |&reader| (op, reader))
+    });
+    let entering = ops.iter().flat_map(|&op| {
+        let producers = graph.predecessors[op].iter();
+        producers.map(move |&producer| (producer, op))
+    });
+    leaving.chain(entering).find(is_apart)
+}
+
+/// Whether two ops belong to one attention that the options leave in pieces. `O(ops)`.
+fn are_parts_of_attention(analysis: &Analysis, first: OpId, second: OpId) -> bool {
+    let is_of_both = |ops: &[OpId]| ops.contains(&first) && ops.contains(&second);
+    !analysis.options.fusion.attention
+        && (find(&analysis.graph).iter()).any(|attention| is_of_both(&attention.ops))
 }
 
 /// An op: its result, its arithmetic, and what it moves when it runs alone. `None` if there is no such op.
@@ -76,15 +119,17 @@ pub fn inspect_op(analysis: &Analysis, op: OpId) -> Option<Inspected> {
         producer,
         consumer: op,
     });
-    Some(Inspected {
-        heading,
-        kernel: Some(kernel),
-        facts,
-        worked,
-        notes: Vec::new(),
-        asked: None,
-        change,
-    })
+    Some(
+        Inspected {
+            heading,
+            kernel: Some(kernel),
+            facts,
+            worked,
+            change,
+            ..Inspected::default()
+        }
+        .with_neighbour(analysis, &[op]),
+    )
 }
 
 /// A tensor on its way from one op to another: its bytes, and whether they reach memory. `None` if there are no such ops.
@@ -132,7 +177,9 @@ pub fn inspect_edge(analysis: &Analysis, producer: OpId, consumer: OpId) -> Opti
         worked: size_lines(analysis, consumer, tensor),
         notes,
         asked: (!is_together).then_some((producer, consumer)),
+        asked_names: String::new(),
         change,
+        is_attention: !is_together && are_parts_of_attention(analysis, producer, consumer),
     })
 }
 
@@ -168,7 +215,7 @@ pub fn inspect_kernel(analysis: &Analysis, kernel: KernelId) -> Option<Inspected
     }
     let harm = harms(analysis).get(kernel).cloned().unwrap_or_default();
     let notes = (!harm.is_empty()).then(|| format!("What hurts: {harm}."));
-    Some(Inspected {
+    let inspected = Inspected {
         heading: format!(
             "kernel {}: {}",
             kernel.number(),
@@ -178,8 +225,16 @@ pub fn inspect_kernel(analysis: &Analysis, kernel: KernelId) -> Option<Inspected
         facts,
         worked: time_lines(analysis, kernel),
         notes: notes.into_iter().collect(),
-        asked: None,
-        change: None,
+        ..Inspected::default()
+    }
+    .with_neighbour(analysis, &fused.ops);
+    let change = inspected.asked.map(|(producer, consumer)| {
+        let kernel_of = &analysis.partition.kernel_of;
+        Change::Merge(kernel_of[producer], kernel_of[consumer])
+    });
+    Some(Inspected {
+        change,
+        ..inspected
     })
 }
 

@@ -1,7 +1,7 @@
 // Clicking anything in the pictures opens a card beside it.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { editor, kernels, roofline } from './visitor.mjs';
+import { editor, kernels, picker, roofline, traffic } from './visitor.mjs';
 
 const SCREENS = { phone: { width: 390, height: 844 }, laptop: { width: 1366, height: 768 }, projector: { width: 1920, height: 1080 } };
 const graph = (page) => page.getByRole('region', { name: 'Graph' });
@@ -48,6 +48,8 @@ for (const [screen, viewport] of Object.entries(SCREENS)) {
 test('a line is hit beside it, and the card merges what it tells about', async ({ page, open }) => {
   await open();
   const before = await kernels(page);
+  await picker(page, 'Fusion').selectOption('none');
+  await expect.poll(async () => (await kernels(page)).length).toBeGreaterThan(before.length);
   // A place beside a line between two kernels, which nothing else covers.
   const beside = await graph(page).locator('.dag-edge.is-dram:not(.is-weight) .dag-edge-target').evaluateAll((paths) => {
     for (const path of paths) {
@@ -63,10 +65,76 @@ test('a line is hit beside it, and the card merges what it tells about', async (
   const merge = page.getByRole('button', { name: /^Merge kernels \d+ and \d+$/ });
   await expect(merge).toBeVisible();
   await page.keyboard.press('Escape');
+  await picker(page, 'Fusion').selectOption('rules');
+  await expect.poll(async () => (await kernels(page)).length).toBe(before.length);
   const op = graph(page).locator('.dag-op-box[aria-label*="split_heads"]').first();
   await op.click();
   await page.getByRole('button', { name: 'Show in the text' }).click();
   await expect(editor(page)).toBeFocused();
   await page.getByRole('button', { name: 'Cut its kernel before it' }).click();
   await expect.poll(async () => (await kernels(page)).length).toBe(before.length + 1);
+});
+
+test('a card says why its kernel ends there, and has no button that cannot work', async ({ page, open }) => {
+  await open();
+  const merge = page.getByRole('button', { name: /^Merge kernels/ });
+  const attention = page.getByRole('button', { name: 'Call scaled_dot_product_attention' });
+  await page.getByRole('tab', { name: 'Why not', exact: true }).click();
+  await page.locator('.why-row', { hasText: 'attn_scores → softmax' }).click();
+  await expect(card(page, 'attn_scores → softmax')).toContainText('Apart: the matmul attn_scores works in tiles');
+  await expect(attention).toBeVisible();
+  await expect(merge).toHaveCount(0);
+  await page.locator('.why-row', { hasText: 'gelu → ffn_down' }).click();
+  await expect(card(page, 'gelu → ffn_down')).toContainText('a kernel runs one matmul');
+  await expect(attention).toHaveCount(0);
+  await expect(merge).toHaveCount(0);
+  await graph(page).locator('.dag-op-box[aria-label*="attn_scores"]').first().click();
+  const op = card(page, 'attn_scores: matmul');
+  await expect(op).toContainText('attn_scores → softmax. Apart: the matmul');
+  await attention.click();
+  await expect.poll(async () => (await kernels(page)).flat().length).toBe(14);
+  await expect.poll(async () => (await kernels(page)).some((ops) => ['attn_scores', 'softmax'].every((name) => ops.includes(name)))).toBe(true);
+});
+
+test('on a laptop the buttons of a card are in sight, on a phone no tooltip stays', async ({ page, open }) => {
+  await page.setViewportSize(SCREENS.laptop);
+  await open();
+  await picker(page, 'GPU').selectOption('h200');
+  await traffic(page).getByRole('button', { name: /^kernel 7/ }).first().click();
+  const opened = page.locator('.inspector');
+  await expect(opened).toHaveAccessibleName(/^kernel 7/);
+  for (const button of await opened.getByRole('button').all()) { await expect(button).toBeInViewport({ ratio: 1 }); }
+  const isWhole = (part) => part.evaluate((inner) => {
+    const outer = inner.closest('.inspector').getBoundingClientRect();
+    const { top, bottom } = inner.getBoundingClientRect();
+    return top >= outer.top && bottom <= outer.bottom;
+  });
+  expect(await isWhole(opened.locator('.inspector-actions'))).toBe(true);
+  expect(await isWhole(opened.locator('.inspector-facts'))).toBe(true);
+  await page.setViewportSize(SCREENS.phone);
+  await page.keyboard.press('Escape');
+  await roofline(page).getByRole('button', { name: /^kernel 3: softmax/ }).first().click();
+  await expect(opened).toHaveAccessibleName(/^kernel 3/);
+  await expect(page.locator('.chart-tip')).toHaveCount(0);
+});
+
+test('its tensors are told in sight', async ({ page, open }) => {
+  for (const screen of ['laptop', 'phone']) {
+    await page.setViewportSize(SCREENS[screen]);
+    await open();
+    await picker(page, 'Example').selectOption({ label: 'GPT-2 block' });
+    const rows = page.locator('table.kernels tbody tr');
+    await expect(rows.nth(10)).toBeVisible();
+    await rows.nth(10).locator('.op-names').click();
+    const ledger = page.locator('.ledger');
+    await expect(ledger, `${screen}, a row`).toBeInViewport({ ratio: 0.9 });
+    await page.keyboard.press('Escape');
+    await expect(ledger).toHaveCount(0);
+    await page.evaluate(() => scrollTo(0, 0));
+    await roofline(page).getByRole('button', { name: /^kernel 9:/ }).first().focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Its tensors' }).click();
+    await expect(page.locator('.kernel-details')).toBeFocused();
+    await expect(ledger, `${screen}, the card`).toBeInViewport({ ratio: 0.9 });
+  }
 });

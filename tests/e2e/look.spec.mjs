@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { chooseExample, chooseView, editor, exampleTitles, headlineBytes, kernelButton, kernels, paste, result, roofline, slider, traffic, viewSwitch, write } from './visitor.mjs';
+import { chooseExample, chooseView, editor, exampleTitles, headlineBytes, kernelButton, kernels, paste, picker, result, roofline, slider, traffic, viewSwitch, write } from './visitor.mjs';
 
 const SCREENS = { phone: { width: 360, height: 740 }, laptop: { width: 1366, height: 768 }, projector: { width: 1920, height: 1080 } };
 
@@ -73,12 +73,15 @@ test('a tall graph is in columns on a projector, and full-screen on request', as
   const columns = () => panels.evaluateAll((all) => new Set(all.map((panel) => Math.round(panel.getBoundingClientRect().left / 100))).size);
   await expect.poll(columns).toBeGreaterThan(1);
   for (const panel of await panels.all()) await expect(panel).toBeInViewport({ ratio: 1 });
-  const button = page.getByRole('button', { name: 'Full screen' });
+  const button = page.getByRole('button', { name: 'Full screen', exact: true });
   await button.click();
-  await expect(button).toHaveAttribute('aria-pressed', 'true');
+  const leave = page.getByRole('button', { name: 'Leave full screen', exact: true });
+  await expect(leave).toBeInViewport({ ratio: 1 });
   expect(await page.evaluate(() => document.fullscreenElement?.className)).toContain('graph');
-  await button.click();
-  await expect(button).toHaveAttribute('aria-pressed', 'false');
+  for (const figure of ['memory traffic', 'kernels', 'lower bound on']) await expect(page.locator('.graph .headline')).toContainText(figure);
+  await leave.click();
+  await expect(button).toBeVisible();
+  await expect(page.locator('.graph .headline')).toHaveCount(0);
 });
 
 test('the bar is one line on a laptop and a small projector, and on a phone holds every choice without scrolling', async ({ page, open }) => {
@@ -109,6 +112,23 @@ test('nothing covers the graph but its buttons, and all columns of measurements 
   const table = page.locator('.measured-table');
   await expect(table.getByRole('row')).not.toHaveCount(0);
   expect(await table.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
+});
+
+test('on a phone no tab is wider than the window, and times and bytes are seen without scrolling sideways', async ({ page, open }) => {
+  await page.setViewportSize(SCREENS.phone);
+  await open();
+  for (const tab of ['Kernels', 'What to do', 'Compare', 'Why not', 'Limits', 'Steps', 'Attention', 'Measured', 'Functions']) {
+    await page.getByRole('tab', { name: tab, exact: true }).click();
+    await expect(page.getByRole('tabpanel', { name: tab, exact: true })).toBeVisible();
+    const table = page.locator('.table-scroll:has(> .row-lines)');
+    if (['Kernels', 'What to do', 'Compare', 'Why not'].includes(tab)) {
+      await expect(table.locator('tbody tr')).not.toHaveCount(0);
+      expect(await table.evaluate((box) => box.scrollWidth - box.clientWidth), tab).toBe(0);
+      const hidden = await table.locator('.number').evaluateAll((cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent));
+      expect(hidden, tab).toEqual([]);
+    }
+    expect(await overhang(page), tab).toBe(0);
+  }
 });
 
 test('the menus are accessible when they are open', async ({ page, open }) => {
@@ -144,9 +164,12 @@ test('a menu closes by a pointer elsewhere and by Escape, and gives the focus ba
 
 test('the text, the analysis and the list of ops are exported', async ({ page, open }) => {
   await open();
-  await page.locator('summary').filter({ hasText: 'Export' }).click();
+  const menu = page.locator('summary').filter({ hasText: 'Export' });
   const exported = async (name) => {
+    await menu.click();
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name }).click()]);
+    await expect(page.locator('.menu-panel')).toHaveCount(0);
+    await expect(menu).toBeFocused();
     return [download.suggestedFilename(), readFileSync(await download.path(), 'utf8')];
   };
   expect(await exported(/^Text/)).toEqual(['fuseline.fuse', await editor(page).inputValue()]);
@@ -163,6 +186,21 @@ test('the text, the analysis and the list of ops are exported', async ({ page, o
     await expect(editor(page)).toHaveValue(/^input/);
     expect(await headlineBytes(page)).toEqual(bytes);
   }
+});
+
+test('what does not change is no gain, and the figures of a custom GPU stand once, in the window', async ({ page, open }) => {
+  await page.setViewportSize(SCREENS.laptop);
+  await open();
+  await expect(result(page).locator('.saved')).not.toHaveCount(0);
+  await picker(page, 'Fusion').selectOption('none');
+  await expect(result(page)).toContainText('1.00x apart');
+  await expect(result(page).locator('.saved')).toHaveCount(0);
+  await picker(page, 'GPU').selectOption('custom');
+  const menu = page.locator('.menu-panel');
+  await expect(menu.getByRole('spinbutton').first()).toBeVisible();
+  await expect(menu.locator('.figure-list')).toHaveCount(0);
+  const { y, height } = await menu.boundingBox();
+  expect(y + height).toBeLessThanOrEqual(SCREENS.laptop.height);
 });
 
 test('the theme button goes through the system\'s colours, light and dark, and is remembered', async ({ page, open }) => {
@@ -182,6 +220,7 @@ test('the theme button goes through the system\'s colours, light and dark, and i
 test('forced colours leave everything readable', async ({ page, open }) => {
   await page.emulateMedia({ forcedColors: 'active' });
   await open();
+  await expect(page.locator('.key-written')).toHaveCSS('background-image', /gradient/);
   await expect(result(page)).toContainText('1.96 GB');
   expect(await accessibilityFindings(page)).toEqual([]);
 });

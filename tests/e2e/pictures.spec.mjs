@@ -200,6 +200,9 @@ test('a chart opens large in a dialog, and Escape gives the focus back', async (
     await button.click();
     const dialog = page.getByRole('dialog', { name: title });
     await expect(marks(dialog).first()).toBeVisible();
+    for (const mark of title === 'Roofline' ? ['unfused', 'fusion', 'fused', 'op alone'] : ['read', 'written']) {
+      await expect(dialog.getByRole('listitem').filter({ hasText: new RegExp(`^${mark}$`) })).toBeVisible();
+    }
     expect((await dialog.locator('svg.chart').boundingBox()).width).toBeGreaterThan(1.5 * small.width);
     expect(await accessibilityFindings(page)).toEqual([]);
     await page.keyboard.press('Escape');
@@ -207,6 +210,18 @@ test('a chart opens large in a dialog, and Escape gives the focus back', async (
     await expect(button).toBeFocused();
     await expect(page.locator('svg.chart')).toHaveCount(2);
   }
+});
+
+test('the bars by kernel are in sight once they are opened', async ({ page }) => {
+  await page.setViewportSize({ width: 1366, height: 768 });
+  await page.getByText('By kernel', { exact: true }).click();
+  const chart = page.locator('.by-kernel svg.chart');
+  const isInPane = () => chart.evaluate((inner) => {
+    const pane = inner.closest('.charts').getBoundingClientRect();
+    const { top, height } = inner.getBoundingClientRect();
+    return Math.min(pane.bottom, innerHeight) - top >= Math.min(height, pane.height / 2);
+  });
+  await expect.poll(isInPane).toBe(true);
 });
 
 test.describe('the graph', () => {

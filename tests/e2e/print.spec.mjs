@@ -1,7 +1,7 @@
 // A printed page: title, choices, result, pictures and tables, and nothing that only a mouse can use.
 
 import { expect, test } from './fixture.mjs';
-import { picker } from './visitor.mjs';
+import { chooseExample, picker } from './visitor.mjs';
 
 /** The window as a sheet of A4 with margins. */
 const SHEET = { width: 704, height: 1000 };
@@ -36,4 +36,33 @@ test('paper says what the figures rest on, and shows the whole graph', async ({ 
   await page.emulateMedia({ media: 'screen' });
   await expect(page.locator('.dag')).not.toHaveAttribute('viewBox');
   await expect(head).toBeHidden();
+});
+
+test('a long program is printed sheet after sheet: result and graph on the first, its text whole, and no controls', async ({ page, open }) => {
+  await open();
+  await chooseExample(page, 'Llama block');
+  await picker(page, 'Fusion').selectOption('optimal');
+  await picker(page, 'GPU').selectOption('h200');
+  await page.getByRole('tab', { name: 'Compare', exact: true }).click();
+  await expect(page.locator('.policies tbody tr')).not.toHaveCount(0);
+  await print(page);
+  const bottom = (selector) => page.locator(selector).last().evaluate((part) => part.getBoundingClientRect().bottom + scrollY);
+  await expect.poll(() => bottom('.graph')).toBeLessThanOrEqual(SHEET.height);
+  const lines = page.locator('pre.code .line');
+  expect(await lines.count()).toBeGreaterThan(60);
+  const text = await bottom('pre.code .line');
+  expect(await bottom('.ops')).toBeGreaterThanOrEqual(text);
+  expect(await page.locator('.results').evaluate((part) => part.getBoundingClientRect().top + scrollY)).toBeGreaterThanOrEqual(text);
+  // Only boxes of this kind go over to another sheet, line by line.
+  for (const part of ['.ops', '.ops-panel', '.editor', '.editor-cell']) {
+    await expect(page.locator(part).first()).toHaveCSS('display', 'block');
+    await expect(page.locator(part).first()).toHaveCSS('break-inside', 'auto');
+  }
+  await expect(page.getByText('All on one roofline')).toBeHidden();
+  await expect(page.locator('.policies button').first()).toHaveCSS('border-top-width', '0px');
+  for (const swatch of ['.key-read', '.key-written', '.key-solid']) {
+    await expect(page.locator(swatch).first()).toHaveCSS('print-color-adjust', 'exact');
+  }
+  const sizes = await page.locator('.bound').first().evaluate((bound) => [bound, bound.parentElement].map((part) => Number.parseFloat(getComputedStyle(part).fontSize)));
+  expect(sizes[0]).toBeLessThan(sizes[1]);
 });

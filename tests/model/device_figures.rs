@@ -81,14 +81,14 @@ fn what_is_out_of_range_or_no_number_is_refused_with_the_range() {
     for typed in ["1e30", "0", "-1", "", "two", "inf", "nan"] {
         assert_eq!(
             CustomFigure::Bandwidth.typed(default_device(), typed),
-            Err("bandwidth, GB/s: from 1 to 100000".to_owned()),
+            Err("bandwidth, GB/s: from 1 to 100,000".to_owned()),
             "{typed}"
         );
     }
     let refused = CustomFigure::Rate(Rate::Vector).typed(default_device(), "0.01");
     assert_eq!(
         refused,
-        Err("vector units f32, TFLOP/s: from 0.1 to 100000".to_owned())
+        Err("vector units f32, TFLOP/s: from 0.1 to 100,000".to_owned())
     );
 }
 

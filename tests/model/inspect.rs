@@ -115,6 +115,44 @@ fn a_result_is_told_who_writes_it() {
     assert_eq!(of.notes[1], "The program returns it.");
 }
 
+/// A card says why its kernel ends where it does, and what can be done about it.
+#[test]
+fn an_op_and_a_kernel_say_why_their_kernel_ends() {
+    let analysis = analysis(TEXT, Policy::Rules);
+    let [up, act, norm] = [0, 1, 2].map(OpId::new);
+    let kernel_of = |op| analysis.partition.kernel_of[op];
+    let (first, last) = (kernel_of(up), kernel_of(norm));
+    let kernel = inspect_kernel(&analysis, first).unwrap();
+    assert_eq!(kernel.asked, Some((act, norm)));
+    assert_eq!(kernel.asked_names, "`act` → `norm`. ");
+    assert_eq!(kernel.change, Some(Change::Merge(first, last)));
+    // The last kernel begins where the first ends.
+    let kernel = inspect_kernel(&analysis, last).unwrap();
+    assert_eq!(kernel.asked, Some((act, norm)));
+    assert_eq!(inspect_op(&analysis, act).unwrap().asked, Some((act, norm)));
+    // All of what `up` gives stays in its kernel.
+    assert_eq!(inspect_op(&analysis, up).unwrap().asked, None);
+}
+
+#[test]
+fn what_attention_would_bring_together_is_known() {
+    let example = EXAMPLES.iter().find(|example| example.id == "transformer");
+    let analysis = analysis(example.unwrap().text, Policy::Rules);
+    let named = |name| (analysis.graph.ops.iter_enumerated()).find(|(_, op)| op.name == name);
+    let op = |name| named(name).unwrap().0;
+    let (scores, softmax) = (op("attn_scores"), op("softmax"));
+    let is_attention = |of: Option<Inspected>| of.unwrap().is_attention;
+    assert!(is_attention(inspect_edge(&analysis, scores, softmax)));
+    assert!(is_attention(inspect_op(&analysis, scores)));
+    assert!(is_attention(inspect_kernel(
+        &analysis,
+        analysis.partition.kernel_of[softmax]
+    )));
+    let (split, gelu, down) = (op("split_heads"), op("gelu"), op("ffn_down"));
+    assert!(!is_attention(inspect_edge(&analysis, split, scores)));
+    assert!(!is_attention(inspect_edge(&analysis, gelu, down)));
+}
+
 /// No click is without an answer, in any example under any policy.
 #[test]
 fn everything_that_can_be_clicked_is_told_about() {

@@ -17,11 +17,11 @@ pub fn DeviceFigures() -> impl IntoView {
         rows.map(|row| view! { <div><dt>{row.what}</dt><dd>{row.figure}</dd></div> })
             .collect_view()
     };
+    let list = move || view! { <dl class="figure-list">{rows}</dl> };
     view! {
-        <Show when=is_custom>
+        <Show when=is_custom fallback=list>
             <CustomForm />
         </Show>
-        <dl class="figure-list">{rows}</dl>
         <p class="quiet">
             "Source: "<span>{move || page.device.with(|device| device.source.citation())}</span>"."
         </p>

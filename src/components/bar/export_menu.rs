@@ -41,7 +41,7 @@ pub fn ExportMenu() -> impl IntoView {
         save(page, "fuseline-ops.json", &list);
     };
     view! {
-        <Menu label="Export" is_at_end=true panel_class="menu-list">
+        <Menu label="Export" is_at_end=true closes_on_choice=true panel_class="menu-list">
             <button type="button" on:click=export_text>
                 "Text "<small>"the notation, as it stands"</small>
             </button>

@@ -21,6 +21,9 @@ pub fn Menu(
     /// Whether the menu is open. A parent passes it to open the menu itself.
     #[prop(default = RwSignal::new(false))]
     is_open: RwSignal<bool>,
+    /// Whether a press on a button of the panel closes it.
+    #[prop(optional)]
+    closes_on_choice: bool,
     /// The content of the panel.
     children: ChildrenFn,
 ) -> impl IntoView {
@@ -49,13 +52,19 @@ pub fn Menu(
         event.prevent_default();
         is_open.update(|is_open| *is_open = !*is_open);
     };
+    let choose = move |_: ev::MouseEvent| {
+        if closes_on_choice {
+            focus(button);
+            is_open.set(false);
+        }
+    };
     view! {
         <details class="menu" class:at-end=is_at_end open=is_open node_ref=menu>
             <summary class="button" class:is-changed=is_changed node_ref=button on:click=toggle>
                 {label}
             </summary>
             <Show when=move || is_open.get()>
-                <div class=format!("menu-panel {panel_class}")>{children()}</div>
+                <div class=format!("menu-panel {panel_class}") on:click=choose>{children()}</div>
             </Show>
         </details>
     }

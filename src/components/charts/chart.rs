@@ -79,6 +79,9 @@ pub fn LargeChart(
     /// Draws the picture for a width in scene units and the axes that shall stand still.
     #[prop(into)]
     draw: Callback<(f64, Option<Axes>), Scene>,
+    /// What its marks mean, for the enlarged picture.
+    #[prop(into)]
+    legend: ViewFn,
     /// The fused kernel whose marks are emphasized.
     #[prop(into, optional)]
     selected_kernel: Signal<Option<KernelId>>,
@@ -93,7 +96,7 @@ pub fn LargeChart(
     view! {
         <div class=format!("large-chart is-{id}")>
             {chart(id.to_owned())}
-            <Enlarge title>{move || chart(format!("{id}-large"))}</Enlarge>
+            <Enlarge title legend>{move || chart(format!("{id}-large"))}</Enlarge>
         </div>
     }
 }
@@ -105,6 +108,9 @@ pub fn KernelChart(
     id: &'static str,
     /// The title of the enlarged chart.
     title: &'static str,
+    /// What its marks mean, for the enlarged picture.
+    #[prop(into)]
+    legend: ViewFn,
     /// Draws what the graph shows for a width in scene units and the axes that shall stand still.
     draw: impl Fn(Charted<'_>, f64, Option<Axes>) -> Scene + Send + Sync + 'static,
 ) -> impl IntoView {
@@ -127,5 +133,5 @@ pub fn KernelChart(
     let on_press = Callback::new(move |mark: Mark| {
         page.toggle(mark.kernel.map_or(Selection::Nothing, Selection::Kernel));
     });
-    view! { <LargeChart id title draw selected_kernel on_press /> }
+    view! { <LargeChart id title legend draw selected_kernel on_press /> }
 }

@@ -209,6 +209,8 @@ impl ChartState {
     /// A mark is pressed, by pointer or key.
     pub(super) fn press(self, key: MarkKey) {
         if let Some((on_press, mark)) = self.on_press.zip(untrack(|| self.mark(key))) {
+            // What it does is told elsewhere, which the tooltip could cover.
+            self.hide_tip();
             on_press.run(mark);
         }
     }

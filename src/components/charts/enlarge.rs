@@ -9,6 +9,8 @@ use leptos::prelude::*;
 pub fn Enlarge(
     /// The title of the dialog.
     title: &'static str,
+    /// What the marks mean.
+    legend: ViewFn,
     /// The chart, which is mounted while the dialog is open.
     children: ChildrenFn,
 ) -> impl IntoView {
@@ -46,6 +48,7 @@ pub fn Enlarge(
         >
             <header class="panel-head">
                 <h2>{title}</h2>
+                {legend.run()}
                 <button type="button" class="button" on:click=move |_| browser::close_modal(dialog)>"Close"</button>
             </header>
             <Show when=move || is_open.get()>{children()}</Show>

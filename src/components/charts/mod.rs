@@ -5,6 +5,7 @@
 pub mod chart;
 pub mod chart_state;
 pub mod enlarge;
+pub mod legend;
 pub mod mark;
 pub mod panel;
 pub mod scene_view;

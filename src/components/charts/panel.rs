@@ -1,9 +1,12 @@
 //! The roofline and the traffic bars.
 
 use super::chart::KernelChart;
+use super::legend::{RooflineLegend, TrafficLegend};
 use crate::app::state::Page;
+use crate::browser;
 use crate::picture::charts::scene::Axes;
 use crate::picture::charts::{by_kernel_scene_of, roofline, traffic_bars};
+use leptos::html;
 use leptos::prelude::*;
 
 /// Both charts, and the bars by kernel while their section is open.
@@ -11,21 +14,29 @@ use leptos::prelude::*;
 pub fn Charts() -> impl IntoView {
     let page = Page::of_context();
     let is_by_kernel_open = RwSignal::new(false);
+    let by_kernel = NodeRef::<html::Details>::new();
+    let toggle_by_kernel = move |is_open: bool| {
+        is_by_kernel_open.set(is_open);
+        if is_open {
+            // The chart is there once its width has been observed.
+            browser::after_picture(move || {
+                if let Some(by_kernel) = by_kernel.get_untracked() {
+                    browser::reveal(&by_kernel);
+                }
+            });
+        }
+    };
     view! {
         <div class="charts" class:is-stale=page.is_grey class:is-unfused=move || !page.is_fused.get()>
             <section class="panel chart-panel" aria-labelledby="roofline-title">
                 <header class="panel-head">
                     <h2 id="roofline-title">"Roofline"</h2>
-                    <ul class="legend">
-                        <li><span class="key key-hollow" aria-hidden="true"></span>"unfused"</li>
-                        <li><svg width="18" height="12" aria-hidden="true"><path class="key-arc" d="M2 3 Q9 14 16 3"></path></svg>"fusion"</li>
-                        <li><span class="key key-solid" aria-hidden="true"></span>"fused"</li>
-                        <li><span class="key key-op" aria-hidden="true"></span>"op alone"</li>
-                    </ul>
+                    <RooflineLegend />
                 </header>
                 <KernelChart
                     id="roofline"
                     title="Roofline"
+                    legend=RooflineLegend
                     draw=|charted, width, held| {
                         let height = (width * 0.62).clamp(260.0, 760.0);
                         roofline::scene_of(charted, (width, height), held)
@@ -35,14 +46,12 @@ pub fn Charts() -> impl IntoView {
             <section class="panel chart-panel" aria-labelledby="traffic-title">
                 <header class="panel-head">
                     <h2 id="traffic-title">"Memory traffic"</h2>
-                    <ul class="legend">
-                        <li><span class="key key-read" aria-hidden="true"></span>"read"</li>
-                        <li><span class="key key-written" aria-hidden="true"></span>"written"</li>
-                    </ul>
+                    <TrafficLegend />
                 </header>
                 <KernelChart
                     id="traffic"
                     title="Memory traffic"
+                    legend=TrafficLegend
                     draw=move |charted, width, held| {
                         let height = (width * 0.34).clamp(150.0, 260.0);
                         // All that the slider may come to, so that what doubles is seen to.
@@ -50,10 +59,14 @@ pub fn Charts() -> impl IntoView {
                         traffic_bars::scene_of(charted, (width, height), held)
                     }
                 />
-                <details class="by-kernel" on:toggle:target=move |event| is_by_kernel_open.set(event.target().open())>
+                <details
+                    class="by-kernel"
+                    node_ref=by_kernel
+                    on:toggle:target=move |event| toggle_by_kernel(event.target().open())
+                >
                     <summary>"By kernel"</summary>
                     <Show when=move || is_by_kernel_open.get()>
-                        <KernelChart id="by-kernel" title="Memory traffic by kernel" draw=by_kernel_scene_of />
+                        <KernelChart id="by-kernel" title="Memory traffic by kernel" legend=TrafficLegend draw=by_kernel_scene_of />
                     </Show>
                 </details>
             </section>

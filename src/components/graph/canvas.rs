@@ -8,12 +8,11 @@ use crate::app::state::{Page, Selection};
 use crate::browser::{self, content_size};
 use crate::picture::dag::viewport::Size;
 use crate::present::format::format_count;
-use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
 
-/// The part of a sheet of paper that the graph may take, in the units in which it is drawn on the screen.
-const PAPER_PX: Size = (1000.0, 1250.0);
+/// The part of a sheet of paper that the graph may take below the result, in the units in which it is drawn on the screen.
+const PAPER_PX: Size = (1000.0, 800.0);
 const FOLD: &str = "Show one round of what is repeated";
 const UNFOLD: &str = "Show all rounds of what is repeated";
 
@@ -137,18 +136,14 @@ fn FullScreen(
     /// The panel.
     panel: NodeRef<html::Section>,
 ) -> impl IntoView {
-    let fills_screen = RwSignal::new(false);
-    browser::on_window(ev::fullscreenchange, move |_| {
-        fills_screen.set(browser::fills_screen());
-    });
+    let fills_screen = browser::fills_screen();
     view! {
         <button
             type="button"
-            aria-pressed=move || fills_screen.get().to_string()
             title="Show the graph on the whole screen, Escape leaves"
             on:click=move |_| browser::toggle_full_screen(panel)
         >
-            "Full screen"
+            {move || if fills_screen.get() { "Leave full screen" } else { "Full screen" }}
         </button>
     }
 }

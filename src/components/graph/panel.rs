@@ -3,8 +3,10 @@
 use super::canvas::GraphCanvas;
 use super::search::GraphSearch;
 use crate::app::state::Page;
+use crate::browser;
 use crate::components::bar::fusion_menu::FusionMenu;
 use crate::components::bar::pickers::PolicyPicker;
+use crate::components::headline::FullScreenHeadline;
 use crate::components::inspector::Inspector;
 use crate::components::radio_button::RadioButton;
 use crate::picture::dag::looks::widest_edge_bytes;
@@ -17,6 +19,7 @@ use leptos::prelude::*;
 pub fn GraphPanel() -> impl IntoView {
     let page = Page::of_context();
     let panel = NodeRef::<html::Section>::new();
+    let fills_screen = browser::fills_screen();
     // What the width of a line means.
     let widest = move || {
         let bytes = page.analysis.with(|analysis| widest_edge_bytes(analysis));
@@ -40,6 +43,9 @@ pub fn GraphPanel() -> impl IntoView {
                     </RadioButton>
                 </fieldset>
             </header>
+            <Show when=move || fills_screen.get()>
+                <FullScreenHeadline />
+            </Show>
             <div class="graph-slot" class:is-stale=page.is_grey>
                 <GraphCanvas panel />
                 <Inspector />

@@ -19,7 +19,7 @@ pub fn AdvicePanel() -> impl IntoView {
     view! {
         <div class="advice-panel">
             <div class="table-scroll" role="group" aria-label="What would save time" tabindex="0">
-                <table class="kernels advice">
+                <table class="kernels advice row-lines">
                     <thead>
                         <tr>
                             <th scope="col">"what to do"</th>

@@ -43,7 +43,7 @@ pub fn ComparePanel(
     view! {
         <div>
             <div class="table-scroll" role="group" aria-label="Table of policies" tabindex="0">
-                <table class="kernels policies">
+                <table class="kernels policies row-lines">
                     <thead>
                         <tr>
                             <th scope="col">"policy"</th>
@@ -177,6 +177,27 @@ fn Roofline() -> impl IntoView {
             page.policy.set_if_changed(policy);
         }
     };
+    view! {
+        <div class="policies-roofline">
+            <Legend />
+            <p class="quiet">
+                "Markers that share a place hang below each other: all belong where the highest is, on the roof."
+            </p>
+            <LargeChart
+                id="compare"
+                title="All policies on one roofline"
+                legend=Legend
+                draw
+                on_press=Callback::new(choose)
+            />
+        </div>
+    }
+}
+
+/// Which marker is which policy's.
+#[component]
+fn Legend() -> impl IntoView {
+    let page = Page::of_context();
     let policies = move || {
         page.compared.with(|all| {
             all.iter()
@@ -185,25 +206,14 @@ fn Roofline() -> impl IntoView {
         })
     };
     view! {
-        <div class="policies-roofline">
-            <ul class="legend">
-                <For each=policies key=|&policy| policy let:policy>
-                    <li>
-                        <Marker policy />
-                        <span>{policy_title(policy)}</span>
-                    </li>
-                </For>
-            </ul>
-            <p class="quiet">
-                "Markers that share a place hang below each other: all belong where the highest is, on the roof."
-            </p>
-            <LargeChart
-                id="compare"
-                title="All policies on one roofline"
-                draw
-                on_press=Callback::new(choose)
-            />
-        </div>
+        <ul class="legend">
+            <For each=policies key=|&policy| policy let:policy>
+                <li>
+                    <Marker policy />
+                    <span>{policy_title(policy)}</span>
+                </li>
+            </For>
+        </ul>
     }
 }
 

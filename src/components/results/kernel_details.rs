@@ -1,11 +1,13 @@
 //! The selected kernel in detail: the tensors that it moves, the edges that stay on chip, and how each figure is computed.
 
 use crate::app::state::{FocusRequest, Page};
+use crate::browser;
 use crate::components::keyed_rows::row_at;
 use crate::present::format::format_count;
 use crate::present::kernel_details::{KernelDetails, OnChipEdge, TensorRow, kernel_details};
 use crate::present::manual::Change;
 use crate::present::why::EdgeOps;
+use leptos::html;
 use leptos::prelude::*;
 
 /// The edges whose buttons the pointer is over and that has the focus.
@@ -17,7 +19,11 @@ struct Pointed {
 
 /// The panel beside the table of kernels.
 #[component]
-pub fn KernelDetailsPanel() -> impl IntoView {
+pub fn KernelDetailsPanel(
+    /// What is told about the selected kernel.
+    #[prop(optional)]
+    panel: NodeRef<html::Div>,
+) -> impl IntoView {
     let page = Page::of_context();
     let selected = Memo::new(move |_| {
         let kernel = page.selected_kernel()?;
@@ -25,6 +31,20 @@ pub fn KernelDetailsPanel() -> impl IntoView {
             .with(|analysis| kernel_details(analysis, kernel))
     });
     let details = Memo::new(move |_| selected.get().unwrap_or_default());
+    Effect::new(move || {
+        let kernel = selected.with(|details| Some(details.as_ref()?.kernel));
+        if let Some(kernel) = kernel
+            && page.focus_request.get() == Some(FocusRequest::KernelDetails(kernel))
+            && let Some(element) = panel.get()
+        {
+            page.focus_request.set(None);
+            // The rows are there with the next frame.
+            browser::next_frame(move || {
+                browser::focus(panel);
+                browser::reveal(&element);
+            });
+        }
+    });
     let pointed = Pointed::default();
     let preview = Memo::new(move |_| {
         let (producer, consumer) = pointed.hovered.get().or_else(|| pointed.focused.get())?;
@@ -46,7 +66,7 @@ pub fn KernelDetailsPanel() -> impl IntoView {
     };
     view! {
         <div class="kernels-details">
-            <div class="kernel-details">
+            <div class="kernel-details" tabindex="-1" node_ref=panel>
                 <Show when=move || selected.with(Option::is_some) fallback=hint>
                     <Heading details />
                     <Tensors details />

@@ -16,7 +16,11 @@ const PAGE_ROWS: usize = 100;
 
 /// A row for each fused kernel, and one for their sum.
 #[component]
-pub fn KernelsTable() -> impl IntoView {
+pub fn KernelsTable(
+    /// What is told about the selected kernel, which a click on a row brings into view.
+    #[prop(optional)]
+    details: NodeRef<html::Div>,
+) -> impl IntoView {
     let page = Page::of_context();
     let max_rows = RwSignal::new(PAGE_ROWS);
     let rows = Memo::new(move |_| page.analysis.with(|a| kernel_rows(a, max_rows.get())));
@@ -37,9 +41,19 @@ pub fn KernelsTable() -> impl IntoView {
             page.focus_request.set(None);
         }
     });
+    let reveal_details = move |_| {
+        // The row has selected its kernel or nothing, which the next frame shows.
+        browser::next_frame(move || {
+            let details = details.get_untracked();
+            if let Some(details) = details.filter(|_| untrack(|| page.selected_kernel()).is_some())
+            {
+                browser::reveal(&details);
+            }
+        });
+    };
     view! {
         <div class="table-scroll" role="group" aria-label="Table of kernels" tabindex="0">
-            <table class="kernels">
+            <table class="kernels fused-kernels row-lines">
                 <thead>
                     <tr>
                         <th scope="col">"#"</th>
@@ -53,7 +67,7 @@ pub fn KernelsTable() -> impl IntoView {
                         <th scope="col" class="number" title=note>{time_title}</th>
                     </tr>
                 </thead>
-                <tbody>
+                <tbody on:click=reveal_details>
                     <ForEnumerate
                         each=move || rows.get()
                         key=|row| row.first_op

@@ -40,13 +40,16 @@ pub fn Results() -> impl IntoView {
     let attention_sizes = RwSignal::new(None);
     let measured = MeasuredState::new();
     let panel = move |tab| match tab {
-        Tab::Kernels => view! {
-            <div class="kernels-body">
-                <div class="kernels-main"><KernelsTable /></div>
-                <KernelDetailsPanel />
-            </div>
+        Tab::Kernels => {
+            let details = NodeRef::new();
+            view! {
+                <div class="kernels-body">
+                    <div class="kernels-main"><KernelsTable details /></div>
+                    <KernelDetailsPanel panel=details />
+                </div>
+            }
+            .into_any()
         }
-        .into_any(),
         Tab::Advice => view! { <AdvicePanel /> }.into_any(),
         Tab::Compare => view! { <ComparePanel is_drawn=is_compare_drawn ranked_by /> }.into_any(),
         Tab::Why => view! { <WhyPanel chosen_order=edge_order /> }.into_any(),

@@ -98,7 +98,7 @@ pub fn WhyPanel(
         <div>
             <Question first_listed />
             <div class="table-scroll" role="group" aria-label="Table of edges between kernels" tabindex="0">
-                <table class="kernels edges">
+                <table class="kernels edges row-lines">
                     <thead>
                         <tr>
                             <SortHeader

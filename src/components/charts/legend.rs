@@ -1,0 +1,27 @@
+//! What the marks of the charts mean, above each chart and in its enlarged picture.
+
+use leptos::prelude::*;
+
+/// The marks of the roofline.
+#[component]
+pub fn RooflineLegend() -> impl IntoView {
+    view! {
+        <ul class="legend">
+            <li><span class="key key-hollow" aria-hidden="true"></span>"unfused"</li>
+            <li><svg width="18" height="12" aria-hidden="true"><path class="key-arc" d="M2 3 Q9 14 16 3"></path></svg>"fusion"</li>
+            <li><span class="key key-solid" aria-hidden="true"></span>"fused"</li>
+            <li><span class="key key-op" aria-hidden="true"></span>"op alone"</li>
+        </ul>
+    }
+}
+
+/// The two halves of a bar of traffic.
+#[component]
+pub fn TrafficLegend() -> impl IntoView {
+    view! {
+        <ul class="legend">
+            <li><span class="key key-read" aria-hidden="true"></span>"read"</li>
+            <li><span class="key key-written" aria-hidden="true"></span>"written"</li>
+        </ul>
+    }
+}
