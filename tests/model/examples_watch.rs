@@ -172,6 +172,14 @@ fn claims(id: &str) -> Vec<String> {
             assert!(rules.kernel_of("gate").contains(&"product"));
             vec!["Only one of the two matmuls".into()]
         }
+        _ => claims_of_images(id),
+    }
+}
+
+fn claims_of_images(id: &str) -> Vec<String> {
+    let rules = || found(id, Policy::Rules);
+    let compiler = || found(id, Policy::Inductor);
+    match id {
         "conv_bn_relu" => {
             let rules = rules();
             vec![
@@ -212,6 +220,14 @@ fn claims(id: &str) -> Vec<String> {
             }
             said
         }
+        _ => claims_of_attention_and_blocks(id),
+    }
+}
+
+fn claims_of_attention_and_blocks(id: &str) -> Vec<String> {
+    let rules = || found(id, Policy::Rules);
+    let compiler = || found(id, Policy::Inductor);
+    match id {
         "sdpa_flash" => {
             let compiler = compiler();
             let bytes = |names: &[&str]| -> String {
