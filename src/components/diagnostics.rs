@@ -25,7 +25,10 @@ pub fn DiagnosticsList() -> impl IntoView {
         page.diagnostics
             .with(|all| all.len().saturating_sub(MAX_ROWS))
     };
-    let summary = Memo::new(move |_| page.diagnostics.with(|all| findings_summary(all)));
+    let summary = Memo::new(move |_| {
+        let shown = page.shown_in_error.get();
+        page.diagnostics.with(|all| findings_summary(all, shown))
+    });
     let findings = move || {
         let rows = rows.get().into_iter();
         rows.map(|row| view! { <Finding row /> }).collect_view()

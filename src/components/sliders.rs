@@ -145,6 +145,7 @@ fn Slider(
                 id=box_id
                 class="number"
                 aria-label=format!("{name}, exact value")
+                title=move || row.with(SliderRow::entry_hint)
                 aria-valuenow=value
                 aria-valuemin=end(0)
                 aria-valuemax=end(1)

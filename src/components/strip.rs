@@ -123,7 +123,7 @@ fn Standing() -> impl IntoView {
         </Show>
         <Show when=move || page.has_error.get() fallback=watch_line>
             <p class="stale-note">
-                <span>"The text has an error. Everything else shows the last text without one."</span>
+                <span>{move || page.shown_in_error.get().sentence()}</span>
                 <button type="button" on:click=show_error>"Show the error"</button>
             </p>
         </Show>

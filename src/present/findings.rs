@@ -74,13 +74,39 @@ pub fn worst(diagnostics: &[Diagnostic]) -> Option<(Severity, usize)> {
     Some((worst, count))
 }
 
-/// How many diagnostics of the highest severity there are, in a sentence.
-pub fn findings_summary(diagnostics: &[Diagnostic]) -> String {
+/// What everything but the editor shows while the text has an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// The last text without one.
+    LastGoodText,
+    /// The lines of this text that can be read, because no text without an error came before.
+    ReadableLines,
+}
+
+impl Shown {
+    /// That the text has an error, and what is shown.
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            Self::LastGoodText => {
+                "The text has an error. Everything else shows the last text without one."
+            }
+            Self::ReadableLines => {
+                "The text has an error. Everything else shows only the lines that can be read."
+            }
+        }
+    }
+}
+
+/// How many diagnostics of the highest severity there are, in a sentence, and what is shown if one is an error.
+pub fn findings_summary(diagnostics: &[Diagnostic], shown: Shown) -> String {
     let Some((severity, count)) = worst(diagnostics) else {
         return "The text has no problems.".to_owned();
     };
     let stale = if has_errors(diagnostics) {
-        " The pictures show the last text without errors."
+        match shown {
+            Shown::LastGoodText => " The pictures show the last text without errors.",
+            Shown::ReadableLines => " The pictures show only the lines that can be read.",
+        }
     } else {
         ""
     };

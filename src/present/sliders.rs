@@ -104,21 +104,50 @@ impl SliderRow {
         }
     }
 
+    /// What may be typed: more than the steps of the slider.
+    pub fn entry_hint(&self) -> String {
+        let [min, max] = self.ends.map(grouped);
+        match &self.values {
+            None => "any whole number from 1 on".to_owned(),
+            Some(ParamValues::Steps { step: 1, .. }) => {
+                format!("any whole number from {min} to {max}")
+            }
+            &Some(ParamValues::Steps { step, .. }) => {
+                let step = grouped(step);
+                format!("any whole number from {min} to {max}; the slider moves in steps of {step}")
+            }
+            Some(ParamValues::Listed(_)) => {
+                format!(
+                    "a number from {min} to {max} that divides {}",
+                    self.dividend
+                )
+            }
+        }
+    }
+
     /// The value of a typed number.
     ///
     /// # Errors
     /// Why it is no value of the param, as a sentence.
     pub fn entered(&self, text: &str) -> Result<i64, String> {
-        let (name, shown) = (&self.name, shortened(text.trim()));
-        let Some(value) = size_of(text) else {
-            let subject = if shown.is_empty() { "Nothing" } else { &shown };
-            return Err(format!(
-                "{subject} is no size. Write a whole number, such as 4096, 4k for 4 × 1024, or 1e3."
-            ));
+        let (name, shown) = (&self.name, shown_number(text));
+        let value = match size_of(text) {
+            Some(value) => Some(value),
+            None if is_past_sizes(text) => None,
+            None => {
+                let problem = match shown.as_str() {
+                    "" => "The box was empty".to_owned(),
+                    shown => format!("{shown} is no size"),
+                };
+                return Err(format!(
+                    "{problem}. Write a whole number, such as 4096, 4k for 4 × 1024, or 1e3."
+                ));
+            }
         };
         match &self.values {
-            Some(values) if !values.contains(value) => {
-                let (dividend, nearest) = (&self.dividend, grouped(values.nearest(value)));
+            Some(values) if value.is_none_or(|value| !values.contains(value)) => {
+                let nearest = grouped(values.nearest(value.unwrap_or(i64::MAX)));
+                let dividend = &self.dividend;
                 let [min, max] = self.ends.map(grouped);
                 Err(if dividend.is_empty() {
                     format!("{name} goes from {min} to {max}, and {shown} is outside.")
@@ -128,9 +157,24 @@ impl SliderRow {
                     )
                 })
             }
-            _ if value < 1 => Err(format!("{name} is a size, so at least 1.")),
-            _ => Ok(value),
+            _ => match value {
+                None => Err(format!("{shown} is past 2^63.")),
+                Some(value) if value < 1 => Err(format!("{name} is a size, so at least 1.")),
+                Some(value) => Ok(value),
+            },
         }
+    }
+}
+
+/// A typed text in a sentence; digits in groups.
+fn shown_number(text: &str) -> String {
+    let text = text.trim();
+    match text.parse::<i128>() {
+        Ok(value) => {
+            let sign = if value < 0 { "-" } else { "" };
+            format!("{sign}{}", format_exact(value.unsigned_abs()))
+        }
+        Err(_) => shortened(text),
     }
 }
 
@@ -141,6 +185,28 @@ fn grouped(value: i64) -> String {
 /// The count that a text like `4096`, `16,384`, `4k` or `1e3` means; `k` and `M` are powers of 1024, as is usual for sizes
 /// of tensors. A separator stands before three digits.
 fn size_of(text: &str) -> Option<i64> {
+    let (digits, unit) = digits_and_unit(text)?;
+    if let Ok(value) = digits.parse::<i64>() {
+        return value.checked_mul(unit.into());
+    }
+    let value = digits.parse::<f64>().ok()? * f64::from(unit);
+    // Up to 2^53 every whole number is exact, and is printed without a fraction.
+    let is_exact = value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0;
+    is_exact.then(|| value.to_string().parse().ok())?
+}
+
+/// Whether a text is a number above all sizes.
+fn is_past_sizes(text: &str) -> bool {
+    let value = digits_and_unit(text).and_then(|(digits, unit)| {
+        let is_number = digits.starts_with(|c: char| c.is_ascii_digit());
+        let value = digits.parse::<f64>().ok().filter(|_| is_number)?;
+        Some(value * f64::from(unit))
+    });
+    value.is_some_and(|value| value >= i64::MAX as f64)
+}
+
+/// A number without separators, and what its unit stands for.
+fn digits_and_unit(text: &str) -> Option<(String, i32)> {
     let text = text.trim();
     let (number, unit) = match text.char_indices().next_back()? {
         (end, 'k' | 'K') => (&text[..end], 1024_i32),
@@ -158,13 +224,7 @@ fn size_of(text: &str) -> Option<i64> {
         }
         digits.push_str(group);
     }
-    if let Ok(value) = digits.parse::<i64>() {
-        return value.checked_mul(unit.into());
-    }
-    let value = digits.parse::<f64>().ok()? * f64::from(unit);
-    // Up to 2^53 every whole number is exact, and is printed without a fraction.
-    let is_exact = value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0;
-    is_exact.then(|| value.to_string().parse().ok())?
+    Some((digits, unit))
 }
 
 /// The first `max_rows` params, in text order.

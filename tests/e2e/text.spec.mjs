@@ -23,6 +23,20 @@ test('an edit changes the kernels', async ({ page }) => {
   await expect(problemList(page).getByRole('listitem')).toHaveCount(0);
 });
 
+test('where no text was good before, the lines that can be read are shown, and it is said so', async ({ page }) => {
+  await write(page, '');
+  await write(page, 'input x : f16[1024, 1024]\ny = rleu(x)\nz = bmm(x, x)\nu = torch.relu(x)\n');
+  await expect.poll(() => kernels(page)).toEqual([['z'], ['u']]);
+  await expect(page.getByText('Everything else shows only the lines that can be read.')).toBeVisible();
+  // Those of the present text, not of the first one with an error.
+  await page.keyboard.press('ControlOrMeta+End');
+  await page.keyboard.type('v = exp(u)\n');
+  await expect.poll(() => kernels(page)).toEqual([['z'], ['u', 'v']]);
+  await write(page, THREE_OPS);
+  await write(page, THREE_OPS.replace('relu', 'reluu'));
+  await expect(page.getByText('Everything else shows the last text without one.')).toBeVisible();
+});
+
 test('a broken line is named, leads to its place, and leaves the last good picture', async ({ page }) => {
   await write(page, THREE_OPS);
   const before = await headlineBytes(page);

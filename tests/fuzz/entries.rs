@@ -26,7 +26,7 @@ use fuseline::picture::charts::{by_kernel_scene, roofline, roofline_compare, tra
 use fuseline::picture::code::code_lines;
 use fuseline::picture::dag::layout;
 use fuseline::picture::dag::looks::Looks;
-use fuseline::present::findings::{finding_rows, findings_summary};
+use fuseline::present::findings::{Shown, finding_rows, findings_summary};
 use fuseline::present::kernel_details::kernel_details;
 use fuseline::present::limits::limit_rows;
 use fuseline::present::manual::{Change, propose};
@@ -136,7 +136,7 @@ fn notation(input: &[u8]) {
     }
     finding_rows(&all, &fixes, &text, 1000);
     complete(&text, text.len() / 2);
-    findings_summary(&all);
+    findings_summary(&all, Shown::LastGoodText);
     if let Some(analysis) = &outcome.analysis {
         let report = Report::new(analysis, &all, &text);
         assert!(serde_json::to_string(&report).is_ok());

@@ -31,6 +31,7 @@ mod documents;
 mod edit;
 mod examples;
 mod examples_by_policy;
+mod examples_watch;
 mod families;
 mod findings;
 mod fixes;

@@ -89,6 +89,7 @@ fn check_total(text: &str) -> Result<(), TestCaseError> {
     let again = parse(&print(&parsed.program));
     let mut readable = without_spans(parsed.program);
     readable.unreadable.clear();
+    readable.mentioned.clear();
     prop_assert_eq!(without_spans(again.program), readable);
     let all = Span::new(0, text.len());
     let pieces = highlight(text, all);
@@ -301,6 +302,7 @@ fn program() -> impl Strategy<Value = Program> {
             );
             let mut program = Program {
                 unreadable: Vec::new(),
+                mentioned: HashSet::new(),
                 blocks: Vec::new(),
                 params: params
                     .into_iter()

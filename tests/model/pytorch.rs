@@ -12,6 +12,7 @@ input q : f16[2, 8, 6]
 input k : f16[2, 8, 6]
 input v : f16[2, 8, 6]
 input i : f16[1, 4, 8, 8]
+input j : i64[8, 6]
 weight w : f16[6, 6]
 ";
 
@@ -137,6 +138,34 @@ fn another_meaning_is_answered_with_what_to_write() {
         ("torch.flatten(x)", "write `reshape` with the new shape after a colon", None),
         ("F.geluu(x)", "did you mean `gelu`?", Some("y = gelu(x)")),
         ("torch.relu(x, inplace=True)", "remove it", Some("y = torch.relu(x)")),
+        ("x.view(6, 8)", "write the tensor as the first input: `reshape(x)`", Some("y = reshape(x, shape=[6, 8])")),
+        ("x.view(-1)", "write the tensor as the first input: `reshape(x)`", Some("y = reshape(x, shape=[-1])")),
+        ("x.reshape([6, 8])", "give the list as an attribute: `shape=`", Some("y = reshape(x, shape=[6, 8])")),
+        ("torch.reshape(x, (6, 8))", "give the list as an attribute: `shape=`", Some("y = torch.reshape(x, shape=[6, 8])")),
+        ("reshape(x, 6, -1)", "give it as an attribute: `shape=[6, -1]`", Some("y = reshape(x, shape=[6, -1])")),
+        ("torch.sum(q, [0, 1])", "give the list as an attribute: `axis=`", Some("y = torch.sum(q, axis=[0, 1], keepdim=false)")),
+        ("x.softmax(1)", "write the tensor as the first input: `softmax(x)`", Some("y = softmax(x, axis=1)")),
+        ("x.clamp(0, 1)", "write the tensor as the first input: `clamp(x)`", Some("y = clamp(x, min=0, max=1)")),
+        ("x.sum(1)", "write the tensor as the first input: `sum(x)`", Some("y = sum(x, axis=1, keepdim=false)")),
+        ("x.mean()", "write the tensor as the first input: `mean(x)`", Some("y = mean(x, axis=[0, 1], keepdim=false)")),
+        ("q.transpose(1, 2)", "write `transpose(q, perm=[0, 2, 1])`", Some("y = transpose(q, perm=[0, 2, 1])")),
+        ("q.permute(2, 0, 1)", "write `transpose(q, perm=[2, 0, 1])`", Some("y = transpose(q, perm=[2, 0, 1])")),
+        ("x.half()", "write `cast` with the element type", Some("y = cast(x, dtype=f16)")),
+        ("x.masked_fill(x, -inf)", "write `where(mask, value, x)`", Some("y = where(x, -inf, x)")),
+        ("torch.clamp(x, 0, 1)", "give it as an attribute: `min=0, max=1`", Some("y = torch.clamp(x, min=0, max=1)")),
+        ("F.dropout(x, 0.1)", "give it as an attribute: `p=0.1`", Some("y = F.dropout(x, p=0.1)")),
+        ("F.layer_norm(x, 6)", "remove it: the last axis is normalized, whatever its size", None),
+        ("torch.gather(x, 1, j)", "write `gather` with `axis=`", Some("y = gather(x, j, axis=1)")),
+        ("gather(x, 1, j)", "give the axis as an attribute: `axis=1`", Some("y = gather(x, j, axis=1)")),
+        ("nn.Linear(x, 1024)", "its second input is a weight [N, K]: `weight y_weight : f16[1024, 6]`",
+            Some("weight y_weight : f16[1024, 6]\ny = nn.Linear(x, y_weight)")),
+        ("matmul(x, 16)", "its second input is a weight [K, N]: `weight y_weight : f16[6, 16]`",
+            Some("weight y_weight : f16[6, 16]\ny = matmul(x, y_weight)")),
+        ("F.leaky_relu(x)", "write the larger of `x` and a small part of it: `scale` and `maximum`",
+            Some("y_small = scale(x, factor=0.01)\ny = maximum(x, y_small)")),
+        ("torch.cat([x, x])", "name the tensors one by one, and the axis: `concat(a, b, axis=0)`", Some("y = torch.cat(x, x, axis=0)")),
+        ("torch.cat([x, x], dim=1)", "name the tensors one by one, and the axis: `concat(a, b, axis=0)`", Some("y = torch.cat(x, x, dim=1)")),
+        ("torch.cat((x, x), -1)", "name the tensors one by one, and the axis: `concat(a, b, axis=0)`", Some("y = torch.cat(x, x, axis=-1)")),
     ];
     for &(call, hint, fixed) in cases {
         let (told, after) = answered(call);
@@ -179,4 +208,94 @@ fn every_answered_name_is_answered() {
             "{text}"
         );
     }
+}
+
+#[test]
+fn operators_are_answered_with_calls() {
+    let cases = [
+        ("x @ w", "y = matmul(x, w)"),
+        ("x + x", "y = add(x, x)"),
+        ("x - 1", "y = sub(x, 1)"),
+        ("2 * x", "y = mul(2, x)"),
+        ("x / 2", "y = div(x, 2)"),
+        ("-x", "y = neg(x)"),
+        ("x ** 2", "y = pow(x, 2)"),
+        ("x + x : f16[8, 6]", "y = add(x, x) : f16[8, 6]"),
+        ("x @ w @kernel 1", "y = matmul(x, w) @kernel 1"),
+        ("x @ w + x", "y_matmul = matmul(x, w)\ny = add(y_matmul, x)"),
+        ("x + x * x", "y_mul = mul(x, x)\ny = add(x, y_mul)"),
+        ("(x + x) * x", "y_add = add(x, x)\ny = mul(y_add, x)"),
+        ("x - x - x", "y_sub = sub(x, x)\ny = sub(y_sub, x)"),
+        (
+            "x - x - (x - x)",
+            "y_sub = sub(x, x)\ny_sub_2 = sub(x, x)\ny = sub(y_sub, y_sub_2)",
+        ),
+        ("relu(x) + x", "y_relu = relu(x)\ny = add(y_relu, x)"),
+        (
+            "relu(x @ w + x)",
+            "y_matmul = matmul(x, w)\ny_add = add(y_matmul, x)\ny = relu(y_add)",
+        ),
+        ("relu(add(x, x))", "y_add = add(x, x)\ny = relu(y_add)"),
+        (
+            "softmax(x @ w, axis=-1)",
+            "y_matmul = matmul(x, w)\ny = softmax(y_matmul, axis=-1)",
+        ),
+    ];
+    for (written, calls) in cases {
+        let (hint, after) = answered(written);
+        assert_eq!(after.as_deref(), Some(calls), "{written}");
+        assert!(hint.starts_with("write "), "{written}: {hint}");
+    }
+}
+
+#[test]
+fn the_lines_of_an_operator_are_indented_as_its_own() {
+    let text = "input x : f16[4]\nrepeat 2 with x = y {\n  y = relu(x) + x\n}\n";
+    let all = parse(text).diagnostics;
+    let fixes = sound_fixes(text, &all).concat();
+    assert_eq!(
+        fixes[0].applied(text).as_deref(),
+        Some(
+            "input x : f16[4]\nrepeat 2 with x = y {\n  y_relu = relu(x)\n  y = add(y_relu, x)\n}\n"
+        )
+    );
+}
+
+#[test]
+fn what_has_no_certain_meaning_gets_no_calls() {
+    // An input that is not declared, a list, and more operations than anybody wants rewritten.
+    let many = format!("x{}", " + x".repeat(40));
+    for written in ["a + b", "x + [1]", "x + ", "x x", &many] {
+        let text = format!("{HEAD}y = {written}\n");
+        let all = parse(&text).diagnostics;
+        let fixes = sound_fixes(&text, &all).concat();
+        assert!(
+            fixes.iter().all(|fix| !fix.label.contains("add")),
+            "{written}: {fixes:?}"
+        );
+    }
+    let deep = format!("y = {}x{}", "(".repeat(100_000), ")".repeat(100_000));
+    assert_eq!(parse(&deep).diagnostics.len(), 1);
+}
+
+#[test]
+fn what_an_invalid_line_may_read_is_not_called_unread() {
+    let notes = |text: &str| {
+        let parsed = parse(text);
+        let all = [parsed.diagnostics, resolve(&parsed.program).diagnostics].concat();
+        let fixes = sound_fixes(text, &all);
+        let notes = all.iter().zip(fixes);
+        let notes = notes.filter(|(d, _)| d.code == Code::UnusedTensor);
+        notes
+            .map(|(d, fixes)| (d.message.clone(), fixes.len()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(notes("input x : f16[4]\ny = x + + x\n"), []);
+    assert_eq!(notes("input x : f16[4]\ny = x.foo()\n"), []);
+    assert_eq!(notes("input x : f16[4]\ny = x.relu().sum()\n"), []);
+    let unread = [("no op reads `z`".to_owned(), 1)];
+    assert_eq!(
+        notes("input x : f16[4]\ninput z : f16[4]\ny = x + + x\n"),
+        unread
+    );
 }

@@ -33,29 +33,54 @@ fn a_typed_number_is_a_value_or_refused_with_the_reason() {
     }
     for (text, reason) in [
         ("4", "S goes from 128 to 65,536, and 4 is outside."),
+        ("70000", "S goes from 128 to 65,536, and 70,000 is outside."),
+        (
+            "99999999999999999999",
+            "S goes from 128 to 65,536, and 99,999,999,999,999,999,999 is outside.",
+        ),
+        ("1e99", "S goes from 128 to 65,536, and 1e99 is outside."),
         ("1M", "S goes from 128 to 65,536, and 1M is outside."),
         ("-512", "S goes from 128 to 65,536, and -512 is outside."),
     ] {
         assert_eq!(row.entered(text), Err(reason.to_owned()));
     }
     for text in [
-        "1,5k",
-        "0,5",
-        "1 2",
-        "1,0000",
-        ",512",
-        "",
-        "abc",
-        "1.5",
-        "1e99",
-        "NaN",
-        "inf",
-        "99999999999999999999",
-        "k",
+        "1,5k", "0,5", "1 2", "1,0000", ",512", "abc", "1.5", "NaN", "inf", "k",
     ] {
         let reason = row.entered(text).unwrap_err();
         assert!(reason.contains("is no size. Write"), "{text}: {reason}");
     }
+    let empty = row.entered(" ").unwrap_err();
+    assert!(
+        empty.starts_with("The box was empty. Write a whole number"),
+        "{empty}"
+    );
+    let endless = rows("param H = 7\n")[0].entered("99999999999999999999");
+    assert_eq!(
+        endless,
+        Err("99,999,999,999,999,999,999 is past 2^63.".to_owned())
+    );
+}
+
+/// The steps are those of the slider: a size between two of them may be typed, and the box says so.
+#[test]
+fn a_number_between_two_steps_may_be_typed_as_the_box_says() {
+    let hint = |text: &str| rows(text).pop().unwrap().entry_hint();
+    let row = &rows("param S = 512 in 128..16384 step 128\n")[0];
+    assert_eq!(row.entered("2000"), Ok(2000));
+    assert_eq!(
+        row.entry_hint(),
+        "any whole number from 128 to 16,384; the slider moves in steps of 128"
+    );
+    assert_eq!(
+        hint("param S = 5 in 1..64\n"),
+        "any whole number from 1 to 64"
+    );
+    assert_eq!(hint("param S = 5\n"), "any whole number from 1 on");
+    assert_eq!(
+        hint("param H = 64\nparam S = 4 in 1..64 dividing H\n"),
+        "a number from 1 to 64 that divides H"
+    );
 }
 
 #[test]

@@ -189,7 +189,7 @@ async fn a_slider_edits_the_param_in_the_text() {
         .await;
     assert_eq!(root.value("input[type=range]"), "512");
     assert_eq!(root.value("[role=spinbutton]"), "512");
-    assert!(root.texts(".slider-problem")[0].contains("4096 is outside"));
+    assert!(root.texts(".slider-problem")[0].contains("4,096 is outside"));
     root.enter("[role=spinbutton]", "1k", &["input", "change"])
         .await;
     assert_eq!(root.value("input[type=range]"), "1024");

@@ -1,6 +1,7 @@
 //! A text and its analysis, by the page itself or with the kernels that the worker has chosen.
 
 use crate::app::jobs::{Answer, Job, Question, Task, is_quick};
+use crate::core::model::diagnostic::has_errors;
 use crate::core::notation::Parsed;
 use crate::core::{
     Analysis, Diagnostic, IdVec, OpId, Options, Outcome, analyze, analyze_program,
@@ -23,6 +24,8 @@ pub struct AnalysedText {
     pub statement_of_op: Arc<IdVec<OpId, usize>>,
     /// The layout, if the worker has computed it.
     pub layout: Option<Arc<DagLayout>>,
+    /// Whether the text has an error, so that the analysis is only of the statements that can be read.
+    pub has_error: bool,
     /// The number of decisions after which `analysis` has the kernels; `None` is after all.
     pub step: Option<usize>,
 }
@@ -38,6 +41,7 @@ impl AnalysedText {
             analysis: Arc::new(analysis),
             statement_of_op: Arc::default(),
             layout: None,
+            has_error: false,
             step: None,
         }
     }
@@ -109,6 +113,7 @@ impl Source {
 
     fn with_outcome(self, outcome: Outcome, layout: Option<Arc<DagLayout>>) -> Understood {
         let diagnostics = all_diagnostics(&self.parsed, &outcome);
+        let has_error = has_errors(&diagnostics);
         let statement_of_op = outcome.statement_of_op;
         let analysed = outcome.analysis.map(|analysis| {
             Arc::new(AnalysedText {
@@ -117,6 +122,7 @@ impl Source {
                 analysis: Arc::new(analysis),
                 statement_of_op: Arc::new(statement_of_op),
                 layout,
+                has_error,
                 step: None,
             })
         });

@@ -124,7 +124,8 @@ pub(super) fn has_error(diagnostics: Memo<Arc<Vec<Diagnostic>>>) -> Memo<bool> {
     Memo::new(move |_| diagnostics.with(|all| has_errors(all)))
 }
 
-/// The last text without an error that is understood, analysed under the present choices.
+/// The last text without an error that is understood, analysed under the present choices; before there is one, what can be read
+/// of the present text.
 pub(super) fn last_good(
     understood: Memo<Arc<Understood>>,
     has_error: Memo<bool>,
@@ -135,7 +136,9 @@ pub(super) fn last_good(
 ) -> Memo<Arc<AnalysedText>> {
     shared_memo(move |last| {
         let options = options.get();
-        let is_worth_keeping = |last: &&Arc<AnalysedText>| !last.analysis.graph.ops.is_empty();
+        let is_worth_keeping = |last: &&Arc<AnalysedText>| {
+            !last.analysis.graph.ops.is_empty() && (is_computing.get() || !last.has_error)
+        };
         let is_stale = has_error.get() || is_computing.get();
         if is_stale && let Some(last) = last.filter(is_worth_keeping) {
             if is_computing.get() || last.analysis.options == options {
@@ -144,9 +147,13 @@ pub(super) fn last_good(
             let analysed = analysed_under(last, &options, is_unfolded.get(), worker);
             return analysed.unwrap_or_else(|| last.clone());
         }
-        understood
-            .with(|understood| understood.analysed.clone())
-            .unwrap_or_else(|| Arc::new(AnalysedText::empty(&options)))
+        let analysed = understood.with(|understood| understood.analysed.clone());
+        analysed.unwrap_or_else(|| {
+            Arc::new(AnalysedText {
+                has_error: has_error.get(),
+                ..AnalysedText::empty(&options)
+            })
+        })
     })
 }
 

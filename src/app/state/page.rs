@@ -17,6 +17,7 @@ use crate::core::{
     Policy, Program, Span, default_device,
 };
 use crate::present::badge::{KernelLook, kernel_looks};
+use crate::present::findings::Shown;
 use crate::present::steps::Steps;
 use crate::present::why::WhyNot;
 use leptos::prelude::*;
@@ -68,6 +69,8 @@ pub struct Page {
     pub fixes: Memo<Arc<Vec<Vec<Fix>>>>,
     /// Whether the text has an error.
     pub has_error: Memo<bool>,
+    /// What is shown while the text has an error.
+    pub shown_in_error: Memo<Shown>,
     /// Whether the worker has not understood the text yet.
     pub is_computing: Memo<bool>,
     /// Whether an older analysis is shown, because the text has an error or is not understood yet.
@@ -201,6 +204,13 @@ impl Page {
             diagnostics,
             fixes,
             has_error,
+            shown_in_error: Memo::new(move |_| {
+                if last_good.with(|shown| shown.has_error) {
+                    Shown::ReadableLines
+                } else {
+                    Shown::LastGoodText
+                }
+            }),
             is_computing,
             is_stale: Memo::new(move |_| has_error.get() || is_computing.get()),
             is_grey: Memo::new(move |_| {

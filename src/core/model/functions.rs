@@ -13,6 +13,7 @@ mod table;
 pub use attributes::{ATTRIBUTES, AttributeKind, AttributeSpec, find_attribute};
 pub use table::FUNCTIONS;
 
+use crate::core::model::dtype::DType;
 use crate::core::model::op_type::OpType;
 
 /// How the output's shape is inferred from the inputs.
@@ -155,6 +156,15 @@ impl Function {
             self.name,
             "lt" | "le" | "gt" | "ge" | "eq" | "ne" | "logical_not" | "logical_and" | "logical_or"
         )
+    }
+
+    /// The element type that an input has whatever the others have: that of a condition or an index.
+    pub fn input_dtype(&self, place: usize) -> Option<DType> {
+        match (self.name, place) {
+            ("where", 0) | ("logical_and" | "logical_or" | "logical_not", _) => Some(DType::Bool),
+            ("embedding", 0) | ("gather", 1) => Some(DType::I64),
+            _ => None,
+        }
     }
 
     /// Whether the output may have another element type than the inputs without a cast.

@@ -5,6 +5,7 @@
 use crate::core::model::diagnostic::Span;
 use crate::core::model::dtype::DType;
 use crate::core::model::op::TensorRole;
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// A name and its span.
@@ -251,6 +252,8 @@ pub struct Program {
     /// Names of params and tensors whose statements are invalid. Statements that use them get no error of their
     /// own.
     pub unreadable: Vec<Name>,
+    /// Names in invalid statements, which may read them.
+    pub mentioned: HashSet<String>,
     /// Blocks of statements that are repeated. None is inside another.
     pub blocks: Vec<Block>,
 }

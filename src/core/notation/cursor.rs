@@ -220,10 +220,7 @@ impl<'a> Cursor<'a> {
             .at(token.span)
             .hint(hint);
         Some(if token.kind == Lexeme::OpenQuote {
-            let is_end = |c: char| c != '_' && c != '.' && !c.is_alphanumeric();
-            let name = found.strip_prefix('`').unwrap_or(found);
-            let length = name.find(is_end).unwrap_or(name.len());
-            let end = token.span.start + "`".len() + length;
+            let end = token.span.start + "`".len() + begun_name(found).len();
             unreadable.fix("Close the name here", TextEdit::insert(end, "`"))
         } else {
             let is_digit = |c: char| c.is_ascii_digit() || c == '_';
@@ -235,6 +232,13 @@ impl<'a> Cursor<'a> {
             )
         })
     }
+}
+
+/// The name that most likely stands behind a backquote without an end.
+pub(super) fn begun_name(found: &str) -> &str {
+    let is_end = |c: char| c != '_' && c != '.' && !c.is_alphanumeric();
+    let name = found.strip_prefix('`').unwrap_or(found);
+    name.split(is_end).next().unwrap_or(name)
 }
 
 fn unknown_character(character: &str, span: Span) -> Diagnostic {

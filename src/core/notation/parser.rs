@@ -37,7 +37,9 @@ use crate::core::model::program::{
 use crate::core::notation::arguments::Arguments;
 use crate::core::notation::cursor::{Cursor, Parse};
 use crate::core::notation::expression::expression;
+use crate::core::notation::infix::as_calls;
 use crate::core::notation::lexer::{Lexeme, Token};
+use crate::core::notation::listed::without_list;
 use crate::core::notation::pytorch::{answer_to, in_notation};
 use crate::core::notation::range::{RangePart, RangeSpans, range_finding};
 use crate::core::notation::spelling::{nearest_dtype, quoted, shortened};
@@ -76,6 +78,10 @@ pub(super) fn statement(text: &str, tokens: &[Token]) -> Result<Statement, Diagn
             if is_other_form(text, tokens) {
                 return problem.hint(OTHER_FORM);
             }
+            let rewritten = without_list(text, tokens, &problem);
+            if let Some(rewritten) = rewritten.or_else(|| as_calls(text, tokens, &problem)) {
+                return rewritten;
+            }
             // `einsum` and the like take what is not part of the notation.
             match answer_to(text, tokens) {
                 Some(hint) => problem.hint(hint),
@@ -85,7 +91,12 @@ pub(super) fn statement(text: &str, tokens: &[Token]) -> Result<Statement, Diagn
     }?;
     match cursor.peek() {
         None => Ok(statement),
-        Some(token) => Err(cursor.unexpected_after_end(token)),
+        Some(token) => {
+            let problem = cursor.unexpected_after_end(token);
+            let is_op = matches!(statement, Statement::Op(_));
+            let rewritten = is_op.then(|| as_calls(text, tokens, &problem)).flatten();
+            Err(rewritten.unwrap_or(problem))
+        }
     }
 }
 

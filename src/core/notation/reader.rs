@@ -4,6 +4,7 @@ use crate::core::model::diagnostic::{Code, Diagnostic, Span, sort_in_text_order}
 use crate::core::model::fix::TextEdit;
 use crate::core::model::names::Names;
 use crate::core::model::program::{Block, Declaration, Name, OpStatement, Program};
+use crate::core::notation::cursor::begun_name;
 use crate::core::notation::lexer::{Lexeme, Token, name_text, written_name};
 use crate::core::notation::parser::{Statement, declaring_keyword};
 use crate::core::notation::spelling::quoted;
@@ -139,9 +140,19 @@ impl<'a> Reader<'a> {
         true
     }
 
-    /// Records the name that an invalid statement declares, so that its uses get no error of their own.
+    /// Records the names of an invalid statement, and the one that it declares, so that its uses get no error of their own.
     fn remember_unreadable(&mut self, tokens: &[Token]) {
         let is_name = |t: &Token| matches!(t.kind, Lexeme::Name | Lexeme::QuotedName);
+        let stated = tokens.iter().filter_map(|t| match t.kind {
+            Lexeme::OpenQuote => Some(begun_name(t.span.slice(self.text)).to_owned()),
+            _ => is_name(t).then(|| name_text(self.text, *t)),
+        });
+        let mentioned = stated.flat_map(|name| {
+            // The tensor of a method, too.
+            let tensor = name.rsplit_once('.').map(|(tensor, _)| tensor.to_owned());
+            [Some(name), tensor].into_iter().flatten()
+        });
+        self.parsed.program.mentioned.extend(mentioned);
         let named = match tokens {
             [keyword, name, ..]
                 if matches!(keyword.span.slice(self.text), "param" | "input" | "weight")

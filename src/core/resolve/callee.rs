@@ -11,6 +11,7 @@ use crate::core::notation::mend::without_arguments;
 use crate::core::notation::spelling::quoted;
 use crate::core::resolve::attributes::word;
 use crate::core::resolve::expr::Params;
+use crate::core::resolve::numbers::{as_attributes, misplaced};
 use crate::core::resolve::pytorch::answered;
 use crate::core::resolve::scope::{KnownTensors, NameId};
 
@@ -39,7 +40,7 @@ impl Callee {
         if let Ok(op_type) = name.parse::<OpType>() {
             return Ok(Self::Bare(op_type));
         }
-        if let Some(answer) = answered(statement, reads, known) {
+        if let Some(answer) = answered(statement, params, reads, known) {
             return Err(answer);
         }
         let (name, _) = without_module(name);
@@ -68,7 +69,13 @@ impl Callee {
 
 /// # Errors
 /// The number of inputs, or a number among them, that the callee does not take.
-pub(super) fn check_inputs(statement: &OpStatement, callee: Callee) -> Result<(), Diagnostic> {
+pub(super) fn check_inputs(
+    statement: &OpStatement,
+    callee: Callee,
+    params: &Params<'_>,
+    reads: &[NameId],
+    known: &KnownTensors<'_>,
+) -> Result<(), Diagnostic> {
     // A matmul that states its K may read operands in packed or in separate tensors.
     let (fewest, most) = match callee {
         Callee::Function(function)
@@ -79,29 +86,9 @@ pub(super) fn check_inputs(statement: &OpStatement, callee: Callee) -> Result<()
         Callee::Function(function) => (function.min_inputs, function.max_inputs),
         Callee::Bare(_) => (0, ANY_NUMBER),
     };
-    if let (Some(literal), false) = (statement.literals.first(), takes_literals(callee)) {
-        let problem = Diagnostic::error(
-            Code::WrongInputCount,
-            format!(
-                "{} takes no number in the place of an input",
-                quoted(&statement.callee.text)
-            ),
-        )
-        .at(literal.span)
-        .hint("name a tensor, or give the number as an attribute, such as `axis=-1`");
-        // As in PyTorch: the number behind the inputs is the first attribute.
-        let attribute = match callee {
-            Callee::Function(function) => function.attributes.first(),
-            Callee::Bare(_) => None,
-        };
-        return Err(match attribute {
-            Some(name) => {
-                let stated = format!("{name}={}", literal.text);
-                let label = format!("Write `{stated}`");
-                problem.fix(label, TextEdit::replace(literal.span, stated))
-            }
-            None => problem,
-        });
+    let is_misplaced = !statement.literals.is_empty() && !takes_literals(callee);
+    if is_misplaced && let Some(problem) = misplaced(statement, callee, params, reads, known) {
+        return Err(problem);
     }
     let given = statement.inputs.len() + statement.literals.len();
     if (fewest..=most).contains(&given) {
@@ -113,15 +100,25 @@ pub(super) fn check_inputs(statement: &OpStatement, callee: Callee) -> Result<()
         (fewest, ANY_NUMBER) => format!("{fewest} or more inputs"),
         (fewest, most) => format!("{fewest} to {most} inputs"),
     };
-    let callee = quoted(&statement.callee.text);
+    let name = quoted(&statement.callee.text);
     let problem = Diagnostic::error(
         Code::WrongInputCount,
-        format!("{callee} takes {takes}, not {given}"),
+        format!("{name} takes {takes}, not {given}"),
     )
     .at(statement.callee.span);
     if given < fewest {
         let missing = fewest - given;
         return Err(problem.hint(format!("name {missing} more {}", plural(missing))));
+    }
+    if let Callee::Function(function) = callee
+        && let Some((span, stated)) = as_attributes(statement, function, params)
+    {
+        return Err(problem
+            .hint(format!("give the sizes as an attribute: `{stated}`"))
+            .fix(
+                format!("Write `{stated}`"),
+                TextEdit::replace(span, stated.clone()),
+            ));
     }
     let extra = given - most;
     let problem = problem.hint(format!("remove {extra} {}", plural(extra)));

@@ -53,6 +53,11 @@ impl<'a> Params<'a> {
         self.values.insert(name, value);
     }
 
+    /// Whether a param has this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.values.contains_key(name)
+    }
+
     /// The known name nearest to a misspelt one.
     pub(super) fn suggest<'n>(
         &self,

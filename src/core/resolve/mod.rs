@@ -4,6 +4,7 @@ mod attributes;
 mod callee;
 mod expr;
 mod indexing;
+mod numbers;
 mod proposals;
 mod pytorch;
 mod rounds;
@@ -23,6 +24,7 @@ use crate::core::model::program::{Declaration, Program};
 use crate::core::notation::spelling::quoted;
 pub(super) use attributes::takes;
 use expr::{Params, is_reported_elsewhere};
+use pytorch::receiver_of;
 pub(super) use rounds::bytes_of_further_rounds;
 pub use rounds::ops_and_reads;
 use rounds::{check_carried, rounds_of_blocks};
@@ -258,23 +260,25 @@ fn mark_outputs(
 }
 
 fn note_unused(program: &Program, scope: &Scope<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    // `x.relu()` is an error that is about to read `x`.
+    let methods = program.ops.iter().filter_map(|op| receiver_of(op));
+    let receivers: HashSet<&str> = methods.map(|(tensor, _)| tensor).collect();
     for declaration in &program.declarations {
         let name = &declaration.name;
         let is_read = scope.tensors_called(&name.text).any(|t| scope.is_read[t]);
-        if !is_read {
-            let note = Diagnostic::new(
-                Severity::Note,
-                Code::UnusedTensor,
-                format!("no op reads {}", quoted(&name.text)),
-            )
-            .at(name.span)
-            .hint("remove it, or name it as an input");
-            // A statement that cannot be read may be its reader.
-            diagnostics.push(if program.unreadable.is_empty() {
-                note.fix("Remove this line", TextEdit::remove(declaration.span))
-            } else {
-                note
-            });
+        let may_be_read =
+            program.mentioned.contains(&name.text) || receivers.contains(name.text.as_str());
+        if !is_read && !may_be_read {
+            diagnostics.push(
+                Diagnostic::new(
+                    Severity::Note,
+                    Code::UnusedTensor,
+                    format!("no op reads {}", quoted(&name.text)),
+                )
+                .at(name.span)
+                .hint("remove it, or name it as an input")
+                .fix("Remove this line", TextEdit::remove(declaration.span)),
+            );
         }
     }
 }

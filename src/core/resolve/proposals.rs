@@ -11,7 +11,7 @@ use super::scope::{KnownTensors, NameId, Origin, StatementId};
 use super::shapes::{Call, Operand, infer};
 use crate::core::model::diagnostic::Span;
 use crate::core::model::dtype::DType;
-use crate::core::model::functions;
+use crate::core::model::functions::{self, Function};
 use crate::core::model::op::Op;
 use crate::core::model::program::OpStatement;
 use reader::Reader;
@@ -132,13 +132,22 @@ impl Proposals<'_> {
         let mut demanded: HashMap<NameId, Vec<DType>> = HashMap::new();
         let mut read_first: HashMap<NameId, DType> = HashMap::new();
         for (id, _, op) in self.known.resolved() {
-            let Some(dtype) = op.dtype else { continue };
+            let Some(written) = op.dtype else { continue };
+            let function = op.function.as_deref().and_then(functions::find);
+            let fixed = |place| function.and_then(|function| function.input_dtype(place));
+            let reads = &self.known.scope.reads[id];
+            let compared = function.is_some_and(Function::gives_bool).then(|| {
+                let known = reads.iter().find_map(|&tensor| self.known.type_of(tensor));
+                known.map_or(DType::F16, |(_, dtype)| dtype)
+            });
             let leading = leading_input(op);
-            for (place, &tensor) in self.known.scope.reads[id].iter().enumerate() {
+            for (place, &tensor) in reads.iter().enumerate() {
                 if self.shapes.contains_key(&tensor) {
+                    let dtype = fixed(place).or(compared).unwrap_or(written);
                     read_first.entry(tensor).or_insert(dtype);
                     let dtypes = demanded.entry(tensor).or_default();
-                    if leading == Some(place) && !dtypes.contains(&dtype) {
+                    let is_demanded = fixed(place).is_some() || leading == Some(place);
+                    if is_demanded && !dtypes.contains(&dtype) {
                         dtypes.push(dtype);
                     }
                 }
@@ -195,6 +204,7 @@ impl Proposals<'_> {
 /// The input whose element type is that of the output, if there is one.
 fn leading_input(op: &Op) -> Option<usize> {
     let function = functions::find(op.function.as_deref()?)?;
-    let has_own_type = function.name == "cast" || function.is_freely_typed();
+    let has_own_type =
+        function.name == "cast" || function.gives_bool() || function.is_freely_typed();
     (!has_own_type).then(|| function.leading_input())
 }

@@ -7,15 +7,18 @@ use crate::core::model::functions::{self, ShapeRule};
 use crate::core::model::program::{
     Argument, Attribute, AttributeValue, Expr, ExprKind, OpStatement,
 };
-use crate::core::notation::mend::with_attribute;
+use crate::core::notation::mend::{with_attribute, without_arguments};
 use crate::core::notation::spelling::quoted;
 use crate::core::notation::written_name;
+use crate::core::resolve::expr::Params;
+use crate::core::resolve::numbers::as_attributes;
 use crate::core::resolve::scope::{KnownTensors, NameId};
 
 /// The error for a call of a name that is PyTorch's and no function of the notation, where the statement reads these tensors;
 /// `None` for an unknown name.
 pub(super) fn answered(
     statement: &OpStatement,
+    params: &Params<'_>,
     reads: &[NameId],
     known: &KnownTensors<'_>,
 ) -> Option<Diagnostic> {
@@ -23,7 +26,12 @@ pub(super) fn answered(
     let problem = |message: String| {
         Diagnostic::error(Code::UnknownFunction, message).at(statement.callee.span)
     };
-    let rank = rank(reads, known);
+    let receiver =
+        receiver_of(statement).filter(|(tensor, _)| known.scope.tensor(tensor).is_some());
+    let rank = match receiver {
+        Some((tensor, _)) => rank_of(tensor, known),
+        None => rank(reads, known),
+    };
     if let Some(permuted) = permuted(statement, rank) {
         return Some(
             problem(format!("{} is written as `transpose`", quoted(name)))
@@ -31,17 +39,30 @@ pub(super) fn answered(
                 .with(permuted.0),
         );
     }
-    if let Some(alias) = alias(name) {
-        return Some(with_defaults(statement, alias, rank, problem));
-    }
-    if let Some(answer) = answer(name) {
-        let problem = problem(format!("there is no function {}", quoted(name))).hint(answer.hint);
+    let name = receiver.map_or(name.as_str(), |(_, method)| method);
+    if let Some(answer) = answer(name).filter(|_| alias(name).is_none()) {
+        let problem = problem(format!(
+            "there is no function {}",
+            quoted(&statement.callee.text)
+        ))
+        .hint(answer.hint);
         return Some(match in_lines(statement, answer) {
             Some(fix) => problem.with(fix),
             None => problem,
         });
     }
-    method(statement, known, problem)
+    let alias = alias(name);
+    match (receiver, alias) {
+        (Some((tensor, method)), _) => method_of(statement, tensor, method, params, rank, problem),
+        (None, alias) => Some(with_defaults(statement, alias?, rank, problem)),
+    }
+}
+
+/// The tensor and the method of a call such as `x.relu()`, if its name is not that of a function in a module.
+pub(super) fn receiver_of(statement: &OpStatement) -> Option<(&str, &str)> {
+    let (_, has_module) = functions::pytorch::without_module(&statement.callee.text);
+    let parts = statement.callee.text.rsplit_once('.');
+    parts.filter(|_| !has_module)
 }
 
 /// A call that leaves a default to PyTorch that the notation does not have.
@@ -88,11 +109,15 @@ fn default_edits(
     let mut edits = vec![TextEdit::replace(statement.callee.span, function.name)];
     let mut given: Vec<&str> = Vec::new();
     // A number behind the inputs is the dimension.
+    let mut added = Vec::new();
     if let [literal] = &statement.literals[..] {
-        edits.push(TextEdit::replace(
-            literal.span,
-            format!("axis={}", literal.text),
-        ));
+        let stated = format!("axis={}", literal.text);
+        if literal.place < statement.inputs.len() {
+            edits.push(without_arguments(statement, literal.span));
+            added.push(stated);
+        } else {
+            edits.push(TextEdit::replace(literal.span, stated));
+        }
         given.push("axis");
     }
     for stated in &statement.attributes {
@@ -102,7 +127,6 @@ fn default_edits(
             edits.push(TextEdit::replace(stated.name.span, own));
         }
     }
-    let mut added = Vec::new();
     for &need in alias.needs.iter().filter(|need| !given.contains(*need)) {
         let value = match (need, function.shape_rule) {
             ("keepdim", _) => "false".to_owned(),
@@ -115,6 +139,10 @@ fn default_edits(
             _ => return None,
         };
         added.push(format!("{need}={value}"));
+    }
+    let is_alone = is_alone(statement) && added.is_empty();
+    if let Some(input) = as_input(statement, is_alone) {
+        edits.insert(1, input);
     }
     if !added.is_empty() {
         edits.push(with_attribute(statement, &added.join(", ")));
@@ -142,7 +170,9 @@ pub(super) fn permuting(
 /// `permute(x, 0, 2, 1)`, `transpose(x, 0, 1)` and `transpose(x, dim0=0, dim1=1)` with the order of all dimensions, and that
 /// call in words.
 fn permuted(statement: &OpStatement, rank: Option<usize>) -> Option<(Fix, String)> {
-    let (name, _) = functions::pytorch::without_module(&statement.callee.text);
+    let receiver = receiver_of(statement);
+    let (plain, _) = functions::pytorch::without_module(&statement.callee.text);
+    let name = receiver.map_or(plain, |(_, method)| method);
     let numbers: Vec<i64> = if statement.literals.is_empty() {
         let value = |name: &str| {
             let mut stated = statement.attributes.iter().filter(|a| a.name.text == name);
@@ -170,20 +200,23 @@ fn permuted(statement: &OpStatement, rank: Option<usize>) -> Option<(Fix, String
         }
         _ => return None,
     };
-    let input = match statement.arguments().first()? {
-        (Argument::Tensor(input), span) => (written_name(input), *span),
-        (Argument::Literal(_), _) => return None,
+    let first = statement.arguments().first().copied();
+    let (input, start) = match (receiver, first) {
+        (Some((tensor, _)), _) => (written_name(tensor), statement.callee.span.end + "(".len()),
+        (None, Some((Argument::Tensor(input), span))) => (written_name(input), span.end),
+        (None, _) => return None,
     };
+    let before = receiver.map_or("", |_| input.as_str());
     let literals = statement.literals.iter().map(|literal| literal.span.end);
     let ends = literals.chain(statement.attributes.iter().map(|a| a.span.end));
     let order: Vec<String> = order.iter().map(i64::to_string).collect();
     let perm = format!("perm=[{}]", order.join(", "));
-    let call = format!("`transpose({}, {perm})`", input.0);
+    let call = format!("`transpose({input}, {perm})`");
     let fix = Fix {
         label: format!("Write `{perm}`"),
         edits: vec![
             TextEdit::replace(statement.callee.span, "transpose"),
-            TextEdit::replace(Span::new(input.1.end, ends.max()?), format!(", {perm}")),
+            TextEdit::replace(Span::new(start, ends.max()?), format!("{before}, {perm}")),
         ],
     };
     Some((fix, call))
@@ -193,7 +226,13 @@ fn permuted(statement: &OpStatement, rank: Option<usize>) -> Option<(Fix, String
 fn in_lines(statement: &OpStatement, answer: &Answer) -> Option<Fix> {
     let output = written_name(&statement.output.text);
     let arguments = statement.arguments();
-    if arguments.len() != answer.inputs || !statement.attributes.is_empty() {
+    let own = arguments.iter().map(|(argument, _)| match argument {
+        Argument::Tensor(name) => written_name(name),
+        Argument::Literal(number) => (*number).to_owned(),
+    });
+    let receiver = receiver_of(statement).map(|(tensor, _)| written_name(tensor));
+    let values: Vec<String> = receiver.into_iter().chain(own).collect();
+    if values.len() != answer.inputs || !statement.attributes.is_empty() {
         return None;
     }
     // A part of a name with special characters needs its own backquotes.
@@ -211,12 +250,8 @@ fn in_lines(statement: &OpStatement, answer: &Answer) -> Option<Fix> {
             }
         }
         written = written.replace("{y}", &output);
-        for (place, (argument, _)) in arguments.iter().enumerate() {
-            let argument = match argument {
-                Argument::Tensor(name) => written_name(name),
-                Argument::Literal(number) => (*number).to_owned(),
-            };
-            written = written.replace(&format!("{{{place}}}"), &argument);
+        for (place, value) in values.iter().enumerate() {
+            written = written.replace(&format!("{{{place}}}"), value);
         }
         lines.push(written);
     }
@@ -224,7 +259,11 @@ fn in_lines(statement: &OpStatement, answer: &Answer) -> Option<Fix> {
     let (_, call) = last.split_once(" = ")?;
     let (callee, inputs) = call.split_once('(')?;
     let inputs = inputs.strip_suffix(')')?;
-    let written = Span::new(arguments.first()?.1.start, arguments.last()?.1.end);
+    let start = statement.callee.span.end + "(".len();
+    let written = match (arguments.first(), arguments.last()) {
+        (Some((_, first)), Some((_, last))) => first.to(*last),
+        _ => Span::new(start, start),
+    };
     let mut edits = vec![
         TextEdit::replace(statement.callee.span, callee),
         TextEdit::replace(written, inputs),
@@ -247,41 +286,70 @@ fn in_lines(statement: &OpStatement, answer: &Answer) -> Option<Fix> {
 }
 
 /// `x.relu()`, which calls a function of a tensor.
-fn method(
+fn method_of(
     statement: &OpStatement,
-    known: &KnownTensors<'_>,
+    tensor: &str,
+    method: &str,
+    params: &Params<'_>,
+    rank: Option<usize>,
     problem: impl Fn(String) -> Diagnostic,
 ) -> Option<Diagnostic> {
-    let (tensor, name) = statement.callee.text.rsplit_once('.')?;
-    known.scope.tensor(tensor)?;
-    let callee = functions::find(name)
-        .map(|function| function.name)
-        .or_else(|| Some(alias(name)?.name))?;
-    let tensor = written_name(tensor);
-    let start = statement.callee.span.end + "(".len();
-    let is_alone = statement.arguments().is_empty() && statement.attributes.is_empty();
-    let input = if is_alone {
-        tensor.clone()
+    let alias = alias(method);
+    let function = match alias {
+        Some(alias) => functions::find(alias.function)?,
+        None => functions::find(method)?,
+    };
+    let needs_more = |alias: &&Alias| {
+        let is_given = |need: &&&str| {
+            let mut given = statement.attributes.iter().map(|a| a.name.text.as_str());
+            given.any(|given| {
+                given == **need || attribute(function.attributes, given) == Some(*need)
+            })
+        };
+        !alias.needs.iter().all(|need| is_given(&need))
+    };
+    let edits = if let Some(alias) = alias.filter(needs_more) {
+        default_edits(statement, alias, rank)
     } else {
-        format!("{tensor}, ")
+        let mut edits = vec![TextEdit::replace(statement.callee.span, function.name)];
+        edits.extend(as_input(statement, is_alone(statement)));
+        let stated = as_attributes(statement, function, params);
+        edits.extend(stated.map(|(span, stated)| TextEdit::replace(span, stated)));
+        Some(edits)
     };
-    let fix = Fix {
-        label: format!("Write `{callee}({tensor})`"),
-        edits: vec![
-            TextEdit::replace(statement.callee.span, callee),
-            TextEdit::insert(start, input),
-        ],
-    };
-    Some(
-        problem(format!(
-            "there is no function {}",
-            quoted(&statement.callee.text)
-        ))
-        .hint(format!(
-            "write the tensor as the first input: `{callee}({tensor})`"
-        ))
-        .with(fix),
-    )
+    let call = format!("`{}({})`", function.name, written_name(tensor));
+    let problem = problem(format!(
+        "there is no function {}",
+        quoted(&statement.callee.text)
+    ))
+    .hint(format!("write the tensor as the first input: {call}"));
+    Some(match edits {
+        Some(edits) => problem.with(Fix {
+            label: format!("Write {call}"),
+            edits,
+        }),
+        None => problem,
+    })
+}
+
+/// The tensor of a method as the first input.
+fn as_input(statement: &OpStatement, is_alone: bool) -> Option<TextEdit> {
+    let (tensor, _) = receiver_of(statement)?;
+    let comma = if is_alone { "" } else { ", " };
+    let start = statement.callee.span.end + "(".len();
+    Some(TextEdit::insert(start, written_name(tensor) + comma))
+}
+
+/// Whether a call has nothing between its parentheses.
+fn is_alone(statement: &OpStatement) -> bool {
+    statement.arguments().is_empty() && statement.attributes.is_empty()
+}
+
+/// The rank of a tensor, which it has in all rounds.
+fn rank_of(tensor: &str, known: &KnownTensors<'_>) -> Option<usize> {
+    let mut all = known.scope.tensors_called(tensor);
+    let (shape, _) = all.find_map(|tensor| known.type_of(tensor))?;
+    Some(shape.len())
 }
 
 /// The rank of the first of the tensors that a statement reads.

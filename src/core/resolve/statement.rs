@@ -36,7 +36,7 @@ pub(super) fn resolve_op(
             Origin::Declared(_) | Origin::Undeclared => false,
         });
     let callee = Callee::find(statement, params, reads, known)?;
-    check_inputs(statement, callee)
+    check_inputs(statement, callee, params, reads, known)
         .map_err(|problem| permuting(statement, problem, reads, known))?;
     if depends_on_missing {
         return Ok(None);

@@ -233,8 +233,12 @@ pub(super) fn missing_size(
                 TextEdit::replace(name.span, written_name(meant)),
             );
     }
-    let dtype = operands.first().map_or(DType::F16, |operand| operand.dtype);
+    let is_value = |place: &usize| function.input_dtype(*place).is_none();
+    let known_type = |place: usize| known.type_of(*reads.get(place)?);
+    let value = (0..reads.len()).filter(is_value).find_map(known_type);
     let example_of = |place: usize, name: &str| {
+        let value = value.map_or(DType::F16, |(_, dtype)| dtype);
+        let dtype = function.input_dtype(place).unwrap_or(value);
         let shape = example_shape(function, place, operands);
         declaration(role_of(Some(function), place), name, dtype, &shape)
     };
@@ -273,7 +277,8 @@ fn example_shape(function: &Function, place: usize, operands: &[Operand<'_>]) ->
         (ShapeRule::Conv2d | ShapeRule::Pool2d, 0, _) => vec![1, 64, 56, 56],
         (ShapeRule::Conv2d, 1, &[_, channels, ..]) => vec![64, channels, 3, 3],
         (ShapeRule::PerChannel, 1.., &[_, channels, ..]) => vec![channels],
-        (_, _, []) => vec![FREE, FREE],
+        (ShapeRule::Embedding, 0, _) => vec![FREE],
+        (ShapeRule::Embedding, _, _) | (_, _, []) => vec![FREE, FREE],
         (_, _, other) => other.to_vec(),
     }
 }
@@ -281,7 +286,11 @@ fn example_shape(function: &Function, place: usize, operands: &[Operand<'_>]) ->
 /// The usual role of an input at this position of a call.
 fn role_of(function: Option<&Function>, place: usize) -> TensorRole {
     let takes_weights = function.is_some_and(|f| match f.shape_rule {
-        ShapeRule::Matmul | ShapeRule::Linear | ShapeRule::Conv2d | ShapeRule::PerChannel => true,
+        ShapeRule::Matmul
+        | ShapeRule::Linear
+        | ShapeRule::Conv2d
+        | ShapeRule::PerChannel
+        | ShapeRule::Embedding => true,
         ShapeRule::SameAsFirst => f.op_type == OpType::Reduction,
         _ => false,
     });

@@ -116,6 +116,12 @@ const fn lines(
     }
 }
 
+/// With the slope that PyTorch has by default.
+const LEAKY_RELU: &[&str] = &[
+    "{y}_small = scale({0}, factor=0.01)",
+    "{y} = maximum({0}, {y}_small)",
+];
+
 /// Names that are answered.
 #[rustfmt::skip]
 pub const ANSWERS: &[Answer] = &[
@@ -142,7 +148,11 @@ pub const ANSWERS: &[Answer] = &[
     hint("split", "write one `split` for each piece: `split(x, parts=2, index=0)`"),
     hint("narrow", "write `slice(x, start=0, end=8, axis=0)`"),
     hint("index_select", "write `gather`, or `embedding` for rows of a table"),
-    hint("masked_fill", "write `where(mask, value, x)`"),
+    lines("masked_fill", 3, "write `where(mask, value, x)`", &["{y} = where({1}, {2}, {0})"]),
+    lines("leaky_relu", 1, "write the larger of `x` and a small part of it: `scale` and `maximum`", LEAKY_RELU),
+    lines("LeakyReLU", 1, "write the larger of `x` and a small part of it: `scale` and `maximum`", LEAKY_RELU),
+    lines("relu6", 1, "write `clamp(x, min=0, max=6)`", &["{y} = clamp({0}, min=0, max=6)"]),
+    lines("ReLU6", 1, "write `clamp(x, min=0, max=6)`", &["{y} = clamp({0}, min=0, max=6)"]),
     hint("addcmul", "write `mul` and then `add`"),
     lines("rsub", 2, "write `sub` with the inputs exchanged", &["{y} = sub({1}, {0})"]),
     hint("cross_entropy", "write its ops: `log_softmax`, `gather`, `neg` and `mean`"),

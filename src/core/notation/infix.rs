@@ -1,0 +1,238 @@
+//! Operations as programming languages have them, `relu(x @ w + b)`, as calls on lines of their own.
+
+use crate::core::model::diagnostic::{Diagnostic, Span};
+use crate::core::model::fix::{Fix, TextEdit};
+use crate::core::notation::cursor::Cursor;
+use crate::core::notation::lexer::{Lexeme, Token, name_text, written_name};
+
+/// Deepest nesting of operations that is rewritten; bounds the stack.
+const MAX_DEPTH: usize = 64;
+
+/// Most operations of a statement that is rewritten.
+const MAX_OPERATIONS: usize = 16;
+
+/// The error of a statement with operators or calls in calls, with what to write instead; `None` for any other statement.
+pub(super) fn as_calls(text: &str, tokens: &[Token], problem: &Diagnostic) -> Option<Diagnostic> {
+    let equals = tokens.iter().position(|t| t.kind == Lexeme::Equals)?;
+    let output = tokens.get(equals.checked_sub(1)?)?;
+    let mut reader = Reader {
+        cursor: Cursor {
+            text,
+            tokens,
+            at: equals + 1,
+        },
+        output: name_text(text, *output),
+        lines: Vec::new(),
+        operations: 0,
+    };
+    let start = reader.cursor.peek()?.span;
+    let value = reader.value(0, MAX_DEPTH)?;
+    let written = start.to(reader.cursor.last_span());
+    let is_at_end = match reader.cursor.peek_kind() {
+        None | Some(Lexeme::Colon) => true,
+        Some(Lexeme::At) => reader.is_mark(),
+        Some(_) => false,
+    };
+    let Value::Call { callee, call } = value else {
+        return None;
+    };
+    // A single call is what the statement has already.
+    if !is_at_end || reader.operations == 0 {
+        return None;
+    }
+    let first = tokens.first()?.span.start;
+    let indent = text.get(..first)?.rsplit('\n').next()?;
+    let indent = if indent.trim().is_empty() { indent } else { "" };
+    let before = (reader.lines.iter()).fold(String::new(), |before, line| {
+        before + &line.name + " = " + &line.call + "\n" + indent
+    });
+    let callees = reader.lines.iter().map(|line| &line.callee);
+    let callees: Vec<_> = (callees.chain([&callee]))
+        .map(|name| format!("`{name}`"))
+        .collect();
+    let (label, hint) = if before.is_empty() {
+        (format!("Write `{call}`"), format!("write `{call}`"))
+    } else {
+        (
+            format!("Write {}", callees.join(", ")),
+            format!(
+                "write each operation as a call on a line of its own: {}",
+                callees.join(", ")
+            ),
+        )
+    };
+    let mut edits = vec![TextEdit::replace(written, call)];
+    if !before.is_empty() {
+        edits.insert(0, TextEdit::insert(first, before));
+    }
+    Some(Diagnostic {
+        hint: Some(hint),
+        fixes: vec![Fix { label, edits }],
+        ..problem.clone()
+    })
+}
+
+/// What an operation works on.
+enum Value {
+    /// A name or a number, as written.
+    Leaf(String),
+    /// `add(x, y)`
+    Call { callee: String, call: String },
+}
+
+/// A call that needs a name, because another one reads it.
+struct Line {
+    name: String,
+    callee: String,
+    call: String,
+}
+
+struct Reader<'a> {
+    cursor: Cursor<'a>,
+    /// The output of the statement.
+    output: String,
+    lines: Vec<Line>,
+    /// Number of operators, and of calls in calls.
+    operations: usize,
+}
+
+impl Reader<'_> {
+    /// Reads operands and the operators between them that bind at least as tightly as `least`.
+    fn value(&mut self, least: u8, depth: usize) -> Option<Value> {
+        let depth = depth.checked_sub(1)?;
+        let mut left = self.operand(depth)?;
+        while let Some((callee, binding, tokens)) = self.operator()
+            && binding >= least
+        {
+            self.cursor.at += tokens;
+            // Of powers the right one comes first.
+            let is_power = callee == "pow";
+            if self.operations >= MAX_OPERATIONS {
+                return None;
+            }
+            let right = self.value(binding + u8::from(!is_power), depth)?;
+            self.operations += 1;
+            let [a, b] = [left, right].map(|side| self.named(side));
+            left = Value::Call {
+                callee: callee.to_owned(),
+                call: format!("{callee}({a}, {b})"),
+            };
+        }
+        Some(left)
+    }
+
+    /// The function of the operator that comes next, how tightly it binds, and its number of tokens.
+    fn operator(&self) -> Option<(&'static str, u8, usize)> {
+        Some(match self.cursor.peek_kind()? {
+            Lexeme::Plus => ("add", 1, 1),
+            Lexeme::Minus => ("sub", 1, 1),
+            Lexeme::Star if self.cursor.kind_ahead(1) == Some(Lexeme::Star) => ("pow", 4, 2),
+            Lexeme::Star => ("mul", 2, 1),
+            Lexeme::Slash => ("div", 2, 1),
+            Lexeme::At if !self.is_mark() && self.cursor.kind_ahead(1) != Some(Lexeme::Int) => {
+                ("matmul", 2, 1)
+            }
+            _ => return None,
+        })
+    }
+
+    /// Whether `@kernel` comes next.
+    fn is_mark(&self) -> bool {
+        let word = self.cursor.tokens.get(self.cursor.at + 1);
+        word.is_some_and(|word| self.cursor.slice(*word) == "kernel")
+    }
+
+    fn operand(&mut self, depth: usize) -> Option<Value> {
+        let token = self.cursor.peek()?;
+        let written = self.cursor.slice(token).to_owned();
+        self.cursor.at += 1;
+        match token.kind {
+            Lexeme::Name if self.cursor.take(Lexeme::OpenParen).is_some() => {
+                self.call(written, depth)
+            }
+            Lexeme::Int | Lexeme::Float | Lexeme::QuotedName | Lexeme::Name => {
+                Some(Value::Leaf(written))
+            }
+            Lexeme::OpenParen => {
+                let value = self.value(0, depth)?;
+                self.cursor.take(Lexeme::CloseParen)?;
+                Some(value)
+            }
+            Lexeme::Minus => {
+                let next = self.cursor.peek()?;
+                let is_number = matches!(next.kind, Lexeme::Int | Lexeme::Float);
+                if is_number || self.cursor.slice(next) == "inf" {
+                    self.cursor.at += 1;
+                    return Some(Value::Leaf(format!("-{}", self.cursor.slice(next))));
+                }
+                let value = self.value(3, depth)?;
+                self.operations += 1;
+                let operand = self.named(value);
+                Some(Value::Call {
+                    callee: "neg".to_owned(),
+                    call: format!("neg({operand})"),
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// The rest of a call behind its opening parenthesis.
+    fn call(&mut self, callee: String, depth: usize) -> Option<Value> {
+        let mut arguments = Vec::new();
+        while self.cursor.take(Lexeme::CloseParen).is_none() {
+            arguments.push(if self.cursor.kind_ahead(1) == Some(Lexeme::Equals) {
+                self.attribute()?
+            } else {
+                let value = self.value(0, depth)?;
+                self.operations += usize::from(matches!(value, Value::Call { .. }));
+                self.named(value)
+            });
+            if self.cursor.take(Lexeme::Comma).is_none()
+                && self.cursor.peek_kind() != Some(Lexeme::CloseParen)
+            {
+                return None;
+            }
+        }
+        let call = format!("{callee}({})", arguments.join(", "));
+        Some(Value::Call { callee, call })
+    }
+
+    /// An attribute as it is written, up to the comma or parenthesis behind it.
+    fn attribute(&mut self) -> Option<String> {
+        let start = self.cursor.peek()?.span;
+        let mut open = 0_usize;
+        loop {
+            match self.cursor.peek_kind()? {
+                Lexeme::Comma | Lexeme::CloseParen if open == 0 => break,
+                Lexeme::OpenParen | Lexeme::OpenBracket => open += 1,
+                Lexeme::CloseParen | Lexeme::CloseBracket => open = open.checked_sub(1)?,
+                _ => {}
+            }
+            self.cursor.at += 1;
+        }
+        let span: Span = start.to(self.cursor.last_span());
+        Some(span.slice(self.cursor.text).to_owned())
+    }
+
+    /// The value as an argument: a call gets a line and a name.
+    fn named(&mut self, value: Value) -> String {
+        let (callee, call) = match value {
+            Value::Leaf(written) => return written,
+            Value::Call { callee, call } => (callee, call),
+        };
+        let function = callee.rsplit('.').next().unwrap_or(&callee);
+        let alike = self.lines.iter().filter(|line| line.callee == callee);
+        let name = match alike.count() {
+            0 => format!("{}_{function}", self.output),
+            count => format!("{}_{function}_{}", self.output, count + 1),
+        };
+        let name = written_name(&name);
+        self.lines.push(Line {
+            name: name.clone(),
+            callee,
+            call,
+        });
+        name
+    }
+}
