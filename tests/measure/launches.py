@@ -1,4 +1,4 @@
-"""Kernels of programs.py and more_programs.py on a real GPU, eager and compiled, each as a list of names.
+"""Kernels of programs.py, more_programs.py and further_programs.py on a real GPU, eager and compiled, each as a list of names.
 
     python tests/measure/launches.py OUT.json [CODE.txt] [PART PARTS] [NAME...]
 
@@ -12,7 +12,8 @@ import sys
 import torch
 from torch._inductor.utils import run_and_get_code
 
-import more_programs  # noqa: F401, it registers its programs
+import further_programs  # noqa: F401, these two register their programs
+import more_programs  # noqa: F401
 import programs
 from gpu import kernels_of
 

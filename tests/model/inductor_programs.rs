@@ -1,5 +1,5 @@
-//! Kernel counts of programs that the compiler's policy was not made with, against those of an H200. `tests/measure/programs.py`
-//! and `more_programs.py` are the same programs in PyTorch, `programs/` their op lists, `programs/h200.json` what was measured.
+//! Kernel counts of programs that the compiler's policy was not made with, against those of an H200. `tests/measure/programs.py`,
+//! `more_programs.py` and `further_programs.py` are the same programs in PyTorch, `programs/` their op lists, `programs/h200.json` what was measured.
 
 use crate::inductor_measured::{DEFAULT, EAGER, options};
 use fuseline::core::analyze_program;
@@ -12,28 +12,44 @@ use std::path::{Path, PathBuf};
 #[rustfmt::skip]
 const EAGER_WRONG: &[(&str, usize, usize, &str)] = &[
     ("advantage_by_group", 11, 12, "a standard deviation is one kernel, in the list two"),
+    ("alignment_and_spread", 17, 21, "`normalize` is three kernels, in the list five"),
+    ("attention_call_in_f32", 2, 5, "attention is one library call for four ops of the list"),
     ("attention_causal_tril", 12, 9, "the matmuls copy Q, K and V, whose batch dimensions are no one dimension"),
     ("attention_gate_of_images", 8, 5, "batch norm is several kernels for an image that lies channels last"),
     ("attention_permuted_divided", 10, 7, "the matmuls copy Q, K and V, whose batch dimensions are no one dimension"),
     ("attention_permuted_multiplied", 10, 7, "the matmuls copy Q, K and V, whose batch dimensions are no one dimension"),
     ("attention_where", 6, 5, "`where` fills a scalar for its number"),
+    ("attention_with_normed_heads", 19, 23, "attention is one library call for five ops of the list"),
     ("attention_with_position_bias", 8, 5, "the matmuls copy Q, K and V, whose batch dimensions are no one dimension"),
     ("basic_block", 11, 7, "batch norm is several kernels for an image that lies channels last"),
     ("batch_norm_then_mean", 5, 3, "batch norm converts its statistics in kernels of their own"),
+    ("batch_statistics_of_tokens", 10, 12, "a product of two types converts as it reads, in the list by casts"),
     ("bert_layer", 12, 15, "attention is one library call for four ops of the list"),
+    ("block_with_projection", 10, 6, "batch norm converts its statistics in kernels of their own"),
     ("channel_mixing", 20, 19, "`pad` fills the result and copies into it"),
     ("classifier_loss", 5, 14, "`cross_entropy` is two kernels, in the list its steps"),
     ("clip_by_norm", 8, 7, "`1 / x` is a reciprocal and a product with 1"),
+    ("clipped_pair_of_gradients", 14, 13, "`1 / x` is a reciprocal and a product with 1"),
     ("clipped_value_loss", 15, 16, "a standard deviation is one kernel, in the list two"),
+    ("context_block", 8, 7, "a bias is added in a kernel of its own behind the convolution"),
     ("conv_norm_in_training", 6, 3, "batch norm is several kernels for an image that lies channels last"),
+    ("cosine_attention", 20, 24, "`normalize` is three kernels, in the list five"),
     ("decode_boxes", 11, 9, "`cat` copies its three inputs one by one"),
+    ("decorrelation", 17, 16, "cuBLAS runs its matmul in two kernels"),
     ("dense_layer", 11, 7, "batch norm is several kernels for an image that lies channels last"),
+    ("dense_prediction_probabilities", 5, 3, "a bias is added in a kernel of its own behind the convolution, and `softmax` copies a transposed input"),
     ("detection_head", 9, 6, "a bias is added in a kernel of its own behind each convolution"),
     ("distillation", 19, 28, "`cross_entropy` is two kernels, in the list its steps"),
+    ("double_q_targets", 10, 15, "`smooth_l1_loss` is two kernels, in the list its steps"),
     ("down_block", 10, 14, "`group_norm` is fewer kernels than its steps in the list, and a bias is added in a kernel of its own"),
+    ("encoder_layer_norm_first", 10, 13, "attention is one library call for four ops of the list"),
     ("encoder_stage", 7, 5, "a bias is added in a kernel of its own behind each convolution"),
+    ("euler_step_with_rescaled_guidance", 12, 14, "a standard deviation is one kernel, in the list two"),
+    ("exponential_decay_mix", 9, 13, "`softplus` is one kernel, in the list its steps"),
     ("four_time_mixes", 11, 10, "`pad` fills the result and copies into it"),
     ("gate_with_threshold", 8, 7, "`where` fills a scalar for its number"),
+    ("gated_convolution", 7, 5, "a bias is added in a kernel of its own behind each convolution"),
+    ("gated_cross_attention", 8, 11, "attention is one library call for four ops of the list"),
     ("gated_residual_network", 6, 10, "`elu` and `glu` are one kernel each, in the list four and two"),
     ("gated_scan", 8, 14, "`logsigmoid` is one kernel, in the list its steps"),
     ("gaussian_nll", 9, 13, "`softplus` is one kernel, in the list its steps"),
@@ -43,8 +59,11 @@ const EAGER_WRONG: &[(&str, usize, usize, &str)] = &[
     ("gradient_norm_of_two", 20, 19, "`1 / x` is a reciprocal and a product with 1"),
     ("gradient_penalty", 5, 7, "a norm is one kernel, in the list three"),
     ("graph_attention", 7, 9, "`leaky_relu` is one kernel, in the list three"),
+    ("graph_biased_attention", 11, 8, "the matmuls copy Q, K and V, whose batch dimensions are no one dimension"),
+    ("group_norm_twice_gated", 6, 10, "`group_norm` is fewer kernels than its steps in the list"),
     ("grouped_attention_layer", 26, 24, "a copy of Q for its matmul, and the scalar of `where`"),
     ("grouped_attention_with_rope", 19, 22, "attention is one library call for four ops of the list"),
+    ("grouped_queries_by_expand", 24, 23, "`masked_fill` copies before it fills"),
     ("grouped_router", 12, 11, "`where` fills a scalar for its number"),
     ("inverted_residual", 15, 9, "batch norm is several kernels for an image that lies channels last"),
     ("large_margin_loss", 8, 17, "`cross_entropy` is two kernels, in the list its steps"),
@@ -53,13 +72,19 @@ const EAGER_WRONG: &[(&str, usize, usize, &str)] = &[
     ("latent_keys", 7, 6, "`cat` copies its two inputs one by one"),
     ("layer_norm_over_image", 11, 12, "a subtraction of two types converts as it reads, in the list by a cast"),
     ("linear_attention_with_elu", 22, 25, "`elu` is one kernel, in the list four; the matmuls copy their operands"),
+    ("log_cosh_and_mape", 11, 15, "`softplus` is one kernel, in the list its steps"),
+    ("loudness_and_peak", 10, 11, "`log10` is one kernel, in the list two"),
+    ("masked_edge_mixing", 8, 10, "`elu` is one kernel, in the list its steps"),
+    ("mixture_log_likelihood", 13, 10, "`logsumexp` is more kernels than its steps in the list"),
     ("newton_schulz", 11, 13, "a norm is one kernel, in the list three"),
     ("next_item_loss", 19, 31, "`logsigmoid` is one kernel, in the list its steps"),
+    ("norm_activate_convolve", 9, 15, "`group_norm` is fewer kernels than its steps in the list"),
     ("normalized_update", 7, 11, "a norm is one kernel, in the list three"),
     ("pad_conv_relu", 7, 4, "cuDNN takes these operands in another layout and gives its result back, each in kernels of its own"),
     ("padded_attention", 14, 11, "the matmuls copy Q, K and V, whose batch dimensions are no one dimension"),
     ("pairwise_ranking", 20, 26, "`logsigmoid` is one kernel, in the list its steps"),
     ("parallel_block", 9, 12, "attention is one library call for four ops of the list"),
+    ("parallel_gpt_j_block", 9, 13, "attention is one library call for five ops of the list"),
     ("pixel_shuffle_bias", 3, 5, "`leaky_relu` is one kernel, in the list three"),
     ("post_norm_layer_without_biases", 17, 14, "the matmuls copy Q, K and V, whose batch dimensions are no one dimension"),
     ("preference_loss", 16, 22, "`logsigmoid` is one kernel, in the list its steps"),
@@ -67,14 +92,17 @@ const EAGER_WRONG: &[(&str, usize, usize, &str)] = &[
     ("q_learning_loss", 8, 14, "`smooth_l1_loss` is two kernels, in the list its steps"),
     ("quantize_both_ways", 12, 14, "a division of two types converts as it reads, in the list by casts"),
     ("residual_conv_block", 13, 8, "cuDNN takes these operands in another layout and gives its result back, each in kernels of its own"),
+    ("residual_with_leaky_relu", 7, 6, "`leaky_relu` is one kernel, in the list three; a bias and the conversion of statistics are kernels of their own"),
     ("resnet_stem", 8, 4, "cuDNN pads image and filters to eight channels, and batch norm converts its statistics"),
     ("retention", 13, 12, "`where` fills a scalar for its number"),
+    ("retention_by_decay", 19, 20, "`softplus` is one kernel, in the list its steps; the matmuls copy Q, K and V"),
     ("reversible_norm_forecast", 10, 9, "`linear` copies a transposed input"),
     ("rope_pairs", 11, 10, "`stack` copies its two inputs one by one"),
     ("rotate_interleaved", 8, 7, "`stack` copies its two inputs one by one"),
     ("sage_layer", 8, 10, "`normalize` is three kernels, in the list five"),
     ("selective_inputs", 16, 19, "`softplus` is one kernel, in the list its steps"),
     ("sentence_embedding", 10, 12, "`normalize` is three kernels, in the list five"),
+    ("sharpness_step", 8, 9, "a norm is one kernel, in the list three, and `1 / x` is a reciprocal and a product"),
     ("sigmoid_pairs", 22, 32, "`normalize` and `logsigmoid` are fewer kernels than their steps in the list"),
     ("soft_capped_loss", 6, 15, "`cross_entropy` is two kernels, in the list its steps"),
     ("spatial_attention", 7, 6, "cuDNN takes the pooled image in another layout"),
@@ -84,18 +112,21 @@ const EAGER_WRONG: &[(&str, usize, usize, &str)] = &[
     ("style_statistics", 11, 13, "a standard deviation is one kernel, in the list two"),
     ("swap_then_normalize", 3, 2, "`layer_norm` copies a transposed input"),
     ("text_projection", 6, 8, "`normalize` is three kernels, in the list five"),
+    ("time_mixing", 6, 5, "a linear layer of a transposed input adds its bias in a kernel of its own"),
     ("time_shift", 10, 9, "`pad` fills the result and copies into it"),
     ("triangle_multiplication", 15, 12, "a matmul copies operands without rows, and `layer_norm` a transposed input"),
+    ("trust_ratio_by_row", 12, 16, "a norm is one kernel, in the list three"),
+    ("two_convs_with_stride", 6, 4, "a bias is added in a kernel of its own behind each convolution"),
     ("vit_patches", 6, 3, "cuDNN pads image and filters to eight channels, and a bias is added in a kernel of its own"),
     ("wasserstein_gaussians", 12, 14, "a standard deviation is one kernel, in the list two"),
+    ("weighted_token_loss", 9, 12, "`cross_entropy` is two kernels, in the list its steps"),
 ];
 
 /// Where the compiler's policy has another count than torch.compile.
 #[rustfmt::skip]
 const INDUCTOR_WRONG: &[(&str, usize, usize, &str)] = &[
-    ("end_point_error", 4, 3, "two sums of everything, of a buffer and of its comparison, are cut apart"),
+    ("decorrelation", 12, 11, "cuBLAS runs its matmul in two kernels"),
     ("generalized_mean_pool", 5, 4, "cuBLAS runs one of its matmuls in two kernels"),
-    ("grouped_attention_with_rope", 11, 13, "a call of attention, which the notation has only as ops that match no pattern here"),
 ];
 
 fn folder() -> PathBuf {
@@ -134,7 +165,11 @@ fn predicted() -> BTreeMap<String, BTreeMap<String, (usize, usize)>> {
 
 fn launches(name: &str, variant: &str) -> usize {
     let text = std::fs::read_to_string(folder().join(format!("{name}.fuse"))).unwrap();
-    let parsed = parse(&text);
+    launches_of(name, &text, variant)
+}
+
+fn launches_of(name: &str, text: &str, variant: &str) -> usize {
+    let parsed = parse(text);
     assert_eq!(parsed.diagnostics, [], "{name}");
     let outcome = analyze_program(&parsed.program, &options(variant));
     assert_eq!(outcome.diagnostics, [], "{name}");
@@ -182,12 +217,18 @@ fn at_least_95_of_100_programs_have_the_kernels_of_torch_compile() {
     let wrong = wrong(DEFAULT, |(_, inductor)| inductor);
     assert_eq!(wrong, listed(INDUCTOR_WRONG));
     let (wrong, all) = (wrong.len(), measured().len());
-    assert!(all >= 225 && wrong * 20 <= all, "{wrong} of {all}");
+    assert!(all >= 307 && wrong * 20 <= all, "{wrong} of {all}");
 }
 
 /// Of each round the programs and how many of them the recipe of that day had right.
-const BLIND: &[(&str, usize, usize)] =
-    &[("4", 42, 37), ("5", 42, 38), ("6", 42, 41), ("7", 30, 26)];
+const BLIND: &[(&str, usize, usize)] = &[
+    ("4", 42, 37),
+    ("5", 42, 38),
+    ("6", 42, 41),
+    ("7", 30, 26),
+    ("8", 46, 45),
+    ("9", 36, 36),
+];
 
 #[test]
 fn programs_that_were_written_before_they_were_measured_have_the_scores_that_the_document_says() {
@@ -208,4 +249,31 @@ fn programs_that_were_written_before_they_were_measured_have_the_scores_that_the
 #[test]
 fn op_by_op_the_programs_have_the_kernels_of_eager_pytorch() {
     assert_eq!(wrong(EAGER, |(eager, _)| eager), listed(EAGER_WRONG));
+}
+
+/// Where the compiler's policy has another count than the code that torch.compile wrote without a GPU.
+const SCHEDULER_WRONG: &[(&str, usize, usize, &str)] = &[(
+    "softmax_of_three_kl",
+    2,
+    1,
+    "a difference of two softmaxes of short rows is a buffer, because it counts more than 30 instructions",
+)];
+
+#[test]
+fn programs_that_were_compiled_without_a_gpu_have_the_kernels_of_that_code() {
+    let text = std::fs::read_to_string(folder().join("scheduler.json")).unwrap();
+    let file: Value = serde_json::from_str(&text).unwrap();
+    let programs = file["programs"].as_object().unwrap();
+    let counts = programs.iter().map(|(name, row)| {
+        let lines = row["list"].as_array().unwrap().iter();
+        let lines: Vec<&str> = lines.map(|line| line.as_str().unwrap()).collect();
+        let counted = launches_of(name, &lines.join("\n"), DEFAULT);
+        let kernels = usize::try_from(row["kernels"].as_u64().unwrap()).unwrap();
+        (name.clone(), kernels, counted)
+    });
+    let wrong: Vec<_> = counts
+        .filter(|(_, kernels, counted)| kernels != counted)
+        .collect();
+    assert_eq!(wrong, listed(SCHEDULER_WRONG));
+    assert!(programs.len() >= 218);
 }

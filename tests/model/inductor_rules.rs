@@ -159,3 +159,95 @@ fn kernels_run_in_order_where_what_scales_a_short_norm_is_computed() {
         }
     }
 }
+
+#[test]
+fn one_kernel_mark_states_a_call_of_attention() {
+    let of = |mark: &str| {
+        launches(&format!(
+            "input q : f32[2, 8, 64, 64]\ninput k : f32[2, 8, 64, 64]\ninput v : f32[2, 8, 64, 64]\n\
+             s = matmul(q, k, transpose_b=true){mark}\nc = div(s, 8){mark}\np = softmax(c){mark}\ny = matmul(p, v){mark}"
+        ))
+    };
+    assert_eq!(of(" @kernel 1"), 1);
+    assert_eq!(of(""), 3);
+}
+
+#[test]
+fn what_is_summed_to_one_value_in_pieces_is_a_buffer_from_then_on() {
+    check(&[
+        (
+            "input x : f32[4, 2, 524288]\nm = mul(x, x)\ns = sum(m, axis=1, keepdim=false)\ne = sqrt(s)\n\
+             a = mean(e, axis=[0, 1], keepdim=false)\nl = gt(e, 3)\nf = cast(l, dtype=f32)\n\
+             b = mean(f, axis=[0, 1], keepdim=false)\noutput a",
+            5,
+        ),
+        // What is read by a quotient counts as another element at each place, so the first halves fuse.
+        (
+            "input x : f32[2048, 2048]\nweight w : f32[2048, 2048]\ninput a : f32[2048]\ninput b : f32[2048]\n\
+             p = matmul(x, w)\nq = matmul(w, x)\nc = reshape(a, shape=[2048, 1])\ns = add(c, b)\nt = sub(s, p)\n\
+             e = exp(t)\nm = mean(e, axis=[0, 1], keepdim=false)\nu = sub(c, b)\nv = sub(u, q)\nf = exp(v)\n\
+             n = mean(f, axis=[0, 1], keepdim=false)\ny = sub(m, n)",
+            7,
+        ),
+    ]);
+}
+
+#[test]
+fn a_place_in_a_concatenation_lies_across_its_axis() {
+    check(&[(
+        "input a : bf16[4096, 256]\ninput b : bf16[4096, 256]\nweight g : bf16[512]\nc = concat(a, b)\ny = layer_norm(c, g, g)",
+        3,
+    )]);
+}
+
+#[test]
+fn a_pointwise_kernel_that_runs_over_tiles_keeps_a_reduction_apart() {
+    check(&[
+        (
+            "input a : f32[64, 64, 64]\nt = transpose(a, perm=[0, 2, 1])\ns = add(a, t)\n\
+             y = sum(s, axis=[1, 2], keepdim=false)\noutput s",
+            2,
+        ),
+        // Tiles of whole rows do not.
+        (
+            "input a : f32[64, 64, 64]\nt = transpose(a, perm=[0, 2, 1])\ns = mul(t, 2)\ny = sum(s, keepdim=false)\noutput s",
+            1,
+        ),
+    ]);
+}
+
+#[test]
+fn a_result_whose_dimensions_are_cut_and_joined_is_a_copy() {
+    let of = |shape: &str| {
+        launches(&format!(
+            "input x : bf16[4, 48, 48, 18]\ninput b : bf16[18]\na = add(x, b)\ny = reshape(a, shape={shape})"
+        ))
+    };
+    assert_eq!(of("[4, 6912, 6]"), 2);
+    assert_eq!(of("[4, 2304, 18]"), 1);
+    assert_eq!(of("[4, 48, 48, 3, 6]"), 1);
+}
+
+#[test]
+fn a_linear_layer_of_a_transposed_input_is_a_batch_of_products() {
+    check(&[
+        (
+            "input x : bf16[8, 64, 512]\nweight w : bf16[128, 64]\nweight b : bf16[128]\n\
+             t = transpose(x, perm=[0, 2, 1])\ny = linear(t, w, b)",
+            2,
+        ),
+        (
+            "input x : bf16[8, 64, 512]\nweight w : bf16[128, 64]\nt = transpose(x, perm=[0, 2, 1])\ny = linear(t, w)",
+            1,
+        ),
+        (
+            "input x : bf16[8, 16, 32, 64]\nweight w : bf16[128, 64]\nt = transpose(x, perm=[0, 2, 1, 3])\ny = linear(t, w)",
+            2,
+        ),
+    ]);
+}
+
+#[test]
+fn a_norm_over_short_rows_has_row_values_of_their_own() {
+    check(&[("input x : f32[1024, 4]\ny = layer_norm(x)", 2)]);
+}

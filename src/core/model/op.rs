@@ -53,7 +53,7 @@ pub struct Op {
     /// The program returns the output, although ops may read it, too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_output: bool,
-    /// The kernel mark of the op, for policy `manual`.
+    /// The kernel mark of the op, for policy `manual`; for `inductor` it states a call of attention.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<u32>,
     /// The round of a block in which the mark holds, counted over all blocks from 1 on; 0 outside of blocks and without a

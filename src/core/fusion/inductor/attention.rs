@@ -5,9 +5,12 @@
 //! by a constant, or divided by the root of the head size and a mask is added (5, 6). With three copies they are
 //! divided and a mask may be added (11, 12, 14) or select (15, 17), or Q is divided before (9, 10). With three dimensions there is
 //! neither scale nor mask (13). Not in f32, which flash kernels would compute as TF32.
+//!
+//! A call of `scaled_dot_product_attention` needs no pattern: one kernel mark on all its ops states it.
 
 use super::layout::{Layouts, is_copied};
 use super::view::{View, view_of_op};
+use crate::core::fusion::attention::stated;
 use crate::core::model::dtype::DType;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, OpId, TensorId};
@@ -17,6 +20,11 @@ use crate::core::model::op_type::OpType;
 /// For each op the last op of the flash kernel that it is part of.
 pub(super) fn flash_kernels(graph: &Graph, layouts: &Layouts) -> IdVec<OpId, Option<OpId>> {
     let mut kernel_of = IdVec::from_elem(None, graph.ops.len());
+    for call in stated(graph) {
+        for &member in &call.ops {
+            kernel_of[member] = call.ops.last().copied();
+        }
+    }
     for (op, definition) in graph.ops.iter_enumerated() {
         if is(definition, "softmax")
             && !definition.is_across_rows
@@ -248,7 +256,14 @@ pub(super) fn result_layout(
         .find(|&&op| graph.ops[op].op_type == OpType::Matmul);
     let q = first.and_then(|&op| graph.inputs[op].first());
     let is_product = graph.ops[last].op_type == OpType::Matmul;
-    View::laid_out_as(shape, q.filter(|_| is_product).map(|&q| &layouts[q]))
+    let is_wide = matches!(graph.ops[last].element_type(), Some(DType::F32));
+    match shape[..] {
+        // The kernel for f32 writes token by token.
+        [batch, heads, tokens, size] if is_product && is_wide => {
+            View::transposed(&[batch, tokens, heads, size], [0, 2, 1, 3])
+        }
+        _ => View::laid_out_as(shape, q.filter(|_| is_product).map(|&q| &layouts[q])),
+    }
 }
 
 fn is(op: &Op, function: &str) -> bool {

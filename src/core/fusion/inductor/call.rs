@@ -1,10 +1,11 @@
 //! Lowers calls of libraries and templates, with the copies that they read.
 
-use super::layout::{has_no_rows, is_copied};
+use super::facts::crosses;
+use super::layout::{bias_behind, has_no_rows, is_copied};
 use super::lower::Lowering;
 use super::node::BufferId;
 use super::value::{Source, Value};
-use super::view::View;
+use super::view::{View, broadcast};
 use crate::core::fusion::loops::Loop;
 use crate::core::model::dtype::DType;
 use crate::core::model::ids::{OpId, TensorId};
@@ -19,7 +20,7 @@ impl Lowering<'_> {
     pub(super) fn call(&mut self, ops: &[OpId], space: Loop) {
         let graph = self.graph;
         let made: Vec<TensorId> = ops.iter().map(|&op| graph.output[op]).collect();
-        let bias = self.bias_of_convolution(ops);
+        let bias = self.bias_behind(ops);
         let mut value = Value::default();
         let mut copies = 0;
         for &op in ops {
@@ -46,7 +47,7 @@ impl Lowering<'_> {
         value.ops.extend(ops);
         value.sort();
         if let (&[op], Some(bias)) = (ops, bias) {
-            self.convolution(op, bias, value, space);
+            self.call_then_bias(op, bias, value, space);
         } else if let Some(&last) = ops.last() {
             self.write(value, space, graph.output[last], &graph.ops[last].shape);
             let written = BufferId::of_tensor(graph.output[last]);
@@ -96,19 +97,51 @@ impl Lowering<'_> {
         buffer
     }
 
-    /// The bias of a convolution, which a pointwise op adds afterwards. Source: `convolution` in `torch/_inductor/kernel/conv.py`.
-    fn bias_of_convolution(&self, ops: &[OpId]) -> Option<TensorId> {
+    /// A library, or the caller, gets a copy of a pointwise result whose dimensions are both cut and joined: the compiler does not
+    /// see that the elements keep their order. Source: `ExternKernel.convert_to_reinterpret_view` in `torch/_inductor/ir.py`.
+    pub(super) fn copy_crossing_view(&mut self, op: OpId) {
+        let graph = self.graph;
+        let output = graph.output[op];
+        let shape = graph.inputs[op]
+            .first()
+            .and_then(|&t| graph.tensor_shape(t));
+        let uses = self.uses[output];
+        let is_seen = uses.is_result || uses.feeds_library;
+        let is_reshape = graph.ops[op].function.as_deref() == Some("reshape");
+        if !is_seen
+            || !is_reshape
+            || !shape.is_some_and(|shape| crosses(shape, &graph.ops[op].shape))
+        {
+            return;
+        }
+        let mut source = op;
+        while graph.ops[source].is_view()
+            && let Some(producer) =
+                (graph.inputs[source].first()).and_then(|&tensor| graph.tensors[tensor].producer)
+        {
+            source = producer;
+        }
+        let definition = &graph.ops[source];
+        let has_bias =
+            definition.function.as_deref() == Some("conv2d") && graph.inputs[source].len() > 2;
+        if definition.op_type == OpType::Elementwise || has_bias {
+            self.launch_beside(BufferId::of_tensor(graph.output[source]));
+        }
+    }
+
+    /// The bias that a pointwise op adds afterwards: that of each convolution, and of some linear layers. Source: `convolution` in
+    /// `torch/_inductor/kernel/conv.py`.
+    fn bias_behind(&self, ops: &[OpId]) -> Option<TensorId> {
         let &[op] = ops else {
             return None;
         };
-        let is_convolution = self.graph.ops[op].function.as_deref() == Some("conv2d");
-        self.graph.inputs[op]
-            .get(2)
-            .copied()
-            .filter(|_| is_convolution)
+        if self.graph.ops[op].function.as_deref() == Some("conv2d") {
+            return self.graph.inputs[op].get(2).copied();
+        }
+        bias_behind(self.graph, &self.layouts, op)
     }
 
-    fn convolution(&mut self, op: OpId, bias: TensorId, value: Value, space: Loop) {
+    fn call_then_bias(&mut self, op: OpId, bias: TensorId, value: Value, space: Loop) {
         let graph = self.graph;
         let (output, shape) = (graph.output[op], &graph.ops[op].shape);
         let layout = self.layouts[output].clone();
@@ -117,7 +150,12 @@ impl Lowering<'_> {
         let node = self.node(value, space, shape);
         self.push(node.writing(product, &layout, shape, width));
         let mut added = self.values[bias].clone();
-        added.see(View::per_channel(shape).as_ref(), (op, 2));
+        let seen = if graph.ops[op].function.as_deref() == Some("conv2d") {
+            View::per_channel(shape)
+        } else {
+            broadcast(graph.tensor_shape(bias).unwrap_or(&[]), &graph.ops[op])
+        };
+        added.see(seen.as_ref(), (op, 2));
         added.reads.push(Source::new(product, Some(layout)));
         added.sort();
         self.pad_channels(op, product);

@@ -69,3 +69,31 @@ pub(super) fn operations(op: &Op) -> u64 {
 pub(super) fn elements(op: &Op) -> u64 {
     element_count(&op.shape).unwrap_or(0)
 }
+
+/// Whether a reshape both cuts and joins the dimensions between two places where both shapes have a border.
+pub(super) fn crosses(from: &[u64], to: &[u64]) -> bool {
+    let borders = |shape: &[u64]| -> Vec<u64> {
+        let mut inner = 1_u64;
+        let ends = shape.iter().rev().filter(|&&size| size != 1);
+        ends.map(|&size| {
+            inner = inner.saturating_mul(size);
+            inner
+        })
+        .collect()
+    };
+    let (old, new) = (borders(from), borders(to));
+    let (mut cuts, mut joins) = (false, false);
+    let mut borders: Vec<u64> = old.iter().chain(&new).copied().collect();
+    borders.sort_unstable();
+    borders.dedup();
+    for border in borders {
+        match (old.contains(&border), new.contains(&border)) {
+            (true, true) => (cuts, joins) = (false, false),
+            (is_old, _) => *(if is_old { &mut joins } else { &mut cuts }) = true,
+        }
+        if cuts && joins {
+            return true;
+        }
+    }
+    false
+}

@@ -92,8 +92,8 @@ fn is(op: &Op, function: &str) -> bool {
     op.function.as_deref() == Some(function)
 }
 
-/// Whether a matmul reads a copy of this operand: its batch dimensions, or with a weight matrix all but the last, become one
-/// dimension, which a view can only show if their strides count on. Source: `matmul` in `torch/_decomp/decompositions.py`.
+/// Whether a matmul reads a copy of this operand: its batch dimensions become one dimension, which a view can only show if their
+/// strides count on. Source: `matmul` in `torch/_decomp/decompositions.py`.
 pub(super) fn is_copied(graph: &Graph, layouts: &Layouts, matmul: OpId, operand: TensorId) -> bool {
     let definition = &graph.ops[matmul];
     let is_product = matches!(
@@ -103,9 +103,18 @@ pub(super) fn is_copied(graph: &Graph, layouts: &Layouts, matmul: OpId, operand:
     let Some(shape) = graph.tensor_shape(operand).filter(|_| is_product) else {
         return false;
     };
-    let mut operands = graph.inputs[matmul].iter().take(2);
-    let is_folded = operands.any(|&other| graph.tensor_shape(other).is_some_and(|s| s.len() == 2));
-    let rows = usize::from(!is_folded);
-    let merged = shape.len().saturating_sub(1 + rows);
-    merged > 1 && !layouts[operand].merges(shape, 0..merged)
+    let batch = shape.len().saturating_sub(2);
+    batch > 1 && !layouts[operand].merges(shape, 0..batch)
+}
+
+/// The bias that a pointwise op adds behind a linear layer: its input has more than two dimensions and does not lie row by row, so
+/// that it is a batch of products, for which the library takes no bias. Source: `should_fold`, there.
+pub(super) fn bias_behind(graph: &Graph, layouts: &Layouts, linear: OpId) -> Option<TensorId> {
+    let &[input, _, bias] = &graph.inputs[linear][..] else {
+        return None;
+    };
+    let shape = graph.tensor_shape(input)?;
+    let is_whole = layouts[input] == View::whole(element_count(shape)?);
+    let is_batch = is(&graph.ops[linear], "linear") && shape.len() > 2 && !is_whole;
+    is_batch.then_some(bias)
 }

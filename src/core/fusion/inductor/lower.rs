@@ -104,7 +104,7 @@ pub(super) struct Lowering<'a> {
     pub(super) graph: &'a Graph,
     pub(super) target: Target,
     pub(super) layouts: Layouts,
-    uses: IdVec<TensorId, Uses>,
+    pub(super) uses: IdVec<TensorId, Uses>,
     pub(super) values: IdVec<TensorId, Value>,
     nodes: IdVec<NodeId, Node>,
     /// Copies for libraries.
@@ -181,6 +181,7 @@ impl Lowering<'_> {
             value.ops.push(op);
         }
         let output = graph.output[op];
+        self.copy_crossing_view(op);
         if value.ops.len() <= INLINED_OPS {
             self.values[output] = value;
         } else {

@@ -2,8 +2,8 @@
 //! launches. `docs/inductor.md` says what it does not fuse and why, and how accurate the prediction is.
 //!
 //! Four steps: `layout` finds which operands are copied, `attention` finds flash kernels, `lower` turns ops into the nodes of a
-//! scheduler by inlining pointwise ops (with `call` and `library` for matmuls, `concat`, and `reduce`, `unrolled` and `split`
-//! for reductions), `schedule` (with `pair`, `merge` and `mixed`)
+//! scheduler by inlining pointwise ops (with `call` and `library` for matmuls, `concat`, and `reduce`, `unrolled`, `split` and
+//! `direction` for reductions), `schedule` (with `pair`, `merge` and `mixed`)
 //! fuses nodes. `view` says what a node reads of a buffer, because only equal accesses share a kernel. An inlined op belongs to the
 //! first kernel that computes it; [`Partition::recomputed`] lists it for each further one. What no op of the program stands for, the
 //! second half of a reduction or a copy, is in [`Partition::further_launches`].
@@ -11,6 +11,7 @@
 mod attention;
 mod call;
 mod concat;
+mod direction;
 mod facts;
 mod layout;
 mod library;

@@ -58,6 +58,8 @@ impl Default for Node {
                 bytes: 0,
                 loops: Loops::default(),
                 is_straight: false,
+                is_flat: false,
+                tile: None,
             },
             rows: None,
             readings: 1,
@@ -77,6 +79,10 @@ pub(super) struct Read {
     pub(super) loops: Loops,
     /// In the order in which it lies.
     pub(super) is_straight: bool,
+    /// The same, and without a gap.
+    pub(super) is_flat: bool,
+    /// If neighbours in the buffer are not those of the innermost loop, the size of the loops down to where they are.
+    pub(super) tile: Option<u64>,
 }
 
 /// The rows of a reduction as a program states them.
@@ -108,6 +114,10 @@ impl Read {
             bytes: elements.saturating_mul(width.into()),
             loops: view.map_or(Loops::default(), |view| view.loops(shape)),
             is_straight: view.is_some_and(View::is_straight),
+            is_flat: view.is_some_and(View::is_flat),
+            tile: view
+                .filter(|_| access != Access::Unknown)
+                .and_then(View::tile),
         }
     }
 
@@ -121,6 +131,12 @@ impl Read {
 }
 
 impl Node {
+    /// The size of the outer one of two loops that its kernel runs over, if its accesses differ in their innermost dimension.
+    pub(super) fn tiles(&self) -> impl Iterator<Item = u64> {
+        let reads = self.reads.iter().filter(|_| self.writes.is_straight);
+        reads.filter_map(|read| read.tile)
+    }
+
     /// The same node, which writes a buffer of this shape.
     pub(super) fn writing(self, buffer: BufferId, view: &View, shape: &[u64], width: u32) -> Self {
         Self {

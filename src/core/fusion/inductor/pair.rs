@@ -96,6 +96,9 @@ impl Schedule<'_> {
                 });
             }
         }
+        if self.tiles_apart(first, second) {
+            return Err(Reason::Reordered);
+        }
         let kept_elements = self.kept_elements(first, second);
         if kept_elements > shared_bytes.saturating_mul(WORTH) {
             return Err(Reason::KeepsMemory {
@@ -104,6 +107,19 @@ impl Schedule<'_> {
             });
         }
         joint(self.space[first], self.space[second], feeds).map(|_| ())
+    }
+
+    /// Whether one group is pointwise over all elements of the other one's rows, and runs over tiles that are no rows. Source:
+    /// `tiling_prevents_reduction_fusion`.
+    fn tiles_apart(&self, first: GroupId, second: GroupId) -> bool {
+        let (pointwise, elements, rows, width) = match (self.space[first], self.space[second]) {
+            (Loop::Pointwise(n), Loop::Reduction { rows, width, .. }) => (first, n, rows, width),
+            (Loop::Reduction { rows, width, .. }, Loop::Pointwise(n)) => (second, n, rows, width),
+            _ => return false,
+        };
+        let mut nodes = self.members[pointwise].iter();
+        rows.checked_mul(width) == Some(elements)
+            && nodes.any(|&node| self.nodes[node].tiles().any(|tile| tile != rows))
     }
 
     /// Nodes between the ends of two groups that are farthest apart.

@@ -1,5 +1,6 @@
 //! Lowers reductions: in one kernel or two, and norms as row values and a pointwise op on them.
 
+use super::direction::directions;
 use super::facts::{keeps_shape, reduction_space};
 use super::lower::Lowering;
 use super::node::{BufferId, Node, Rows};
@@ -135,6 +136,9 @@ impl Lowering<'_> {
             ),
             Cut::Rows(before, rows) => (before, rows),
         };
+        if count == 1 && matches!(cut, Cut::Pieces(_)) {
+            self.write_input(op);
+        }
         let again = self.cut_again(&value, first, matches!(cut, Cut::Pieces(_)) && count == 1);
         let (first, pieces) = match first {
             Loop::Reduction { rows, width, inner } if again > 1 => (
@@ -158,6 +162,13 @@ impl Lowering<'_> {
             if count == 1 {
                 for read in &mut node.reads {
                     read.loops = Loops::of(&[pieces, width.div_ceil(pieces)]);
+                    if !read.is_flat {
+                        // A piece of it begins at a quotient, which counts as another element at each place.
+                        read.access = read.access.in_pieces(pieces);
+                        let tensor = read.buffer.tensor(graph);
+                        let bytes = tensor.and_then(|tensor| tensor.bytes_per_element);
+                        read.bytes = width.saturating_mul(bytes.unwrap_or(4).into());
+                    }
                 }
             }
         }
@@ -186,6 +197,40 @@ impl Lowering<'_> {
             }
         }
         self.combine(partial, (count, 1, left), buffer, bytes);
+    }
+
+    /// What is reduced to one value in pieces is a buffer from then on: ops that read it later read that. Source:
+    /// `Reduction.check_for_split_dense_dim_reindexing` in `torch/_inductor/ir.py`.
+    fn write_input(&mut self, op: OpId) {
+        let graph = self.graph;
+        let Some(&input) = graph.inputs[op].first() else {
+            return;
+        };
+        let mut tensor = input;
+        while let Some(view) = graph.tensors[tensor]
+            .producer
+            .filter(|&op| graph.ops[op].is_view())
+            && let Some(&source) = graph.inputs[view].first()
+        {
+            tensor = source;
+        }
+        let is_wide = (graph.tensors[tensor].bytes_per_element).is_some_and(|bytes| bytes >= 4);
+        let definition = &graph.ops[op];
+        let converts = definition.function.as_deref() == Some("mean") && !is_wide;
+        let value = self.values[tensor].clone();
+        let is_inlined = !value.ops.is_empty() && !converts && !is_variance(definition);
+        let producer = graph.tensors[tensor].producer;
+        let is_read_later = producer.is_some_and(|producer| {
+            let mut readers = graph.successors[producer].iter();
+            readers.any(|&reader| reader > op)
+        });
+        if let (true, true, Some(producer)) = (is_inlined, is_read_later, producer) {
+            let shape = &graph.ops[producer].shape;
+            let elements = element_count(shape).unwrap_or(0);
+            self.write(value, Loop::Pointwise(elements), tensor, shape);
+            let layout = self.layouts[tensor].clone();
+            self.values[tensor] = buffer_value(BufferId::of_tensor(tensor), layout);
+        }
     }
 
     /// Into how many pieces each piece of a single row is cut again. As rows they may be read across, by what is broadcast.
@@ -266,15 +311,6 @@ impl Lowering<'_> {
         }
     }
 
-    /// How many of the accesses that read whole tensors lie along the rows, and how many across.
-    fn directions(&self, op: OpId, value: &Value, shape: &[u64]) -> (usize, usize) {
-        directions(
-            value,
-            shape,
-            reduced_axes(self.graph.ops[op].axes, shape.len()),
-        )
-    }
-
     fn rows(&self, op: OpId, value: &Value, shape: &[u64]) -> Rows {
         let domain = RowDomain::of_op(self.graph, op);
         let axes = reduced_axes(self.graph.ops[op].axes, shape.len());
@@ -305,21 +341,6 @@ enum Cut {
     Pieces(u64),
     /// Into the rows of an earlier reduction, so many.
     Rows(Loop, u64),
-}
-
-/// How many of the accesses in a loop over a shape that depend on all of it lie along its reduced axes, and how many across.
-fn directions(value: &Value, shape: &[u64], axes: u32) -> (usize, usize) {
-    let views = value.reads.iter().filter_map(|read| read.view.as_ref());
-    let strides = views.filter_map(|view| {
-        let strides = view.strides_along(shape, axes);
-        strides.filter(|_| view.is_whole(shape))
-    });
-    let (mut inner, mut outer) = (0, 0);
-    for strides in strides {
-        let is_outer = strides.iter().all(|&stride| stride != 1);
-        *(if is_outer { &mut outer } else { &mut inner }) += 1;
-    }
-    (inner, outer)
 }
 
 /// Whether the op reduces to a variance, which is three values until the end.

@@ -13,10 +13,9 @@ use crate::core::model::ids::OpId;
 const UNROLLED: u64 = 8;
 
 impl Lowering<'_> {
-    /// Whether a reduction is one expression over the elements of a short row. A variance is not: its mean is a buffer.
+    /// Whether a reduction is one expression over the elements of a short row.
     pub(super) fn is_unrolled(&self, op: OpId) -> bool {
         RowDomain::of_op(self.graph, op).width < UNROLLED
-            && !(keeps_shape(self.graph, op) && is_variance(&self.graph.ops[op]))
     }
 
     /// Whether all inputs of a norm but the first are buffers. Others are computed by the kernel of its elements, which may run
@@ -29,7 +28,7 @@ impl Lowering<'_> {
     }
 
     /// What an unrolled reduction reads: each place of a row. The row values of a softmax or norm, which its elements read, are a buffer
-    /// like any other value that is broadcast.
+    /// like any other value that is broadcast; the mean that a variance needs always is (`var_mean_sum_`).
     pub(super) fn unrolled(&mut self, op: OpId) -> Value {
         let graph = self.graph;
         let definition = &graph.ops[op];
@@ -59,7 +58,7 @@ impl Lowering<'_> {
         if !keeps_shape {
             return value;
         }
-        if value.reads.len() > SHARED_READS
+        if (value.reads.len() > SHARED_READS || is_variance(definition))
             && let Some(row_view) = row_view(definition)
         {
             let (mut row_value, _) = row(self, false);

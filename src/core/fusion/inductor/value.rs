@@ -30,6 +30,11 @@ impl Source {
             hidden_by: None,
         }
     }
+
+    /// The op whose way of reading no view describes.
+    pub(super) fn hidden_by(&self) -> Option<OpId> {
+        self.hidden_by.map(|(op, _)| op)
+    }
 }
 
 impl Value {

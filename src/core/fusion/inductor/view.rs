@@ -272,6 +272,26 @@ impl View {
         moved.is_sorted_by(|outer, inner| outer.stride >= inner.stride)
     }
 
+    /// Whether neighbours of the loop are neighbours in the buffer.
+    pub(super) fn is_flat(&self) -> bool {
+        matches!(self.digits[..], [] | [Digit { stride: 1, .. }])
+    }
+
+    /// If another loop than the innermost one moves to the next element of the buffer, the size of the loops down to that one. What
+    /// is read too seldom does not count. Source: `SIMDScheduling.candidate_tilings` in `torch/_inductor/codegen/simd.py`.
+    pub(super) fn tile(&self) -> Option<u64> {
+        let size = |digits: &[Digit]| digits.iter().fold(1, |n: u64, d| n.saturating_mul(d.size));
+        let at = self.digits.iter().position(|digit| digit.stride == 1)?;
+        let (outer, inner) = self.digits.split_at_checked(at + 1)?;
+        let is_moved = inner.iter().any(|digit| digit.stride != 0);
+        let is_good = |size: u64| size >= 32 && size.is_multiple_of(32);
+        let (outer, inner) = (size(outer), size(inner));
+        let worth = 1 + u64::from(is_good(outer));
+        let worth = worth * (1 + u64::from(is_good(inner)));
+        let score = self.elements().saturating_mul(worth);
+        (is_moved && score >= outer.saturating_mul(inner)).then_some(outer)
+    }
+
     /// Number of elements that are accessed.
     pub(super) fn elements(&self) -> u64 {
         let moved = self.digits.iter().filter(|digit| digit.stride != 0);

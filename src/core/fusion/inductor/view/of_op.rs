@@ -48,6 +48,16 @@ impl View {
         Self::strided(shape, &[row.saturating_mul(height), 1, row, channels])
     }
 
+    /// A dense tensor of this shape with its dimensions in another order.
+    pub(in crate::core::fusion::inductor) fn transposed<const N: usize>(
+        shape: &[u64; N],
+        order: [usize; N],
+    ) -> Self {
+        let strides = dense_strides(shape);
+        let moved = |sizes: &[u64]| order.map(|from| sizes.get(from).copied().unwrap_or(1));
+        Self::strided(&moved(shape), &moved(&strides))
+    }
+
     /// A new image of this shape whose dimensions lie in memory as those of another one do.
     pub(in crate::core::fusion::inductor) fn image_as(
         shape: &[u64],
