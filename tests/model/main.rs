@@ -45,6 +45,7 @@ mod import_diagnostics;
 mod import_statements;
 mod inductor;
 mod inductor_measured;
+mod inductor_order;
 mod inductor_programs;
 mod inductor_rules;
 mod input;
