@@ -1,6 +1,8 @@
 //! Times of kernels on a measured device.
 
-use crate::core::analysis::device_model::{Code, KernelView, Kind, Moved, Product, row_width};
+use crate::core::analysis::device_model::{
+    Code, KernelView, Kind, Moved, Product, Tiling, row_width,
+};
 use crate::core::cost::roofline::missing_figure;
 use crate::core::model::device::Measured;
 use crate::core::model::dtype::DType;
@@ -45,13 +47,27 @@ impl KernelView<'_> {
                 let again_s = self.attention_read_again_bytes() / m.memory_bytes_per_s;
                 compute_s.max(read_s + write_s + again_s) + m.kernel_s
             }
-            Kind::Matmul(product) => {
+            Kind::Matmul {
+                product,
+                is_generated,
+            } => {
+                let tiling = self.tiling(&product, is_generated);
                 let again = product.read_again_bytes(
-                    self.tiling(&product),
+                    tiling,
                     self.model.multiprocessors,
                     self.model.l2_bytes,
                 ) / m.memory_bytes_per_s;
-                self.matmul_s(m, &product, rate, read_s + write_s + again)
+                let share = if is_generated {
+                    m.generated_matmul_share
+                } else {
+                    1.0
+                };
+                self.matmul_s(
+                    m,
+                    &product,
+                    (tiling, rate * share),
+                    read_s + write_s + again,
+                )
             }
             Kind::Rows => self.rows_s(m, read_s, write_s) + m.kernel_s,
             Kind::Pointwise => self.pointwise_s(m, read_s + write_s) + m.kernel_s,
@@ -63,14 +79,14 @@ impl KernelView<'_> {
         ops.map(|&op| (op, &self.model.graph.ops[op]))
     }
 
-    fn matmul_s(&self, m: &Measured, product: &Product, rate: f64, memory_s: f64) -> f64 {
-        let tiling = self.tiling(product);
-        let share = if self.code == Code::GeneratedMatmuls {
-            m.generated_matmul_share
-        } else {
-            1.0
-        };
-        let rate = rate * share / self.model.multiprocessors;
+    fn matmul_s(
+        &self,
+        m: &Measured,
+        product: &Product,
+        (tiling, rate): (Tiling, f64),
+        memory_s: f64,
+    ) -> f64 {
+        let rate = rate / self.model.multiprocessors;
         let tile_s = 2.0 * tiling.tile.rows * tiling.tile.columns * product.inner / rate;
         let (each_s, around_s) = if product.is_convolution {
             (m.convolution_tile_s, m.kernel_s)
