@@ -5,6 +5,7 @@ use fuseline::core::device;
 use fuseline::core::examples::EXAMPLES;
 use fuseline::core::notation::parse;
 use fuseline::core::{Analysis, Options, Policy, analyze_program};
+use fuseline::present::headline::headline;
 
 const TILE: Tile = Tile {
     rows: 256.0,
@@ -165,17 +166,26 @@ fn attention_reads_its_keys_again_where_the_cache_cannot_hold_a_head() {
     assert!((beyond - once - again).abs() < 1.0, "{beyond} {once}");
 }
 
-/// Without a peak or without K there is no time: the rate of another type is not used instead.
+/// Without a peak or without K there is no time, nor for what nobody measured: the rate of another type is not used instead.
 #[test]
 fn a_time_without_a_rate_is_not_known() {
     let matmul = |dtype: &str| {
         format!("input a : {dtype}[4096, 4096]\ninput b : {dtype}[4096, 4096]\ny = matmul(a, b)\n")
     };
     let time_s = |text: &str| time_s(text, Policy::None, "h200");
-    let [f16, f32, f64] = ["f16", "f32", "f64"].map(|dtype| time_s(&matmul(dtype)).unwrap());
-    // At the rate of the vector units, which that of the matrix units in f64 equals.
-    assert!(f32 > 10.0 * f16 && f64 >= f32);
-    assert_eq!(time_s(&matmul("i64")), None);
+    assert!(time_s(&matmul("f16")) == time_s(&matmul("bf16")) && time_s(&matmul("f16")).is_some());
+    for dtype in ["f8", "i8", "i64", "f32", "f64"] {
+        assert_eq!(time_s(&matmul(dtype)), None, "{dtype}");
+        let options = Options {
+            device: device("h200").unwrap().clone(),
+            ..Options::default()
+        };
+        let outcome = analyze_program(&parse(&matmul(dtype)).program, &options);
+        let note = headline(&outcome.analysis.unwrap()).time_note;
+        // Without a peak that is the reason.
+        let says_why = note.contains("was not measured");
+        assert_eq!(says_why, dtype != "i64", "{dtype}: {note}");
+    }
     // The vector units were not measured in f64.
     assert_eq!(time_s("input a : f64[4096, 4096]\ny = exp(a)\n"), None);
     assert_eq!(time_s("y = matmul(a, b) : f16[4096, 4096]\n"), None);

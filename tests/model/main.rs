@@ -99,6 +99,7 @@ mod share;
 mod sliders;
 mod spans;
 mod step_lines;
+mod times;
 mod views;
 mod why;
 mod why_attention;

@@ -5,12 +5,14 @@
 //! cannot hold those of one head, and data accessed recently comes from the shared cache. No figure mixes the two
 //! counts.
 
+mod breakdown;
 mod cache;
 mod expected;
 mod matmul;
 mod time;
 
-pub use crate::core::analysis::device_model::expected::{Expected, ExpectedKernel};
+pub use crate::core::analysis::device_model::breakdown::{Breakdown, Part, Share, What};
+pub use crate::core::analysis::device_model::expected::{Expected, ExpectedKernel, breakdown};
 pub use crate::core::analysis::device_model::matmul::{Product, Tile, Tiling};
 
 pub(crate) use crate::core::analysis::device_model::cache::Hits;
@@ -176,8 +178,13 @@ impl<'a> DeviceModel<'a> {
     /// The time of a kernel when the program runs repeatedly. `None` on a device without measured rates, and where the
     /// roofline has no peak for the work.
     pub(crate) fn time_s(&self, code: Code, launch: Launch<'_>) -> Option<f64> {
+        Some(self.breakdown(code, launch)?.time_s())
+    }
+
+    /// The same taken apart.
+    pub(crate) fn breakdown(&self, code: Code, launch: Launch<'_>) -> Option<Breakdown> {
         let rates = &self.calibration.as_ref()?.rates;
-        self.kernel(code, launch).time_s(rates)
+        self.kernel(code, launch).breakdown(rates)
     }
 
     fn kernel<'k>(&'k self, code: Code, launch: Launch<'k>) -> KernelView<'k> {
