@@ -71,12 +71,13 @@ fn row(analysis: &Analysis, advised: &Advised) -> Option<AdviceRow> {
         }
     };
     let price = advised.price;
+    let saved_s = price.time_s()?;
     Some(AdviceRow {
         advice: advised.advice,
         action,
         caveat: caveat.to_owned(),
-        saved_time: format_seconds(price.time_s()),
-        share: format_percent(price.time_s() / analysis.time_s() * 100.0),
+        saved_time: format_seconds(saved_s),
+        share: format_percent(saved_s / analysis.time_s() * 100.0),
         saved_bytes: saved_bytes(price),
     })
 }

@@ -1,7 +1,7 @@
 //! The rows of the table of all policies.
 
 use super::certificates::certificate_text;
-use super::explain::total_bytes;
+use super::explain::{assumed, has_assumed_size, total_bytes};
 use super::format::{format_bytes, format_change, format_count, format_exact};
 use super::memory::fits;
 use super::names::{joined, op_name};
@@ -58,6 +58,7 @@ fn row(compared: &Compared, chosen: Policy) -> PolicyRow {
     } = compared;
     let (fused, graph) = (&analysis.fused, &analysis.graph);
     let is_chosen = *policy == chosen;
+    let is_assumed = fused.kernels.iter().any(has_assumed_size);
     let [_, time] = total_times(analysis);
     PolicyRow {
         policy: *policy,
@@ -65,9 +66,9 @@ fn row(compared: &Compared, chosen: Policy) -> PolicyRow {
         kernels: format_count(fused.launches),
         bytes: total_bytes(fused),
         exact_bytes: format!("{} B", format_exact(fused.traffic.total.into())),
-        change: format_change(analysis.savings_pct),
+        change: assumed(is_assumed, &format_change(analysis.savings_pct)),
         time,
-        memory: format_bytes(fused.peak_memory.bytes),
+        memory: assumed(is_assumed, &format_bytes(fused.peak_memory.bytes)),
         is_too_large: fits(fused, &analysis.options.device) == Some(false),
         differing: if is_chosen {
             "–".to_owned()

@@ -34,6 +34,11 @@ pub fn format_bandwidth(bytes_per_s: f64) -> String {
     format_large(bytes_per_s, "B/s")
 }
 
+/// Any amount: `12.6 MB`, `3.76 T/s`, and without a unit `134 M`.
+pub fn format_amount(amount: f64, unit: &str) -> String {
+    format_large(amount, unit).trim_end().to_owned()
+}
+
 /// A duration from seconds: `4.40 µs`, `1.23 ms`, `0 s`.
 pub fn format_seconds(seconds: f64) -> String {
     if seconds == 0.0 {

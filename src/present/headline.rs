@@ -1,9 +1,9 @@
 //! The effect of fusion on the whole program, in a few figures.
 
 use super::certificates::certificate_text;
-use super::explain::total_bytes;
+use super::explain::{assumed, has_assumed_size, total_bytes};
 use super::format::{format_change, format_count, format_exact, format_ratio};
-use super::times::{TimeKind, missing_text, time_note, total_times};
+use super::times::{COLD, TimeKind, missing_text, time_note, total_times};
 use crate::core::Analysis;
 
 /// Bytes, kernels and time, before and after fusion.
@@ -60,11 +60,14 @@ pub fn headline(analysis: &Analysis) -> Headline {
     let missing =
         (unfused.first_incomplete()).and_then(|kernel| missing_text(kernel, &analysis.options));
     let [unfused_time, fused_time] = total_times(analysis);
+    let is_below = unfused_time.is_below || fused_time.is_below;
     let runs = fused.launches > 0;
+    let is_assumed = unfused.kernels.iter().any(has_assumed_size);
+    let ratio = |ratio: f64| assumed(is_assumed, &format_ratio(ratio));
     Headline {
         unfused_bytes: total_bytes(unfused),
         fused_bytes: total_bytes(fused),
-        change: format_change(analysis.savings_pct),
+        change: assumed(is_assumed, &format_change(analysis.savings_pct)),
         is_changed: saved_bytes != 0,
         exact_bytes: format!(
             "{} B read and written unfused, {} B fused, {} B {}",
@@ -77,12 +80,13 @@ pub fn headline(analysis: &Analysis) -> Headline {
         fused_kernels: format_count(fused.launches),
         time_label: format!("{} on {}", kind.name(), device.name),
         ratio: runs.then(|| match &analysis.expected {
-            Some(expected) => format!("{} as fast", format_ratio(expected.speedup())),
-            None => format!("bounds {} apart", format_ratio(analysis.speedup)),
+            Some(expected) => format!("{} as fast", ratio(expected.speedup())),
+            None => format!("bounds {} apart", ratio(analysis.speedup)),
         }),
         bounds: (unfused_time.bound.zip(fused_time.bound)).map(|(unfused, fused)| {
-            let apart = format_ratio(analysis.speedup);
-            format!("bounds {unfused} → {fused}, {apart} apart")
+            let cold = if is_below { COLD } else { "" };
+            let apart = ratio(analysis.speedup);
+            format!("bounds {unfused} → {fused}{cold}, {apart} apart")
         }),
         is_time_changed: unfused_time.time != fused_time.time,
         unfused_time: unfused_time.time,
@@ -119,13 +123,18 @@ impl Headline {
             Some(ratio) => format!(", {ratio}"),
             None => String::new(),
         };
+        let kernels_become = if unfused_kernels == "1" {
+            "kernel becomes"
+        } else {
+            "kernels become"
+        };
         let search = match &self.search {
             Some(search) => format!(" Kernels: {}.", search.certificate),
             None => String::new(),
         };
         format!(
             "Memory traffic {unfused_bytes} unfused, {fused_bytes} fused, {change}. \
-             {unfused_kernels} kernels become {fused_kernels}. \
+             {unfused_kernels} {kernels_become} {fused_kernels}. \
              Time, {time_label}: {unfused_time} unfused, {fused_time} fused{ratio}.{search}"
         )
     }

@@ -8,7 +8,7 @@ use crate::present::format::{
     at_least, format_bytes, format_exact, format_flops, format_intensity,
 };
 use crate::present::names::op_names;
-use crate::present::times::{TimeText, bound_name, missing_text};
+use crate::present::times::{Seconds, TimeText, bound_name, missing_text};
 
 /// A fused kernel with its figures.
 #[derive(Clone, Debug, PartialEq)]
@@ -141,9 +141,17 @@ fn figures(totals: &Totals) -> Figures {
     let is_incomplete = totals.missing.is_some();
     let [unfused_bound_s, bound_s] = totals.bounds_s;
     let unfused_s = totals.expected_s.map(|[unfused_s, _]| unfused_s);
-    let unfused = TimeText::new(unfused_bound_s, is_incomplete, unfused_s).joined();
+    let time = |bound_s, expected_s| {
+        TimeText::new(Seconds {
+            bound_s,
+            is_incomplete,
+            expected_s,
+            is_assumed: totals.has_assumed_size,
+        })
+    };
+    let unfused = time(unfused_bound_s, unfused_s).joined();
     let fused_s = totals.expected_s.map(|[_, fused_s]| fused_s);
-    let time = TimeText::new(bound_s, is_incomplete, fused_s);
+    let time = time(bound_s, fused_s);
     let times = format!("{unfused} unfused, {} fused", time.joined());
     let times = match &totals.missing {
         None => times,

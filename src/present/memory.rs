@@ -3,6 +3,7 @@
 use crate::core::Analysis;
 use crate::core::analysis::Execution;
 use crate::core::model::device::Device;
+use crate::present::explain::{assumed, has_assumed_size};
 use crate::present::format::format_bytes;
 use crate::present::names::op_names;
 
@@ -14,7 +15,8 @@ pub fn fits(execution: &Execution, device: &Device) -> Option<bool> {
 
 /// The most memory that tensors need at once: `4.71 GB of 85.1 GB`, with what the device has if that is known.
 pub fn memory_text(execution: &Execution, device: &Device) -> String {
-    let needed = format_bytes(execution.peak_memory.bytes);
+    let is_assumed = execution.kernels.iter().any(has_assumed_size);
+    let needed = assumed(is_assumed, &format_bytes(execution.peak_memory.bytes));
     match capacity_text(device) {
         Some(capacity) => format!("{needed} of {capacity}"),
         None => needed,
@@ -42,7 +44,10 @@ pub fn memory_warning(analysis: &Analysis) -> Option<String> {
         "Does not fit: while kernel {} ({}) runs, {} of tensors are live, and {} has {}.",
         kernel.number(),
         op_names(&analysis.graph, &analysis.fused.kernels.get(kernel)?.ops),
-        format_bytes(peak.bytes),
+        assumed(
+            analysis.fused.kernels.iter().any(has_assumed_size),
+            &format_bytes(peak.bytes)
+        ),
         device.name,
         capacity_text(device)?
     ))

@@ -9,6 +9,7 @@ pub mod compare;
 pub mod custom_device;
 pub mod decisions;
 pub mod devices;
+pub mod expected;
 pub mod explain;
 pub mod export;
 pub mod findings;

@@ -24,16 +24,25 @@ pub fn verdict_sentence(graph: &Graph, verdict: &Verdict) -> String {
         return format!("Apart: {why}.");
     }
     let verb = |is_saved: bool| if is_saved { "save" } else { "cost" };
-    let (saves_bytes, saves_time) = (price.saved_bytes >= 0, price.time_s() >= 0.0);
+    let saves_bytes = price.saved_bytes >= 0;
+    let bytes = format!(
+        "{} {}",
+        verb(saves_bytes),
+        format_bytes(price.saved_bytes.unsigned_abs())
+    );
+    let Some(saved_s) = price.time_s() else {
+        return format!(
+            "Apart: {why}. Without the tensors between them the program would {bytes}, but no kernel runs both matmuls, so there is no time for it."
+        );
+    };
+    let saves_time = saved_s >= 0.0;
     let joint = match (saves_bytes, saves_time) {
         (true, false) | (false, true) => format!("but {} ", verb(saves_time)),
         _ => "and ".to_owned(),
     };
     format!(
-        "Apart: {why}. Fusing them alone would {} {} {joint}{} {}.",
-        verb(saves_bytes),
-        format_bytes(price.saved_bytes.unsigned_abs()),
-        format_seconds(price.time_s().abs()),
+        "Apart: {why}. Fusing them alone would {bytes} {joint}{} {}.",
+        format_seconds(saved_s.abs()),
         time_scope(price.expected_saved_s.is_some()),
     )
 }

@@ -317,7 +317,7 @@ impl EdgeReport {
                 },
             },
             saved_bytes: price.map(|price| price.saved_bytes),
-            bound_saved_us: price.map(|price| price.saved_s * 1e6),
+            bound_saved_us: price.and_then(|price| Some(price.saved_s? * 1e6)),
             expected_saved_us: price.and_then(|price| Some(price.expected_saved_s? * 1e6)),
         }
     }

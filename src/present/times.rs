@@ -1,11 +1,14 @@
 //! Times in words: expected where the device was measured, otherwise lower bounds.
 
+use crate::core::analysis::device_model::breakdown;
 use crate::core::analysis::{Analysis, Execution, Kernel};
 use crate::core::cost::roofline::{Bound, MissingFigure, missing_figure, peaks, times};
 use crate::core::model::dtype::DType;
 use crate::core::model::ids::KernelId;
 use crate::core::model::options::Options;
 use crate::present::devices::{computed_as, units_name};
+use crate::present::expected::breakdown_lines;
+use crate::present::explain::{assumed, has_assumed_size};
 use crate::present::format::{
     at_least, format_bandwidth, format_bytes, format_flops, format_rate, format_seconds,
 };
@@ -56,8 +59,15 @@ pub fn time_note(analysis: &Analysis) -> String {
     let device = &analysis.options.device.name;
     let scaled_from = match &analysis.expected {
         None => {
+            let is_complete = analysis.fused.first_incomplete().is_none();
+            let unmeasured = match analysis.options.device.calibration() {
+                Some(_) if is_complete => {
+                    " No time is expected, because arithmetic of this program was not measured: matmuls were in 16-bit floats, and nothing in f64."
+                }
+                _ => "",
+            };
             return format!(
-                "Times are lower bounds at full peak rates: {BOUND}. Kernels take longer on {device}, unless their data is still in its cache."
+                "Times are lower bounds at full peak rates: {BOUND}. Kernels take longer on {device}, unless their data is still in its cache.{unmeasured}"
             );
         }
         Some(expected) => &expected.scaled_from,
@@ -68,7 +78,22 @@ pub fn time_note(analysis: &Analysis) -> String {
             "Estimated times: the device model, with rates measured on an {from} and scaled to the bandwidth, cache and multiprocessors of the {device}"
         ),
     };
-    format!("{rates}, for a program that runs again and again. Bound: {BOUND}.")
+    format!(
+        "{rates}, for a program that runs again and again. Bound: {BOUND}, with all bytes from memory; an expected time can lie below it where the cache still holds data."
+    )
+}
+
+/// A time before it is put into words.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Seconds {
+    /// The lower bound.
+    pub bound_s: f64,
+    /// The bound leaves out FLOPs, as [`missing_text`] says.
+    pub is_incomplete: bool,
+    /// The expected time, where it is known.
+    pub expected_s: Option<f64>,
+    /// An assumed size is in both.
+    pub is_assumed: bool,
 }
 
 /// A time, and the lower bound beside it where that is another figure.
@@ -78,27 +103,40 @@ pub struct TimeText {
     pub time: String,
     /// The lower bound, beside an expected time.
     pub bound: Option<String>,
+    /// The expected time lies below the bound, because the cache still holds data that the bound reads from memory.
+    pub is_below: bool,
 }
 
+/// What is added to a bound that an expected time lies below.
+pub const COLD: &str = " with a cold cache";
+
 impl TimeText {
-    /// `is_incomplete`: the bound leaves out FLOPs, as [`missing_text`] says.
-    pub fn new(bound_s: f64, is_incomplete: bool, expected_s: Option<f64>) -> Self {
-        let bound = at_least(is_incomplete, &format_seconds(bound_s));
-        match expected_s {
+    /// Both figures in words.
+    pub fn new(seconds: Seconds) -> Self {
+        let text = |value: f64| assumed(seconds.is_assumed, &format_seconds(value));
+        let bound = at_least(seconds.is_incomplete, &text(seconds.bound_s));
+        match seconds.expected_s {
             None => Self {
                 time: bound,
-                bound: None,
+                ..Self::default()
             },
             Some(expected_s) => Self {
-                time: format_seconds(expected_s),
+                is_below: expected_s < seconds.bound_s,
+                time: text(expected_s),
                 bound: Some(bound),
             },
         }
     }
 
+    /// The bound beside the time: `208 µs`, `208 µs with a cold cache` where the time lies below it.
+    pub fn bound_beside(&self) -> Option<String> {
+        let cold = if self.is_below { COLD } else { "" };
+        Some(format!("{}{cold}", self.bound.as_ref()?))
+    }
+
     /// Both in one text: `454 µs (bound 208 µs)`.
     pub fn joined(&self) -> String {
-        match &self.bound {
+        match self.bound_beside() {
             None => self.time.clone(),
             Some(bound) => format!("{} (bound {bound})", self.time),
         }
@@ -107,14 +145,15 @@ impl TimeText {
 
 /// The time of a fused kernel.
 pub fn kernel_time(analysis: &Analysis, kernel: KernelId) -> Option<TimeText> {
-    let placement = &analysis.fused.kernels.get(kernel)?.placement;
+    let fused = analysis.fused.kernels.get(kernel)?;
     let expected = analysis.expected.as_ref();
     let expected = expected.and_then(|expected| expected.kernels.get(kernel));
-    Some(TimeText::new(
-        placement.time_s,
-        placement.is_incomplete(),
-        expected.map(|expected| expected.time_s),
-    ))
+    Some(TimeText::new(Seconds {
+        bound_s: fused.placement.time_s,
+        is_incomplete: fused.placement.is_incomplete(),
+        expected_s: expected.map(|expected| expected.time_s),
+        is_assumed: has_assumed_size(fused),
+    }))
 }
 
 /// The time of the whole program, unfused and fused.
@@ -126,8 +165,12 @@ pub fn total_times(analysis: &Analysis) -> [TimeText; 2] {
         ..
     } = analysis;
     let text = |execution: &Execution, expected_s| {
-        let is_incomplete = execution.first_incomplete().is_some();
-        TimeText::new(execution.time_s, is_incomplete, expected_s)
+        TimeText::new(Seconds {
+            bound_s: execution.time_s,
+            is_incomplete: execution.first_incomplete().is_some(),
+            expected_s,
+            is_assumed: execution.kernels.iter().any(has_assumed_size),
+        })
     };
     let expected = expected.as_ref();
     [
@@ -206,17 +249,14 @@ pub fn time_lines(analysis: &Analysis, id: KernelId) -> Vec<String> {
     lines.push(format!(
         "lower bound: the longest of these + {} {launches} = {}",
         format_seconds(device.launch_s.value),
-        TimeText::new(placement.time_s, placement.is_incomplete(), None).time
+        at_least(placement.is_incomplete(), &format_seconds(placement.time_s))
     ));
     lines.extend(missing_text(kernel, options));
-    if let Some(expected) = &analysis.expected
-        && let Some(kernel) = expected.kernels.get(id)
-    {
-        lines.push(format!(
-            "{}: {}",
-            TimeKind::of(analysis).name(),
-            format_seconds(kernel.time_s)
-        ));
+    if let Some(breakdown) = breakdown(analysis, id) {
+        lines.extend(breakdown_lines(&breakdown, TimeKind::of(analysis).name()));
+        if breakdown.time_s() < placement.time_s {
+            lines.push("It lies below the bound, which reads all bytes from memory: the cache still holds some of them.".to_owned());
+        }
     }
     lines
 }

@@ -37,7 +37,9 @@ impl EdgeOrder {
 
     fn compare(self, graph: &Graph, a: &PricedEdge, b: &PricedEdge) -> Ordering {
         let bytes = || b.price.saved_bytes.cmp(&a.price.saved_bytes);
-        let time = || b.price.time_s().total_cmp(&a.price.time_s());
+        // Edges without a time come last.
+        let saved_s = |edge: &PricedEdge| edge.price.time_s().unwrap_or(f64::NEG_INFINITY);
+        let time = || saved_s(b).total_cmp(&saved_s(a));
         let names = |edge: &PricedEdge| {
             let [from, to] = [edge.producer, edge.consumer];
             (op_name(graph, from), op_name(graph, to))
@@ -75,7 +77,7 @@ pub struct EdgeRow {
     pub names: String,
     /// Bytes that fusing it would save.
     pub saved_bytes: String,
-    /// Time that fusing it would save: expected, or by how much the lower bound falls.
+    /// Time that fusing it would save: expected, or by how much the lower bound falls. A dash where no kernel could run both.
     pub saved_time: String,
     /// Why it is not fused; quoted parts are code.
     pub reason: String,
@@ -175,7 +177,9 @@ pub(super) fn saved_bytes(price: Price) -> String {
 }
 
 fn saved_time(price: Price) -> String {
-    let saved_s = price.time_s();
+    let Some(saved_s) = price.time_s() else {
+        return "–".to_owned();
+    };
     let sign = if saved_s < 0.0 { "−" } else { "" };
     format!("{sign}{}", format_seconds(saved_s.abs()))
 }

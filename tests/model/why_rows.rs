@@ -63,7 +63,7 @@ fn what_fusing_would_cost_is_negative() {
     let analysis = analysis(TEXT, Policy::Rules);
     let mut edge = Why::new(&analysis).priced_edges()[0];
     edge.price.saved_bytes = -1024;
-    edge.price.saved_s = -1e-6;
+    edge.price.saved_s = Some(-1e-6);
     let row = EdgeRow::new(&analysis.graph, &edge, &Why::new(&analysis).reason(&edge));
     assert_eq!(
         [row.saved_bytes.as_str(), &row.saved_time],

@@ -9,7 +9,7 @@ pub fn Time(
     /// Both in words.
     time: Memo<TimeText>,
 ) -> impl IntoView {
-    let bound = move || time.with(|time| time.bound.clone());
+    let bound = move || time.with(TimeText::bound_beside);
     view! {
         {move || time.with(|time| time.time.clone())}
         {move || bound().map(|bound| view! { <small class="bound">{format!("bound {bound}")}</small> })}

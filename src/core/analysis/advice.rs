@@ -48,7 +48,7 @@ pub struct Advised {
 /// A few analyses, and the time of [`Why::priced_edges`].
 pub fn advise(analysis: &Analysis, statement_of_op: &IdVec<OpId, usize>) -> Vec<Advised> {
     let least_s = analysis.time_s() * LEAST_SHARE;
-    let pays = |price: &Price| price.time_s() > least_s;
+    let pays = |price: &Price| price.time_s().is_some_and(|saved_s| saved_s > least_s);
     let mut advised: Vec<Advised> = [
         Advice::Compile,
         Advice::Attention,
@@ -91,7 +91,8 @@ pub fn advise(analysis: &Analysis, statement_of_op: &IdVec<OpId, usize>) -> Vec<
 }
 
 fn by_saving(a: &Advised, b: &Advised) -> Ordering {
-    b.price.time_s().total_cmp(&a.price.time_s())
+    let saved_s = |advised: &Advised| advised.price.time_s().unwrap_or_default();
+    saved_s(b).total_cmp(&saved_s(a))
 }
 
 /// For each edge between kernels the merge of these; of the same edge in the rounds of a block that of the first one, with the
@@ -174,7 +175,7 @@ fn price(before: &Analysis, after: &Analysis) -> Price {
     Price {
         saved_bytes: before.fused.traffic.total.cast_signed()
             - after.fused.traffic.total.cast_signed(),
-        saved_s: before.fused.time_s - after.fused.time_s,
+        saved_s: Some(before.fused.time_s - after.fused.time_s),
         expected_saved_s: expected.map(|(before, after)| before.fused_s - after.fused_s),
     }
 }

@@ -63,7 +63,7 @@ pub(super) fn point_label(
     }
     facts.push(("moves", format_bytes(bytes)));
     facts.push(("bound by", bound_name(placement.bound).to_owned()));
-    match time.bound {
+    match time.bound_beside() {
         None => facts.push(("lower bound", time.time)),
         Some(bound) => facts.extend([("expected", time.time), ("lower bound", bound)]),
     }

@@ -10,7 +10,8 @@ use crate::picture::charts::roofline_arcs::{MoveArc, PointMove, arcs_below_roof}
 use crate::picture::charts::roofline_frame::{RooflineFrame, point_of};
 use crate::picture::charts::roofline_numbers::{Number, place_numbers};
 use crate::picture::charts::scene::{Anchor, Label, Mark, Point, Role};
-use crate::present::times::{TimeText, kernel_time};
+use crate::present::explain::has_assumed_size;
+use crate::present::times::{Seconds, TimeText, kernel_time};
 use std::collections::BTreeMap;
 
 /// Above this many ops they have no points of their own.
@@ -148,11 +149,12 @@ fn unfused_label(analysis: &Analysis, kernel: KernelId) -> Option<Label> {
     let placement = &comparison.unfused_placement;
     let expected = analysis.expected.as_ref();
     let expected = expected.and_then(|expected| expected.kernels.get(kernel));
-    let time = TimeText::new(
-        comparison.unfused_time_s,
-        placement.is_incomplete(),
-        expected.map(|expected| expected.unfused_s),
-    );
+    let time = TimeText::new(Seconds {
+        bound_s: comparison.unfused_time_s,
+        is_incomplete: placement.is_incomplete(),
+        expected_s: expected.map(|expected| expected.unfused_s),
+        is_assumed: has_assumed_size(&analysis.fused.kernels[kernel]),
+    });
     let bytes = comparison.unfused_bytes;
     Some(point_label(heading, placement, bytes, time))
 }
@@ -284,7 +286,12 @@ fn op_points(analysis: &Analysis, plot: &Plot, radius: f64) -> Vec<Mark> {
         if analysis.fused.kernels[kernel].ops.len() > 1 {
             let heading = format!("{} alone", short_op_names(analysis, &[op]));
             let placement = &alone.placement;
-            let time = TimeText::new(placement.time_s, placement.is_incomplete(), None);
+            let time = TimeText::new(Seconds {
+                bound_s: placement.time_s,
+                is_incomplete: placement.is_incomplete(),
+                expected_s: None,
+                is_assumed: has_assumed_size(alone),
+            });
             mark = mark.named(point_label(heading, placement, alone.bytes(), time));
         }
         marks.push(mark);

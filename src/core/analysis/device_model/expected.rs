@@ -1,7 +1,7 @@
 //! The times that a program is expected to take on a device with measured rates.
 
-use crate::core::analysis::device_model::{Code, DeviceModel, Launch, Moved};
-use crate::core::analysis::{Execution, Kernel};
+use crate::core::analysis::device_model::{Breakdown, Code, DeviceModel, Hits, Launch, Moved};
+use crate::core::analysis::{Analysis, Execution, Kernel};
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, KernelId};
 use crate::core::model::options::Options;
@@ -78,15 +78,32 @@ fn times(
     execution: &Execution,
 ) -> Option<IdVec<KernelId, f64>> {
     let hits = model.hits(execution)?;
-    let time_s = |(id, kernel): (KernelId, &Kernel)| {
-        let launch = Launch {
-            ops: &kernel.ops,
-            work: kernel.work,
-            is_free: kernel.is_free,
-            read: Moved::all(&kernel.traffic.reads, &hits.reads[id]),
-            written: Moved::all(&kernel.traffic.writes, &hits.writes[id]),
-        };
-        model.time_s(code, launch)
-    };
-    execution.kernels.iter_enumerated().map(time_s).collect()
+    let kernels = execution.kernels.iter_enumerated();
+    kernels
+        .map(|(id, kernel)| model.time_s(code, launch(kernel, id, &hits)))
+        .collect()
+}
+
+fn launch<'a>(kernel: &'a Kernel, id: KernelId, hits: &Hits) -> Launch<'a> {
+    Launch {
+        ops: &kernel.ops,
+        work: kernel.work,
+        is_free: kernel.is_free,
+        read: Moved::all(&kernel.traffic.reads, &hits.reads[id]),
+        written: Moved::all(&kernel.traffic.writes, &hits.writes[id]),
+    }
+}
+
+/// How the expected time of a fused kernel is found; `None` where it has none. `O(ops + reads)`.
+pub fn breakdown(analysis: &Analysis, kernel: KernelId) -> Option<Breakdown> {
+    analysis.expected.as_ref()?;
+    let model = DeviceModel::new(&analysis.graph, &analysis.options)?;
+    let hits = model.hits(&analysis.fused)?;
+    let fused = analysis.fused.kernels.get(kernel)?;
+    let code = Code::of(&analysis.options);
+    let mut breakdown = model.breakdown(code, launch(fused, kernel, &hits))?;
+    let further = analysis.partition.further_launches.get(kernel);
+    let kernel_s = model.calibration.as_ref()?.rates.kernel_s;
+    breakdown.fixed_s += f64::from(further.copied().unwrap_or(0)) * kernel_s;
+    Some(breakdown)
 }

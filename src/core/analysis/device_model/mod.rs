@@ -5,18 +5,21 @@
 //! cannot hold those of one head, and data accessed recently comes from the shared cache. No figure mixes the two
 //! counts.
 
+mod breakdown;
 mod cache;
 mod expected;
 mod matmul;
 mod time;
 
-pub use crate::core::analysis::device_model::expected::{Expected, ExpectedKernel};
+pub use crate::core::analysis::device_model::breakdown::{Breakdown, Part, Share, What};
+pub use crate::core::analysis::device_model::expected::{Expected, ExpectedKernel, breakdown};
 pub use crate::core::analysis::device_model::matmul::{Product, Tile, Tiling};
 
 pub(crate) use crate::core::analysis::device_model::cache::Hits;
 use crate::core::analysis::{Analysis, Execution};
 use crate::core::cost::traffic::Access;
 use crate::core::fusion::attention::{AttentionShape, Tiles};
+use crate::core::fusion::inductor::is_one_call;
 use crate::core::model::device::Calibration;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, KernelId, OpId};
@@ -31,18 +34,15 @@ use std::ops::{AddAssign, Sub};
 pub(crate) enum Code {
     /// One library kernel for each op, as a framework runs them without a compiler.
     Library,
-    /// A compiler, which leaves matmuls to the library.
+    /// A compiler or a person. What the library has one call for, a matmul or `addmm`, is left to it.
     Generated,
-    /// A compiler that writes its matmuls too.
-    GeneratedMatmuls,
 }
 
 impl Code {
     /// Who makes the kernels of the chosen policy.
     pub(crate) const fn of(options: &Options) -> Self {
-        match (options.policy, options.fusion.max_autotune) {
-            (Policy::None, _) => Self::Library,
-            (Policy::Inductor, true) => Self::GeneratedMatmuls,
+        match options.policy {
+            Policy::None => Self::Library,
             _ => Self::Generated,
         }
     }
@@ -178,8 +178,13 @@ impl<'a> DeviceModel<'a> {
     /// The time of a kernel when the program runs repeatedly. `None` on a device without measured rates, and where the
     /// roofline has no peak for the work.
     pub(crate) fn time_s(&self, code: Code, launch: Launch<'_>) -> Option<f64> {
+        Some(self.breakdown(code, launch)?.time_s())
+    }
+
+    /// The same taken apart.
+    pub(crate) fn breakdown(&self, code: Code, launch: Launch<'_>) -> Option<Breakdown> {
         let rates = &self.calibration.as_ref()?.rates;
-        self.kernel(code, launch).time_s(rates)
+        self.kernel(code, launch).breakdown(rates)
     }
 
     fn kernel<'k>(&'k self, code: Code, launch: Launch<'k>) -> KernelView<'k> {
@@ -205,7 +210,11 @@ enum Kind {
     /// Attention in one kernel.
     Attention,
     /// One product of matrices, and what follows it.
-    Matmul(Product),
+    Matmul {
+        product: Product,
+        /// The library has no call for it, so that it is a template with an epilogue.
+        is_generated: bool,
+    },
     /// A reduction along rows.
     Rows,
     /// A loop over elements.
@@ -224,17 +233,21 @@ impl KernelView<'_> {
         let mut matmuls = of_type(OpType::Matmul);
         match (matmuls.next(), matmuls.next()) {
             (Some(_), Some(_)) => Kind::Attention,
-            (Some(matmul), None) => {
-                Product::of_op(self.model.graph, matmul).map_or(Kind::Pointwise, Kind::Matmul)
-            }
+            (Some(matmul), None) => match Product::of_op(self.model.graph, matmul) {
+                Some(product) => Kind::Matmul {
+                    product,
+                    is_generated: !is_one_call(self.model.graph, self.launch.ops, matmul),
+                },
+                None => Kind::Pointwise,
+            },
             (None, _) if of_type(OpType::Reduction).next().is_some() => Kind::Rows,
             (None, _) => Kind::Pointwise,
         }
     }
 
-    /// How the library or the compiler cuts this product into tiles.
-    fn tiling(&self, product: &Product) -> Tiling {
-        if self.code == Code::GeneratedMatmuls && !product.is_convolution {
+    /// How the library, or a template, cuts this product into tiles.
+    fn tiling(&self, product: &Product, is_generated: bool) -> Tiling {
+        if is_generated {
             product.generated_tiling(self.model.multiprocessors)
         } else {
             product.tiling(self.model.multiprocessors)
@@ -246,8 +259,11 @@ impl KernelView<'_> {
         let once = self.launch.read.bytes as f64;
         match self.kind() {
             Kind::View => 0.0,
-            Kind::Matmul(product) => {
-                let tiling = self.tiling(&product);
+            Kind::Matmul {
+                product,
+                is_generated,
+            } => {
+                let tiling = self.tiling(&product, is_generated);
                 once + product.read_again_bytes(
                     tiling,
                     self.model.multiprocessors,

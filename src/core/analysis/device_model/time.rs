@@ -1,5 +1,6 @@
 //! Times of kernels on a measured device.
 
+use crate::core::analysis::device_model::breakdown::{Breakdown, Part, What};
 use crate::core::analysis::device_model::{Code, KernelView, Kind, Moved, Product, row_width};
 use crate::core::cost::roofline::missing_figure;
 use crate::core::model::device::Measured;
@@ -7,7 +8,7 @@ use crate::core::model::dtype::DType;
 use crate::core::model::ids::OpId;
 use crate::core::model::op::{Op, element_count};
 use crate::core::model::op_type::OpType;
-use crate::core::model::options::Options;
+use smallvec::smallvec;
 
 /// A generated kernel holds rows of up to this many elements in registers and reads them once.
 const HELD_ROW: f64 = 1024.0;
@@ -19,21 +20,19 @@ const ROW_ELEMENTS: f64 = 4096.0;
 const WARP_ROW: f64 = 2048.0;
 
 impl KernelView<'_> {
-    /// `None` where the roofline has no peak for the work, and for arithmetic in f64, of which none was measured.
-    pub(super) fn time_s(&self, m: &Measured) -> Option<f64> {
+    /// `None` where the roofline has no peak for the work, and for arithmetic of which none was measured: in f64, and matmuls on
+    /// anything but 16-bit floats.
+    pub(super) fn breakdown(&self, m: &Measured) -> Option<Breakdown> {
         let (options, work) = (self.model.options, self.launch.work);
-        if missing_figure(options, work).is_some() || work.vector_f64_flops > 0 {
+        let is_measured = matches!(work.matrix_dtype, None | Some(DType::F16 | DType::Bf16));
+        if missing_figure(options, work).is_some() || work.vector_f64_flops > 0 || !is_measured {
             return None;
         }
-        let seconds = |moved: Moved| {
-            moved.bytes.saturating_sub(moved.hit_bytes) as f64 / m.memory_bytes_per_s
-                + moved.hit_bytes as f64 / m.l2_bytes_per_s
-        };
-        let read_s = seconds(self.launch.read);
-        let write_s = seconds(self.launch.written);
-        let rate = matrix_rate(options, m, work.matrix_dtype);
+        let (read, written) = (self.launch.read, self.launch.written);
+        let mut moved = read;
+        moved += written;
         Some(match self.kind() {
-            Kind::View => 0.0,
+            Kind::View => Breakdown::default(),
             Kind::Attention => {
                 // The exponentials of a tile wait for its scores, and the second product waits for them.
                 let exponentials: f64 = self
@@ -41,20 +40,21 @@ impl KernelView<'_> {
                     .filter(|(_, op)| op.op_type == OpType::Reduction)
                     .map(|(_, op)| elements(op))
                     .fold(0.0, f64::max);
-                let compute_s = work.matrix_flops as f64 / rate + exponentials / m.exp_per_s;
-                let again_s = self.attention_read_again_bytes() / m.memory_bytes_per_s;
-                compute_s.max(read_s + write_s + again_s) + m.kernel_s
+                let mut compute = Part::new("arithmetic");
+                let matrix_flops = work.matrix_flops as f64;
+                compute.add(What::MatrixFlops, matrix_flops, m.matrix_f16_flops_per_s);
+                compute.add(What::Exponentials, exponentials, m.exp_per_s);
+                let again_bytes = self.attention_read_again_bytes();
+                Breakdown::overlapping([compute, bytes(m, moved, again_bytes)], m.kernel_s)
             }
-            Kind::Matmul(product) => {
-                let again = product.read_again_bytes(
-                    self.tiling(&product),
-                    self.model.multiprocessors,
-                    self.model.l2_bytes,
-                ) / m.memory_bytes_per_s;
-                self.matmul_s(m, &product, rate, read_s + write_s + again)
+            Kind::Matmul {
+                product,
+                is_generated,
+            } => self.matmul(m, &product, is_generated),
+            Kind::Rows => self.rows(m),
+            Kind::Pointwise => {
+                Breakdown::overlapping([bytes(m, moved, 0.0), self.pointwise(m)], m.kernel_s)
             }
-            Kind::Rows => self.rows_s(m, read_s, write_s) + m.kernel_s,
-            Kind::Pointwise => self.pointwise_s(m, read_s + write_s) + m.kernel_s,
         })
     }
 
@@ -63,37 +63,68 @@ impl KernelView<'_> {
         ops.map(|&op| (op, &self.model.graph.ops[op]))
     }
 
-    fn matmul_s(&self, m: &Measured, product: &Product, rate: f64, memory_s: f64) -> f64 {
-        let tiling = self.tiling(product);
-        let share = if self.code == Code::GeneratedMatmuls {
-            m.generated_matmul_share
+    fn matmul(&self, m: &Measured, product: &Product, is_generated: bool) -> Breakdown {
+        let (multiprocessors, l2_bytes) = (self.model.multiprocessors, self.model.l2_bytes);
+        let tiling = self.tiling(product, is_generated);
+        let again_bytes = product.read_again_bytes(tiling, multiprocessors, l2_bytes);
+        let mut moved = self.launch.read;
+        moved += self.launch.written;
+        let (name, share) = if is_generated {
+            ("tiles of a generated matmul", m.generated_matmul_share)
         } else {
-            1.0
+            ("tiles of the library's matmul", 1.0)
         };
-        let rate = rate * share / self.model.multiprocessors;
-        let tile_s = 2.0 * tiling.tile.rows * tiling.tile.columns * product.inner / rate;
-        let (each_s, around_s) = if product.is_convolution {
-            (m.convolution_tile_s, m.kernel_s)
+        let mut tiles = Part::new(name);
+        let tile_flops = 2.0 * tiling.tile.rows * tiling.tile.columns * product.inner;
+        let wave_flops = tiling.waves * multiprocessors * tile_flops;
+        tiles.add(
+            What::WaveFlops,
+            wave_flops,
+            m.matrix_f16_flops_per_s * share,
+        );
+        let fixed_s = if product.is_convolution {
+            tiles.add(What::Waves, tiling.waves, 1.0 / m.convolution_tile_s);
+            m.kernel_s
         } else {
-            (0.0, m.matmul_s)
+            m.matmul_s
         };
-        let compute_s = tiling.waves * (tile_s + each_s);
-        let cache_s = product.loaded_bytes(&tiling) / m.l2_bytes_per_s;
-        compute_s.max(cache_s).max(memory_s) + around_s
+        let mut loads = Part::new("loads of tiles");
+        loads.add(
+            What::CacheBytes,
+            product.loaded_bytes(&tiling),
+            m.l2_bytes_per_s,
+        );
+        let parts = [
+            tiles,
+            loads,
+            bytes(m, moved, again_bytes),
+            self.arithmetic(m),
+        ];
+        Breakdown::overlapping(parts, fixed_s)
     }
 
-    fn pointwise_s(&self, m: &Measured, memory_s: f64) -> f64 {
-        let mut compute_s = 0.0;
+    fn pointwise(&self, m: &Measured) -> Part {
+        let mut compute = Part::new("arithmetic");
         for (id, op) in self.ops() {
+            let mut own = Part::new("");
+            own.compute(m, op);
             let strided = self.code == Code::Library && self.is_strided(id, op);
-            let strided_s = if strided {
-                elements(op) / m.strided_per_s
+            if strided && elements(op) / m.strided_per_s > own.seconds() {
+                compute.add(What::Strided, elements(op), m.strided_per_s);
             } else {
-                0.0
-            };
-            compute_s += op_s(m, op).max(strided_s);
+                compute.append(&own);
+            }
         }
-        memory_s.max(compute_s)
+        compute
+    }
+
+    /// The arithmetic of all ops on the vector units.
+    fn arithmetic(&self, m: &Measured) -> Part {
+        let mut compute = Part::new("arithmetic");
+        for (_, op) in self.ops() {
+            compute.compute(m, op);
+        }
+        compute
     }
 
     /// Whether the op has operands of another shape than its result, or copies into another order. A single number
@@ -105,9 +136,8 @@ impl KernelView<'_> {
         op.op_type == OpType::Reshape || counts.any(|n| n > 1 && Some(n) != count)
     }
 
-    /// Time of a kernel along rows: by class for a library kernel; in passes for a generated one, unless it holds its
-    /// rows.
-    fn rows_s(&self, m: &Measured, read_s: f64, write_s: f64) -> f64 {
+    /// A kernel along rows: by class for a library kernel; in passes for a generated one, unless it holds its rows.
+    fn rows(&self, m: &Measured) -> Breakdown {
         let reductions = || self.ops().filter(|(_, op)| op.op_type == OpType::Reduction);
         let reduced = |id: OpId, op: &Op| {
             let first = self.model.graph.inputs[id].first();
@@ -115,14 +145,17 @@ impl KernelView<'_> {
             let shape = shape.unwrap_or(&op.shape);
             (element_count(shape).unwrap_or(0) as f64, row_width(shape))
         };
+        let (read, written) = (self.launch.read, self.launch.written);
+        let mut moved = read;
+        moved += written;
         if self.code == Code::Library {
-            let class_s: f64 = reductions()
-                .map(|(id, op)| {
-                    let (count, width) = reduced(id, op);
-                    count / library_rate(m, op, width)
-                })
-                .sum();
-            return class_s.max(read_s + write_s);
+            let mut class = Part::new("library kernel");
+            for (id, op) in reductions() {
+                let (count, width) = reduced(id, op);
+                let (what, per_s) = library_rate(m, op, width);
+                class.add(what, count, per_s);
+            }
+            return Breakdown::overlapping([class, bytes(m, moved, 0.0)], m.kernel_s);
         }
         let (mut online, mut widest, mut rows) = (0.0, 0.0_f64, 0.0_f64);
         let (mut has_max, mut has_exp) = (None, false);
@@ -146,60 +179,78 @@ impl KernelView<'_> {
         if let (Some(count), true) = (has_max, has_exp) {
             online += 2.0 * count;
         }
-        let compute_s: f64 = self.ops().map(|(_, op)| op_s(m, op)).sum();
+        let compute = self.arithmetic(m);
         let is_pool = reductions().any(|(_, op)| {
             op.function
                 .as_deref()
                 .is_some_and(|f| f.ends_with("pool2d"))
         });
         if widest <= HELD_ROW || is_pool {
-            return (read_s + write_s).max(compute_s);
+            return Breakdown::overlapping([bytes(m, moved, 0.0), compute], m.kernel_s);
         }
         // All passes but the last read, and the last writes; they do not overlap.
         let blocks = rows / (ROW_ELEMENTS / widest).floor().max(1.0);
         let waves = (blocks / (self.model.multiprocessors * ROW_BLOCKS)).ceil();
-        read_s.max(online / m.online_per_s) + write_s.max(compute_s) + waves * m.row_wave_s
+        let mut statistics = Part::new("running statistics");
+        statistics.add(What::Elements, online, m.online_per_s);
+        let mut waits = Part::new("waits for rows");
+        waits.add(What::Waves, waves, 1.0 / m.row_wave_s);
+        Breakdown {
+            phases: smallvec![
+                smallvec![bytes(m, read, 0.0).named("reads"), statistics],
+                smallvec![bytes(m, written, 0.0).named("writes"), compute],
+                smallvec![waits],
+            ],
+            fixed_s: m.kernel_s,
+        }
     }
+}
+
+/// Bytes that a kernel moves, and further ones that it reads from memory again.
+fn bytes(m: &Measured, moved: Moved, again_bytes: f64) -> Part {
+    let mut bytes = Part::new("bytes");
+    let from_memory = moved.bytes.saturating_sub(moved.hit_bytes) as f64;
+    bytes.add(What::MemoryBytes, from_memory, m.memory_bytes_per_s);
+    bytes.add(What::BytesAgain, again_bytes, m.memory_bytes_per_s);
+    bytes.add(What::CacheBytes, moved.hit_bytes as f64, m.l2_bytes_per_s);
+    bytes
 }
 
 fn elements(op: &Op) -> f64 {
     element_count(&op.shape).unwrap_or(0) as f64
 }
 
-/// The matrix rate for operands of this type: measured for f16, for other types in proportion to their peaks on the
-/// roofline. A kernel without a peak has no time and does not get here.
-fn matrix_rate(options: &Options, m: &Measured, dtype: Option<DType>) -> f64 {
-    let peak = |dtype| {
-        let figure = (options.device).matrix_peak(dtype, options.conventions.f32_matmul);
-        figure.map(|figure| figure.value)
-    };
-    match (dtype.and_then(peak), peak(DType::F16)) {
-        (Some(own), Some(f16)) => m.matrix_f16_flops_per_s * own / f16,
-        _ => m.matrix_f16_flops_per_s,
-    }
-}
-
-fn library_rate(m: &Measured, op: &Op, width: f64) -> f64 {
+fn library_rate(m: &Measured, op: &Op, width: f64) -> (What, f64) {
     match op.function.as_deref() {
-        Some("softmax" | "log_softmax") if width <= WARP_ROW => m.library_softmax_per_s,
-        Some("softmax" | "log_softmax") => m.library_wide_softmax_per_s,
-        Some("layer_norm" | "rms_norm") => m.library_layer_norm_per_s,
-        Some("max_pool2d" | "avg_pool2d") => m.library_pool_per_s,
-        _ => m.library_sum_per_s,
+        Some("softmax" | "log_softmax") if width <= WARP_ROW => {
+            (What::Softmax, m.library_softmax_per_s)
+        }
+        Some("softmax" | "log_softmax") => (What::WideSoftmax, m.library_wide_softmax_per_s),
+        Some("layer_norm" | "rms_norm") => (What::Norm, m.library_layer_norm_per_s),
+        Some("max_pool2d" | "avg_pool2d") => (What::Pool, m.library_pool_per_s),
+        _ => (What::Sum, m.library_sum_per_s),
     }
 }
 
-/// Time of an elementwise op on the vector units: its slow functions, and one instruction for each further FLOP.
-fn op_s(m: &Measured, op: &Op) -> f64 {
-    let (slow_s, further) = match op.function.as_deref() {
-        Some("exp" | "softmax" | "log_softmax") => (1.0 / m.exp_per_s, 1.0),
-        Some("sigmoid" | "silu") => (1.0 / m.exp_per_s + 1.0 / m.division_per_s, 2.0),
-        Some("gelu") => (1.0 / m.erf_per_s, 8.0),
-        Some("erf") => (1.0 / m.erf_per_s, 0.0),
-        Some("tanh") => (1.0 / m.tanh_per_s, 0.0),
-        Some("div" | "reciprocal") => (1.0 / m.division_per_s, 0.0),
-        _ if op.op_type == OpType::Elementwise => (0.0, 2.0),
-        _ => (0.0, 0.0),
-    };
-    elements(op) * (slow_s + further / m.vector_per_s)
+impl Part {
+    /// Adds an elementwise op on the vector units: its slow functions, and one instruction for each further FLOP.
+    fn compute(&mut self, m: &Measured, op: &Op) {
+        let exponential = (What::Exponentials, m.exp_per_s);
+        let division = (What::Divisions, m.division_per_s);
+        let (slow, further): (&[(What, f64)], f64) = match op.function.as_deref() {
+            Some("exp" | "softmax" | "log_softmax") => (&[exponential], 1.0),
+            Some("sigmoid" | "silu") => (&[exponential, division], 2.0),
+            Some("gelu") => (&[(What::ErrorFunctions, m.erf_per_s)], 8.0),
+            Some("erf") => (&[(What::ErrorFunctions, m.erf_per_s)], 0.0),
+            Some("tanh") => (&[(What::Tangents, m.tanh_per_s)], 0.0),
+            Some("div" | "reciprocal") => (&[division], 0.0),
+            _ if op.op_type == OpType::Elementwise => (&[], 2.0),
+            _ => (&[], 0.0),
+        };
+        let elements = elements(op);
+        for &(what, per_s) in slow {
+            self.add(what, elements, per_s);
+        }
+        self.add(What::Instructions, elements * further, m.vector_per_s);
+    }
 }

@@ -282,7 +282,7 @@ impl<'a> Why<'a> {
     /// Why they may not be merged.
     pub fn merge(&self, a: KernelId, b: KernelId) -> Result<Price, Reason> {
         if a == b {
-            return Ok(Price::default());
+            return Ok(Price::NOTHING);
         }
         match self.forbidden(a, b) {
             Some(reason) => Err(reason),

@@ -10,38 +10,46 @@ use crate::core::cost::work::work_of_ops;
 use crate::core::fusion::certificate::ROUNDING;
 use crate::core::model::adjacency::Adjacency;
 use crate::core::model::ids::{IdVec, KernelId, OpId, TensorId};
+use crate::core::model::op_type::OpType;
 use crate::core::model::options::Objective;
 use crate::core::model::work::Work;
 use crate::core::sorted::common;
 use std::iter;
 
 /// What a change would save; negative where it costs more.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Price {
     /// Bytes through memory.
     pub saved_bytes: i64,
-    /// Time on the roofline: by how much the lower bound falls.
-    pub saved_s: f64,
-    /// Time that the device model expects; `None` where the analysis has no [`Expected`].
+    /// Time on the roofline: by how much the lower bound falls. `None` where no kernel does the work of both, as of two matmuls.
+    pub saved_s: Option<f64>,
+    /// Time that the device model expects; `None` where there is no other, or the analysis has no [`Expected`].
     ///
     /// [`Expected`]: crate::core::analysis::device_model::Expected
     pub expected_saved_s: Option<f64>,
 }
 
 impl Price {
+    /// What changes nothing.
+    pub const NOTHING: Self = Self {
+        saved_bytes: 0,
+        saved_s: Some(0.0),
+        expected_saved_s: None,
+    };
+
     /// The time that is expected to be saved, where that is known, otherwise by how much the lower bound falls.
-    pub fn time_s(self) -> f64 {
-        self.expected_saved_s.unwrap_or(self.saved_s)
+    pub fn time_s(self) -> Option<f64> {
+        self.expected_saved_s.or(self.saved_s)
     }
 
     /// What two changes save together that have no kernel in common.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
-        let expected = self.expected_saved_s.zip(other.expected_saved_s);
+        let sum = |own: Option<f64>, other: Option<f64>| Some(own? + other?);
         Self {
             saved_bytes: self.saved_bytes + other.saved_bytes,
-            saved_s: self.saved_s + other.saved_s,
-            expected_saved_s: expected.map(|(own, other)| own + other),
+            saved_s: sum(self.saved_s, other.saved_s),
+            expected_saved_s: sum(self.expected_saved_s, other.expected_saved_s),
         }
     }
 
@@ -49,7 +57,10 @@ impl Price {
     pub fn is_gain(self, analysis: &Analysis) -> bool {
         match analysis.options.fusion.objective {
             Objective::Bytes => self.saved_bytes > 0,
-            Objective::Time => self.saved_s > analysis.fused.time_s * ROUNDING,
+            Objective::Time => {
+                let least_s = analysis.fused.time_s * ROUNDING;
+                self.saved_s.is_some_and(|saved_s| saved_s > least_s)
+            }
         }
     }
 }
@@ -60,6 +71,7 @@ pub struct Prices<'a> {
     /// What each kernel reads, sorted.
     reads: Adjacency<KernelId, Read>,
     writes: MergedWrites<'a>,
+    has_matmul: IdVec<KernelId, bool>,
     device: Option<OnDevice<'a>>,
 }
 
@@ -140,6 +152,14 @@ impl<'a> Prices<'a> {
             analysis,
             reads,
             writes: MergedWrites::new(analysis, views),
+            has_matmul: (analysis.fused.kernels.iter())
+                .map(|kernel| {
+                    kernel
+                        .ops
+                        .iter()
+                        .any(|&op| graph.ops[op].op_type == OpType::Matmul)
+                })
+                .collect(),
             device,
         }
     }
@@ -156,13 +176,20 @@ impl<'a> Prices<'a> {
         let (first, second) = (&kernels[a], &kernels[b]);
         let saved = [self.saved_reads(a, b), self.saved_writes(a, b)];
         let saved_bytes = saved.iter().map(|moved| moved.bytes).sum::<u64>();
+        if self.has_matmul[a] && self.has_matmul[b] {
+            return Price {
+                saved_bytes: saved_bytes.cast_signed(),
+                saved_s: None,
+                expected_saved_s: None,
+            };
+        }
         let bytes = first.bytes() + second.bytes() - saved_bytes;
         let is_free = first.is_free && second.is_free;
         let work = self.work(a, b);
         let time_s = place(&analysis.options, work, bytes, is_free).time_s;
         Price {
             saved_bytes: saved_bytes.cast_signed(),
-            saved_s: first.placement.time_s + second.placement.time_s - time_s,
+            saved_s: Some(first.placement.time_s + second.placement.time_s - time_s),
             expected_saved_s: self.expected_saved_s(a, b, work, saved),
         }
     }

@@ -25,33 +25,51 @@ pub(super) fn bias_adds(graph: &Graph) -> IdVec<OpId, Option<OpId>> {
 }
 
 fn bias_add(graph: &Graph, matmul: OpId) -> Option<OpId> {
-    let definition = &graph.ops[matmul];
-    let product = graph.output[matmul];
     let &[add] = &graph.successors[matmul] else {
         return None;
     };
-    let &[rows, columns] = &definition.shape[..] else {
-        return None;
-    };
-    let &[a, b] = &graph.inputs[add] else {
-        return None;
+    (is_addmm(graph, matmul, add) && !only_pointwise_follows(graph, add)).then_some(add)
+}
+
+/// Whether `addmm` computes a matmul together with the only op that reads it.
+fn is_addmm(graph: &Graph, matmul: OpId, add: OpId) -> bool {
+    let product = graph.output[matmul];
+    let (&[only], &[rows, columns], &[a, b]) = (
+        &graph.successors[matmul],
+        &graph.ops[matmul].shape[..],
+        &graph.inputs[add],
+    ) else {
+        return false;
     };
     let bias = if a == product { b } else { a };
-    let is_broadcast = match graph.tensor_shape(bias)? {
-        [last] => [columns, 1].contains(last),
-        [first, last] => [rows, 1].contains(first) && [columns, 1].contains(last),
+    let is_broadcast = match graph.tensor_shape(bias) {
+        Some([last]) => [columns, 1].contains(last),
+        Some([first, last]) => [rows, 1].contains(first) && [columns, 1].contains(last),
         _ => false,
     };
     let operands = graph.inputs[matmul].iter().chain([&bias]);
     let mut types = operands.map(|&tensor| graph.tensors[tensor].bytes_per_element);
     let first = types.next();
     let is_one_type = types.all(|other| Some(other) == first);
-    let fits = graph.ops[add].function.as_deref() == Some("add")
+    only == add
+        && graph.ops[add].function.as_deref() == Some("add")
         && a != b
         && is_broadcast
         && is_one_type
-        && !graph.is_final(product);
-    (fits && !only_pointwise_follows(graph, add)).then_some(add)
+        && !graph.is_final(product)
+}
+
+/// Whether a library has one call for these ops, of which one is this matmul: what else they are is views, and the add of `addmm`.
+/// Epilogues of a convolution come from its library, because compilers do not generate it.
+pub(crate) fn is_one_call(graph: &Graph, ops: &[OpId], matmul: OpId) -> bool {
+    let is_other = |&op: &OpId| op != matmul && !graph.ops[op].is_view();
+    let mut others = ops.iter().copied().filter(is_other);
+    match (others.next(), others.next()) {
+        _ if is_convolution(graph, matmul) => true,
+        (None, _) => true,
+        (Some(add), None) => is_addmm(graph, matmul, add),
+        _ => false,
+    }
 }
 
 fn only_pointwise_follows(graph: &Graph, op: OpId) -> bool {
@@ -93,10 +111,13 @@ fn is_matmul(graph: &Graph, op: OpId) -> bool {
 
 /// The loop of the kernel of a matmul.
 pub(super) fn matmul_space(graph: &Graph, op: OpId, max_autotune: bool) -> Loop {
-    let is_convolution = graph.ops[op].function.as_deref() == Some("conv2d");
-    if max_autotune && !is_convolution {
+    if max_autotune && !is_convolution(graph, op) {
         Loop::Template(elements(&graph.ops[op]))
     } else {
         Loop::Library
     }
+}
+
+fn is_convolution(graph: &Graph, op: OpId) -> bool {
+    graph.ops[op].function.as_deref() == Some("conv2d")
 }

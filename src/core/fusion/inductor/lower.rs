@@ -369,7 +369,6 @@ impl Lowering<'_> {
     /// Whether a norm is split into a reduction to row values and a pointwise op on them. Computed weights must exist
     /// when a kernel that reads them starts, so then it is not.
     pub(super) fn has_row_values(&self, op: OpId) -> bool {
-        let computed = |t: &TensorId| !self.graph.tensors[*t].is_external();
-        keeps_shape(self.graph, op) && !self.graph.inputs[op].iter().skip(1).any(computed)
+        keeps_shape(self.graph, op) && self.reads_no_op_beside_rows(op)
     }
 }

@@ -39,7 +39,7 @@ use lower::Target;
 use node::{Node, NodeId};
 use schedule::Fused;
 
-pub(crate) use library::library_call;
+pub(crate) use library::{is_one_call, library_call};
 
 /// The kernels that the compiler launches on the device of the options. With `max_autotune` it generates its matmuls,
 /// which take an epilogue.

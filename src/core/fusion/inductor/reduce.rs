@@ -53,9 +53,7 @@ impl Lowering<'_> {
             }
             None => Value::default(),
         };
-        if self.reads_buffers_beside_rows(op) {
-            first.ops.push(op);
-        }
+        first.ops.push(op);
         let rows = self.rows(op, &first, shape);
         let is_split = self.pieces(op, &first, shape) > 1;
         let is_buffer = self.is_buffer(&value, output);

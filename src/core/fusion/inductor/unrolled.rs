@@ -18,13 +18,11 @@ impl Lowering<'_> {
         RowDomain::of_op(self.graph, op).width < UNROLLED
     }
 
-    /// Whether all inputs of a norm but the first are buffers. Others are computed by the kernel of its elements, which may run
+    /// Whether all inputs of a norm but the first are from outside. Only the kernel of its elements waits for others, which may run
     /// later than that of its row values: then the row values do not count as the op.
-    pub(super) fn reads_buffers_beside_rows(&self, op: OpId) -> bool {
-        let others = self.graph.inputs[op].iter().skip(1);
-        others
-            .map(|&tensor| &self.values[tensor])
-            .all(|value| value.ops.is_empty())
+    pub(super) fn reads_no_op_beside_rows(&self, op: OpId) -> bool {
+        let mut others = self.graph.inputs[op].iter().skip(1);
+        others.all(|&tensor| self.graph.tensors[tensor].is_external())
     }
 
     /// What an unrolled reduction reads: each place of a row. The row values of a softmax or norm, which its elements read, are a buffer
@@ -62,7 +60,7 @@ impl Lowering<'_> {
             && let Some(row_view) = row_view(definition)
         {
             let (mut row_value, _) = row(self, false);
-            if self.reads_buffers_beside_rows(op) {
+            if self.reads_no_op_beside_rows(op) {
                 row_value.ops.push(op);
             }
             let rows = RowDomain::of_op(graph, op).rows;

@@ -1,0 +1,136 @@
+//! The time of a kernel taken apart: what it does, and at which rates.
+
+use smallvec::{SmallVec, smallvec};
+
+/// The time of a kernel as the model finds it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Breakdown {
+    /// What happens one after the other. The parts of a phase overlap, so that it takes as long as the longest.
+    pub phases: SmallVec<[SmallVec<[Part; 4]>; 1]>,
+    /// Fixed time of the kernel.
+    pub fixed_s: f64,
+}
+
+/// Work that does not overlap: its shares add up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// What it is called.
+    pub name: &'static str,
+    /// Its shares, each of another kind.
+    pub shares: SmallVec<[Share; 2]>,
+}
+
+/// An amount at a rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Share {
+    /// What it is an amount of.
+    pub what: What,
+    /// How much.
+    pub amount: f64,
+    /// How much of it in a second.
+    pub per_s: f64,
+}
+
+/// What has a rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// Bytes from and to memory.
+    MemoryBytes,
+    /// Bytes that are read from memory again.
+    BytesAgain,
+    /// Bytes from and to the shared cache.
+    CacheBytes,
+    /// FLOPs on the matrix units.
+    MatrixFlops,
+    /// FLOPs of whole waves of whole tiles.
+    WaveFlops,
+    /// Waves, which have a time each.
+    Waves,
+    /// Elements of a running statistic.
+    Elements,
+    /// Exponentials.
+    Exponentials,
+    /// Error functions.
+    ErrorFunctions,
+    /// Hyperbolic tangents.
+    Tangents,
+    /// Divisions.
+    Divisions,
+    /// Further instructions of the vector units.
+    Instructions,
+    /// Elements of a library kernel whose operands have different strides.
+    Strided,
+    /// Elements of the library's softmax.
+    Softmax,
+    /// The same over rows that no warp holds.
+    WideSoftmax,
+    /// Elements of the library's layer norm.
+    Norm,
+    /// Elements of the library's pooling.
+    Pool,
+    /// Elements of the library's other reductions.
+    Sum,
+}
+
+impl Breakdown {
+    /// One phase.
+    pub(super) fn overlapping(parts: impl IntoIterator<Item = Part>, fixed_s: f64) -> Self {
+        Self {
+            phases: smallvec![parts.into_iter().collect()],
+            fixed_s,
+        }
+    }
+
+    /// The time of the kernel.
+    pub fn time_s(&self) -> f64 {
+        let longest =
+            |parts: &SmallVec<[Part; 4]>| parts.iter().map(Part::seconds).fold(0.0, f64::max);
+        self.phases.iter().map(longest).sum::<f64>() + self.fixed_s
+    }
+}
+
+impl Part {
+    pub(super) fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            shares: SmallVec::new(),
+        }
+    }
+
+    pub(super) fn named(self, name: &'static str) -> Self {
+        Self { name, ..self }
+    }
+
+    /// Adds an amount at a rate. Each kind has one rate.
+    pub(super) fn add(&mut self, what: What, amount: f64, per_s: f64) {
+        if amount <= 0.0 {
+            return;
+        }
+        match self.shares.iter_mut().find(|share| share.what == what) {
+            Some(share) => share.amount += amount,
+            None => self.shares.push(Share {
+                what,
+                amount,
+                per_s,
+            }),
+        }
+    }
+
+    pub(super) fn append(&mut self, other: &Self) {
+        for share in &other.shares {
+            self.add(share.what, share.amount, share.per_s);
+        }
+    }
+
+    /// The time of all shares.
+    pub fn seconds(&self) -> f64 {
+        self.shares.iter().map(|share| share.seconds()).sum()
+    }
+}
+
+impl Share {
+    /// The amount over the rate.
+    pub fn seconds(&self) -> f64 {
+        self.amount / self.per_s
+    }
+}

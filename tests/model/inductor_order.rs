@@ -1,0 +1,107 @@
+//! Policy `inductor`: kernels come in an order in which they can run.
+
+use crate::random_graph::{fusable_ops, ops};
+use crate::why::under;
+use fuseline::core::{
+    Graph, Op, OpType, Options, Partition, Policy, TensorDecl, build_graph, device, plan,
+};
+use proptest::prelude::*;
+
+/// An op of which a kernel reads the result, computed neither by the kernel nor by an earlier one.
+fn too_late(graph: &Graph, partition: &Partition) -> Option<String> {
+    partition.kernels.ids().find_map(|kernel| {
+        let own = partition.kernels[kernel].iter();
+        let mut computed = own.chain(&partition.recomputed[kernel]);
+        computed.find_map(|&op| {
+            let is_late = |&before: &_| {
+                !partition.computes(kernel, before) && partition.kernel_of[before] > kernel
+            };
+            let late = graph.predecessors[op].iter().copied().find(is_late)?;
+            let [op, late] = [op, late].map(|op| &graph.ops[op].name);
+            Some(format!(
+                "kernel {} runs {op} before {late}",
+                kernel.number()
+            ))
+        })
+    })
+}
+
+fn check(ops: &[Op], externals: &[TensorDecl], options: &Options) -> Option<String> {
+    let graph = build_graph(ops, externals).unwrap();
+    too_late(&graph, &plan(&graph, options).partition)
+}
+
+/// The row values of a short norm are found from its first input; what else it reads may come later.
+#[test]
+fn row_values_do_not_run_before_what_their_norm_reads_beside_them() {
+    let reduction =
+        |inputs: &[&str], output: &str| Op::new(output, OpType::Reduction, inputs, output, &[5], 1);
+    let ops = [
+        reduction(&["a", "b"], "t0"),
+        reduction(&["c", "t0"], "t1"),
+        reduction(&["d", "t1"], "t2"),
+    ];
+    assert_eq!(check(&ops, &[], &under(Policy::Inductor)), None);
+}
+
+/// Mostly reductions of rows so short that they are written out, of inputs that fit.
+fn short_rows() -> impl Strategy<Value = Vec<Op>> {
+    let op = (
+        prop::sample::select(vec![
+            OpType::Reduction,
+            OpType::Reduction,
+            OpType::Elementwise,
+        ]),
+        prop::collection::vec(any::<prop::sample::Index>(), 1..4),
+        prop::sample::select(vec![
+            None,
+            Some("softmax"),
+            Some("layer_norm"),
+            Some("rms_norm"),
+        ]),
+    );
+    (2_u64..10, 1_u64..4, prop::collection::vec(op, 1..=10)).prop_map(|(width, rows, drawn)| {
+        let mut names: Vec<String> = (0..4).map(|i| format!("x{i}")).collect();
+        let mut ops = Vec::new();
+        for (index, (op_type, picks, function)) in drawn.into_iter().enumerate() {
+            let inputs: Vec<&str> = picks.iter().map(|pick| pick.get(&names).as_str()).collect();
+            let name = format!("t{index}");
+            let mut op = Op::new(&name, op_type, &inputs, &name, &[rows, width], 2);
+            op.function = function
+                .filter(|_| op_type == OpType::Reduction)
+                .map(Into::into);
+            ops.push(op);
+            names.push(name);
+        }
+        ops
+    })
+}
+
+fn options() -> impl Strategy<Value = Options> {
+    let ids = prop::sample::select(vec!["h200", "a100-80", "tpu-v4"]);
+    (ids, any::<bool>()).prop_map(|(id, max_autotune)| {
+        let mut options = under(Policy::Inductor);
+        options.device = device(id).unwrap().clone();
+        options.fusion.max_autotune = max_autotune;
+        options
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn kernels_of_any_graph_can_run_in_order((ops, externals) in ops(20), options in options()) {
+        prop_assert_eq!(check(&ops, &externals, &options), None);
+    }
+
+    #[test]
+    fn kernels_of_fusable_ops_can_run_in_order((ops, externals) in fusable_ops(1..=24), options in options()) {
+        prop_assert_eq!(check(&ops, &externals, &options), None);
+    }
+
+    #[test]
+    fn kernels_of_short_rows_can_run_in_order(ops in short_rows(), options in options()) {
+        prop_assert_eq!(check(&ops, &[], &options), None);
+    }
+}

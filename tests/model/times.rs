@@ -1,0 +1,163 @@
+//! Times in words: what stands beside them, and the arithmetic behind them.
+
+use crate::why::under;
+use fuseline::core::analysis::device_model::breakdown;
+use fuseline::core::examples::EXAMPLES;
+use fuseline::core::notation::parse;
+use fuseline::core::{Analysis, Options, Policy, analyze_program, device};
+use fuseline::present::compare::policy_rows;
+use fuseline::present::explain::total_bytes;
+use fuseline::present::format::format_seconds;
+use fuseline::present::headline::headline;
+use fuseline::present::kernels::{kernel_rows, kernel_total};
+use fuseline::present::times::{TimeKind, time_lines, total_times};
+use std::collections::BTreeSet;
+use strum::VariantArray;
+
+fn on(id: &str, policy: Policy, text: &str) -> Analysis {
+    let options = Options {
+        device: device(id).unwrap().clone(),
+        ..under(policy)
+    };
+    analyze_program(&parse(text).program, &options)
+        .analysis
+        .unwrap()
+}
+
+/// Every example under each policy on the devices with measured rates.
+fn expected() -> impl Iterator<Item = Analysis> {
+    EXAMPLES.iter().flat_map(|example| {
+        let ids = ["h200", "h100"].into_iter();
+        ids.flat_map(move |id| {
+            let policies = Policy::VARIANTS.iter();
+            policies.map(move |&policy| on(id, policy, example.text))
+        })
+    })
+}
+
+/// The bound reads all bytes from memory. Whatever else an expected time leaves out, it may lie below only for what the cache serves,
+/// and it says so beside both.
+#[test]
+fn an_expected_time_below_its_bound_says_why() {
+    let mut below = 0;
+    for analysis in expected() {
+        let Some(expected) = &analysis.expected else {
+            continue;
+        };
+        let rows = kernel_rows(&analysis, usize::MAX);
+        for (row, kernel) in rows.iter().zip(&analysis.fused.kernels) {
+            let expected_s = expected.kernels[row.kernel].time_s;
+            let is_below = expected_s < kernel.placement.time_s;
+            let texts = [
+                row.figures.time.joined(),
+                time_lines(&analysis, row.kernel).concat(),
+            ];
+            assert_eq!(
+                texts[0].contains("with a cold cache"),
+                is_below,
+                "{}",
+                texts[0]
+            );
+            assert_eq!(
+                texts[1].contains("the cache still holds"),
+                is_below,
+                "{}",
+                texts[1]
+            );
+            let parts = breakdown(&analysis, row.kernel).unwrap();
+            let what = format!("{parts:?}");
+            assert!(
+                !is_below || what.contains("CacheBytes"),
+                "{} {what}",
+                row.ops
+            );
+            below += usize::from(is_below);
+        }
+        let is_below = expected.fused_s < analysis.fused.time_s
+            || expected.unfused_s < analysis.unfused.time_s;
+        let bounds = headline(&analysis).bounds.unwrap();
+        assert_eq!(bounds.contains("with a cold cache"), is_below, "{bounds}");
+    }
+    assert!(below > 50, "{below}");
+}
+
+/// The worked lines are the figure, and each rate in them leads to it.
+#[test]
+fn an_expected_time_is_worked_out() {
+    for analysis in expected() {
+        let Some(expected) = &analysis.expected else {
+            continue;
+        };
+        let kind = TimeKind::of(&analysis).name();
+        for kernel in analysis.fused.kernels.ids() {
+            let time_s = expected.kernels[kernel].time_s;
+            let parts = breakdown(&analysis, kernel).unwrap();
+            assert!((parts.time_s() - time_s).abs() <= 1e-9 * time_s);
+            let lines = time_lines(&analysis, kernel);
+            if analysis.fused.kernels[kernel].is_free {
+                continue;
+            }
+            let last = lines
+                .iter()
+                .rfind(|line| line.starts_with(&format!("{kind}: ")));
+            assert!(
+                last.unwrap()
+                    .ends_with(&format!(" = {}", format_seconds(time_s)))
+            );
+            let worked = lines
+                .iter()
+                .filter(|line| line.starts_with(&format!("{kind}, ")));
+            assert!(worked.count() > 0, "{lines:?}");
+        }
+    }
+    let softmax = on(
+        "h200",
+        Policy::None,
+        "input x : f16[32, 2048, 2048]\ny = softmax(x)\n",
+    );
+    let lines = time_lines(&softmax, softmax.fused.kernels.ids().next().unwrap());
+    let class = "expected, library kernel: 134 M elements of a library softmax / 500 G/s = 268 µs";
+    assert!(lines.iter().any(|line| line == class), "{lines:?}");
+    assert_eq!(
+        lines.last().unwrap(),
+        "expected: the longer of library kernel and bytes + 2.00 µs to launch, start and end = 270 µs"
+    );
+}
+
+/// What rests on an assumed size is marked wherever it stands.
+#[test]
+fn each_figure_of_an_assumed_size_is_marked() {
+    let text = "input x : f16[4096, 4096]\nh = relu(x)\ng = elementwise(h, c) : f16[4096, 4096]\n";
+    for id in ["a100-80", "h200"] {
+        let analysis = on(id, Policy::Rules, text);
+        let figures = headline(&analysis);
+        assert!(total_bytes(&analysis.fused).starts_with('~'));
+        let mut marked = vec![
+            figures.unfused_bytes,
+            figures.fused_bytes,
+            figures.change,
+            figures.unfused_time,
+            figures.fused_time,
+            figures.ratio.unwrap().replace("bounds ", ""),
+            kernel_rows(&analysis, 1)[0].figures.time.time.clone(),
+            kernel_total(&analysis).time.time,
+        ];
+        let rows = policy_rows(
+            &fuseline::core::analysis::compare::compare(&analysis),
+            Policy::Rules,
+            fuseline::core::Objective::Bytes,
+        );
+        for row in rows {
+            marked.extend([row.memory, row.time.time]);
+        }
+        for figure in &marked {
+            assert!(figure.starts_with('~'), "{figure} of {marked:?}");
+        }
+        let [unfused, fused] = total_times(&analysis);
+        let bounds: BTreeSet<_> = [unfused.bound, fused.bound].into_iter().flatten().collect();
+        assert!(
+            bounds.iter().all(|bound| bound.starts_with('~')),
+            "{bounds:?}"
+        );
+    }
+}
