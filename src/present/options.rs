@@ -57,7 +57,7 @@ pub const fn switch_sentence(switch: Switch) -> &'static str {
             "Ops may follow a reduction in its kernel while the row that they need again fits on chip."
         }
         Switch::MaxAutotune => {
-            "The compiler generates its matmuls, which take an element-wise epilogue."
+            "The compiler may generate its matmuls, which then take an element-wise epilogue."
         }
         Switch::Attention => {
             "Matmul, softmax and matmul in a row run in tiles, and the scores never reach memory."
