@@ -4,7 +4,7 @@ use super::certificates::certificate_text;
 use super::explain::{assumed, has_assumed_size, total_bytes};
 use super::format::{format_bytes, format_change, format_count, format_exact};
 use super::memory::fits;
-use super::names::{joined, op_name};
+use super::names::{counted, joined, op_name};
 use super::times::{TimeText, total_times};
 use crate::core::analysis::compare::{Compared, DifferingEdge, ranked};
 use crate::core::{Analysis, Graph, Objective, OpId, OpType, Policy};
@@ -85,6 +85,24 @@ fn row(compared: &Compared, chosen: Policy) -> PolicyRow {
 }
 
 fn note(policy: Policy, analysis: &Analysis) -> String {
+    let of_policy = policy_note(policy, analysis);
+    let notes = [
+        Some(of_policy).filter(|note| !note.is_empty()),
+        rate_note(analysis),
+    ];
+    notes.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// At which rate matmuls run that no library call computes.
+fn rate_note(analysis: &Analysis) -> Option<String> {
+    let expected = analysis.expected.as_ref()?;
+    let matmuls = counted(expected.generated_matmuls, "generated matmul");
+    let share = expected.generated_share * 100.0;
+    (expected.generated_matmuls > 0)
+        .then(|| format!("{matmuls}, at {share:.0} % of the library's rate"))
+}
+
+fn policy_note(policy: Policy, analysis: &Analysis) -> String {
     if let Some(certificate) = &analysis.certificate {
         certificate_text(certificate)
     } else if policy == Policy::Inductor && has_flash_kernel(analysis) {

@@ -200,14 +200,20 @@ pub fn source_reason(
 ) -> String {
     let graph = &analysis.graph;
     let of_size = size_reason(analysis, tensor, source);
-    match part_read(graph, ops, tensor) {
-        Some((op, bytes)) => format!(
-            "{of_size}; counted whole though {} needs {} of it: a kernel that reads a tensor counts all of it once",
-            graph.ops[op].name,
-            format_bytes(bytes)
-        ),
+    match whole_reason(graph, ops, tensor) {
+        Some(whole) => format!("{of_size}; {whole}"),
         None => of_size,
     }
+}
+
+/// Why a tensor counts whole of which these ops need a part; `None` where they need all of it.
+pub fn whole_reason(graph: &Graph, ops: &[OpId], tensor: TensorId) -> Option<String> {
+    let (op, bytes) = part_read(graph, ops, tensor)?;
+    Some(format!(
+        "counted whole though {} needs {} of it: a kernel that reads a tensor counts all of it once",
+        graph.ops[op].name,
+        format_bytes(bytes)
+    ))
 }
 
 fn size_reason(analysis: &Analysis, tensor: TensorId, source: SizeSource) -> String {

@@ -1,7 +1,7 @@
 //! One op, edge, kernel or tensor with the arithmetic behind its figures, and what can be done about it.
 
 use super::explain::{
-    access_text, assumed, flops_text, has_assumed_size, source_reason, source_text,
+    access_text, assumed, flops_text, has_assumed_size, source_reason, source_text, whole_reason,
 };
 use super::format::{format_bytes, format_change, format_intensity};
 use super::limits::harms;
@@ -125,11 +125,22 @@ pub fn inspect_op(analysis: &Analysis, op: OpId) -> Option<Inspected> {
             kernel: Some(kernel),
             facts,
             worked,
+            notes: whole_notes(graph, &[op], alone),
             change,
             ..Inspected::default()
         }
         .with_neighbour(analysis, &[op]),
     )
+}
+
+/// For each tensor that a kernel of these ops reads and needs a part of, why it counts whole.
+fn whole_notes(graph: &Graph, ops: &[OpId], kernel: &Kernel) -> Vec<String> {
+    let reads = kernel.traffic.reads.iter();
+    let notes = reads.filter_map(|access| {
+        let whole = whole_reason(graph, ops, access.tensor)?;
+        Some(format!("{}: {whole}.", graph.tensor_name(access.tensor)))
+    });
+    notes.take(MAX_LINES).collect()
 }
 
 /// A tensor on its way from one op to another: its bytes, and whether they reach memory. `None` if there are no such ops.
@@ -165,6 +176,8 @@ pub fn inspect_edge(analysis: &Analysis, producer: OpId, consumer: OpId) -> Opti
             "This reader takes it on chip. It is written all the same, because it is a result or another kernel reads it.".to_owned()
         });
     }
+    let whole = whole_reason(graph, &[consumer], tensor);
+    notes.extend(whole.map(|whole| format!("{}: {whole}.", graph.tensor_name(tensor))));
     let change = match is_together {
         false => Some(Change::Merge(a, b)),
         true if a == b => Some(Change::Cut { producer, consumer }),
@@ -214,7 +227,10 @@ pub fn inspect_kernel(analysis: &Analysis, kernel: KernelId) -> Option<Inspected
         facts.push(("bound by", bound_name(fused.placement.bound).to_owned()));
     }
     let harm = harms(analysis).get(kernel).cloned().unwrap_or_default();
-    let notes = (!harm.is_empty()).then(|| format!("What hurts: {harm}."));
+    let mut notes = whole_notes(graph, &fused.ops, fused);
+    if !harm.is_empty() {
+        notes.insert(0, format!("What hurts: {harm}."));
+    }
     let inspected = Inspected {
         heading: format!(
             "kernel {}: {}",
@@ -224,7 +240,7 @@ pub fn inspect_kernel(analysis: &Analysis, kernel: KernelId) -> Option<Inspected
         kernel: Some(kernel),
         facts,
         worked: time_lines(analysis, kernel),
-        notes: notes.into_iter().collect(),
+        notes,
         ..Inspected::default()
     }
     .with_neighbour(analysis, &fused.ops);

@@ -187,11 +187,7 @@ fn gain(before: &Analysis, after: &Analysis) -> String {
     );
     let verb = |is_saved: bool| if is_saved { "saves" } else { "costs" };
     let bytes = format_bytes(saved_bytes.unsigned_abs());
-    let time = format!(
-        "{} {}",
-        format_seconds(saved_s.abs()),
-        time_scope(expected.is_some())
-    );
+    let time = format!("{} {}", format_seconds(saved_s.abs()), time_scope(before));
     let (bytes_verb, time_verb) = (verb(saved_bytes >= 0), verb(saved_s >= 0.0));
     // Times are sums of floats: a smaller difference is rounding.
     if saved_s.abs() < 1e-12 {

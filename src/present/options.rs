@@ -1,7 +1,8 @@
 //! The choices of a visitor, in words.
 
+use crate::core::fusion::attention::{Attention, find};
 use crate::core::model::options::Switch;
-use crate::core::{Externals, F32Matmul, Policy, ReshapeCost};
+use crate::core::{Analysis, Externals, F32Matmul, Policy, ReshapeCost};
 
 /// The name of a policy for visitors, who know the compiler by the function that calls it.
 pub const fn policy_title(policy: Policy) -> &'static str {
@@ -56,7 +57,7 @@ pub const fn switch_sentence(switch: Switch) -> &'static str {
             "Ops may follow a reduction in its kernel while the row that they need again fits on chip."
         }
         Switch::MaxAutotune => {
-            "The compiler generates its matmuls, which take an element-wise epilogue."
+            "The compiler may generate its matmuls, which then take an element-wise epilogue."
         }
         Switch::Attention => {
             "Matmul, softmax and matmul in a row run in tiles, and the scores never reach memory."
@@ -65,6 +66,26 @@ pub const fn switch_sentence(switch: Switch) -> &'static str {
             "The search may run each attention as one kernel, where that costs less."
         }
     }
+}
+
+/// Why an option that is off would change nothing if it were on; `None` where it is on or would change something. `O(ops + reads)`.
+pub fn switch_is_idle(analysis: &Analysis, switch: Switch) -> Option<&'static str> {
+    let mut fusion = analysis.options.fusion;
+    if switch != Switch::Attention || *switch.flag(&mut fusion) {
+        return None;
+    }
+    let kernel_of = &analysis.partition.kernel_of;
+    let is_one = |attention: &Attention| {
+        let mut kernels = attention.ops.iter().map(|&op| kernel_of[op]);
+        let first = kernels.next();
+        kernels.all(|kernel| Some(kernel) == first)
+    };
+    let found = find(&analysis.graph);
+    (!found.is_empty() && found.iter().all(is_one)).then_some(match analysis.options.policy {
+        Policy::Inductor => "The compiler finds it here by itself.",
+        Policy::Optimal => "The search has chosen it here by itself.",
+        _ => "It is one here already.",
+    })
 }
 
 /// A choice in a few words, and in a sentence.

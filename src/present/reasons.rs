@@ -8,13 +8,15 @@ use crate::core::fusion::rows::RowDomain;
 use crate::core::model::diagnostic::{Code, Diagnostic, merged};
 use crate::core::model::graph::Graph;
 use crate::core::notation::Parsed;
-use crate::core::{Outcome, Program};
+use crate::core::{Analysis, Outcome, Program};
 use crate::present::format::{format_bytes, format_count, format_exact, format_seconds};
 use crate::present::names::quoted_op;
+use crate::present::times::TimeKind;
 use std::collections::HashSet;
 
 /// The verdict in a sentence or two.
-pub fn verdict_sentence(graph: &Graph, verdict: &Verdict) -> String {
+pub fn verdict_sentence(analysis: &Analysis, verdict: &Verdict) -> String {
+    let graph = &analysis.graph;
     let Verdict::Apart { reason, price } = verdict else {
         return "They run in one kernel.".to_owned();
     };
@@ -32,7 +34,7 @@ pub fn verdict_sentence(graph: &Graph, verdict: &Verdict) -> String {
     );
     let Some(saved_s) = price.time_s() else {
         return format!(
-            "Apart: {why}. Without the tensors between them the program would {bytes}, but no kernel runs both matmuls, so there is no time for it."
+            "Apart: {why}. As one kernel they would {bytes}; there is no time for it, as no kernel runs both matmuls."
         );
     };
     let saves_time = saved_s >= 0.0;
@@ -43,16 +45,16 @@ pub fn verdict_sentence(graph: &Graph, verdict: &Verdict) -> String {
     format!(
         "Apart: {why}. Fusing them alone would {bytes} {joint}{} {}.",
         format_seconds(saved_s.abs()),
-        time_scope(price.expected_saved_s.is_some()),
+        time_scope(analysis),
     )
 }
 
 /// What a saved time is a part of, as the end of a phrase.
-pub const fn time_scope(is_expected: bool) -> &'static str {
-    if is_expected {
-        "of the expected time"
-    } else {
-        "of the lower bound"
+pub fn time_scope(analysis: &Analysis) -> &'static str {
+    match TimeKind::of(analysis) {
+        TimeKind::Expected => "of the expected time",
+        TimeKind::Estimated => "of the estimated time",
+        TimeKind::LowerBound => "of the lower bound",
     }
 }
 
@@ -117,7 +119,7 @@ pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
         }
         Reason::TooManyNodes { nodes, limit } => beyond_limit("have", nodes, "nodes", limit),
         Reason::LibraryCall { matmul } => {
-            format!("the matmul {matmul} is a library call, which fuses with nothing")
+            format!("the matmul {matmul} is a library call, which takes only views and one `add` behind it")
         }
         Reason::Loops { first, second } => {
             format!("one kernel is {}, the other {}", loop_text(first), loop_text(second))

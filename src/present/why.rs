@@ -141,7 +141,7 @@ impl WhyNot {
         if first == second {
             return "It is one op. Choose another.".to_owned();
         }
-        verdict_sentence(graph, &self.why().ask(first, second))
+        verdict_sentence(&self.analysis, &self.why().ask(first, second))
     }
 
     fn why(&self) -> Why<'_> {

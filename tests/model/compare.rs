@@ -3,11 +3,14 @@
 use crate::random_graph::fusable_ops;
 use fuseline::core::analysis::compare::{compare, ranked};
 use fuseline::core::examples::EXAMPLES;
-use fuseline::core::{Analysis, Objective, Options, Policy, analyze, analyze_program, notation};
+use fuseline::core::model::options::Switch;
+use fuseline::core::{
+    Analysis, Objective, Options, Policy, analyze, analyze_program, device, notation,
+};
 use fuseline::picture::charts::roofline_compare::scene;
 use fuseline::picture::charts::scene::{Role, Shape};
 use fuseline::present::compare::{PolicyRow, policy_rows};
-use fuseline::present::options::policy_title;
+use fuseline::present::options::{policy_title, switch_is_idle};
 use proptest::prelude::*;
 use strum::VariantArray;
 
@@ -386,4 +389,40 @@ fn stacks_stay_in_the_frame() {
             );
         }
     }
+}
+
+/// Under a policy that finds attention by itself the option changes nothing, and says so instead of standing open.
+#[test]
+fn the_option_of_attention_is_idle_where_it_is_one_kernel_already() {
+    let text = |id: &str| EXAMPLES.iter().find(|e| e.id == id).unwrap().text;
+    let idle = |id: &str, policy, attention| {
+        let mut options = Options::of_policy(policy);
+        options.fusion.attention = attention;
+        let outcome = analyze_program(&notation::parse(text(id)).program, &options);
+        switch_is_idle(&outcome.analysis.unwrap(), Switch::Attention).is_some()
+    };
+    assert!(idle("transformer", Policy::Inductor, false));
+    assert!(!idle("transformer", Policy::Inductor, true));
+    assert!(!idle("transformer", Policy::Rules, false));
+    assert!(!idle("mlp", Policy::Inductor, false));
+}
+
+/// A matmul with an epilogue that no library call has is generated, and Compare names its rate.
+#[test]
+fn the_rate_of_generated_matmuls_stands_beside_the_policy() {
+    let mut options = Options::of_policy(Policy::Rules);
+    options.device = device("h200").unwrap().clone();
+    let text = EXAMPLES
+        .iter()
+        .find(|e| e.id == "transformer")
+        .unwrap()
+        .text;
+    let chosen = analyze_program(&notation::parse(text).program, &options)
+        .analysis
+        .unwrap();
+    let rows = policy_rows(&compare(&chosen), Policy::Rules, Objective::Bytes);
+    let note = |policy| &rows.iter().find(|row| row.policy == policy).unwrap().note;
+    let rate = "1 generated matmul, at 90 % of the library's rate";
+    assert!(note(Policy::Rules).ends_with(rate), "{rows:?}");
+    assert!(!note(Policy::Inductor).contains("generated"), "{rows:?}");
 }

@@ -187,3 +187,25 @@ fn everything_that_can_be_clicked_is_told_about() {
         }
     }
 }
+
+/// A tensor of which an op needs a part counts whole, and each card with its bytes says so.
+#[test]
+fn cards_say_why_a_tensor_counts_whole() {
+    let transformer = EXAMPLES.iter().find(|e| e.id == "transformer").unwrap();
+    let analysis = analysis(transformer.text, Policy::Rules);
+    let [split, scores] =
+        ["split_heads", "attn_scores"].map(|name| analysis.graph.op_named(name).unwrap());
+    let kernel = analysis.partition.kernel_of[scores];
+    for card in [
+        inspect_op(&analysis, scores),
+        inspect_edge(&analysis, split, scores),
+        inspect_kernel(&analysis, kernel),
+    ] {
+        let notes = card.unwrap().notes;
+        let whole = "qkv_split: counted whole though attn_scores needs 33.6 MB of it: a kernel that reads a tensor counts all of it once.";
+        assert!(notes.iter().any(|note| note == whole), "{notes:?}");
+    }
+    // Its other reads are needed whole.
+    let softmax = analysis.graph.op_named("softmax").unwrap();
+    assert_eq!(inspect_op(&analysis, softmax).unwrap().notes, [""; 0]);
+}

@@ -2,6 +2,7 @@
 
 use crate::why::under;
 use fuseline::core::analysis::device_model::breakdown;
+use fuseline::core::analysis::why::Why;
 use fuseline::core::examples::EXAMPLES;
 use fuseline::core::notation::parse;
 use fuseline::core::{Analysis, Options, Policy, analyze_program, device};
@@ -10,7 +11,9 @@ use fuseline::present::explain::total_bytes;
 use fuseline::present::format::format_seconds;
 use fuseline::present::headline::headline;
 use fuseline::present::kernels::{kernel_rows, kernel_total};
+use fuseline::present::reasons::verdict_sentence;
 use fuseline::present::times::{TimeKind, time_lines, total_times};
+use fuseline::present::why::saved_time_title;
 use std::collections::BTreeSet;
 use strum::VariantArray;
 
@@ -160,4 +163,40 @@ fn each_figure_of_an_assumed_size_is_marked() {
             "{bounds:?}"
         );
     }
+}
+
+/// A saved time is called what the column above it is called; two matmuls have none.
+#[test]
+fn a_saved_time_is_of_the_kind_of_all_times() {
+    let text = "input x : f16[512, 512]\nweight w : f16[512, 512]\na = relu(x)\nm = matmul(a, w)\nn = matmul(m, w)\n";
+    for (id, kind) in [
+        ("h200", "expected"),
+        ("h100", "estimated"),
+        ("a100-80", "lower bound"),
+    ] {
+        let analysis = on(id, Policy::Rules, text);
+        let [a, m, n] = ["a", "m", "n"].map(|name| analysis.graph.op_named(name).unwrap());
+        let why = Why::new(&analysis);
+        let said = verdict_sentence(&analysis, &why.ask(a, m));
+        assert!(said.contains(&format!("of the {kind}")), "{said}");
+        assert!(saved_time_title(&analysis).0.starts_with(kind));
+        let said = verdict_sentence(&analysis, &why.ask(m, n));
+        assert!(
+            said.ends_with(
+                "As one kernel they would save 1.57 MB; there is no time for it, as no kernel runs both matmuls."
+            ),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn one_kernel_is_counted_as_one() {
+    let one = on(
+        "a100-80",
+        Policy::Rules,
+        "input x : f16[512]\ny = relu(x)\n",
+    );
+    let said = headline(&one).sentence();
+    assert!(said.contains("1 kernel becomes 1."), "{said}");
 }

@@ -242,7 +242,7 @@ fn words_hold_names_and_figures() {
     let sentences: Vec<String> = Why::new(&analysis)
         .edges()
         .iter()
-        .map(|edge| verdict_sentence(&analysis.graph, &edge.verdict))
+        .map(|edge| verdict_sentence(&analysis, &edge.verdict))
         .collect();
     assert_eq!(
         sentences[0],
@@ -272,7 +272,7 @@ fn what_cannot_run_has_no_price_in_words() {
     let text = "input x : f16[64, 64]\nweight w : f16[64, 64]\na = relu(x)\nm = matmul(a, w)\nb = add(m, a)\n";
     let analysis = analysis(text, &under(Policy::None));
     let said = verdict_sentence(
-        &analysis.graph,
+        &analysis,
         &Why::new(&analysis).ask(OpId::new(0), OpId::new(2)),
     );
     assert_eq!(

@@ -1,9 +1,11 @@
 //! Why edges of attention kernels are not fused.
 
 use crate::why::{analysis, ask, under};
-use fuseline::core::analysis::why::Why;
+use fuseline::core::analysis::why::{Verdict, Why};
+use fuseline::core::examples::EXAMPLES;
 use fuseline::core::fusion::reason::Reason;
-use fuseline::core::{FusionOptions, OpId, Options, Policy};
+use fuseline::core::{FusionOptions, Op, OpId, OpType, Options, Policy, device};
+use strum::VariantArray;
 
 /// A matmul into attention with a mask, and ops that read the attention.
 const AROUND_ATTENTION: &str = "\
@@ -37,13 +39,13 @@ fn attention_in_one_kernel_is_one_op_to_the_reasons() {
         let options = with_attention(policy);
         ask(AROUND_ATTENTION, &options, first, second).0
     };
-    // Ops by index: q 0, mask 1, scores 2 to out 5, low 6, y 7, total 8. The last op names the kernel.
+    // Ops by index: q 0, mask 1, scores 2 to out 5, low 6, y 7, total 8. The last op names the kernel, unless a matmul of it is an end.
     for policy in [Policy::None, Policy::Rules, Policy::Optimal] {
         assert_eq!(
             reason(policy, "q", "scores"),
             Reason::TwoMatmuls {
                 first: OpId::new(0),
-                second: OpId::new(5)
+                second: OpId::new(2)
             },
             "{policy:?}"
         );
@@ -91,4 +93,57 @@ fn the_compilers_reasons_name_ops_of_the_program_behind_an_attention() {
     let op = |name: &str| analysis.graph.op_named(name).unwrap();
     let reason = ask(AROUND_ATTENTION, &options, "low", "y").0;
     assert_eq!(reason, Reason::LibraryCall { matmul: op("y") });
+}
+
+/// No reason blames a matmul that is at no end of the edge while one at an end keeps the two apart.
+#[test]
+fn reasons_name_the_matmuls_at_the_ends_of_an_edge() {
+    for example in EXAMPLES {
+        for &policy in Policy::VARIANTS {
+            let options = on_h200(policy);
+            let analysis = analysis(example.text, &options);
+            let graph = &analysis.graph;
+            for edge in Why::new(&analysis).edges() {
+                let Verdict::Apart { reason, .. } = edge.verdict else {
+                    continue;
+                };
+                let ends = [edge.producer, edge.consumer];
+                let is_matmul = |op: &OpId| graph.ops[*op].op_type == OpType::Matmul;
+                let named: Vec<OpId> = match reason {
+                    Reason::LibraryCall { matmul } => vec![matmul],
+                    Reason::TwoMatmuls { first, second } => vec![first, second],
+                    _ => continue,
+                };
+                let at_end: Vec<OpId> = ends.into_iter().filter(is_matmul).collect();
+                let names_end = at_end.is_empty() || named.iter().any(|op| at_end.contains(op));
+                assert!(names_end, "{} {policy:?} {ends:?}: {named:?}", example.id);
+            }
+        }
+    }
+}
+
+/// What a library call is said to take is what its kernels have.
+#[test]
+fn a_library_call_has_only_what_its_reason_says() {
+    for example in EXAMPLES {
+        let analysis = analysis(example.text, &on_h200(Policy::Inductor));
+        let graph = &analysis.graph;
+        for ops in analysis.partition.kernels.iter() {
+            let count =
+                |is: &dyn Fn(&Op) -> bool| ops.iter().filter(|&&op| is(&graph.ops[op])).count();
+            let matmuls = count(&|op| op.op_type == OpType::Matmul);
+            if matmuls == 1 {
+                let others = count(&|op| op.op_type != OpType::Matmul && !op.is_view());
+                let adds = count(&|op| op.function.as_deref() == Some("add"));
+                assert!(others <= 1 && others == adds, "{} {ops:?}", example.id);
+            }
+        }
+    }
+}
+
+fn on_h200(policy: Policy) -> Options {
+    Options {
+        device: device("h200").unwrap().clone(),
+        ..under(policy)
+    }
 }

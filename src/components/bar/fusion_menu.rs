@@ -7,7 +7,7 @@ use crate::components::radio_button::RadioButton;
 use crate::core::model::options::Switch;
 use crate::core::{Device, FusionOptions, Objective, Policy};
 use crate::present::format::format_seconds;
-use crate::present::options::{switch_name, switch_sentence};
+use crate::present::options::{switch_is_idle, switch_name, switch_sentence};
 use leptos::html;
 use leptos::prelude::*;
 use strum::VariantArray;
@@ -78,17 +78,22 @@ fn SwitchBox(
         let mut fusion = page.fusion.get();
         *switch.flag(&mut fusion)
     };
+    let idle = Memo::new(move |_| {
+        page.analysis
+            .with(|analysis| switch_is_idle(analysis, switch))
+    });
     view! {
         <label class="radio">
             <input
                 type="checkbox"
-                prop:checked=is_on
+                prop:checked=move || is_on() || idle.get().is_some()
+                disabled=move || !is_on() && idle.get().is_some()
                 on:change:target=move |event| {
                     let is_on = event.target().checked();
                     page.fusion.update(|fusion| *switch.flag(fusion) = is_on);
                 }
             />
-            <span>{switch_name(switch)}<small>{switch_sentence(switch)}</small></span>
+            <span>{switch_name(switch)}<small>{switch_sentence(switch)} " " {idle}</small></span>
         </label>
     }
 }

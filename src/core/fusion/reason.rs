@@ -124,7 +124,7 @@ pub enum Reason<Op = OpId> {
         /// Most that are allowed.
         limit: usize,
     },
-    /// Inductor: one of the two is a library call, which fuses with nothing.
+    /// Inductor: one of the two is a library call, which takes only views and one add behind it.
     LibraryCall {
         /// Its matmul.
         matmul: Op,

@@ -124,7 +124,7 @@ impl Part {
 
     /// The time of all shares.
     pub fn seconds(&self) -> f64 {
-        self.shares.iter().map(|share| share.seconds()).sum()
+        self.shares.iter().map(Share::seconds).sum()
     }
 }
 

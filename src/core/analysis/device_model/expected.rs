@@ -2,8 +2,10 @@
 
 use crate::core::analysis::device_model::{Breakdown, Code, DeviceModel, Hits, Launch, Moved};
 use crate::core::analysis::{Analysis, Execution, Kernel};
+use crate::core::fusion::inductor::is_one_call;
 use crate::core::model::graph::Graph;
-use crate::core::model::ids::{IdVec, KernelId};
+use crate::core::model::ids::{IdVec, KernelId, OpId};
+use crate::core::model::op_type::OpType;
 use crate::core::model::options::Options;
 use crate::core::model::partition::Partition;
 use std::borrow::Cow;
@@ -17,6 +19,10 @@ pub struct Expected {
     pub unfused_s: f64,
     /// The fused kernels.
     pub fused_s: f64,
+    /// Fused kernels with a matmul that no library call computes with its epilogue.
+    pub generated_matmuls: usize,
+    /// The rate of such a matmul as a share of the library's.
+    pub generated_share: f64,
     /// For each fused kernel its time.
     pub kernels: IdVec<KernelId, ExpectedKernel>,
 }
@@ -47,7 +53,16 @@ impl Expected {
         for (time_s, &further) in kernels_s.iter_mut().zip(&partition.further_launches) {
             *time_s += f64::from(further) * calibration.rates.kernel_s;
         }
+        let is_generated = |kernel: &&Kernel| {
+            let is_matmul = |op: &OpId| graph.ops[*op].op_type == OpType::Matmul;
+            let mut matmuls = kernel.ops.iter().copied().filter(is_matmul);
+            // Attention has two.
+            let only = matmuls.next().filter(|_| matmuls.next().is_none());
+            only.is_some_and(|matmul| !is_one_call(graph, &kernel.ops, matmul))
+        };
         Some(Self {
+            generated_matmuls: fused.kernels.iter().filter(is_generated).count(),
+            generated_share: calibration.rates.generated_matmul_share,
             scaled_from,
             unfused_s: ops_s.iter().sum(),
             fused_s: kernels_s.iter().sum(),

@@ -21,6 +21,7 @@ use crate::core::fusion::legality::{check_counted, most_ops};
 use crate::core::fusion::reason::Reason;
 use crate::core::fusion::record::{Record, record};
 use crate::core::model::ids::{IdVec, KernelId, OpId, TensorId};
+use crate::core::model::op_type::OpType;
 use crate::core::model::options::Policy;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -216,7 +217,33 @@ impl<'a> Why<'a> {
             Policy::Manual => Reason::NotStated,
             _ => Reason::NotLookedAt,
         };
-        of_rules.or(of_kernels).unwrap_or_else(otherwise)
+        let reason = of_rules.or(of_kernels);
+        reason.map_or_else(otherwise, |reason| self.by_ends(reason, [first, second]))
+    }
+
+    /// The reason with the matmul at an end of the edge instead of another one in its kernel, which attention has.
+    fn by_ends(&self, reason: Reason, ends: [OpId; 2]) -> Reason {
+        let Analysis {
+            graph, partition, ..
+        } = self.analysis;
+        let is_matmul = |op: &OpId| graph.ops[*op].op_type == OpType::Matmul;
+        let kernel = |op: OpId| partition.kernel_of[op];
+        let matmuls = || ends.into_iter().filter(is_matmul);
+        match reason {
+            Reason::LibraryCall { matmul } => {
+                let mut calls = matmuls().filter(|&op| self.library_calls()[kernel(op)].is_some());
+                Reason::LibraryCall {
+                    matmul: calls.next().unwrap_or(matmul),
+                }
+            }
+            Reason::TwoMatmuls { .. }
+            | Reason::MatmulAndReduction { .. }
+            | Reason::MatmulStarts { .. } => reason.map_ops(|op| {
+                let end = matmuls().find(|&end| is_matmul(&op) && kernel(end) == kernel(op));
+                end.unwrap_or(op)
+            }),
+            other => other,
+        }
     }
 
     /// Whether the reasons of a policy are among its decisions.
@@ -264,16 +291,20 @@ impl<'a> Why<'a> {
         if let Some(reason) = self.refusals().last(a, b) {
             return reason.clone();
         }
-        let calls = self.library_calls.get_or_init(|| {
-            let (analysis, kernels) = (self.analysis, self.analysis.partition.kernels.iter());
-            let max_autotune = analysis.options.fusion.max_autotune;
-            let call = |ops| library_call(&analysis.graph, ops, max_autotune);
-            kernels.map(call).collect()
-        });
+        let calls = self.library_calls();
         match calls[a].or(calls[b]) {
             Some(matmul) => Reason::LibraryCall { matmul },
             None => Reason::NotCompared,
         }
+    }
+
+    fn library_calls(&self) -> &IdVec<KernelId, Option<OpId>> {
+        self.library_calls.get_or_init(|| {
+            let (analysis, kernels) = (self.analysis, self.analysis.partition.kernels.iter());
+            let max_autotune = analysis.options.fusion.max_autotune;
+            let call = |ops| library_call(&analysis.graph, ops, max_autotune);
+            kernels.map(call).collect()
+        })
     }
 
     /// What merging two kernels by hand would save; nothing for a kernel and itself. `O(ops + reads)`.
