@@ -181,6 +181,8 @@ fn Actions(
         };
         let open = move |_| {
             page.tab.set_if_changed(Tab::Kernels);
+            // Without the card, which on a phone would cover them.
+            page.select(Selection::Kernel(kernel));
             page.focus_request
                 .set(Some(FocusRequest::KernelDetails(kernel)));
         };

@@ -48,7 +48,7 @@ pub fn Enlarge(
         >
             <header class="panel-head">
                 <h2>{title}</h2>
-                {legend.run()}
+                <Show when=move || is_open.get()>{legend.run()}</Show>
                 <button type="button" class="button" on:click=move |_| browser::close_modal(dialog)>"Close"</button>
             </header>
             <Show when=move || is_open.get()>{children()}</Show>
