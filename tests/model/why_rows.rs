@@ -1,6 +1,6 @@
 //! The tab on why edges are not fused: sorted by price, with names and figures.
 
-use fuseline::core::analysis::why::{Verdict, Why};
+use fuseline::core::analysis::why::{Price, PricedEdge, Verdict, Why};
 use fuseline::core::examples::example;
 use fuseline::core::fusion::record::record;
 use fuseline::core::{
@@ -145,11 +145,8 @@ fn what_every_round_of_a_block_repeats_is_one_row() {
     let alike: Vec<_> = alike.collect();
     assert_eq!(alike.len(), 12);
     // The row has the figures of all.
-    let price = alike
-        .iter()
-        .map(|edge| edge.price)
-        .reduce(|sum, price| sum.and(price));
-    let all = fuseline::core::analysis::why::PricedEdge {
+    let price = alike.iter().map(|edge| edge.price).reduce(Price::and);
+    let all = PricedEdge {
         price: price.unwrap(),
         ..*alike[0]
     };
