@@ -250,7 +250,7 @@ impl Subject {
             let needs_record = Why::needs_record(self.options.policy);
             let record = needs_record.then(|| self.record(&analysis.graph));
             at(Stage::Pricing);
-            kernels.why_not = Some(WhyNot::new(analysis, record));
+            kernels.why_not = Some(WhyNot::new(analysis, &kernels.statement_of_op, record));
         }
         kernels.why_not.as_ref()
     }

@@ -1,15 +1,17 @@
 //! The edges between kernels: why each is not fused, and what fusing it alone would save.
 
-use super::format::{format_bytes, format_seconds};
+use super::format::{format_bytes, format_count, format_seconds};
 use super::names::op_name;
 use super::reasons::{reason_text, verdict_sentence};
 use super::times::TimeKind;
+use crate::core::analysis::advice::rounds;
 use crate::core::analysis::why::{Price, PricedEdge, Why};
 use crate::core::fusion::reason::Reason;
 use crate::core::fusion::record::Record;
-use crate::core::{Analysis, Graph, Objective, OpId};
+use crate::core::{Analysis, Graph, IdVec, Objective, OpId};
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The op that writes a tensor, and an op that reads it.
@@ -57,14 +59,24 @@ pub struct WhyNot {
     analysis: Arc<Analysis>,
     record: Option<Arc<Record>>,
     edges: Vec<PricedEdge>,
+    /// The edges that are told in one row.
+    folds: Vec<Fold>,
+}
+
+/// An edge and those like it in the other rounds of its block.
+struct Fold {
+    /// The first of them, with the price of all.
+    first: PricedEdge,
+    /// All of them, by their places among the edges.
+    edges: Vec<usize>,
 }
 
 /// The first edges between kernels in an [`EdgeOrder`].
 #[derive(Clone, Debug, Default, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct EdgeRows {
-    /// One for each of them, and for the selected edge.
+    /// One for each of them, and for the selected edge. Equal ones in the rounds of a block are one.
     pub rows: Vec<EdgeRow>,
-    /// Number of all edges between kernels.
+    /// Number of rows that all edges between kernels have.
     pub total: usize,
 }
 
@@ -101,9 +113,15 @@ impl EdgeRow {
 impl WhyNot {
     /// Prices all edges: takes as long as [`Why::priced_edges`]. `record` spares a policy that
     /// [needs](Why::needs_record) its decisions to decide again for each answer.
-    pub fn new(analysis: Arc<Analysis>, record: Option<Arc<Record>>) -> Self {
+    pub fn new(
+        analysis: Arc<Analysis>,
+        statement_of_op: &IdVec<OpId, usize>,
+        record: Option<Arc<Record>>,
+    ) -> Self {
+        let edges = Why::new(&analysis).priced_edges();
         Self {
-            edges: Why::new(&analysis).priced_edges(),
+            folds: folds(&analysis, &edges, statement_of_op),
+            edges,
             analysis,
             record,
         }
@@ -119,16 +137,43 @@ impl WhyNot {
 
     /// The first `max_rows` edges between kernels, and the selected one wherever it is.
     pub fn rows(&self, order: EdgeOrder, max_rows: usize, selected: Option<EdgeOps>) -> EdgeRows {
-        let edges = self.edges(order);
-        let place_of = |ops| (edges.iter()).position(|edge| (edge.producer, edge.consumer) == ops);
-        let further = selected.and_then(place_of).filter(|&at| at >= max_rows);
-        let first = edges.iter().take(max_rows);
-        let listed = first.chain(further.map(|place| &edges[place]));
+        let graph = &self.analysis.graph;
+        let mut folds: Vec<&Fold> = self.folds.iter().collect();
+        folds.sort_by(|a, b| order.compare(graph, &a.first, &b.first));
+        let of_selected = |fold: &&Fold| {
+            let is_selected = |&place: &usize| {
+                let edge = self.edges[place];
+                Some((edge.producer, edge.consumer)) == selected
+            };
+            fold.edges.iter().any(is_selected)
+        };
+        let place = selected.and_then(|_| folds.iter().position(of_selected));
         let why = self.why();
-        let row = |edge| EdgeRow::new(&self.analysis.graph, edge, &why.reason(edge));
+        let row = |at: usize| {
+            let fold = folds[at];
+            // The selected edge stands for those like it.
+            let told = selected.filter(|_| place == Some(at));
+            let (producer, consumer) = told.unwrap_or((fold.first.producer, fold.first.consumer));
+            let edge = PricedEdge {
+                producer,
+                consumer,
+                ..fold.first
+            };
+            let mut row = EdgeRow::new(graph, &edge, &why.reason(&edge));
+            if fold.edges.len() > 1 {
+                let rounds = format_count(fold.edges.len());
+                row.reason = format!(
+                    "{}; so in each of {rounds} rounds, whose figures are added",
+                    row.reason
+                );
+            }
+            row
+        };
+        let further = place.filter(|&at| at >= max_rows);
+        let listed = (0..folds.len().min(max_rows)).chain(further);
         EdgeRows {
             rows: listed.map(row).collect(),
-            total: self.edges.len(),
+            total: folds.len(),
         }
     }
 
@@ -150,6 +195,44 @@ impl WhyNot {
             None => Why::new(&self.analysis),
         }
     }
+}
+
+/// The edges, those of the rounds of a block together that save as many bytes between the same statements. `O(edges)`.
+fn folds(
+    analysis: &Analysis,
+    edges: &[PricedEdge],
+    statement_of_op: &IdVec<OpId, usize>,
+) -> Vec<Fold> {
+    let partition = &analysis.partition;
+    let statement = |op: OpId| statement_of_op.get(op).copied().unwrap_or(op.index());
+    let rounds = rounds(&analysis.graph, statement);
+    let mut folds: Vec<Fold> = Vec::new();
+    let mut place_of = HashMap::new();
+    for (at, edge) in edges.iter().enumerate() {
+        let ops = [edge.producer, edge.consumer];
+        let first_of_kernel =
+            |op: OpId| partition.kernels[partition.kernel_of[op]].first().copied();
+        // From one round to the next is another edge than within a round.
+        let distance = rounds[edge.consumer].abs_diff(rounds[edge.producer]);
+        let same = (
+            ops.map(statement),
+            ops.map(|op| first_of_kernel(op).map(statement)),
+            distance,
+            edge.price.saved_bytes,
+        );
+        let place = *place_of.entry(same).or_insert(folds.len());
+        match folds.get_mut(place) {
+            Some(fold) => {
+                fold.first.price = fold.first.price.and(edge.price);
+                fold.edges.push(at);
+            }
+            None => folds.push(Fold {
+                first: *edge,
+                edges: vec![at],
+            }),
+        }
+    }
+    folds
 }
 
 /// The title of the column of saved times, and what it says at length.

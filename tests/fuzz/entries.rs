@@ -316,7 +316,7 @@ fn answers(input: &[u8]) {
     };
     let why = Why::new(&analysis);
     why.edges();
-    let why_not = WhyNot::new(Arc::new(analysis.clone()), None);
+    let why_not = WhyNot::new(Arc::new(analysis.clone()), &outcome.statement_of_op, None);
     why_not.rows(EdgeOrder::Name, 50, None);
     let kernels: Vec<_> = analysis.partition.kernels.ids().collect();
     for _ in 0..kernels.len().min(20) {

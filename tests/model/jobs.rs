@@ -156,7 +156,7 @@ fn every_question_is_answered_as_the_page_answers_it() {
                 let diagnostics = all_diagnostics(&parsed, &outcome);
                 let analysis = Arc::new(after(outcome.analysis.unwrap(), step));
                 let statement_of_op = outcome.statement_of_op;
-                let why_not = WhyNot::new(analysis.clone(), None);
+                let why_not = WhyNot::new(analysis.clone(), &statement_of_op, None);
                 let last = analysis.graph.ops.ids().next_back().unwrap();
                 let edge = analysis.graph.predecessors[last].first();
                 let selected = edge.map(|&producer| (producer, last));

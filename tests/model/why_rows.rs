@@ -1,8 +1,11 @@
 //! The tab on why edges are not fused: sorted by price, with names and figures.
 
-use fuseline::core::analysis::why::{Verdict, Why};
+use fuseline::core::analysis::why::{Price, PricedEdge, Verdict, Why};
+use fuseline::core::examples::example;
 use fuseline::core::fusion::record::record;
-use fuseline::core::{Analysis, Objective, OpId, Options, Policy, analyze_program, notation};
+use fuseline::core::{
+    Analysis, IdVec, Objective, OpId, Options, Policy, analyze_program, notation,
+};
 use fuseline::present::why::{EdgeOrder, EdgeRow, WhyNot};
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -30,7 +33,7 @@ fn every_edge_between_kernels_has_a_row_in_each_order() {
     let crossing = (edges.iter())
         .filter(|edge| edge.verdict != Verdict::Fused)
         .count();
-    let why_not = WhyNot::new(analysis.clone(), None);
+    let why_not = WhyNot::new(analysis.clone(), &IdVec::default(), None);
     for order in [EdgeOrder::Bytes, EdgeOrder::Time, EdgeOrder::Name] {
         let all = why_not.edges(order);
         assert_eq!(all.len(), crossing);
@@ -81,7 +84,7 @@ fn what_runs_in_one_kernel_has_no_row() {
 fn any_two_ops_have_an_answer() {
     let analysis = Arc::new(analysis(TEXT, Policy::Rules));
     let op = |name| analysis.graph.op_named(name).unwrap();
-    let why_not = WhyNot::new(analysis.clone(), None);
+    let why_not = WhyNot::new(analysis.clone(), &IdVec::default(), None);
     let said = |a, b| why_not.answer(op(a), op(b));
     assert_eq!(said("up", "up"), "It is one op. Choose another.");
     assert_eq!(said("up", "act"), "They run in one kernel.");
@@ -98,7 +101,7 @@ fn any_two_ops_have_an_answer() {
 fn the_selected_edge_is_listed_wherever_it_is() {
     let analysis = Arc::new(analysis(TEXT, Policy::None));
     let record = Arc::new(record(&analysis.graph, &analysis.options));
-    let why_not = WhyNot::new(analysis, Some(record));
+    let why_not = WhyNot::new(analysis, &IdVec::default(), Some(record));
     let edges = why_not.edges(EdgeOrder::Bytes);
     let ops = |place: usize| (edges[place].producer, edges[place].consumer);
     let listed = |selected| {
@@ -111,4 +114,55 @@ fn the_selected_edge_is_listed_wherever_it_is() {
     assert_eq!(listed(Some(ops(3))), [ops(0), ops(1), ops(3)]);
     // No tensor goes between these two.
     assert_eq!(listed(Some((OpId::new(0), OpId::new(4)))), [ops(0), ops(1)]);
+}
+
+#[test]
+fn what_every_round_of_a_block_repeats_is_one_row() {
+    let program = notation::parse(example("gpt2_layers").unwrap().text).program;
+    let outcome = analyze_program(&program, &Options::of_policy(Policy::Rules));
+    let (analysis, statement_of_op) = (outcome.analysis.unwrap(), outcome.statement_of_op);
+    let analysis = Arc::new(analysis);
+    let why_not = WhyNot::new(analysis.clone(), &statement_of_op, None);
+    let edges = why_not.edges(EdgeOrder::Bytes);
+    let listed = why_not.rows(EdgeOrder::Bytes, usize::MAX, None);
+    assert_eq!(listed.total, listed.rows.len());
+    assert!(
+        listed.total * 8 < edges.len(),
+        "{} of {}",
+        listed.total,
+        edges.len()
+    );
+    let in_rounds = |row: &&EdgeRow| {
+        row.reason
+            .ends_with("so in each of 12 rounds, whose figures are added")
+    };
+    let mut folded = listed.rows.iter().filter(in_rounds);
+    let first = folded.next().unwrap();
+    let alike = edges.iter().filter(|edge| {
+        let statements = |(a, b): (OpId, OpId)| [statement_of_op[a], statement_of_op[b]];
+        statements((edge.producer, edge.consumer)) == statements(first.ops)
+    });
+    let alike: Vec<_> = alike.collect();
+    assert_eq!(alike.len(), 12);
+    // The row has the figures of all.
+    let price = alike.iter().map(|edge| edge.price).reduce(Price::and);
+    let all = PricedEdge {
+        price: price.unwrap(),
+        ..*alike[0]
+    };
+    let row = EdgeRow::new(&analysis.graph, &all, &Why::new(&analysis).reason(&all));
+    assert_eq!(
+        [&first.saved_bytes, &first.saved_time],
+        [&row.saved_bytes, &row.saved_time]
+    );
+    // An edge of another round that is selected stands for all of them.
+    let selected = (alike[5].producer, alike[5].consumer);
+    let with_selected = why_not.rows(EdgeOrder::Bytes, 1, Some(selected));
+    let told: Vec<_> = with_selected
+        .rows
+        .iter()
+        .filter(|row| row.ops == selected)
+        .collect();
+    assert_eq!(told.len(), 1);
+    assert!(in_rounds(&told[0]), "{}", told[0].reason);
 }

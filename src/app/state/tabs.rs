@@ -124,7 +124,11 @@ pub(super) fn why_not(
         }
         let needs_record = Why::needs_record(shown.analysis.options.policy);
         let record = if needs_record { record.get() } else { None };
-        Some(Arc::new(WhyNot::new(shown.analysis.clone(), record)))
+        Some(Arc::new(WhyNot::new(
+            shown.analysis.clone(),
+            &shown.statement_of_op,
+            record,
+        )))
     })
 }
 

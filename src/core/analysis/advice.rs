@@ -3,6 +3,7 @@
 use crate::core::analysis::why::{Price, PricedEdge, Why};
 use crate::core::analysis::{Analysis, analyze_plan};
 use crate::core::fusion::plan;
+use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::options::{F32Matmul, Options, Policy};
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -104,7 +105,7 @@ fn merges(
 ) -> Vec<Advised> {
     let partition = &analysis.partition;
     let statement = |op: OpId| statement_of_op.get(op).copied().unwrap_or(op.index());
-    let rounds = rounds(analysis, statement);
+    let rounds = rounds(&analysis.graph, statement);
     let mut merges: Vec<Advised> = Vec::new();
     let mut place_of = HashMap::new();
     for edge in edges {
@@ -135,8 +136,7 @@ fn merges(
 }
 
 /// The round of each op in its block, from 0: the list has the ops of a statement round by round.
-fn rounds(analysis: &Analysis, statement: impl Fn(OpId) -> usize) -> IdVec<OpId, usize> {
-    let graph = &analysis.graph;
+pub fn rounds(graph: &Graph, statement: impl Fn(OpId) -> usize) -> IdVec<OpId, usize> {
     let mut listed: Vec<OpId> = graph.ops.ids().collect();
     listed.sort_by_key(|&op| graph.listed_at[op]);
     let mut counts = HashMap::new();
