@@ -132,6 +132,17 @@ fn an_op_in_two_kernels_is_replayed() {
 }
 
 #[test]
+fn more_kernels_than_ops_are_replayed() {
+    let graph = graph_of(
+        "input x : bf16[8, 5]\nweight w : bf16[5, 8]\ns = softmax(x)\nt = matmul(w, x)\nu = matmul(t, w)\n",
+    );
+    let options = Options::of_policy(Policy::Inductor);
+    let kernels = plan(&graph, &options).partition.kernels.len();
+    assert!(kernels > graph.ops.len());
+    check_replay(&graph, &options);
+}
+
+#[test]
 fn every_example_can_be_replayed() {
     for example in fuseline::core::examples::EXAMPLES {
         let graph = graph_of(example.text);

@@ -194,7 +194,8 @@ impl<'a> Replay<'a> {
         }
         let mut kernel_of_root: IdVec<CellId, Option<KernelId>> = IdVec::from_elem(None, count);
         let mut kernels = 0;
-        for &cell in ranks.inverted(self.graph.ops.len()).iter().flatten() {
+        // There may be more kernels than ops.
+        for &cell in ranks.inverted(count).iter().flatten() {
             let root = self.kernel_cells.root(cell);
             kernel_of_root[root].get_or_insert_with(|| {
                 kernels += 1;
