@@ -1,7 +1,7 @@
 //! The decisions of a policy, in words.
 
 use crate::core::fusion::certificate::Amount;
-use crate::core::fusion::decision::Decision;
+use crate::core::fusion::decision::{Decision, NodeKernel};
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::OpId;
 use crate::present::format::{format_bytes, format_seconds};
@@ -15,6 +15,14 @@ const NAMED_OPS: usize = 8;
 pub fn decision_text(graph: &Graph, decision: &Decision) -> String {
     let name = |op: &OpId| quoted_op(graph, *op);
     let names = |ops: &[OpId]| joined(ops.iter().map(name), [", ", " and "], NAMED_OPS);
+    let kernel = |kernel: &NodeKernel| {
+        let writes = if kernel.is_output {
+            ""
+        } else {
+            " (an intermediate buffer)"
+        };
+        format!("{}{writes}", name(&kernel.op))
+    };
     match decision {
         Decision::Rewritten { ops } => format!("{} run as one attention kernel", names(ops)),
         Decision::Started { op } => format!("{} starts a kernel", name(op)),
@@ -33,11 +41,11 @@ pub fn decision_text(graph: &Graph, decision: &Decision) -> String {
             "{} is inlined: each reader computes it (readers: {readers})",
             name(op)
         ),
-        Decision::Buffer { ops, is_row_values } => {
-            let written = if *is_row_values {
-                "writes its row values"
-            } else {
+        Decision::Buffer { ops, is_output, .. } => {
+            let written = if *is_output {
                 "writes a buffer"
+            } else {
+                "writes an intermediate buffer (row values, partial results or a copy)"
             };
             match ops.split_last() {
                 Some((last, [])) => format!("{} {written}", name(last)),
@@ -61,8 +69,8 @@ pub fn decision_text(graph: &Graph, decision: &Decision) -> String {
             shared_bytes,
         } => format!(
             "the kernels of {} and {} become one: they share {}",
-            name(first),
-            name(second),
+            kernel(first),
+            kernel(second),
             format_bytes(*shared_bytes)
         ),
         Decision::Searched {

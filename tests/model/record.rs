@@ -103,6 +103,45 @@ proptest! {
     }
 }
 
+/// Two kernels compute the softmax, one its row values and one its elements, and both carry its name.
+#[test]
+fn an_op_in_two_kernels_is_replayed() {
+    let graph = graph_of("input x : bf16[8, 5]\ns = softmax(x)\ny = neg(x)\n");
+    let options = Options::of_policy(Policy::Inductor);
+    check_replay(&graph, &options);
+    let record = record(&graph, &options);
+    assert_eq!(record.kernel_counts(&graph).last(), Some(&2));
+    let sentences = sentences(&graph, &record);
+    assert_eq!(
+        sentences
+            .iter()
+            .filter(|s| s.contains("become one"))
+            .count(),
+        1
+    );
+    for expected in [
+        "`s` writes an intermediate buffer (row values, partial results or a copy)",
+        "`s` writes a buffer",
+        "the kernels of `s` and `y` become one: they share 80 B",
+    ] {
+        assert!(
+            sentences.iter().any(|s| s == expected),
+            "{expected}: {sentences:#?}"
+        );
+    }
+}
+
+#[test]
+fn more_kernels_than_ops_are_replayed() {
+    let graph = graph_of(
+        "input x : bf16[8, 5]\nweight w : bf16[5, 8]\ns = softmax(x)\nt = matmul(w, x)\nu = matmul(t, w)\n",
+    );
+    let options = Options::of_policy(Policy::Inductor);
+    let kernels = plan(&graph, &options).partition.kernels.len();
+    assert!(kernels > graph.ops.len());
+    check_replay(&graph, &options);
+}
+
 #[test]
 fn every_example_can_be_replayed() {
     for example in fuseline::core::examples::EXAMPLES {

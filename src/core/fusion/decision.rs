@@ -4,11 +4,37 @@
 
 use super::certificate::Amount;
 use super::reason::Reason;
-use crate::core::model::ids::OpId;
+use crate::core::model::ids::{IdVec, KernelId, OpId, define_ids};
 use borsh::{BorshDeserialize, BorshSerialize};
 use strum::IntoStaticStr;
 
-/// One decision of a policy. A kernel is identified by one of its ops.
+define_ids! {
+    /// A node of the compiler's scheduler; nodes are in the order of their ops.
+    pub struct NodeId;
+}
+
+/// A kernel of the compiler. An op does not identify one: row values and elements of a norm may be in two kernels, and an inlined
+/// op is computed in several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct NodeKernel {
+    /// Its first node that computes ops.
+    pub node: NodeId,
+    /// The last op of that node.
+    pub op: OpId,
+    /// The node writes the output of that op.
+    pub is_output: bool,
+}
+
+/// What became of a node that computes ops.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub(super) struct PlacedNode {
+    /// Its kernel in the partition; of no meaning for a node without ops.
+    pub(super) kernel: KernelId,
+    /// The nodes with ops that it reads, directly or through nodes without.
+    pub(super) reads: Vec<NodeId>,
+}
+
+/// One decision of a policy. Except for the compiler's, a kernel is identified by one of its ops.
 #[derive(Clone, Debug, PartialEq, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 #[derive(BorshSerialize, BorshDeserialize)]
@@ -51,10 +77,12 @@ pub enum Decision {
     },
     /// Inductor: one node of the scheduler computes these ops and writes one buffer.
     Buffer {
+        /// The node.
+        node: NodeId,
         /// The ops: inlined ones first, the op that names the node last.
         ops: Vec<OpId>,
-        /// The buffer holds the row values of a norm, not its output.
-        is_row_values: bool,
+        /// The buffer holds the output of the last op; otherwise row values, partial results or a copy.
+        is_output: bool,
     },
     /// Inductor: a view of a buffer launches nothing, and is part of the kernel that writes the buffer.
     Stays {
@@ -72,10 +100,10 @@ pub enum Decision {
     },
     /// Inductor: two kernels become one.
     Fused {
-        /// An op of the earlier kernel.
-        first: OpId,
-        /// An op of the later one.
-        second: OpId,
+        /// The earlier kernel.
+        first: NodeKernel,
+        /// The later one.
+        second: NodeKernel,
         /// The score of the pair: bytes of the buffers that both access.
         shared_bytes: u64,
     },
@@ -116,15 +144,23 @@ pub enum Decision {
 
 /// Collects the decisions of a policy while it is on.
 #[derive(Default)]
-pub(crate) struct Log(Option<Vec<Decision>>);
+pub(crate) struct Log(Option<Notes>);
+
+/// What a policy notes.
+#[derive(Default)]
+pub(super) struct Notes {
+    pub(super) decisions: Vec<Decision>,
+    /// The nodes of the compiler; other policies have none.
+    pub(super) nodes: IdVec<NodeId, PlacedNode>,
+}
 
 impl Log {
     /// A log that is on.
-    pub(super) const fn listening() -> Self {
-        Self(Some(Vec::new()))
+    pub(super) fn listening() -> Self {
+        Self(Some(Notes::default()))
     }
 
-    pub(super) fn into_decisions(self) -> Vec<Decision> {
+    pub(super) fn into_notes(self) -> Notes {
         self.0.unwrap_or_default()
     }
 
@@ -134,8 +170,15 @@ impl Log {
     }
 
     pub(super) fn note(&mut self, decision: Decision) {
-        if let Some(decisions) = &mut self.0 {
-            decisions.push(decision);
+        if let Some(notes) = &mut self.0 {
+            notes.decisions.push(decision);
+        }
+    }
+
+    /// Keeps what became of the nodes that the decisions name.
+    pub(super) fn place_nodes(&mut self, nodes: IdVec<NodeId, PlacedNode>) {
+        if let Some(notes) = &mut self.0 {
+            notes.nodes = nodes;
         }
     }
 
@@ -147,12 +190,13 @@ impl Log {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.0.as_ref().map_or(0, Vec::len)
+        self.0.as_ref().map_or(0, |notes| notes.decisions.len())
     }
 
     /// Replaces the ops of all decisions from `first` on.
     pub(super) fn rename_from(&mut self, first: usize, name_of: impl Fn(OpId) -> OpId) {
-        for decision in self.0.iter_mut().flatten().skip(first) {
+        let decisions = self.0.iter_mut().flat_map(|notes| &mut notes.decisions);
+        for decision in decisions.skip(first) {
             decision.for_each_op(&mut |op| *op = name_of(*op));
         }
     }
@@ -188,14 +232,13 @@ impl Decision {
             | Self::Stays {
                 view: b,
                 producer: a,
-            }
-            | Self::Fused {
-                first: a,
-                second: b,
-                ..
             } => {
                 visit(a);
                 visit(b);
+            }
+            Self::Fused { first, second, .. } => {
+                visit(&mut first.op);
+                visit(&mut second.op);
             }
             Self::Round { .. } => {}
             Self::Refused { ops, reason } => {

@@ -298,8 +298,9 @@ impl Lowering<'_> {
     pub(super) fn push(&mut self, node: Node) {
         if self.log.is_on() && !node.ops.is_empty() {
             self.log.note(Decision::Buffer {
+                node: self.nodes.next_id(),
                 ops: node.ops.clone(),
-                is_row_values: node.writes.buffer.tensor(self.graph).is_none(),
+                is_output: node.writes.buffer.tensor(self.graph).is_some(),
             });
         }
         if matches!(node.space, Loop::Reduction { .. }) {

@@ -28,7 +28,7 @@ mod uses;
 mod value;
 mod view;
 
-use super::decision::{Decision, Log};
+use super::decision::{Decision, Log, PlacedNode};
 use crate::core::model::adjacency::Adjacency;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, KernelId, OpId};
@@ -38,6 +38,7 @@ use crate::core::model::partition::Partition;
 use lower::Target;
 use node::{Node, NodeId};
 use schedule::Fused;
+use std::collections::HashMap;
 
 pub(crate) use library::{is_one_call, library_call};
 
@@ -56,7 +57,7 @@ pub(crate) fn partition(graph: &Graph, options: &Options, log: &mut Log) -> Part
         note_views(graph, &nodes, log);
     }
     let fused = schedule::fuse(graph, &nodes, buffers, log);
-    assemble(graph, &nodes, &fused)
+    assemble(graph, &nodes, &fused, log)
 }
 
 #[allow(
@@ -87,7 +88,7 @@ fn note_views(graph: &Graph, nodes: &IdVec<NodeId, Node>, log: &mut Log) {
 
 /// The partition: each op is in the first kernel that computes it, a view of a buffer in the kernel that writes
 /// it. A kernel without ops is a further launch of the one that writes what it reads.
-fn assemble(graph: &Graph, nodes: &IdVec<NodeId, Node>, fused: &Fused) -> Partition {
+fn assemble(graph: &Graph, nodes: &IdVec<NodeId, Node>, fused: &Fused, log: &mut Log) -> Partition {
     let mut has_ops = IdVec::from_elem(false, fused.kernels);
     for (node, &kernel) in fused.kernel_of.iter_enumerated() {
         has_ops[kernel] |= !nodes[node].ops.is_empty();
@@ -98,6 +99,9 @@ fn assemble(graph: &Graph, nodes: &IdVec<NodeId, Node>, fused: &Fused) -> Partit
         KernelId::new(kernels - usize::from(has_ops))
     });
     let number: IdVec<KernelId, KernelId> = number.collect();
+    if log.is_on() {
+        log.place_nodes(placed(nodes, fused, &number));
+    }
 
     let mut ops_of_kernel: Adjacency<KernelId, OpId> =
         Adjacency::with_capacity(kernels, graph.ops.len());
@@ -146,6 +150,34 @@ fn assemble(graph: &Graph, nodes: &IdVec<NodeId, Node>, fused: &Fused) -> Partit
         partition.further_launches = further;
     }
     partition
+}
+
+/// The nodes by their kernels in the partition.
+fn placed(
+    nodes: &IdVec<NodeId, Node>,
+    fused: &Fused,
+    number: &IdVec<KernelId, KernelId>,
+) -> IdVec<NodeId, PlacedNode> {
+    let mut writer = HashMap::with_capacity(nodes.len());
+    let mut placed: IdVec<NodeId, PlacedNode> = IdVec::with_capacity(nodes.len());
+    for (id, node) in nodes.iter_enumerated() {
+        let mut reads = Vec::with_capacity(node.reads.len());
+        for &from in node
+            .reads
+            .iter()
+            .filter_map(|read| writer.get(&read.buffer))
+        {
+            if nodes[from].ops.is_empty() {
+                reads.extend_from_slice(&placed[from].reads);
+            } else {
+                reads.push(from);
+            }
+        }
+        writer.insert(node.writes.buffer, id);
+        let kernel = number[fused.kernel_of[id]];
+        placed.push(PlacedNode { kernel, reads });
+    }
+    placed
 }
 
 /// For each kernel with ops the launches that no op stands for.

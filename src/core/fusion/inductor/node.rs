@@ -1,13 +1,12 @@
 //! Nodes of the scheduler, and what they access.
 
 use super::view::{Access, Loops, View};
+pub(super) use crate::core::fusion::decision::NodeId;
 use crate::core::fusion::loops::Loop;
 use crate::core::model::graph::{Graph, Tensor};
 use crate::core::model::ids::{OpId, TensorId, define_ids};
 
 define_ids! {
-    /// A node of the scheduler; nodes are in the order of their ops.
-    pub(super) struct NodeId;
     /// The buffer of a tensor or, after all tensors, one that no tensor names: row values, halves of reductions, copies.
     pub(super) struct BufferId;
 }

@@ -1,7 +1,7 @@
 //! Fuses nodes to kernels: in each of at most ten rounds, pairs that share a buffer, most shared bytes first. [`super::pair`] says
 //! which pairs may fuse, [`super::merge`] makes one group of two.
 
-use crate::core::fusion::decision::{Decision, Log};
+use crate::core::fusion::decision::{Decision, Log, NodeKernel};
 use crate::core::fusion::inductor::node::{BufferId, Node, NodeId, Read, Rows};
 use crate::core::fusion::inductor::view::Access;
 use crate::core::fusion::loops::Loop;
@@ -176,8 +176,7 @@ impl<'a> Schedule<'a> {
             if first == second {
                 continue;
             }
-            let named = [self.op_of(first), self.op_of(second)];
-            let is_named = self.has_ops(first) && self.has_ops(second);
+            let named = self.kernel_of(first).zip(self.kernel_of(second));
             let shared_bytes = pair.shared_bytes;
             match self
                 .fits(first, second)
@@ -185,16 +184,19 @@ impl<'a> Schedule<'a> {
             {
                 Ok(()) => {
                     is_changed = true;
-                    if is_named {
+                    if let Some((first, second)) = named {
                         log.note(Decision::Fused {
-                            first: named[0],
-                            second: named[1],
+                            first,
+                            second,
                             shared_bytes,
                         });
                     }
                 }
-                Err(reason) if is_named => log.refuse(&named, reason),
-                Err(_) => {}
+                Err(reason) => {
+                    if let Some((first, second)) = named {
+                        log.refuse(&[first.op, second.op], reason);
+                    }
+                }
             }
         }
         is_changed
@@ -205,11 +207,16 @@ impl<'a> Schedule<'a> {
         self.group_of[group.first_node()]
     }
 
-    fn has_ops(&self, group: GroupId) -> bool {
-        let members = self.members[group].iter();
-        members
-            .copied()
-            .any(|node| !self.nodes[node].ops.is_empty())
+    /// The name of the kernel of a group; `None` if it computes no op.
+    fn kernel_of(&self, group: GroupId) -> Option<NodeKernel> {
+        self.members[group].iter().find_map(|&node| {
+            let Node { ops, writes, .. } = &self.nodes[node];
+            ops.last().map(|&op| NodeKernel {
+                node,
+                op,
+                is_output: writes.buffer.tensor(self.graph).is_some(),
+            })
+        })
     }
 
     /// The op that identifies a group: the last op of its first node that computes one, or of the node whose half it is.
@@ -302,10 +309,10 @@ impl<'a> Schedule<'a> {
         });
         for pair in others {
             if let Err(reason) = self.fits(pair.first, pair.second)
-                && self.has_ops(pair.first)
-                && self.has_ops(pair.second)
+                && let Some(first) = self.kernel_of(pair.first)
+                && let Some(second) = self.kernel_of(pair.second)
             {
-                log.refuse(&[self.op_of(pair.first), self.op_of(pair.second)], reason);
+                log.refuse(&[first.op, second.op], reason);
             }
         }
         pairs

@@ -5,7 +5,7 @@
 
 mod replay;
 pub use crate::core::fusion::decision::Decision;
-use crate::core::fusion::decision::Log;
+use crate::core::fusion::decision::{Log, NodeId, PlacedNode};
 use crate::core::fusion::plan::plan_noting;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, KernelId, OpId};
@@ -16,8 +16,10 @@ use crate::core::model::options::Options;
 pub struct Record {
     /// In the order in which they were made.
     pub decisions: Vec<Decision>,
-    /// For each op its final kernel; the kernels of earlier steps are numbered by it.
+    /// For each op its final kernel; the kernels of earlier steps are numbered by it and by those of the nodes.
     kernel_of: IdVec<OpId, KernelId>,
+    /// The nodes that the compiler's decisions name.
+    nodes: IdVec<NodeId, PlacedNode>,
     /// Of the final kernels.
     further_launches: IdVec<KernelId, u32>,
 }
@@ -26,8 +28,10 @@ pub struct Record {
 pub fn record(graph: &Graph, options: &Options) -> Record {
     let mut log = Log::listening();
     let plan = plan_noting(graph, options, &mut log);
+    let notes = log.into_notes();
     Record {
-        decisions: log.into_decisions(),
+        decisions: notes.decisions,
+        nodes: notes.nodes,
         kernel_of: plan.partition.kernel_of,
         further_launches: plan.partition.further_launches,
     }

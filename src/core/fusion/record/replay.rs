@@ -1,6 +1,7 @@
 //! Replays decisions to partitions.
 
 use crate::core::disjoint_sets::DisjointSets;
+use crate::core::fusion::decision::NodeId;
 use crate::core::fusion::none;
 use crate::core::fusion::record::{Decision, Record};
 use crate::core::model::adjacency::Adjacency;
@@ -15,12 +16,11 @@ impl Record {
     /// Kernels are numbered in an order in which they can run, as close to the final order as possible.
     /// `O((ops + reads) log ops)`, plus the ops that the decisions name.
     pub fn partition_after(&self, graph: &Graph, step: usize) -> Partition {
-        let mut replay = Replay::new(graph);
+        let mut replay = Replay::new(self, graph);
         for decision in self.decisions.iter().take(step) {
             replay.apply(decision);
         }
-        let replayed = replay.partition(&self.kernel_of);
-        let mut partition = replayed.unwrap_or_else(|| none::partition(graph));
+        let mut partition = replay.partition().unwrap_or_else(|| none::partition(graph));
         if step >= self.decisions.len() {
             partition
                 .further_launches
@@ -32,7 +32,7 @@ impl Record {
     /// Number of kernels before the first decision and after each. `O(ops)` for all steps together, plus the
     /// ops that the decisions name.
     pub fn kernel_counts(&self, graph: &Graph) -> Vec<usize> {
-        let mut replay = Replay::new(graph);
+        let mut replay = Replay::new(self, graph);
         let mut counts = vec![replay.kernels];
         for decision in &self.decisions {
             replay.apply(decision);
@@ -43,7 +43,7 @@ impl Record {
 }
 
 define_ids! {
-    /// A cell: first one for each op, then one for each buffer.
+    /// What decisions move as a whole: first an op each, then a node of the compiler each.
     struct CellId;
 }
 
@@ -54,44 +54,37 @@ impl CellId {
     }
 }
 
-/// Ops that decisions move together.
-struct Cell {
-    /// The ops that it computes.
-    ops: Vec<OpId>,
-    /// An op whose final kernel is also that of the cell.
-    named_by: OpId,
-}
-
 struct Replay<'a> {
+    record: &'a Record,
     graph: &'a Graph,
     kernels: usize,
-    cells: IdVec<CellId, Cell>,
+    /// For each cell the ops that it computes; none if it does not exist yet, or no longer.
+    cells: IdVec<CellId, Vec<OpId>>,
     /// The cells of each kernel.
     kernel_cells: DisjointSets<CellId>,
-    /// For each op the first cell that computes it.
+    /// For each op the cell that writes its output or, if none does, the first that computes it.
     home: IdVec<OpId, CellId>,
     /// For each view that stays with a buffer the op that it views.
     viewed: IdVec<OpId, Option<OpId>>,
-    /// For each norm the cell of its row values; all other cells that compute the norm read it.
-    row_values: IdVec<OpId, Option<CellId>>,
 }
 
 impl<'a> Replay<'a> {
-    fn new(graph: &'a Graph) -> Self {
+    fn new(record: &'a Record, graph: &'a Graph) -> Self {
         let count = graph.ops.len();
-        let alone = |op| Cell {
-            ops: vec![op],
-            named_by: op,
-        };
+        let nodes = record.nodes.iter().map(|_| Vec::new());
         Self {
+            record,
             graph,
             kernels: count,
-            cells: graph.ops.ids().map(alone).collect(),
-            kernel_cells: DisjointSets::new(count),
+            cells: graph.ops.ids().map(|op| vec![op]).chain(nodes).collect(),
+            kernel_cells: DisjointSets::new(count + record.nodes.len()),
             home: graph.ops.ids().map(CellId::of_op).collect(),
             viewed: IdVec::from_elem(None, count),
-            row_values: IdVec::from_elem(None, count),
         }
+    }
+
+    fn of_node(&self, node: NodeId) -> CellId {
+        CellId::new(self.graph.ops.len() + node.index())
     }
 
     fn apply(&mut self, decision: &Decision) {
@@ -106,12 +99,19 @@ impl<'a> Replay<'a> {
             Decision::Joined { op, producer } | Decision::Merged { op, producer } => {
                 self.unite(*op, *producer);
             }
-            Decision::Fused { first, second, .. } => self.unite(*first, *second),
+            Decision::Fused { first, second, .. } => {
+                self.link(self.of_node(first.node), self.of_node(second.node));
+            }
             Decision::Stays { view, producer } => {
                 self.viewed[*view] = Some(*producer);
+                self.cells[CellId::of_op(*view)].clear();
                 self.kernels -= 1;
             }
-            Decision::Buffer { ops, is_row_values } => self.add(ops, *is_row_values),
+            Decision::Buffer {
+                node,
+                ops,
+                is_output,
+            } => self.add(*node, ops, *is_output),
             Decision::Started { .. }
             | Decision::Closed { .. }
             | Decision::Inlined { .. }
@@ -121,25 +121,21 @@ impl<'a> Replay<'a> {
         }
     }
 
-    fn add(&mut self, ops: &[OpId], is_row_values: bool) {
-        let Some(&named_by) = ops.last() else {
-            return;
-        };
+    fn add(&mut self, node: NodeId, ops: &[OpId], is_output: bool) {
+        let cell = self.of_node(node);
         self.kernels += 1;
-        self.kernel_cells.push();
-        let cell = self.cells.push(Cell {
-            ops: ops.to_vec(),
-            named_by,
-        });
+        self.cells[cell] = ops.to_vec();
         for &op in ops {
-            if self.home[op] == CellId::of_op(op) {
+            let alone = CellId::of_op(op);
+            if self.home[op] == alone {
                 // The ops of an attention move along with its last op.
-                self.link(CellId::of_op(op), cell);
+                self.link(alone, cell);
+                self.cells[alone].clear();
                 self.home[op] = cell;
             }
         }
-        if is_row_values {
-            self.row_values[named_by] = Some(cell);
+        if let (true, Some(&op)) = (is_output, ops.last()) {
+            self.home[op] = cell;
         }
     }
 
@@ -152,30 +148,25 @@ impl<'a> Replay<'a> {
         self.kernels -= usize::from(were_two);
     }
 
-    /// The kernels, numbered as close to `kernel_of` as possible; `None` if they form a cycle.
-    fn partition(mut self, kernel_of: &IdVec<OpId, KernelId>) -> Option<Partition> {
+    /// The kernels, numbered as close to the final ones as possible; `None` if they form a cycle.
+    fn partition(mut self) -> Option<Partition> {
         let count = self.graph.ops.len();
-        let (kernel_of_cell, kernels) = self.numbered(kernel_of);
-        let mut computed_in: IdVec<OpId, Vec<KernelId>> = IdVec::from_elem(Vec::new(), count);
-        for (cell, &kernel) in self.cells.iter().zip(&kernel_of_cell) {
-            for &op in &cell.ops {
-                if self.viewed[op].is_none() {
-                    computed_in[op].push(kernel);
-                }
-            }
-        }
-        let order = topological_order(&self.needs(&kernel_of_cell, &computed_in, kernels)).ok()?;
+        let (kernel_of_cell, kernels) = self.numbered();
+        let order = topological_order(&self.needs(&kernel_of_cell, kernels)).ok()?;
         let mut place = IdVec::from_elem(KernelId::new(0), kernels);
         for (at, &kernel) in order.iter().enumerate() {
             place[kernel] = KernelId::new(at);
+        }
+        let mut computed_in: IdVec<OpId, Vec<KernelId>> = IdVec::from_elem(Vec::new(), count);
+        for (ops, &kernel) in self.cells.iter().zip(&kernel_of_cell) {
+            for &op in ops {
+                computed_in[op].push(place[kernel]);
+            }
         }
 
         let mut kernel_of: IdVec<OpId, KernelId> = IdVec::with_capacity(count);
         let mut again = Adjacency::with_capacity(count, 0);
         for (viewed, kernels) in self.viewed.iter().zip(&mut computed_in) {
-            for kernel in kernels.iter_mut() {
-                *kernel = place[*kernel];
-            }
             kernels.sort_unstable();
             kernels.dedup();
             kernel_of.push(match *viewed {
@@ -193,26 +184,25 @@ impl<'a> Replay<'a> {
     }
 
     /// For each cell its kernel, numbered by final kernels, and the number of kernels.
-    fn numbered(&mut self, kernel_of: &IdVec<OpId, KernelId>) -> (IdVec<CellId, KernelId>, usize) {
+    fn numbered(&mut self) -> (IdVec<CellId, KernelId>, usize) {
         let count = self.cells.len();
         let mut ranks: Adjacency<CellId, KernelId> = Adjacency::with_capacity(count, count);
-        for (id, cell) in self.cells.iter_enumerated() {
-            // A cell does not count if its op has moved to another cell or does not run.
-            let op = OpId::new(id.index());
-            let is_gone = self.home.get(op).is_some_and(|&home| home != id);
-            let counts = !is_gone && self.viewed[cell.named_by].is_none();
-            ranks.push(counts.then(|| kernel_of[cell.named_by]));
+        let nodes = self.record.nodes.iter().map(|node| node.kernel);
+        let last = self.record.kernel_of.iter().copied().chain(nodes);
+        for (ops, kernel) in self.cells.iter().zip(last) {
+            ranks.push((!ops.is_empty()).then_some(kernel));
         }
         let mut kernel_of_root: IdVec<CellId, Option<KernelId>> = IdVec::from_elem(None, count);
         let mut kernels = 0;
-        for &cell in ranks.inverted(self.graph.ops.len()).iter().flatten() {
+        // There may be more kernels than ops.
+        for &cell in ranks.inverted(count).iter().flatten() {
             let root = self.kernel_cells.root(cell);
             kernel_of_root[root].get_or_insert_with(|| {
                 kernels += 1;
                 KernelId::new(kernels - 1)
             });
         }
-        // The cell of a view that stays with a buffer has no kernel; nothing reads this entry.
+        // A cell without ops may have no kernel; nothing reads this entry.
         let of_root = |&root: &CellId| kernel_of_root[root].unwrap_or(KernelId::new(0));
         let of_cell = self.kernel_cells.roots().iter().map(of_root).collect();
         (of_cell, kernels)
@@ -222,25 +212,34 @@ impl<'a> Replay<'a> {
     fn needs(
         &self,
         kernel_of_cell: &IdVec<CellId, KernelId>,
-        computed_in: &IdVec<OpId, Vec<KernelId>>,
         kernels: usize,
     ) -> IdVec<KernelId, Vec<KernelId>> {
         let mut needs = IdVec::from_elem(Vec::new(), kernels);
-        for (op, own) in computed_in.iter_enumerated() {
-            for &kernel in own {
-                if let Some(cell) = self.row_values[op]
-                    && kernel_of_cell[cell] != kernel
-                {
-                    needs[kernel].push(kernel_of_cell[cell]);
+        let mut need = |cell: CellId, read: CellId| {
+            let (kernel, from) = (kernel_of_cell[cell], kernel_of_cell[read]);
+            if kernel != from {
+                needs[kernel].push(from);
+            }
+        };
+        let count = self.graph.ops.len();
+        for (cell, ops) in self.cells.iter_enumerated() {
+            for &producer in ops.iter().flat_map(|&op| &self.graph.predecessors[op]) {
+                let mut source = producer;
+                while let Some(viewed) = self.viewed[source] {
+                    source = viewed;
                 }
-                for &producer in &self.graph.predecessors[op] {
-                    let mut source = producer;
-                    while let Some(viewed) = self.viewed[source] {
-                        source = viewed;
-                    }
-                    if !computed_in[source].contains(&kernel) {
-                        needs[kernel].push(kernel_of_cell[self.home[source]]);
-                    }
+                let home = self.home[source];
+                // Nodes say themselves which nodes they read.
+                if cell.index() < count || home.index() < count {
+                    need(cell, home);
+                }
+            }
+        }
+        for (node, placed) in self.record.nodes.iter_enumerated() {
+            let cell = self.of_node(node);
+            if !self.cells[cell].is_empty() {
+                for &read in &placed.reads {
+                    need(cell, self.of_node(read));
                 }
             }
         }
