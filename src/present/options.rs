@@ -71,7 +71,9 @@ pub const fn switch_sentence(switch: Switch) -> &'static str {
 /// Why an option that is off would change nothing if it were on; `None` where it is on or would change something. `O(ops + reads)`.
 pub fn switch_is_idle(analysis: &Analysis, switch: Switch) -> Option<&'static str> {
     let mut fusion = analysis.options.fusion;
-    if switch != Switch::Attention || *switch.flag(&mut fusion) {
+    // The search has an option of its own.
+    let is_searched = analysis.options.policy == Policy::Optimal;
+    if switch != Switch::Attention || is_searched || *switch.flag(&mut fusion) {
         return None;
     }
     let kernel_of = &analysis.partition.kernel_of;
@@ -83,7 +85,6 @@ pub fn switch_is_idle(analysis: &Analysis, switch: Switch) -> Option<&'static st
     let found = find(&analysis.graph);
     (!found.is_empty() && found.iter().all(is_one)).then_some(match analysis.options.policy {
         Policy::Inductor => "The compiler finds it here by itself.",
-        Policy::Optimal => "The search has chosen it here by itself.",
         _ => "It is one here already.",
     })
 }
