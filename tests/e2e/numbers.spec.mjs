@@ -134,7 +134,7 @@ test('a GPU of one\'s own', async ({ page }) => {
   await expect(page.locator('table.kernels tfoot')).toContainText(/1\.9\d s/);
   await page.getByLabel('bandwidth, GB/s').fill('1e30');
   await page.getByLabel('bandwidth, GB/s').press('Enter');
-  await expect(page.getByText('bandwidth, GB/s: from 1 to 100000')).toBeVisible();
+  await expect(page.getByText('bandwidth, GB/s: from 1 to 100,000')).toBeVisible();
   await expect(page.getByLabel('bandwidth, GB/s')).toHaveValue('1');
 });
 
