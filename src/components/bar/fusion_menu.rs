@@ -82,6 +82,7 @@ fn SwitchBox(
         page.analysis
             .with(|analysis| switch_is_idle(analysis, switch))
     });
+    let idle_words = move || idle.get().map(|words| format!(" {words}"));
     view! {
         <label class="radio">
             <input
@@ -93,7 +94,7 @@ fn SwitchBox(
                     page.fusion.update(|fusion| *switch.flag(fusion) = is_on);
                 }
             />
-            <span>{switch_name(switch)}<small>{switch_sentence(switch)} " " {idle}</small></span>
+            <span>{switch_name(switch)}<small>{switch_sentence(switch)} {idle_words}</small></span>
         </label>
     }
 }
