@@ -4,7 +4,7 @@ use super::format::{format_bytes, format_count, format_seconds};
 use super::names::op_name;
 use super::reasons::{reason_text, verdict_sentence};
 use super::times::TimeKind;
-use crate::core::analysis::advice::rounds;
+use crate::core::analysis::rounds::Rounds;
 use crate::core::analysis::why::{Price, PricedEdge, Why};
 use crate::core::fusion::reason::Reason;
 use crate::core::fusion::record::Record;
@@ -203,23 +203,11 @@ fn folds(
     edges: &[PricedEdge],
     statement_of_op: &IdVec<OpId, usize>,
 ) -> Vec<Fold> {
-    let partition = &analysis.partition;
-    let statement = |op: OpId| statement_of_op.get(op).copied().unwrap_or(op.index());
-    let rounds = rounds(&analysis.graph, statement);
+    let rounds = Rounds::new(analysis, statement_of_op);
     let mut folds: Vec<Fold> = Vec::new();
     let mut place_of = HashMap::new();
     for (at, edge) in edges.iter().enumerate() {
-        let ops = [edge.producer, edge.consumer];
-        let first_of_kernel =
-            |op: OpId| partition.kernels[partition.kernel_of[op]].first().copied();
-        // From one round to the next is another edge than within a round.
-        let distance = rounds[edge.consumer].abs_diff(rounds[edge.producer]);
-        let same = (
-            ops.map(statement),
-            ops.map(|op| first_of_kernel(op).map(statement)),
-            distance,
-            edge.price.saved_bytes,
-        );
+        let same = (rounds.statement_edge(edge), edge.price.saved_bytes);
         let place = *place_of.entry(same).or_insert(folds.len());
         match folds.get_mut(place) {
             Some(fold) => {

@@ -1,9 +1,9 @@
 //! What would save time: options of compiler and framework, and kernels merged by hand.
 
+use crate::core::analysis::rounds::Rounds;
 use crate::core::analysis::why::{Price, PricedEdge, Why};
 use crate::core::analysis::{Analysis, analyze_plan};
 use crate::core::fusion::plan;
-use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::options::{F32Matmul, Options, Policy};
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -103,50 +103,26 @@ fn merges(
     edges: &[PricedEdge],
     statement_of_op: &IdVec<OpId, usize>,
 ) -> Vec<Advised> {
-    let partition = &analysis.partition;
-    let statement = |op: OpId| statement_of_op.get(op).copied().unwrap_or(op.index());
-    let rounds = rounds(&analysis.graph, statement);
+    let kernel_of = &analysis.partition.kernel_of;
+    let rounds = Rounds::new(analysis, statement_of_op);
     let mut merges: Vec<Advised> = Vec::new();
     let mut place_of = HashMap::new();
     for edge in edges {
-        let ops = [edge.producer, edge.consumer];
-        let [a, b] = ops.map(|op| partition.kernel_of[op]);
-        let first_ops = [a, b].map(|kernel| partition.kernels[kernel].first().copied());
-        // From one round to the next is another merge than within a round.
-        let distance = rounds[edge.consumer].abs_diff(rounds[edge.producer]);
-        let same = (
-            ops.map(statement),
-            first_ops.map(|op| op.map(statement)),
-            distance,
-        );
+        let same = rounds.statement_edge(edge);
         let place = *place_of.entry(same).or_insert(merges.len());
-        match merges.get_mut(place) {
-            Some(merge) => {
-                merge.price = merge.price.and(edge.price);
-                merge.rounds += 1;
-            }
-            None => merges.push(Advised {
-                advice: Advice::Merge(a.min(b), a.max(b)),
-                price: edge.price,
-                rounds: 1,
-            }),
+        if let Some(merge) = merges.get_mut(place) {
+            merge.price = merge.price.and(edge.price);
+            merge.rounds += 1;
+            continue;
         }
+        let [a, b] = [edge.producer, edge.consumer].map(|op| kernel_of[op]);
+        merges.push(Advised {
+            advice: Advice::Merge(a.min(b), a.max(b)),
+            price: edge.price,
+            rounds: 1,
+        });
     }
     merges
-}
-
-/// The round of each op in its block, from 0: the list has the ops of a statement round by round.
-pub fn rounds(graph: &Graph, statement: impl Fn(OpId) -> usize) -> IdVec<OpId, usize> {
-    let mut listed: Vec<OpId> = graph.ops.ids().collect();
-    listed.sort_by_key(|&op| graph.listed_at[op]);
-    let mut counts = HashMap::new();
-    let mut rounds = IdVec::from_elem(0, graph.ops.len());
-    for op in listed {
-        let count = counts.entry(statement(op)).or_insert(0);
-        rounds[op] = *count;
-        *count += 1;
-    }
-    rounds
 }
 
 /// The options under which the advice is followed; `None` where they are so already, or the advice is none of options.

@@ -9,6 +9,7 @@ pub mod limits;
 pub mod measured;
 pub mod memory;
 pub mod replay;
+pub mod rounds;
 pub mod transformer;
 pub mod why;
 

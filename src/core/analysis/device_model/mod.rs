@@ -155,6 +155,15 @@ pub(crate) struct Launch<'a> {
     pub(crate) written: Moved,
 }
 
+impl Launch<'_> {
+    /// All that it reads and writes.
+    fn moved(&self) -> Moved {
+        let mut moved = self.read;
+        moved += self.written;
+        moved
+    }
+}
+
 impl<'a> DeviceModel<'a> {
     /// The model of the chosen device; `None` where its multiprocessors or cache are not known.
     pub(crate) fn new(graph: &'a Graph, options: &'a Options) -> Option<Self> {

@@ -28,9 +28,7 @@ impl KernelView<'_> {
         if missing_figure(options, work).is_some() || work.vector_f64_flops > 0 || !is_measured {
             return None;
         }
-        let (read, written) = (self.launch.read, self.launch.written);
-        let mut moved = read;
-        moved += written;
+        let moved = self.launch.moved();
         Some(match self.kind() {
             Kind::View => Breakdown::default(),
             Kind::Attention => {
@@ -67,8 +65,7 @@ impl KernelView<'_> {
         let (multiprocessors, l2_bytes) = (self.model.multiprocessors, self.model.l2_bytes);
         let tiling = self.tiling(product, is_generated);
         let again_bytes = product.read_again_bytes(tiling, multiprocessors, l2_bytes);
-        let mut moved = self.launch.read;
-        moved += self.launch.written;
+        let moved = self.launch.moved();
         let (name, share) = if is_generated {
             ("tiles of a generated matmul", m.generated_matmul_share)
         } else {
@@ -146,8 +143,7 @@ impl KernelView<'_> {
             (element_count(shape).unwrap_or(0) as f64, row_width(shape))
         };
         let (read, written) = (self.launch.read, self.launch.written);
-        let mut moved = read;
-        moved += written;
+        let moved = self.launch.moved();
         if self.code == Code::Library {
             let mut class = Part::new("library kernel");
             for (id, op) in reductions() {

@@ -1,0 +1,65 @@
+//! Edges that are the same but for the round of their block.
+
+use crate::core::analysis::Analysis;
+use crate::core::analysis::why::PricedEdge;
+use crate::core::model::ids::{IdVec, OpId};
+use std::collections::HashMap;
+
+/// The rounds of a program's blocks.
+pub struct Rounds<'a> {
+    analysis: &'a Analysis,
+    statement_of_op: &'a IdVec<OpId, usize>,
+    /// The round of each op in its block, from 0.
+    round_of_op: IdVec<OpId, usize>,
+}
+
+/// What an edge has in common with those like it in other rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StatementEdge {
+    /// The statements of its producer and its consumer.
+    statements: [usize; 2],
+    /// The statements of the first ops of their kernels.
+    kernels: [Option<usize>; 2],
+    /// From one round to the next is another edge than within a round.
+    rounds_apart: usize,
+}
+
+impl<'a> Rounds<'a> {
+    /// `statement_of_op` gives for each op its statement: those of a block have several. `O(n log n)` in ops.
+    pub fn new(analysis: &'a Analysis, statement_of_op: &'a IdVec<OpId, usize>) -> Self {
+        let graph = &analysis.graph;
+        let mut rounds = Self {
+            analysis,
+            statement_of_op,
+            round_of_op: IdVec::from_elem(0, graph.ops.len()),
+        };
+        // The list has the ops of a statement round by round.
+        let mut listed: Vec<OpId> = graph.ops.ids().collect();
+        listed.sort_by_key(|&op| graph.listed_at[op]);
+        let mut counts = HashMap::new();
+        for op in listed {
+            let count = counts.entry(rounds.statement(op)).or_insert(0);
+            rounds.round_of_op[op] = *count;
+            *count += 1;
+        }
+        rounds
+    }
+
+    /// What an edge has in common with those like it.
+    pub fn statement_edge(&self, edge: &PricedEdge) -> StatementEdge {
+        let partition = &self.analysis.partition;
+        let ops = [edge.producer, edge.consumer];
+        let first_of_kernel =
+            |op: OpId| partition.kernels[partition.kernel_of[op]].first().copied();
+        let [from, to] = ops.map(|op| self.round_of_op[op]);
+        StatementEdge {
+            statements: ops.map(|op| self.statement(op)),
+            kernels: ops.map(|op| Some(self.statement(first_of_kernel(op)?))),
+            rounds_apart: to.abs_diff(from),
+        }
+    }
+
+    fn statement(&self, op: OpId) -> usize {
+        self.statement_of_op.get(op).copied().unwrap_or(op.index())
+    }
+}
