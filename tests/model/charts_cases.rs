@@ -1,20 +1,19 @@
 //! Charts of programs that are empty, huge, long or named with care, and of a slider that moves.
 
 use crate::charts_properties::{
-    all_scenes, analysis, bar, block, check_all, check_bars_add_up, check_sound,
+    all_scenes, analysis, block, check_all, check_bars_add_up, check_sound,
 };
-use crate::repeats::{BLOCK, HEAD, TAIL, of_text, program, repeats};
 use fuseline::app::held_range::most_bytes;
 use fuseline::core::examples::{EXAMPLES, example};
 use fuseline::core::model::device::Figure;
 use fuseline::core::notation::edit::set_param;
 use fuseline::core::{
-    Analysis, DEVICES, KernelId, Op, OpType, Options, Policy, TensorDecl, analyze_program,
-    default_device, notation,
+    Analysis, DEVICES, Op, OpType, Options, Policy, TensorDecl, analyze_program, default_device,
+    notation,
 };
 use fuseline::picture::charts::scene::{Axes, FONT_PX, Mark, MarkKey, Reach, Role, Scene, Shape};
-use fuseline::picture::charts::{Charted, by_kernel_scene_of, roofline, traffic_bars};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use fuseline::picture::charts::{roofline, traffic_bars};
+use std::collections::{BTreeSet, HashSet};
 
 #[test]
 fn an_empty_program_has_empty_axes() {
@@ -203,7 +202,7 @@ fn axes_seldom_change_while_a_slider_moves() {
 }
 
 /// The right end of the upper bar, in a chart 900 units wide.
-fn bar_end(scene: &Scene) -> f64 {
+pub(crate) fn bar_end(scene: &Scene) -> f64 {
     let ends = scene.marks.iter().filter_map(|mark| match mark.shape {
         Shape::Rect { corner, width, .. } if matches!(mark.role, Role::Read | Role::Write) => {
             Some(corner.0 + width)
@@ -386,94 +385,4 @@ fn kernels_without_a_point_are_named() {
         "{}",
         scene.description
     );
-}
-
-/// The bars of a folded program have a mark for each kernel that the graph shows, and together as many bytes as before.
-#[test]
-fn equal_kernels_of_a_folded_program_share_a_segment_and_a_row() {
-    let text = program(HEAD, BLOCK, TAIL, 48);
-    for policy in [Policy::Rules, Policy::None] {
-        let analysis = of_text(&text, policy);
-        let repeats = repeats(&analysis);
-        let shown: BTreeSet<KernelId> = (analysis.partition.kernels.ids())
-            .filter(|&kernel| repeats.shows_kernel(kernel))
-            .collect();
-        assert!(shown.len() * 8 < analysis.partition.kernels.len());
-        let size = (900.0, 200.0);
-        let all = traffic_bars::scene(&analysis, size, None);
-        let charted = Charted {
-            repeats: &repeats,
-            ..Charted::fused(&analysis)
-        };
-        let bars = traffic_bars::scene_of(charted, size, None);
-        assert_eq!(kernels_of(&bars), shown);
-        assert!((bar_end(&bars) - bar_end(&all)).abs() < 0.25);
-        let rows = by_kernel_scene_of(charted, 900.0, None);
-        assert_eq!(kernels_of(&rows), shown);
-        let repeated = repeats.runs()[0].first;
-        let named = |scene: &Scene| {
-            let mut labels = scene.marks.iter().filter_map(|mark| {
-                let label = mark.label.as_ref()?;
-                (mark.kernel == Some(repeated)).then(|| label.heading.clone())
-            });
-            labels.next().unwrap()
-        };
-        assert!(
-            named(&bars).contains("and 47 equal ones"),
-            "{}",
-            named(&bars)
-        );
-        assert!(
-            named(&rows).ends_with("and 47 equal ones"),
-            "{}",
-            named(&rows)
-        );
-    }
-}
-
-/// The kernels that have marks with figures.
-fn kernels_of(scene: &Scene) -> BTreeSet<KernelId> {
-    let marks = scene.marks.iter().filter(|mark| mark.label.is_some());
-    marks.filter_map(|mark| mark.kernel).collect()
-}
-
-/// Before fusion each point is at the place from which its arrow comes, and the lower bar is the upper one; the frame stays.
-#[test]
-fn what_is_not_fused_stands_where_fusion_takes_it_from() {
-    for example in EXAMPLES {
-        let program = notation::parse(example.text).program;
-        let analysis = analyze_program(&program, &Options::default())
-            .analysis
-            .unwrap();
-        if analysis.partition.kernels.len() > 64 {
-            continue; // Kernels share points.
-        }
-        let charted = Charted {
-            is_fused: false,
-            ..Charted::fused(&analysis)
-        };
-        let (size, id) = ((900.0, 560.0), example.id);
-        let [fused, unfused] = [Charted::fused(&analysis), charted]
-            .map(|charted| roofline::scene_of(charted, size, None));
-        assert_eq!(fused.axes, unfused.axes, "{id}");
-        let of_role = |scene: &Scene, role: Role| -> BTreeMap<KernelId, String> {
-            let marks = scene.marks.iter().filter(|mark| mark.role == role);
-            marks
-                .filter_map(|mark| match &mark.shape {
-                    Shape::Circle { center, .. } => Some((mark.kernel?, format!("{center:?}"))),
-                    _ => None,
-                })
-                .collect()
-        };
-        assert!(of_role(&unfused, Role::HollowPoint).is_empty(), "{id}");
-        let mut before = of_role(&fused, Role::SolidPoint);
-        before.extend(of_role(&fused, Role::HollowPoint));
-        assert_eq!(of_role(&unfused, Role::SolidPoint), before, "{id}");
-        let bars = traffic_bars::scene_of(charted, (900.0, 200.0), None);
-        assert!(
-            !bars.marks.iter().any(|mark| mark.role == Role::Saved),
-            "{id}"
-        );
-        assert_eq!(bar(&bars, true), bar(&bars, false), "{id}");
-    }
 }

@@ -13,6 +13,7 @@ mod baseline;
 mod charts;
 mod charts_cases;
 mod charts_properties;
+mod charts_states;
 mod charts_svg;
 mod cli;
 mod cli_fusion;
